@@ -1,0 +1,137 @@
+/**
+ * What a handler is given beside its input: the deployment, a deadline, and a log that reaches the platform.
+ *
+ * @module
+ */
+import type * as z from 'zod'
+import { IntegrationError } from './errors.ts'
+import type { PlatformEvent } from './event.ts'
+import { referenceNames, secretNames } from './integration.ts'
+import type { CallbackOptions, DeploymentRecord, Platform } from './platform.ts'
+import type { Redactor } from './redact.ts'
+import { type EnvironmentLookup, resolveReferences } from './references.ts'
+import { fieldErrors } from './validation.ts'
+
+/** The deployment that an event names. What the event does not carry is read from the platform, once. */
+export interface Deployment {
+  readonly id: string
+  /**
+   * The configured inputs. Blank ones count as absent, `{{env.NAME}}` is resolved where the schema allows it.
+   *
+   * @throws {IntegrationError} `invalid_inputs`, with the path of each fault
+   */
+  inputs<Schema extends z.ZodObject>(schema: Schema): Promise<z.output<Schema>>
+  /**
+   * What was published before.
+   *
+   * @returns `undefined` where neither the event nor the platform has what the schema asks for
+   */
+  outputs<Schema extends z.ZodObject>(schema: Schema): Promise<z.output<Schema> | undefined>
+}
+
+/** Writes to the deployment's log on the platform, and to the host's. */
+export interface DeploymentLog {
+  info(message: string, data?: Record<string, unknown>): void
+  warn(message: string, data?: Record<string, unknown>): void
+  error(message: string, data?: Record<string, unknown>): void
+}
+
+/** What every handler of an integration is given. */
+export interface HandlerContext<Settings = undefined> {
+  readonly event: PlatformEvent
+  /** Absent where the event names none: then the shared credentials apply. */
+  readonly deployment: Deployment | undefined
+  /** What the integration's `createHandler` was given. */
+  readonly settings: Settings
+  readonly log: DeploymentLog
+  readonly fetch: typeof fetch
+  /** Ends every call below this event. */
+  readonly signal: AbortSignal
+  /** When the signal fires, in milliseconds since 1970. */
+  readonly deadline: number
+}
+
+/** What {@link openDeployment} reads from. */
+export interface DeploymentSources {
+  event: PlatformEvent
+  platform: Platform
+  environment: EnvironmentLookup | undefined
+  redactor: Redactor
+  call: CallbackOptions
+}
+
+/** The deployment that an event names, if it names one. */
+export function openDeployment(sources: DeploymentSources): Deployment | undefined {
+  const given = sources.event.deployment
+  if (!given) return undefined
+  let record: Promise<DeploymentRecord | undefined> | undefined
+  const readRecord = () => {
+    record ??= sources.platform.getDeployment(given.id, sources.call)
+    return record
+  }
+
+  return {
+    id: given.id,
+
+    async inputs(schema) {
+      const raw = given.inputs ?? (await readRecord())?.inputs ?? {}
+      const resolved = resolveInputs(withoutBlanks(raw), schema, sources)
+      const parsed = schema.safeParse(resolved)
+      if (!parsed.success) {
+        const known = Object.keys(schema.shape)
+        throw invalidInputs(fieldErrors(parsed.error, 'deployment.inputs', known), parsed.error)
+      }
+      return parsed.data
+    },
+
+    async outputs(schema) {
+      for (const name of secretNames(schema)) sources.redactor.add(given.outputs?.[name])
+      const own = schema.safeParse(given.outputs ?? {})
+      if (own.success && given.outputs) return own.data
+      const published = (await readRecord())?.outputs
+      if (!published) return undefined
+      for (const name of secretNames(schema)) sources.redactor.add(published[name])
+      const merged = schema.safeParse({ ...published, ...withoutBlanks(given.outputs ?? {}) })
+      return merged.success ? merged.data : undefined
+    },
+  }
+}
+
+// A form sends what its user left empty as an empty string, or as null.
+function withoutBlanks(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([, value]) => value !== null && !(typeof value === 'string' && value.trim() === ''),
+    ),
+  )
+}
+
+function resolveInputs(
+  values: Record<string, unknown>,
+  schema: z.ZodObject,
+  { environment, redactor }: DeploymentSources,
+): Record<string, unknown> {
+  const lookup: EnvironmentLookup =
+    environment ?? ((name) => ({ problem: `names ${name}, and this host resolves no references` }))
+  const resolved = { ...values }
+  const errors = referenceNames(schema).flatMap((name) => {
+    const value = values[name]
+    if (typeof value !== 'string' || !value.includes('{{')) return []
+    const result = resolveReferences(value, lookup)
+    if ('problem' in result) return [{ path: `deployment.inputs.${name}`, message: result.problem }]
+    resolved[name] = result.value
+    return []
+  })
+  if (errors.length > 0) throw invalidInputs(errors)
+  for (const name of secretNames(schema)) redactor.add(resolved[name])
+  return resolved
+}
+
+function invalidInputs(errors: ReturnType<typeof fieldErrors>, cause?: unknown): IntegrationError {
+  const first = errors[0] ? `${errors[0].path} ${errors[0].message}` : 'they do not fit'
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
+  return new IntegrationError('invalid_inputs', `The inputs of the deployment do not fit: ${first}${more}.`, {
+    errors,
+    cause,
+  })
+}

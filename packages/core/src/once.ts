@@ -1,0 +1,103 @@
+/**
+ * What must happen once: which events are claimed, what a claim forbids, and what is recorded of an answer
+ * (contract §4).
+ *
+ * @module
+ */
+import { findFunction } from './act.ts'
+import { type Answer, failed, ignored } from './answer.ts'
+import { type Claim, claimSubject } from './claim.ts'
+import type { DeliveryStore, RecordedAnswer } from './delivery.ts'
+import { IntegrationError } from './errors.ts'
+import type { PlatformEvent } from './event.ts'
+import { type IntegrationDefinition, secretNames } from './integration.ts'
+import type { Logger } from './log.ts'
+import type { Redactor } from './redact.ts'
+import { digest } from './request.ts'
+
+/** One delivery of one event. */
+export interface Delivery {
+  definition: IntegrationDefinition
+  store: DeliveryStore
+  logger: Logger
+  redactor: Redactor
+  event: PlatformEvent
+  /** Without one, a call of a function is not de-duplicated. */
+  deliveryId: string | undefined
+  body: Uint8Array<ArrayBuffer>
+}
+
+/**
+ * Handles an event under a claim where it has effects, and plainly where it has none. What was done before is
+ * answered from the record; what may succeed later leaves no record.
+ */
+export async function once(
+  delivery: Delivery,
+  handle: (claim: Claim | undefined) => Promise<Answer>,
+): Promise<Answer> {
+  const { definition, store, logger, event, deliveryId } = delivery
+  const subject = subjectOf(delivery)
+  if (subject === undefined) return handle(undefined)
+
+  const identity =
+    deliveryId === undefined ? undefined : { id: deliveryId, digest: await digest(delivery.body) }
+  const outcome = await claimSubject(store, { subject, delivery: identity }, logger)
+  if ('replay' in outcome) return { ...outcome.replay, replayed: true }
+
+  const { claim } = outcome
+  const answer = forbidden(delivery, claim) ?? (await handle(claim))
+  if (answer.error?.retryable) await claim.release()
+  else {
+    const deleted = event.name === 'DEPLOYMENT_DELETED' && answer.status === 200
+    const progress = deleted ? { ...claim.progress, deleted: true } : claim.progress
+    await claim.complete(recordable(answer, definition, delivery.redactor), progress)
+  }
+  return answer
+}
+
+/** Whether an event is the call of a function that creates, changes, deletes or sends. */
+export function hasEffect(definition: IntegrationDefinition, event: PlatformEvent): boolean {
+  return (
+    event.name === 'FUNCTION_CALL' &&
+    definition.events.includes('FUNCTION_CALL') &&
+    findFunction(definition, event.functionCall.name).definition.effect
+  )
+}
+
+/** What is claimed: a deployment as a whole, or one delivery of a call that has an effect. */
+function subjectOf({ definition, event, deliveryId }: Delivery): string | undefined {
+  if (event.name === 'DEPLOYMENT_CREATED' || event.name === 'DEPLOYMENT_DELETED') {
+    const handled = definition.events.includes(event.name)
+    return handled ? `${definition.name}/deployment/${event.deployment.id}` : undefined
+  }
+  if (deliveryId === undefined || !hasEffect(definition, event)) return undefined
+  return `${definition.name}/delivery/${deliveryId}`
+}
+
+function forbidden({ event, redactor }: Delivery, claim: Claim): Answer | undefined {
+  if (event.name === 'DEPLOYMENT_CREATED' && claim.progress.deleted === true) {
+    return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
+  }
+  if (event.name === 'FUNCTION_CALL' && claim.takenOver) {
+    const error = new IntegrationError(
+      'outcome_unknown',
+      'An earlier try of this delivery died before it could answer.',
+      {
+        hint: 'Look at the provider whether it took effect before calling again with a new id.',
+        sent: 'unknown',
+      },
+    )
+    return failed(error, redactor)
+  }
+  return undefined
+}
+
+/** The answer as it may be kept: without the sensitive outputs. */
+function recordable(answer: Answer, definition: IntegrationDefinition, redactor: Redactor): RecordedAnswer {
+  const body = { ...answer.body }
+  if (typeof body.outputs === 'object' && body.outputs !== null) {
+    const sensitive = new Set(secretNames(definition.outputs))
+    body.outputs = Object.fromEntries(Object.entries(body.outputs).filter(([name]) => !sensitive.has(name)))
+  }
+  return { status: answer.status, body: redactor.data(body) }
+}

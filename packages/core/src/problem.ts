@@ -1,0 +1,51 @@
+/**
+ * From an error to the answer that a caller sees: `application/problem+json` (RFC 9457, contract §2).
+ *
+ * @module
+ */
+import * as z from 'zod'
+import { type ErrorCode, errorCodes, type IntegrationError } from './errors.ts'
+import type { Redactor } from './redact.ts'
+
+const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
+
+/** The schema of every failure. */
+export const problemSchema = z.object({
+  type: z.string().describe('Names the kind of problem: `urn:problem:<code>`.'),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().describe('What happened, and what can be done about it.'),
+  code: z.enum(codes),
+  retryable: z.boolean().describe('Whether the same request may succeed later.'),
+  errors: z
+    .array(z.object({ path: z.string(), message: z.string() }))
+    .optional()
+    .describe('Each fault of the input.'),
+  provider: z
+    .object({
+      name: z.string(),
+      status: z.int().optional(),
+      code: z.string().optional(),
+      message: z.string().optional(),
+    })
+    .optional()
+    .describe('What the provider said, where it refused.'),
+})
+
+/** A failure, as it is answered. */
+export type Problem = z.infer<typeof problemSchema>
+
+/** The body of the answer to a failure. */
+export function toProblem(error: IntegrationError, redactor?: Redactor): Problem {
+  const problem: Problem = {
+    type: `urn:problem:${error.code}`,
+    title: errorCodes[error.code].title,
+    status: error.status,
+    detail: error.hint ? `${error.message} ${error.hint}` : error.message,
+    code: error.code,
+    retryable: error.retryable,
+    errors: error.errors?.map(({ path, message }) => ({ path, message })),
+    provider: error.provider,
+  }
+  return redactor ? redactor.data(problem) : problem
+}

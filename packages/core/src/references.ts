@@ -1,0 +1,35 @@
+/**
+ * `{{env.NAME}}` in a deployment's inputs (specification §2.4, contract §6).
+ *
+ * @module
+ */
+
+/** Looks a variable up: its value, or a sentence on why it is not to be had, which never holds the value. */
+export type EnvironmentLookup = (name: string) => { value: string } | { problem: string }
+
+const VARIABLE = /^env\.([A-Za-z_][A-Za-z0-9_]{0,127})$/
+
+/**
+ * Replaces each `{{env.NAME}}` of a text, in one pass: what a variable holds is not looked at again.
+ *
+ * @returns the text, or a sentence that says which reference could not be resolved
+ */
+export function resolveReferences(
+  text: string,
+  lookup: EnvironmentLookup,
+): { value: string } | { problem: string } {
+  let value = ''
+  let position = 0
+  for (;;) {
+    const open = text.indexOf('{{', position)
+    if (open === -1) return { value: value + text.slice(position) }
+    const close = text.indexOf('}}', open)
+    if (close === -1) return { problem: 'has “{{” without “}}”; write {{env.NAME}}' }
+    const name = close - open > 200 ? undefined : VARIABLE.exec(text.slice(open + 2, close).trim())?.[1]
+    if (!name) return { problem: 'has a reference that is not understood; write {{env.NAME}}' }
+    const found = lookup(name)
+    if ('problem' in found) return found
+    value += text.slice(position, open) + found.value
+    position = close + 2
+  }
+}

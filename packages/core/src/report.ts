@@ -1,0 +1,102 @@
+/**
+ * What one event tells the platform (contract §5). Status and logs may get lost without harm; outputs may not.
+ *
+ * @module
+ */
+import type { DeploymentLog } from './context.ts'
+import type { Logger } from './log.ts'
+import type {
+  CallbackOptions,
+  DeploymentStatus,
+  DownloadFile,
+  LogEntry,
+  Metric,
+  Platform,
+  WriteResult,
+} from './platform.ts'
+import type { Redactor } from './redact.ts'
+
+/** Reports on one event. Without a deployment it tells the host's log, and nobody else. */
+export interface Reporter {
+  readonly log: DeploymentLog
+  status(status: DeploymentStatus, message?: string): void
+  metrics(metrics: readonly Metric[]): void
+  outputs(outputs: Record<string, unknown>, sensitive: readonly string[]): Promise<WriteResult>
+  download(downloadId: string, files: readonly DownloadFile[]): Promise<WriteResult>
+  /** Waits until everything that may get lost was told, or was lost. */
+  flush(): Promise<void>
+}
+
+/** Where a {@link Reporter} reports to, and for whom. */
+export interface ReporterOptions {
+  platform: Platform
+  deploymentId: string | undefined
+  /** `<delivery id>:<step>` is the idempotency key of each write; `run` tells the tries of a delivery apart. */
+  deliveryId: string
+  run: string
+  signal: AbortSignal
+  logger: Logger
+  redactor: Redactor
+  now: () => number
+}
+
+/** Makes the reporter of one event. */
+export function createReporter(options: ReporterOptions): Reporter {
+  const { platform, deploymentId: id, logger, redactor } = options
+  const entries: LogEntry[] = []
+  // One after another, so that “running” never overtakes “deploying”.
+  let told: Promise<unknown> = Promise.resolve()
+
+  const keyed = (step: string): CallbackOptions => ({
+    idempotencyKey: `${options.deliveryId}:${step}.${options.run}`,
+    signal: options.signal,
+  })
+
+  function tell(what: string, call: (deploymentId: string) => Promise<unknown>): void {
+    if (id === undefined) return
+    told = told
+      .then(() => call(id))
+      .catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : 'unknown'
+        logger('warn', `The platform was not told the ${what}.`, { reason: redactor.text(reason) })
+      })
+  }
+
+  function write(level: LogEntry['level'], message: string, data?: Record<string, unknown>): void {
+    const clean = { message: redactor.text(message), data: redactor.data(data) }
+    logger(level, clean.message, clean.data)
+    entries.push({ level, timestamp: new Date(options.now()).toISOString(), ...clean })
+  }
+
+  return {
+    log: {
+      info: (message, data) => write('info', message, data),
+      warn: (message, data) => write('warn', message, data),
+      error: (message, data) => write('error', message, data),
+    },
+    status(status, message) {
+      const clean = message === undefined ? undefined : redactor.text(message)
+      tell(`status “${status}”`, (deployment) =>
+        platform.setStatus(deployment, { status, message: clean }, keyed(`status-${status}`)),
+      )
+    },
+    metrics(metrics) {
+      tell('metrics', (deployment) => platform.reportMetrics(deployment, metrics, keyed('metrics')))
+    },
+    async outputs(outputs, sensitive) {
+      if (id === undefined) return 'accepted'
+      return platform.setOutputs(id, { outputs, sensitive }, keyed('outputs'))
+    },
+    async download(downloadId, files) {
+      if (id === undefined) return 'accepted'
+      return platform.putDownload(id, downloadId, files, keyed(`download-${downloadId}`))
+    },
+    async flush() {
+      if (entries.length > 0) {
+        const written = entries.splice(0)
+        tell('log', (deployment) => platform.appendLogs(deployment, written, keyed('logs')))
+      }
+      await told
+    },
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * What tests and the sandbox stand on: the platform as an emulator, faults on demand, and a server for any
+ * fetch handler.
+ *
+ * @module
+ */
+export { type DeliverOptions, type DeliveryAnswer, deliver } from './deliver.ts'
+export type { EmulatedRequest, Emulator, EmulatorCall, EmulatorOptions } from './emulator.ts'
+export { createEmulator, keepNewest } from './emulator.ts'
+export type {
+  CutFault,
+  DelayFault,
+  EmptyFault,
+  Fault,
+  FaultSelector,
+  Faults,
+  HangFault,
+  HtmlFault,
+  StatusFault,
+  TruncateFault,
+} from './faults.ts'
+export { ConnectionCut, createFaults, isConnectionCut, withFaults } from './faults.ts'
+export type { PlatformCall, PlatformEmulator, PlatformEmulatorOptions } from './platform.ts'
+export { createPlatformEmulator } from './platform.ts'
+export type { EmulatedDeployment } from './platform-callbacks.ts'
+export type { Served, ServeOptions } from './serve.ts'
+export { serve } from './serve.ts'

@@ -1,0 +1,73 @@
+/**
+ * From what a schema found to what a person can read: the path of each fault, what was expected there, and
+ * the nearest name where one was mistyped.
+ *
+ * @module
+ */
+import * as z from 'zod'
+import type { FieldError } from './errors.ts'
+
+/** The schema of a function's arguments: a field that is not known is an error that names the nearest one. */
+export function functionArguments<const Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape)
+}
+
+/**
+ * Every fault that zod found, with its path below `base`.
+ *
+ * @param known the names that are allowed at the top, to suggest the nearest for an unknown one
+ */
+export function fieldErrors(error: z.ZodError, base: string, known: readonly string[] = []): FieldError[] {
+  return error.issues.flatMap((issue) => describeIssue(issue, base, known))
+}
+
+function describeIssue(issue: z.core.$ZodIssue, base: string, known: readonly string[]): FieldError[] {
+  const path = joinPath(base, issue.path)
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      path: joinPath(path, [key]),
+      message: `is not known here${suggestion(key, issue.path.length === 0 ? known : [])}`,
+    }))
+  }
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+    return [{ path, message: `is required: expected ${issue.expected}` }]
+  }
+  return [{ path, message: issue.message.replace(/^Invalid (input|option|string): /, '') }]
+}
+
+function joinPath(base: string, path: readonly PropertyKey[]): string {
+  return path.reduce<string>((joined, key) => {
+    if (typeof key === 'number') return `${joined}[${key}]`
+    return joined === '' ? String(key) : `${joined}.${String(key)}`
+  }, base)
+}
+
+/**
+ * “; did you mean …?”, where one of the names is close enough to the one that was given.
+ *
+ * @returns an empty string where none is close
+ */
+export function suggestion(given: string, names: readonly string[]): string {
+  const nearest = names
+    .map((name) => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance)[0]
+  const close = nearest && nearest.distance <= Math.max(2, Math.floor(nearest.name.length / 3))
+  return close ? `; did you mean “${nearest.name}”?` : ''
+}
+
+/** Levenshtein's distance, for names: longer ones are cut, so that a hostile name costs nothing. */
+function editDistance(a: string, b: string): number {
+  const [from, to] = [a.slice(0, 40), b.slice(0, 40)]
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j += 1) {
+      const substitution = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}

@@ -1,0 +1,190 @@
+/**
+ * The pipeline between HTTP and a handler, the same for every integration: one function per step, in the
+ * order in which an event goes through them.
+ *
+ * @module
+ */
+import { type AnyHandlers, act } from './act.ts'
+import { type Answer, failed, respond } from './answer.ts'
+import type { Claim } from './claim.ts'
+import { type HandlerContext, openDeployment } from './context.ts'
+import type { DeliveryStore } from './delivery.ts'
+import { IntegrationError, toIntegrationError } from './errors.ts'
+import type { PlatformEvent } from './event.ts'
+import type { Handlers, IntegrationDefinition } from './integration.ts'
+import { createJsonLogger, type Logger } from './log.ts'
+import { hasEffect, once } from './once.ts'
+import type { Platform } from './platform.ts'
+import { createRedactor, type Redactor } from './redact.ts'
+import type { EnvironmentLookup } from './references.ts'
+import { createReporter, type Reporter } from './report.ts'
+import { checkRequest, parseEvent, readBody } from './request.ts'
+import type { Verify } from './signature.ts'
+import { memoryStore } from './stores/memory.ts'
+
+/** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
+export type WebhookHandler = (request: Request) => Promise<Response>
+
+/** What every integration's `createHandler` takes. */
+export interface HandlerDependencies {
+  /** Where events are reported to, and deployments are read from. */
+  platform: Platform
+  /**
+   * Where it is remembered what was done.
+   * @default a store in memory, which forgets at a restart
+   */
+  store?: DeliveryStore | undefined
+  /**
+   * Checks who sent a request; see `createVerifier`.
+   * @default every request is accepted
+   */
+  verify?: Verify | undefined
+  /**
+   * What `{{env.NAME}}` in an input stands for.
+   * @default no reference is resolved
+   */
+  environment?: EnvironmentLookup | undefined
+  /** Values that must never show in a log or an answer, beside those that the schemas mark. */
+  secrets?: readonly string[] | undefined
+  /** @default globalThis.fetch */
+  fetch?: typeof fetch | undefined
+  /** @default JSON lines on standard output */
+  logger?: Logger | undefined
+  /**
+   * Longest body, in bytes.
+   * @default 10 MiB
+   */
+  bodyLimit?: number | undefined
+  /**
+   * Longest time for one event and everything under it, in milliseconds.
+   * @default 25_000
+   */
+  timeoutMs?: number | undefined
+  /**
+   * The time in milliseconds since 1970.
+   * @default Date.now
+   */
+  now?: (() => number) | undefined
+}
+
+const DEFAULT_BODY_LIMIT = 10 * 1024 * 1024
+const DEFAULT_TIMEOUT_MS = 25_000
+/** The part of an event's time that its handler may use; the rest is left for telling the platform how it ended. */
+const HANDLER_SHARE = 0.8
+
+/**
+ * Makes the webhook handler of an integration.
+ *
+ * @param definition what the integration is
+ * @param handlers what it does
+ * @param dependencies what it works with; `settings` reaches the handlers as `context.settings`
+ * @returns a function from `Request` to `Response` that never throws
+ */
+export function createWebhookHandler<const D extends IntegrationDefinition, Settings>(
+  definition: D,
+  handlers: Handlers<D, Settings> & AnyHandlers<Settings>,
+  dependencies: HandlerDependencies & { settings: Settings },
+): WebhookHandler {
+  const {
+    store = memoryStore(),
+    verify,
+    logger = createJsonLogger(),
+    bodyLimit = DEFAULT_BODY_LIMIT,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    now = Date.now,
+  } = dependencies
+
+  return async (request) => {
+    const started = now()
+    const redactor = createRedactor(dependencies.secrets)
+    let event: PlatformEvent | undefined
+    let deliveryId: string | undefined
+    let answer: Answer
+    try {
+      checkRequest(request, bodyLimit)
+      const body = await readBody(request, bodyLimit)
+      await verify?.(request.headers, body)
+      const parsed = parseEvent(body)
+      event = parsed
+      deliveryId = request.headers.get('webhook-id') ?? parsed.id
+      answer = await once({ definition, store, logger, redactor, event: parsed, deliveryId, body }, (claim) =>
+        handle(parsed, deliveryId, redactor, claim),
+      )
+    } catch (error) {
+      answer = failed(error, redactor)
+    }
+    logger(answer.status < 500 ? 'info' : 'error', `${event?.name ?? 'refused'} ${answer.status}`, {
+      route: definition.name,
+      event: event?.name,
+      function: event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined,
+      deployment: event?.deployment?.id,
+      delivery: deliveryId,
+      status: answer.status,
+      code: answer.error?.code,
+      replayed: answer.replayed,
+      durationMs: now() - started,
+    })
+    return respond(answer)
+  }
+
+  /** Runs the handler with everything it needs, and tells the platform what came of it. */
+  async function handle(
+    event: PlatformEvent,
+    deliveryId: string | undefined,
+    redactor: Redactor,
+    claim: Claim | undefined,
+  ): Promise<Answer> {
+    const handlerMs = timeoutMs * HANDLER_SHARE
+    const timer = AbortSignal.timeout(handlerMs)
+    const signal = claim ? AbortSignal.any([timer, claim.lost]) : timer
+    const report = createReporter({
+      platform: dependencies.platform,
+      deploymentId: event.deployment?.id,
+      deliveryId: deliveryId ?? crypto.randomUUID(),
+      run: claim ? String(claim.lease.fence) : crypto.randomUUID().slice(0, 8),
+      signal: AbortSignal.timeout(timeoutMs),
+      logger,
+      redactor,
+      now,
+    })
+    const { platform, environment } = dependencies
+    const context: HandlerContext<Settings> = {
+      event,
+      deployment: openDeployment({ event, platform, environment, redactor, call: { signal } }),
+      settings: dependencies.settings,
+      log: report.log,
+      fetch: dependencies.fetch ?? fetch,
+      signal,
+      deadline: now() + handlerMs,
+    }
+    let answer: Answer
+    try {
+      const body = await act(event, { definition, handlers, context, report, redactor, now })
+      answer = { status: 200, body }
+    } catch (error) {
+      const known = hasEffect(definition, event) ? neverRepeatBlindly(error) : toIntegrationError(error)
+      reportFailure(event, report, known)
+      answer = failed(known, redactor)
+    }
+    await report.flush()
+    return answer
+  }
+}
+
+// A fault of the host in the middle of an effect says nothing of the effect, so it must not invite a repetition.
+function neverRepeatBlindly(error: unknown): IntegrationError {
+  const known = toIntegrationError(error)
+  if (known.code !== 'internal_error') return known
+  return new IntegrationError('outcome_unknown', 'The host failed in the middle of this call.', {
+    hint: 'Look at the provider whether it took effect before calling again.',
+    sent: 'unknown',
+    cause: error,
+  })
+}
+
+function reportFailure(event: PlatformEvent, report: Reporter, error: IntegrationError): void {
+  const message = error.hint ? `${error.message} ${error.hint}` : error.message
+  report.log.error(`${event.name}: ${message}`, { code: error.code, retryable: error.retryable })
+  const ofDeployment = event.name === 'DEPLOYMENT_CREATED' || event.name === 'DEPLOYMENT_DELETED'
+  if (ofDeployment && !error.retryable) report.status('failed', message)
+}
