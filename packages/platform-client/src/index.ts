@@ -1,0 +1,6 @@
+/**
+ * The platform's callback API.
+ *
+ * @module
+ */
+export { createPlatformClient, type PlatformClientOptions } from './client.ts'
