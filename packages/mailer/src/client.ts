@@ -1,0 +1,243 @@
+/**
+ * The mail client: the only file that knows the provider's URLs and headers.
+ *
+ * @see https://postmarkapp.com/developer
+ * @module
+ */
+import { IntegrationError, isIntegrationError } from '@org/core/errors'
+import { createHttpClient, type HttpAnswer, type HttpRequest } from '@org/core/http'
+import { type BatchResult, cutIntoCalls, failedResult, sendCalls, toBatchResult } from './batch.ts'
+import { callError, refusalError, unknownOutcome } from './errors.ts'
+import { composeMessage, type Message } from './message.ts'
+import {
+  type DeliveryStats,
+  readBatchAnswer,
+  readRejected,
+  readSendAnswer,
+  readServer,
+  readStats,
+  type ServerDetails,
+} from './wire.ts'
+
+/** The provider's API. */
+export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
+/** The stream that every mail server has from the start. */
+export const DEFAULT_MESSAGE_STREAM = 'outbound'
+
+const MAX_BATCH_ANSWER_BYTES = 10 * 1024 * 1024
+
+/** Options of {@link createMailer}. */
+export interface MailerOptions {
+  /** The Server API Token. */
+  apiToken: string
+  /**
+   * The sender of messages without a `from`.
+   * @default none: then each message needs its own
+   */
+  fromEmail?: string | undefined
+  /** @default 'outbound' */
+  messageStream?: string | undefined
+  /** @default 'https://api.postmarkapp.com' */
+  baseUrl?: string | undefined
+  /** @default globalThis.fetch */
+  fetch?: typeof fetch | undefined
+  /**
+   * Longest time for one call of a method with everything under it, in milliseconds.
+   * @default 30_000
+   */
+  timeoutMs?: number | undefined
+  /**
+   * Calls in flight at a time while a batch is sent.
+   * @default 4
+   */
+  concurrency?: number | undefined
+  /** Waits between two tries; tests pass one that does not. */
+  wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
+}
+
+/** What every method takes beside its input. */
+export interface CallOptions {
+  /** Ends the call at once. */
+  signal?: AbortSignal | undefined
+  /**
+   * Longest time for this call, in milliseconds.
+   * @default the mailer's `timeoutMs`
+   */
+  timeoutMs?: number | undefined
+}
+
+/** A mail that the provider accepted. */
+export interface SentEmail {
+  messageId: string
+  /** ISO 8601, UTC. */
+  submittedAt: string
+  /** The recipients, as the provider names them. */
+  to: string
+  /** Recipients that the provider left out, because they are inactive. */
+  rejected: string[]
+}
+
+/** Which mail {@link Mailer.getDeliveryStats} counts. */
+export interface StatsFilter {
+  tag?: string | undefined
+  /** A day, `YYYY-MM-DD`, in the provider's time zone. */
+  fromDate?: string | undefined
+  /** A day, `YYYY-MM-DD`, in the provider's time zone. */
+  toDate?: string | undefined
+  messageStream?: string | undefined
+}
+
+/** Sends mail. Every method throws an `IntegrationError`. */
+export interface Mailer {
+  /**
+   * Sends one mail. It is repeated only where it certainly did not go out.
+   *
+   * @throws `invalid_arguments` before anything leaves; `provider_rejected`; `outcome_unknown` where the mail
+   * may have gone out
+   * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
+   */
+  sendEmail(message: Message, options?: CallOptions): Promise<SentEmail>
+  /**
+   * Sends any number of mails, and tells of each what came of it.
+   *
+   * @throws only where every single message was refused outright, for example for a wrong token
+   * @see https://postmarkapp.com/developer/api/email-api#send-batch-emails
+   */
+  sendEmails(messages: Iterable<Message>, options?: CallOptions): Promise<BatchResult>
+  /** @see https://postmarkapp.com/developer/api/stats-api#overview */
+  getDeliveryStats(filter?: StatsFilter, options?: CallOptions): Promise<DeliveryStats>
+  /**
+   * The mail server that the token belongs to; the cheapest way to see whether it is accepted.
+   *
+   * @see https://postmarkapp.com/developer/api/server-api#get-server
+   */
+  getServer(options?: CallOptions): Promise<ServerDetails>
+}
+
+/**
+ * Makes a mail client.
+ *
+ * @example
+ * ```ts
+ * const mailer = createMailer({ apiToken: process.env.MAILER_API_TOKEN, fromEmail: 'Shop <shop@example.com>' })
+ * const { messageId } = await mailer.sendEmail({ to: 'ada@example.com', subject: 'Hello', textBody: 'Hi Ada' })
+ * ```
+ */
+export function createMailer(options: MailerOptions): Mailer {
+  const { baseUrl = DEFAULT_BASE_URL, timeoutMs = 30_000, concurrency = 4 } = options
+  const defaults = {
+    fromEmail: options.fromEmail,
+    messageStream: options.messageStream ?? DEFAULT_MESSAGE_STREAM,
+  }
+  const http = createHttpClient({
+    baseUrl,
+    headers: tokenHeaders(baseUrl, options.apiToken),
+    fetch: options.fetch,
+    wait: options.wait,
+  })
+
+  async function call(
+    request: HttpRequest,
+    sending: boolean,
+    deadline: number,
+    signal?: AbortSignal,
+  ): Promise<HttpAnswer> {
+    try {
+      return await http({ ...request, repeatable: !sending, deadline, signal })
+    } catch (error) {
+      throw callError(error, sending)
+    }
+  }
+
+  async function read<T>(
+    request: HttpRequest,
+    reader: (body: unknown) => T | undefined,
+    options: CallOptions,
+  ): Promise<T> {
+    const answer = await call(request, false, deadlineOf(options), options.signal)
+    const value = reader(answer.body)
+    if (value === undefined) {
+      throw new IntegrationError('provider_error', 'The mail provider’s answer could not be understood.', {
+        hint: 'Check the base URL.',
+        provider: { name: 'mailer', status: answer.status },
+      })
+    }
+    return value
+  }
+
+  const deadlineOf = (options: CallOptions) => Date.now() + (options.timeoutMs ?? timeoutMs)
+
+  return {
+    async sendEmail(message, options = {}) {
+      const composed = composeMessage(message, defaults)
+      const request: HttpRequest = { method: 'POST', path: '/email', jsonText: composed.json }
+      const { body, status } = await call(request, true, deadlineOf(options), options.signal)
+      const answer = readSendAnswer(body)
+      if (!answer) throw notUnderstood(status)
+      if (!answer.accepted) throw refusalError(answer.refusal, status)
+      const { messageId, submittedAt, to } = answer
+      return {
+        messageId,
+        submittedAt,
+        to: to || composed.to,
+        rejected: readRejected(answer.message, composed.recipients),
+      }
+    },
+
+    async sendEmails(messages, options = {}) {
+      const deadline = deadlineOf(options)
+      const unfit = []
+      const fit = []
+      let index = 0
+      for (const message of messages) {
+        try {
+          fit.push({ ...composeMessage(message, defaults), index })
+        } catch (error) {
+          if (!isIntegrationError(error)) throw error
+          unfit.push(failedResult(index, null, error))
+        }
+        index += 1
+      }
+      const results = await sendCalls(
+        cutIntoCalls(fit),
+        async (placed) => {
+          const jsonText = `[${placed.map(({ json }) => json).join(',')}]`
+          const request: HttpRequest = {
+            method: 'POST',
+            path: '/email/batch',
+            jsonText,
+            maxBytes: MAX_BATCH_ANSWER_BYTES,
+          }
+          const { body, status } = await call(request, true, deadline, options.signal)
+          const answers = readBatchAnswer(body, placed.length)
+          if (!answers) throw notUnderstood(status)
+          return answers
+        },
+        { concurrency, deadline, signal: options.signal },
+      )
+      return toBatchResult([...unfit, ...results])
+    },
+
+    getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {
+      const query = { tag, fromdate: fromDate, todate: toDate, messagestream: messageStream }
+      return read({ method: 'GET', path: '/stats/outbound', query }, readStats, options)
+    },
+
+    getServer(options = {}) {
+      return read({ method: 'GET', path: '/server' }, readServer, options)
+    },
+  }
+}
+
+// The neutral header always; the provider's own name for it only where it is the provider that is spoken to.
+function tokenHeaders(baseUrl: string, apiToken: string): Record<string, string> {
+  const neutral = { 'x-mailer-server-token': apiToken }
+  const isProvider = new URL(baseUrl).host === new URL(DEFAULT_BASE_URL).host
+  return isProvider ? { ...neutral, 'x-postmark-server-token': apiToken } : neutral
+}
+
+function notUnderstood(status: number): IntegrationError {
+  return unknownOutcome('The mail provider’s answer could not be understood.', {
+    provider: { name: 'mailer', status },
+  })
+}

@@ -1,0 +1,179 @@
+/**
+ * What the mailer is: its inputs, outputs, functions and metrics (specification §2.4, §2.6 and §2.7).
+ *
+ * @module
+ */
+import { defineIntegration, environmentReference, functionArguments, secret, toJsonSchema } from '@org/core'
+import * as z from 'zod'
+import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
+
+const address = z.string().describe('`a@b.c` or `Name <a@b.c>`.')
+const addresses = z.union([address, z.array(address)]).describe('One address, or a list of them.')
+
+const content = {
+  htmlBody: z.string().optional().describe('The body as HTML.'),
+  textBody: z.string().optional().describe('The body as plain text.'),
+  body: z.string().optional().describe('Another name for htmlBody.'),
+  from: address.optional().describe('The sender; the deployment’s fromEmail where it is left out.'),
+  cc: addresses.optional(),
+  bcc: addresses.optional(),
+  replyTo: addresses.optional(),
+  tag: z.string().optional().describe('A category for the statistics.'),
+  messageStream: z.string().optional().describe('The message stream; the deployment’s where it is left out.'),
+  headers: z.record(z.string(), z.string()).optional().describe('Further headers of the mail, by name.'),
+  metadata: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Up to 10 values that the provider keeps with the mail.'),
+  attachments: z
+    .array(
+      z.strictObject({
+        name: z.string().describe('The file’s name.'),
+        content: z.base64().describe('The file, in base64.'),
+        contentType: z.string().describe('The file’s media type.'),
+        contentId: z.string().optional().describe('For an inline image: what `cid:` names.'),
+      }),
+    )
+    .optional(),
+  trackOpens: z.boolean().optional(),
+  trackLinks: z.enum(['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']).optional(),
+}
+
+/** The arguments of sendEmail. What a message needs beyond its types is checked where it is composed. */
+export const messageArguments = functionArguments({
+  to: addresses,
+  subject: z.string().describe('The subject line.'),
+  ...content,
+})
+
+// Judged one by one, so that a bad message in a batch fails alone; the form that it should have still shows in the manifest.
+const judgedMessage = z
+  .unknown()
+  .transform((value) => messageArguments.safeParse(value))
+  .meta(toJsonSchema(messageArguments, 'input'))
+
+const batchArguments = functionArguments({
+  messages: z.array(judgedMessage).optional().describe('The messages, each like a call of sendEmail.'),
+  to: z
+    .array(address)
+    .optional()
+    .describe('Instead of messages: one message for each of these, all with one subject and body.'),
+  subject: z.string().optional().describe('With to: the subject line.'),
+  ...content,
+}).check(({ value, issues }) => {
+  const fault = (name: string, message: string) =>
+    issues.push({ code: 'custom', path: [name], message, input: value })
+  const { messages, ...shared } = value
+  if (messages === undefined) {
+    if (shared.to === undefined) fault('messages', 'is required, or a to list with one subject and body')
+    else if (shared.subject === undefined) fault('subject', 'is required with a to list')
+    return
+  }
+  for (const [name, given] of Object.entries(shared)) {
+    if (given !== undefined) fault(name, 'goes into each of the messages, not beside them')
+  }
+})
+
+const recipients = z.string().describe('The recipients, as the provider names them.')
+const sentAt = z.iso.datetime().describe('When the provider took it: ISO 8601, UTC.')
+
+const failure = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() })
+
+const day = z.iso.date().describe('A day, as 2026-11-20.')
+
+/** The mailer’s contract. */
+export const mailer = defineIntegration({
+  name: 'mailer',
+  title: 'Transactional mail',
+  description:
+    'Connects to a transactional mail provider, shared or dedicated, and sends mail. Nothing is provisioned.',
+  events: ['DEPLOYMENT_CREATED', 'DEPLOYMENT_DELETED', 'HEALTH_CHECK', 'METRIC_UPDATE', 'FUNCTION_CALL'],
+  inputs: z.object({
+    serverType: z
+      .enum(['shared', 'dedicated'])
+      .default('shared')
+      .describe('shared: the platform’s own mail server. dedicated: yours, by its token.'),
+    apiToken: environmentReference(secret(z.string().trim().min(1)))
+      .optional()
+      .describe('Dedicated only: the Server API Token. {{env.NAME}} names a variable of the host.'),
+    fromEmail: address
+      .optional()
+      .describe('Default sender: a verified signature, or an address of a verified domain.'),
+    messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('Outbound message stream.'),
+    baseUrl: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe(`Overrides the provider’s API base, ${DEFAULT_BASE_URL}.`),
+  }),
+  outputs: z.object({
+    apiToken: secret(z.string()).describe('The resolved Server API Token.'),
+    fromEmail: z.string().optional().describe('Default sender.'),
+    apiUrl: z.string().describe('Base URL that requests go to.'),
+    messageStream: z.string().describe('Outbound message stream.'),
+  }),
+  functions: {
+    sendEmail: {
+      description: 'Sends one mail.',
+      aliases: ['send'],
+      effect: true,
+      arguments: messageArguments,
+      result: z.object({
+        messageId: z.string(),
+        submittedAt: sentAt,
+        to: recipients,
+        rejected: z
+          .array(z.string())
+          .describe('Recipients that the provider left out, because they are inactive.'),
+      }),
+    },
+    sendEmails: {
+      description: 'Sends many mails, and tells of each what came of it.',
+      aliases: ['sendBatch'],
+      effect: true,
+      arguments: batchArguments,
+      result: z.object({
+        sent: z.int(),
+        failed: z.int(),
+        unknown: z.int().describe('Messages of calls whose fate is not known; they may have been sent.'),
+        results: z
+          .array(
+            z.object({
+              index: z.int(),
+              to: recipients.nullable(),
+              status: z.enum(['sent', 'failed', 'unknown']),
+              messageId: z.string().nullable(),
+              submittedAt: sentAt.nullable(),
+              rejected: z.array(z.string()).describe('Recipients that the provider left out.'),
+              error: failure.nullable(),
+            }),
+          )
+          .describe('In the order given.'),
+      }),
+    },
+    getDeliveryStats: {
+      description: 'Totals of what was sent, and of what became of it.',
+      effect: false,
+      arguments: functionArguments({
+        tag: z.string().optional().describe('Only mail with this tag.'),
+        fromDate: day.optional(),
+        toDate: day.optional(),
+        messageStream: z.string().optional().describe('Only mail of this stream.'),
+      }),
+      result: z.object({
+        sent: z.int(),
+        bounced: z.int(),
+        bounceRate: z.number().describe('In percent.'),
+        spamComplaints: z.int(),
+        opens: z.int(),
+        tracked: z.int(),
+      }),
+    },
+  },
+  metrics: {
+    emails_sent: { description: 'Outbound mails sent.' },
+    emails_bounced: { description: 'Outbound mails bounced.' },
+    bounce_rate: { description: 'Bounce rate.', unit: 'percent' },
+    spam_complaints: { description: 'Spam complaints.' },
+  },
+  downloads: [],
+})

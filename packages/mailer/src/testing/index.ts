@@ -1,0 +1,16 @@
+/**
+ * The mail provider as an emulator, for tests and the sandbox.
+ *
+ * @module
+ */
+export type { AcceptedMessage } from './messages.ts'
+export type { MailProvider, MailProviderOptions } from './provider.ts'
+export { createMailProvider } from './provider.ts'
+export type {
+  AccountState,
+  MailProviderSettings,
+  OutboundStats,
+  ServerInfo,
+  StreamType,
+} from './settings.ts'
+export type { WireAttachment, WireMessage } from './wire-message.ts'
