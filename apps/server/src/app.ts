@@ -1,0 +1,95 @@
+/**
+ * The routes of the host (contract §8), on any runtime that has `Request` and `Response`.
+ *
+ * @module
+ */
+
+import type { IntegrationDefinition, WebhookHandler } from '@org/core'
+import {
+  type DeliveryStore,
+  IntegrationError,
+  type OpenApiDocument,
+  toManifest,
+  toOpenApi,
+  toProblem,
+} from '@org/core'
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import packageJson from '../package.json' with { type: 'json' }
+
+/** What {@link createApp} mounts. */
+export interface AppOptions {
+  webhooks: readonly { definition: IntegrationDefinition; handle: WebhookHandler }[]
+  store: DeliveryStore
+  corsOrigins: readonly string[]
+  isDraining: () => boolean
+}
+
+/** Mounts every integration at `POST /<name>/webhook`, and the reading routes beside them. */
+export function createApp({ webhooks, store, corsOrigins, isDraining }: AppOptions): Hono {
+  const app = new Hono()
+  const definitions = webhooks.map(({ definition }) => definition)
+
+  for (const { definition, handle } of webhooks) {
+    app.all(`/${definition.name}/webhook`, (context) => {
+      if (isDraining()) {
+        throw new IntegrationError('shutting_down', 'This host is shutting down; another one takes over.', {
+          retryAfter: 1,
+        })
+      }
+      return handle(context.req.raw)
+    })
+  }
+
+  // A webhook is no browser's business, so only what is read is open to other origins.
+  app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
+  app.get('/healthz', (context) => context.json({ status: 'ok' }))
+  app.get('/readyz', async (context) => {
+    if (isDraining()) return context.json({ status: 'shutting_down' }, 503)
+    try {
+      await store.ping()
+      return context.json({ status: 'ready' })
+    } catch {
+      return context.json({ status: 'store_unreachable' }, 503)
+    }
+  })
+  const manifests = { integrations: definitions.map(toManifest) }
+  app.get('/integrations', (context) => context.json(manifests))
+  const document = describeHost(definitions)
+  app.get('/openapi.json', (context) => context.json(document))
+
+  app.notFound((context) => {
+    const routes = definitions.map(({ name }) => `POST /${name}/webhook`).join(', ')
+    return problem(
+      new IntegrationError(
+        'not_found',
+        `There is no ${context.req.method} ${context.req.path.slice(0, 200)} here.`,
+        {
+          hint: `The webhooks are ${routes}; GET /openapi.json describes everything.`,
+        },
+      ),
+    )
+  })
+  app.onError((error) =>
+    problem(
+      error instanceof IntegrationError
+        ? error
+        : new IntegrationError('internal_error', 'Something went wrong in the host.'),
+    ),
+  )
+  return app
+}
+
+function problem(error: IntegrationError): Response {
+  const headers = new Headers({ 'content-type': 'application/problem+json' })
+  if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
+  return new Response(JSON.stringify(toProblem(error)), { status: error.status, headers })
+}
+
+function describeHost(definitions: readonly IntegrationDefinition[]): OpenApiDocument {
+  return toOpenApi(definitions, {
+    title: 'Integration host',
+    version: packageJson.version,
+    description: 'Acts on a platform’s events against providers, one webhook for each integration.',
+  })
+}

@@ -1,0 +1,182 @@
+/**
+ * The environment, read once at start (specification §2.8, contract §7). This is the only place that knows
+ * the variables' names.
+ *
+ * @module
+ */
+import { createVerifier } from '@org/core'
+import * as z from 'zod'
+
+const list = (separator: string | RegExp) => (text: string) =>
+  text
+    .split(separator)
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' })
+
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
+
+const isWebhookSecret = (secret: string) => {
+  try {
+    createVerifier({ secrets: [secret] })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const webhookSecrets = z
+  .string()
+  .transform(list(/\s+/))
+  .refine((secrets) => secrets.length > 0 && secrets.every(isWebhookSecret), {
+    error: 'expected one or more whsec_… (base64), separated by spaces',
+  })
+
+const wholeNumber = (least: number, most: number, unit: string) => {
+  const error = `expected a whole number of ${unit} from ${least} to ${most}`
+  return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error })
+}
+
+const variables = z.object({
+  NODE_ENV: z.string().default('development'),
+  PORT: wholeNumber(0, 65_535, 'a port').default(3009),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  BODY_LIMIT: wholeNumber(1_024, 1_073_741_824, 'bytes').default(10 * 1024 * 1024),
+  REQUEST_TIMEOUT_MS: wholeNumber(1_000, 900_000, 'milliseconds').default(25_000),
+
+  PLATFORM_API_URL: httpUrl,
+  PLATFORM_API_TOKEN: z.string().optional(),
+  PLATFORM_WEBHOOK_SECRET: webhookSecrets.optional(),
+  WEBHOOK_AUTH: z.literal('none', { error: 'expected none, or nothing' }).optional(),
+  CORS_ORIGINS: z
+    .string()
+    .transform(list(','))
+    .refine((origins) => origins.every(isOrigin), {
+      error: 'expected origins such as https://app.example.com, separated by commas',
+    })
+    .optional(),
+  DELIVERY_STORE: z.literal('memory:', { error: 'expected memory:' }).default('memory:'),
+  ENV_REFERENCE_ALLOW: z.string().transform(list(',')).default([]),
+  EGRESS_ALLOW: z.string().transform(list(',')).default([]),
+
+  MAILER_SHARED_API_TOKEN: z.string().optional(),
+  MAILER_SHARED_FROM_EMAIL: z.string().optional(),
+  MAILER_API_BASE: httpUrl.optional(),
+
+  IDP_SHARED_SECRET_KEY: z.string().startsWith('sk_', { error: 'expected a secret key, sk_…' }).optional(),
+  IDP_SHARED_PUBLISHABLE_KEY: z
+    .string()
+    .startsWith('pk_', { error: 'expected a publishable key, pk_…' })
+    .optional(),
+  IDP_API_BASE: httpUrl.optional(),
+  IDP_PLATFORM_API_KEY: z.string().optional(),
+  IDP_PLATFORM_API_BASE: httpUrl.optional(),
+})
+
+/** The names of the host's own variables; no deployment may refer to them. */
+export const configurationNames: readonly string[] = Object.keys(variables.shape)
+
+/** The host's configuration. */
+export interface Config {
+  production: boolean
+  port: number
+  logLevel: 'debug' | 'info' | 'warn' | 'error'
+  /** Bytes. */
+  bodyLimit: number
+  requestTimeoutMs: number
+  platform: { baseUrl: string; token: string | undefined }
+  /** Empty: requests are not verified. */
+  webhookSecrets: readonly string[]
+  corsOrigins: readonly string[]
+  /** Variables that a deployment may refer to in production; `*` at the end stands for anything. */
+  environmentReferences: readonly string[]
+  mailer: {
+    shared: { apiToken: string | undefined; fromEmail: string | undefined }
+    baseUrl: string | undefined
+  }
+  /** Everything in it that must never show. */
+  secrets: readonly string[]
+  /** What an operator should know, though the host can run. */
+  warnings: readonly string[]
+}
+
+/** The configuration can't be used; the message names every variable that is at fault. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError'
+}
+
+/**
+ * Reads and checks the whole environment.
+ *
+ * @throws {ConfigurationError} with a line for each variable: its name, and what it wants
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  // An empty variable is how a shell or a dashboard says “not set”.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
+  const parsed = variables.safeParse(given)
+  const faults = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => {
+        const name = String(issue.path[0])
+        return given[name] === undefined
+          ? `${name} is required: ${describe(issue)}`
+          : `${name}: ${describe(issue)}`
+      })
+  if (given.NODE_ENV === 'production') {
+    if (!given.PLATFORM_WEBHOOK_SECRET && !given.WEBHOOK_AUTH) {
+      faults.push(
+        'PLATFORM_WEBHOOK_SECRET is required in production: one or more whsec_…; or set WEBHOOK_AUTH=none where something in front authenticates',
+      )
+    }
+    if (!given.CORS_ORIGINS)
+      faults.push('CORS_ORIGINS is required in production: the allowed origins, separated by commas')
+  }
+  if (!parsed.success || faults.length > 0) {
+    throw new ConfigurationError(
+      `The configuration has ${count(faults.length)}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    )
+  }
+  return toConfig(parsed.data)
+}
+
+function toConfig(values: z.output<typeof variables>): Config {
+  const webhookSecrets = values.PLATFORM_WEBHOOK_SECRET ?? []
+  const warnings = []
+  if (webhookSecrets.length === 0 && values.WEBHOOK_AUTH !== 'none') {
+    warnings.push(
+      'Webhooks are not authenticated: set PLATFORM_WEBHOOK_SECRET before anyone else can reach this host.',
+    )
+  }
+  return {
+    production: values.NODE_ENV === 'production',
+    port: values.PORT,
+    logLevel: values.LOG_LEVEL,
+    bodyLimit: values.BODY_LIMIT,
+    requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+    platform: { baseUrl: values.PLATFORM_API_URL, token: values.PLATFORM_API_TOKEN },
+    webhookSecrets,
+    corsOrigins: values.CORS_ORIGINS ?? [],
+    environmentReferences: values.ENV_REFERENCE_ALLOW,
+    mailer: {
+      shared: { apiToken: values.MAILER_SHARED_API_TOKEN, fromEmail: values.MAILER_SHARED_FROM_EMAIL },
+      baseUrl: values.MAILER_API_BASE,
+    },
+    secrets: [
+      ...webhookSecrets,
+      values.PLATFORM_API_TOKEN,
+      values.MAILER_SHARED_API_TOKEN,
+      values.IDP_SHARED_SECRET_KEY,
+      values.IDP_PLATFORM_API_KEY,
+    ].filter((value) => value !== undefined),
+    warnings,
+  }
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  return issue.message.replace(/^Invalid (input|option): /, '')
+}
+
+function count(faults: number): string {
+  return faults === 1 ? 'one fault' : `${faults} faults`
+}

@@ -1,0 +1,24 @@
+/**
+ * The integrations of this host. A further one is a line here, and one in package.json.
+ *
+ * @module
+ */
+import type { HandlerDependencies, IntegrationDefinition, WebhookHandler } from '@org/core'
+import { createPlaceholderHandler, placeholder } from '@org/idp/webhook'
+import { createHandler as createMailerHandler, integration as mailer } from '@org/mailer/webhook'
+import type { Config } from './config.ts'
+
+/** An integration, and how its handler is made from the host's configuration. */
+export interface HostedIntegration {
+  definition: IntegrationDefinition
+  createHandler: (dependencies: HandlerDependencies, config: Config) => WebhookHandler
+}
+
+/** Every integration, in the order in which the host shows them. */
+export const integrations: readonly HostedIntegration[] = [
+  { definition: placeholder, createHandler: createPlaceholderHandler },
+  {
+    definition: mailer,
+    createHandler: (common, config) => createMailerHandler({ ...common, ...config.mailer }),
+  },
+]
