@@ -86,10 +86,26 @@ function problem(error: IntegrationError): Response {
   return new Response(JSON.stringify(toProblem(error)), { status: error.status, headers })
 }
 
+/** What each reading route is for, as the OpenAPI document says it. */
+const readingRoutes = {
+  '/healthz': 'The process is alive.',
+  '/readyz': 'Events are taken: the delivery store can be reached, and the host is not shutting down.',
+  '/integrations':
+    'Each integration with its inputs, outputs, functions, metrics and events, as JSON Schema.',
+  '/openapi.json': 'This document.',
+}
+
 function describeHost(definitions: readonly IntegrationDefinition[]): OpenApiDocument {
-  return toOpenApi(definitions, {
+  const document = toOpenApi(definitions, {
     title: 'Integration host',
     version: packageJson.version,
     description: 'Acts on a platform’s events against providers, one webhook for each integration.',
   })
+  for (const [path, summary] of Object.entries(readingRoutes)) {
+    const responses = {
+      200: { description: summary, content: { 'application/json': { schema: { type: 'object' } } } },
+    }
+    document.paths[path] = { get: { summary, responses } }
+  }
+  return document
 }

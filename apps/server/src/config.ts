@@ -33,17 +33,19 @@ const webhookSecrets = z
     error: 'expected one or more whsec_… (base64), separated by spaces',
   })
 
-const wholeNumber = (least: number, most: number, unit: string) => {
-  const error = `expected a whole number of ${unit} from ${least} to ${most}`
+const wholeNumber = (least: number, most: number, what: string) => {
+  const error = `expected ${what} from ${least} to ${most}`
   return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error })
 }
 
 const variables = z.object({
   NODE_ENV: z.string().default('development'),
   PORT: wholeNumber(0, 65_535, 'a port').default(3009),
-  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-  BODY_LIMIT: wholeNumber(1_024, 1_073_741_824, 'bytes').default(10 * 1024 * 1024),
-  REQUEST_TIMEOUT_MS: wholeNumber(1_000, 900_000, 'milliseconds').default(25_000),
+  LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error'], { error: 'expected debug, info, warn or error' })
+    .default('info'),
+  BODY_LIMIT: wholeNumber(1_024, 1_073_741_824, 'a whole number of bytes').default(10 * 1024 * 1024),
+  REQUEST_TIMEOUT_MS: wholeNumber(1_000, 900_000, 'a whole number of milliseconds').default(25_000),
 
   PLATFORM_API_URL: httpUrl,
   PLATFORM_API_TOKEN: z.string().optional(),

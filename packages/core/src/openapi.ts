@@ -11,7 +11,13 @@ import { type JsonSchema, toJsonSchema } from './manifest.ts'
 import { problemSchema } from './problem.ts'
 
 /** An OpenAPI document, as plain data. */
-export type OpenApiDocument = Record<string, unknown>
+export interface OpenApiDocument {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description?: string }
+  /** The operations of each path, by method. */
+  paths: Record<string, Record<string, unknown>>
+  components: Record<string, unknown>
+}
 
 const ignoredAnswer = z.object({ status: z.literal('ignored'), reason: z.string() })
 

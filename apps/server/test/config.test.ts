@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigurationError, configurationNames, readConfig } from '../src/config.ts'
+import { createEnvironmentLookup } from '../src/environment.ts'
+
+const enough = { PLATFORM_API_URL: 'https://platform.example.com/api' }
+const SECRET = `whsec_${btoa('a secret of the platform')}`
+
+function faultsOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.message
+    throw error
+  }
+  return 'none'
+}
+
+describe('the configuration', () => {
+  it('needs PLATFORM_API_URL alone, and has defaults for the rest', () => {
+    expect(readConfig(enough)).toMatchObject({
+      production: false,
+      port: 3009,
+      logLevel: 'info',
+      bodyLimit: 10 * 1024 * 1024,
+      requestTimeoutMs: 25_000,
+      webhookSecrets: [],
+      corsOrigins: [],
+    })
+  })
+
+  it('names every variable that is at fault, all at once, with what it wants', () => {
+    const faults = faultsOf({
+      PORT: 'abc',
+      BODY_LIMIT: '12 MB',
+      LOG_LEVEL: 'loud',
+      CORS_ORIGINS: 'example.com',
+      MAILER_API_BASE: 'ftp://mail.example.com',
+      IDP_SHARED_SECRET_KEY: 'pk_test_swapped',
+      DELIVERY_STORE: 'mongo://x',
+      WEBHOOK_AUTH: 'basic',
+      PLATFORM_WEBHOOK_SECRET: 'whsec_???',
+    })
+    expect(faults.split('\n')).toEqual([
+      'The configuration has 10 faults:',
+      '  PORT: expected a port from 0 to 65535',
+      '  LOG_LEVEL: expected debug, info, warn or error',
+      '  BODY_LIMIT: expected a whole number of bytes from 1024 to 1073741824',
+      '  PLATFORM_API_URL is required: expected an http:// or https:// URL',
+      '  PLATFORM_WEBHOOK_SECRET: expected one or more whsec_… (base64), separated by spaces',
+      '  WEBHOOK_AUTH: expected none, or nothing',
+      '  CORS_ORIGINS: expected origins such as https://app.example.com, separated by commas',
+      '  DELIVERY_STORE: expected memory:',
+      '  MAILER_API_BASE: expected an http:// or https:// URL',
+      '  IDP_SHARED_SECRET_KEY: expected a secret key, sk_…',
+    ])
+  })
+
+  it('never repeats a value, because it may be a secret in the wrong place', () => {
+    const canary = 'canary-4f1c9b'
+    const names = configurationNames
+    const faults = faultsOf(Object.fromEntries(names.map((name) => [name, canary])))
+    expect(faults).toContain('PLATFORM_WEBHOOK_SECRET')
+    expect(faults).not.toContain(canary)
+  })
+
+  it('counts an empty variable as not set', () => {
+    expect(readConfig({ ...enough, MAILER_SHARED_API_TOKEN: ' ', PORT: '' }).port).toBe(3009)
+  })
+
+  it('refuses production without a webhook secret, and names both ways out', () => {
+    const production = { ...enough, NODE_ENV: 'production', CORS_ORIGINS: 'https://app.example.com' }
+    expect(faultsOf(production)).toContain('set WEBHOOK_AUTH=none where something in front authenticates')
+    expect(faultsOf({ ...production, WEBHOOK_AUTH: 'none' })).toBe('none')
+    expect(faultsOf({ ...production, PLATFORM_WEBHOOK_SECRET: SECRET })).toBe('none')
+  })
+
+  it('refuses production without the allowed origins', () => {
+    expect(faultsOf({ ...enough, NODE_ENV: 'production', WEBHOOK_AUTH: 'none' })).toContain(
+      'CORS_ORIGINS is required',
+    )
+  })
+
+  it('takes several webhook secrets while they are rotated', () => {
+    const config = readConfig({
+      ...enough,
+      PLATFORM_WEBHOOK_SECRET: `${SECRET} whsec_${btoa('the next one')}`,
+    })
+    expect(config.webhookSecrets).toHaveLength(2)
+  })
+
+  it('warns where webhooks are open, unless that was asked for', () => {
+    expect(readConfig(enough).warnings).toHaveLength(1)
+    expect(readConfig({ ...enough, WEBHOOK_AUTH: 'none' }).warnings).toEqual([])
+    expect(readConfig({ ...enough, PLATFORM_WEBHOOK_SECRET: SECRET }).warnings).toEqual([])
+  })
+})
+
+describe('a reference to the environment', () => {
+  const environment = { TENANT_TOKEN: 'value-1', TENANT_B: 'value-2', PLATFORM_API_TOKEN: 'the host’s own' }
+
+  it('may name anything but the host’s own configuration outside production', () => {
+    const lookup = createEnvironmentLookup(environment, { production: false, environmentReferences: [] })
+    expect(lookup('TENANT_TOKEN')).toEqual({ value: 'value-1' })
+    expect(lookup('PLATFORM_API_TOKEN')).toEqual({
+      problem: 'names PLATFORM_API_TOKEN, which this host does not let deployments use',
+    })
+    expect(lookup('ABSENT')).toEqual({ problem: 'names ABSENT, which is not set on this host' })
+  })
+
+  it('may name only what is listed in production', () => {
+    const lookup = createEnvironmentLookup(environment, {
+      production: true,
+      environmentReferences: ['TENANT_B*', 'X'],
+    })
+    expect(lookup('TENANT_B')).toEqual({ value: 'value-2' })
+    expect(lookup('TENANT_TOKEN')).toHaveProperty('problem')
+    expect(lookup('PLATFORM_API_TOKEN')).toHaveProperty('problem')
+  })
+})
