@@ -1,0 +1,171 @@
+/**
+ * What a person sees: each event with its answer, the calls that it caused, and what was checked.
+ *
+ * @module
+ */
+import { brief } from './brief.ts'
+import type { Check } from './check.ts'
+import { describeAnswer, describeCallback, describeEvent, loggedMessages } from './describe.ts'
+import type { Exchange, LogLine, OutboundCall } from './exchange.ts'
+import { createMask } from './mask.ts'
+import { type Piece, paint, type Style, type Terminal, truncate, truncateStart, wrap } from './terminal.ts'
+import type { Walk } from './walk/step.ts'
+import type { World } from './world.ts'
+
+/** How a run ended. */
+export interface Summary {
+  passed: number
+  failed: number
+  skipped: number
+  durationMs: number
+}
+
+/** Prints a run, piece by piece. */
+export interface Printer {
+  opening(): void
+  walk(walk: Walk): void
+  /** The heading of a step, or of an event that somebody else delivered. */
+  heading(route: string, event: string, title: string, step?: number): void
+  exchange(exchange: Exchange, describeCall: Walk['describeCall']): void
+  checks(checks: readonly Check[]): void
+  skipped(reason: string): void
+  failure(message: string): void
+  summary(summary: Summary): void
+}
+
+const LINES_OF_DATA = 5
+const LINES_OF_DETAIL = 2
+const NUMBER_WIDTH = 4
+const CALL_INDENT = 6
+const PEER_WIDTH = 10
+const METHOD_WIDTH = 5
+const LONGEST_PATH = 36
+const LONGEST_PLACE = 32
+const STATUS_WIDTH = 5
+const LEAST_DETAIL = 24
+
+/** Makes the printer of one run. */
+export function createPrinter(terminal: Terminal, world: World): Printer {
+  const { width } = terminal
+  const mask = createMask(world.secrets)
+  const line = (...pieces: Piece[]) => terminal.write(`${paint(pieces, terminal)}\n`)
+  const clean = (text: string) => mask({ text }).text
+
+  /** A text behind a mark, broken into lines that are indented alike. */
+  function block(mark: Piece, text: string, style?: Style, most = LINES_OF_DATA): void {
+    const indent = ' '.repeat(NUMBER_WIDTH)
+    for (const [index, part] of wrap(clean(text), width - NUMBER_WIDTH - 2, most).entries()) {
+      line(indent, index === 0 ? mark : ' ', ' ', style ? [style, part] : part)
+    }
+  }
+
+  function call({ to, method, path, status }: OutboundCall, detail: string, pathWidth: number): void {
+    const before = CALL_INDENT + PEER_WIDTH + METHOD_WIDTH + pathWidth + 1 + STATUS_WIDTH
+    // In a narrow terminal the detail goes below.
+    const beside = width - before >= LEAST_DETAIL
+    const indent = beside ? before : CALL_INDENT + PEER_WIDTH
+    const details = detail === '' ? [] : wrap(detail, width - indent, LINES_OF_DETAIL)
+    const first = beside ? details.shift() : undefined
+    const code = String(status ?? '–––')
+    line(
+      ' '.repeat(CALL_INDENT),
+      ['dim', to.padEnd(PEER_WIDTH)],
+      ['dim', method.padEnd(METHOD_WIDTH)],
+      truncateStart(path, pathWidth).padEnd(pathWidth + 1),
+      [status !== undefined && status < 400 ? 'green' : 'red', code],
+      first === undefined ? '' : ' '.repeat(STATUS_WIDTH - code.length) + first,
+    )
+    for (const part of details) line(' '.repeat(indent), part)
+  }
+
+  function log({ level, message }: LogLine): void {
+    const style = level === 'error' ? 'red' : 'yellow'
+    const text = truncate(clean(message), width - CALL_INDENT - PEER_WIDTH)
+    line(' '.repeat(CALL_INDENT), [style, level.padEnd(PEER_WIDTH)], ['dim', text])
+  }
+
+  return {
+    opening() {
+      const { mail, webhookSecret, url } = world
+      const provider = mail.emulator ? 'emulated' : `the real one; mail goes to ${mail.to} alone`
+      line(['bold', 'The sandbox'])
+      for (const part of wrap('A platform, its events, and the host that acts on them.', width)) {
+        line(['dim', part])
+      }
+      line('  host       ', url)
+      line('  platform   ', 'emulated')
+      line('  mail       ', truncate(provider, width - 13))
+      line('  webhooks   ', webhookSecret ? 'signed' : 'not signed')
+      for (const entry of world.warnings) block(['yellow', '!'], entry.message, 'dim')
+    },
+
+    walk({ route, title }) {
+      const head = `── /${route}/webhook · ${title} `
+      line()
+      line(['cyan', truncate(head.padEnd(width, '─'), width)])
+    },
+
+    heading(route, event, title, step) {
+      const number = `${step ?? '•'}`.padStart(NUMBER_WIDTH - 1)
+      const place = truncate(clean(`/${route} ${event}`), LONGEST_PLACE)
+      line()
+      line(['bold', number], ' ', ['cyan', place], '  ', [
+        'bold',
+        truncate(clean(title), width - NUMBER_WIDTH - place.length - 2),
+      ])
+    },
+
+    exchange(exchange, describeCall = () => '') {
+      const shown = mask(exchange)
+      const { answer, calls } = shown
+      const event = describeEvent(shown)
+      if (event !== '') block(['dim', '→'], event)
+      const style = answer.status < 400 ? 'green' : 'yellow'
+      block([style, '←'], `${answer.status} · ${Math.round(shown.durationMs)} ms · ${describeAnswer(answer)}`)
+      const room = Math.max(8, width - CALL_INDENT - PEER_WIDTH - METHOD_WIDTH - STATUS_WIDTH - 1)
+      const pathWidth = Math.min(LONGEST_PATH, room, Math.max(0, ...calls.map(({ path }) => path.length)))
+      for (const outbound of calls) {
+        const detail = outbound.to === 'platform' ? describeCallback(outbound) : describeCall(outbound)
+        call(outbound, detail, pathWidth)
+      }
+      // What the platform was told is on the screen already.
+      const known = new Set(calls.flatMap(({ body }) => loggedMessages(body)))
+      for (const entry of shown.log) if (!known.has(entry.message)) log(entry)
+    },
+
+    checks(checks) {
+      const passed = checks.filter(({ failure }) => !failure).map(({ what }) => what)
+      if (passed.length > 0) block(['green', '✓'], passed.join(' · '), 'green')
+      for (const { what, failure } of mask(checks)) {
+        if (!failure) continue
+        block(['red', '✗'], what, 'red')
+        block(' ', `expected ${text(failure.wanted)}`)
+        block(' ', `found    ${text(failure.found)}`)
+      }
+    },
+
+    skipped(reason) {
+      block(['yellow', '–'], `skipped: ${reason}`, 'dim')
+    },
+
+    failure(message) {
+      block(['red', '✗'], message, 'red')
+    },
+
+    summary({ passed, failed, skipped, durationMs }) {
+      const seconds = (durationMs / 1000).toFixed(1)
+      const outcome = `${passed} steps passed, ${failed} failed`
+      line()
+      line(
+        [failed > 0 ? 'red' : 'green', failed > 0 ? '✗ ' : '✓ '],
+        ['bold', outcome],
+        skipped > 0 ? `, ${skipped} skipped` : '',
+        ['dim', ` · ${seconds} s`],
+      )
+    },
+  }
+}
+
+function text(value: unknown): string {
+  return value === undefined ? 'nothing' : brief(value)
+}

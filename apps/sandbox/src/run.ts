@@ -1,0 +1,118 @@
+/**
+ * A run of the sandbox: starts everything, goes through the walks, and stays up where it is asked to.
+ *
+ * @module
+ */
+import { ConfigurationError } from '@org/server'
+import { at } from './data.ts'
+import { printInvitation } from './invitation.ts'
+import { createPrinter, type Printer, type Summary } from './print.ts'
+import type { Terminal } from './terminal.ts'
+import { walks as allWalks } from './walk/index.ts'
+import type { Step, Walk } from './walk/step.ts'
+import { type Environment, SandboxError, startWorld, type World } from './world.ts'
+
+/** Options of {@link run}. */
+export interface RunOptions {
+  environment: Environment
+  terminal: Terminal
+  /** Ends after the walks. */
+  once: boolean
+  /** Ends the run. */
+  signal: AbortSignal
+  /** @default every walk there is */
+  walks?: readonly Walk[] | undefined
+  /** Is told when the walks are over, and the host stays up. */
+  onReady?: ((world: World) => void) | undefined
+}
+
+/**
+ * Runs the sandbox.
+ *
+ * @returns the exit code: 0 where every step passed
+ */
+export async function run(options: RunOptions): Promise<number> {
+  const { environment, terminal, once, signal, walks = allWalks, onReady } = options
+  let world: World
+  try {
+    world = await startWorld(environment)
+  } catch (error) {
+    if (!(error instanceof SandboxError || error instanceof ConfigurationError)) throw error
+    terminal.writeError(`${error.message}\n`)
+    return 1
+  }
+  try {
+    const printer = createPrinter(terminal, world)
+    printer.opening()
+    const summary = await runWalks(walks, world, printer, signal)
+    printer.summary(summary)
+    if (!once && !signal.aborted) {
+      printInvitation(terminal, world)
+      world.onVisit((exchange) => {
+        const event = String(at(exchange.event, 'name') ?? 'unreadable')
+        printer.heading(exchange.route, event, 'a call from outside')
+        printer.exchange(exchange, walks.find(({ route }) => route === exchange.route)?.describeCall)
+      })
+      onReady?.(world)
+      await aborted(signal)
+    }
+    return summary.failed > 0 ? 1 : 0
+  } finally {
+    await world.close()
+  }
+}
+
+async function runWalks(
+  walks: readonly Walk[],
+  world: World,
+  printer: Printer,
+  signal: AbortSignal,
+): Promise<Summary> {
+  const started = performance.now()
+  const outcomes = { passed: 0, failed: 0, skipped: 0 }
+  let number = 0
+  for (const walk of walks) {
+    if (!signal.aborted) printer.walk(walk)
+    for (const step of walk.steps) {
+      if (signal.aborted) continue
+      number += 1
+      outcomes[await runStep(walk, step, number, world, printer)] += 1
+    }
+  }
+  return { ...outcomes, durationMs: performance.now() - started }
+}
+
+async function runStep(
+  walk: Walk,
+  step: Step,
+  number: number,
+  world: World,
+  printer: Printer,
+): Promise<'passed' | 'failed' | 'skipped'> {
+  const event = typeof step.event === 'function' ? step.event(world) : step.event
+  printer.heading(walk.route, event.name, step.title, number)
+  const reason = step.skip?.(world)
+  if (reason !== undefined) {
+    printer.skipped(reason)
+    return 'skipped'
+  }
+  try {
+    step.prepare?.(world)
+    const delivery = step.delivery ?? `evt_${walk.route}_${number}`
+    const exchange = await world.deliver(walk.route, event, delivery)
+    printer.exchange(exchange, walk.describeCall)
+    const checks = step.expect(exchange, world)
+    printer.checks(checks)
+    return checks.some(({ failure }) => failure) ? 'failed' : 'passed'
+  } catch (error) {
+    printer.failure(error instanceof Error ? error.message : String(error))
+    return 'failed'
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

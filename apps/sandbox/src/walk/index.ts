@@ -1,0 +1,11 @@
+/**
+ * The walks, in the order in which they are shown. A further route is a line here.
+ *
+ * @module
+ */
+import { authWalk } from './auth.ts'
+import { mailerWalk } from './mailer.ts'
+import type { Walk } from './step.ts'
+
+/** Every route's walk. */
+export const walks: readonly Walk[] = [authWalk, mailerWalk]
