@@ -48,7 +48,7 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     what: string,
     { signal, idempotencyKey }: CallbackOptions = {},
   ): Promise<HttpAnswer | undefined> {
-    const headers = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}
+    const headers = idempotencyKey ? { 'idempotency-key': toHeaderValue(idempotencyKey) } : {}
     try {
       return await http({ ...request, headers, repeatable: true, signal, deadline: Date.now() + timeoutMs })
     } catch (error) {
@@ -99,13 +99,17 @@ function pathOf(id: string): string {
   return `/deployments/${encodeURIComponent(id)}`
 }
 
+// An id may hold any character, a header only some.
+function toHeaderValue(key: string): string {
+  return key.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)
+}
+
 function unavailable(cause: unknown, what: string): IntegrationError {
   const failure = cause instanceof HttpFailure ? cause : undefined
   const reason = failure?.message ?? 'Its answer does not fit.'
   return new IntegrationError('platform_unavailable', `The platform’s API could not ${what}: ${reason}`, {
     hint: hintFor(failure?.status),
     retryAfter: failure?.retryAfter,
-    sent: failure?.sent,
     provider: { name: 'platform', status: failure?.status },
     cause,
   })
