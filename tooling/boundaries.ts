@@ -16,6 +16,7 @@ interface Rule {
 const rules: readonly Rule[] = [
   { files: /^packages\/core\/src\/http\.ts$/, may: /^ky$/ },
   { files: /^packages\/core\/src\/testing\/serve\.ts$/, may: /^node:/ },
+  { files: /^packages\/core\/src\/stores\/sqlite\.ts$/, may: /^(node:|zod$)/ },
   { files: /^packages\/core\//, may: /^zod$/ },
   { files: /^packages\/platform-client\//, may: /^(zod|packages\/core\/)/ },
   {

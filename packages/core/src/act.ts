@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type * as z from 'zod'
+import * as z from 'zod'
 import { type AnswerBody, ignored } from './answer.ts'
 import type { HandlerContext } from './context.ts'
 import { IntegrationError } from './errors.ts'
@@ -27,6 +27,7 @@ type Run<Input, Settings, Output> = {
 /** The handlers of any integration, as core calls them. */
 export interface AnyHandlers<Settings> {
   created?: Run<Record<string, unknown>, Settings, Record<string, unknown>>
+  discard?: Run<Record<string, unknown>, Settings, void>
   deleted?(context: HandlerContext<Settings>): Promise<void>
   health?(context: HandlerContext<Settings>): Promise<HealthCheck[]>
   metrics?(context: HandlerContext<Settings>): Promise<Record<string, number>>
@@ -78,9 +79,10 @@ async function create<Settings>({
   report.status('deploying')
   const inputs = (await context.deployment?.inputs(definition.inputs)) ?? {}
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
-  const sensitive = secretNames(definition.outputs)
+  const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
   for (const name of sensitive) redactor.add(outputs[name])
   if ((await report.outputs(outputs, sensitive)) === 'gone') {
+    await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
   }
   report.status('running')
@@ -136,26 +138,36 @@ async function download<Settings>(
 
 async function callFunction<Settings>(
   event: EventNamed<'FUNCTION_CALL'>,
-  { definition, handlers, context }: Job<Settings>,
+  { definition, handlers, context, redactor }: Job<Settings>,
 ): Promise<AnswerBody> {
   const { name, definition: wanted } = findFunction(definition, event.functionCall.name)
-  const input = parseArguments(wanted, event.functionCall.arguments, name)
-  const result: unknown = await handlers.functions?.[name]?.(input, context)
-  return { result: wanted.result.parse(result) }
+  const given = event.functionCall.arguments
+  for (const secretName of secretNames(wanted.arguments)) redactor.add(given[secretName])
+  const input = parseArguments(wanted, given, name)
+  const returned: unknown = await handlers.functions?.[name]?.(input, context)
+  if (!(wanted.result instanceof z.ZodObject)) return { result: wanted.result.parse(returned) }
+  const result = wanted.result.parse(returned)
+  for (const secretName of secretNames(wanted.result)) redactor.add(result[secretName])
+  return { result }
 }
 
-/**
- * The function that answers to a name or an alias.
- *
- * @throws {IntegrationError} `unknown_function`, with the nearest name
- */
-export function findFunction(
+/** The function that answers to a name or an alias, where there is one. */
+export function lookUpFunction(
   definition: IntegrationDefinition,
   wanted: string,
-): { name: string; definition: FunctionDefinition } {
+): { name: string; definition: FunctionDefinition } | undefined {
   for (const [name, found] of Object.entries(definition.functions)) {
     if (name === wanted || found.aliases?.includes(wanted)) return { name, definition: found }
   }
+  return undefined
+}
+
+function findFunction(
+  definition: IntegrationDefinition,
+  wanted: string,
+): { name: string; definition: FunctionDefinition } {
+  const found = lookUpFunction(definition, wanted)
+  if (found) return found
   const names = Object.entries(definition.functions).flatMap(([name, { aliases = [] }]) => [name, ...aliases])
   throw new IntegrationError(
     'unknown_function',

@@ -18,12 +18,30 @@ export interface Claim {
   readonly lease: Lease
   /** An earlier holder vanished in the middle of its work. */
   readonly takenOver: boolean
-  /** What was recorded of the subject before. */
-  readonly progress: Record<string, Json>
+  /** What is recorded of the subject. */
+  readonly progress: Readonly<Record<string, Json>>
   /** Fires when the lease is lost; nothing may be written after that. */
   readonly lost: AbortSignal
+  /** Records a step. */
+  advance(name: string, value: Json): Promise<void>
   complete(answer: RecordedAnswer, progress?: Record<string, Json>): Promise<void>
   release(): Promise<void>
+}
+
+/**
+ * A `fetch` that writes down that a change is under way before the first call that can make one leaves. So a
+ * later holder knows whether there is anything to be unsure of.
+ */
+export function recordIntent(send: typeof fetch, claim: Claim): typeof fetch {
+  let written: Promise<void> | undefined
+  return async (input, init) => {
+    const method = init?.method ?? (input instanceof Request ? input.method : 'GET')
+    if (method !== 'GET') {
+      written ??= claim.advance('intent', true)
+      await written
+    }
+    return send(input, init)
+  }
 }
 
 /** What came of asking: the claim, or the answer that was given before. */
@@ -66,13 +84,17 @@ async function askStore(
   try {
     return await store.claim({ ...request, leaseMs: LEASE_MS })
   } catch (cause) {
-    logger('error', 'The delivery store can’t be reached.', { reason: reasonOf(cause) })
-    throw new IntegrationError(
-      'overloaded',
-      'The delivery store can’t be reached, and without it this could happen twice.',
-      { retryAfter: 5, cause },
-    )
+    throw unreachable(cause, logger)
   }
+}
+
+function unreachable(cause: unknown, logger: Logger): IntegrationError {
+  logger('error', 'The delivery store can’t be reached.', { reason: reasonOf(cause) })
+  return new IntegrationError(
+    'overloaded',
+    'The delivery store can’t be reached, and without it this could happen twice.',
+    { retryAfter: 5, cause },
+  )
 }
 
 function keepAlive(
@@ -104,6 +126,17 @@ function keepAlive(
     takenOver,
     progress,
     lost: lost.signal,
+    async advance(name, value) {
+      progress[name] = value
+      const kept = await store.advance(lease, progress).catch((cause: unknown) => {
+        throw unreachable(cause, logger)
+      })
+      if (kept) return
+      lose()
+      throw new IntegrationError('delivery_in_progress', 'Another delivery has taken this over.', {
+        retryAfter: 1,
+      })
+    },
     complete: (answer, latest = progress) =>
       end('answer', () => store.complete(lease, { answer, progress: latest, keepMs: KEEP_MS })),
     release: () => end('release', () => store.release(lease)),

@@ -4,6 +4,7 @@
  * @module
  */
 import type * as z from 'zod'
+import type { Json } from './delivery.ts'
 import { IntegrationError } from './errors.ts'
 import type { PlatformEvent } from './event.ts'
 import { referenceNames, secretNames } from './integration.ts'
@@ -36,6 +37,17 @@ export interface DeploymentLog {
   error(message: string, data?: Record<string, unknown>): void
 }
 
+/** What was written down of a deployment, so that the next delivery goes on where an earlier one ended. */
+export interface Progress {
+  read(name: string): Json | undefined
+  /**
+   * Writes a step down before the next one begins. Never a secret.
+   *
+   * @throws {IntegrationError} where another delivery has taken the work over, or the store can't be reached
+   */
+  write(name: string, value: Json): Promise<void>
+}
+
 /** What every handler of an integration is given. */
 export interface HandlerContext<Settings = undefined> {
   readonly event: PlatformEvent
@@ -44,6 +56,8 @@ export interface HandlerContext<Settings = undefined> {
   /** What the integration's `createHandler` was given. */
   readonly settings: Settings
   readonly log: DeploymentLog
+  /** Kept where the event is claimed: for DEPLOYMENT_CREATED, DEPLOYMENT_DELETED and effectful functions. */
+  readonly progress: Progress
   readonly fetch: typeof fetch
   /** Ends every call below this event. */
   readonly signal: AbortSignal
@@ -85,13 +99,14 @@ export function openDeployment(sources: DeploymentSources): Deployment | undefin
     },
 
     async outputs(schema) {
-      for (const name of secretNames(schema)) sources.redactor.add(given.outputs?.[name])
-      const own = schema.safeParse(given.outputs ?? {})
-      if (own.success && given.outputs) return own.data
+      const carried = given.outputs && withoutBlanks(given.outputs)
+      for (const name of secretNames(schema)) sources.redactor.add(carried?.[name])
+      const own = carried && schema.safeParse(carried)
+      if (own?.success) return own.data
       const published = (await readRecord())?.outputs
       if (!published) return undefined
       for (const name of secretNames(schema)) sources.redactor.add(published[name])
-      const merged = schema.safeParse({ ...published, ...withoutBlanks(given.outputs ?? {}) })
+      const merged = schema.safeParse({ ...published, ...carried })
       return merged.success ? merged.data : undefined
     },
   }

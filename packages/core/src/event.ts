@@ -21,7 +21,12 @@ export const eventNames = [
 /** The name of an event. */
 export type EventName = (typeof eventNames)[number]
 
-const identifier = z.string().min(1).max(200)
+// Ids become parts of paths, and these two would lead out of theirs.
+const identifier = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^(?!\.\.?$)/, 'can’t be “.” or “..”')
 
 const deployment = z
   .object({
@@ -38,7 +43,10 @@ const functionCall = z.object({
 
 const download = z.object({
   id: identifier.optional().describe('Where the files are reported to.'),
-  file: z.string().default('.env.local').describe('The file that is wanted.'),
+  file: z
+    .string()
+    .optional()
+    .describe('The file that is wanted; the integration’s first where it is left out.'),
 })
 
 const envelope = z.object({

@@ -25,10 +25,10 @@ export class HttpFailure extends Error {
   readonly kind: HttpFailureKind
   readonly sent: 'no' | 'unknown'
   readonly status: number | undefined
-  /** The parsed body of a `status` failure; `undefined` where it is not JSON. */
-  readonly body: unknown
   /** Seconds that the server asked to wait. */
   readonly retryAfter: number | undefined
+  // Private, so that printing the error does not show what the provider quotes.
+  readonly #body: unknown
 
   constructor(
     kind: HttpFailureKind,
@@ -45,8 +45,13 @@ export class HttpFailure extends Error {
     this.kind = kind
     this.sent = facts.sent
     this.status = facts.status
-    this.body = facts.body
+    this.#body = facts.body
     this.retryAfter = facts.retryAfter
+  }
+
+  /** The parsed body of a `status` failure; `undefined` where it is not JSON. */
+  get body(): unknown {
+    return this.#body
   }
 }
 
@@ -59,16 +64,22 @@ const NEVER_CONNECTED = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
 /** Whatever a try threw, as the failure that it means. */
 export function toFailure(
-  error: unknown,
+  thrown: unknown,
   status: number | undefined,
   callerSignal: AbortSignal | undefined,
   timer: AbortSignal,
 ): HttpFailure {
-  if (error instanceof HttpFailure) return error
+  if (thrown instanceof HttpFailure) return thrown
+  const error = rootOf(thrown)
   if (callerSignal?.aborted) return interrupted(callerSignal, 'unknown')
   if (timer.aborted) {
     return new HttpFailure('timeout', 'The server did not answer in time.', { sent: 'unknown', cause: error })
@@ -86,6 +97,17 @@ export function toFailure(
   return new HttpFailure('connection', message, { sent, cause: error })
 }
 
+/**
+ * The innermost cause alone: around it stand errors of the HTTP client that hold the request with its token,
+ * and an error may end up in a log.
+ */
+function rootOf(error: unknown): unknown {
+  let link = error
+  for (let depth = 0; link instanceof Error && link.cause instanceof Error && depth < 10; depth += 1)
+    link = link.cause
+  return link
+}
+
 /** The failure of a call that the caller, or the deadline behind it, ended. */
 export function interrupted(signal: AbortSignal, sent: 'no' | 'unknown'): HttpFailure {
   const cause: unknown = signal.reason
@@ -96,9 +118,7 @@ export function interrupted(signal: AbortSignal, sent: 'no' | 'unknown'): HttpFa
 }
 
 function neverConnected(error: unknown): boolean {
-  for (let link = error, depth = 0; link instanceof Error && depth < 5; link = link.cause, depth += 1) {
-    if ('code' in link && typeof link.code === 'string' && NEVER_CONNECTED.has(link.code)) return true
-    if (link instanceof AggregateError) return link.errors.length > 0 && link.errors.every(neverConnected)
-  }
-  return false
+  // One error for each address that was tried.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(neverConnected)
+  return error instanceof Error && 'code' in error && NEVER_CONNECTED.has(String(error.code))
 }

@@ -5,9 +5,11 @@
  * @module
  */
 
+import { isIntegrationError } from './errors.ts'
 import { HttpFailure, interrupted, toFailure } from './http-failure.ts'
 
 export { HttpFailure, type HttpFailureKind } from './http-failure.ts'
+export { maskAddresses, type ProviderFacts, toProviderError, unknownOutcome } from './provider-error.ts'
 
 /** Options of {@link createHttpClient}. */
 export interface HttpClientOptions {
@@ -161,7 +163,8 @@ async function attemptOnce(
     const text = await readText(response, request.maxBytes ?? DEFAULT_MAX_BYTES)
     return understand(response, text)
   } catch (error) {
-    throw toFailure(error, status, request.signal, timer)
+    // An injected fetch may have decided by itself that the call must not leave.
+    throw isIntegrationError(error) ? error : toFailure(error, status, request.signal, timer)
   }
 }
 
@@ -240,6 +243,7 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', done)
       resolve()
     }
-    signal.addEventListener('abort', done)
+    if (signal.aborted) done()
+    else signal.addEventListener('abort', done)
   })
 }

@@ -10,7 +10,7 @@
  * @module
  */
 
-export type { Deployment, DeploymentLog, HandlerContext } from './context.ts'
+export type { Deployment, DeploymentLog, HandlerContext, Progress } from './context.ts'
 export type {
   ClaimRequest,
   ClaimResult,

@@ -22,6 +22,12 @@ export interface FunctionDefinition {
   result: z.ZodType
   /** Whether it creates, changes, deletes or sends something: then it happens once per delivery. */
   effect: boolean
+  /**
+   * Whether it goes on from what it wrote down (`context.progress`) after a crash. One that does not is never
+   * run again once a change may have left the host.
+   * @default false
+   */
+  resumable?: boolean
 }
 
 /** One value that METRIC_UPDATE reports. */
@@ -64,6 +70,8 @@ interface HandlersByEvent<D extends IntegrationDefinition, Settings> {
   DEPLOYMENT_CREATED: {
     /** Sets the deployment up, and returns what is to be published. Runs again at a redeploy. */
     created(inputs: Inputs<D>, context: HandlerContext<Settings>): Promise<z.input<D['outputs']>>
+    /** Undoes `created` where the platform, asked to take the outputs, no longer knows the deployment. */
+    discard?(outputs: Outputs<D>, context: HandlerContext<Settings>): Promise<void>
   }
   DEPLOYMENT_DELETED: {
     /** Takes the deployment down; what is gone already counts as done. */

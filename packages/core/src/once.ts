@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { findFunction } from './act.ts'
+import { lookUpFunction } from './act.ts'
 import { type Answer, failed, ignored } from './answer.ts'
 import { type Claim, claimSubject } from './claim.ts'
 import type { DeliveryStore, RecordedAnswer } from './delivery.ts'
 import { IntegrationError } from './errors.ts'
-import type { PlatformEvent } from './event.ts'
+import type { EventNamed, PlatformEvent } from './event.ts'
 import { type IntegrationDefinition, secretNames } from './integration.ts'
 import type { Logger } from './log.ts'
 import type { Redactor } from './redact.ts'
@@ -45,14 +45,23 @@ export async function once(
   if ('replay' in outcome) return { ...outcome.replay, replayed: true }
 
   const { claim } = outcome
-  const answer = forbidden(delivery, claim) ?? (await handle(claim))
+  const answer = forbidden(delivery, claim) ?? (await handleOrRelease(claim, handle))
   if (answer.error?.retryable) await claim.release()
   else {
     const deleted = event.name === 'DEPLOYMENT_DELETED' && answer.status === 200
-    const progress = deleted ? { ...claim.progress, deleted: true } : claim.progress
+    const progress = deleted ? { deleted: true } : { ...claim.progress }
     await claim.complete(recordable(answer, definition, delivery.redactor), progress)
   }
   return answer
+}
+
+async function handleOrRelease(claim: Claim, handle: (claim: Claim) => Promise<Answer>): Promise<Answer> {
+  try {
+    return await handle(claim)
+  } catch (error) {
+    await claim.release()
+    throw error
+  }
 }
 
 /** Whether an event is the call of a function that creates, changes, deletes or sends. */
@@ -60,8 +69,12 @@ export function hasEffect(definition: IntegrationDefinition, event: PlatformEven
   return (
     event.name === 'FUNCTION_CALL' &&
     definition.events.includes('FUNCTION_CALL') &&
-    findFunction(definition, event.functionCall.name).definition.effect
+    lookUpFunction(definition, event.functionCall.name)?.definition.effect === true
   )
+}
+
+function goesOn(definition: IntegrationDefinition, event: EventNamed<'FUNCTION_CALL'>): boolean {
+  return lookUpFunction(definition, event.functionCall.name)?.definition.resumable === true
 }
 
 /** What is claimed: a deployment as a whole, or one delivery of a call that has an effect. */
@@ -74,11 +87,17 @@ function subjectOf({ definition, event, deliveryId }: Delivery): string | undefi
   return `${definition.name}/delivery/${deliveryId}`
 }
 
-function forbidden({ event, redactor }: Delivery, claim: Claim): Answer | undefined {
+function forbidden({ definition, event, redactor }: Delivery, claim: Claim): Answer | undefined {
   if (event.name === 'DEPLOYMENT_CREATED' && claim.progress.deleted === true) {
     return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
   }
-  if (event.name === 'FUNCTION_CALL' && claim.takenOver) {
+  // Without an intent nothing had left the host when the earlier holder died.
+  if (
+    event.name === 'FUNCTION_CALL' &&
+    claim.takenOver &&
+    claim.progress.intent === true &&
+    !goesOn(definition, event)
+  ) {
     const error = new IntegrationError(
       'outcome_unknown',
       'An earlier try of this delivery died before it could answer.',

@@ -6,7 +6,7 @@
  */
 import { type AnyHandlers, act } from './act.ts'
 import { type Answer, failed, respond } from './answer.ts'
-import type { Claim } from './claim.ts'
+import { type Claim, recordIntent } from './claim.ts'
 import { type HandlerContext, openDeployment } from './context.ts'
 import type { DeliveryStore } from './delivery.ts'
 import { IntegrationError, toIntegrationError } from './errors.ts'
@@ -106,7 +106,8 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       await verify?.(request.headers, body)
       const parsed = parseEvent(body)
       event = parsed
-      deliveryId = request.headers.get('webhook-id') ?? parsed.id
+      // An empty header names no delivery.
+      deliveryId = request.headers.get('webhook-id') || parsed.id
       answer = await once({ definition, store, logger, redactor, event: parsed, deliveryId, body }, (claim) =>
         handle(parsed, deliveryId, redactor, claim),
       )
@@ -123,6 +124,7 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       code: answer.error?.code,
       replayed: answer.replayed,
       durationMs: now() - started,
+      ...faultOf(answer.error, redactor),
     })
     return respond(answer)
   }
@@ -141,19 +143,26 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       platform: dependencies.platform,
       deploymentId: event.deployment?.id,
       deliveryId: deliveryId ?? crypto.randomUUID(),
-      run: claim ? String(claim.lease.fence) : crypto.randomUUID().slice(0, 8),
-      signal: AbortSignal.timeout(timeoutMs),
+      // Not the fence: a store may forget a released claim, and then counts from one again.
+      run: (claim?.lease.owner ?? crypto.randomUUID()).slice(0, 8),
+      signal: claim
+        ? AbortSignal.any([AbortSignal.timeout(timeoutMs), claim.lost])
+        : AbortSignal.timeout(timeoutMs),
       logger,
       redactor,
       now,
     })
-    const { platform, environment } = dependencies
+    const { platform, environment, fetch: send = fetch } = dependencies
     const context: HandlerContext<Settings> = {
       event,
       deployment: openDeployment({ event, platform, environment, redactor, call: { signal } }),
       settings: dependencies.settings,
       log: report.log,
-      fetch: dependencies.fetch ?? fetch,
+      progress: {
+        read: (name) => claim?.progress[name],
+        write: async (name, value) => claim?.advance(name, value),
+      },
+      fetch: claim && event.name === 'FUNCTION_CALL' ? recordIntent(send, claim) : send,
       signal,
       deadline: now() + handlerMs,
     }
@@ -171,15 +180,29 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
   }
 }
 
-// A fault of the host in the middle of an effect says nothing of the effect, so it must not invite a repetition.
+// A fault of the host in the middle of an effect says nothing of the effect, and a call that may have arrived
+// may have had it: neither must invite a repetition.
 function neverRepeatBlindly(error: unknown): IntegrationError {
   const known = toIntegrationError(error)
-  if (known.code !== 'internal_error') return known
-  return new IntegrationError('outcome_unknown', 'The host failed in the middle of this call.', {
+  const fault = known.code === 'internal_error'
+  if (!fault && !(known.retryable && known.sent === 'unknown')) return known
+  const message = fault ? 'The host failed in the middle of this call.' : known.message
+  return new IntegrationError('outcome_unknown', message, {
     hint: 'Look at the provider whether it took effect before calling again.',
+    provider: known.provider,
     sent: 'unknown',
     cause: error,
   })
+}
+
+/** What the host's log says of a fault that its answer is silent on. */
+function faultOf(error: IntegrationError | undefined, redactor: Redactor): Record<string, unknown> {
+  if (error?.code !== 'internal_error' && error?.code !== 'outcome_unknown') return {}
+  const { cause } = error
+  if (!(cause instanceof Error)) return {}
+  const frames = cause.stack?.split('\n').filter((line) => /^ +at /.test(line)) ?? []
+  const facts = { reason: `${cause.name}: ${cause.message}`.slice(0, 500), at: frames.slice(0, 5) }
+  return redactor.data(facts)
 }
 
 function reportFailure(event: PlatformEvent, report: Reporter, error: IntegrationError): void {

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { type EnvironmentLookup, resolveReferences } from '../src/references.ts'
+
+const variables: Record<string, string> = {
+  A: 'alpha',
+  B_2: 'beta',
+  EMPTY: '',
+  NESTED: '{{env.A}}',
+  DOLLAR: '$&$1',
+}
+
+const lookup: EnvironmentLookup = (name) => {
+  const value = variables[name]
+  return value === undefined ? { problem: `names ${name}, which is not set` } : { value }
+}
+
+describe('a reference', () => {
+  it.each([
+    ['', ''],
+    ['no reference', 'no reference'],
+    ['{{env.A}}', 'alpha'],
+    ['{{ env.A }}', 'alpha'],
+    ['x{{env.A}}y{{env.B_2}}z', 'xalphaybetaz'],
+    ['{{env.A}}{{env.A}}', 'alphaalpha'],
+    ['[{{env.EMPTY}}]', '[]'],
+    ['{{env.DOLLAR}}', '$&$1'],
+    ['{single} }} {', '{single} }} {'],
+  ])('turns “%s” into “%s”', (text, value) => {
+    expect(resolveReferences(text, lookup)).toEqual({ value })
+  })
+
+  it('is resolved in one pass: what a variable holds is not looked at again', () => {
+    expect(resolveReferences('{{env.NESTED}}', lookup)).toEqual({ value: '{{env.A}}' })
+    expect(resolveReferences('{{env.{{env.A}}}}', lookup)).toHaveProperty('problem')
+  })
+
+  it('that is not to be had says which, and never a value', () => {
+    expect(resolveReferences('{{env.A}}{{env.MISSING}}', lookup)).toEqual({
+      problem: 'names MISSING, which is not set',
+    })
+  })
+
+  it.each(['{{env.A', '{{', 'x {{env.A} }'])('without its end is a problem: “%s”', (text) => {
+    expect(resolveReferences(text, lookup)).toEqual({ problem: 'has “{{” without “}}”; write {{env.NAME}}' })
+  })
+
+  it.each([
+    '{{}}',
+    '{{A}}',
+    '{{env.}}',
+    '{{env.1A}}',
+    '{{env.A-B}}',
+    '{{ENV.A}}',
+    '{{env.A.B}}',
+    '{{env.__proto__.x}}',
+    '{{secret.A}}',
+    '{{{env.A}}}',
+    `{{env.${'A'.repeat(129)}}}`,
+  ])('that is not understood is a problem: “%s”', (text) => {
+    expect(resolveReferences(text, lookup)).toEqual({
+      problem: 'has a reference that is not understood; write {{env.NAME}}',
+    })
+  })
+
+  it('is found in hostile text in one pass', () => {
+    let lookups = 0
+    const counting: EnvironmentLookup = (name) => {
+      lookups += 1
+      return { value: name }
+    }
+    const hostile = '{{'.repeat(200_000)
+    expect(resolveReferences(hostile, counting)).toHaveProperty('problem')
+    expect(resolveReferences(`${hostile}}}`, counting)).toHaveProperty('problem')
+    expect(resolveReferences('{{env.A}}'.repeat(10_000), counting)).toEqual({ value: 'A'.repeat(10_000) })
+    expect(lookups).toBe(10_000)
+  })
+})
