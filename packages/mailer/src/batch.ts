@@ -4,7 +4,8 @@
  * @module
  */
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
-import { refusalError, unknownOutcome } from './errors.ts'
+import { unknownOutcome } from '@org/core/http'
+import { refusalError } from './errors.ts'
 import type { ComposedMessage } from './message.ts'
 import { readRejected, type SendAnswer } from './wire.ts'
 
@@ -63,7 +64,7 @@ export function cutIntoCalls(messages: readonly PlacedMessage[]): PlacedMessage[
 }
 
 /** The result of one message that the provider answered for. */
-export function answeredResult({ index, to, recipients }: PlacedMessage, answer: SendAnswer): MessageResult {
+function answeredResult({ index, to, recipients }: PlacedMessage, answer: SendAnswer): MessageResult {
   if (!answer.accepted) return failedResult(index, to, refusalError(answer.refusal))
   return {
     index,
@@ -91,45 +92,37 @@ export function failedResult(index: number, to: string | null, error: Integratio
 }
 
 /**
- * Sends the calls of a batch, several at a time. A call that fails decides about its own messages alone; what
- * has not begun when the time is over is not sent any more.
+ * Sends the calls of a batch, several at a time. A call that fails decides about its own messages alone.
  *
- * @param send sends one call
- * @throws {IntegrationError} where every call was refused outright: then nothing was sent at all
+ * @param send sends one call, or throws where the time is over or `signal` has fired
+ * @throws what the first call threw, where none of them sent anything
  */
 export async function sendCalls(
   calls: readonly PlacedMessage[][],
   send: (messages: PlacedMessage[]) => Promise<SendAnswer[]>,
-  {
-    concurrency,
-    signal,
-    deadline,
-  }: { concurrency: number; signal: AbortSignal | undefined; deadline: number },
+  { concurrency, signal }: { concurrency: number; signal: AbortSignal | undefined },
 ): Promise<MessageResult[]> {
   const results: MessageResult[] = []
-  const refusals: IntegrationError[] = []
+  const refusals: unknown[] = []
   const waiting = calls[Symbol.iterator]()
 
   async function work(): Promise<void> {
     for (const messages of waiting) {
       try {
-        if (signal?.aborted || Date.now() >= deadline) throw outOfTime()
         const answers = await send(messages)
         results.push(
           ...messages.flatMap((message, at) => (answers[at] ? answeredResult(message, answers[at]) : [])),
         )
       } catch (error) {
-        const known = isIntegrationError(error)
-          ? error
-          : unknownOutcome('The call was ended.', { cause: error })
-        if (known.sent === 'no') refusals.push(known)
+        const known = isIntegrationError(error) ? error : endedByCaller(error, signal)
+        if (known.sent === 'no') refusals.push(error)
         results.push(...messages.map(({ index, to }) => failedResult(index, to, known)))
       }
     }
   }
 
-  await Promise.all(Array.from({ length: Math.min(concurrency, calls.length) }, work))
-  if (refusals[0] && refusals.length === calls.length) throw refusals[0]
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, calls.length)) }, work))
+  if (refusals.length > 0 && refusals.length === calls.length) throw refusals[0]
   return results
 }
 
@@ -145,6 +138,12 @@ export function toBatchResult(results: readonly MessageResult[]): BatchResult {
   }
 }
 
-function outOfTime(): IntegrationError {
-  return new IntegrationError('provider_timeout', 'Not sent: the time was over before its turn came.')
+// A call that had begun when the caller's signal fired is an IntegrationError already; the bare reason means
+// that it had not.
+function endedByCaller(error: unknown, signal: AbortSignal | undefined): IntegrationError {
+  return signal?.aborted && error === signal.reason
+    ? new IntegrationError('provider_timeout', 'Not sent: the batch was ended before its turn came.')
+    : unknownOutcome('It is not known whether the mail went out: the call failed in an unforeseen way.', {
+        cause: error,
+      })
 }

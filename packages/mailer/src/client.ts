@@ -4,10 +4,10 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { IntegrationError, isIntegrationError } from '@org/core/errors'
+import { isIntegrationError } from '@org/core/errors'
 import { createHttpClient, type HttpAnswer, type HttpRequest } from '@org/core/http'
 import { type BatchResult, cutIntoCalls, failedResult, sendCalls, toBatchResult } from './batch.ts'
-import { callError, refusalError, unknownOutcome } from './errors.ts'
+import { callError, missingToken, notUnderstood, refusalError } from './errors.ts'
 import { composeMessage, type Message } from './message.ts'
 import {
   type DeliveryStats,
@@ -24,7 +24,7 @@ export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
 /** The stream that every mail server has from the start. */
 export const DEFAULT_MESSAGE_STREAM = 'outbound'
 
-const MAX_BATCH_ANSWER_BYTES = 10 * 1024 * 1024
+const BATCH: HttpRequest = { method: 'POST', path: '/email/batch', maxBytes: 10 * 1024 * 1024 }
 
 /** Options of {@link createMailer}. */
 export interface MailerOptions {
@@ -87,7 +87,10 @@ export interface StatsFilter {
   messageStream?: string | undefined
 }
 
-/** Sends mail. Every method throws an `IntegrationError`. */
+/**
+ * Sends mail. Every method throws an `IntegrationError`; where its signal ended it before anything left, the
+ * signal's reason.
+ */
 export interface Mailer {
   /**
    * Sends one mail. It is repeated only where it certainly did not go out.
@@ -100,7 +103,7 @@ export interface Mailer {
   /**
    * Sends any number of mails, and tells of each what came of it.
    *
-   * @throws only where every single message was refused outright, for example for a wrong token
+   * @throws only where nothing was sent at all, for example for a wrong token
    * @see https://postmarkapp.com/developer/api/email-api#send-batch-emails
    */
   sendEmails(messages: Iterable<Message>, options?: CallOptions): Promise<BatchResult>
@@ -119,22 +122,25 @@ export interface Mailer {
  *
  * @example
  * ```ts
- * const mailer = createMailer({ apiToken: process.env.MAILER_API_TOKEN, fromEmail: 'Shop <shop@example.com>' })
+ * const mailer = createMailer({ apiToken, fromEmail: 'Shop <shop@example.com>' })
  * const { messageId } = await mailer.sendEmail({ to: 'ada@example.com', subject: 'Hello', textBody: 'Hi Ada' })
  * ```
  */
 export function createMailer(options: MailerOptions): Mailer {
-  const { baseUrl = DEFAULT_BASE_URL, timeoutMs = 30_000, concurrency = 4 } = options
+  const { apiToken = '', baseUrl = DEFAULT_BASE_URL, timeoutMs = 30_000, concurrency = 4 } = options
   const defaults = {
-    fromEmail: options.fromEmail,
-    messageStream: options.messageStream ?? DEFAULT_MESSAGE_STREAM,
+    fromEmail: options.fromEmail || undefined,
+    messageStream: options.messageStream || DEFAULT_MESSAGE_STREAM,
   }
-  const http = createHttpClient({
+  const connection = {
     baseUrl,
-    headers: tokenHeaders(baseUrl, options.apiToken),
+    headers: tokenHeaders(baseUrl, apiToken),
     fetch: options.fetch,
     wait: options.wait,
-  })
+  }
+  const readHttp = createHttpClient(connection)
+  // What timed out is not sent again, so one try may take all the time that there is.
+  const sendHttp = createHttpClient({ ...connection, timeoutMs: Number.POSITIVE_INFINITY })
 
   async function call(
     request: HttpRequest,
@@ -142,7 +148,10 @@ export function createMailer(options: MailerOptions): Mailer {
     deadline: number,
     signal?: AbortSignal,
   ): Promise<HttpAnswer> {
+    // Not when the client is made: a module that makes one must also load where there is no token.
+    if (!/^[!-~]+$/.test(apiToken.trim())) throw missingToken()
     try {
+      const http = sending ? sendHttp : readHttp
       return await http({ ...request, repeatable: !sending, deadline, signal })
     } catch (error) {
       throw callError(error, sending)
@@ -156,12 +165,7 @@ export function createMailer(options: MailerOptions): Mailer {
   ): Promise<T> {
     const answer = await call(request, false, deadlineOf(options), options.signal)
     const value = reader(answer.body)
-    if (value === undefined) {
-      throw new IntegrationError('provider_error', 'The mail provider’s answer could not be understood.', {
-        hint: 'Check the base URL.',
-        provider: { name: 'mailer', status: answer.status },
-      })
-    }
+    if (value === undefined) throw notUnderstood(answer.status, false)
     return value
   }
 
@@ -173,8 +177,8 @@ export function createMailer(options: MailerOptions): Mailer {
       const request: HttpRequest = { method: 'POST', path: '/email', jsonText: composed.json }
       const { body, status } = await call(request, true, deadlineOf(options), options.signal)
       const answer = readSendAnswer(body)
-      if (!answer) throw notUnderstood(status)
-      if (!answer.accepted) throw refusalError(answer.refusal, status)
+      if (!answer) throw notUnderstood(status, true)
+      if (!answer.accepted) throw refusalError(answer.refusal, { status })
       const { messageId, submittedAt, to } = answer
       return {
         messageId,
@@ -202,18 +206,13 @@ export function createMailer(options: MailerOptions): Mailer {
         cutIntoCalls(fit),
         async (placed) => {
           const jsonText = `[${placed.map(({ json }) => json).join(',')}]`
-          const request: HttpRequest = {
-            method: 'POST',
-            path: '/email/batch',
-            jsonText,
-            maxBytes: MAX_BATCH_ANSWER_BYTES,
-          }
+          const request = { ...BATCH, jsonText }
           const { body, status } = await call(request, true, deadline, options.signal)
           const answers = readBatchAnswer(body, placed.length)
-          if (!answers) throw notUnderstood(status)
+          if (!answers) throw notUnderstood(status, true)
           return answers
         },
-        { concurrency, deadline, signal: options.signal },
+        { concurrency, signal: options.signal },
       )
       return toBatchResult([...unfit, ...results])
     },
@@ -234,10 +233,4 @@ function tokenHeaders(baseUrl: string, apiToken: string): Record<string, string>
   const neutral = { 'x-mailer-server-token': apiToken }
   const isProvider = new URL(baseUrl).host === new URL(DEFAULT_BASE_URL).host
   return isProvider ? { ...neutral, 'x-postmark-server-token': apiToken } : neutral
-}
-
-function notUnderstood(status: number): IntegrationError {
-  return unknownOutcome('The mail provider’s answer could not be understood.', {
-    provider: { name: 'mailer', status },
-  })
 }

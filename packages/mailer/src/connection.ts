@@ -76,7 +76,10 @@ export async function connect(context: HandlerContext<MailerSettings>): Promise<
   const outputs = await deployment.outputs(mailer.outputs)
   if (!outputs) return openMailer(fromInputs(await deployment.inputs(mailer.inputs), settings), context)
   const { apiToken, fromEmail, messageStream, apiUrl } = outputs
-  return openMailer({ apiToken, fromEmail, messageStream, baseUrl: apiUrl }, context)
+  // The shared token goes to its own provider, whatever an event says.
+  const isShared = apiToken === settings.shared?.apiToken
+  const baseUrl = isShared ? (settings.baseUrl ?? DEFAULT_BASE_URL) : apiUrl
+  return openMailer({ apiToken, fromEmail, messageStream, baseUrl }, context)
 }
 
 /** A client for a connection. */
@@ -97,7 +100,7 @@ function sharedConnection({ shared, baseUrl = DEFAULT_BASE_URL }: MailerSettings
   }
   return {
     apiToken: shared.apiToken,
-    fromEmail: shared.fromEmail,
+    fromEmail: shared.fromEmail || undefined,
     messageStream: DEFAULT_MESSAGE_STREAM,
     baseUrl,
   }

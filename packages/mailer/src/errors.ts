@@ -5,13 +5,17 @@
  * @see https://postmarkapp.com/developer/api/overview#error-codes
  * @module
  */
-import { type ErrorCode, IntegrationError, type IntegrationErrorOptions } from '@org/core/errors'
-import { HttpFailure } from '@org/core/http'
+import { IntegrationError, type IntegrationErrorOptions } from '@org/core/errors'
+import { HttpFailure, maskAddresses, toProviderError, unknownOutcome } from '@org/core/http'
 import { type Refusal, readRefusal } from './wire.ts'
+
+const EFFECT = 'the mail went out'
+const TOKEN_HINT =
+  'Check the Server API Token: it is in the provider’s settings of the mail server, under “API Tokens”.'
 
 /** What can be done about the provider's codes that people meet; the set is open. */
 const hints: Record<number, string> = {
-  10: 'Check the Server API Token: it is in the provider’s settings of the mail server, under “API Tokens”.',
+  10: TOKEN_HINT,
   300: 'Check the addresses: the provider could not read one of them.',
   400: 'Add the From address as a sender signature at the provider, or send from one that is there.',
   401: 'Confirm the sender signature: the provider has sent a mail to that address.',
@@ -28,13 +32,16 @@ const BAD_TOKEN = 10
 const MAINTENANCE = 100
 
 /** The error for a message, or a call, that the provider refused with a code of its own. */
-export function refusalError(refusal: Refusal, status?: number, cause?: unknown): IntegrationError {
+export function refusalError(
+  refusal: Refusal,
+  { status, retryAfter }: { status?: number | undefined; retryAfter?: number | undefined } = {},
+): IntegrationError {
   const { errorCode } = refusal
-  const message = withoutAddresses(refusal.message)
+  const message = maskAddresses(refusal.message)
   const options: IntegrationErrorOptions = {
     hint: hints[errorCode],
+    retryAfter,
     provider: { name: 'mailer', status, code: String(errorCode), message },
-    cause,
   }
   const words = message.split('\n')[0]
   if (errorCode === BAD_TOKEN) {
@@ -62,55 +69,31 @@ export function refusalError(refusal: Refusal, status?: number, cause?: unknown)
  */
 export function callError(error: unknown, sending: boolean): unknown {
   if (!(error instanceof HttpFailure)) return error
-  if (error.kind === 'aborted' && !(sending && error.sent === 'unknown')) return error.cause
   const refusal = readRefusal(error.body)
   if (refusal && (error.sent === 'no' || refusal.errorCode === MAINTENANCE) && error.status !== 429) {
-    return refusalError(refusal, error.status, error)
+    return refusalError(refusal, error)
   }
-  const options: IntegrationErrorOptions = {
-    retryAfter: error.retryAfter,
-    sent: sending ? error.sent : 'no',
-    provider: {
-      name: 'mailer',
-      status: error.status,
-      code: refusal && String(refusal.errorCode),
-      message: refusal && withoutAddresses(refusal.message),
-    },
-    cause: error,
-  }
-  if (sending && error.sent === 'unknown') return unknownOutcome(error.message, options)
-  if (error.status === 401) {
-    return new IntegrationError('credentials_rejected', 'The mail provider does not accept the token.', {
-      ...options,
-      hint: hints[BAD_TOKEN],
-    })
-  }
-  const [code, message] = classify(error)
-  return new IntegrationError(code, message, options)
-}
-
-/** The error for a send of which nobody knows whether it happened. */
-export function unknownOutcome(reason: string, options: IntegrationErrorOptions = {}): IntegrationError {
-  return new IntegrationError('outcome_unknown', `It is not known whether the mail went out: ${reason}`, {
-    hint: 'Look at the provider’s activity before sending it again.',
-    ...options,
-    sent: 'unknown',
+  return toProviderError(error, {
+    name: 'mailer',
+    title: 'The mail provider',
+    effect: sending ? EFFECT : undefined,
+    code: refusal && String(refusal.errorCode),
+    message: refusal?.message,
+    credentialsHint: TOKEN_HINT,
   })
 }
 
-function classify(error: HttpFailure): [ErrorCode, string] {
-  if (error.kind === 'timeout') return ['provider_timeout', 'The mail provider did not answer in time.']
-  if (error.status === 429) return ['provider_rate_limited', 'The mail provider asks to slow down.']
-  if (error.kind === 'status' && error.status !== undefined && error.status < 500) {
-    return [
-      'provider_rejected',
-      `The mail provider answered with status ${error.status} and no reason; check the base URL, and what stands in between.`,
-    ]
-  }
-  return ['provider_error', `The mail provider failed: ${error.message}`]
+/** The error for a success whose body is not what the provider promises. */
+export function notUnderstood(status: number, sending: boolean): IntegrationError {
+  const provider = { name: 'mailer', status }
+  const reason = 'The mail provider’s answer could not be understood.'
+  return sending
+    ? unknownOutcome(`It is not known whether ${EFFECT}: ${reason}`, { provider })
+    : new IntegrationError('provider_error', reason, { hint: 'Check the base URL.', provider })
 }
 
-/** Without the addresses that the provider quotes: an error may end up in a log. */
-function withoutAddresses(text: string): string {
-  return text.replaceAll(/[^\s@<>,:;"']{1,64}@[^\s@<>,:;"']{1,255}/g, '[address]')
+/** The error for a call that has no token to show, or one that no header can hold. */
+export function missingToken(): IntegrationError {
+  const message = 'The Server API Token is missing, or holds a character that no token can have.'
+  return new IntegrationError('missing_credentials', message, { hint: 'Pass it as apiToken.' })
 }

@@ -5,10 +5,16 @@
  */
 import { defineIntegration, environmentReference, functionArguments, secret, toJsonSchema } from '@org/core'
 import * as z from 'zod'
+import { parseAddress } from './address.ts'
 import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
 
 const address = z.string().describe('`a@b.c` or `Name <a@b.c>`.')
-const addresses = z.union([address, z.array(address)]).describe('One address, or a list of them.')
+const addresses = z
+  .union([address, z.array(address)], {
+    error: ({ input }) =>
+      `${input === undefined ? 'is required' : 'does not fit'}: expected one address, or a list of them`,
+  })
+  .describe('One address, or a list of them.')
 
 const content = {
   htmlBody: z.string().optional().describe('The body as HTML.'),
@@ -97,11 +103,13 @@ export const mailer = defineIntegration({
       .optional()
       .describe('Dedicated only: the Server API Token. {{env.NAME}} names a variable of the host.'),
     fromEmail: address
+      .refine((text) => parseAddress(text) !== undefined, 'expected one address, a@b.c or Name <a@b.c>')
       .optional()
       .describe('Default sender: a verified signature, or an address of a verified domain.'),
     messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('Outbound message stream.'),
     baseUrl: z
       .url({ protocol: /^https?$/ })
+      .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not hold a user name or password')
       .optional()
       .describe(`Overrides the provider’s API base, ${DEFAULT_BASE_URL}.`),
   }),

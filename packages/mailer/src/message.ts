@@ -71,6 +71,7 @@ export interface ComposedMessage {
 
 const MAX_RECIPIENTS = 50
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
 /**
  * Checks a message and puts it into the provider's format.
@@ -88,7 +89,7 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
     return value
   }
   const list = (path: string, value: string | readonly string[] | undefined): Address[] => {
-    const items = value === undefined ? [] : typeof value === 'string' ? [value] : value
+    const items = typeof value === 'string' ? [value] : (value ?? [])
     return items.flatMap((item, index) => {
       const where = typeof value === 'string' ? path : `${path}[${index}]`
       const parsed = typeof item === 'string' ? parseAddress(item) : undefined
@@ -98,10 +99,11 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
   }
 
   const to = list('to', message.to)
+  if (to.length === 0 && errors.length === 0) fault('to', 'is required: at least one recipient')
   const cc = list('cc', message.cc)
   const bcc = list('bcc', message.bcc)
+  const replyTo = list('replyTo', message.replyTo)
   const recipients = [...to, ...cc, ...bcc].map(({ address }) => address)
-  if (to.length === 0 && errors.length === 0) fault('to', 'is required: at least one recipient')
   if (recipients.length > MAX_RECIPIENTS) {
     fault('to', `at most ${MAX_RECIPIENTS} recipients with cc and bcc, and these are ${recipients.length}`)
   }
@@ -114,8 +116,9 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
   const htmlBody = message.htmlBody ?? message.body
   if (!htmlBody && !message.textBody) fault('htmlBody', 'is required, or textBody: a message needs a body')
   for (const [name, value] of Object.entries(message.headers ?? {})) {
-    line(`headers.${name}`, value)
-    if (!/^[!-9;-~]+$/.test(name)) fault('headers', 'has a name that no header can have')
+    // A name is only repeated in the path where it can't be an address, or hold a line break.
+    if (HEADER_NAME.test(name)) line(`headers.${name}`, value)
+    else fault('headers', 'has a name that no header can have')
   }
   for (const [name, value] of Object.entries(message.metadata ?? {})) line('metadata', name + value)
   for (const [index, { name, contentType, contentId = '' }] of (message.attachments ?? []).entries()) {
@@ -123,14 +126,11 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
   }
 
   const wire: WireMessage = {
-    From: from.map(formatAddress).join(', '),
-    To: to.map(formatAddress).join(', '),
-    Cc: cc.length > 0 ? cc.map(formatAddress).join(', ') : undefined,
-    Bcc: bcc.length > 0 ? bcc.map(formatAddress).join(', ') : undefined,
-    ReplyTo:
-      message.replyTo === undefined
-        ? undefined
-        : list('replyTo', message.replyTo).map(formatAddress).join(', '),
+    From: formatList(from),
+    To: formatList(to),
+    Cc: formatList(cc) || undefined,
+    Bcc: formatList(bcc) || undefined,
+    ReplyTo: formatList(replyTo) || undefined,
     Subject: line('subject', message.subject) ?? '',
     HtmlBody: htmlBody,
     TextBody: message.textBody,
@@ -159,6 +159,10 @@ export function invalidMessage(errors: readonly FieldError[]): IntegrationError 
   const first = errors[0] ? `${errors[0].path} ${errors[0].message}`.trim() : 'it does not fit'
   const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
   return new IntegrationError('invalid_arguments', `The message can’t be sent: ${first}${more}.`, { errors })
+}
+
+function formatList(addresses: readonly Address[]): string {
+  return addresses.map(formatAddress).join(', ')
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -112,7 +112,7 @@ export function readRejected(message: string, recipients: readonly string[]): st
   const named = new Set(
     message
       .toLowerCase()
-      .split(/[\s,;<>"']+/)
+      .split(/[\s,;<>"]+/)
       .map((word) => word.replace(/\.$/, '')),
   )
   return recipients.filter((address) => named.has(address.toLowerCase()))

@@ -1,0 +1,88 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { isIntegrationError, type Message } from '../src/index.ts'
+import { runMailProvider } from './support.ts'
+
+const arrangement = runMailProvider()
+const { requests } = arrangement
+
+const hostile = fc.oneof(
+  fc.string({ maxLength: 8 }),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({
+    unit: fc.constantFrom('\r', '\n', '\u0085', '\u2028', ' ', '"', '\\', '<', '>', ',', ':', '@', 'a'),
+    maxLength: 6,
+  }),
+  fc.constantFrom('\r\nBcc: eve@example.org', ', eve@example.org', '\\', '"', '> , <eve@example.org'),
+)
+// Mostly harmless, so that messages leave in which one field alone is hostile.
+const mostly = <T>(harmless: T, ...others: fc.Arbitrary<T>[]) =>
+  fc.oneof(
+    { arbitrary: fc.constant(harmless), weight: 8 },
+    ...others.map((arbitrary) => ({ arbitrary, weight: 1 })),
+  )
+const address = mostly(
+  'A <a@example.org>',
+  hostile,
+  fc.tuple(hostile, hostile).map(([before, after]) => `${before} <a@example.org>${after}`),
+  fc.tuple(hostile, hostile).map(([before, after]) => `"${before}" <a${after}@example.org>`),
+)
+const named = hostile.map((name) => `${name} <a@example.org>`)
+const few = fc.array(fc.oneof(address, named), { maxLength: 3 })
+
+const messages: fc.Arbitrary<Message> = fc.record(
+  {
+    to: fc.oneof(address, named, fc.array(address, { minLength: 1, maxLength: 3 })),
+    subject: mostly('Hello', hostile),
+    textBody: fc.constant('Hi'),
+    from: address,
+    cc: fc.oneof(address, few),
+    bcc: few,
+    replyTo: few,
+    tag: mostly('welcome', hostile),
+    headers: fc.dictionary(mostly('X-Order', hostile), mostly('7', hostile), { maxKeys: 2 }),
+  },
+  { requiredKeys: ['to', 'subject', 'textBody'] },
+)
+
+function listOf(value: string | readonly string[] | undefined): readonly string[] {
+  return typeof value === 'string' ? [value] : (value ?? [])
+}
+
+/** Every text in a value, however deep. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
+}
+
+/** The number of addresses in a header on the wire, read as the standard says: quoted texts hold no separators. */
+function countAddresses(header: string): number {
+  const bare = header.replaceAll(/"(?:\\.|[^"\\])*"/g, 'name')
+  return bare === '' ? 0 : bare.split(',').length
+}
+
+it('no text in any field puts a line break, or one more address, into a head on the wire', async () => {
+  const mailer = arrangement.mailer()
+  let left = 0
+  await fc.assert(
+    fc.asyncProperty(messages, async (message) => {
+      requests.length = 0
+      await mailer.sendEmail(message).catch((error: unknown) => {
+        if (!isIntegrationError(error)) throw error
+      })
+      for (const { text } of requests) {
+        left += 1
+        const { TextBody, MessageStream, ...head } = JSON.parse(text)
+        expect(textsOf(head).filter((value) => /[\r\n]/.test(value))).toEqual([])
+        expect(countAddresses(head.To)).toBe(listOf(message.to).length)
+        expect(countAddresses(head.Cc ?? '')).toBe(listOf(message.cc).length)
+        expect(countAddresses(head.Bcc ?? '')).toBe(listOf(message.bcc).length)
+        expect(countAddresses(head.ReplyTo ?? '')).toBe(listOf(message.replyTo).length)
+        expect(countAddresses(head.From)).toBe(1)
+      }
+    }),
+    { numRuns: 1_000 },
+  )
+  // Else the property would hold because nothing ever leaves.
+  expect(left).toBeGreaterThan(100)
+})

@@ -1,0 +1,68 @@
+import { createPlatformEmulator, deliver, type PlatformEmulator, type Served, serve } from '@org/core/testing'
+import { createPlatformClient } from '@org/platform-client'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { createHandler } from '../src/webhook.ts'
+import { type Arrangement, runMailProvider } from './support.ts'
+
+type Dependencies = Parameters<typeof createHandler>[0]
+
+/** The mailer's webhook between a mail provider and a platform, both over real HTTP. */
+export interface WebhookArrangement extends Arrangement {
+  platform: PlatformEmulator
+  /** A handler with the shared token `shared-token`, whatever else it is given. */
+  handler(dependencies?: Partial<Dependencies>): ReturnType<typeof createHandler>
+  /** Delivers an event to one handler for the whole test. */
+  send(event: object, id?: string): ReturnType<typeof deliver>
+  /** Calls a function without a deployment, through {@link WebhookArrangement.send}. */
+  call(name: string, given: object, id?: string): ReturnType<typeof deliver>
+}
+
+/** Tokens that must show nowhere but in a header, and among the published outputs. */
+const TOKENS = ['shared-token', 'dedicated-token', 'wrong-token']
+
+/** Runs platform and provider for a test file; they start each test as new. */
+export function runWebhook(): WebhookArrangement {
+  const mail = runMailProvider()
+  const platform = createPlatformEmulator({ token: 'platform-token' })
+  const log: string[] = []
+  let server: Served | undefined
+  let handle: ReturnType<typeof createHandler>
+
+  const handler = (dependencies: Partial<Dependencies> = {}) =>
+    createHandler({
+      platform: createPlatformClient({
+        baseUrl: server?.url ?? '',
+        token: 'platform-token',
+        wait: async () => {},
+      }),
+      shared: { apiToken: 'shared-token', fromEmail: 'Shop <shop@example.com>' },
+      baseUrl: mail.url,
+      logger: (...line) => void log.push(JSON.stringify(line)),
+      ...dependencies,
+    })
+
+  beforeAll(async () => {
+    server = await serve(platform.fetch)
+  })
+  afterAll(() => server?.close())
+  beforeEach(() => {
+    platform.reset()
+    log.length = 0
+    mail.provider.settings.apiTokens = ['shared-token', 'dedicated-token']
+    handle = handler()
+  })
+  afterEach(() => {
+    const told = platform.calls.filter(({ path }) => !path.endsWith('/outputs'))
+    for (const token of TOKENS) expect(log.join('\n') + JSON.stringify(told)).not.toContain(token)
+    expect(log.join('\n')).not.toMatch(/private words|@example/)
+  })
+
+  const send = (event: object, id?: string) => deliver((request) => handle(request), event, { id })
+  return Object.assign(mail, {
+    platform,
+    handler,
+    send,
+    call: (name: string, given: object, id?: string) =>
+      send({ name: 'FUNCTION_CALL', functionCall: { name, arguments: given } }, id),
+  })
+}
