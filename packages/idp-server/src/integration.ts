@@ -1,0 +1,75 @@
+/**
+ * What provisioning is: its inputs and outputs, and the functions, metrics and downloads of any instance
+ * (specification §2.3, §2.5 and §2.7).
+ *
+ * @module
+ */
+import { defineIntegration, environmentReference, secret } from '@org/core'
+import { instanceDownloads, instanceFunctions, instanceMetrics, instanceOutputs } from '@org/idp/instance'
+import * as z from 'zod'
+import { templates } from './client.ts'
+
+const DOMAIN = /^(?!-)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/
+
+const inputs = z
+  .object({
+    applicationName: z.string().trim().min(1).max(255).describe('Name of the new application.'),
+    platformApiKey: environmentReference(secret(z.string().trim().min(1)))
+      .optional()
+      .describe(
+        'Platform API access token; the platform’s own where it is left blank. Not an instance’s secret key.',
+      ),
+    environmentType: z
+      .enum(['development', 'production'])
+      .default('development')
+      .describe('development: test keys, no domain needed. production: live keys, for a domain of yours.'),
+    domain: z
+      .string()
+      .trim()
+      .optional()
+      .describe('Domain of the production instance, such as example.com.')
+      .meta({ visibleWhen: { environmentType: 'production' } }),
+    template: z.enum(templates).optional().describe('Preconfigures the application.'),
+  })
+  // Judged in production alone: elsewhere the field is hidden, and a fault in it could not be mended.
+  .check(({ value: { environmentType, domain }, issues }) => {
+    if (environmentType !== 'production' || (domain !== undefined && DOMAIN.test(domain))) return
+    issues.push({
+      code: 'custom',
+      path: ['domain'],
+      message:
+        domain === undefined
+          ? 'is required where environmentType is production'
+          : 'expected a domain such as example.com',
+      input: domain,
+    })
+  })
+  .meta({
+    if: { properties: { environmentType: { const: 'production' } }, required: ['environmentType'] },
+    // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
+    then: { required: ['domain'], properties: { domain: { pattern: DOMAIN.source } } },
+  })
+
+/** The contract of provisioning. */
+export const idpServer = defineIntegration({
+  name: 'idp-server',
+  title: 'Identity provider, provisioned',
+  description: 'Creates a new application at an identity provider, and deletes it with its deployment.',
+  events: [
+    'DEPLOYMENT_CREATED',
+    'DEPLOYMENT_DELETED',
+    'HEALTH_CHECK',
+    'METRIC_UPDATE',
+    'DOWNLOAD_STARTED',
+    'FUNCTION_CALL',
+  ],
+  inputs,
+  outputs: z.object({
+    applicationId: z.string().describe('Id of the provisioned application.'),
+    instanceId: z.string().describe('Id of the created instance.'),
+    ...instanceOutputs,
+  }),
+  functions: instanceFunctions,
+  metrics: instanceMetrics,
+  downloads: instanceDownloads,
+})

@@ -1,0 +1,213 @@
+/**
+ * The provider's Platform API as an emulator, on its wire format exactly. Behind the same `fetch` stands the
+ * Backend API: the secret key of a created application opens its users there.
+ *
+ * @module
+ */
+import { createEmulator, type EmulatedRequest, type Faults, type StatusFault } from '@org/core/testing'
+import {
+  answer,
+  asFault,
+  type BackendApi,
+  type BackendApiCall,
+  createBackendApi,
+  type InstanceSettings,
+  newId,
+  Refusal,
+  readBearer,
+  readBody,
+  reason,
+  refusals,
+  withUndocumented,
+} from '@org/idp/testing'
+import {
+  checkNewApplication,
+  describeApplication,
+  type EmulatedApplication,
+  type NewApplication,
+  newApplicationFields,
+} from './applications.ts'
+
+/** How the Platform API behaves; a test may change it while the emulator runs. */
+export interface PlatformApiSettings {
+  /**
+   * The tokens that are accepted.
+   * @default ['ak_emulated']
+   */
+  accessTokens: readonly string[]
+  /**
+   * Whether the answer to a create holds the secret keys, which the schema leaves open.
+   * @default true
+   */
+  secretKeysOnCreate: boolean
+  /**
+   * The settings of the instances that are created.
+   * @default {}
+   */
+  newInstances: Partial<InstanceSettings>
+}
+
+/** Options of {@link createPlatformApi}: the settings to begin with, and what can't change later. */
+export interface PlatformApiOptions extends Partial<PlatformApiSettings> {
+  /** @default a new one, with one instance that belongs to no application */
+  backend?: BackendApi | undefined
+}
+
+/** A Platform API that lives in memory. */
+export interface PlatformApi {
+  /**
+   * Works as a `fetch` in process, and as a handler for {@link serve}. Serves both APIs: `/v1/platform/…`, and
+   * the Backend API under `/v1/…`.
+   */
+  fetch: typeof globalThis.fetch
+  /** The faults of both APIs. */
+  faults: Faults
+  /** The newest 10,000 calls of both APIs that came by this `fetch`, newest last. */
+  calls: BackendApiCall[]
+  backend: BackendApi
+  settings: PlatformApiSettings
+  /** By id, in the order of their creation. */
+  applications: ReadonlyMap<string, EmulatedApplication>
+  /** Creates an application, as `POST /platform/applications` does. */
+  addApplication(fields: NewApplication): EmulatedApplication
+  /** Deletes an application as someone at the provider does; its secret keys are dead from then on. */
+  removeApplication(applicationId: string): void
+  /** Forgets applications, calls and faults, resets the Backend API, and restores the first settings. */
+  reset(): void
+}
+
+const applicationsPath = '/v1/platform/applications'
+
+/**
+ * Makes a Platform API.
+ *
+ * @example
+ * ```ts
+ * const provider = createPlatformApi()
+ * provider.faults.add({ method: 'POST', path: '/v1/platform/applications', cut: 'after' })
+ * const client = createIdpPlatformClient({ platformApiKey: 'ak_emulated', fetch: provider.fetch })
+ * ```
+ */
+export function createPlatformApi({
+  backend = createBackendApi(),
+  ...overrides
+}: PlatformApiOptions = {}): PlatformApi {
+  const first: PlatformApiSettings = {
+    accessTokens: ['ak_emulated'],
+    secretKeysOnCreate: true,
+    newInstances: {},
+    ...overrides,
+  }
+  const settings = { ...first }
+  const applications = new Map<string, EmulatedApplication>()
+
+  function addApplication(fields: NewApplication): EmulatedApplication {
+    const environments = checkNewApplication(fields, applications.values())
+    const domain = fields.domain?.toLowerCase()
+    const application: EmulatedApplication = {
+      applicationId: newId('app'),
+      name: fields.name,
+      template: fields.template,
+      domain: environments.includes('production') ? domain : undefined,
+      instances: environments.map((environmentType) =>
+        backend.addInstance({
+          ...settings.newInstances,
+          environmentType,
+          frontendHost: environmentType === 'production' && domain ? `clerk.${domain}` : undefined,
+        }),
+      ),
+    }
+    applications.set(application.applicationId, application)
+    return application
+  }
+
+  function removeApplication(applicationId: string): void {
+    for (const { id } of applications.get(applicationId)?.instances ?? []) backend.removeInstance(id)
+    applications.delete(applicationId)
+  }
+
+  function find(applicationId: string): EmulatedApplication {
+    const application = applications.get(applicationId)
+    if (!application) throw refusals.notFound(`No application was found with id ${applicationId}`)
+    return application
+  }
+
+  function act(request: EmulatedRequest): unknown {
+    checkToken(request.headers, settings)
+    const { pathname, searchParams } = request.url
+    const withSecretKeys = searchParams.get('include_secret_keys') === 'true'
+    if (pathname === applicationsPath) {
+      if (request.method === 'GET') {
+        return [...applications.values()].map((one) => describeApplication(one, { withSecretKeys }))
+      }
+      if (request.method === 'POST') {
+        const application = addApplication(readBody(request, newApplicationFields))
+        return describeApplication(application, { withSecretKeys: settings.secretKeysOnCreate })
+      }
+    }
+    const id = /^\/v1\/platform\/applications\/([^/]+)$/.exec(pathname)?.[1]
+    if (id && request.method === 'GET') return describeApplication(find(id), { withSecretKeys })
+    if (id && request.method === 'DELETE') {
+      find(id)
+      removeApplication(id)
+      return withUndocumented({ deleted: true, object: 'deleted', id })
+    }
+    throw refusals.noSuchRoute()
+  }
+
+  const { fetch, calls } = createEmulator({
+    faults: backend.faults,
+    handle: (request) =>
+      request.url.pathname.startsWith('/v1/platform/') ? answer(() => act(request)) : backend.handle(request),
+    details: ({ headers }) => ({
+      instanceId: backend.findInstance(readBearer(headers) ?? '')?.id,
+      apiVersion: headers.get('clerk-api-version') ?? undefined,
+    }),
+  })
+
+  return {
+    fetch,
+    faults: backend.faults,
+    calls,
+    backend,
+    settings,
+    applications,
+    addApplication,
+    removeApplication,
+    reset() {
+      applications.clear()
+      calls.length = 0
+      backend.reset()
+      Object.assign(settings, first)
+    },
+  }
+}
+
+function checkToken(headers: Headers, { accessTokens }: PlatformApiSettings): void {
+  const token = readBearer(headers)
+  if (token === undefined) throw refusals.noToken()
+  if (accessTokens.includes(token)) return
+  const message = 'Unable to authenticate the request, you need to supply an active session'
+  throw new Refusal(401, reason('authentication_invalid', 'Invalid authentication', message))
+}
+
+/**
+ * The fault of a workspace for which the Platform API is not enabled.
+ *
+ * @param status which of the documented refusals: not authorized (403), not in the plan (402), not there (404)
+ */
+export function platformNotEnabled(status: 402 | 403 | 404 = 403): StatusFault {
+  if (status === 404) return asFault(refusals.noSuchRoute())
+  if (status === 403) {
+    const message = 'You are not authorized to perform this request'
+    return asFault(new Refusal(403, reason('authorization_invalid', 'Unauthorized request', message)))
+  }
+  const message =
+    'Some features are not supported in your current plan. Upgrade your subscription to unlock them.'
+  return asFault(
+    new Refusal(402, {
+      ...reason('unsupported_subscription_plan_features', 'Unsupported plan features', message),
+      meta: { unsupported_features: ['platform_api'] },
+    }),
+  )
+}

@@ -1,0 +1,76 @@
+/**
+ * Whose application an event is handled with: the deployment's, or the shared one.
+ *
+ * @module
+ */
+import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
+import { createIdpClient, type IdpClient } from './client.ts'
+import type { InstanceKeys } from './download.ts'
+import { idp } from './integration.ts'
+
+/** What the host configures for all deployments. */
+export interface IdpSettings {
+  /** The platform's own application, for deployments of the type `shared` and for events without one. */
+  shared?: { publishableKey?: string | undefined; secretKey?: string | undefined } | undefined
+  /** @default 'https://api.clerk.com/v1' */
+  baseUrl?: string | undefined
+}
+
+type Context = HandlerContext<IdpSettings>
+
+/**
+ * The keys that a deployment's inputs describe, as they were given.
+ *
+ * @throws {IntegrationError} `missing_credentials`
+ */
+export function fromInputs(inputs: Inputs<typeof idp>, settings: IdpSettings): InstanceKeys {
+  const { serverType, publishableKey, secretKey } = inputs
+  if (serverType === 'shared') return sharedKeys(settings)
+  if (publishableKey && secretKey) return { publishableKey, secretKey }
+  const missing = Object.entries({ publishableKey, secretKey }).flatMap(([name, value]) =>
+    value ? [] : [name],
+  )
+  throw new IntegrationError(
+    'missing_credentials',
+    `A dedicated application needs its ${missing.join(' and its ')}.`,
+    {
+      hint: 'Both are in the application’s settings at the provider, under “API keys”.',
+      errors: missing.map((name) => ({
+        path: `deployment.inputs.${name}`,
+        message: 'is required where serverType is dedicated',
+      })),
+    },
+  )
+}
+
+/**
+ * The keys for the event at hand: what the deployment published, else its inputs, else, where there is no
+ * deployment, the shared ones.
+ */
+export async function keysOf({ deployment, settings }: Context): Promise<InstanceKeys> {
+  if (!deployment) return sharedKeys(settings)
+  const outputs = await deployment.outputs(idp.outputs)
+  return outputs ?? fromInputs(await deployment.inputs(idp.inputs), settings)
+}
+
+/** A client for the event at hand. */
+export async function connect(context: Context): Promise<IdpClient> {
+  return openClient(await keysOf(context), context)
+}
+
+/** A client for a pair of keys. */
+export function openClient({ secretKey }: InstanceKeys, { settings, fetch }: Context): IdpClient {
+  return createIdpClient({ secretKey, baseUrl: settings.baseUrl, fetch })
+}
+
+function sharedKeys({ shared }: IdpSettings): InstanceKeys {
+  const { publishableKey, secretKey } = shared ?? {}
+  if (publishableKey && secretKey) return { publishableKey, secretKey }
+  throw new IntegrationError(
+    'missing_credentials',
+    'This host has no shared identity-provider application.',
+    {
+      hint: 'Set IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY on the host, or deploy with keys of your own.',
+    },
+  )
+}

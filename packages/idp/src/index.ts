@@ -1,0 +1,30 @@
+/**
+ * The users and organizations of an identity-provider application.
+ *
+ * @example
+ * ```ts
+ * import { createIdpClient } from '@org/idp'
+ *
+ * const idp = createIdpClient({ secretKey })
+ * const user = await idp.createUser({ emailAddress: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' })
+ * ```
+ * @module
+ */
+
+export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
+export { IntegrationError, isIntegrationError } from '@org/core/errors'
+export type {
+  CallOptions,
+  IdpClient,
+  IdpClientOptions,
+  NewOrganization,
+  NewUser,
+  OrganizationListOptions,
+  UserChanges,
+  UserFilter,
+  UserListOptions,
+} from './client.ts'
+export { createIdpClient } from './client.ts'
+export type { Environment, PublishableKey } from './keys.ts'
+export { parsePublishableKey } from './keys.ts'
+export type { Organization, User } from './schema.ts'

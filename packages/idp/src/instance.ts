@@ -1,0 +1,10 @@
+/**
+ * What any instance has, whoever made its application: for integrations that provision what this one attaches to.
+ *
+ * @module
+ */
+export { createIdpClient, type IdpClient } from './client.ts'
+export { createFunctions } from './functions.ts'
+export { callOptions, createInstanceHandlers, type InstanceAccess } from './instance-handlers.ts'
+export { instanceDownloads, instanceFunctions, instanceMetrics, instanceOutputs } from './integration.ts'
+export { type Environment, parsePublishableKey } from './keys.ts'

@@ -1,0 +1,181 @@
+/**
+ * What the identity-provider integration is: its inputs, outputs, functions, metrics and downloads
+ * (specification §2.2, §2.5 and §2.7).
+ *
+ * @module
+ */
+import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
+import * as z from 'zod'
+import { organization, user } from './schema.ts'
+
+const text = z.string().trim().min(1)
+const textOrList = z.union([text, z.array(text).min(1)])
+const metadata = z.record(z.string(), z.unknown())
+const userId = text.describe('The id of the user, user_….')
+const limit = z.int().min(1).max(500).optional().describe('How many at most; 10 where it is left out.')
+const offset = z.int().min(0).optional().describe('How many to skip.')
+
+const changeable = {
+  firstName: z.string().optional(),
+  lastName: z.string().optional(),
+  username: text.optional(),
+  password: z.string().min(1).optional(),
+  externalId: text.optional().describe('The user’s id in your own system.'),
+  skipPasswordChecks: z.boolean().optional().describe('Accept a password that is known to have leaked.'),
+  publicMetadata: metadata.optional().describe('Readable by frontends and backends.'),
+  privateMetadata: metadata.optional().describe('Readable by backends alone.'),
+  unsafeMetadata: metadata.optional().describe('Writable by frontends too.'),
+}
+
+const filter = {
+  query: z.string().optional().describe('Occurs in an address, a name, a number or an id.'),
+  emailAddress: textOrList.optional().describe('Has this address, or one of these.'),
+}
+
+const direction = (fields: readonly string[]) =>
+  z.enum(fields.flatMap((field) => [field, `-${field}`, `+${field}`])).optional()
+
+const userOrder = direction([
+  'created_at',
+  'updated_at',
+  'email_address',
+  'web3wallet',
+  'first_name',
+  'last_name',
+  'phone_number',
+  'username',
+  'last_active_at',
+  'last_sign_in_at',
+]).describe('A field, with - in front for descending; -created_at where it is left out.')
+
+/** The functions of any instance, whoever made it. */
+export const instanceFunctions = {
+  createUser: {
+    description: 'Creates a user.',
+    effect: true,
+    arguments: functionArguments({
+      emailAddress: textOrList.optional().describe('One address, or several; the first is the primary one.'),
+      phoneNumber: textOrList.optional(),
+      skipPasswordRequirement: z.boolean().optional().describe('Create the user without a password.'),
+      ...changeable,
+    }),
+    result: user,
+  },
+  getUser: {
+    description: 'Gets a user.',
+    effect: false,
+    arguments: functionArguments({ userId }),
+    result: user,
+  },
+  listUsers: {
+    description: 'Lists users, page by page.',
+    effect: false,
+    arguments: functionArguments({
+      ...filter,
+      banned: z.boolean().optional().describe('Only banned users, or only others.'),
+      limit,
+      offset,
+      startingAfter: text
+        .optional()
+        .describe('The nextCursor of the page before; goes with orders by created_at.'),
+      orderBy: userOrder,
+    }),
+    result: z.object({
+      data: z.array(user),
+      totalCount: z.int(),
+      nextCursor: z.string().nullable().describe('The startingAfter of the next page; null on the last.'),
+    }),
+  },
+  updateUser: {
+    description:
+      'Changes a user. Metadata is merged, and null removes a key of it; everything else is replaced.',
+    effect: true,
+    arguments: functionArguments({ userId, ...changeable }),
+    result: user,
+  },
+  deleteUser: {
+    description: 'Deletes a user.',
+    effect: true,
+    arguments: functionArguments({ userId }),
+    result: z.object({ id: z.string(), deleted: z.literal(true) }),
+  },
+  countUsers: {
+    description: 'Counts users.',
+    effect: false,
+    arguments: functionArguments(filter),
+    result: z.object({ count: z.int() }),
+  },
+  createOrganization: {
+    description: 'Creates an organization.',
+    effect: true,
+    arguments: functionArguments({
+      name: text,
+      slug: text.optional(),
+      createdBy: text.optional().describe('The id of the user who becomes its first administrator.'),
+      maxAllowedMemberships: z.int().min(0).optional().describe('0: no limit.'),
+      publicMetadata: metadata.optional(),
+      privateMetadata: metadata.optional(),
+    }),
+    result: organization,
+  },
+  listOrganizations: {
+    description: 'Lists organizations, page by page.',
+    effect: false,
+    arguments: functionArguments({
+      query: z.string().optional().describe('Occurs in the name, the slug or the id.'),
+      includeMembersCount: z.boolean().optional(),
+      limit,
+      offset,
+      orderBy: direction(['name', 'created_at', 'members_count']).describe('As for listUsers.'),
+    }),
+    result: z.object({ data: z.array(organization), totalCount: z.int() }),
+  },
+} as const
+
+/** The metrics of any instance. */
+export const instanceMetrics = {
+  number_of_users: { description: 'Total users.' },
+  number_of_organizations: { description: 'Total organizations.' },
+} as const
+
+/** The files that any instance has for a Node frontend framework. */
+export const instanceDownloads = ['.env.local', 'middleware.ts'] as const
+
+/** The keys that any instance publishes. */
+export const instanceOutputs = {
+  publishableKey: z.string().describe('Publishable key; safe to expose to a frontend.'),
+  secretKey: secret(z.string()).describe('Secret key; for backend services.'),
+  frontendApiUrl: z.string().describe('Frontend API URL.'),
+}
+
+/** The contract of attaching to an application that exists. */
+export const idp = defineIntegration({
+  name: 'idp',
+  title: 'Identity provider',
+  description:
+    'Connects to an application of an identity provider that exists: the platform’s own, or yours.',
+  events: [
+    'DEPLOYMENT_CREATED',
+    'DEPLOYMENT_DELETED',
+    'HEALTH_CHECK',
+    'METRIC_UPDATE',
+    'DOWNLOAD_STARTED',
+    'FUNCTION_CALL',
+  ],
+  inputs: z.object({
+    serverType: z
+      .enum(['shared', 'dedicated'])
+      .default('shared')
+      .describe('shared: the platform’s own application, for development. dedicated: yours, by its keys.'),
+    publishableKey: environmentReference(z.string())
+      .optional()
+      .describe('Dedicated only: the publishable key, pk_….'),
+    secretKey: environmentReference(secret(z.string()))
+      .optional()
+      .describe('Dedicated only: the secret key, sk_….'),
+  }),
+  outputs: z.object(instanceOutputs),
+  functions: instanceFunctions,
+  metrics: instanceMetrics,
+  downloads: instanceDownloads,
+})
