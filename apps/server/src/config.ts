@@ -93,6 +93,15 @@ export interface Config {
   corsOrigins: readonly string[]
   /** Variables that a deployment may refer to in production; `*` at the end stands for anything. */
   environmentReferences: readonly string[]
+  idp: {
+    shared: { publishableKey: string | undefined; secretKey: string | undefined }
+    baseUrl: string | undefined
+  }
+  idpServer: {
+    platformApiKey: string | undefined
+    platformBaseUrl: string | undefined
+    baseUrl: string | undefined
+  }
   mailer: {
     shared: { apiToken: string | undefined; fromEmail: string | undefined }
     baseUrl: string | undefined
@@ -163,6 +172,15 @@ function toConfig(values: z.output<typeof variables>): Config {
     mailer: {
       shared: { apiToken: values.MAILER_SHARED_API_TOKEN, fromEmail: values.MAILER_SHARED_FROM_EMAIL },
       baseUrl: values.MAILER_API_BASE,
+    },
+    idp: {
+      shared: { publishableKey: values.IDP_SHARED_PUBLISHABLE_KEY, secretKey: values.IDP_SHARED_SECRET_KEY },
+      baseUrl: values.IDP_API_BASE,
+    },
+    idpServer: {
+      platformApiKey: values.IDP_PLATFORM_API_KEY,
+      platformBaseUrl: values.IDP_PLATFORM_API_BASE,
+      baseUrl: values.IDP_API_BASE,
     },
     secrets: [
       ...webhookSecrets,

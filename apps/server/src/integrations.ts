@@ -4,7 +4,13 @@
  * @module
  */
 import type { HandlerDependencies, IntegrationDefinition, WebhookHandler } from '@org/core'
-import { createPlaceholderHandler, placeholder } from '@org/idp/webhook'
+import {
+  createHandler as createIdpHandler,
+  createPlaceholderHandler,
+  integration as idp,
+  placeholder,
+} from '@org/idp/webhook'
+import { createHandler as createIdpServerHandler, integration as idpServer } from '@org/idp-server/webhook'
 import { createHandler as createMailerHandler, integration as mailer } from '@org/mailer/webhook'
 import type { Config } from './config.ts'
 
@@ -17,6 +23,11 @@ export interface HostedIntegration {
 /** Every integration, in the order in which the host shows them. */
 export const integrations: readonly HostedIntegration[] = [
   { definition: placeholder, createHandler: createPlaceholderHandler },
+  { definition: idp, createHandler: (common, config) => createIdpHandler({ ...common, ...config.idp }) },
+  {
+    definition: idpServer,
+    createHandler: (common, config) => createIdpServerHandler({ ...common, ...config.idpServer }),
+  },
   {
     definition: mailer,
     createHandler: (common, config) => createMailerHandler({ ...common, ...config.mailer }),

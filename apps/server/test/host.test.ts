@@ -149,8 +149,13 @@ describe('the host', () => {
 describe('what the host tells of itself', () => {
   it('lists each integration with everything that a form needs', async () => {
     const { integrations } = await (await startHost().get('/integrations')).json()
-    expect(integrations.map(({ name }: { name: string }) => name)).toEqual(['auth', 'mailer'])
-    const mailer = integrations[1]
+    expect(integrations.map(({ name }: { name: string }) => name)).toEqual([
+      'auth',
+      'idp',
+      'idp-server',
+      'mailer',
+    ])
+    const mailer = integrations.at(-1)
     expect(mailer.inputs.properties).toMatchObject({
       serverType: { default: 'shared', enum: ['shared', 'dedicated'] },
       apiToken: { writeOnly: true },
