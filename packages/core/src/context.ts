@@ -56,8 +56,11 @@ export interface HandlerContext<Settings = undefined> {
   /** What the integration's `createHandler` was given. */
   readonly settings: Settings
   readonly log: DeploymentLog
-  /** Kept where the event is claimed: for DEPLOYMENT_CREATED, DEPLOYMENT_DELETED and effectful functions. */
-  readonly progress: Progress
+  /**
+   * Absent where the event is not claimed, and so nothing would be kept: for events without effects, and calls
+   * of functions without a delivery id.
+   */
+  readonly progress: Progress | undefined
   readonly fetch: typeof fetch
   /** Ends every call below this event. */
   readonly signal: AbortSignal

@@ -9,7 +9,7 @@ import { type Answer, failed, ignored } from './answer.ts'
 import { type Claim, claimSubject } from './claim.ts'
 import type { DeliveryStore, RecordedAnswer } from './delivery.ts'
 import { IntegrationError } from './errors.ts'
-import type { EventNamed, PlatformEvent } from './event.ts'
+import type { PlatformEvent } from './event.ts'
 import { type IntegrationDefinition, secretNames } from './integration.ts'
 import type { Logger } from './log.ts'
 import type { Redactor } from './redact.ts'
@@ -73,8 +73,10 @@ export function hasEffect(definition: IntegrationDefinition, event: PlatformEven
   )
 }
 
-function goesOn(definition: IntegrationDefinition, event: EventNamed<'FUNCTION_CALL'>): boolean {
-  return lookUpFunction(definition, event.functionCall.name)?.definition.resumable === true
+/** Whether an event is the call of a function that has an effect, and can't go on from what it wrote down. */
+export function neverTwice(definition: IntegrationDefinition, event: PlatformEvent): boolean {
+  if (!hasEffect(definition, event) || event.name !== 'FUNCTION_CALL') return false
+  return lookUpFunction(definition, event.functionCall.name)?.definition.resumable !== true
 }
 
 /** What is claimed: a deployment as a whole, or one delivery of a call that has an effect. */
@@ -92,12 +94,7 @@ function forbidden({ definition, event, redactor }: Delivery, claim: Claim): Ans
     return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
   }
   // Without an intent nothing had left the host when the earlier holder died.
-  if (
-    event.name === 'FUNCTION_CALL' &&
-    claim.takenOver &&
-    claim.progress.intent === true &&
-    !goesOn(definition, event)
-  ) {
+  if (neverTwice(definition, event) && claim.takenOver && claim.progress.intent === true) {
     const error = new IntegrationError(
       'outcome_unknown',
       'An earlier try of this delivery died before it could answer.',

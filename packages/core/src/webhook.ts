@@ -13,7 +13,7 @@ import { IntegrationError, toIntegrationError } from './errors.ts'
 import type { PlatformEvent } from './event.ts'
 import type { Handlers, IntegrationDefinition } from './integration.ts'
 import { createJsonLogger, type Logger } from './log.ts'
-import { hasEffect, once } from './once.ts'
+import { hasEffect, neverTwice, once } from './once.ts'
 import type { Platform } from './platform.ts'
 import { createRedactor, type Redactor } from './redact.ts'
 import type { EnvironmentLookup } from './references.ts'
@@ -158,11 +158,8 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       deployment: openDeployment({ event, platform, environment, redactor, call: { signal } }),
       settings: dependencies.settings,
       log: report.log,
-      progress: {
-        read: (name) => claim?.progress[name],
-        write: async (name, value) => claim?.advance(name, value),
-      },
-      fetch: claim && event.name === 'FUNCTION_CALL' ? recordIntent(send, claim) : send,
+      progress: claim && { read: (name) => claim.progress[name], write: claim.advance },
+      fetch: claim && neverTwice(definition, event) ? recordIntent(send, claim) : send,
       signal,
       deadline: now() + handlerMs,
     }

@@ -9,8 +9,8 @@ function interrupted(dependencies: Parameters<typeof createHost>[0] = {}) {
   let failed = false
   const host = createHost({
     async provider(_, { progress }) {
-      read.push(progress.read('step'))
-      await progress.write('step', { applicationId: 'app_1' })
+      read.push(progress?.read('step'))
+      await progress?.write('step', { applicationId: 'app_1' })
       if (failed) return
       failed = true
       throw new IntegrationError('provider_error', 'It is away.')

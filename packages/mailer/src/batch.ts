@@ -6,6 +6,7 @@
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { unknownOutcome } from '@org/core/http'
 import { refusalError } from './errors.ts'
+import { type BatchJournal, recall, toRecord } from './journal.ts'
 import type { ComposedMessage } from './message.ts'
 import { readRejected, type SendAnswer } from './wire.ts'
 
@@ -91,39 +92,91 @@ export function failedResult(index: number, to: string | null, error: Integratio
   }
 }
 
+/** How a batch is sent. */
+export interface SendOptions {
+  /** Sends one call, or throws where the time is over or `signal` has fired. */
+  send: (messages: PlacedMessage[]) => Promise<SendAnswer[]>
+  /** Calls in flight at a time. */
+  concurrency: number
+  signal: AbortSignal | undefined
+  /** When all calls must be over, in milliseconds since 1970. */
+  deadline: number
+  /** Set: what was done before is not done again, and what can't be done in time is left for later. */
+  journal: BatchJournal | undefined
+}
+
+/** The part of the time in which no call begins any more, where the rest can go on later; at most so long. */
+const RESERVE_SHARE = 0.25
+const LONGEST_RESERVE_MS = 5_000
+
 /**
  * Sends the calls of a batch, several at a time. A call that fails decides about its own messages alone.
  *
- * @param send sends one call, or throws where the time is over or `signal` has fired
- * @throws what the first call threw, where none of them sent anything
+ * @throws what the first call threw, where none of them sent anything; and with a journal, where some of it is
+ * left for later
  */
 export async function sendCalls(
   calls: readonly PlacedMessage[][],
-  send: (messages: PlacedMessage[]) => Promise<SendAnswer[]>,
-  { concurrency, signal }: { concurrency: number; signal: AbortSignal | undefined },
+  { send, concurrency, signal, deadline, journal }: SendOptions,
 ): Promise<MessageResult[]> {
   const results: MessageResult[] = []
   const refusals: unknown[] = []
-  const waiting = calls[Symbol.iterator]()
+  const lastStart = deadline - Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE)
+  const waiting = calls.entries()
+  let left = 0
+  let broken: { reason: unknown } | undefined
 
   async function work(): Promise<void> {
-    for (const messages of waiting) {
-      try {
-        const answers = await send(messages)
-        results.push(
-          ...messages.flatMap((message, at) => (answers[at] ? answeredResult(message, answers[at]) : [])),
-        )
-      } catch (error) {
-        const known = isIntegrationError(error) ? error : endedByCaller(error, signal)
-        if (known.sent === 'no') refusals.push(error)
-        results.push(...messages.map(({ index, to }) => failedResult(index, to, known)))
-      }
+    for (const [number, messages] of waiting) {
+      if (broken) return
+      const recalled = recall(journal?.read(number), messages)
+      if (recalled) results.push(...recalled)
+      else if (journal && Date.now() >= lastStart) left += 1
+      // What can't be written down ends the batch, once the calls under way are over.
+      else await attempt(number, messages).catch((reason: unknown) => (broken ??= { reason }))
+    }
+  }
+
+  async function attempt(number: number, messages: PlacedMessage[]): Promise<void> {
+    await journal?.write(number, 'begun')
+    const made = await answerOf(messages)
+    await journal?.write(number, made.refusal === undefined ? toRecord(made.results, messages) : undefined)
+    results.push(...made.results)
+    if (made.refusal !== undefined) refusals.push(made.refusal)
+  }
+
+  async function answerOf(
+    messages: PlacedMessage[],
+  ): Promise<{ results: MessageResult[]; refusal?: unknown }> {
+    try {
+      const answers = await send(messages)
+      const answered = messages.flatMap((message, at) =>
+        answers[at] ? answeredResult(message, answers[at]) : [],
+      )
+      return { results: answered }
+    } catch (error) {
+      const known = isIntegrationError(error) ? error : endedByCaller(error, signal)
+      const failed = messages.map(({ index, to }) => failedResult(index, to, known))
+      return known.sent === 'no' ? { results: failed, refusal: error } : { results: failed }
     }
   }
 
   await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, calls.length)) }, work))
+  if (broken) throw broken.reason
   if (refusals.length > 0 && refusals.length === calls.length) throw refusals[0]
+  const passing = refusals.find((refusal) => isIntegrationError(refusal) && refusal.retryable)
+  if (journal && (left > 0 || passing !== undefined))
+    throw notFinished(calls.length, left + refusals.length, passing)
   return results
+}
+
+function notFinished(calls: number, left: number, cause: unknown): IntegrationError {
+  const retryAfter = isIntegrationError(cause) ? cause.retryAfter : undefined
+  return new IntegrationError('overloaded', `${calls - left} of the ${calls} calls of this batch are done.`, {
+    hint: 'Deliver it again with the same id: it goes on with the rest.',
+    retryAfter: retryAfter ?? 1,
+    cause,
+  })
 }
 
 /** A batch's results in the order given, with their totals. */

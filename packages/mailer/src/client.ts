@@ -8,6 +8,7 @@ import { isIntegrationError } from '@org/core/errors'
 import { createHttpClient, type HttpAnswer, type HttpRequest } from '@org/core/http'
 import { type BatchResult, cutIntoCalls, failedResult, sendCalls, toBatchResult } from './batch.ts'
 import { callError, missingToken, notUnderstood, refusalError } from './errors.ts'
+import type { BatchJournal } from './journal.ts'
 import { composeMessage, type Message } from './message.ts'
 import {
   type DeliveryStats,
@@ -66,6 +67,16 @@ export interface CallOptions {
   timeoutMs?: number | undefined
 }
 
+/** What sending a batch takes beside the messages. */
+export interface BatchOptions extends CallOptions {
+  /**
+   * Where each call is written down, so that a batch goes on after a crash, or when its time was not enough.
+   * With one, `sendEmails` throws `overloaded` (retryable) while some of it is left.
+   * @default none: what can't be sent in time is `failed`
+   */
+  journal?: BatchJournal | undefined
+}
+
 /** A mail that the provider accepted. */
 export interface SentEmail {
   messageId: string
@@ -106,7 +117,7 @@ export interface Mailer {
    * @throws only where nothing was sent at all, for example for a wrong token
    * @see https://postmarkapp.com/developer/api/email-api#send-batch-emails
    */
-  sendEmails(messages: Iterable<Message>, options?: CallOptions): Promise<BatchResult>
+  sendEmails(messages: Iterable<Message>, options?: BatchOptions): Promise<BatchResult>
   /** @see https://postmarkapp.com/developer/api/stats-api#overview */
   getDeliveryStats(filter?: StatsFilter, options?: CallOptions): Promise<DeliveryStats>
   /**
@@ -202,9 +213,8 @@ export function createMailer(options: MailerOptions): Mailer {
         }
         index += 1
       }
-      const results = await sendCalls(
-        cutIntoCalls(fit),
-        async (placed) => {
+      const results = await sendCalls(cutIntoCalls(fit), {
+        async send(placed) {
           const jsonText = `[${placed.map(({ json }) => json).join(',')}]`
           const request = { ...BATCH, jsonText }
           const { body, status } = await call(request, true, deadline, options.signal)
@@ -212,8 +222,11 @@ export function createMailer(options: MailerOptions): Mailer {
           if (!answers) throw notUnderstood(status, true)
           return answers
         },
-        { concurrency, signal: options.signal },
-      )
+        concurrency,
+        deadline,
+        signal: options.signal,
+        journal: options.journal,
+      })
       return toBatchResult([...unfit, ...results])
     },
 

@@ -138,6 +138,7 @@ export const mailer = defineIntegration({
       description: 'Sends many mails, and tells of each what came of it.',
       aliases: ['sendBatch'],
       effect: true,
+      resumable: true,
       arguments: batchArguments,
       result: z.object({
         sent: z.int(),
