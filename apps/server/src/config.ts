@@ -58,7 +58,10 @@ const variables = z.object({
       error: 'expected origins such as https://app.example.com, separated by commas',
     })
     .optional(),
-  DELIVERY_STORE: z.literal('memory:', { error: 'expected memory:' }).default('memory:'),
+  DELIVERY_STORE: z
+    .string()
+    .regex(/^(memory:|sqlite:.+|rediss?:\/\/.+)$/, { error: 'expected memory:, sqlite:<file> or redis://…' })
+    .default('sqlite:.data/deliveries.db'),
   ENV_REFERENCE_ALLOW: z.string().transform(list(',')).default([]),
   EGRESS_ALLOW: z.string().transform(list(',')).default([]),
 
@@ -91,6 +94,10 @@ export interface Config {
   /** Empty: requests are not verified. */
   webhookSecrets: readonly string[]
   corsOrigins: readonly string[]
+  /** `memory:`, `sqlite:<file>` or `redis://…`. */
+  deliveryStore: string
+  /** Hosts that a deployment's base URL may name wherever they are. */
+  egressAllow: readonly string[]
   /** Variables that a deployment may refer to in production; `*` at the end stands for anything. */
   environmentReferences: readonly string[]
   idp: {
@@ -168,6 +175,8 @@ function toConfig(values: z.output<typeof variables>): Config {
     platform: { baseUrl: values.PLATFORM_API_URL, token: values.PLATFORM_API_TOKEN },
     webhookSecrets,
     corsOrigins: values.CORS_ORIGINS ?? [],
+    deliveryStore: values.DELIVERY_STORE,
+    egressAllow: values.EGRESS_ALLOW,
     environmentReferences: values.ENV_REFERENCE_ALLOW,
     mailer: {
       shared: { apiToken: values.MAILER_SHARED_API_TOKEN, fromEmail: values.MAILER_SHARED_FROM_EMAIL },
@@ -188,9 +197,14 @@ function toConfig(values: z.output<typeof variables>): Config {
       values.MAILER_SHARED_API_TOKEN,
       values.IDP_SHARED_SECRET_KEY,
       values.IDP_PLATFORM_API_KEY,
+      passwordOf(values.DELIVERY_STORE),
     ].filter((value) => value !== undefined),
     warnings,
   }
+}
+
+function passwordOf(location: string): string | undefined {
+  return URL.canParse(location) ? decodeURIComponent(new URL(location).password) || undefined : undefined
 }
 
 function describe(issue: z.core.$ZodIssue): string {

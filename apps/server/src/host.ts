@@ -3,9 +3,18 @@
  *
  * @module
  */
-import { createJsonLogger, createVerifier, type DeliveryStore, type Logger, memoryStore } from '@org/core'
+import {
+  createGate,
+  createJsonLogger,
+  createVerifier,
+  type DeliveryStore,
+  type Egress,
+  type Logger,
+  memoryStore,
+} from '@org/core'
 import { createPlatformClient } from '@org/platform-client'
 import { createApp } from './app.ts'
+import { withBreaker } from './breaker.ts'
 import type { Config } from './config.ts'
 import { createEnvironmentLookup } from './environment.ts'
 import { integrations } from './integrations.ts'
@@ -14,8 +23,8 @@ import { integrations } from './integrations.ts'
 export interface Host {
   fetch: (request: Request) => Response | Promise<Response>
   logger: Logger
-  /** From now on no new event is taken; those under way go on. */
-  drain(): void
+  /** From now on no new event is taken; resolves when those under way are done. */
+  drain(): Promise<void>
 }
 
 /** What a host may be given beside its configuration. */
@@ -23,9 +32,16 @@ export interface HostOptions {
   /** What `{{env.NAME}}` is looked up in. */
   environment?: Readonly<Record<string, string | undefined>>
   logger?: Logger
+  /** @default a store in memory, whatever the configuration says: opening another is the runtime's part */
   store?: DeliveryStore
   fetch?: typeof fetch
+  /** @default `https` to named hosts */
+  egress?: Egress
 }
+
+/** Events that are worked on at a time; more would only wait for each other. */
+const MAX_IN_FLIGHT = 500
+const DRAIN_POLL_MS = 20
 
 /**
  * Puts the host together.
@@ -33,19 +49,20 @@ export interface HostOptions {
  * @param config see `readConfig`
  */
 export function createHost(config: Config, options: HostOptions = {}): Host {
-  const {
-    environment = {},
-    fetch,
-    logger = createJsonLogger(config.logLevel),
-    store = memoryStore(),
-  } = options
+  const { environment = {}, logger = createJsonLogger(config.logLevel), store = memoryStore() } = options
+  const gate = createGate(MAX_IN_FLIGHT)
+  // A breaker for each integration, so that one provider that is down costs the others nothing.
+  const outbound = (name: string) => ({
+    fetch: withBreaker(options.fetch ?? fetch, name, logger),
+    egress: options.egress && { ...options.egress, fetch: withBreaker(options.egress.fetch, name, logger) },
+  })
   const common = {
-    platform: createPlatformClient({ ...config.platform, fetch }),
+    platform: createPlatformClient({ ...config.platform, fetch: options.fetch }),
     store,
     verify: config.webhookSecrets.length > 0 ? createVerifier({ secrets: config.webhookSecrets }) : undefined,
     environment: createEnvironmentLookup(environment, config),
     secrets: config.secrets,
-    fetch,
+    gate,
     logger,
     bodyLimit: config.bodyLimit,
     timeoutMs: config.requestTimeoutMs,
@@ -54,7 +71,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const app = createApp({
     webhooks: integrations.map(({ definition, createHandler }) => ({
       definition,
-      handle: createHandler(common, config),
+      handle: createHandler({ ...common, ...outbound(definition.name) }, config),
     })),
     store,
     corsOrigins: config.corsOrigins,
@@ -64,8 +81,9 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   return {
     fetch: (request) => app.fetch(request),
     logger,
-    drain() {
+    async drain() {
       draining = true
+      while (gate.inside > 0) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     },
   }
 }

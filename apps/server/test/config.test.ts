@@ -49,7 +49,7 @@ describe('the configuration', () => {
       '  PLATFORM_WEBHOOK_SECRET: expected one or more whsec_… (base64), separated by spaces',
       '  WEBHOOK_AUTH: expected none, or nothing',
       '  CORS_ORIGINS: expected origins such as https://app.example.com, separated by commas',
-      '  DELIVERY_STORE: expected memory:',
+      '  DELIVERY_STORE: expected memory:, sqlite:<file> or redis://…',
       '  MAILER_API_BASE: expected an http:// or https:// URL',
       '  IDP_SHARED_SECRET_KEY: expected a secret key, sk_…',
     ])

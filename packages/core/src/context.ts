@@ -5,6 +5,7 @@
  */
 import type * as z from 'zod'
 import type { Json } from './delivery.ts'
+import type { Egress } from './egress.ts'
 import { IntegrationError } from './errors.ts'
 import type { PlatformEvent } from './event.ts'
 import { referenceNames, secretNames } from './integration.ts'
@@ -62,6 +63,8 @@ export interface HandlerContext<Settings = undefined> {
    */
   readonly progress: Progress | undefined
   readonly fetch: typeof fetch
+  /** For a URL that the deployment brought: whether it may be called, and by what. */
+  readonly egress: Egress
   /** Ends every call below this event. */
   readonly signal: AbortSignal
   /** When the signal fires, in milliseconds since 1970. */

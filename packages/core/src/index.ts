@@ -20,10 +20,12 @@ export type {
   Lease,
   RecordedAnswer,
 } from './delivery.ts'
+export { type Egress, namedHostsOnly } from './egress.ts'
 export type { ErrorCode, FieldError, ProviderRefusal } from './errors.ts'
 export { errorCodes, IntegrationError, type IntegrationErrorOptions, isIntegrationError } from './errors.ts'
 export type { EventName, EventNamed, PlatformEvent } from './event.ts'
 export { eventNames, eventSchemas, platformEvent } from './event.ts'
+export { createGate, type Gate } from './gate.ts'
 export { checkHealth } from './health.ts'
 export type {
   FunctionDefinition,

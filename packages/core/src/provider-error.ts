@@ -72,6 +72,10 @@ export function maskAddresses(text: string): string {
   })
 }
 
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
 function classify(failure: HttpFailure, title: string, message: string | undefined): [ErrorCode, string] {
   if (failure.kind === 'timeout' || failure.status === 408) {
     return failure.kind === 'timeout' && failure.sent === 'no'
@@ -81,7 +85,7 @@ function classify(failure: HttpFailure, title: string, message: string | undefin
   if (failure.status === 429) return ['provider_rate_limited', `${title} asks to slow down.`]
   if (failure.kind === 'status' && failure.status !== undefined && failure.status < 500) {
     const reason = message
-      ? `refused: ${message}`
+      ? `refused: ${asSentence(message)}`
       : `answered with status ${failure.status} and no reason; check the base URL, and what stands in between.`
     return ['provider_rejected', `${title} ${reason}`]
   }

@@ -9,8 +9,10 @@ import { type Answer, failed, respond } from './answer.ts'
 import { type Claim, recordIntent } from './claim.ts'
 import { type HandlerContext, openDeployment } from './context.ts'
 import type { DeliveryStore } from './delivery.ts'
+import { type Egress, namedHostsOnly } from './egress.ts'
 import { IntegrationError, toIntegrationError } from './errors.ts'
 import type { PlatformEvent } from './event.ts'
+import type { Gate } from './gate.ts'
 import type { Handlers, IntegrationDefinition } from './integration.ts'
 import { createJsonLogger, type Logger } from './log.ts'
 import { hasEffect, neverTwice, once } from './once.ts'
@@ -48,6 +50,16 @@ export interface HandlerDependencies {
   secrets?: readonly string[] | undefined
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
+  /**
+   * The rule for URLs that deployments bring.
+   * @default `https` to named hosts
+   */
+  egress?: Egress | undefined
+  /**
+   * Lets so many events in at a time; share one between all handlers of a host.
+   * @default no limit
+   */
+  gate?: Gate | undefined
   /** @default JSON lines on standard output */
   logger?: Logger | undefined
   /**
@@ -100,12 +112,14 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     let event: PlatformEvent | undefined
     let deliveryId: string | undefined
     let answer: Answer
+    let leave: (() => void) | undefined
     try {
       checkRequest(request, bodyLimit)
       const body = await readBody(request, bodyLimit)
       await verify?.(request.headers, body)
       const parsed = parseEvent(body)
       event = parsed
+      leave = dependencies.gate?.enter(parsed.name)
       // An empty header names no delivery.
       deliveryId = request.headers.get('webhook-id') || parsed.id
       answer = await once({ definition, store, logger, redactor, event: parsed, deliveryId, body }, (claim) =>
@@ -113,6 +127,8 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       )
     } catch (error) {
       answer = failed(error, redactor)
+    } finally {
+      leave?.()
     }
     logger(answer.status < 500 ? 'info' : 'error', `${event?.name ?? 'refused'} ${answer.status}`, {
       route: definition.name,
@@ -152,14 +168,17 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       redactor,
       now,
     })
-    const { platform, environment, fetch: send = fetch } = dependencies
+    const { platform, environment, fetch: send = fetch, egress = namedHostsOnly(send) } = dependencies
+    const guard = (leave: typeof fetch) =>
+      claim && neverTwice(definition, event) ? recordIntent(leave, claim) : leave
     const context: HandlerContext<Settings> = {
       event,
       deployment: openDeployment({ event, platform, environment, redactor, call: { signal } }),
       settings: dependencies.settings,
       log: report.log,
       progress: claim && { read: (name) => claim.progress[name], write: claim.advance },
-      fetch: claim && neverTwice(definition, event) ? recordIntent(send, claim) : send,
+      fetch: guard(send),
+      egress: { refuse: egress.refuse, fetch: guard(egress.fetch) },
       signal,
       deadline: now() + handlerMs,
     }

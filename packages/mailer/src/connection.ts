@@ -82,9 +82,21 @@ export async function connect(context: HandlerContext<MailerSettings>): Promise<
   return openMailer({ apiToken, fromEmail, messageStream, baseUrl }, context)
 }
 
-/** A client for a connection. */
-export function openMailer(connection: Connection, { fetch }: HandlerContext<MailerSettings>): Mailer {
-  return createMailer({ ...connection, fetch })
+/**
+ * A client for a connection. A base URL that is not the host's own is held to the host's rule for such URLs.
+ *
+ * @throws {IntegrationError} `invalid_inputs` where the rule refuses it
+ */
+export function openMailer(connection: Connection, context: HandlerContext<MailerSettings>): Mailer {
+  const { fetch, egress, settings } = context
+  const url = new URL(connection.baseUrl)
+  if (url.origin === new URL(settings.baseUrl ?? DEFAULT_BASE_URL).origin)
+    return createMailer({ ...connection, fetch })
+  const refusal = egress.refuse(url)
+  if (refusal === undefined) return createMailer({ ...connection, fetch: egress.fetch })
+  throw new IntegrationError('invalid_inputs', `deployment.inputs.baseUrl ${refusal}.`, {
+    errors: [{ path: 'deployment.inputs.baseUrl', message: refusal }],
+  })
 }
 
 /** An event's deadline, for a call of the client. */

@@ -1,3 +1,4 @@
+import type { Egress } from '@org/core'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { runWebhook } from './webhook-support.ts'
@@ -58,7 +59,12 @@ describe('DEPLOYMENT_CREATED', () => {
       fromEmail: 'Me <me@example.com>',
       baseUrl: arrangement.url,
     }
-    const elsewhere = arrangement.handler({ shared: undefined, baseUrl: 'http://nowhere.invalid' })
+    const asked: string[] = []
+    const egress: Egress = {
+      refuse: (url) => void asked.push(url.origin),
+      fetch,
+    }
+    const elsewhere = arrangement.handler({ shared: undefined, baseUrl: 'http://nowhere.invalid', egress })
     const outputs = {
       apiToken: 'dedicated-token',
       fromEmail: 'Me <me@example.com>',
@@ -67,6 +73,21 @@ describe('DEPLOYMENT_CREATED', () => {
     }
     expect(await create(inputs, elsewhere)).toMatchObject({ body: { outputs } })
     expect(tokens()).toEqual(['dedicated-token'])
+    expect(asked).toEqual([arrangement.url])
+  })
+
+  it.each([
+    'http://127.0.0.1:1',
+    'https://169.254.169.254/',
+    'https://2130706433/',
+    'https://[::1]/',
+    'https://x.localhost',
+  ])('takes no token to %s unless the host allows it', async (baseUrl) => {
+    const answer = await create({ serverType: 'dedicated', apiToken: 'dedicated-token', baseUrl })
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.baseUrl' }] },
+    })
   })
 
   it('resolves {{env.NAME}} in the token', async () => {

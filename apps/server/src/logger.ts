@@ -1,0 +1,39 @@
+import { createRedactor, type Logger } from '@org/core'
+import { pino } from 'pino'
+
+/**
+ * The host's log on Node: one JSON object a line on standard output, without the host's own secrets, and
+ * without characters that could forge a line or paint over it in a terminal.
+ */
+export function createLogger(
+  { logLevel, secrets }: { logLevel: 'debug' | 'info' | 'warn' | 'error'; secrets: readonly string[] },
+  destination?: { write(line: string): void },
+): Logger {
+  const redactor = createRedactor(secrets)
+  const stream = {
+    write(line: string) {
+      const clean = `${escapeInvisible(redactor.text(line.trimEnd()))}\n`
+      if (destination) destination.write(clean)
+      else process.stdout.write(clean)
+    },
+  }
+  const lines = pino(
+    {
+      level: logLevel,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      messageKey: 'message',
+      formatters: { level: (level) => ({ level }) },
+    },
+    stream,
+  )
+  return (level, message, facts) => lines[level](facts ?? {}, message)
+}
+
+// JSON escapes control characters below U+0020; these it leaves as they are.
+function escapeInvisible(line: string): string {
+  return line.replaceAll(
+    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
