@@ -6,6 +6,7 @@
 import { brief, count } from './brief.ts'
 import { at, isRecord, listOf } from './data.ts'
 import type { Exchange, ExchangeAnswer, OutboundCall } from './exchange.ts'
+import { filesOf, withoutAbsent } from './shorten.ts'
 
 /** The essentials of an event, for example `sendEmail { to: "ada@example.com" }, for dep_shop`. */
 export function describeEvent({ event, deliveryId, signed }: Exchange): string {
@@ -36,9 +37,17 @@ function describeContent(event: Record<string, unknown>): string {
 /** The answer without its status: a problem as its code and its explanation, anything else as data. */
 export function describeAnswer({ status, replayed, body }: ExchangeAnswer): string {
   const remark = replayed ? '(recorded) ' : ''
-  if (status < 400) return `${remark}${brief(body)}`
+  if (status < 400) return remark + describeSuccess(body)
   const retry = at(body, 'retryable') === true ? 'may be repeated' : 'final'
   return `${remark}${at(body, 'code')} (${retry}): ${at(body, 'detail')}`
+}
+
+function describeSuccess(body: unknown): string {
+  const files = filesOf(body)
+  if (files.length === 0) return brief(withoutAbsent(body))
+  return files
+    .map(({ path, contentType, lines }) => `${path}, ${contentType}, ${count(lines.length)} lines`)
+    .join('; ')
 }
 
 /** What a callback told the platform, or what the platform told the host. */
@@ -50,7 +59,7 @@ export function describeCallback({ method, path, body, answer }: OutboundCall): 
       return `${at(body, 'status')}${message === undefined ? '' : `: ${message}`}`
     }
     case 'outputs':
-      return brief(at(body, 'outputs'))
+      return describeOutputs(body)
     case 'logs':
       return loggedMessages(body).join(' / ')
     case 'metrics':
@@ -58,10 +67,21 @@ export function describeCallback({ method, path, body, answer }: OutboundCall): 
         .map((metric) => `${at(metric, 'name')} ${at(metric, 'value')}`)
         .join(', ')
     case 'downloads':
-      return `${count(listOf(at(body, 'files')).length)} files`
+      return filesOf(body)
+        .map(({ path }) => path)
+        .join(', ')
     default:
       return ''
   }
+}
+
+/** The names alone: the answer shows the values. */
+function describeOutputs(body: unknown): string {
+  const outputs = at(body, 'outputs')
+  const sensitive = listOf(at(body, 'sensitive'))
+  return Object.keys(isRecord(outputs) ? outputs : {})
+    .map((name) => (sensitive.includes(name) ? `${name} (sensitive)` : name))
+    .join(', ')
 }
 
 /** The messages that a callback wrote into the deployment's log. */

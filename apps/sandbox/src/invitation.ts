@@ -7,7 +7,10 @@ import { paint, type Terminal, wrap } from './terminal.ts'
 import type { World } from './world.ts'
 
 /** Prints how to call the host. The command is not broken into lines of the terminal's width, so that it can be copied. */
-export function printInvitation(terminal: Terminal, { url, mail, webhookSecret }: World): void {
+export function printInvitation(
+  terminal: Terminal,
+  { url, mail, idp, idpServer, webhookSecret }: World,
+): void {
   const paragraph = (text: string) => {
     for (const line of wrap(text, terminal.width)) terminal.write(`${line}\n`)
   }
@@ -30,10 +33,14 @@ export function printInvitation(terminal: Terminal, { url, mail, webhookSecret }
       `The host stays up at ${url}. It takes signed events alone, because PLATFORM_WEBHOOK_SECRET is set; without that variable this would do:`,
     )
   } else {
+    const real = [
+      mail.emulator ? [] : ['the mail provider'],
+      idp.emulator && idpServer.emulator ? [] : ['the identity provider'],
+    ].flat()
     paragraph(
-      mail.emulator
-        ? 'The host stays up. The mail provider is emulated: no mail leaves this machine. Call it:'
-        : 'The host stays up. The mail provider is the real one: what you call is what it sends. Call it:',
+      real.length === 0
+        ? 'The host stays up. Its providers are emulated: nothing leaves this machine. Call it:'
+        : `The host stays up. What you call is what it does, for real at ${real.join(' and ')}. Call it:`,
     )
   }
   terminal.write('\n')

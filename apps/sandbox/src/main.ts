@@ -9,17 +9,22 @@ import { processTerminal } from './terminal.ts'
 
 const usage = `Usage: npm start [-- --once]
 
-Starts the host beside a local platform and an emulated mail provider, walks through what the host does,
-event by event, and then stays up so that you can call it. Ctrl-C ends it.
+Starts the host beside a local platform and emulated providers, walks through what the host does, event by
+event, and then stays up so that you can call it. Ctrl-C ends it.
 
   --once   ends after the walk; the exit code is not 0 where a step failed
   --help   prints this
 
-  PORT                       where the host listens (3009)
-  PLATFORM_WEBHOOK_SECRET    whsec_…: events are signed, and the host takes no others
-  MAILER_SHARED_API_TOKEN    uses the real mail provider; the walk writes to its black hole alone
-  MAILER_SHARED_FROM_EMAIL   needed with the token: a sender that the provider has confirmed
-  NO_COLOR                   no colours
+  PORT                          where the host listens (3009)
+  PLATFORM_WEBHOOK_SECRET       whsec_…: events are signed, and the host takes no others
+  MAILER_SHARED_API_TOKEN       uses the real mail provider; the walk writes to its black hole alone
+  MAILER_SHARED_FROM_EMAIL      needed with the token: a sender that the provider has confirmed
+  IDP_SHARED_SECRET_KEY         uses a real application of the identity provider, and only reads there
+  IDP_SHARED_PUBLISHABLE_KEY    needed with the secret key: the other key of the same instance
+  IDP_PLATFORM_API_KEY          uses a real workspace of the identity provider, and creates nothing there
+  SANDBOX_REAL_EFFECTS=1        creates users and an organization in the real application, and an application
+                                in the real workspace; all but the organization are deleted again
+  NO_COLOR                      no colours
 `
 
 /** Ended by SIGINT, as shells count it. */

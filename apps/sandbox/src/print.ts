@@ -8,6 +8,7 @@ import type { Check } from './check.ts'
 import { describeAnswer, describeCallback, describeEvent, loggedMessages } from './describe.ts'
 import type { Exchange, LogLine, OutboundCall } from './exchange.ts'
 import { createMask } from './mask.ts'
+import { filesOf, shortenIds, shortenPath } from './shorten.ts'
 import { type Piece, paint, type Style, type Terminal, truncate, truncateStart, wrap } from './terminal.ts'
 import type { Walk } from './walk/step.ts'
 import type { World } from './world.ts'
@@ -34,15 +35,18 @@ export interface Printer {
 }
 
 const LINES_OF_DATA = 5
+const LINES_OF_RECORD = 2
+const LINES_OF_FILE = 6
 const LINES_OF_DETAIL = 2
 const NUMBER_WIDTH = 4
+const FACT_WIDTH = 14
 const CALL_INDENT = 6
 const PEER_WIDTH = 10
-const METHOD_WIDTH = 5
-const LONGEST_PATH = 36
+const METHOD_WIDTH = 7
+const LONGEST_PATH = 37
 const LONGEST_PLACE = 32
 const STATUS_WIDTH = 5
-const LEAST_DETAIL = 24
+const LEAST_DETAIL = 36
 
 /** Makes the printer of one run. */
 export function createPrinter(terminal: Terminal, world: World): Printer {
@@ -61,8 +65,8 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
 
   function call({ to, method, path, status }: OutboundCall, detail: string, pathWidth: number): void {
     const before = CALL_INDENT + PEER_WIDTH + METHOD_WIDTH + pathWidth + 1 + STATUS_WIDTH
-    // In a narrow terminal the detail goes below.
-    const beside = width - before >= LEAST_DETAIL
+    // In a narrow terminal, what does not fit in one line goes below.
+    const beside = width - before >= Math.min(LEAST_DETAIL, detail.length)
     const indent = beside ? before : CALL_INDENT + PEER_WIDTH
     const details = detail === '' ? [] : wrap(detail, width - indent, LINES_OF_DETAIL)
     const first = beside ? details.shift() : undefined
@@ -71,11 +75,18 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       ' '.repeat(CALL_INDENT),
       ['dim', to.padEnd(PEER_WIDTH)],
       ['dim', method.padEnd(METHOD_WIDTH)],
-      truncateStart(path, pathWidth).padEnd(pathWidth + 1),
+      truncateStart(shortenPath(path), pathWidth).padEnd(pathWidth + 1),
       [status !== undefined && status < 400 ? 'green' : 'red', code],
       first === undefined ? '' : ' '.repeat(STATUS_WIDTH - code.length) + first,
     )
     for (const part of details) line(' '.repeat(indent), part)
+  }
+
+  function file(lines: readonly string[]): void {
+    for (const text of lines.slice(0, LINES_OF_FILE)) {
+      line(' '.repeat(CALL_INDENT), ['dim', truncate(`│ ${text}`.trimEnd(), width - CALL_INDENT)])
+    }
+    if (lines.length > LINES_OF_FILE) line(' '.repeat(CALL_INDENT), ['dim', '│ …'])
   }
 
   function log({ level, message }: LogLine): void {
@@ -86,16 +97,23 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
 
   return {
     opening() {
-      const { mail, webhookSecret, url } = world
-      const provider = mail.emulator ? 'emulated' : `the real one; mail goes to ${mail.to} alone`
+      const { mail, idp, idpServer, webhookSecret, url } = world
+      const changeable = (mayChange: boolean) => `real; ${mayChange ? 'read, and changed' : 'only read'}`
+      const facts = {
+        host: url,
+        platform: 'emulated',
+        mail: mail.emulator ? 'emulated' : `real; it goes to ${mail.to} alone`,
+        users: idp.emulator ? 'emulated' : changeable(idp.mayChange),
+        applications: idpServer.emulator ? 'emulated' : changeable(idpServer.mayChange),
+        webhooks: webhookSecret ? 'signed' : 'not signed',
+      }
       line(['bold', 'The sandbox'])
       for (const part of wrap('A platform, its events, and the host that acts on them.', width)) {
         line(['dim', part])
       }
-      line('  host       ', url)
-      line('  platform   ', 'emulated')
-      line('  mail       ', truncate(provider, width - 13))
-      line('  webhooks   ', webhookSecret ? 'signed' : 'not signed')
+      for (const [name, fact] of Object.entries(facts)) {
+        line('  ', name.padEnd(FACT_WIDTH), truncate(fact, width - 2 - FACT_WIDTH))
+      }
       for (const entry of world.warnings) block(['yellow', '!'], entry.message, 'dim')
     },
 
@@ -121,12 +139,16 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       const event = describeEvent(shown)
       if (event !== '') block(['dim', '→'], event)
       const style = answer.status < 400 ? 'green' : 'yellow'
-      block([style, '←'], `${answer.status} · ${Math.round(shown.durationMs)} ms · ${describeAnswer(answer)}`)
+      const said = `${answer.status} · ${Math.round(shown.durationMs)} ms · ${describeAnswer(answer)}`
+      // What was recorded has been on the screen before.
+      block([style, '←'], said, undefined, answer.replayed ? LINES_OF_RECORD : LINES_OF_DATA)
+      for (const { lines } of filesOf(answer.body)) file(lines)
       const room = Math.max(8, width - CALL_INDENT - PEER_WIDTH - METHOD_WIDTH - STATUS_WIDTH - 1)
-      const pathWidth = Math.min(LONGEST_PATH, room, Math.max(0, ...calls.map(({ path }) => path.length)))
+      const longest = Math.max(0, ...calls.map(({ path }) => shortenPath(path).length))
+      const pathWidth = Math.min(LONGEST_PATH, room, longest)
       for (const outbound of calls) {
         const detail = outbound.to === 'platform' ? describeCallback(outbound) : describeCall(outbound)
-        call(outbound, detail, pathWidth)
+        call(outbound, shortenIds(detail), pathWidth)
       }
       // What the platform was told is on the screen already.
       const known = new Set(calls.flatMap(({ body }) => loggedMessages(body)))

@@ -5,12 +5,13 @@
  */
 import { ConfigurationError } from '@org/server'
 import { at } from './data.ts'
+import { type Environment, SandboxError } from './environment.ts'
 import { printInvitation } from './invitation.ts'
 import { createPrinter, type Printer, type Summary } from './print.ts'
 import type { Terminal } from './terminal.ts'
 import { walks as allWalks } from './walk/index.ts'
 import type { Step, Walk } from './walk/step.ts'
-import { type Environment, SandboxError, startWorld, type World } from './world.ts'
+import { startWorld, type World } from './world.ts'
 
 /** Options of {@link run}. */
 export interface RunOptions {

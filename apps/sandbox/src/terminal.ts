@@ -72,9 +72,15 @@ export function wrap(text: string, width: number, most = Number.POSITIVE_INFINIT
   while ([...rest].length > width && lines.length < most - 1) {
     const head = [...rest].slice(0, width + 1).join('')
     const space = head.lastIndexOf(' ')
-    const end = space > width / 2 ? space : [...rest].slice(0, width).join('').length
+    const end = breaksWell(rest, space, width) ? space : [...rest].slice(0, width).join('').length
     lines.push(rest.slice(0, end).trimEnd())
     rest = rest.slice(end).trimStart()
   }
   return [...lines, truncate(rest, width)]
+}
+
+/** Whether a line may end at a space: it is not far from full, or the word behind fits into the next line. */
+function breaksWell(text: string, space: number, width: number): boolean {
+  const [word = ''] = text.slice(space + 1).split(' ', 1)
+  return space > width / 2 || (space > 0 && [...word].length <= width)
 }

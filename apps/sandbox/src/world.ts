@@ -1,29 +1,18 @@
 /**
- * Everything that runs in the sandbox: a platform, a mail provider, and the host between them.
+ * Everything that runs in the sandbox: a platform, the providers, and the host between them.
  *
  * @module
  */
 import { type PlatformEvent, platformEvent } from '@org/core'
 import { createPlatformEmulator, deliver, type PlatformEmulator, type Served, serve } from '@org/core/testing'
-import { createMailProvider, type MailProvider } from '@org/mailer/testing'
 import { createHost, readConfig } from '@org/server'
+import { type Environment, SandboxError } from './environment.ts'
 import { createObserver, type Exchange, type LogLine } from './exchange.ts'
-
-/** The environment of the process. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** The mail provider that the host speaks to, and whom the walk writes to. */
-interface MailSetting {
-  /** `undefined`: it is the real one. */
-  emulator: MailProvider | undefined
-  from: string
-  to: string
-  /** How many messages the walk sends in a batch. */
-  batchSize: number
-}
+import { type IdentitySetting, startIdentity } from './identity.ts'
+import { type MailSetting, startMail } from './mail.ts'
 
 /** The sandbox while it runs. */
-export interface World {
+export interface World extends IdentitySetting {
   /** Where the host answers; without a slash at the end. */
   url: string
   platform: PlatformEmulator
@@ -34,23 +23,14 @@ export interface World {
   secrets: readonly string[]
   /** What the host warned of at its start. */
   warnings: readonly LogLine[]
+  /** What came of the walk's deliveries so far, by their ids. */
+  exchanges: ReadonlyMap<string, Exchange>
   /** Delivers an event as the platform does: over HTTP, with an id, and signed where there is a secret. */
   deliver(route: string, event: PlatformEvent, deliveryId: string): Promise<Exchange>
   /** From now on, tells of each event that somebody else delivers. */
   onVisit(listener: (exchange: Exchange) => void): void
   close(): Promise<void>
 }
-
-/** The sandbox can't start; the message says why, and what can be done. */
-export class SandboxError extends Error {
-  override readonly name = 'SandboxError'
-}
-
-/** The provider takes what is sent there, counts it, and drops it. */
-const BLACK_HOLE = 'test@blackhole.postmarkapp.com'
-/** More than two calls of the provider hold. */
-const EMULATED_BATCH = 1_203
-const REAL_BATCH = 3
 
 /** The variable that holds a mail token of a tenant, for `{{env.…}}`. */
 export const TENANT_TOKEN = 'SANDBOX_TENANT_MAIL_TOKEN'
@@ -79,15 +59,17 @@ async function start(
   servers: Served[],
   close: () => Promise<void>,
 ): Promise<World> {
-  const platformToken = randomToken()
+  const platformToken = crypto.randomUUID()
   const platform = createPlatformEmulator({ token: platformToken })
   const platformServer = await serve(platform.fetch)
   servers.push(platformServer)
-  const { mail, mailToken, variables } = await startMail(environment, servers)
+  const mail = await startMail(environment, servers)
+  const identity = await startIdentity(environment, servers)
 
   const config = readConfig({
     ...environment,
-    ...variables,
+    ...mail.variables,
+    ...identity.variables,
     // The sandbox is no production, whatever the shell says: its platform lives on this machine.
     NODE_ENV: 'development',
     DELIVERY_STORE: 'memory:',
@@ -95,7 +77,7 @@ async function start(
     PLATFORM_API_TOKEN: platformToken,
   })
   const webhookSecret = config.webhookSecrets[0]
-  const answered = new Map<string, Exchange>()
+  const exchanges = new Map<string, Exchange>()
   const walking = new Set<string>()
   let visit: ((exchange: Exchange) => void) | undefined
 
@@ -104,12 +86,12 @@ async function start(
     onEvent: (event) => recordDeployment(platform, event),
     onExchange(exchange) {
       const { deliveryId } = exchange
-      if (deliveryId !== undefined && walking.has(deliveryId)) answered.set(deliveryId, exchange)
+      if (deliveryId !== undefined && walking.has(deliveryId)) exchanges.set(deliveryId, exchange)
       else visit?.(exchange)
     },
   })
   const host = createHost(config, {
-    environment: { ...environment, [TENANT_TOKEN]: mailToken },
+    environment: { ...environment, [TENANT_TOKEN]: mail.setting.token },
     logger: observer.logger,
     fetch: observer.fetch,
   })
@@ -119,67 +101,29 @@ async function start(
   return {
     url: `http://localhost:${hostServer.port}`,
     platform,
-    mail,
+    mail: mail.setting,
+    ...identity.setting,
     webhookSecret,
-    secrets: [...config.secrets, mailToken],
+    secrets: [...config.secrets, ...mail.secrets, ...identity.secrets],
     warnings: observer.log,
+    exchanges,
     async deliver(route, event, deliveryId) {
       walking.add(deliveryId)
+      exchanges.delete(deliveryId)
       try {
         const url = `${hostServer.url}/${route}/webhook`
         await deliver(fetch, event, { id: deliveryId, secret: webhookSecret, url })
-        const exchange = answered.get(deliveryId)
+        const exchange = exchanges.get(deliveryId)
         if (!exchange) throw new Error('The answer did not come from this host.')
         return exchange
       } finally {
         walking.delete(deliveryId)
-        answered.delete(deliveryId)
       }
     },
     onVisit(listener) {
       visit = listener
     },
     close,
-  }
-}
-
-interface StartedMail {
-  mail: MailSetting
-  mailToken: string
-  /** What the host is configured with. */
-  variables: Environment
-}
-
-async function startMail(environment: Environment, servers: Served[]): Promise<StartedMail> {
-  const realToken = environment.MAILER_SHARED_API_TOKEN?.trim()
-  if (realToken) {
-    const from = environment.MAILER_SHARED_FROM_EMAIL?.trim()
-    if (!from) {
-      throw new SandboxError(
-        'MAILER_SHARED_API_TOKEN is set, so the walk uses the real mail provider: it also needs MAILER_SHARED_FROM_EMAIL, a sender that the provider has confirmed. (Without the token, the provider is emulated.)',
-      )
-    }
-    const mail = { emulator: undefined, from, to: BLACK_HOLE, batchSize: REAL_BATCH }
-    return { mail, mailToken: realToken, variables: {} }
-  }
-  const mailToken = randomToken()
-  const emulator = createMailProvider({ apiTokens: [mailToken] })
-  const server = await serve(emulator.fetch)
-  servers.push(server)
-  const mail = {
-    emulator,
-    from: 'Shop <shop@example.com>',
-    to: 'ada@example.com',
-    batchSize: EMULATED_BATCH,
-  }
-  return {
-    mail,
-    mailToken,
-    variables: {
-      MAILER_SHARED_API_TOKEN: mailToken,
-      MAILER_SHARED_FROM_EMAIL: mail.from,
-      MAILER_API_BASE: server.url,
-    },
   }
 }
 
@@ -203,8 +147,4 @@ async function listen(handle: (request: Request) => Promise<Response>, port: num
       `The sandbox can’t listen on port ${port}: ${reason}. Choose another one, for example PORT=${port === 3009 ? 3010 : 3009} npm start.`,
     )
   }
-}
-
-function randomToken(): string {
-  return crypto.randomUUID()
 }

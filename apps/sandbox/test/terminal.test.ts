@@ -28,6 +28,10 @@ describe('a long text', () => {
     expect(wrap('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij'])
   })
 
+  it('is broken before a long word that fits into the next line, though the line stays short', () => {
+    expect(wrap('id app_1234567 made', 12)).toEqual(['id', 'app_1234567', 'made'])
+  })
+
   it('is cut off after the last line that it may take', () => {
     expect(wrap('one two three four', 9, 2)).toEqual(['one two', 'three fo…'])
   })

@@ -1,38 +1,13 @@
-import { deliver, serve } from '@org/core/testing'
-import { createMailProvider } from '@org/mailer/testing'
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { deliver } from '@org/core/testing'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { check } from '../src/check.ts'
 import { walks } from '../src/walk/index.ts'
 import type { Walk } from '../src/walk/step.ts'
-import { runSandbox } from './arrangement.ts'
+import { quickWalks, realMail, runSandbox, serveForTest } from './arrangement.ts'
 
 const steps = walks.flatMap((walk) => walk.steps).length
-/** Without the outage, which takes its time because the host tries again. */
-const quickWalks = walks.map((walk) => ({
-  ...walk,
-  steps: walk.steps.filter(({ title }) => !title.startsWith('The provider is')),
-}))
-const quickSteps = steps - 2
+const quickSteps = quickWalks.flatMap((walk) => walk.steps).length
 const webhookSecret = `whsec_${btoa('a secret of the platform')}`
-
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-})
-
-/** A provider that the sandbox takes for the real one. */
-async function realProvider() {
-  const token = 'the-real-token'
-  const provider = createMailProvider({ apiTokens: [token], senders: ['shop.example'] })
-  const server = await serve(provider.fetch)
-  closers.push(server.close)
-  const environment = {
-    MAILER_SHARED_API_TOKEN: token,
-    MAILER_SHARED_FROM_EMAIL: 'hello@shop.example',
-    MAILER_API_BASE: server.url,
-  }
-  return { token, provider, environment }
-}
 
 function walkOf(expectation: Walk['steps'][number]['expect']): Walk {
   const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs: {} } } as const
@@ -46,8 +21,9 @@ describe('the walk', () => {
   beforeAll(async () => {
     const log = vi.spyOn(console, 'log')
     whole = await runSandbox({
-      visit: async (world) => {
-        secrets = world.secrets
+      visit: async ({ secrets: configured, idp, platform }) => {
+        const provisioned = String(platform.deployments.get('dep_portal')?.outputs.secretKey)
+        secrets = [...configured, provisioned, String(idp.emulator?.instance.secretKey)]
       },
     })
     logged = log.mock.calls
@@ -69,13 +45,35 @@ describe('the walk', () => {
     expect(text).toContain('203 messages, 203 accepted')
   })
 
+  it('goes to every route that the host has', async () => {
+    let webhooks: string[] = []
+    await runSandbox({
+      walks: [],
+      visit: async ({ url }) => {
+        const { paths } = await fetch(`${url}/openapi.json`).then((response) => response.json())
+        webhooks = Object.keys(paths).filter((path) => path.endsWith('/webhook'))
+      },
+    })
+    expect(walks.map(({ route }) => `/${route}/webhook`)).toEqual(webhooks)
+  })
+
+  it('shows the first lines of a file, without the secret in it', () => {
+    expect(whole.output).toContain("│ CLERK_SECRET_KEY='sk_test_[redacted]'\n")
+    expect(whole.output).toContain('│ export default clerkMiddleware()\n      │ …\n')
+  })
+
+  it('shows which key is in the wrong field, and no secret key', () => {
+    const text = whole.output.replaceAll(/\s+/g, ' ')
+    expect(text).toContain('publishableKey: "sk_test_[redacted]", secretKey: "pk_test_')
+  })
+
   it('keeps the host’s log out of the way', () => {
     expect(logged).toEqual([])
     expect(whole.output).not.toContain('"level"')
   })
 
   it('prints none of the tokens that it made up', () => {
-    expect(secrets.length).toBeGreaterThan(1)
+    expect(secrets.filter((secret) => secret.startsWith('sk_test_')).length).toBeGreaterThan(1)
     for (const secret of secrets) expect(whole.output).not.toContain(secret)
   })
 
@@ -92,32 +90,6 @@ describe('the walk', () => {
   it('passes in production’s shell, because it is no production', async () => {
     const run = await runSandbox({ environment: { NODE_ENV: 'production' }, walks: quickWalks })
     expect(run).toMatchObject({ code: 0, errors: '' })
-  })
-})
-
-describe('with the real provider', () => {
-  it('writes to the black hole alone, a handful of messages, and shows what it skips', async () => {
-    const { provider, environment } = await realProvider()
-    const { code, output } = await runSandbox({ environment })
-    expect(output).toContain(`${steps - 3} steps passed, 0 failed, 3 skipped`)
-    expect(output).toContain('skipped: The real provider can’t be switched off.')
-    expect(provider.messages).toHaveLength(4)
-    expect(new Set(provider.messages.flatMap(({ to }) => to))).toEqual(
-      new Set(['test@blackhole.postmarkapp.com']),
-    )
-    expect(new Set(provider.messages.map(({ from }) => from))).toEqual(new Set(['hello@shop.example']))
-    expect(code).toBe(0)
-  })
-
-  it('asks for a sender before anything starts', async () => {
-    const { provider, environment } = await realProvider()
-    const { code, output, errors } = await runSandbox({
-      environment: { ...environment, MAILER_SHARED_FROM_EMAIL: '' },
-    })
-    expect(errors).toContain('it also needs MAILER_SHARED_FROM_EMAIL')
-    expect(output).toBe('')
-    expect(provider.calls).toEqual([])
-    expect(code).toBe(1)
   })
 })
 
@@ -146,8 +118,7 @@ describe('a step that fails', () => {
 
 describe('a start that fails', () => {
   it('explains a port that is taken, in one line', async () => {
-    const other = await serve(async () => new Response())
-    closers.push(other.close)
+    const other = await serveForTest(async () => new Response())
     const { code, output, errors } = await runSandbox({ environment: { PORT: String(other.port) } })
     expect(errors).toMatch(new RegExp(`^[^\n]*port ${other.port}: something else listens there[^\n]*\n$`))
     expect(output).toBe('')
@@ -163,7 +134,7 @@ describe('a start that fails', () => {
 
 describe('secrets', () => {
   it('are never printed, in passing and in failing steps', async () => {
-    const { token, environment } = await realProvider()
+    const { token, environment } = await realMail()
     const revealing = walkOf((exchange, { secrets, platform }) => [
       check('secrets', [...secrets], 'none'),
       check('answer', exchange.answer, 'none'),
@@ -171,7 +142,7 @@ describe('secrets', () => {
     ])
     const { output } = await runSandbox({
       environment: { ...environment, PLATFORM_WEBHOOK_SECRET: webhookSecret },
-      walks: [...walks, revealing],
+      walks: [...quickWalks, revealing],
     })
     expect(output).toContain('found    { apiToken: "[redacted]"')
     expect(output).not.toContain(token)
@@ -246,5 +217,11 @@ describe('the terminal', () => {
     const { output } = await runSandbox({ width, walks: quickWalks })
     const longest = Math.max(...output.split('\n').map((line) => [...line].length))
     expect(longest).toBeLessThanOrEqual(width)
+  })
+
+  it('has room for every title at 80 characters', async () => {
+    const { output } = await runSandbox({ width: 80, walks: quickWalks })
+    const titles = quickWalks.flatMap((walk) => [walk.title, ...walk.steps.map(({ title }) => title)])
+    expect(titles.filter((title) => !output.includes(title))).toEqual([])
   })
 })

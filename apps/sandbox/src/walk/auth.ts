@@ -9,7 +9,7 @@ import type { Walk } from './step.ts'
 /** The walk of `/auth/webhook`. */
 export const authWalk: Walk = {
   route: 'auth',
-  title: 'A placeholder for an identity provider that is managed elsewhere',
+  title: 'A placeholder, where identity is managed elsewhere',
   steps: [
     {
       title: 'The platform asks whether anybody is there',

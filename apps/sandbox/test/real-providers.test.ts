@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { walks } from '../src/walk/index.ts'
+import { quickWalks, realIdentity, realMail, runSandbox } from './arrangement.ts'
+
+const walksOf = (...routes: string[]) => walks.filter(({ route }) => routes.includes(route))
+const stepsOf = (...routes: string[]) => walksOf(...routes).flatMap((walk) => walk.steps)
+
+describe('with the real mail provider', () => {
+  it('writes to the black hole alone, a handful of messages, and shows what it skips', async () => {
+    const { provider, environment } = await realMail()
+    const { code, output } = await runSandbox({ environment, walks: walksOf('mailer') })
+    expect(output).toContain(`${stepsOf('mailer').length - 3} steps passed, 0 failed, 3 skipped`)
+    expect(output).toContain('skipped: The real provider can’t be switched off.')
+    expect(provider.messages).toHaveLength(4)
+    expect(new Set(provider.messages.flatMap(({ to }) => to))).toEqual(
+      new Set(['test@blackhole.postmarkapp.com']),
+    )
+    expect(new Set(provider.messages.map(({ from }) => from))).toEqual(new Set(['hello@shop.example']))
+    expect(code).toBe(0)
+  })
+
+  it('asks for a sender before anything starts', async () => {
+    const { provider, environment } = await realMail()
+    const { code, output, errors } = await runSandbox({
+      environment: { ...environment, MAILER_SHARED_FROM_EMAIL: '' },
+    })
+    expect(errors).toContain('it also needs MAILER_SHARED_FROM_EMAIL')
+    expect(output).toBe('')
+    expect(provider.calls).toEqual([])
+    expect(code).toBe(1)
+  })
+})
+
+describe('with the real identity provider', () => {
+  it('only reads there, and shows what it skips', async () => {
+    const { provider, instance, application, workspace } = await realIdentity()
+    instance.createUsers(3)
+    const { code, output } = await runSandbox({
+      environment: { ...application, ...workspace },
+      walks: walksOf('idp', 'idp-server'),
+    })
+    expect(new Set(provider.calls.map(({ method }) => method))).toEqual(new Set(['GET']))
+    expect(new Set(provider.calls.map(({ instanceId }) => instanceId))).toEqual(new Set([instance.id]))
+    // The challenge, the two deployments, health, the count, the metrics, two downloads, the end; and of
+    // provisioning, the challenge and what is refused before anybody is asked.
+    expect(output).toContain('11 steps passed, 0 failed')
+    expect(output.match(/skipped: It would change the real application/g)).toHaveLength(6)
+    expect(output.match(/skipped: It needs an application in the real workspace/g)).toHaveLength(9)
+    expect(output).toMatch(/users +real; only read\n +applications +real; only read\n/)
+    expect(code).toBe(0)
+  })
+
+  it('creates where it is told to, and deletes users and the application again', async () => {
+    const { provider, instance, application, workspace } = await realIdentity()
+    const { code, output } = await runSandbox({
+      environment: { ...application, ...workspace, SANDBOX_REAL_EFFECTS: '1' },
+      walks: walksOf('idp', 'idp-server'),
+    })
+    const steps = stepsOf('idp', 'idp-server').length
+    expect(output).toContain(`${steps - 2} steps passed, 0 failed, 2 skipped`)
+    expect(provider.calls.filter(({ method, status }) => method === 'POST' && status === 200)).toHaveLength(4)
+    expect(instance.users.size).toBe(0)
+    expect(instance.organizations.size).toBe(1)
+    expect(provider.applications.size).toBe(0)
+    // The provider sends no mail to such an address.
+    expect(output).toMatch(/emailAddress: "ada-[\w-]+\+clerk_test@example\.com"/)
+    expect(code).toBe(0)
+  })
+
+  it('creates nothing for another value than 1', async () => {
+    const { provider, application, workspace } = await realIdentity()
+    await runSandbox({
+      environment: { ...application, ...workspace, SANDBOX_REAL_EFFECTS: 'no' },
+      walks: walksOf('idp', 'idp-server'),
+    })
+    expect(provider.calls.filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+
+  it('still provisions in an emulated workspace where the application alone is real', async () => {
+    const { provider, application } = await realIdentity()
+    const { code, output } = await runSandbox({ environment: application, walks: walksOf('idp-server') })
+    expect(output).toContain('9 steps passed, 0 failed, 3 skipped')
+    expect(output).toContain('skipped: Half of the identity provider is emulated')
+    expect(provider.calls).toEqual([])
+    expect(code).toBe(0)
+  })
+
+  it('still has users in an emulated application where the workspace alone is real', async () => {
+    const { provider, workspace } = await realIdentity()
+    const idpWalks = quickWalks.filter(({ route }) => route === 'idp')
+    const { code, output } = await runSandbox({ environment: workspace, walks: idpWalks })
+    expect(output).toContain(`${idpWalks[0]?.steps.length} steps passed, 0 failed`)
+    expect(output).not.toContain('skipped')
+    expect(provider.calls).toEqual([])
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    ['IDP_SHARED_PUBLISHABLE_KEY', 'IDP_SHARED_SECRET_KEY'],
+    ['IDP_SHARED_SECRET_KEY', 'IDP_SHARED_PUBLISHABLE_KEY'],
+  ])('asks for the other key before anything starts, where there is %s alone', async (given, missing) => {
+    const { application } = await realIdentity()
+    const { code, output, errors } = await runSandbox({ environment: { ...application, [missing]: ' ' } })
+    expect(errors).toContain(`${given} is set`)
+    expect(errors).toContain(`it also needs ${missing}`)
+    expect(output).toBe('')
+    expect(code).toBe(1)
+  })
+
+  it('keeps its keys off the screen', async () => {
+    const { application, workspace, secrets } = await realIdentity()
+    const { output } = await runSandbox({
+      environment: { ...application, ...workspace, SANDBOX_REAL_EFFECTS: '1' },
+      walks: walksOf('idp', 'idp-server'),
+    })
+    for (const secret of secrets) expect(output).not.toContain(secret)
+    expect(output).toContain('sk_test_[redacted]')
+  })
+})
