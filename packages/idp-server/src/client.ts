@@ -12,7 +12,7 @@ import { callError, missingToken, notUnderstood } from './errors.ts'
 import { type Application, wireApplication, wireDeleted } from './wire.ts'
 
 /** The provider's API. */
-export const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
+const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
 
 /** The templates that preconfigure an application. */
 export const templates = ['b2b-saas', 'b2c-saas', 'waitlist'] as const
@@ -136,7 +136,7 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
         'the application was created',
       ),
 
-    getApplication: (applicationId, { includeSecretKeys, ...options } = {}) =>
+    getApplication: async (applicationId, { includeSecretKeys, ...options } = {}) =>
       call(
         { method: 'GET', path: pathOf(applicationId), query: { include_secret_keys: includeSecretKeys } },
         wireApplication,

@@ -23,6 +23,12 @@ export interface IdpServerSettings {
    * @default 'https://api.clerk.com/v1'
    */
   baseUrl?: string | undefined
+  /**
+   * How long an application may still appear at the provider after the connection that asked for it broke, in
+   * milliseconds. Until then none is created in its place.
+   * @default 60_000
+   */
+  settleMs?: number | undefined
 }
 
 type Context = HandlerContext<IdpServerSettings>

@@ -8,7 +8,8 @@ import { callOptions, createInstanceHandlers, parsePublishableKey } from '@org/i
 import type { IdpPlatformClient } from './client.ts'
 import { connect, type IdpServerSettings, keysOf, openPlatform } from './connection.ts'
 import { isNotFound } from './errors.ts'
-import { idpServer } from './integration.ts'
+import type { idpServer } from './integration.ts'
+import { findApplication, forgetApplication, provideApplication } from './provisioning.ts'
 import type { Application, Instance } from './wire.ts'
 
 type Context = HandlerContext<IdpServerSettings>
@@ -22,10 +23,7 @@ export async function created(
     context.log.warn('The domain is not used: a development instance lives on a domain of the provider.')
   }
   const platform = await openPlatform(context)
-  const recorded = await recordedId(context)
-  const application = recorded
-    ? await reuse(recorded, platform, context)
-    : await create(inputs, platform, context)
+  const application = await provideApplication(inputs, platform, context)
   const { instanceId, publishableKey, secretKey } = await withKeys(application, inputs, platform, context)
   const frontendApiUrl = readFrontendApiUrl(publishableKey)
   return { applicationId: application.applicationId, instanceId, publishableKey, secretKey, frontendApiUrl }
@@ -35,12 +33,12 @@ export async function created(
 export async function discard({ applicationId }: Outputs<typeof idpServer>, context: Context): Promise<void> {
   await remove(applicationId, context)
   // Otherwise a deployment that the platform knows again would wait for what is gone.
-  await context.progress.write('applicationId', null)
+  await forgetApplication(context)
 }
 
 /** DEPLOYMENT_DELETED: deletes the application; one that is gone already counts as deleted. */
 export async function deleted(context: Context): Promise<void> {
-  const applicationId = await recordedId(context)
+  const applicationId = await findApplication(context)
   if (applicationId) await remove(applicationId, context)
   else context.log.warn('No application was recorded for this deployment, so there is none to delete.')
 }
@@ -50,56 +48,6 @@ export const { health, metrics, download } = createInstanceHandlers<IdpServerSet
   connect,
   keys: keysOf,
 })
-
-/** The application of this deployment: as it was published, or as an earlier delivery wrote it down. */
-async function recordedId({ deployment, progress }: Context): Promise<string | undefined> {
-  const published = await deployment?.outputs(idpServer.outputs.pick({ applicationId: true }))
-  if (published) return published.applicationId
-  const written = progress.read('applicationId')
-  return typeof written === 'string' ? written : undefined
-}
-
-async function reuse(
-  applicationId: string,
-  platform: IdpPlatformClient,
-  context: Context,
-): Promise<Application> {
-  context.log.info(`Application ${applicationId} is there already, and is used again.`)
-  try {
-    return await platform.getApplication(applicationId, { ...callOptions(context), includeSecretKeys: true })
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-    throw new IntegrationError(
-      'provider_rejected',
-      `Application ${applicationId} no longer exists at the provider.`,
-      {
-        hint: 'Delete the deployment, and create it anew.',
-        provider: error.provider,
-        cause: error,
-      },
-    )
-  }
-}
-
-async function create(
-  inputs: Inputs<typeof idpServer>,
-  platform: IdpPlatformClient,
-  context: Context,
-): Promise<Application> {
-  const { applicationName, environmentType, domain, template } = inputs
-  const application = await platform.createApplication(
-    {
-      name: applicationName,
-      environmentTypes: [environmentType],
-      domain: environmentType === 'production' ? domain : undefined,
-      template,
-    },
-    callOptions(context),
-  )
-  context.log.info(`Application ${application.applicationId} was created.`, { environmentType })
-  await context.progress.write('applicationId', application.applicationId)
-  return application
-}
 
 /** The instance of the wanted environment with its keys; the provider may leave them out of any answer but one. */
 async function withKeys(

@@ -29,10 +29,11 @@ export function createHandler({
   platformApiKey,
   platformBaseUrl,
   baseUrl,
+  settleMs,
   ...dependencies
 }: HandlerDependencies & IdpServerSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(platformApiKey ? [platformApiKey] : [])]
-  const settings = { platformApiKey, platformBaseUrl, baseUrl }
+  const settings = { platformApiKey, platformBaseUrl, baseUrl, settleMs }
   return createWebhookHandler(idpServer, handlers, { ...dependencies, secrets, settings })
 }
 

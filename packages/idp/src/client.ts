@@ -6,9 +6,26 @@
  */
 import { createHttpClient, type HttpRequest } from '@org/core/http'
 import * as z from 'zod'
-import { callError, notUnderstood } from './errors.ts'
-import type { Organization, User } from './schema.ts'
+import { callError, halfDone, invalidArgument, missingKey, notUnderstood } from './errors.ts'
+import type {
+  NewOrganization,
+  NewUser,
+  Organization,
+  OrganizationListOptions,
+  User,
+  UserChanges,
+  UserFilter,
+  UserListOptions,
+} from './schema.ts'
 import {
+  toFilterQuery,
+  toOrganizationQuery,
+  toUserQuery,
+  toWireChanges,
+  toWireMetadata,
+  toWireOrganization,
+  toWireUser,
+  wireDeleted,
   wireDomains,
   wireInstance,
   wireOrganization,
@@ -18,12 +35,12 @@ import {
 } from './wire.ts'
 
 /** The provider's API. */
-export const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
+const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
 const API_VERSION = '2026-05-12'
 const DEFAULT_PAGE = 10
 const LARGEST_PAGE = 500
-/** 500 users with all their metadata. */
-const MAX_PAGE_BYTES = 10 * 1024 * 1024
+/** A full page of users, each with three kinds of metadata of 8 KB. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
 /** Options of {@link createIdpClient}. */
 export interface IdpClientOptions {
@@ -53,103 +70,62 @@ export interface CallOptions {
   timeoutMs?: number | undefined
 }
 
-/** What can be changed of a user. */
-export interface UserChanges {
-  firstName?: string | undefined
-  lastName?: string | undefined
-  username?: string | undefined
-  password?: string | undefined
-  externalId?: string | undefined
-  /** Accept a password that is known to have leaked. */
-  skipPasswordChecks?: boolean | undefined
-  /** Merged into what is there; `null` removes a key. */
-  publicMetadata?: Record<string, unknown> | undefined
-  /** Merged into what is there; `null` removes a key. */
-  privateMetadata?: Record<string, unknown> | undefined
-  /** Merged into what is there; `null` removes a key. */
-  unsafeMetadata?: Record<string, unknown> | undefined
-}
-
-/** A user to create. */
-export interface NewUser extends UserChanges {
-  emailAddress?: string | readonly string[] | undefined
-  phoneNumber?: string | readonly string[] | undefined
-  /** Create the user without a password although the instance asks for one. */
-  skipPasswordRequirement?: boolean | undefined
-}
-
-/** Which users are meant. */
-export interface UserFilter {
-  /** Occurs in an address, a name, a number or an id. */
-  query?: string | undefined
-  emailAddress?: string | readonly string[] | undefined
-  banned?: boolean | undefined
-}
-
-/** Which users are listed, and in which order. */
-export interface UserListOptions extends UserFilter {
-  /** @default '-created_at' */
-  orderBy?: string | undefined
-  /**
-   * From 1 to 500.
-   * @default 10
-   */
-  limit?: number | undefined
-  offset?: number | undefined
-  /** The id of the last user of the page before. */
-  startingAfter?: string | undefined
-}
-
-/** An organization to create. */
-export interface NewOrganization {
-  name: string
-  slug?: string | undefined
-  /** The id of the user who becomes its first administrator. */
-  createdBy?: string | undefined
-  maxAllowedMemberships?: number | undefined
-  publicMetadata?: Record<string, unknown> | undefined
-  privateMetadata?: Record<string, unknown> | undefined
-}
-
-/** Which organizations are listed, and in which order. */
-export interface OrganizationListOptions {
-  query?: string | undefined
-  includeMembersCount?: boolean | undefined
-  /** @default '-created_at' */
-  orderBy?: string | undefined
-  /**
-   * From 1 to 500.
-   * @default 10
-   */
-  limit?: number | undefined
-  offset?: number | undefined
-}
-
-/** The users and organizations of one instance. Every method throws an `IntegrationError`. */
+/**
+ * The users and organizations of one instance. Every method throws an `IntegrationError`; where its signal
+ * ended it before anything was changed, the signal's reason.
+ */
 export interface IdpClient {
+  /**
+   * Creates a user.
+   *
+   * @throws `provider_rejected`, for example where the address is taken; `outcome_unknown` where the user may
+   * have been created
+   * @see https://clerk.com/docs/reference/backend-api/tag/users/post/users
+   */
   createUser(user: NewUser, options?: CallOptions): Promise<User>
+  /** @see https://clerk.com/docs/reference/backend-api/tag/users/get/users/%7Buser_id%7D */
   getUser(userId: string, options?: CallOptions): Promise<User>
-  /** One page, with the number of all. `nextCursor` is `null` on the last page, and for orders without a cursor. */
+  /**
+   * One page, with the number of all. `nextCursor` is the `startingAfter` of the next page; `null` on the last
+   * one, and for orders other than by `created_at`.
+   *
+   * @see https://clerk.com/docs/reference/backend-api/tag/users/get/users
+   */
   listUsers(
     list?: UserListOptions,
     options?: CallOptions,
   ): Promise<{ data: User[]; totalCount: number; nextCursor: string | null }>
   /**
-   * All users, page by page with a cursor: one call for each page of 500, none missed or seen twice while
-   * others are added.
+   * All users, newest first, page by page with a cursor: one call for each 500, none missed or seen twice
+   * while others are added. The time limit is that of each page.
    */
   iterateUsers(filter?: UserFilter, options?: CallOptions): AsyncIterableIterator<User>
-  /** Metadata is merged; everything else is replaced. */
+  /**
+   * Changes a user. Metadata is merged, everything else is replaced. Both together are two calls, the metadata
+   * last; where that one fails, the error says that the rest was changed.
+   *
+   * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D
+   * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D/metadata
+   */
   updateUser(userId: string, changes: UserChanges, options?: CallOptions): Promise<User>
+  /** @see https://clerk.com/docs/reference/backend-api/tag/users/delete/users/%7Buser_id%7D */
   deleteUser(userId: string, options?: CallOptions): Promise<{ id: string; deleted: true }>
+  /** @see https://clerk.com/docs/reference/backend-api/tag/users/get/users/count */
   countUsers(filter?: UserFilter, options?: CallOptions): Promise<number>
+  /** @see https://clerk.com/docs/reference/backend-api/tag/organizations/post/organizations */
   createOrganization(organization: NewOrganization, options?: CallOptions): Promise<Organization>
+  /**
+   * One page, with the number of all.
+   *
+   * @see https://clerk.com/docs/reference/backend-api/tag/organizations/get/organizations
+   */
   listOrganizations(
     list?: OrganizationListOptions,
     options?: CallOptions,
   ): Promise<{ data: Organization[]; totalCount: number }>
-  /** The instance that the secret key belongs to; the cheapest way to see whether it is accepted. */
+  /** The instance that the secret key belongs to; the cheapest way to see whether the key is accepted. */
   getInstance(options?: CallOptions): Promise<{ id: string; environmentType: string }>
+  /** The domains of the instance, each with the URL of its frontend API. */
   listDomains(options?: CallOptions): Promise<{ name: string | null; frontendApiUrl: string | null }[]>
 }
 
@@ -164,26 +140,35 @@ export interface IdpClient {
  * ```
  */
 export function createIdpClient(options: IdpClientOptions): IdpClient {
-  const { baseUrl = DEFAULT_BASE_URL, secretKey, timeoutMs = 30_000 } = options
-  const http = createHttpClient({
+  const { baseUrl = DEFAULT_BASE_URL, secretKey = '', timeoutMs = 30_000 } = options
+  const connection = {
     baseUrl,
     headers: { authorization: `Bearer ${secretKey}`, 'clerk-api-version': API_VERSION },
     fetch: options.fetch,
     wait: options.wait,
-  })
+  }
+  const read = createHttpClient(connection)
+  // A change that timed out is not made again, so one try may take all the time that there is.
+  const change = createHttpClient({ ...connection, timeoutMs: Number.POSITIVE_INFINITY })
+
+  const deadlineOf = (options: CallOptions = {}) => Date.now() + (options.timeoutMs ?? timeoutMs)
 
   async function call<Schema extends z.ZodType>(
     request: HttpRequest,
     schema: Schema,
-    { signal, timeoutMs: limit = timeoutMs }: CallOptions = {},
+    options: CallOptions = {},
+    deadline = deadlineOf(options),
   ): Promise<z.output<Schema>> {
+    // Not when the client is made: a module that makes one must also load where there is no key.
+    if (!/^[!-~]+$/.test(secretKey)) throw missingKey()
     const effect = request.method !== 'GET'
+    const http = effect ? change : read
     const answer = await http({
       ...request,
       repeatable: !effect,
-      signal,
-      deadline: Date.now() + limit,
-      maxBytes: MAX_PAGE_BYTES,
+      signal: options.signal,
+      deadline,
+      maxBytes: MAX_ANSWER_BYTES,
     }).catch((error: unknown) => {
       throw callError(error, effect)
     })
@@ -193,25 +178,30 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
   }
 
   const client: IdpClient = {
-    createUser: (user, options) =>
-      call({ method: 'POST', path: '/users', json: toWireUser(user) }, wireUser, options),
+    async createUser(user, options) {
+      return call({ method: 'POST', path: '/users', json: toWireUser(user) }, wireUser, options)
+    },
 
-    getUser: (userId, options) => call({ method: 'GET', path: userPath(userId) }, wireUser, options),
+    async getUser(userId, options) {
+      return call({ method: 'GET', path: userPath(userId) }, wireUser, options)
+    },
 
     async listUsers(list = {}, options) {
+      checkFilter(list)
       const [data, totalCount] = await Promise.all([
         call({ method: 'GET', path: '/users', query: toUserQuery(list) }, z.array(wireUser), options),
         client.countUsers(list, options),
       ])
-      const full = data.length === (list.limit ?? DEFAULT_PAGE)
-      const last = full && hasCursor(list.orderBy) ? data.at(-1) : undefined
+      const isFull = data.length === (list.limit ?? DEFAULT_PAGE)
+      const last = isFull && hasCursor(list.orderBy) ? data.at(-1) : undefined
       return { data, totalCount, nextCursor: last?.id ?? null }
     },
 
     async *iterateUsers(filter = {}, options) {
+      checkFilter(filter)
       let startingAfter: string | undefined
       for (;;) {
-        const query = toUserQuery({ ...filter, limit: LARGEST_PAGE, startingAfter })
+        const query = { ...toFilterQuery(filter), limit: LARGEST_PAGE, starting_after: startingAfter }
         const page = await call({ method: 'GET', path: '/users', query }, z.array(wireUser), options)
         yield* page
         startingAfter = page.at(-1)?.id
@@ -219,127 +209,70 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
       }
     },
 
-    async updateUser(userId, { publicMetadata, privateMetadata, unsafeMetadata, ...changes }, options) {
-      const metadata = {
-        public_metadata: publicMetadata,
-        private_metadata: privateMetadata,
-        unsafe_metadata: unsafeMetadata,
-      }
-      const changesMetadata = Object.values(metadata).some((value) => value !== undefined)
-      const changesUser = Object.values(changes).some((value) => value !== undefined)
+    async updateUser(userId, changes, options) {
+      const path = userPath(userId)
+      const deadline = deadlineOf(options)
+      const patch = (path: string, json: object) =>
+        call({ method: 'PATCH', path, json }, wireUser, options, deadline)
+      const fields = toWireChanges(changes)
+      const metadata = toWireMetadata(changes)
       // The provider merges metadata at a path of its own, and refuses it everywhere else.
-      const updated =
-        changesUser || !changesMetadata
-          ? await call(
-              { method: 'PATCH', path: userPath(userId), json: toWireChanges(changes) },
-              wireUser,
-              options,
-            )
-          : undefined
-      if (updated && !changesMetadata) return updated
-      return call(
-        { method: 'PATCH', path: `${userPath(userId)}/metadata`, json: metadata },
-        wireUser,
-        options,
-      )
+      if (isEmpty(metadata)) return patch(path, fields)
+      if (isEmpty(fields)) return patch(`${path}/metadata`, metadata)
+      // The fields first: they are what the provider may refuse.
+      await patch(path, fields)
+      return patch(`${path}/metadata`, metadata).catch((error: unknown) => {
+        throw halfDone(error)
+      })
     },
 
     async deleteUser(userId, options) {
-      await call(
-        { method: 'DELETE', path: userPath(userId) },
-        z.object({ deleted: z.literal(true) }),
-        options,
-      )
+      await call({ method: 'DELETE', path: userPath(userId) }, wireDeleted, options)
       return { id: userId, deleted: true }
     },
 
-    countUsers: (filter = {}, options) =>
-      call({ method: 'GET', path: '/users/count', query: toFilterQuery(filter) }, wireTotal, options),
+    async countUsers(filter = {}, options) {
+      checkFilter(filter)
+      return call({ method: 'GET', path: '/users/count', query: toFilterQuery(filter) }, wireTotal, options)
+    },
 
-    createOrganization: (
-      { name, slug, createdBy, maxAllowedMemberships, publicMetadata, privateMetadata },
-      options,
-    ) =>
-      call(
-        {
-          method: 'POST',
-          path: '/organizations',
-          json: {
-            name,
-            slug,
-            created_by: createdBy,
-            max_allowed_memberships: maxAllowedMemberships,
-            public_metadata: publicMetadata,
-            private_metadata: privateMetadata,
-          },
-        },
-        wireOrganization,
-        options,
-      ),
+    async createOrganization(organization, options) {
+      const json = toWireOrganization(organization)
+      return call({ method: 'POST', path: '/organizations', json }, wireOrganization, options)
+    },
 
-    listOrganizations: ({ limit, offset, query, includeMembersCount, orderBy } = {}, options) =>
-      call(
-        {
-          method: 'GET',
-          path: '/organizations',
-          query: { limit, offset, query, include_members_count: includeMembersCount, order_by: orderBy },
-        },
-        wireOrganizations,
-        options,
-      ),
+    async listOrganizations(list = {}, options) {
+      const query = toOrganizationQuery(list)
+      return call({ method: 'GET', path: '/organizations', query }, wireOrganizations, options)
+    },
 
-    getInstance: (options) => call({ method: 'GET', path: '/instance' }, wireInstance, options),
+    async getInstance(options) {
+      return call({ method: 'GET', path: '/instance' }, wireInstance, options)
+    },
 
-    listDomains: (options) => call({ method: 'GET', path: '/domains' }, wireDomains, options),
+    async listDomains(options) {
+      return call({ method: 'GET', path: '/domains' }, wireDomains, options)
+    },
   }
   return client
 }
 
 function userPath(userId: string): string {
-  return `/users/${encodeURIComponent(userId)}`
+  // Anything else could name another path: of the list, or above it.
+  if (!/^[\w-]+$/.test(userId)) throw invalidArgument('userId', 'is not the id of a user')
+  return `/users/${userId}`
+}
+
+function checkFilter({ emailAddress }: UserFilter): void {
+  // On the wire an empty list is no filter at all, and would mean everyone.
+  if (emailAddress?.length === 0)
+    throw invalidArgument('emailAddress', 'is empty: leave it out to mean everyone')
 }
 
 function hasCursor(orderBy = '-created_at'): boolean {
   return /^[+-]?created_at$/.test(orderBy)
 }
 
-function toFilterQuery({ query, emailAddress, banned }: UserFilter): HttpRequest['query'] {
-  return { query, email_address: emailAddress, banned }
-}
-
-function toUserQuery({
-  limit,
-  offset,
-  startingAfter,
-  orderBy,
-  ...filter
-}: UserListOptions): HttpRequest['query'] {
-  return { ...toFilterQuery(filter), limit, offset, starting_after: startingAfter, order_by: orderBy }
-}
-
-function toWireChanges(changes: UserChanges): Record<string, unknown> {
-  return {
-    first_name: changes.firstName,
-    last_name: changes.lastName,
-    username: changes.username,
-    password: changes.password,
-    external_id: changes.externalId,
-    skip_password_checks: changes.skipPasswordChecks,
-  }
-}
-
-function toWireUser(user: NewUser): Record<string, unknown> {
-  return {
-    ...toWireChanges(user),
-    email_address: toList(user.emailAddress),
-    phone_number: toList(user.phoneNumber),
-    skip_password_requirement: user.skipPasswordRequirement,
-    public_metadata: user.publicMetadata,
-    private_metadata: user.privateMetadata,
-    unsafe_metadata: user.unsafeMetadata,
-  }
-}
-
-function toList(value: string | readonly string[] | undefined): readonly string[] | undefined {
-  return typeof value === 'string' ? [value] : value
+function isEmpty(body: object): boolean {
+  return Object.values(body).every((value) => value === undefined)
 }

@@ -3,10 +3,17 @@
  *
  * @module
  */
-import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
+import {
+  type ErrorCode,
+  type FieldError,
+  type HandlerContext,
+  type Inputs,
+  IntegrationError,
+  type IntegrationErrorOptions,
+} from '@org/core'
 import { createIdpClient, type IdpClient } from './client.ts'
-import type { InstanceKeys } from './download.ts'
 import { idp } from './integration.ts'
+import type { InstanceKeys } from './keys.ts'
 
 /** What the host configures for all deployments. */
 export interface IdpSettings {
@@ -17,6 +24,9 @@ export interface IdpSettings {
 }
 
 type Context = HandlerContext<IdpSettings>
+
+const SHARED_HINT =
+  'Set IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY on the host, or deploy with keys of your own.'
 
 /**
  * The keys that a deployment's inputs describe, as they were given.
@@ -41,6 +51,25 @@ export function fromInputs(inputs: Inputs<typeof idp>, settings: IdpSettings): I
       })),
     },
   )
+}
+
+/** The error for keys that can't be used: a dedicated deployment's by input, the host's by variable. */
+export function unusableKeys(
+  faults: readonly FieldError[],
+  { serverType }: Inputs<typeof idp>,
+  { code, ...options }: IntegrationErrorOptions & { code: ErrorCode },
+): IntegrationError {
+  const words = faults.map(({ path, message }) => `${path} ${message}`).join('; ')
+  if (serverType === 'shared') {
+    return new IntegrationError(code, `The shared application of this host can’t be used: ${words}.`, {
+      ...options,
+      hint: SHARED_HINT,
+    })
+  }
+  return new IntegrationError(code, `The keys do not fit: ${words}.`, {
+    ...options,
+    errors: faults.map(({ path, message }) => ({ path: `deployment.inputs.${path}`, message })),
+  })
 }
 
 /**
@@ -69,8 +98,6 @@ function sharedKeys({ shared }: IdpSettings): InstanceKeys {
   throw new IntegrationError(
     'missing_credentials',
     'This host has no shared identity-provider application.',
-    {
-      hint: 'Set IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY on the host, or deploy with keys of your own.',
-    },
+    { hint: SHARED_HINT },
   )
 }

@@ -5,14 +5,13 @@
  * @module
  */
 import { type DownloadFile, IntegrationError } from '@org/core'
+import type { InstanceKeys } from './keys.ts'
 
-/** The keys that the files are made of. */
-export interface InstanceKeys {
-  publishableKey: string
-  secretKey: string
-}
-
-/** The file of one name. */
+/**
+ * The file of one name.
+ *
+ * @throws {IntegrationError} `invalid_inputs` where a key can't be written into an `.env` file
+ */
 export function generateFile(file: '.env.local' | 'middleware.ts', keys: InstanceKeys): DownloadFile {
   return file === '.env.local'
     ? { path: file, contentType: 'text/plain; charset=utf-8', content: environmentFile(keys) }
@@ -22,20 +21,21 @@ export function generateFile(file: '.env.local' | 'middleware.ts', keys: Instanc
 function environmentFile({ publishableKey, secretKey }: InstanceKeys): string {
   return [
     '# The keys of the identity provider. Keep this file out of version control.',
-    `NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY=${quote(publishableKey)}`,
-    `CLERK_SECRET_KEY=${quote(secretKey)}`,
+    `NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY=${quote('publishableKey', publishableKey)}`,
+    `CLERK_SECRET_KEY=${quote('secretKey', secretKey)}`,
     '',
   ].join('\n')
 }
 
-/** Quotes a value so that a dotenv parser gives it back as it was: with a quote that is not in it. */
-function quote(value: string): string {
-  // Between double quotes, \n and \r would become line breaks; so those come last.
-  const mark = ["'", '`', '"'].find((candidate) => !value.includes(candidate))
-  if (mark === undefined || /[\r\n]/.test(value) || (mark === '"' && value.includes('\\'))) {
-    throw new IntegrationError('invalid_inputs', 'A key holds characters that no .env file can hold.')
-  }
-  return `${mark}${value}${mark}`
+/** Quotes a value so that what reads the file gets it as it was. No real key holds what can't be quoted. */
+function quote(name: string, value: string): string {
+  // Next.js expands $NAME between any quotes; a backslash at the end would swallow the closing quote.
+  if (!/['\\$\p{Cc}]/u.test(value)) return `'${value}'`
+  throw new IntegrationError(
+    'invalid_inputs',
+    `The deployment’s ${name} holds characters that an .env file can’t hold, and that no key has.`,
+    { hint: 'Copy the key again, and deploy anew.' },
+  )
 }
 
 const MIDDLEWARE = `// Runs before your pages and routes, and tells them who is signed in.
@@ -47,8 +47,8 @@ export default clerkMiddleware()
 
 export const config = {
   matcher: [
-    // Everything but Next.js internals and static files.
-    '/((?!_next/|[^?]*\\\\.(?:html?|css|js(?!on)|mjs|map|jpe?g|webp|avif|png|gif|svg|ico|ttf|woff2?|csv|docx?|xlsx?|pdf|zip|webmanifest|txt)(?:$|\\\\?)).*)',
+    // Everything but Next.js internals and static files, which are told by the ends of their names.
+    '/((?!_next/|.*\\\\.(?:html?|css|m?js|map|jpe?g|webp|avif|png|gif|svg|ico|ttf|woff2?|csv|docx?|xlsx?|pdf|zip|webmanifest|txt)$).*)',
     // Always for API routes, and for the provider's own path.
     '/(api|trpc)(.*)',
     '/__clerk/(.*)',

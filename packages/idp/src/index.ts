@@ -13,18 +13,17 @@
 
 export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
 export { IntegrationError, isIntegrationError } from '@org/core/errors'
-export type {
-  CallOptions,
-  IdpClient,
-  IdpClientOptions,
-  NewOrganization,
-  NewUser,
-  OrganizationListOptions,
-  UserChanges,
-  UserFilter,
-  UserListOptions,
-} from './client.ts'
+export type { CallOptions, IdpClient, IdpClientOptions } from './client.ts'
 export { createIdpClient } from './client.ts'
 export type { Environment, PublishableKey } from './keys.ts'
 export { parsePublishableKey } from './keys.ts'
-export type { Organization, User } from './schema.ts'
+export type {
+  NewOrganization,
+  NewUser,
+  Organization,
+  OrganizationListOptions,
+  User,
+  UserChanges,
+  UserFilter,
+  UserListOptions,
+} from './schema.ts'

@@ -6,8 +6,10 @@
  */
 import { checkHealth, type HandlerContext, type Handlers } from '@org/core'
 import type { CallOptions, IdpClient } from './client.ts'
-import { generateFile, type InstanceKeys } from './download.ts'
+import { generateFile } from './download.ts'
+import { isWithoutOrganizations } from './errors.ts'
 import type { idp } from './integration.ts'
+import type { InstanceKeys } from './keys.ts'
 
 /** Where the shared handlers get the instance of an event from. */
 export interface InstanceAccess<Settings> {
@@ -32,14 +34,24 @@ export function createInstanceHandlers<Settings>({
       const client = await connect(context)
       const [users, organizations] = await Promise.all([
         client.countUsers({}, callOptions(context)),
-        client.listOrganizations({ limit: 1 }, callOptions(context)),
+        countOrganizations(client, callOptions(context)),
       ])
-      return { number_of_users: users, number_of_organizations: organizations.totalCount }
+      return { number_of_users: users, number_of_organizations: organizations }
     },
 
     async download(file, context) {
       return [generateFile(file, await keys(context))]
     },
+  }
+}
+
+async function countOrganizations(client: IdpClient, options: CallOptions): Promise<number> {
+  try {
+    return (await client.listOrganizations({ limit: 1 }, options)).totalCount
+  } catch (error) {
+    // An instance that does not use organizations, as every new one, refuses to list them: it has none.
+    if (isWithoutOrganizations(error)) return 0
+    throw error
   }
 }
 

@@ -9,7 +9,9 @@ import * as z from 'zod'
 import { organization, user } from './schema.ts'
 
 const text = z.string().trim().min(1)
-const textOrList = z.union([text, z.array(text).min(1)])
+const textOrList = z.union([text, z.array(text).min(1)], {
+  error: 'expected a text, or a list of at least one text',
+})
 const metadata = z.record(z.string(), z.unknown())
 const userId = text.describe('The id of the user, user_….')
 const limit = z.int().min(1).max(500).optional().describe('How many at most; 10 where it is left out.')
@@ -19,7 +21,7 @@ const changeable = {
   firstName: z.string().optional(),
   lastName: z.string().optional(),
   username: text.optional(),
-  password: z.string().min(1).optional(),
+  password: secret(z.string().min(1)).optional(),
   externalId: text.optional().describe('The user’s id in your own system.'),
   skipPasswordChecks: z.boolean().optional().describe('Accept a password that is known to have leaked.'),
   publicMetadata: metadata.optional().describe('Readable by frontends and backends.'),
@@ -55,7 +57,7 @@ export const instanceFunctions = {
     effect: true,
     arguments: functionArguments({
       emailAddress: textOrList.optional().describe('One address, or several; the first is the primary one.'),
-      phoneNumber: textOrList.optional(),
+      phoneNumber: textOrList.optional().describe('One number, or several; the first is the primary one.'),
       skipPasswordRequirement: z.boolean().optional().describe('Create the user without a password.'),
       ...changeable,
     }),

@@ -1,6 +1,6 @@
 /**
- * What a user and an organization look like to who calls a function (contract §9): camelCase, ISO 8601, and
- * `null` for what is absent.
+ * Users and organizations, as callers see them and ask for them (contract §9): camelCase, ISO 8601, and `null`
+ * for what is absent.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export const organization = z.object({
   name: z.string(),
   slug: z.string().nullable(),
   imageUrl: z.string().nullable(),
-  membersCount: z.int().nullable().describe('Where it was asked for.'),
+  membersCount: z.int().nullable().describe('Only where it was asked for.'),
   maxAllowedMemberships: z.int().nullable(),
   publicMetadata: metadata,
   privateMetadata: metadata,
@@ -50,3 +50,91 @@ export type User = z.infer<typeof user>
 
 /** An organization of an identity-provider application. */
 export type Organization = z.infer<typeof organization>
+
+/** What can be changed of a user. */
+export interface UserChanges {
+  firstName?: string | undefined
+  lastName?: string | undefined
+  username?: string | undefined
+  password?: string | undefined
+  /** The user's id in your own system. */
+  externalId?: string | undefined
+  /** Accept a password that is known to have leaked. */
+  skipPasswordChecks?: boolean | undefined
+  /** Merged into what is there; `null` removes a key. */
+  publicMetadata?: Record<string, unknown> | undefined
+  /** Merged into what is there; `null` removes a key. */
+  privateMetadata?: Record<string, unknown> | undefined
+  /** Merged into what is there; `null` removes a key. */
+  unsafeMetadata?: Record<string, unknown> | undefined
+}
+
+/** A user to create. */
+export interface NewUser extends UserChanges {
+  /** The first is the primary one. */
+  emailAddress?: string | readonly string[] | undefined
+  /** The first is the primary one; `+` and digits. */
+  phoneNumber?: string | readonly string[] | undefined
+  /** Create the user without a password although the instance asks for one. */
+  skipPasswordRequirement?: boolean | undefined
+}
+
+/** Which users are meant. */
+export interface UserFilter {
+  /** Occurs in an address, a name, a number or an id. */
+  query?: string | undefined
+  /** Has this address, or one of these: from 1 to 100. */
+  emailAddress?: string | readonly string[] | undefined
+  /** Only banned users, or only others. */
+  banned?: boolean | undefined
+}
+
+/** Which users are listed, and in which order. */
+export interface UserListOptions extends UserFilter {
+  /**
+   * A field, with `-` in front for descending.
+   * @default '-created_at'
+   */
+  orderBy?: string | undefined
+  /**
+   * From 1 to 500.
+   * @default 10
+   */
+  limit?: number | undefined
+  /** How many to skip; does not go with `startingAfter`. */
+  offset?: number | undefined
+  /** The `nextCursor` of the page before; goes with orders by `created_at`. */
+  startingAfter?: string | undefined
+}
+
+/** An organization to create. */
+export interface NewOrganization {
+  name: string
+  /** Lower-case letters, digits and dashes; made from the name where it is left out. */
+  slug?: string | undefined
+  /** The id of the user who becomes its first administrator. */
+  createdBy?: string | undefined
+  /** 0: no limit. */
+  maxAllowedMemberships?: number | undefined
+  publicMetadata?: Record<string, unknown> | undefined
+  privateMetadata?: Record<string, unknown> | undefined
+}
+
+/** Which organizations are listed, and in which order. */
+export interface OrganizationListOptions {
+  /** Occurs in the name or the slug, or is the id. */
+  query?: string | undefined
+  /** Fill `membersCount`. */
+  includeMembersCount?: boolean | undefined
+  /**
+   * `name`, `created_at` or `members_count`, with `-` in front for descending.
+   * @default '-created_at'
+   */
+  orderBy?: string | undefined
+  /**
+   * From 1 to 500.
+   * @default 10
+   */
+  limit?: number | undefined
+  offset?: number | undefined
+}

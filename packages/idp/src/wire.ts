@@ -1,11 +1,21 @@
 /**
- * The provider's wire format, as far as it is used: read tolerantly, and turned into what callers see.
+ * The provider's wire format, as far as it is used: answers are read tolerantly and turned into what callers
+ * see, and what callers ask for is turned into the provider's names.
  *
  * @see https://clerk.com/docs/reference/backend-api
  * @module
  */
 import * as z from 'zod'
-import type { Organization, User } from './schema.ts'
+import type {
+  NewOrganization,
+  NewUser,
+  Organization,
+  OrganizationListOptions,
+  User,
+  UserChanges,
+  UserFilter,
+  UserListOptions,
+} from './schema.ts'
 
 /** A text that may be missing, null, or blank: all of them are absent. */
 const text = z
@@ -23,24 +33,35 @@ const flag = z
   .nullish()
   .transform((value) => value ?? false)
 
-const time = z.number().transform((milliseconds) => new Date(milliseconds).toISOString())
+/** Unix milliseconds, up to the last one that ISO 8601 writes with four digits of a year. */
+const time = z
+  .number()
+  .min(0)
+  .max(Date.UTC(9999, 11, 31, 23, 59, 59, 999))
+  .transform((milliseconds) => new Date(milliseconds).toISOString())
 const optionalTime = time.nullish().transform((value) => value ?? null)
 const count = z
   .int()
   .nullish()
   .transform((value) => value ?? null)
 
-const emailAddress = z.object({ id: text, email_address: z.string() })
-const phoneNumber = z.object({ id: text, phone_number: z.string() })
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((items) => items ?? [])
+
+const emailAddresses = listOf(z.object({ id: text, email_address: z.string() }))
+const phoneNumbers = listOf(z.object({ id: text, phone_number: z.string() }))
 
 /** A user, as every endpoint shows it. */
 export const wireUser = z
   .object({
     id: z.string(),
     primary_email_address_id: text,
-    email_addresses: z.array(emailAddress).default([]),
+    email_addresses: emailAddresses,
     primary_phone_number_id: text,
-    phone_numbers: z.array(phoneNumber).default([]),
+    phone_numbers: phoneNumbers,
     username: text,
     first_name: text,
     last_name: text,
@@ -132,16 +153,79 @@ export const wireDomains = z
     data.map(({ name, frontend_api_url }) => ({ name, frontendApiUrl: frontend_api_url })),
   )
 
+/** `DELETE /users/{id}`. */
+export const wireDeleted = z.object({ deleted: z.literal(true) })
+
 /** The provider's body for a failure; the first error is the one that is told. */
-export const wireErrors = z.object({
-  errors: z
-    .array(
-      z.object({
-        code: text,
-        message: text,
-        long_message: text,
-        meta: z.object({ param_name: text }).nullish(),
-      }),
-    )
-    .min(1),
-})
+export const wireErrors = z
+  .object({ errors: z.tuple([z.object({ code: text, message: text, long_message: text })], z.unknown()) })
+  .transform(({ errors: [{ code, message, long_message }] }) => ({
+    code: code ?? undefined,
+    message: long_message ?? message ?? undefined,
+  }))
+
+type Query = Record<string, string | number | boolean | readonly string[] | undefined>
+
+/** The query of `GET /users/count`. */
+export function toFilterQuery({ query, emailAddress, banned }: UserFilter): Query {
+  return { query, email_address: emailAddress, banned }
+}
+
+/** The query of `GET /users`. */
+export function toUserQuery({ limit, offset, startingAfter, orderBy, ...filter }: UserListOptions): Query {
+  return { ...toFilterQuery(filter), limit, offset, starting_after: startingAfter, order_by: orderBy }
+}
+
+/** The query of `GET /organizations`. */
+export function toOrganizationQuery(list: OrganizationListOptions): Query {
+  const { limit, offset, query, includeMembersCount, orderBy } = list
+  return { limit, offset, query, include_members_count: includeMembersCount, order_by: orderBy }
+}
+
+/** The body of `POST /users`. */
+export function toWireUser(user: NewUser): object {
+  return {
+    ...toWireChanges(user),
+    ...toWireMetadata(user),
+    email_address: toList(user.emailAddress),
+    phone_number: toList(user.phoneNumber),
+    skip_password_requirement: user.skipPasswordRequirement,
+  }
+}
+
+/** The body of `PATCH /users/{id}`: everything but the metadata, which it refuses. */
+export function toWireChanges(changes: UserChanges): object {
+  return {
+    first_name: changes.firstName,
+    last_name: changes.lastName,
+    username: changes.username,
+    password: changes.password,
+    external_id: changes.externalId,
+    skip_password_checks: changes.skipPasswordChecks,
+  }
+}
+
+/** The body of `PATCH /users/{id}/metadata`, which merges. */
+export function toWireMetadata({ publicMetadata, privateMetadata, unsafeMetadata }: UserChanges): object {
+  return {
+    public_metadata: publicMetadata,
+    private_metadata: privateMetadata,
+    unsafe_metadata: unsafeMetadata,
+  }
+}
+
+/** The body of `POST /organizations`. */
+export function toWireOrganization(organization: NewOrganization): object {
+  return {
+    name: organization.name,
+    slug: organization.slug,
+    created_by: organization.createdBy,
+    max_allowed_memberships: organization.maxAllowedMemberships,
+    public_metadata: organization.publicMetadata,
+    private_metadata: organization.privateMetadata,
+  }
+}
+
+function toList(value: string | readonly string[] | undefined): readonly string[] | undefined {
+  return typeof value === 'string' ? [value] : value
+}

@@ -1,0 +1,184 @@
+import { type DeliveryStore, memoryStore } from '@org/core'
+import { deliver, type Fault } from '@org/core/testing'
+import { describe, expect, it } from 'vitest'
+import { applicationsPath } from './support.ts'
+import { runWebhook } from './webhook-support.ts'
+
+const arrangement = runWebhook()
+const { provider, platform, asked, deployment } = arrangement
+
+const LEASE_MS = 60_000
+const inputs = { applicationName: 'Shop' }
+const created = (id = 'dep_1') => ({ name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } })
+const deleted = (id = 'dep_1') => ({ name: 'DEPLOYMENT_DELETED', deployment: { id } })
+const creates = () => asked().filter((request) => request === `POST ${applicationsPath}`).length
+const onCreate = { method: 'POST', path: applicationsPath }
+
+/** What a connection can do to a create, and whether the application is there afterwards. */
+const ambiguous: [string, Fault, exists: boolean][] = [
+  ['cut before it took effect', { ...onCreate, cut: 'before' }, false],
+  ['cut after it took effect', { ...onCreate, cut: 'after' }, true],
+  ['cut in the middle of its answer', { ...onCreate, cut: 'during' }, true],
+  ['never answered, and not made', { ...onCreate, hang: true }, false],
+  ['never answered, and made', { ...onCreate, hang: 'after' }, true],
+  ['answered with 500, and not made', { ...onCreate, status: 500 }, false],
+  ['answered with 500, and made', { ...onCreate, status: 500, takesEffect: true }, true],
+  ['answered with 502, and made', { ...onCreate, status: 502, takesEffect: true }, true],
+  ['answered with 503, and made', { ...onCreate, status: 503, takesEffect: true }, true],
+  ['answered with 504, and made', { ...onCreate, status: 504, takesEffect: true }, true],
+  ['answered with nothing', { ...onCreate, empty: true }, true],
+  ['answered with half an answer', { ...onCreate, truncate: true }, true],
+  ['answered with a page', { ...onCreate, html: true }, false],
+]
+
+describe('a create of which nobody knows whether it happened', () => {
+  it.each(ambiguous)('because it was %s, ends in one application', async (_, fault, exists) => {
+    platform.addDeployment({ id: 'dep_1', inputs })
+    const handle = arrangement.handler({ settleMs: 0, timeoutMs: 'hang' in fault ? 400 : undefined })
+    provider.faults.add(fault)
+    const first = await deliver(handle, created(), { id: 'evt_1' })
+    expect(provider.applications.size).toBe(exists ? 1 : 0)
+    if (first.status !== 200) {
+      expect(first).toMatchObject({ status: 504, body: { code: 'provider_timeout', retryable: true } })
+      expect(Number(first.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(200)
+    }
+    expect(provider.applications.size).toBe(1)
+    expect(creates()).toBe(exists ? 1 : 2)
+    expect(deployment()?.outputs.applicationId).toBe([...provider.applications.keys()][0])
+  })
+
+  it('is not made again before it has had time to appear', async () => {
+    platform.addDeployment({ id: 'dep_1', inputs })
+    const handle = arrangement.handler()
+    provider.faults.add({ ...onCreate, cut: 'before' })
+    for (const id of ['evt_1', 'evt_1', 'evt_2']) {
+      const answer = await deliver(handle, created(), { id })
+      expect(answer).toMatchObject({ status: 504, body: { retryable: true } })
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(30)
+    }
+    expect(await deliver(handle, deleted(), { id: 'evt_3' })).toMatchObject({ status: 504 })
+    expect(creates()).toBe(1)
+  })
+
+  it('is looked for by a teardown, which deletes what appeared', async () => {
+    platform.addDeployment({ id: 'dep_1', inputs })
+    const handle = arrangement.handler({ settleMs: 0 })
+    provider.faults.add(
+      { ...onCreate, cut: 'after' },
+      { method: 'GET', path: applicationsPath, skip: 1, times: 3, status: 500 },
+    )
+    expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(504)
+    expect(provider.applications.size).toBe(1)
+    expect(await deliver(handle, deleted(), { id: 'evt_2' })).toMatchObject({ body: { status: 'stopped' } })
+    expect(provider.applications.size).toBe(0)
+  })
+
+  it('takes none that was there before, and none of another deployment', async () => {
+    provider.addApplication({ name: 'Shop' })
+    platform.addDeployment({ id: 'dep_1', inputs })
+    platform.addDeployment({ id: 'dep_2', inputs })
+    const handle = arrangement.handler({ settleMs: 0 })
+    provider.faults.add({ ...onCreate, cut: 'before' })
+    expect((await deliver(handle, created('dep_1'), { id: 'evt_1' })).status).toBe(504)
+    expect((await deliver(handle, created('dep_2'), { id: 'evt_2' })).status).toBe(200)
+    expect((await deliver(handle, created('dep_1'), { id: 'evt_1' })).status).toBe(200)
+    const ids = ['dep_1', 'dep_2'].map((id) => platform.deployments.get(id)?.outputs.applicationId)
+    expect(new Set(ids).size).toBe(2)
+    expect(provider.applications.size).toBe(3)
+  })
+
+  it('is left to a person where several could be it, by their ids', async () => {
+    platform.addDeployment({ id: 'dep_1', inputs })
+    const handle = arrangement.handler({ settleMs: 0 })
+    provider.faults.add({ ...onCreate, cut: 'before' })
+    await deliver(handle, created(), { id: 'evt_1' })
+    const strangers = [provider.addApplication({ name: 'Shop' }), provider.addApplication({ name: 'Shop' })]
+    const answer = await deliver(handle, created(), { id: 'evt_1' })
+    expect(answer).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
+    for (const { applicationId } of strangers) {
+      expect(deployment()?.logs.at(-1)?.message).toContain(applicationId)
+    }
+    expect(provider.applications.size).toBe(2)
+  })
+})
+
+describe('a holder that dies', () => {
+  /** A store whose holder dies at one of its writes; what is written from then on is lost. */
+  function mortalStore(deathAt: number) {
+    let time = 0
+    let writes = 0
+    const store = memoryStore({ now: () => time })
+    const dead = () => Promise.reject(new Error('The process is dead.'))
+    const counted = <T>(write: () => Promise<T>) => {
+      writes += 1
+      return writes >= deathAt ? dead() : write()
+    }
+    const mortal: DeliveryStore = {
+      ...store,
+      advance: (lease, progress) => counted(() => store.advance(lease, progress)),
+      complete: (lease, completion) => counted(() => store.complete(lease, completion)),
+      release: dead,
+    }
+    const reborn = () => {
+      time += LEASE_MS
+      return store
+    }
+    return { mortal, reborn }
+  }
+
+  // Two steps, the reservation between them, and the answer.
+  it.each([1, 2, 3, 4])(
+    'at write %i leaves one application, published by the next delivery',
+    async (deathAt) => {
+      platform.addDeployment({ id: 'dep_1', inputs })
+      const { mortal, reborn } = mortalStore(deathAt)
+      await deliver(arrangement.handler({ store: mortal, settleMs: 0 }), created(), { id: 'evt_1' })
+      const handle = arrangement.handler({ store: reborn(), settleMs: 0 })
+      expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(200)
+      expect(provider.applications.size).toBe(1)
+      expect(creates()).toBe(1)
+      expect(deployment()?.outputs.applicationId).toBe([...provider.applications.keys()][0])
+      expect(await deliver(handle, deleted(), { id: 'evt_2' })).toMatchObject({ body: { status: 'stopped' } })
+      expect(provider.applications.size).toBe(0)
+    },
+  )
+})
+
+it('500 random orders of creations, deletions and redeliveries leave nothing behind, and touch nothing of others', async () => {
+  // A generator of our own, so that a failing order can be run again by its seed.
+  const seed = 20_261_120
+  let state = seed
+  const random = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
+  const foreign = provider.addApplication({ name: 'Shop' }).applicationId
+  const handle = arrangement.handler({ settleMs: 0 })
+  for (let order = 0; order < 500; order += 1) {
+    const id = `dep_order_${order}`
+    platform.addDeployment({ id, inputs })
+    const events = [
+      { event: created(id), id: `${id}_a` },
+      { event: created(id), id: `${id}_b` },
+      { event: deleted(id), id: `${id}_c` },
+    ]
+    const deliveries = Array.from({ length: 6 }, () => events[random(3)] ?? events[2])
+    const concurrent = random(2) === 0
+    const answers = []
+    for (const delivery of deliveries) {
+      if (!delivery) continue
+      const answer = deliver(handle, delivery.event, { id: delivery.id })
+      answers.push(answer)
+      if (!concurrent) await answer
+    }
+    for (const { status } of await Promise.all(answers))
+      expect([200, 409], `order ${order}, seed ${seed}`).toContain(status)
+    // The platform delivers until it is answered: at last the deletion arrives.
+    const last = await deliver(handle, deleted(id), { id: `${id}_c` })
+    expect(last.body, `order ${order}, seed ${seed}`).toEqual({ status: 'stopped' })
+    // And what is still on its way comes late.
+    await deliver(handle, created(id), { id: `${id}_late` })
+    expect([...provider.applications.keys()], `order ${order}, seed ${seed}`).toEqual([foreign])
+  }
+})

@@ -1,0 +1,109 @@
+import { memoryStore } from '@org/core'
+import { deliver } from '@org/core/testing'
+import { describe, expect, it } from 'vitest'
+import { applicationsPath, only } from './support.ts'
+import { runWebhook } from './webhook-support.ts'
+
+const arrangement = runWebhook()
+const { provider, asked, platform, create, deployment, statuses, logged } = arrangement
+
+const creates = () => asked().filter((request) => request.startsWith('POST'))
+const applicationId = () => only(provider.applications.keys())
+
+describe('a deployment whose application is published', () => {
+  it('uses it again, also where the store has forgotten it', async () => {
+    const first = await create()
+    const inputs = { applicationName: 'Renamed' }
+    const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
+    for (const using of [arrangement.handler({ store: memoryStore() }), arrangement.handler()]) {
+      const again = await deliver(using, event)
+      expect([again.status, again.body]).toEqual([200, first.body])
+    }
+    expect(creates()).toHaveLength(1)
+    expect(logged('info').at(-1)).toContain(`${applicationId()} is there already`)
+  })
+
+  it('uses the one that the event names, and does not ask the platform', async () => {
+    const { applicationId } = provider.addApplication({ name: 'Shop' })
+    const inputs = { applicationName: 'Shop' }
+    platform.addDeployment({ id: 'dep_1' })
+    const deployment = { id: 'dep_1', inputs, outputs: { applicationId } }
+    const answer = await deliver(arrangement.handler(), { name: 'DEPLOYMENT_CREATED', deployment })
+    expect(answer.body).toMatchObject({ status: 'running', outputs: { applicationId } })
+    expect(asked()).toEqual([`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`])
+    expect(platform.calls.filter(({ method }) => method === 'GET')).toEqual([])
+  })
+
+  it('fails where the application is gone at the provider, and creates no other', async () => {
+    await create()
+    const gone = applicationId()
+    provider.removeApplication(gone)
+    expect(await create()).toMatchObject({
+      status: 422,
+      body: { code: 'provider_rejected', detail: expect.stringContaining(`${gone} no longer exists`) },
+    })
+    expect(creates()).toHaveLength(1)
+    expect(deployment()?.status).toBe('failed')
+  })
+
+  it('fails where the application has no such environment, and creates no other', async () => {
+    await create()
+    expect(await create({ environmentType: 'production', domain: 'example.com' })).toMatchObject({
+      status: 422,
+      body: { code: 'provider_rejected', errors: [{ path: 'deployment.inputs.environmentType' }] },
+    })
+    expect(creates()).toHaveLength(1)
+  })
+})
+
+describe('a deployment whose outputs could not be published', () => {
+  it('keeps its application, and the next delivery publishes it without a second create', async () => {
+    platform.addDeployment({ id: 'dep_1' })
+    platform.faults.add({ path: /outputs$/, status: 503 })
+    expect(await create({}, 'evt_1')).toMatchObject({
+      status: 502,
+      body: { code: 'platform_unavailable', retryable: true },
+    })
+    const kept = applicationId()
+    expect(deployment()?.outputs).toEqual({})
+
+    const again = await create({}, 'evt_1')
+    expect(again).toMatchObject({
+      status: 200,
+      body: { status: 'running', outputs: { applicationId: kept } },
+    })
+    expect(again.headers.has('idempotency-replayed')).toBe(false)
+    expect(creates()).toHaveLength(1)
+    expect(applicationId()).toBe(kept)
+    expect(deployment()).toMatchObject({ status: 'running', outputs: { applicationId: kept } })
+  })
+})
+
+describe('a deployment that the platform no longer knows', () => {
+  const forgotten = {
+    name: 'DEPLOYMENT_CREATED',
+    deployment: { id: 'dep_1', inputs: { applicationName: 'Shop' } },
+  }
+
+  it('leaves no application behind', async () => {
+    expect(await arrangement.send(forgotten)).toMatchObject({ status: 200, body: { status: 'ignored' } })
+    expect(creates()).toHaveLength(1)
+    expect(provider.applications.size).toBe(0)
+  })
+
+  it('is told so again later where its application could not be deleted, and it is not forgotten', async () => {
+    provider.faults.add({ method: 'DELETE', status: 403 })
+    expect(await arrangement.send(forgotten, 'evt_1')).toMatchObject({ status: 422 })
+    expect(provider.applications.size).toBe(1)
+    expect(await arrangement.send(forgotten, 'evt_2')).toMatchObject({ body: { status: 'ignored' } })
+    expect(creates()).toHaveLength(1)
+    expect(provider.applications.size).toBe(0)
+  })
+
+  it('gets a new application where the platform knows it again', async () => {
+    await arrangement.send(forgotten)
+    expect(await create()).toMatchObject({ status: 200, body: { status: 'running' } })
+    expect(deployment()?.outputs).toMatchObject({ applicationId: applicationId() })
+    expect(statuses()).toEqual(['deploying', 'running'])
+  })
+})

@@ -1,0 +1,167 @@
+import { memoryStore } from '@org/core'
+import { deliver, type Fault } from '@org/core/testing'
+import { describe, expect, it } from 'vitest'
+import { platformNotEnabled } from '../src/testing/index.ts'
+import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
+import { runWebhook } from './webhook-support.ts'
+
+const arrangement = runWebhook()
+const { provider, requests, asked, platform, create, remove, statuses, logged } = arrangement
+
+const name = 'DEPLOYMENT_DELETED'
+const applicationId = () => only(provider.applications.keys())
+const stopped = { status: 200, body: { status: 'stopped' } }
+/** A handler that remembers nothing of what was done before. */
+const cold = () => arrangement.handler({ store: memoryStore() })
+
+/** Creates a deployment, and forgets the calls that this took. */
+async function deployed(inputs: Record<string, unknown> = {}): Promise<string> {
+  expect((await create(inputs)).status).toBe(200)
+  requests.length = 0
+  return applicationId()
+}
+
+describe('DEPLOYMENT_DELETED', () => {
+  it('deletes the application that the event’s outputs name', async () => {
+    const { applicationId } = provider.addApplication({ name: 'Shop' })
+    const other = provider.addApplication({ name: 'Blog' })
+    const deployment = { id: 'dep_1', inputs: {}, outputs: { applicationId } }
+    expect(await deliver(cold(), { name, deployment })).toMatchObject(stopped)
+    expect(asked()).toEqual([`DELETE ${applicationsPath}/${applicationId}`])
+    expect([...provider.applications.keys()]).toEqual([other.applicationId])
+  })
+
+  it('finds the id in the platform’s record after a cold start', async () => {
+    const id = await deployed()
+    expect(await deliver(cold(), { name, deployment: { id: 'dep_1' } })).toMatchObject(stopped)
+    expect(asked()).toEqual([`DELETE ${applicationsPath}/${id}`])
+    expect(provider.applications.size).toBe(0)
+    expect(statuses()).toEqual(['deploying', 'running', 'stopped'])
+  })
+
+  it('finds the id in the store where the outputs were never published', async () => {
+    platform.faults.add({ path: /outputs$/, status: 503 })
+    expect((await create()).status).toBe(502)
+    expect(await remove()).toMatchObject(stopped)
+    expect(provider.applications.size).toBe(0)
+  })
+
+  it('uses the host’s token where the deployment has none of its own', async () => {
+    await deployed()
+    await remove()
+    expect(only(requests).headers.get('authorization')).toBe(`Bearer ${hostToken}`)
+  })
+
+  it('uses the deployment’s own token, which the platform’s record has', async () => {
+    await deployed({ platformApiKey: tenantToken })
+    expect(await deliver(cold(), { name, deployment: { id: 'dep_1' } })).toMatchObject(stopped)
+    expect(only(requests).headers.get('authorization')).toBe(`Bearer ${tenantToken}`)
+  })
+
+  it('minds no other input than the token', async () => {
+    await deployed()
+    const inputs = { applicationName: '', environmentType: 'staging', template: 7 }
+    const event = { name, deployment: { id: 'dep_1', inputs } }
+    expect(await deliver(arrangement.handler(), event)).toMatchObject(stopped)
+    expect(provider.applications.size).toBe(0)
+  })
+
+  it('succeeds again and again, warm and cold', async () => {
+    await deployed()
+    for (const id of ['evt_1', 'evt_2']) expect(await remove(id)).toMatchObject(stopped)
+    expect(await deliver(cold(), { name, deployment: { id: 'dep_1' } })).toMatchObject(stopped)
+    expect(logged('info').at(-1)).toContain('was gone already')
+  })
+
+  it('succeeds where the application is gone at the provider', async () => {
+    const id = await deployed()
+    provider.removeApplication(id)
+    expect(await remove()).toMatchObject(stopped)
+    expect(logged('info').at(-1)).toBe(`Application ${id} was gone already.`)
+  })
+
+  it('succeeds where the answer to the delete got lost', async () => {
+    await deployed()
+    provider.faults.add({ method: 'DELETE', cut: 'after' })
+    expect(await remove()).toMatchObject(stopped)
+    expect(requests).toHaveLength(2)
+    expect(provider.applications.size).toBe(0)
+  })
+
+  it('stops with a warning where no application was ever recorded', async () => {
+    platform.addDeployment({ id: 'dep_1' })
+    expect(await remove()).toMatchObject(stopped)
+    expect(logged('warn')).toEqual([expect.stringContaining('there is none to delete')])
+    expect(requests).toEqual([])
+  })
+
+  it('stops where the platform has forgotten the deployment too', async () => {
+    expect(await remove()).toMatchObject(stopped)
+    expect(requests).toEqual([])
+  })
+})
+
+describe('DEPLOYMENT_DELETED is no success where', () => {
+  it.each<[string, Fault, number, string]>([
+    ['the token is refused', { status: 401 }, 422, 'credentials_rejected'],
+    ['the provider forbids it', { status: 403 }, 422, 'provider_rejected'],
+    ['the Platform API is not enabled', platformNotEnabled(403), 422, 'provider_rejected'],
+    ['a page answers with 404', { html: true, status: 404 }, 422, 'provider_rejected'],
+    ['a page answers with 200', { html: true }, 502, 'provider_error'],
+    [
+      'something answers with 404 and no code',
+      { status: 404, body: { hello: 'world' } },
+      422,
+      'provider_rejected',
+    ],
+    [
+      'the answer does not say that it was deleted',
+      { status: 200, body: { deleted: false } },
+      502,
+      'provider_error',
+    ],
+    ['the provider fails', { status: 500 }, 502, 'provider_error'],
+    ['the provider is down', { status: 503, headers: { 'retry-after': '600' } }, 502, 'provider_error'],
+    [
+      'the provider asks to slow down',
+      { status: 429, headers: { 'retry-after': '600' } },
+      429,
+      'provider_rate_limited',
+    ],
+  ])('%s, and the next delivery deletes it', async (_what, fault, status, code) => {
+    await deployed()
+    provider.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
+    expect(await remove('evt_1')).toMatchObject({ status, body: { code } })
+    expect(platform.deployments.get('dep_1')?.status).toBe(status === 422 ? 'failed' : 'running')
+    expect(provider.applications.size).toBe(1)
+    provider.faults.clear()
+    expect(await remove('evt_2')).toMatchObject(stopped)
+    expect(provider.applications.size).toBe(0)
+  })
+
+  it('the platform can’t be asked for the id', async () => {
+    await deployed()
+    platform.faults.add({ method: 'GET', status: 503 })
+    expect(await deliver(cold(), { name, deployment: { id: 'dep_1' } })).toMatchObject({
+      status: 502,
+      body: { code: 'platform_unavailable', retryable: true },
+    })
+    expect(provider.applications.size).toBe(1)
+  })
+})
+
+describe('DEPLOYMENT_CREATED after DEPLOYMENT_DELETED', () => {
+  it('is ignored, and creates nothing', async () => {
+    await remove('evt_2')
+    expect(await create({}, 'evt_1')).toMatchObject({ status: 200, body: { status: 'ignored' } })
+    expect(requests).toEqual([])
+  })
+
+  it('is ignored also where the deployment ran before', async () => {
+    await deployed()
+    await remove()
+    requests.length = 0
+    expect(await create()).toMatchObject({ status: 200, body: { status: 'ignored' } })
+    expect([requests, provider.applications.size]).toEqual([[], 0])
+  })
+})

@@ -1,0 +1,214 @@
+import { deliver } from '@org/core/testing'
+import { describe, expect, it } from 'vitest'
+import { platformNotEnabled } from '../src/testing/index.ts'
+import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
+import { runWebhook } from './webhook-support.ts'
+
+const arrangement = runWebhook()
+const { provider, requests, asked, platform, send, create, deployment, statuses, logged } = arrangement
+
+const application = () => only(provider.applications.values())
+const tokens = () => requests.map(({ headers }) => headers.get('authorization')?.replace('Bearer ', ''))
+/** The bodies of the creates, as the provider got them. */
+const created = () =>
+  requests.filter(({ method }) => method === 'POST').map(({ text }): unknown => JSON.parse(text))
+
+describe('WEBHOOK_CHALLENGE', () => {
+  it('is echoed, without any call', async () => {
+    const answer = await send({ name: 'WEBHOOK_CHALLENGE', challenge: 'c_1' })
+    expect(answer).toMatchObject({ status: 200, body: { challenge: 'c_1' } })
+    expect([requests, platform.calls]).toEqual([[], []])
+  })
+})
+
+describe('DEPLOYMENT_CREATED', () => {
+  it('creates an application, and publishes its five outputs, the secret key as sensitive', async () => {
+    const { status, body } = await create()
+    const { applicationId, instances } = application()
+    const { id, publishableKey, secretKey, frontendHost } = only(instances)
+    const outputs = {
+      applicationId,
+      instanceId: id,
+      publishableKey,
+      secretKey,
+      frontendApiUrl: `https://${frontendHost}`,
+    }
+    expect([status, body]).toEqual([200, { status: 'running', outputs }])
+    expect(deployment()).toMatchObject({ outputs, sensitive: ['secretKey'], status: 'running' })
+    expect(statuses()).toEqual(['deploying', 'running'])
+    expect(created()).toEqual([{ name: 'Shop', environment_types: ['development'] }])
+    expect(asked()).toContain(`POST ${applicationsPath}`)
+    expect(logged('info').join()).toContain(applicationId)
+    expect(logged('warn')).toEqual([])
+  })
+
+  it.each([{}, { platformApiKey: '' }, { platformApiKey: '  ' }, { platformApiKey: null }])(
+    'uses the host’s token where the deployment has none: %j',
+    async (inputs) => {
+      expect((await create(inputs)).status).toBe(200)
+      expect(new Set(tokens())).toEqual(new Set([hostToken]))
+    },
+  )
+
+  it('uses the deployment’s own token where it has one', async () => {
+    expect((await create({ platformApiKey: ` ${tenantToken}\n` })).status).toBe(200)
+    expect(new Set(tokens())).toEqual(new Set([tenantToken]))
+  })
+
+  it('resolves {{env.NAME}} in the token', async () => {
+    const environment = (name: string) =>
+      name === 'TENANT_TOKEN' ? { value: tenantToken } : { problem: `names ${name}, which is not allowed` }
+    const using = arrangement.handler({ environment, platformApiKey: undefined })
+    const event = (platformApiKey: string) => ({
+      name: 'DEPLOYMENT_CREATED',
+      deployment: { id: 'dep_1', inputs: { applicationName: 'Shop', platformApiKey } },
+    })
+    platform.addDeployment({ id: 'dep_1' })
+    expect(await deliver(using, event('{{env.OTHER}}'))).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.platformApiKey' }] },
+    })
+    expect((await deliver(using, event('{{ env.TENANT_TOKEN }}'))).status).toBe(200)
+    expect(new Set(tokens())).toEqual(new Set([tenantToken]))
+  })
+
+  it('says what is missing where neither has a token', async () => {
+    const using = arrangement.handler({ platformApiKey: undefined })
+    const deployment = { id: 'dep_1', inputs: { applicationName: 'Shop' } }
+    expect(await deliver(using, { name: 'DEPLOYMENT_CREATED', deployment })).toMatchObject({
+      status: 422,
+      body: {
+        code: 'missing_credentials',
+        detail: expect.stringContaining('IDP_PLATFORM_API_KEY'),
+        errors: [{ path: 'deployment.inputs.platformApiKey' }],
+      },
+    })
+    expect(requests).toEqual([])
+  })
+
+  it('creates a production instance on the domain, with live keys', async () => {
+    const { body } = await create({ environmentType: 'production', domain: ' shop.example.com' })
+    expect(created()).toEqual([
+      { name: 'Shop', environment_types: ['production'], domain: 'shop.example.com' },
+    ])
+    expect(body).toMatchObject({
+      outputs: {
+        publishableKey: expect.stringMatching(/^pk_live_/),
+        secretKey: expect.stringMatching(/^sk_live_/),
+        frontendApiUrl: 'https://clerk.shop.example.com',
+      },
+    })
+    expect(logged('warn')).toEqual([])
+  })
+
+  it.each([
+    [undefined, 'is required where environmentType is production'],
+    ['', 'is required where environmentType is production'],
+    ['https://example.com', 'expected a domain such as example.com'],
+    ['localhost', 'expected a domain such as example.com'],
+    ['-a.example', 'expected a domain such as example.com'],
+  ])('refuses production with the domain %j', async (domain, message) => {
+    expect(await create({ environmentType: 'production', domain })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.domain', message }] },
+    })
+    expect(requests).toEqual([])
+    expect(statuses()).toEqual(['deploying', 'failed'])
+  })
+
+  it.each(['shop.example.com', 'not a domain'])(
+    'ignores the domain “%s” in development, with a warning',
+    async (domain) => {
+      expect((await create({ domain })).status).toBe(200)
+      expect(created()).toEqual([{ name: 'Shop', environment_types: ['development'] }])
+      expect(logged('warn')).toEqual([expect.stringContaining('domain is not used')])
+    },
+  )
+
+  it.each(['b2b-saas', 'b2c-saas', 'waitlist'])('hands the template %s on', async (template) => {
+    expect((await create({ template })).status).toBe(200)
+    expect(created()).toMatchObject([{ template }])
+    expect(application().template).toBe(template)
+  })
+
+  it.each([
+    ['an unknown template', { template: 'b2b' }, 'template'],
+    ['an unknown environment', { environmentType: 'staging' }, 'environmentType'],
+    ['a blank name', { applicationName: ' ' }, 'applicationName'],
+    ['a name that is too long', { applicationName: 'a'.repeat(256) }, 'applicationName'],
+  ])('refuses %s', async (_what, inputs, name) => {
+    expect(await create(inputs)).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_inputs', errors: [{ path: `deployment.inputs.${name}` }] },
+    })
+    expect(requests).toEqual([])
+  })
+
+  it.each(['development', 'production'])('picks the %s instance where the answer has both', async (type) => {
+    const [wanted, other] = ['development', 'production'].toSorted((name) => (name === type ? -1 : 1))
+    const instance = (environment_type: string | undefined, key: string) => ({
+      instance_id: `ins_${environment_type}`,
+      environment_type,
+      publishable_key: `pk_${key}_${btoa(`${environment_type}.example.com$`)}`,
+      secret_key: `sk_${key}_${'x'.repeat(40)}`,
+    })
+    const instances = [instance(other, 'live'), instance(wanted, 'test')]
+    provider.faults.add({
+      method: 'POST',
+      status: 200,
+      body: { application_id: 'app_1', name: 'Shop', instances },
+    })
+    expect((await create({ environmentType: type, domain: 'shop.example.com' })).body).toMatchObject({
+      outputs: { instanceId: `ins_${type}`, frontendApiUrl: `https://${type}.example.com` },
+    })
+  })
+
+  it('reads the secret key again where the answer to the create lacks it', async () => {
+    provider.settings.secretKeysOnCreate = false
+    const { body } = await create()
+    const { applicationId, instances } = application()
+    expect(body).toMatchObject({ outputs: { secretKey: only(instances).secretKey } })
+    expect(asked().at(-1)).toBe(`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`)
+  })
+
+  it('blames the provider for a publishable key that can’t be read', async () => {
+    const instance = { instance_id: 'ins_1', environment_type: 'development', secret_key: 'sk_test_secret' }
+    const instances = [{ ...instance, publishable_key: 'pk_test_?' }]
+    provider.faults.add({
+      method: 'POST',
+      status: 200,
+      body: { application_id: 'app_1', name: 'Shop', instances },
+    })
+    const answer = await create()
+    expect(answer).toMatchObject({ status: 502, body: { code: 'provider_error', retryable: true } })
+    expect(answer.body).not.toHaveProperty('errors')
+  })
+
+  it.each([
+    ['host', hostToken, {}],
+    ['deployment', tenantToken, { platformApiKey: tenantToken }],
+  ])(
+    'gives the token of the %s away nowhere, also where the provider quotes it',
+    async (_of, token, inputs) => {
+      const errors = [{ code: 'not_allowed', message: `The key ${token} may not do this.` }]
+      provider.faults.add({ path: /platform/, times: 10, status: 403, body: { errors } })
+      const { body } = await create(inputs)
+      expect(body).toMatchObject({ provider: { message: 'The key [redacted] may not do this.' } })
+      expect(JSON.stringify(body)).not.toContain(token)
+    },
+  )
+
+  it.each([402, 403, 404] as const)(
+    'explains a Platform API that is not enabled (%i), and creates nothing',
+    async (status) => {
+      provider.faults.add({ path: /platform/, times: 10, ...platformNotEnabled(status) })
+      expect(await create()).toMatchObject({
+        status: 422,
+        body: { code: 'provider_rejected', retryable: false, provider: { name: 'idp-server', status } },
+      })
+      expect(statuses()).toEqual(['deploying', 'failed'])
+      expect(deployment()?.statusHistory.at(-1)?.message).toContain('beta')
+      expect(deployment()?.outputs).toEqual({})
+    },
+  )
+})

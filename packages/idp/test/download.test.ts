@@ -1,0 +1,99 @@
+import { createRequire } from 'node:module'
+import dotenv from 'dotenv'
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import { runWebhook } from './webhook-support.ts'
+
+const { send, own, platform } = runWebhook()
+const require = createRequire(import.meta.url)
+
+const download = z.object({ files: z.tuple([z.object({ content: z.string() }).loose()]) })
+
+/** Downloads .env.local for a deployment that published these keys. */
+async function downloadFor(keys: { publishableKey: string; secretKey: string }) {
+  platform.addDeployment({ id: 'dep_1' })
+  const outputs = { ...keys, frontendApiUrl: 'https://clerk.example.com' }
+  const { status, body } = await send({ name: 'DOWNLOAD_STARTED', deployment: { id: 'dep_1', outputs } })
+  return { status, body, file: download.safeParse(body).data?.files[0] }
+}
+
+/** What Next.js reads from a file: it expands `$NAME`, which dotenv does not. */
+function readAsNext(content: string): Record<string, string | undefined> {
+  const fromNext = createRequire(require.resolve('next/package.json'))
+  const { processEnv }: { processEnv: (...given: unknown[]) => [Record<string, string>] } =
+    fromNext('@next/env')
+  // A variable that is set already would win over the file.
+  for (const name of ['NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY', 'CLERK_SECRET_KEY']) vi.stubEnv(name, undefined)
+  const [{ NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY }] = processEnv(
+    [{ path: '.env.local', contents: content, env: {} }],
+    '/',
+    console,
+    true,
+  )
+  vi.unstubAllEnvs()
+  return { NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY }
+}
+
+describe('.env.local', () => {
+  it('gives both keys back as they were, and nothing else', async () => {
+    const { publishableKey, secretKey } = own
+    const { file } = await downloadFor({ publishableKey, secretKey })
+    expect(file).toMatchObject({ path: '.env.local', contentType: 'text/plain; charset=utf-8' })
+    const expected = { NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: publishableKey, CLERK_SECRET_KEY: secretKey }
+    expect(dotenv.parse(file?.content ?? '')).toEqual(expected)
+    expect(readAsNext(file?.content ?? '')).toEqual(expected)
+    expect(file?.content).toMatch(/^# .*version control\.\n/)
+  })
+
+  it('gives any odd value back as it was, or is refused', async () => {
+    const marks = fc.constantFrom(
+      '"',
+      '`',
+      '#',
+      '=',
+      ' ',
+      '\\',
+      "'",
+      '$',
+      '\n',
+      '{',
+      '}',
+      'PATH',
+      'é',
+      '\u2028',
+    )
+    const odd = fc
+      .oneof(
+        { weight: 3, arbitrary: fc.array(fc.oneof(marks, fc.string({ maxLength: 3 })), { maxLength: 6 }) },
+        { weight: 1, arbitrary: fc.string({ unit: 'binary' }).map((text) => [text]) },
+      )
+      .map((parts) => `pk_test_${parts.join('')}`)
+    let generated = 0
+    await fc.assert(
+      fc.asyncProperty(odd, odd, async (publishableKey, secretKey) => {
+        const { status, body, file } = await downloadFor({ publishableKey, secretKey })
+        if (!file) return void expect([status, body]).toMatchObject([422, { code: 'invalid_inputs' }])
+        generated += 1
+        const expected = { NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: publishableKey, CLERK_SECRET_KEY: secretKey }
+        expect(dotenv.parse(file.content)).toEqual(expected)
+        expect(readAsNext(file.content)).toEqual(expected)
+      }),
+      { numRuns: 300 },
+    )
+    // Else the property would hold because everything is refused.
+    expect(generated).toBeGreaterThan(50)
+  })
+
+  it.each(["'", '$HOME', '\\', '\n', '\u0000'])(
+    'is refused for a key with %j in it, by name',
+    async (mark) => {
+      const { publishableKey } = own
+      const { status, body } = await downloadFor({ publishableKey, secretKey: `sk_live_${mark}` })
+      expect([status, body]).toMatchObject([
+        422,
+        { code: 'invalid_inputs', retryable: false, detail: expect.stringContaining('secretKey') },
+      ])
+    },
+  )
+})

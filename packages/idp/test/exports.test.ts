@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+
+describe('the public names of', () => {
+  it.each([
+    [
+      '.',
+      () => import('@org/idp'),
+      ['IntegrationError', 'createIdpClient', 'isIntegrationError', 'parsePublishableKey'],
+    ],
+    [
+      './webhook',
+      () => import('@org/idp/webhook'),
+      ['createHandler', 'createPlaceholderHandler', 'integration', 'placeholder'],
+    ],
+    [
+      './instance',
+      () => import('@org/idp/instance'),
+      [
+        'callOptions',
+        'createFunctions',
+        'createIdpClient',
+        'createInstanceHandlers',
+        'instanceDownloads',
+        'instanceFunctions',
+        'instanceMetrics',
+        'instanceOutputs',
+        'parsePublishableKey',
+      ],
+    ],
+    [
+      './testing',
+      () => import('@org/idp/testing'),
+      [
+        'Refusal',
+        'answer',
+        'apiVersion',
+        'asFault',
+        'buildDomain',
+        'createBackendApi',
+        'internalError',
+        'newId',
+        'parameterReason',
+        'publishableKeyOf',
+        'rateLimited',
+        'readBearer',
+        'readBody',
+        'reason',
+        'refusals',
+        'underMaintenance',
+        'withUndocumented',
+      ],
+    ],
+  ])('%s are these', async (_entry, load, names) => {
+    expect(Object.keys(await load()).toSorted()).toEqual(names)
+  })
+
+  it('the package are in no other entry', () => {
+    const entries = ['.', './webhook', './instance', './testing']
+    expect(Object.keys(packageJson.exports)).toEqual(entries)
+    expect(Object.keys(packageJson.publishConfig.exports)).toEqual(entries)
+  })
+})

@@ -1,0 +1,166 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { execFile } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import dotenv from 'dotenv'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { generateFile } from '../src/download.ts'
+import { createBackendApi } from '../src/testing/index.ts'
+
+const require = createRequire(import.meta.url)
+const keys = createBackendApi({ instances: [{ environmentType: 'production' }] }).instance
+const { path, content } = generateFile('middleware.ts', keys)
+
+// Ignored by version control and formatter; within the package, so that the frontend's packages are found.
+const folder = join(import.meta.dirname, '../.data/frontend')
+
+/** As a new Next.js project has it, and a file beside it that says what the types must be. */
+const project = {
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      types: [],
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+    },
+    include: ['*.ts'],
+  }),
+  'middleware.ts': content,
+  'proxy.ts': content,
+  'types.ts': `
+    import type { MiddlewareConfig, NextMiddleware } from 'next/server'
+    import middleware, { config } from './middleware'
+    export const handler: NextMiddleware = middleware
+    export const settings: MiddlewareConfig = config
+    // @ts-expect-error: unless the types are known, this is no error
+    export const wrong: number = middleware
+  `,
+}
+
+type Matches = typeof import('next/experimental/testing/server.js')['unstable_doesMiddlewareMatch']
+let doesMatch: Matches
+let middleware: { default: (request: Request, event: object) => Promise<Response> }
+let config: Parameters<Matches>[0]['config']
+
+beforeAll(async () => {
+  // Next.js brings it to its own server; here its parts are loaded without.
+  vi.stubGlobal('AsyncLocalStorage', AsyncLocalStorage)
+  const environment = dotenv.parse(generateFile('.env.local', keys).content)
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+  const { unstable_doesMiddlewareMatch } = await import('next/experimental/testing/server.js')
+  doesMatch = unstable_doesMiddlewareMatch
+  vi.stubGlobal('frontend', require('@clerk/nextjs/server'))
+  // An import of the frontend's would need its bundler.
+  const alone = content.replace(/^import (.*) from .*$/m, 'const $1 = globalThis.frontend')
+  const loaded = await import(`data:text/javascript,${encodeURIComponent(alone)}`)
+  middleware = loaded
+  config = loaded.config
+})
+afterAll(() => {
+  vi.unstubAllGlobals()
+  vi.unstubAllEnvs()
+})
+
+describe('middleware.ts', () => {
+  it('is named so, and says how newer frameworks name it', () => {
+    expect(path).toBe('middleware.ts')
+    expect(content).toContain('proxy.ts')
+  })
+
+  it('holds no key', () => {
+    expect(content).not.toMatch(/[ps]k_/)
+  })
+
+  it('compiles against the published packages, under both its names', { timeout: 30_000 }, async () => {
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true })
+    for (const [name, text] of Object.entries(project)) await writeFile(join(folder, name), text)
+    const typescript = dirname(require.resolve('typescript/package.json'))
+    const compile = promisify(execFile)(process.execPath, [join(typescript, 'bin/tsc'), '-p', folder])
+    const output = await compile.then(
+      () => '',
+      (error: unknown) =>
+        error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error),
+    )
+    expect(output).toBe('')
+  })
+})
+
+it('the middleware, with the keys of .env.local, tells a visitor who is not signed in', async () => {
+  const { NextRequest }: typeof import('next/server.js') = require('next/server')
+  const request = new NextRequest('https://example.com/dashboard')
+  const answer = await middleware.default(request, { waitUntil: () => {} })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('x-clerk-auth-status')).toBe('signed-out')
+})
+
+describe('the middleware runs for', () => {
+  it.each([
+    '/',
+    '/dashboard',
+    '/users/user_1/settings',
+    '/de/über-uns',
+    '/a.b.c',
+    '/data.json',
+    '/manifest.json',
+    '/v1.2/notes',
+    '/image.png/edit',
+    '/report.pdf.exe',
+    '/jsx',
+    '/css',
+    '/docs/html',
+    '/_nextdoor',
+    '/api',
+    '/api/users',
+    '/api/report.csv',
+    '/api/image.png',
+    '/trpc/user.byId',
+    '/trpc/chunk.js',
+    '/__clerk/v1/client',
+    '/__clerk/npm/@clerk/clerk-js@6/dist/clerk.browser.js',
+    '/dashboard.rsc',
+    '/_next/data/build-1/dashboard.json',
+    '/_next/data/build-1/index.json',
+  ])('%s', (url) => {
+    expect(doesMatch({ config, url })).toBe(true)
+  })
+})
+
+describe('the middleware does not run for', () => {
+  it.each([
+    '/_next/static/chunks/main-1a2b.js',
+    '/_next/static/media/inter.woff2',
+    '/_next/image',
+    '/_next/webpack-hmr',
+    '/favicon.ico',
+    '/image.png',
+    '/images/deep/photo.jpeg',
+    '/photo.jpg',
+    '/logo.svg',
+    '/hero.webp',
+    '/hero.avif',
+    '/main.css',
+    '/main.js',
+    '/sw.mjs',
+    '/main.js.map',
+    '/a.b.c.png',
+    '/font.ttf',
+    '/font.woff',
+    '/robots.txt',
+    '/site.webmanifest',
+    '/terms.pdf',
+    '/prices.xlsx',
+    '/prices.csv',
+    '/letter.docx',
+    '/all.zip',
+    '/static.html',
+  ])('%s', (url) => {
+    expect(doesMatch({ config, url })).toBe(false)
+  })
+})

@@ -1,0 +1,112 @@
+import { describe, expect, it, vi } from 'vitest'
+import { asFault, parameterReason, Refusal, rateLimited } from '../src/testing/index.ts'
+import { failureOf, runIdp } from './support.ts'
+
+const arrangement = runIdp()
+const { backend, requests } = arrangement
+
+/** A user with a name and metadata. */
+const someone = () => {
+  const metadata = { plan: 'free', limits: { seats: 1, projects: 2 } }
+  return backend.instance.createUser({ first_name: 'Ada', public_metadata: metadata })
+}
+const metadataPath = /\/metadata$/
+
+describe('metadata', () => {
+  it('is merged at every depth, and null removes a key', async () => {
+    const { id } = someone()
+    const idp = arrangement.client()
+    const updated = await idp.updateUser(id, {
+      publicMetadata: { plan: null, limits: { seats: 5 }, beta: true },
+      privateMetadata: { note: 'x' },
+    })
+    expect(updated).toMatchObject({ privateMetadata: { note: 'x' }, unsafeMetadata: {} })
+    expect(updated.publicMetadata).toEqual({ limits: { seats: 5, projects: 2 }, beta: true })
+  })
+
+  it('goes to its own endpoint, after everything else', async () => {
+    const { id } = someone()
+    const updated = await arrangement
+      .client()
+      .updateUser(id, { lastName: 'Lovelace', unsafeMetadata: { theme: 'dark' } })
+    expect(requests.map(({ method, path, text }) => [method, path, JSON.parse(text)])).toEqual([
+      ['PATCH', `/users/${id}`, { last_name: 'Lovelace' }],
+      ['PATCH', `/users/${id}/metadata`, { unsafe_metadata: { theme: 'dark' } }],
+    ])
+    expect(updated).toMatchObject({ lastName: 'Lovelace', unsafeMetadata: { theme: 'dark' } })
+  })
+})
+
+describe('an update of both', () => {
+  const both = { firstName: 'Augusta', publicMetadata: { plan: 'pro' } }
+
+  it('stops where the first half is refused', async () => {
+    const { id, public_metadata } = someone()
+    const other = backend.instance.createUser({ username: 'taken' })
+    const error = await failureOf(
+      arrangement.client().updateUser(id, { ...both, username: other.username ?? '' }),
+    )
+    expect(error).toMatchObject({ code: 'provider_rejected', sent: 'no' })
+    expect(error.message).not.toContain('were changed')
+    expect(requests).toHaveLength(1)
+    expect(backend.users.get(id)).toMatchObject({ first_name: 'Ada', public_metadata })
+  })
+
+  it.each([
+    [
+      'refused',
+      asFault(new Refusal(422, parameterReason('form_param_invalid', 'public_metadata', 'too large'))),
+      { code: 'provider_rejected', status: 422, retryable: false, sent: 'no' },
+    ],
+    [
+      'put off',
+      rateLimited(600),
+      { code: 'provider_rate_limited', status: 429, retryable: true, sent: 'no', retryAfter: 600 },
+    ],
+    [
+      'in doubt',
+      { status: 500 },
+      { code: 'outcome_unknown', status: 409, retryable: false, sent: 'unknown' },
+    ],
+  ])('says that the first half was done where the second is %s', async (_what, fault, expected) => {
+    const { id } = someone()
+    backend.faults.add({ path: metadataPath, ...fault })
+    const error = await failureOf(arrangement.client().updateUser(id, both))
+    expect(error).toMatchObject({ ...expected, provider: { name: 'idp', status: fault.status } })
+    expect(error.message).toMatch(/^The user’s fields were changed\. Then, for the metadata: (The|It is) /)
+    expect(backend.users.get(id)).toMatchObject({ first_name: 'Augusta', public_metadata: { plan: 'free' } })
+    expect(requests).toHaveLength(2)
+  })
+
+  it('can be made again as a whole where the second half was put off', async () => {
+    const { id } = someone()
+    backend.faults.add({ path: metadataPath, ...rateLimited(600) })
+    const idp = arrangement.client()
+    await failureOf(idp.updateUser(id, both))
+    expect(await idp.updateUser(id, both)).toMatchObject({
+      firstName: 'Augusta',
+      publicMetadata: { plan: 'pro' },
+    })
+  })
+
+  it('is in doubt where its caller ends it in between', async () => {
+    const { id } = someone()
+    const controller = new AbortController()
+    backend.faults.add({ path: metadataPath, ...rateLimited(1) })
+    const idp = arrangement.client({ wait: async () => controller.abort(new Error('gone')) })
+    expect(await failureOf(idp.updateUser(id, both, { signal: controller.signal }))).toMatchObject({
+      code: 'outcome_unknown',
+      message: expect.stringContaining('fields were changed'),
+    })
+  })
+
+  it('has one time limit for both halves', async () => {
+    const { id } = someone()
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now())
+    arrangement.atRequest(1, () => void clock.mockReturnValue(Date.now() + 20_000))
+    const error = await failureOf(arrangement.client({ timeoutMs: 10_000 }).updateUser(id, both))
+    clock.mockRestore()
+    expect(error).toMatchObject({ code: 'provider_timeout', sent: 'no' })
+    expect(requests).toHaveLength(1)
+  })
+})
