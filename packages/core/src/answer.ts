@@ -36,6 +36,7 @@ export function respond({ status, body, error, replayed }: Answer): Response {
   const headers = new Headers({
     'content-type': status < 400 ? 'application/json' : 'application/problem+json',
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
   })
   if (error?.retryAfter !== undefined) headers.set('retry-after', String(Math.ceil(error.retryAfter)))
   if (error?.code === 'method_not_allowed') headers.set('allow', 'POST')

@@ -7,11 +7,23 @@ import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, RecordedAns
 import { IntegrationError } from './errors.ts'
 import type { Logger } from './log.ts'
 
-/** How long a claim lasts without a sign of life. */
-const LEASE_MS = 60_000
-const RENEW_MS = 20_000
+/** How long a claim lasts without a sign of life, in milliseconds. */
+export const DEFAULT_LEASE_MS = 60_000
+/** A lease is renewed so often while it lasts: one that can't be renewed for a moment is not lost. */
+const RENEWALS = 3
+/** How long to wait before the end of the work is written down again, in milliseconds. */
+const END_AGAIN_MS = 1_000
 /** Final answers and tombstones are kept for seven days. */
 const KEEP_MS = 7 * 24 * 60 * 60 * 1000
+
+/** How claims are made and kept. */
+export interface ClaimOptions {
+  logger: Logger
+  /** Milliseconds. */
+  leaseMs: number
+  /** The time in milliseconds since 1970. */
+  now: () => number
+}
 
 /** A claim under which work goes on. */
 export interface Claim {
@@ -22,10 +34,49 @@ export interface Claim {
   readonly progress: Readonly<Record<string, Json>>
   /** Fires when the lease is lost; nothing may be written after that. */
   readonly lost: AbortSignal
+  /**
+   * For right before something leaves: a process that was stopped for a while has not been told yet that it
+   * lost its claim, but it can see it by its own clock.
+   *
+   * @throws {IntegrationError} `delivery_in_progress` where the lease is over
+   */
+  ensureHeld(): void
   /** Records a step. */
   advance(name: string, value: Json): Promise<void>
   complete(answer: RecordedAnswer, progress?: Record<string, Json>): Promise<void>
-  release(): Promise<void>
+  /**
+   * Gives the claim back.
+   *
+   * @param intent what became of the change that {@link recordIntent} wrote down
+   */
+  release(intent: 'undone' | 'unknown'): Promise<void>
+}
+
+/**
+ * Takes a resource for one owner; the record of it outlives the work by as long as an answer.
+ *
+ * @returns whether it is the owner's, now or from before
+ * @throws {IntegrationError} where that can't be told: another asks for it right now, or one that asked died
+ */
+export async function reserve(
+  store: DeliveryStore,
+  { resource, owner }: { resource: string; owner: string },
+  options: ClaimOptions,
+): Promise<boolean> {
+  const outcome = await askStore(store, { subject: resource }, options)
+  if (outcome.state !== 'claimed') throw inProgress(1)
+  const { lease, progress } = outcome
+  const mine = progress.owner === undefined || progress.owner === owner
+  const completion = {
+    answer: { status: 200, body: '' },
+    progress: mine ? { owner } : progress,
+    keepMs: KEEP_MS,
+  }
+  const kept = await store.complete(lease, completion).catch((cause: unknown) => {
+    throw unreachable(cause, options.logger)
+  })
+  if (!kept) throw inProgress(1)
+  return mine
 }
 
 /**
@@ -44,6 +95,14 @@ export function recordIntent(send: typeof fetch, claim: Claim): typeof fetch {
   }
 }
 
+/** A `fetch` that lets nothing leave once the claim is lost. */
+export function onlyWhileHeld(send: typeof fetch, claim: Claim): typeof fetch {
+  return async (input, init) => {
+    claim.ensureHeld()
+    return send(input, init)
+  }
+}
+
 /** What came of asking: the claim, or the answer that was given before. */
 export type ClaimOutcome = { claim: Claim } | { replay: RecordedAnswer }
 
@@ -56,18 +115,17 @@ export type ClaimOutcome = { claim: Claim } | { replay: RecordedAnswer }
 export async function claimSubject(
   store: DeliveryStore,
   request: Omit<ClaimRequest, 'leaseMs'>,
-  logger: Logger,
+  options: ClaimOptions,
 ): Promise<ClaimOutcome> {
-  const result = await askStore(store, request, logger)
+  const asked = options.now()
+  const result = await askStore(store, request, options)
   switch (result.state) {
     case 'claimed':
-      return { claim: keepAlive(store, result, logger) }
+      return { claim: keepAlive(store, result, asked, options) }
     case 'done':
       return { replay: result.answer }
     case 'busy':
-      throw new IntegrationError('delivery_in_progress', 'This is being worked on by another delivery.', {
-        retryAfter: Math.min(5, Math.max(1, Math.ceil(result.retryAfterMs / 1000))),
-      })
+      throw inProgress(Math.min(5, Math.max(1, Math.ceil(result.retryAfterMs / 1000))))
     case 'mismatch':
       throw new IntegrationError('invalid_event', 'This delivery id was used before, with another body.', {
         status: 422,
@@ -79,13 +137,19 @@ export async function claimSubject(
 async function askStore(
   store: DeliveryStore,
   request: Omit<ClaimRequest, 'leaseMs'>,
-  logger: Logger,
+  { leaseMs, logger }: ClaimOptions,
 ): Promise<ClaimResult> {
   try {
-    return await store.claim({ ...request, leaseMs: LEASE_MS })
+    return await store.claim({ ...request, leaseMs })
   } catch (cause) {
     throw unreachable(cause, logger)
   }
+}
+
+function inProgress(retryAfter: number): IntegrationError {
+  return new IntegrationError('delivery_in_progress', 'This is being worked on by another delivery.', {
+    retryAfter,
+  })
 }
 
 function unreachable(cause: unknown, logger: Logger): IntegrationError {
@@ -100,25 +164,51 @@ function unreachable(cause: unknown, logger: Logger): IntegrationError {
 function keepAlive(
   store: DeliveryStore,
   { lease, takenOver, progress }: Extract<ClaimResult, { state: 'claimed' }>,
-  logger: Logger,
+  asked: number,
+  { logger, leaseMs, now }: ClaimOptions,
 ): Claim {
   const lost = new AbortController()
   const lose = () => lost.abort(new Error('The claim on this delivery was lost to another holder.'))
+  // Counted from before the store was asked, so it is never later than what the store goes by.
+  let until = asked + leaseMs
   const timer = setInterval(() => {
-    store.renew(lease, LEASE_MS).then((kept) => {
-      if (!kept) lose()
-    }, lose)
-  }, RENEW_MS)
+    const renewed = now()
+    if (renewed >= until) return lose()
+    store.renew(lease, leaseMs).then(
+      (kept) => {
+        if (kept) until = renewed + leaseMs
+        else lose()
+      },
+      // The lease still runs, and the store may be back before it ends.
+      () => {},
+    )
+  }, leaseMs / RENEWALS)
+
+  function ensureHeld(): void {
+    if (now() >= until) lose()
+    if (lost.signal.aborted) throw takenOverByAnother()
+  }
 
   async function end(what: string, write: () => Promise<boolean>): Promise<void> {
     clearInterval(timer)
-    try {
-      if (!(await write()))
-        logger('warn', `The ${what} was not recorded: the claim had been lost.`, { ...lease })
-    } catch (error) {
-      // The effect has happened, or certainly has not: the answer stands, and the lease runs out by itself.
-      logger('error', `The ${what} was not recorded.`, { ...lease, reason: reasonOf(error) })
+    async function tryOnce(): Promise<unknown> {
+      try {
+        if (!(await write()))
+          logger('warn', `The ${what} was not recorded: the claim had been lost.`, { ...lease })
+        return undefined
+      } catch (error) {
+        return error
+      }
     }
+    const error = await tryOnce()
+    if (error === undefined) return
+    // The effect has happened, or certainly has not: the answer stands, and does not wait for the store.
+    logger('error', `The ${what} was not recorded.`, { ...lease, reason: reasonOf(error) })
+    const again = setInterval(async () => {
+      if (now() >= until || (await tryOnce()) === undefined) clearInterval(again)
+    }, END_AGAIN_MS)
+    // Not a reason for a process to stay: then the lease runs out by itself.
+    again.unref?.()
   }
 
   return {
@@ -126,6 +216,7 @@ function keepAlive(
     takenOver,
     progress,
     lost: lost.signal,
+    ensureHeld,
     async advance(name, value) {
       progress[name] = value
       const kept = await store.advance(lease, progress).catch((cause: unknown) => {
@@ -133,14 +224,25 @@ function keepAlive(
       })
       if (kept) return
       lose()
-      throw new IntegrationError('delivery_in_progress', 'Another delivery has taken this over.', {
-        retryAfter: 1,
-      })
+      throw takenOverByAnother()
     },
     complete: (answer, latest = progress) =>
       end('answer', () => store.complete(lease, { answer, progress: latest, keepMs: KEEP_MS })),
-    release: () => end('release', () => store.release(lease)),
+    release: (intent) =>
+      end('release', async () => {
+        if (intent === 'undone' && progress.intent === true) {
+          const { intent: _, ...rest } = progress
+          if (!(await store.advance(lease, rest))) return false
+        }
+        return store.release(lease)
+      }),
   }
+}
+
+function takenOverByAnother(): IntegrationError {
+  return new IntegrationError('delivery_in_progress', 'Another delivery has taken this over.', {
+    retryAfter: 1,
+  })
 }
 
 function reasonOf(error: unknown): string {

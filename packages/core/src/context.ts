@@ -47,6 +47,14 @@ export interface Progress {
    * @throws {IntegrationError} where another delivery has taken the work over, or the store can't be reached
    */
   write(name: string, value: Json): Promise<void>
+  /**
+   * Takes something at the provider for this deployment alone, so that no two deployments ever take one thing
+   * for theirs.
+   *
+   * @param resource for example `application/app_123`
+   * @returns whether it is this deployment's, now or from before
+   */
+  reserve(resource: string): Promise<boolean>
 }
 
 /** What every handler of an integration is given. */
@@ -90,11 +98,24 @@ export function openDeployment(sources: DeploymentSources): Deployment | undefin
     return record
   }
 
+  /** The recorded inputs. A deployment that nobody knows must not pass for one with default inputs. */
+  const readInputs = async () => {
+    const known = await readRecord()
+    if (known || setsUpOrTearsDown(sources.event)) return known?.inputs ?? {}
+    throw new IntegrationError('missing_credentials', 'The platform does not know this deployment.', {
+      hint: 'Create it first, or send its inputs or outputs with the event.',
+      errors: [{ path: 'deployment.id', message: 'is not known to the platform' }],
+    })
+  }
+
   return {
     id: given.id,
 
     async inputs(schema) {
-      const raw = given.inputs ?? (await readRecord())?.inputs ?? {}
+      // A setup with empty inputs means them; any other event with empty inputs just carries none.
+      const carried =
+        sources.event.name === 'DEPLOYMENT_CREATED' || !isEmpty(given.inputs) ? given.inputs : undefined
+      const raw = carried ?? (await readInputs())
       const resolved = resolveInputs(withoutBlanks(raw), schema, sources)
       const parsed = schema.safeParse(resolved)
       if (!parsed.success) {
@@ -116,6 +137,14 @@ export function openDeployment(sources: DeploymentSources): Deployment | undefin
       return merged.success ? merged.data : undefined
     },
   }
+}
+
+function setsUpOrTearsDown({ name }: PlatformEvent): boolean {
+  return name === 'DEPLOYMENT_CREATED' || name === 'DEPLOYMENT_DELETED'
+}
+
+function isEmpty(values: Record<string, unknown> | undefined): boolean {
+  return values === undefined || Object.keys(values).length === 0
 }
 
 // A form sends what its user left empty as an empty string, or as null.

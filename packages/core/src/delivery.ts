@@ -10,11 +10,11 @@
 /** Data that survives JSON. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
-/** An answer to give again to a redelivery; it holds no sensitive value. */
+/** An answer to give again to a redelivery. */
 export interface RecordedAnswer {
   status: number
-  /** Plain data that survives JSON. */
-  body: Record<string, unknown>
+  /** Sealed: only the request that it answers can open it. */
+  body: string
 }
 
 /** The request for the right to work on a subject. */

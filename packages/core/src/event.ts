@@ -27,6 +27,7 @@ const identifier = z
   .min(1)
   .max(200)
   .regex(/^(?!\.\.?$)/, 'can’t be “.” or “..”')
+  .refine((id) => id.isWellFormed(), 'holds half a character')
 
 const deployment = z
   .object({

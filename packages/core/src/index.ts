@@ -38,7 +38,7 @@ export type {
   Outputs,
 } from './integration.ts'
 export { defineIntegration, environmentReference, secret, secretNames } from './integration.ts'
-export { createJsonLogger, type Logger, type LogLevel } from './log.ts'
+export { createJsonLogger, escapeInvisible, type Logger, type LogLevel } from './log.ts'
 export { type JsonSchema, type Manifest, toJsonSchema, toManifest } from './manifest.ts'
 export { type OpenApiDocument, toOpenApi } from './openapi.ts'
 export type {
@@ -54,7 +54,7 @@ export type {
 export { type Problem, problemSchema, toProblem } from './problem.ts'
 export { createRedactor, type Redactor } from './redact.ts'
 export type { EnvironmentLookup } from './references.ts'
-export type { VerifierOptions, Verify } from './signature.ts'
+export type { Hmac, HmacKey, VerifierOptions, Verify } from './signature.ts'
 export { createVerifier, sign } from './signature.ts'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.ts'
 export { fieldErrors, functionArguments, suggestion } from './validation.ts'

@@ -24,6 +24,21 @@ export function createJsonLogger(
 ): Logger {
   return (lineLevel, message, facts) => {
     if (ORDER.indexOf(lineLevel) < ORDER.indexOf(level)) return
-    write(JSON.stringify({ time: new Date().toISOString(), level: lineLevel, message, ...facts }))
+    write(
+      escapeInvisible(
+        JSON.stringify({ time: new Date().toISOString(), level: lineLevel, message, ...facts }),
+      ),
+    )
   }
+}
+
+/**
+ * A line of JSON without characters that could end it, or paint over it in a terminal. JSON escapes control
+ * characters below U+0020; the others, and those that turn the direction of writing, it leaves as they are.
+ */
+export function escapeInvisible(line: string): string {
+  return line.replaceAll(
+    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

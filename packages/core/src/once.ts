@@ -6,20 +6,20 @@
  */
 import { lookUpFunction } from './act.ts'
 import { type Answer, failed, ignored } from './answer.ts'
-import { type Claim, claimSubject } from './claim.ts'
-import type { DeliveryStore, RecordedAnswer } from './delivery.ts'
+import { type Claim, type ClaimOptions, claimSubject } from './claim.ts'
+import type { DeliveryStore } from './delivery.ts'
 import { IntegrationError } from './errors.ts'
 import type { PlatformEvent } from './event.ts'
 import { type IntegrationDefinition, secretNames } from './integration.ts'
-import type { Logger } from './log.ts'
 import type { Redactor } from './redact.ts'
 import { digest } from './request.ts'
+import { openAnswer, sealAnswer } from './sealed-answer.ts'
 
 /** One delivery of one event. */
 export interface Delivery {
   definition: IntegrationDefinition
   store: DeliveryStore
-  logger: Logger
+  claiming: ClaimOptions
   redactor: Redactor
   event: PlatformEvent
   /** Without one, a call of a function is not de-duplicated. */
@@ -35,22 +35,23 @@ export async function once(
   delivery: Delivery,
   handle: (claim: Claim | undefined) => Promise<Answer>,
 ): Promise<Answer> {
-  const { definition, store, logger, event, deliveryId } = delivery
+  const { definition, store, event, deliveryId } = delivery
   const subject = subjectOf(delivery)
   if (subject === undefined) return handle(undefined)
 
   const identity =
     deliveryId === undefined ? undefined : { id: deliveryId, digest: await digest(delivery.body) }
-  const outcome = await claimSubject(store, { subject, delivery: identity }, logger)
-  if ('replay' in outcome) return { ...outcome.replay, replayed: true }
+  const outcome = await claimSubject(store, { subject, delivery: identity }, delivery.claiming)
+  if ('replay' in outcome) return { ...(await openAnswer(outcome.replay, delivery.body)), replayed: true }
 
   const { claim } = outcome
   const answer = forbidden(delivery, claim) ?? (await handleOrRelease(claim, handle))
-  if (answer.error?.retryable) await claim.release()
+  // What may be tried again certainly had no effect.
+  if (answer.error?.retryable) await claim.release('undone')
   else {
     const deleted = event.name === 'DEPLOYMENT_DELETED' && answer.status === 200
     const progress = deleted ? { deleted: true } : { ...claim.progress }
-    await claim.complete(recordable(answer, definition, delivery.redactor), progress)
+    await claim.complete(await sealAnswer(recordable(answer, delivery), delivery.body), progress)
   }
   return answer
 }
@@ -59,7 +60,7 @@ async function handleOrRelease(claim: Claim, handle: (claim: Claim) => Promise<A
   try {
     return await handle(claim)
   } catch (error) {
-    await claim.release()
+    await claim.release('unknown')
     throw error
   }
 }
@@ -93,8 +94,8 @@ function forbidden({ definition, event, redactor }: Delivery, claim: Claim): Ans
   if (event.name === 'DEPLOYMENT_CREATED' && claim.progress.deleted === true) {
     return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
   }
-  // Without an intent nothing had left the host when the earlier holder died.
-  if (neverTwice(definition, event) && claim.takenOver && claim.progress.intent === true) {
+  // A holder that could end its work has taken its intent back or answered; without one nothing had left.
+  if (neverTwice(definition, event) && claim.progress.intent === true) {
     const error = new IntegrationError(
       'outcome_unknown',
       'An earlier try of this delivery died before it could answer.',
@@ -108,12 +109,13 @@ function forbidden({ definition, event, redactor }: Delivery, claim: Claim): Ans
   return undefined
 }
 
-/** The answer as it may be kept: without the sensitive outputs. */
-function recordable(answer: Answer, definition: IntegrationDefinition, redactor: Redactor): RecordedAnswer {
-  const body = { ...answer.body }
-  if (typeof body.outputs === 'object' && body.outputs !== null) {
-    const sensitive = new Set(secretNames(definition.outputs))
-    body.outputs = Object.fromEntries(Object.entries(body.outputs).filter(([name]) => !sensitive.has(name)))
-  }
-  return { status: answer.status, body: redactor.data(body) }
+/** The answer as it may be kept, also under seal: without sensitive values. */
+function recordable({ status, body }: Answer, { definition, redactor }: Delivery): Answer {
+  const { outputs, ...rest } = body
+  const clean = redactor.data(rest)
+  if (typeof outputs !== 'object' || outputs === null) return { status, body: clean }
+  // What is not marked as secret is public, also where its value came from the host's environment.
+  const sensitive = new Set(secretNames(definition.outputs))
+  const open = Object.fromEntries(Object.entries(outputs).filter(([name]) => !sensitive.has(name)))
+  return { status, body: { ...clean, outputs: open } }
 }

@@ -14,7 +14,7 @@ import type {
   Platform,
   WriteResult,
 } from './platform.ts'
-import type { Redactor } from './redact.ts'
+import { forLogs, type Redactor } from './redact.ts'
 
 /** Reports on one event. Without a deployment it tells the host's log, and nobody else. */
 export interface Reporter {
@@ -35,6 +35,8 @@ export interface ReporterOptions {
   deliveryId: string
   run: string
   signal: AbortSignal
+  /** Throws where this event is no longer ours to report on. */
+  ensureHeld?: (() => void) | undefined
   logger: Logger
   redactor: Redactor
   now: () => number
@@ -42,7 +44,8 @@ export interface ReporterOptions {
 
 /** Makes the reporter of one event. */
 export function createReporter(options: ReporterOptions): Reporter {
-  const { platform, deploymentId: id, logger, redactor } = options
+  const { platform, deploymentId: id, ensureHeld = () => {}, logger, redactor } = options
+  const forLog = forLogs(redactor)
   const entries: LogEntry[] = []
   // One after another, so that “running” never overtakes “deploying”.
   let told: Promise<unknown> = Promise.resolve()
@@ -55,15 +58,18 @@ export function createReporter(options: ReporterOptions): Reporter {
   function tell(what: string, call: (deploymentId: string) => Promise<unknown>): void {
     if (id === undefined) return
     told = told
-      .then(() => call(id))
+      .then(() => {
+        ensureHeld()
+        return call(id)
+      })
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : 'unknown'
-        logger('warn', `The platform was not told the ${what}.`, { reason: redactor.text(reason) })
+        logger('warn', `The platform was not told the ${what}.`, { reason: forLog.text(reason) })
       })
   }
 
   function write(level: LogEntry['level'], message: string, data?: Record<string, unknown>): void {
-    const clean = { message: redactor.text(message), data: redactor.data(data) }
+    const clean = { message: forLog.text(message), data: forLog.data(data) }
     logger(level, clean.message, clean.data)
     entries.push({ level, timestamp: new Date(options.now()).toISOString(), ...clean })
   }
@@ -85,10 +91,12 @@ export function createReporter(options: ReporterOptions): Reporter {
     },
     async outputs(outputs, sensitive) {
       if (id === undefined) return 'accepted'
+      ensureHeld()
       return platform.setOutputs(id, { outputs, sensitive }, keyed('outputs'))
     },
     async download(downloadId, files) {
       if (id === undefined) return 'accepted'
+      ensureHeld()
       return platform.putDownload(id, downloadId, files, keyed(`download-${downloadId}`))
     },
     async flush() {

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { IntegrationError } from './errors.ts'
+import { IntegrationError, isIntegrationError } from './errors.ts'
 import { eventNames, type PlatformEvent, platformEvent } from './event.ts'
+import { checkJsonLimits } from './json-limits.ts'
 import { fieldErrors, suggestion } from './validation.ts'
 
 /** Refuses what can't be an event, before its body is read. */
@@ -19,25 +20,62 @@ export function checkRequest(request: Request, bodyLimit: number): void {
       `The body must be sent as application/json${mediaType ? `, not as ${mediaType}` : ''}.`,
     )
   }
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity'
+  if (encoding !== 'identity') {
+    // A compressed body is as long as its sender likes, whatever arrives.
+    throw new IntegrationError(
+      'unsupported_media_type',
+      `The body must be sent as it is, not as ${encoding}.`,
+    )
+  }
   if (Number(request.headers.get('content-length') ?? 0) > bodyLimit) throw tooLarge(bodyLimit)
 }
 
-/** Reads the body once, as bytes, up to the limit. */
+const FIRST_BUFFER = 16 * 1024
+
+/**
+ * Reads the body once, as bytes, up to the limit.
+ *
+ * @throws {IntegrationError} `body_too_large` as soon as the limit is passed, whatever length was announced;
+ * `invalid_json` where the body breaks off
+ */
 export async function readBody(request: Request, bodyLimit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
+  // Not a list of the pieces: a sender may cut the body into single bytes, and each would cost a hundred.
+  let buffer = new Uint8Array(FIRST_BUFFER)
   let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > bodyLimit) throw tooLarge(bodyLimit)
-    chunks.push(chunk)
+  try {
+    for await (const piece of request.body ?? []) {
+      if (size + piece.byteLength > bodyLimit) throw tooLarge(bodyLimit)
+      if (size + piece.byteLength > buffer.length) {
+        const longer = new Uint8Array(Math.max(size + piece.byteLength, 2 * buffer.length))
+        longer.set(buffer)
+        buffer = longer
+      }
+      buffer.set(piece, size)
+      size += piece.byteLength
+    }
+  } catch (error) {
+    if (isIntegrationError(error)) throw error
+    throw new IntegrationError('invalid_json', 'The body broke off before its end.', { cause: error })
   }
-  const body = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    body.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return body
+  return buffer.subarray(0, size)
+}
+
+const LONGEST_ID = 200
+
+/**
+ * The delivery's id: the header `webhook-id`, else the event's own, else none.
+ *
+ * @throws {IntegrationError} `invalid_event` where the header is too long to be one
+ */
+export function readDeliveryId(headers: Headers, event: PlatformEvent): string | undefined {
+  // An empty header names no delivery.
+  const id = headers.get('webhook-id') || event.id
+  if (id === undefined || id.length <= LONGEST_ID) return id
+  const message = `is longer than ${LONGEST_ID} characters`
+  throw new IntegrationError('invalid_event', `The header webhook-id ${message}.`, {
+    errors: [{ path: 'webhook-id', message }],
+  })
 }
 
 /** Parses the bytes as JSON, and the JSON as an event. */
@@ -58,6 +96,7 @@ export function parseEvent(body: Uint8Array): PlatformEvent {
 }
 
 function parseJson(body: Uint8Array): unknown {
+  checkJsonLimits(body)
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(body)

@@ -6,12 +6,13 @@
  */
 import { type AnyHandlers, act } from './act.ts'
 import { type Answer, failed, respond } from './answer.ts'
-import { type Claim, recordIntent } from './claim.ts'
+import { type Claim, DEFAULT_LEASE_MS, onlyWhileHeld, recordIntent, reserve } from './claim.ts'
 import { type HandlerContext, openDeployment } from './context.ts'
 import type { DeliveryStore } from './delivery.ts'
 import { type Egress, namedHostsOnly } from './egress.ts'
 import { IntegrationError, toIntegrationError } from './errors.ts'
 import type { PlatformEvent } from './event.ts'
+import { counting, logEvent } from './event-log.ts'
 import type { Gate } from './gate.ts'
 import type { Handlers, IntegrationDefinition } from './integration.ts'
 import { createJsonLogger, type Logger } from './log.ts'
@@ -20,7 +21,7 @@ import type { Platform } from './platform.ts'
 import { createRedactor, type Redactor } from './redact.ts'
 import type { EnvironmentLookup } from './references.ts'
 import { createReporter, type Reporter } from './report.ts'
-import { checkRequest, parseEvent, readBody } from './request.ts'
+import { checkRequest, parseEvent, readBody, readDeliveryId } from './request.ts'
 import type { Verify } from './signature.ts'
 import { memoryStore } from './stores/memory.ts'
 
@@ -73,6 +74,12 @@ export interface HandlerDependencies {
    */
   timeoutMs?: number | undefined
   /**
+   * How long a claim lasts without a sign of life, in milliseconds; it is renewed at each third of it. After a
+   * crash nobody goes on with the work before it is over.
+   * @default 60_000
+   */
+  leaseMs?: number | undefined
+  /**
    * The time in milliseconds since 1970.
    * @default Date.now
    */
@@ -103,8 +110,10 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     logger = createJsonLogger(),
     bodyLimit = DEFAULT_BODY_LIMIT,
     timeoutMs = DEFAULT_TIMEOUT_MS,
+    leaseMs = DEFAULT_LEASE_MS,
     now = Date.now,
   } = dependencies
+  const claiming = { logger, leaseMs, now }
 
   return async (request) => {
     const started = now()
@@ -113,6 +122,10 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     let deliveryId: string | undefined
     let answer: Answer
     let leave: (() => void) | undefined
+    let providerCalls = 0
+    const count = () => {
+      providerCalls += 1
+    }
     try {
       checkRequest(request, bodyLimit)
       const body = await readBody(request, bodyLimit)
@@ -120,36 +133,30 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       const parsed = parseEvent(body)
       event = parsed
       leave = dependencies.gate?.enter(parsed.name)
-      // An empty header names no delivery.
-      deliveryId = request.headers.get('webhook-id') || parsed.id
-      answer = await once({ definition, store, logger, redactor, event: parsed, deliveryId, body }, (claim) =>
-        handle(parsed, deliveryId, redactor, claim),
+      deliveryId = readDeliveryId(request.headers, parsed)
+      answer = await once(
+        { definition, store, claiming, redactor, event: parsed, deliveryId, body },
+        (claim) => handle(parsed, { deliveryId, redactor, count }, claim),
       )
     } catch (error) {
       answer = failed(error, redactor)
     } finally {
       leave?.()
     }
-    logger(answer.status < 500 ? 'info' : 'error', `${event?.name ?? 'refused'} ${answer.status}`, {
-      route: definition.name,
-      event: event?.name,
-      function: event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined,
-      deployment: event?.deployment?.id,
-      delivery: deliveryId,
-      status: answer.status,
-      code: answer.error?.code,
-      replayed: answer.replayed,
-      durationMs: now() - started,
-      ...faultOf(answer.error, redactor),
-    })
+    const route = definition.name
+    const durationMs = now() - started
+    logEvent(logger, { route, event, deliveryId, answer, durationMs, providerCalls, redactor })
     return respond(answer)
   }
 
   /** Runs the handler with everything it needs, and tells the platform what came of it. */
   async function handle(
     event: PlatformEvent,
-    deliveryId: string | undefined,
-    redactor: Redactor,
+    {
+      deliveryId,
+      redactor,
+      count,
+    }: { deliveryId: string | undefined; redactor: Redactor; count: () => void },
     claim: Claim | undefined,
   ): Promise<Answer> {
     const handlerMs = timeoutMs * HANDLER_SHARE
@@ -164,23 +171,46 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       signal: claim
         ? AbortSignal.any([AbortSignal.timeout(timeoutMs), claim.lost])
         : AbortSignal.timeout(timeoutMs),
+      ensureHeld: claim?.ensureHeld,
       logger,
       redactor,
       now,
     })
-    const { platform, environment, fetch: send = fetch, egress = namedHostsOnly(send) } = dependencies
-    const guard = (leave: typeof fetch) =>
-      claim && neverTwice(definition, event) ? recordIntent(leave, claim) : leave
+    const { platform, environment: lookUp, fetch: send = fetch, egress = namedHostsOnly(send) } = dependencies
+    const guard = (leave: typeof fetch) => {
+      const counted = counting(leave, count)
+      if (!claim) return counted
+      const held = onlyWhileHeld(counted, claim)
+      return neverTwice(definition, event) ? recordIntent(held, claim) : held
+    }
+    // What a variable of the host holds is a secret, whichever input it is for.
+    const environment =
+      lookUp &&
+      ((name: string) => {
+        const found = lookUp(name)
+        if ('value' in found) redactor.add(found.value)
+        return found
+      })
     const context: HandlerContext<Settings> = {
       event,
       deployment: openDeployment({ event, platform, environment, redactor, call: { signal } }),
       settings: dependencies.settings,
       log: report.log,
-      progress: claim && { read: (name) => claim.progress[name], write: claim.advance },
+      progress: claim && {
+        read: (name) => claim.progress[name],
+        write: claim.advance,
+        reserve: (resource) =>
+          reserve(
+            store,
+            { resource: `${definition.name}/${resource}`, owner: claim.lease.subject },
+            claiming,
+          ),
+      },
       fetch: guard(send),
       egress: { refuse: egress.refuse, fetch: guard(egress.fetch) },
       signal,
-      deadline: now() + handlerMs,
+      // By the clock that the signal goes by, whatever `now` says.
+      deadline: Date.now() + handlerMs,
     }
     let answer: Answer
     try {
@@ -209,16 +239,6 @@ function neverRepeatBlindly(error: unknown): IntegrationError {
     sent: 'unknown',
     cause: error,
   })
-}
-
-/** What the host's log says of a fault that its answer is silent on. */
-function faultOf(error: IntegrationError | undefined, redactor: Redactor): Record<string, unknown> {
-  if (error?.code !== 'internal_error' && error?.code !== 'outcome_unknown') return {}
-  const { cause } = error
-  if (!(cause instanceof Error)) return {}
-  const frames = cause.stack?.split('\n').filter((line) => /^ +at /.test(line)) ?? []
-  const facts = { reason: `${cause.name}: ${cause.message}`.slice(0, 500), at: frames.slice(0, 5) }
-  return redactor.data(facts)
 }
 
 function reportFailure(event: PlatformEvent, report: Reporter, error: IntegrationError): void {

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { memoryStore } from '../src/index.ts'
-import { describeDeliveryStore } from './delivery-store.ts'
+import { describeDeliveryStore } from '../src/testing/index.ts'
 
-describeDeliveryStore('memory', (now) => memoryStore({ now }))
+describeDeliveryStore({ describe, it, expect, beforeEach }, 'memory', (now) => memoryStore({ now }))
 
 describe('the capacity of the store in memory', () => {
-  const answer = { status: 200, body: {} }
+  const answer = { status: 200, body: 'sealed' }
 
   /** A store for two records; `run` claims and completes at once. */
   function small() {

@@ -173,14 +173,36 @@ describe('the claim of work that takes long', () => {
     expect(renew).toHaveBeenCalledTimes(1)
   })
 
+  it('that can’t be renewed for a moment goes on', async () => {
+    const memory = memoryStore()
+    const renew = vi
+      .fn(memory.renew)
+      .mockRejectedValueOnce(new Error('away'))
+      .mockRejectedValueOnce(new Error('away'))
+    const { host, begun, finish } = longWork({ ...memory, renew })
+    const first = deliver(host.handle, created, { id })
+    const signal = await begun
+    await vi.advanceTimersByTimeAsync(50_000)
+    expect(renew).toHaveBeenCalledTimes(2)
+    expect(signal.aborted).toBe(false)
+    finish()
+    expect((await first).status).toBe(200)
+  })
+
   it.each([
-    { how: 'is lost to another', renew: async () => false },
-    { how: 'can’t be renewed', renew: () => Promise.reject(new Error('gone')) },
-  ])('where it $how ends the work, and nothing is published', async ({ renew }) => {
+    { how: 'is lost to another', renew: async () => false, after: 20_000 },
+    {
+      how: 'can’t be renewed until it is over',
+      renew: () => Promise.reject(new Error('gone')),
+      after: 60_000,
+    },
+  ])('where it $how ends the work, and nothing is published', async ({ renew, after }) => {
     const { host, begun } = longWork({ ...memoryStore(), renew })
     const first = deliver(host.handle, created, { id })
     const signal = await begun
-    await vi.advanceTimersByTimeAsync(20_000)
+    await vi.advanceTimersByTimeAsync(after - 1)
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
     expect(signal.aborted).toBe(true)
     expect((await first).body).toMatchObject({ retryable: true })
     expect(host.told()).toEqual(['PUT /deployments/dep_1/status deploying'])

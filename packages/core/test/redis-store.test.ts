@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { redisStore } from '../src/stores/redis.ts'
-import { describeDeliveryStore } from './delivery-store.ts'
+import { describeDeliveryStore } from '../src/testing/index.ts'
 import { hasRedis, startRedis } from './redis-server.ts'
 
 // Loud, so that nobody takes a run without Redis for a run with it.
@@ -37,8 +37,8 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
   }
   const request = { subject: 's', delivery: { id: 'evt_1', digest: 'd' }, leaseMs: 60_000 }
 
-  describeDeliveryStore('on node-redis', (now) => empty(nodeRedis, now))
-  describeDeliveryStore('on ioredis', (now) => empty(ioredis, now))
+  describeDeliveryStore({ describe, it, expect, beforeEach }, 'on node-redis', (now) => empty(nodeRedis, now))
+  describeDeliveryStore({ describe, it, expect, beforeEach }, 'on ioredis', (now) => empty(ioredis, now))
 
   it('takes its time from Redis where none is given', async () => {
     const store = empty(nodeRedis)

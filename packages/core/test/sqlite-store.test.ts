@@ -1,11 +1,13 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sqliteStore } from '../src/stores/sqlite.ts'
-import { describeDeliveryStore } from './delivery-store.ts'
+import { describeDeliveryStore } from '../src/testing/index.ts'
 
-describeDeliveryStore('sqlite', (now) => sqliteStore({ file: ':memory:', now }))
+describeDeliveryStore({ describe, it, expect, beforeEach }, 'sqlite', (now) =>
+  sqliteStore({ file: ':memory:', now }),
+)
 
 describe('a store in a file', () => {
   const file = () => join(mkdtempSync(join(tmpdir(), 'deliveries-')), 'nested', 'deliveries.db')
@@ -17,14 +19,14 @@ describe('a store in a file', () => {
     const claimed = await first.claim(request)
     if (claimed.state !== 'claimed') throw new Error(claimed.state)
     await first.complete(claimed.lease, {
-      answer: { status: 200, body: { a: 1 } },
+      answer: { status: 200, body: 'sealed' },
       progress: {},
       keepMs: 60_000,
     })
     first.close()
     expect(await sqliteStore({ file: path }).claim(request)).toEqual({
       state: 'done',
-      answer: { status: 200, body: { a: 1 } },
+      answer: { status: 200, body: 'sealed' },
     })
   })
 

@@ -98,7 +98,7 @@ const claimAnswer = z.union([
   z.tuple([z.literal('answered'), z.string()]),
   z.tuple([z.literal('mismatch')]),
 ])
-const storedAnswer = z.object({ status: z.int(), body: z.record(z.string(), z.unknown()) })
+const storedAnswer = z.object({ status: z.int(), body: z.string() })
 const progressRecord = z.record(z.string(), z.json())
 
 /**
@@ -117,31 +117,40 @@ export function redisStore({
   timeoutMs = 500,
   now = () => 0,
 }: RedisStoreOptions): DeliveryStore {
-  function command(...words: [string, ...string[]]): Promise<unknown> {
-    // ioredis has a `sendCommand` too, which takes something else.
-    const answer = 'call' in client ? client.call(...words) : client.sendCommand(words)
-    return withinTime(answer, timeoutMs)
-  }
+  // ioredis has a `sendCommand` too, which takes something else.
+  const command = (...words: [string, ...string[]]): Promise<unknown> =>
+    'call' in client ? client.call(...words) : client.sendCommand(words)
 
-  function run(
+  const run = (
     name: keyof typeof scripts,
     subject: string,
     ...values: (string | number)[]
-  ): Promise<unknown> {
-    return command('EVAL', scripts[name], '1', `${prefix}${subject}`, String(now()), ...values.map(String))
-  }
+  ): Promise<unknown> =>
+    command('EVAL', scripts[name], '1', `${prefix}${subject}`, String(now()), ...values.map(String))
 
   const runHeld = async (
     name: keyof typeof scripts,
     { subject, owner, fence }: Lease,
     ...values: (string | number)[]
-  ) => (await run(name, subject, owner, fence, ...values)) === 1
+  ) => (await withinTime(run(name, subject, owner, fence, ...values), timeoutMs)) === 1
+
+  /** A claim that Redis gave after nobody waited for it any more would be in the way until its lease is over. */
+  async function giveBack(subject: string, owner: string, late: Promise<unknown>): Promise<void> {
+    const { data } = claimAnswer.safeParse(await late)
+    if (data?.[0] === 'claimed') await runHeld('release', { subject, owner, fence: data[1] })
+  }
 
   return {
     async claim({ subject, delivery, leaseMs }): Promise<ClaimResult> {
       const owner = crypto.randomUUID()
       const { id = '', digest = '' } = delivery ?? {}
-      const answer = claimAnswer.parse(await run('claim', subject, owner, leaseMs, id, digest, UNFINISHED_MS))
+      const asked = run('claim', subject, owner, leaseMs, id, digest, UNFINISHED_MS)
+      const answer = claimAnswer.parse(
+        await withinTime(asked, timeoutMs).catch((error: unknown) => {
+          void giveBack(subject, owner, asked).catch(() => {})
+          throw error
+        }),
+      )
       switch (answer[0]) {
         case 'claimed':
           return {
@@ -169,7 +178,7 @@ export function redisStore({
     release: (lease) => runHeld('release', lease),
 
     async ping() {
-      await command('PING')
+      await withinTime(command('PING'), timeoutMs)
     },
   }
 }

@@ -132,7 +132,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     const answer = delivery && answerRow.optional().parse(findAnswer.get(subject, delivery.id, now()))
     if (answer) {
       return answer.digest === delivery.digest
-        ? { state: 'done', answer: { status: answer.status, body: JSON.parse(answer.body) } }
+        ? { state: 'done', answer: { status: answer.status, body: answer.body } }
         : { state: 'mismatch' }
     }
     const holder = holderRow.parse(findHolder.get(subject))
@@ -180,7 +180,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       const expires = now() + keepMs
       database.exec('BEGIN IMMEDIATE')
       try {
-        record.run({ ...held(lease), status: answer.status, body: JSON.stringify(answer.body), expires })
+        record.run({ ...held(lease), status: answer.status, body: answer.body, expires })
         const { changes } = complete.run({ ...held(lease), progress: JSON.stringify(progress), expires })
         database.exec('COMMIT')
         return changes === 1
