@@ -25,9 +25,13 @@ const rules: readonly Rule[] = [
   },
   { files: /^packages\/idp-server\//, may: /^(zod|packages\/(core|idp)\/)/ },
   { files: /^packages\//, may: /^(zod|packages\/core\/)/ },
+  // What only Node has: loaded by its entry, and not by the other runtimes'.
+  { files: /^apps\/server\/src\/node\.ts$/, may: /^@hono\/node-server$/ },
+  { files: /^apps\/server\/src\/egress\.ts$/, may: /^(node:(net|dns)|ipaddr\.js|undici|packages\/core\/)/ },
+  { files: /^apps\/server\/src\/store\.ts$/, may: /^(@redis\/client|packages\/core\/)/ },
   {
     files: /^apps\/server\//,
-    may: /^(zod|hono|@hono\/node-server|packages\/(core|platform-client)\/|packages\/[\w-]+\/src\/webhook\.ts)/,
+    may: /^(zod|hono|pino|cockatiel|packages\/(core|platform-client)\/|packages\/[\w-]+\/src\/webhook\.ts)/,
   },
   {
     files: /^apps\/sandbox\//,

@@ -1,27 +1,13 @@
-import { execFile } from 'node:child_process'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { createPlatformEmulator, deliver } from '@org/core/testing'
+import { prepareExamples } from '@org/tooling/readme'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createMailProvider } from '../src/testing/index.ts'
 
-const home = join(import.meta.dirname, '..')
-// Ignored by version control and formatter; within the package, so that it can import itself by name.
-const folder = join(home, '.data/readme')
-
-const readme = await readFile(join(home, 'README.md'), 'utf8')
-const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ''], index) => ({
-  title: `block ${index + 1}: ${code.split('\n').find((line) => !line.startsWith('import')) || code.slice(0, 60)}`,
-  path: join(folder, `block-${index + 1}.ts`),
-  code,
-}))
-
-await rm(folder, { recursive: true, force: true })
-await mkdir(folder, { recursive: true })
-await writeFile(join(folder, 'tsconfig.json'), '{ "extends": "../../tsconfig.json", "include": ["*.ts"] }')
-for (const { path, code } of blocks) await writeFile(path, code)
+const { blocks, compile } = await prepareExamples(join(import.meta.dirname, '..'), [
+  'README.md',
+  '../../README.md',
+])
 
 const provider = createMailProvider()
 const platform = createPlatformEmulator()
@@ -54,14 +40,7 @@ describe('the README', () => {
   })
 
   it('has examples that compile', { timeout: 30_000 }, async () => {
-    const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
-    const compile = promisify(execFile)(process.execPath, [join(typescript, 'bin/tsc'), '-p', folder])
-    const output = await compile.then(
-      () => '',
-      (error: unknown) =>
-        error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error),
-    )
-    expect(output).toBe('')
+    expect(await compile()).toBe('')
   })
 
   for (const { title, path, code } of blocks) {

@@ -1,3 +1,4 @@
+import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { runWebhook } from './webhook-support.ts'
 
@@ -20,11 +21,23 @@ describe('a redelivery', () => {
   })
 
   it('that comes while the first is under way sends nothing', async () => {
-    const both = await Promise.all([call('sendEmail', mail, 'evt_1'), call('send', mail, 'evt_2')])
-    expect(both.map(({ status }) => status)).toEqual([200, 200])
-    const same = await Promise.all([call('sendEmail', mail, 'evt_3'), call('sendEmail', mail, 'evt_3')])
-    expect(same.map(({ status }) => status).toSorted()).toEqual([200, 409])
-    expect(provider.messages).toHaveLength(3)
+    const reached = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    const handle = arrangement.handler({
+      async fetch(input, init) {
+        reached.resolve()
+        await released.promise
+        return fetch(input, init)
+      },
+    })
+    const event = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: mail } }
+    const first = deliver(handle, event, { id: 'evt_1' })
+    await reached.promise
+    const second = await deliver(handle, event, { id: 'evt_1' })
+    expect(second).toMatchObject({ status: 409, body: { code: 'delivery_in_progress', retryable: true } })
+    released.resolve()
+    expect((await first).status).toBe(200)
+    expect(provider.messages).toHaveLength(1)
   })
 
   it('with another body is refused', async () => {
