@@ -4,19 +4,28 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { isIntegrationError } from '@org/core/errors'
-import { createHttpClient, type HttpAnswer, type HttpRequest } from '@org/core/http'
-import { type BatchResult, cutIntoCalls, failedResult, sendCalls, toBatchResult } from './batch.ts'
+import { createHttpClient, type HttpAnswer, type HttpRequest, maskAddresses } from '@org/core/http'
+import {
+  type BatchProgress,
+  type BatchResult,
+  type MessageResult,
+  type PlacedMessage,
+  toBatchResult,
+} from './batch.ts'
+import { cutIntoCalls } from './calls.ts'
 import { callError, missingToken, notUnderstood, refusalError } from './errors.ts'
 import type { BatchJournal } from './journal.ts'
 import { composeMessage, type Message } from './message.ts'
+import { type CallOutcome, faultOf, makeCalls } from './sending.ts'
 import {
   type DeliveryStats,
   readBatchAnswer,
+  readNotice,
   readRejected,
   readSendAnswer,
   readServer,
   readStats,
+  type SendAnswer,
   type ServerDetails,
 } from './wire.ts'
 
@@ -49,7 +58,7 @@ export interface MailerOptions {
   timeoutMs?: number | undefined
   /**
    * Calls in flight at a time while a batch is sent.
-   * @default 4
+   * @default 8
    */
   concurrency?: number | undefined
   /** Waits between two tries; tests pass one that does not. */
@@ -75,6 +84,8 @@ export interface BatchOptions extends CallOptions {
    * @default none: what can't be sent in time is `failed`
    */
   journal?: BatchJournal | undefined
+  /** Called after each call of the provider. */
+  onProgress?: ((progress: BatchProgress) => void) | undefined
 }
 
 /** A mail that the provider accepted. */
@@ -86,6 +97,8 @@ export interface SentEmail {
   to: string
   /** Recipients that the provider left out, because they are inactive. */
   rejected: string[]
+  /** What else the provider said, where it is not understood; `null` mostly. It names no address. */
+  notice: string | null
 }
 
 /** Which mail {@link Mailer.getDeliveryStats} counts. */
@@ -117,7 +130,20 @@ export interface Mailer {
    * @throws only where nothing was sent at all, for example for a wrong token
    * @see https://postmarkapp.com/developer/api/email-api#send-batch-emails
    */
-  sendEmails(messages: Iterable<Message>, options?: BatchOptions): Promise<BatchResult>
+  sendEmails(
+    messages: Iterable<Message> | AsyncIterable<Message>,
+    options?: BatchOptions,
+  ): Promise<BatchResult>
+  /**
+   * The same as a stream: reads no further than it sends, and holds only what is under way, so that memory stays
+   * flat whatever the number. The results come in the order given.
+   *
+   * @throws what the source of the messages throws, and nothing else
+   */
+  streamEmails(
+    messages: Iterable<Message> | AsyncIterable<Message>,
+    options?: Omit<BatchOptions, 'journal'>,
+  ): AsyncIterableIterator<MessageResult>
   /** @see https://postmarkapp.com/developer/api/stats-api#overview */
   getDeliveryStats(filter?: StatsFilter, options?: CallOptions): Promise<DeliveryStats>
   /**
@@ -138,7 +164,7 @@ export interface Mailer {
  * ```
  */
 export function createMailer(options: MailerOptions): Mailer {
-  const { apiToken = '', baseUrl = DEFAULT_BASE_URL, timeoutMs = 30_000, concurrency = 4 } = options
+  const { apiToken = '', baseUrl = DEFAULT_BASE_URL, timeoutMs = 30_000, concurrency = 8 } = options
   const defaults = {
     fromEmail: options.fromEmail || undefined,
     messageStream: options.messageStream || DEFAULT_MESSAGE_STREAM,
@@ -180,6 +206,32 @@ export function createMailer(options: MailerOptions): Mailer {
     return value
   }
 
+  async function* outcomesOf(
+    messages: Iterable<Message> | AsyncIterable<Message>,
+    { signal, timeoutMs: limit, journal, onProgress }: BatchOptions,
+  ): AsyncGenerator<CallOutcome> {
+    // A batch may be of any length, so only its calls are limited where the caller gives no time for all.
+    const deadline = limit === undefined ? Number.POSITIVE_INFINITY : Date.now() + limit
+    const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
+    async function send(placed: readonly PlacedMessage[]): Promise<SendAnswer[]> {
+      const jsonText = `[${placed.map(({ json }) => json).join(',')}]`
+      const callDeadline = Math.min(deadline, Date.now() + timeoutMs)
+      const { body, status } = await call({ ...BATCH, jsonText }, true, callDeadline, signal)
+      const answers = readBatchAnswer(body, placed.length)
+      if (!answers) throw notUnderstood(status, true)
+      return answers
+    }
+    const calls = cutIntoCalls(messages, defaults)
+    for await (const outcome of makeCalls(calls, { send, concurrency, signal, deadline, journal })) {
+      for (const { status } of outcome.results) {
+        progress.done += 1
+        progress[status] += 1
+      }
+      onProgress?.({ ...progress })
+      yield outcome
+    }
+  }
+
   const deadlineOf = (options: CallOptions) => Date.now() + (options.timeoutMs ?? timeoutMs)
 
   return {
@@ -190,44 +242,22 @@ export function createMailer(options: MailerOptions): Mailer {
       const answer = readSendAnswer(body)
       if (!answer) throw notUnderstood(status, true)
       if (!answer.accepted) throw refusalError(answer.refusal, { status })
-      const { messageId, submittedAt, to } = answer
-      return {
-        messageId,
-        submittedAt,
-        to: to || composed.to,
-        rejected: readRejected(answer.message, composed.recipients),
-      }
+      const { messageId, submittedAt, to, message: words } = answer
+      const rejected = readRejected(words, composed.recipients)
+      const notice = readNotice(maskAddresses(words), rejected)
+      return { messageId, submittedAt, to: to || composed.to, rejected, notice }
     },
 
     async sendEmails(messages, options = {}) {
-      const deadline = deadlineOf(options)
-      const unfit = []
-      const fit = []
-      let index = 0
-      for (const message of messages) {
-        try {
-          fit.push({ ...composeMessage(message, defaults), index })
-        } catch (error) {
-          if (!isIntegrationError(error)) throw error
-          unfit.push(failedResult(index, null, error))
-        }
-        index += 1
-      }
-      const results = await sendCalls(cutIntoCalls(fit), {
-        async send(placed) {
-          const jsonText = `[${placed.map(({ json }) => json).join(',')}]`
-          const request = { ...BATCH, jsonText }
-          const { body, status } = await call(request, true, deadline, options.signal)
-          const answers = readBatchAnswer(body, placed.length)
-          if (!answers) throw notUnderstood(status, true)
-          return answers
-        },
-        concurrency,
-        deadline,
-        signal: options.signal,
-        journal: options.journal,
-      })
-      return toBatchResult([...unfit, ...results])
+      const outcomes: CallOutcome[] = []
+      for await (const outcome of outcomesOf(messages, options)) outcomes.push(outcome)
+      const fault = faultOf(outcomes, options.journal !== undefined)
+      if (fault) throw fault.reason
+      return toBatchResult(outcomes.flatMap(({ results }) => results))
+    },
+
+    async *streamEmails(messages, options = {}) {
+      for await (const { results } of outcomesOf(messages, options)) yield* results
     },
 
     getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {

@@ -118,6 +118,15 @@ export function readRejected(message: string, recipients: readonly string[]): st
   return recipients.filter((address) => named.has(address.toLowerCase()))
 }
 
+/**
+ * What the provider said beside an accepted message that is neither a plain yes nor about recipients it left
+ * out: so that a wording nobody knew is seen, and not taken for a yes.
+ */
+export function readNotice(message: string, rejected: readonly string[]): string | null {
+  const known = message === 'OK' || message === 'Test job accepted' || message === '' || rejected.length > 0
+  return known ? null : message
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }

@@ -183,6 +183,7 @@ describe('the result', () => {
       submittedAt: new Date(provider.messages[0]?.submittedAt ?? '').toISOString(),
       to: 'Ann <ann@example.org>, bob@example.org',
       rejected: [],
+      notice: null,
     })
   })
 

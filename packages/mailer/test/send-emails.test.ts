@@ -225,7 +225,9 @@ describe('a batch that is over before its end', () => {
   it('because of the time, says of what had not begun that it may be tried again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     arrangement.atRequest(2, () => vi.setSystemTime(Date.now() + 31_000))
-    const batch = await arrangement.mailer({ concurrency: 1 }).sendEmails(messages(1_203))
+    const batch = await arrangement
+      .mailer({ concurrency: 1 })
+      .sendEmails(messages(1_203), { timeoutMs: 30_000 })
     expect(runs(batch.results)).toEqual([
       ['sent', 1_000],
       ['failed', 203],

@@ -125,8 +125,8 @@ describe('a batch that the provider slows down in the middle', () => {
 
 it('a batch for which the time is not enough stops in time, and goes on at the next delivery', async () => {
   const store = memoryStore()
-  provider.faults.add({ path: '/email/batch', delayMs: 500, times: 4 })
-  const everyone = Array.from({ length: 3_000 }, (_, index) => `person-${index}@example.org`)
+  provider.faults.add({ path: '/email/batch', delayMs: 500, times: 8 })
+  const everyone = Array.from({ length: 6_000 }, (_, index) => `person-${index}@example.org`)
   const event = {
     ...newsletter,
     functionCall: {
@@ -137,7 +137,7 @@ it('a batch for which the time is not enough stops in time, and goes on at the n
   const first = await deliver(arrangement.handler({ store, timeoutMs: 750 }), event, { id: 'evt_1' })
   expect(first).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
   const second = await deliver(arrangement.handler({ store }), event, { id: 'evt_1' })
-  expect(answer.parse(second.body).result).toMatchObject({ sent: 3_000, failed: 0, unknown: 0 })
+  expect(answer.parse(second.body).result).toMatchObject({ sent: 6_000, failed: 0, unknown: 0 })
   expect(Math.max(...timesSent().values())).toBe(1)
 })
 
