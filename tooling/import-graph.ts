@@ -35,22 +35,37 @@ export function readImports(sources: Sources): Import[] {
   const entries = readEntries(sources)
   return [...sources].flatMap(([from, text]) => {
     if (!/\.tsx?$/.test(from)) return []
-    const { module } = parseSync(from, text)
-    const specifiers = [
-      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
-      ...module.staticExports.flatMap(({ entries: exported }) =>
-        exported.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
-      ),
-      ...module.dynamicImports.map(({ moduleRequest }) =>
-        text.slice(moduleRequest.start, moduleRequest.end).replaceAll(/^['"`]|['"`]$/g, ''),
-      ),
-    ]
-    return [...new Set(specifiers)].map((specifier) => ({
+    return readSpecifiers(from, text).map((specifier) => ({
       from,
       specifier,
       to: resolve(from, specifier, entries),
     }))
   })
+}
+
+/** What a module imports, as it is written, each once. */
+export function readSpecifiers(file: string, text: string): string[] {
+  const { module } = parseSync(file, text)
+  return [
+    ...new Set([
+      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+      ...module.staticExports.flatMap(({ entries }) =>
+        entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+      ),
+      ...module.dynamicImports.map(({ moduleRequest }) =>
+        text.slice(moduleRequest.start, moduleRequest.end).replaceAll(/^['"`]|['"`]$/g, ''),
+      ),
+    ]),
+  ]
+}
+
+/** The package that a specifier names; `node:` modules keep their prefix. */
+export function packageOf(specifier: string): string {
+  if (specifier.startsWith('node:')) return specifier
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
 }
 
 /** Everything that a file loads, directly or not, with the way to it. */
@@ -83,9 +98,5 @@ function resolve(from: string, specifier: string, entries: Map<string, string>):
   if (specifier.startsWith('.')) return posix.join(posix.dirname(from), specifier)
   const entry = entries.get(specifier)
   if (entry) return entry
-  if (specifier.startsWith('node:')) return specifier
-  return specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/')
+  return packageOf(specifier)
 }

@@ -11,6 +11,12 @@ export default defineConfig({
   splitting: false,
   sourcemap: true,
   noExternal: [/.*/],
+  // `node:sqlite` exists under its full name alone.
+  removeNodeProtocol: false,
+  // For the CommonJS packages inside it.
+  banner: {
+    js: "import { createRequire as makeRequire } from 'node:module'\nconst require = makeRequire(import.meta.url)",
+  },
   esbuildOptions(options) {
     options.conditions = ['@org/source', 'module', 'node']
   },

@@ -8,6 +8,8 @@ import type { IntegrationDefinition, WebhookHandler } from '@org/core'
 import {
   type DeliveryStore,
   IntegrationError,
+  isIntegrationError,
+  type Logger,
   type OpenApiDocument,
   toManifest,
   toOpenApi,
@@ -15,6 +17,7 @@ import {
 } from '@org/core'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
+import { secureHeaders } from 'hono/secure-headers'
 import packageJson from '../package.json' with { type: 'json' }
 
 /** What {@link createApp} mounts. */
@@ -23,11 +26,21 @@ export interface AppOptions {
   store: DeliveryStore
   corsOrigins: readonly string[]
   isDraining: () => boolean
+  logger: Logger
 }
 
+/** Nothing here is a page: no browser may run, frame or guess anything of it. TLS is ended in front of the host. */
+const browserRules = {
+  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  referrerPolicy: 'no-referrer',
+  strictTransportSecurity: false,
+}
+const unstored = { 'cache-control': 'no-store' }
+
 /** Mounts every integration at `POST /<name>/webhook`, and the reading routes beside them. */
-export function createApp({ webhooks, store, corsOrigins, isDraining }: AppOptions): Hono {
+export function createApp({ webhooks, store, corsOrigins, isDraining, logger }: AppOptions): Hono {
   const app = new Hono()
+  app.use('*', secureHeaders(browserRules))
   const definitions = webhooks.map(({ definition }) => definition)
 
   for (const { definition, handle } of webhooks) {
@@ -43,14 +56,14 @@ export function createApp({ webhooks, store, corsOrigins, isDraining }: AppOptio
 
   // A webhook is no browser's business, so only what is read is open to other origins.
   app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
-  app.get('/healthz', (context) => context.json({ status: 'ok' }))
+  app.get('/healthz', (context) => context.json({ status: 'ok' }, 200, unstored))
   app.get('/readyz', async (context) => {
-    if (isDraining()) return context.json({ status: 'shutting_down' }, 503)
+    if (isDraining()) return context.json({ status: 'shutting_down' }, 503, unstored)
     try {
       await store.ping()
-      return context.json({ status: 'ready' })
+      return context.json({ status: 'ready' }, 200, unstored)
     } catch {
-      return context.json({ status: 'store_unreachable' }, 503)
+      return context.json({ status: 'store_unreachable' }, 503, unstored)
     }
   })
   const manifests = { integrations: definitions.map(toManifest) }
@@ -70,18 +83,16 @@ export function createApp({ webhooks, store, corsOrigins, isDraining }: AppOptio
       ),
     )
   })
-  app.onError((error) =>
-    problem(
-      error instanceof IntegrationError
-        ? error
-        : new IntegrationError('internal_error', 'Something went wrong in the host.'),
-    ),
-  )
+  app.onError((error) => {
+    if (isIntegrationError(error)) return problem(error)
+    logger('error', 'The host failed outside of an event.', { reason: `${error.name}: ${error.message}` })
+    return problem(new IntegrationError('internal_error', 'Something went wrong in the host.'))
+  })
   return app
 }
 
 function problem(error: IntegrationError): Response {
-  const headers = new Headers({ 'content-type': 'application/problem+json' })
+  const headers = new Headers({ 'content-type': 'application/problem+json', ...unstored })
   if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
   return new Response(JSON.stringify(toProblem(error)), { status: error.status, headers })
 }

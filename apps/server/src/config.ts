@@ -13,7 +13,12 @@ const list = (separator: string | RegExp) => (text: string) =>
     .map((item) => item.trim())
     .filter((item) => item !== '')
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' })
+// One with a password would not be called, and the refusal of `fetch` quotes it.
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' })
+  .refine((url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '', {
+    error: 'must not hold a user name or password',
+  })
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
 
@@ -108,6 +113,8 @@ export interface Config {
     platformApiKey: string | undefined
     platformBaseUrl: string | undefined
     baseUrl: string | undefined
+    /** See `IdpServerSettings`; no variable sets it. */
+    settleMs?: number | undefined
   }
   mailer: {
     shared: { apiToken: string | undefined; fromEmail: string | undefined }
@@ -193,6 +200,8 @@ function toConfig(values: z.output<typeof variables>): Config {
     },
     secrets: [
       ...webhookSecrets,
+      // The key itself, without the word in front of it.
+      ...webhookSecrets.map((secret) => secret.slice('whsec_'.length)),
       values.PLATFORM_API_TOKEN,
       values.MAILER_SHARED_API_TOKEN,
       values.IDP_SHARED_SECRET_KEY,

@@ -8,7 +8,8 @@ import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Egress } from '@org/core'
 import ipaddr from 'ipaddr.js'
-import { Agent, fetch as undiciFetch } from 'undici'
+import { Agent } from 'undici'
+import { fetchThrough } from './dispatch.ts'
 
 /** What decides where such a URL may lead. */
 export interface EgressOptions {
@@ -42,8 +43,9 @@ export function createEgress({ production, allow, lookup = systemLookup }: Egres
       return options.all ? callback(null, addresses) : callback(null, first.address, first.family)
     })
   }
-  const guarded = new Agent({ connect: { lookup: checkedLookup } })
-  const open = new Agent()
+  // No connection is used twice: one that is closed at that moment leaves a send of which nobody knows.
+  const guarded = new Agent({ connect: { lookup: checkedLookup }, pipelining: 0 })
+  const open = new Agent({ pipelining: 0 })
 
   function refuse(url: URL): string | undefined {
     if (isListed(url)) return undefined
@@ -61,19 +63,7 @@ export function createEgress({ production, allow, lookup = systemLookup }: Egres
       const url = new URL(request.url)
       const refusal = refuse(url)
       if (refusal) throw new TypeError(`${url.host} ${refusal}.`)
-      const body = request.body ? new Uint8Array(await request.arrayBuffer()) : null
-      const response = await undiciFetch(request.url, {
-        method: request.method,
-        headers: [...request.headers],
-        body,
-        signal: request.signal,
-        redirect: 'manual',
-        dispatcher: isListed(url) ? open : guarded,
-      })
-      return new Response(response.body ? toStream(response.body[Symbol.asyncIterator]()) : null, {
-        status: response.status,
-        headers: [...response.headers],
-      })
+      return fetchThrough(request, isListed(url) ? open : guarded)
     },
   }
 }
@@ -94,18 +84,4 @@ function isPublic(address: string): boolean {
 
 function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
-}
-
-// undici and the platform declare streams of two kinds; bytes are what they agree on.
-function toStream(chunks: AsyncIterator<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    async cancel() {
-      await chunks.return?.()
-    },
-  })
 }

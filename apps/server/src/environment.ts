@@ -17,7 +17,8 @@ export function createEnvironmentLookup(
       : !configurationNames.includes(name)
   return (name) => {
     if (!allowed(name)) return { problem: `names ${name}, which this host does not let deployments use` }
-    const value = environment[name]
+    // Not what every object has, as “constructor”.
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined
     return value ? { value } : { problem: `names ${name}, which is not set on this host` }
   }
 }

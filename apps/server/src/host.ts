@@ -6,9 +6,11 @@
 import {
   createGate,
   createJsonLogger,
+  createRedactor,
   createVerifier,
   type DeliveryStore,
   type Egress,
+  type Hmac,
   type Logger,
   memoryStore,
 } from '@org/core'
@@ -37,6 +39,13 @@ export interface HostOptions {
   fetch?: typeof fetch
   /** @default `https` to named hosts */
   egress?: Egress
+  /** @default Web Crypto */
+  hmac?: Hmac
+  /**
+   * How long a claim lasts without a sign of life, in milliseconds.
+   * @default 60_000
+   */
+  leaseMs?: number
 }
 
 /** Events that are worked on at a time; more would only wait for each other. */
@@ -49,7 +58,8 @@ const DRAIN_POLL_MS = 20
  * @param config see `readConfig`
  */
 export function createHost(config: Config, options: HostOptions = {}): Host {
-  const { environment = {}, logger = createJsonLogger(config.logLevel), store = memoryStore() } = options
+  const { environment = {}, logger = createOwnLogger(config), store = memoryStore() } = options
+  const secrets = config.webhookSecrets
   const gate = createGate(MAX_IN_FLIGHT)
   // A breaker for each integration, so that one provider that is down costs the others nothing.
   const outbound = (name: string) => ({
@@ -59,13 +69,14 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const common = {
     platform: createPlatformClient({ ...config.platform, fetch: options.fetch }),
     store,
-    verify: config.webhookSecrets.length > 0 ? createVerifier({ secrets: config.webhookSecrets }) : undefined,
+    verify: secrets.length > 0 ? createVerifier({ secrets, hmac: options.hmac }) : undefined,
     environment: createEnvironmentLookup(environment, config),
     secrets: config.secrets,
     gate,
     logger,
     bodyLimit: config.bodyLimit,
     timeoutMs: config.requestTimeoutMs,
+    leaseMs: options.leaseMs,
   }
   let draining = false
   const app = createApp({
@@ -76,6 +87,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     store,
     corsOrigins: config.corsOrigins,
     isDraining: () => draining,
+    logger,
   })
   for (const warning of config.warnings) logger('warn', warning)
   return {
@@ -86,6 +98,11 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
       while (gate.inside > 0) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     },
   }
+}
+
+function createOwnLogger({ logLevel, secrets }: Config): Logger {
+  const redactor = createRedactor(secrets)
+  return createJsonLogger(logLevel, (line) => console.log(redactor.text(line)))
 }
 
 export { type Config, ConfigurationError, readConfig } from './config.ts'

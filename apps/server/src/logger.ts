@@ -1,4 +1,4 @@
-import { createRedactor, type Logger } from '@org/core'
+import { createRedactor, escapeInvisible, type Logger } from '@org/core'
 import { pino } from 'pino'
 
 /**
@@ -28,12 +28,4 @@ export function createLogger(
     stream,
   )
   return (level, message, facts) => lines[level](facts ?? {}, message)
-}
-
-// JSON escapes control characters below U+0020; these it leaves as they are.
-function escapeInvisible(line: string): string {
-  return line.replaceAll(
-    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }

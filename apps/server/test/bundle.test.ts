@@ -48,4 +48,33 @@ describe('the bundled host', () => {
     expect(said).toContain('PORT: expected')
     expect(said).toContain('PLATFORM_API_URL is required')
   })
+
+  it.each([
+    ['no secret', {}, 'PLATFORM_WEBHOOK_SECRET is required in production'],
+    [
+      'a secret that is none',
+      { PLATFORM_WEBHOOK_SECRET: 'not-a-secret' },
+      'PLATFORM_WEBHOOK_SECRET: expected',
+    ],
+    ['an unknown way to do without', { WEBHOOK_AUTH: 'off' }, 'WEBHOOK_AUTH: expected none'],
+  ])(
+    'refuses to start in production with %s, says which way out there is, and no value',
+    async (_, given, words) => {
+      const { child, exit } = start({
+        NODE_ENV: 'production',
+        PLATFORM_API_URL: 'https://platform.test',
+        CORS_ORIGINS: 'https://app.example.com',
+        PORT: '0',
+        ...given,
+      })
+      let said = ''
+      for (const output of [child.stderr, child.stdout])
+        output.on('data', (chunk) => {
+          said += chunk
+        })
+      expect(await exit).toBe(1)
+      expect(said).toContain(words)
+      expect(said).not.toContain('not-a-secret')
+    },
+  )
 })

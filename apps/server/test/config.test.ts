@@ -63,6 +63,30 @@ describe('the configuration', () => {
     expect(faults).not.toContain(canary)
   })
 
+  it.each(['PLATFORM_API_URL', 'MAILER_API_BASE', 'IDP_API_BASE', 'IDP_PLATFORM_API_BASE'])(
+    'takes no password in %s, and does not repeat it',
+    (name) => {
+      const faults = faultsOf({ ...enough, [name]: 'https://user:hidden-word@api.example.com' })
+      expect(faults).toContain(`${name}: must not hold a user name or password`)
+      expect(faults).not.toContain('hidden-word')
+    },
+  )
+
+  it('knows every secret of the host, to keep it out of the log', () => {
+    const given = {
+      PLATFORM_API_TOKEN: 'platform-token',
+      PLATFORM_WEBHOOK_SECRET: SECRET,
+      MAILER_SHARED_API_TOKEN: 'mail-token',
+      IDP_SHARED_SECRET_KEY: 'sk_test_shared',
+      IDP_PLATFORM_API_KEY: 'ak_workspace',
+    }
+    const store = { DELIVERY_STORE: 'rediss://user:store%20password@redis.example.com' }
+    const { secrets } = readConfig({ ...enough, ...given, ...store })
+    expect(secrets).toEqual(
+      expect.arrayContaining([...Object.values(given), SECRET.replace('whsec_', ''), 'store password']),
+    )
+  })
+
   it('counts an empty variable as not set', () => {
     expect(readConfig({ ...enough, MAILER_SHARED_API_TOKEN: ' ', PORT: '' }).port).toBe(3009)
   })
@@ -105,6 +129,12 @@ describe('a reference to the environment', () => {
       problem: 'names PLATFORM_API_TOKEN, which this host does not let deployments use',
     })
     expect(lookup('ABSENT')).toEqual({ problem: 'names ABSENT, which is not set on this host' })
+  })
+
+  it('may not name what every object has', () => {
+    const lookup = createEnvironmentLookup({}, { production: false, environmentReferences: [] })
+    for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
+      expect(lookup(name)).toEqual({ problem: `names ${name}, which is not set on this host` })
   })
 
   it('may name only what is listed in production', () => {

@@ -42,6 +42,8 @@ export interface Job<Settings> {
   context: HandlerContext<Settings>
   report: Reporter
   redactor: Redactor
+  /** Knows credentials alone. */
+  credentials: Redactor
   now: () => number
 }
 
@@ -138,15 +140,17 @@ async function download<Settings>(
 
 async function callFunction<Settings>(
   event: EventNamed<'FUNCTION_CALL'>,
-  { definition, handlers, context, redactor }: Job<Settings>,
+  { definition, handlers, context, redactor, credentials }: Job<Settings>,
 ): Promise<AnswerBody> {
   const { name, definition: wanted } = findFunction(definition, event.functionCall.name)
   const given = event.functionCall.arguments
   for (const secretName of secretNames(wanted.arguments)) redactor.add(given[secretName])
   const input = parseArguments(wanted, given, name)
   const returned: unknown = await handlers.functions?.[name]?.(input, context)
-  if (!(wanted.result instanceof z.ZodObject)) return { result: wanted.result.parse(returned) }
-  const result = wanted.result.parse(returned)
+  if (!(wanted.result instanceof z.ZodObject))
+    return { result: credentials.data(wanted.result.parse(returned)) }
+  // A provider may quote a credential where it tells what became of one message of many.
+  const result = credentials.data(wanted.result.parse(returned))
   for (const secretName of secretNames(wanted.result)) redactor.add(result[secretName])
   return { result }
 }

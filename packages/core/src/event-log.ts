@@ -13,44 +13,58 @@ import { forLogs, type Redactor } from './redact.ts'
 /** What came of an event, in a word. */
 export type Outcome = 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
 
+/** What is found out of a request on its way. */
+export interface Trace {
+  deliveryId: string | undefined
+  /** Requests to the provider, repetitions included. */
+  providerCalls: number
+  /** Knows the credentials of the host and of the deployment. */
+  readonly credentials: Redactor
+  /** Beside them, knows what people chose, as a password, which may be a word of any answer. */
+  readonly redactor: Redactor
+}
+
+/** What is known of a request before it is read. */
+export function createTrace(configured: Redactor): Trace {
+  const credentials = configured.extend()
+  return { deliveryId: undefined, providerCalls: 0, credentials, redactor: credentials.extend() }
+}
+
 /** What is known of an event when it is answered. */
 export interface AnsweredEvent {
   route: string
   /** Absent where the request was refused before it was read. */
   event: PlatformEvent | undefined
-  deliveryId: string | undefined
   answer: Answer
   durationMs: number
-  /** Requests to the provider, repetitions included. */
-  providerCalls: number
-  redactor: Redactor
+  trace: Trace
 }
 
 /** Writes the line. */
 export function logEvent(logger: Logger, answered: AnsweredEvent): void {
-  const { event, answer } = answered
-  const clean = forLogs(answered.redactor)
+  const { event, answer, trace } = answered
+  const clean = forLogs(trace.redactor)
   const given = (text: string | undefined) => (text === undefined ? undefined : clean.text(text))
   logger(answer.status < 500 ? 'info' : 'error', `${event?.name ?? 'refused'} ${answer.status}`, {
     route: answered.route,
     event: event?.name,
     function: event?.name === 'FUNCTION_CALL' ? given(event.functionCall.name.slice(0, 80)) : undefined,
     deployment: given(event?.deployment?.id),
-    delivery: given(answered.deliveryId),
+    delivery: given(trace.deliveryId),
     outcome: outcomeOf(answer),
     status: answer.status,
     code: answer.error?.code,
     replayed: answer.replayed,
     durationMs: answered.durationMs,
-    providerCalls: answered.providerCalls,
-    ...faultOf(answer.error, answered.redactor),
+    providerCalls: trace.providerCalls,
+    ...faultOf(answer.error, trace.redactor),
   })
 }
 
-/** A `fetch` that tells of each request before it leaves. */
-export function counting(send: typeof fetch, count: () => void): typeof fetch {
+/** A `fetch` whose requests are counted. */
+export function counting(send: typeof fetch, trace: Pick<Trace, 'providerCalls'>): typeof fetch {
   return (input, init) => {
-    count()
+    trace.providerCalls += 1
     return send(input, init)
   }
 }

@@ -13,7 +13,8 @@ import type { PlatformEvent } from './event.ts'
 import { type IntegrationDefinition, secretNames } from './integration.ts'
 import type { Redactor } from './redact.ts'
 import { digest } from './request.ts'
-import { openAnswer, sealAnswer } from './sealed-answer.ts'
+import { createSeal } from './seal.ts'
+import { openAnswer, sealAnswer, withSealedNotes } from './sealed-record.ts'
 
 /** One delivery of one event. */
 export interface Delivery {
@@ -35,23 +36,26 @@ export async function once(
   delivery: Delivery,
   handle: (claim: Claim | undefined) => Promise<Answer>,
 ): Promise<Answer> {
-  const { definition, store, event, deliveryId } = delivery
+  const { store, event, deliveryId } = delivery
   const subject = subjectOf(delivery)
   if (subject === undefined) return handle(undefined)
 
   const identity =
     deliveryId === undefined ? undefined : { id: deliveryId, digest: await digest(delivery.body) }
   const outcome = await claimSubject(store, { subject, delivery: identity }, delivery.claiming)
-  if ('replay' in outcome) return { ...(await openAnswer(outcome.replay, delivery.body)), replayed: true }
+  const seal = createSeal(delivery.body)
+  if ('replay' in outcome) return { ...(await openAnswer(outcome.replay, seal)), replayed: true }
 
   const { claim } = outcome
-  const answer = forbidden(delivery, claim) ?? (await handleOrRelease(claim, handle))
+  // Another delivery goes on with a deployment, and could not open what this one sealed.
+  const noted = event.name === 'FUNCTION_CALL' ? await withSealedNotes(claim, seal) : claim
+  const answer = forbidden(delivery, claim) ?? (await handleOrRelease(noted, handle))
   // What may be tried again certainly had no effect.
   if (answer.error?.retryable) await claim.release('undone')
   else {
     const deleted = event.name === 'DEPLOYMENT_DELETED' && answer.status === 200
     const progress = deleted ? { deleted: true } : { ...claim.progress }
-    await claim.complete(await sealAnswer(recordable(answer, delivery), delivery.body), progress)
+    await claim.complete(await sealAnswer(recordable(answer, delivery), seal), progress)
   }
   return answer
 }

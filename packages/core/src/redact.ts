@@ -18,33 +18,46 @@ export interface Redactor {
   text(text: string): string
   /** A copy of plain data without secrets. */
   data<T>(data: T): T
+  /** One that knows these secrets, now and later, and others of its own. */
+  extend(): Redactor
 }
 
 /**
  * @param secrets known from the start, for example from the configuration
  */
 export function createRedactor(secrets: Iterable<string> = []): Redactor {
-  const known = new Set<string>()
-  let sorted: string[] | undefined
-  const redactor: Redactor = {
-    add(value) {
-      if (typeof value !== 'string' || value.length < SHORTEST_SECRET) return
-      for (const form of formsOf(value)) known.add(form)
-      sorted = undefined
-    },
-    text(text) {
-      // Otherwise the end of a long secret would stay where its beginning is a secret too.
-      sorted ??= [...known].sort((a, b) => b.length - a.length)
-      let clean = text
-      for (const form of sorted) if (form.length <= clean.length) clean = clean.replaceAll(form, MASK)
-      return clean
-    },
-    data(data) {
-      return known.size === 0 ? data : mapTexts(data, redactor.text)
-    },
+  return redactorOf([new Set([...secrets].flatMap((secret) => spellingsOf(secret)))])
+}
+
+/** A redactor for the secrets of several sets, which only grow; its own is the last. */
+function redactorOf(sets: readonly Set<string>[]): Redactor {
+  let sorted: string[] = []
+  // Longest first: otherwise the end of a long secret would stay where its beginning is a secret too.
+  const known = () => {
+    const count = sets.reduce((sum, { size }) => sum + size, 0)
+    if (count !== sorted.length) sorted = sets.flatMap((set) => [...set]).sort((a, b) => b.length - a.length)
+    return sorted
   }
-  for (const value of secrets) redactor.add(value)
-  return redactor
+  const text = (dirty: string) =>
+    known().reduce(
+      (clean, form) => (form.length > clean.length ? clean : clean.replaceAll(form, MASK)),
+      dirty,
+    )
+
+  return {
+    add(value) {
+      for (const form of spellingsOf(value)) sets.at(-1)?.add(form)
+    },
+    text,
+    data: (data) => (known().length === 0 ? data : mapTexts(data, text)),
+    extend: () => redactorOf([...sets, new Set()]),
+  }
+}
+
+function spellingsOf(value: unknown): string[] {
+  if (typeof value !== 'string' || value.trim().length < SHORTEST_SECRET) return []
+  // Schemas trim what people paste.
+  return [...new Set([value, value.trim()])].flatMap((spelling) => [...formsOf(spelling)])
 }
 
 /** What a log may hold: no secret, and no mail address either. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { DeploymentLog } from './context.ts'
+import type { IntegrationError } from './errors.ts'
 import type { Logger } from './log.ts'
 import type {
   CallbackOptions,
@@ -19,6 +20,8 @@ import { forLogs, type Redactor } from './redact.ts'
 /** Reports on one event. Without a deployment it tells the host's log, and nobody else. */
 export interface Reporter {
   readonly log: DeploymentLog
+  /** Tells that an event failed. What the provider said goes to the platform alone: it may quote what it was sent. */
+  failure(event: string, error: IntegrationError): void
   status(status: DeploymentStatus, message?: string): void
   metrics(metrics: readonly Metric[]): void
   outputs(outputs: Record<string, unknown>, sensitive: readonly string[]): Promise<WriteResult>
@@ -68,9 +71,14 @@ export function createReporter(options: ReporterOptions): Reporter {
       })
   }
 
-  function write(level: LogEntry['level'], message: string, data?: Record<string, unknown>): void {
+  function write(
+    level: LogEntry['level'],
+    message: string,
+    data?: Record<string, unknown>,
+    forHost = message,
+  ): void {
     const clean = { message: forLog.text(message), data: forLog.data(data) }
-    logger(level, clean.message, clean.data)
+    logger(level, forLog.text(forHost), clean.data)
     entries.push({ level, timestamp: new Date(options.now()).toISOString(), ...clean })
   }
 
@@ -79,6 +87,11 @@ export function createReporter(options: ReporterOptions): Reporter {
       info: (message, data) => write('info', message, data),
       warn: (message, data) => write('warn', message, data),
       error: (message, data) => write('error', message, data),
+    },
+    failure(event, error) {
+      const { code, retryable } = error
+      const message = `${event}: ${error.hint ? `${error.message} ${error.hint}` : error.message}`
+      write('error', message, { code, retryable }, withoutWords(message, error.provider?.message))
     },
     status(status, message) {
       const clean = message === undefined ? undefined : redactor.text(message)
@@ -107,4 +120,12 @@ export function createReporter(options: ReporterOptions): Reporter {
       await told
     },
   }
+}
+
+/** A sentence without what it quotes of the provider. */
+function withoutWords(sentence: string, words = ''): string {
+  return words
+    .split('\n')
+    .filter((line) => line.length >= 4)
+    .reduce((rest, line) => rest.replaceAll(line, '…'), sentence)
 }

@@ -12,13 +12,13 @@ import type { DeliveryStore } from './delivery.ts'
 import { type Egress, namedHostsOnly } from './egress.ts'
 import { IntegrationError, toIntegrationError } from './errors.ts'
 import type { PlatformEvent } from './event.ts'
-import { counting, logEvent } from './event-log.ts'
+import { counting, createTrace, logEvent, type Trace } from './event-log.ts'
 import type { Gate } from './gate.ts'
 import type { Handlers, IntegrationDefinition } from './integration.ts'
 import { createJsonLogger, type Logger } from './log.ts'
 import { hasEffect, neverTwice, once } from './once.ts'
 import type { Platform } from './platform.ts'
-import { createRedactor, type Redactor } from './redact.ts'
+import { createRedactor } from './redact.ts'
 import type { EnvironmentLookup } from './references.ts'
 import { createReporter, type Reporter } from './report.ts'
 import { checkRequest, parseEvent, readBody, readDeliveryId } from './request.ts'
@@ -115,17 +115,14 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
   } = dependencies
   const claiming = { logger, leaseMs, now }
 
+  const configured = createRedactor(dependencies.secrets)
+
   return async (request) => {
     const started = now()
-    const redactor = createRedactor(dependencies.secrets)
+    const trace = createTrace(configured)
     let event: PlatformEvent | undefined
-    let deliveryId: string | undefined
     let answer: Answer
     let leave: (() => void) | undefined
-    let providerCalls = 0
-    const count = () => {
-      providerCalls += 1
-    }
     try {
       checkRequest(request, bodyLimit)
       const body = await readBody(request, bodyLimit)
@@ -133,32 +130,22 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       const parsed = parseEvent(body)
       event = parsed
       leave = dependencies.gate?.enter(parsed.name)
-      deliveryId = readDeliveryId(request.headers, parsed)
-      answer = await once(
-        { definition, store, claiming, redactor, event: parsed, deliveryId, body },
-        (claim) => handle(parsed, { deliveryId, redactor, count }, claim),
+      trace.deliveryId = readDeliveryId(request.headers, parsed)
+      answer = await once({ definition, store, claiming, event: parsed, body, ...trace }, (claim) =>
+        handle(parsed, trace, claim),
       )
     } catch (error) {
-      answer = failed(error, redactor)
+      answer = failed(error, trace.redactor)
     } finally {
       leave?.()
     }
-    const route = definition.name
-    const durationMs = now() - started
-    logEvent(logger, { route, event, deliveryId, answer, durationMs, providerCalls, redactor })
+    logEvent(logger, { route: definition.name, event, answer, durationMs: now() - started, trace })
     return respond(answer)
   }
 
   /** Runs the handler with everything it needs, and tells the platform what came of it. */
-  async function handle(
-    event: PlatformEvent,
-    {
-      deliveryId,
-      redactor,
-      count,
-    }: { deliveryId: string | undefined; redactor: Redactor; count: () => void },
-    claim: Claim | undefined,
-  ): Promise<Answer> {
+  async function handle(event: PlatformEvent, trace: Trace, claim: Claim | undefined): Promise<Answer> {
+    const { deliveryId, redactor, credentials } = trace
     const handlerMs = timeoutMs * HANDLER_SHARE
     const timer = AbortSignal.timeout(handlerMs)
     const signal = claim ? AbortSignal.any([timer, claim.lost]) : timer
@@ -178,7 +165,7 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     })
     const { platform, environment: lookUp, fetch: send = fetch, egress = namedHostsOnly(send) } = dependencies
     const guard = (leave: typeof fetch) => {
-      const counted = counting(leave, count)
+      const counted = counting(leave, trace)
       if (!claim) return counted
       const held = onlyWhileHeld(counted, claim)
       return neverTwice(definition, event) ? recordIntent(held, claim) : held
@@ -188,12 +175,12 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       lookUp &&
       ((name: string) => {
         const found = lookUp(name)
-        if ('value' in found) redactor.add(found.value)
+        if ('value' in found) credentials.add(found.value)
         return found
       })
     const context: HandlerContext<Settings> = {
       event,
-      deployment: openDeployment({ event, platform, environment, redactor, call: { signal } }),
+      deployment: openDeployment({ event, platform, environment, redactor: credentials, call: { signal } }),
       settings: dependencies.settings,
       log: report.log,
       progress: claim && {
@@ -214,7 +201,7 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     }
     let answer: Answer
     try {
-      const body = await act(event, { definition, handlers, context, report, redactor, now })
+      const body = await act(event, { definition, handlers, context, report, redactor, credentials, now })
       answer = { status: 200, body }
     } catch (error) {
       const known = hasEffect(definition, event) ? neverRepeatBlindly(error) : toIntegrationError(error)
@@ -242,8 +229,8 @@ function neverRepeatBlindly(error: unknown): IntegrationError {
 }
 
 function reportFailure(event: PlatformEvent, report: Reporter, error: IntegrationError): void {
-  const message = error.hint ? `${error.message} ${error.hint}` : error.message
-  report.log.error(`${event.name}: ${message}`, { code: error.code, retryable: error.retryable })
+  report.failure(event.name, error)
   const ofDeployment = event.name === 'DEPLOYMENT_CREATED' || event.name === 'DEPLOYMENT_DELETED'
-  if (ofDeployment && !error.retryable) report.status('failed', message)
+  if (ofDeployment && !error.retryable)
+    report.status('failed', error.hint ? `${error.message} ${error.hint}` : error.message)
 }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { IntegrationError } from '../src/index.ts'
 import { type EnvironmentLookup, resolveReferences } from '../src/references.ts'
+import { deliver } from '../src/testing/index.ts'
+import { createHost } from './example.ts'
 
 const variables: Record<string, string> = {
   A: 'alpha',
@@ -73,5 +76,45 @@ describe('a reference', () => {
     expect(resolveReferences(`${hostile}}}`, counting)).toHaveProperty('problem')
     expect(resolveReferences('{{env.A}}'.repeat(10_000), counting)).toEqual({ value: 'A'.repeat(10_000) })
     expect(lookups).toBe(10_000)
+    expect(resolveReferences('{{'.repeat(32 * 1024), counting)).toHaveProperty('problem')
+    expect(resolveReferences(`{{${' '.repeat(64 * 1024)}env.A}}`, counting)).toHaveProperty('problem')
+    expect(resolveReferences('{{ env.A'.repeat(8 * 1024), counting)).toHaveProperty('problem')
+    expect(lookups).toBe(10_000)
+  })
+})
+
+describe('what a variable holds', () => {
+  const value = 'the-value-of-a-variable'
+  const environment: EnvironmentLookup = (name) =>
+    name === 'TENANT' ? { value } : { problem: `names ${name}, which is not set` }
+  const send = async (inputs: Record<string, unknown>, name = 'DEPLOYMENT_CREATED') => {
+    const host = createHost({
+      environment,
+      provider: async ({ token }) => {
+        if (token?.endsWith('!'))
+          throw new IntegrationError('provider_rejected', `The token ${token} is not known.`)
+      },
+    })
+    const answer = await deliver(host.handle, { name, deployment: { id: 'dep_1', inputs } })
+    const told = host.platform.calls.filter(({ path }) => !path.endsWith('/outputs'))
+    return { answer, traces: JSON.stringify([host.lines, told]) }
+  }
+
+  it('is published where it was asked for, and shows nowhere else', async () => {
+    const { answer, traces } = await send({ token: '{{env.TENANT}}' })
+    expect(answer.body).toMatchObject({ outputs: { token: value } })
+    expect(traces).not.toContain(value)
+  })
+
+  it.each([
+    ['the provider quotes it', { token: '{{env.TENANT}}!' }],
+    ['another input does not fit', { token: '{{env.TENANT}}', region: 'mars' }],
+    ['another reference is unknown', { token: '{{env.TENANT}} {{env.OTHER}}' }],
+    ['it makes the input too long', { token: '{{env.TENANT}}'.repeat(5) }],
+    ['it stands where no reference is resolved', { region: '{{env.TENANT}}' }],
+  ])('is not told where %s', async (_, inputs) => {
+    const { answer, traces } = await send(inputs)
+    expect(answer.status).toBe(422)
+    expect(JSON.stringify(answer.body) + traces).not.toContain(value)
   })
 })

@@ -76,6 +76,8 @@ describe('a signature', () => {
     ['a letter of itself', {}, { 'webhook-signature': published.replace('g0', 'g1') }],
     ['its end', {}, { 'webhook-signature': published.slice(0, -5) }],
     ['its version', {}, { 'webhook-signature': published.replace('v1,', 'v1a,') }],
+    ['the spelling of its last letter', {}, { 'webhook-signature': published.replace('OE=', 'OF=') }],
+    ['its padding', {}, { 'webhook-signature': published.replace('OE=', 'OE') }],
     ['its separator', {}, { 'webhook-signature': published.replace(',', '=') }],
   ])('does not fit any more where %s is changed', async (_, options, headers) => {
     await expect(verify(headers, options)).rejects.toEqual(refused)
@@ -153,6 +155,18 @@ describe('a request that is not signed', () => {
   it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('has no %s', async (name) => {
     await expect(verify({ [name]: undefined })).rejects.toEqual(refused)
     await expect(verify({ [name]: '' })).rejects.toEqual(refused)
+  })
+
+  it.each([
+    [{ 'webhook-id': undefined }, 'it has no webhook-id'],
+    [{ 'webhook-timestamp': undefined }, 'it has no webhook-timestamp'],
+    [{ 'webhook-signature': undefined }, 'it has no webhook-signature'],
+    [{ 'webhook-timestamp': 'now' }, 'webhook-timestamp is not a number'],
+    [{ 'webhook-timestamp': '1' }, 'webhook-timestamp is more than 300 seconds away'],
+    [{ 'webhook-signature': 'v1a,AAAA v2,AAAA' }, 'webhook-signature holds no signature of the version v1'],
+    [{ 'webhook-signature': 'v1,AAAA' }, 'webhook-signature fits none of the secrets'],
+  ])('with %j is told which part is wrong', async (headers, words) => {
+    await expect(verify(headers)).rejects.toThrow(words)
   })
 
   it('is told why, but never what would fit', async () => {

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+
+const entries = {
+  '.': [
+    'IntegrationError',
+    'checkHealth',
+    'createGate',
+    'createJsonLogger',
+    'createRedactor',
+    'createVerifier',
+    'createWebhookHandler',
+    'defineIntegration',
+    'environmentReference',
+    'errorCodes',
+    'escapeInvisible',
+    'eventNames',
+    'eventSchemas',
+    'fieldErrors',
+    'functionArguments',
+    'isIntegrationError',
+    'memoryStore',
+    'namedHostsOnly',
+    'platformEvent',
+    'problemSchema',
+    'secret',
+    'secretNames',
+    'sign',
+    'suggestion',
+    'toJsonSchema',
+    'toManifest',
+    'toOpenApi',
+    'toProblem',
+  ],
+  './errors': ['IntegrationError', 'errorCodes', 'isIntegrationError', 'toIntegrationError'],
+  './http': ['HttpFailure', 'createHttpClient', 'maskAddresses', 'toProviderError', 'unknownOutcome'],
+  './testing': [
+    'ConnectionCut',
+    'connectPlatform',
+    'createEmulator',
+    'createFaults',
+    'createPlatformEmulator',
+    'deliver',
+    'describeDeliveryStore',
+    'describeIntegration',
+    'isConnectionCut',
+    'keepNewest',
+    'serve',
+    'withFaults',
+  ],
+  './stores/sqlite': ['sqliteStore'],
+  './stores/redis': ['redisStore'],
+}
+
+describe('the public names of', () => {
+  it.each([
+    ['.', () => import('@org/core')],
+    ['./errors', () => import('@org/core/errors')],
+    ['./http', () => import('@org/core/http')],
+    ['./testing', () => import('@org/core/testing')],
+    ['./stores/sqlite', () => import('@org/core/stores/sqlite')],
+    ['./stores/redis', () => import('@org/core/stores/redis')],
+  ] as const)('%s are these', async (entry, load) => {
+    expect(Object.keys(await load()).toSorted()).toEqual(entries[entry])
+  })
+
+  it('the package are in no other entry', () => {
+    expect(Object.keys(packageJson.exports)).toEqual(Object.keys(entries))
+    expect(Object.keys(packageJson.publishConfig.exports)).toEqual(Object.keys(entries))
+  })
+})

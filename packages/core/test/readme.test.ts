@@ -1,0 +1,87 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { prepareExamples } from '@org/tooling/readme'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { errorCodes } from '../src/errors.ts'
+import {
+  connectPlatform,
+  createEmulator,
+  createFaults,
+  createPlatformEmulator,
+  deliver,
+} from '../src/testing/index.ts'
+
+const home = join(import.meta.dirname, '..')
+const { blocks, compile } = await prepareExamples(home)
+
+const faults = createFaults()
+const provider = createEmulator({
+  faults,
+  handle: ({ text }) => Response.json({ greeting: `Hello ${text && JSON.parse(text).name}` }),
+  details: () => ({}),
+})
+
+beforeAll(() => {
+  vi.spyOn(console, 'log').mockImplementation(() => {})
+  vi.stubGlobal('fetch', provider.fetch)
+})
+beforeEach(() => {
+  provider.calls.length = 0
+})
+afterAll(() => {
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  rmSync('.data/deliveries.db', { force: true })
+})
+
+describe('the README', () => {
+  it('has examples that compile', { timeout: 30_000 }, async () => {
+    expect(await compile()).toBe('')
+  })
+
+  it('has a row for each error code, as it is', () => {
+    const text = readFileSync(join(home, 'README.md'), 'utf8')
+    const rows = [...text.matchAll(/^\| `(\w+)` +\| (\d{3}) +\| (yes|no) +\|$/gm)].map(([, ...row]) => row)
+    const codes = Object.entries(errorCodes).map(([code, { status, retryable }]) => [
+      code,
+      String(status),
+      retryable ? 'yes' : 'no',
+    ])
+    expect(rows).toEqual(codes)
+  })
+
+  for (const { title, path, code } of blocks) {
+    if (code.includes("from 'vitest'")) {
+      // Its tests become tests of this file.
+      describe(title, async () => void (await import(path)))
+    } else if (code.includes('createHandler')) {
+      it(`${title} greets once`, async () => {
+        const platform = createPlatformEmulator()
+        const { createHandler } = await import(path)
+        const handle = createHandler({ platform: connectPlatform(platform.fetch), logger: () => {} })
+        const deployment = { id: platform.addDeployment({ id: 'dep_1' }).id, inputs: { apiToken: 'token' } }
+        const created = await deliver(handle, { name: 'DEPLOYMENT_CREATED', deployment })
+        expect(created.body).toEqual({ status: 'running', outputs: { apiToken: 'token' } })
+
+        const functionCall = { name: 'greet', arguments: { name: 'Ada' } }
+        const event = { name: 'FUNCTION_CALL', deployment: { id: 'dep_1' }, functionCall }
+        for (const _ of [1, 2]) {
+          const answer = await deliver(handle, event, { id: 'evt_1' })
+          expect(answer).toMatchObject({ status: 200, body: { result: { greeting: 'Hello Ada' } } })
+        }
+        expect(provider.calls).toHaveLength(1)
+
+        faults.add({ cut: 'after' })
+        expect(await deliver(handle, event, { id: 'evt_2' })).toMatchObject({
+          status: 409,
+          body: { code: 'outcome_unknown' },
+        })
+      })
+    } else {
+      it(`${title} runs`, async () => {
+        await import(path)
+        expect(provider.calls).toHaveLength(code.includes('createHttpClient') ? 1 : 0)
+      })
+    }
+  }
+})

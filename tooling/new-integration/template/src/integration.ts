@@ -1,0 +1,46 @@
+/**
+ * What the example service is: its inputs, outputs, functions and metrics.
+ *
+ * @module
+ */
+import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
+import * as z from 'zod'
+
+/** The contract of the example service. */
+export const exampleService = defineIntegration({
+  name: 'example-service',
+  title: 'Example service',
+  description: 'Connects to an account of the provider, shared or dedicated, and creates items in it.',
+  events: ['DEPLOYMENT_CREATED', 'DEPLOYMENT_DELETED', 'HEALTH_CHECK', 'METRIC_UPDATE', 'FUNCTION_CALL'],
+  inputs: z.object({
+    serverType: z
+      .enum(['shared', 'dedicated'])
+      .default('shared')
+      .describe('shared: the platform’s own account. dedicated: yours, by its token.'),
+    apiToken: environmentReference(secret(z.string().trim().min(1)))
+      .optional()
+      .describe('Dedicated only: the API token. {{env.NAME}} names a variable of the host.'),
+  }),
+  outputs: z.object({
+    apiToken: secret(z.string()).describe('The resolved API token.'),
+    apiUrl: z.string().describe('Base URL that requests go to.'),
+  }),
+  functions: {
+    createItem: {
+      description: 'Creates an item.',
+      effect: true,
+      arguments: functionArguments({ name: z.string().min(1).describe('The item’s name.') }),
+      result: z.object({ id: z.string(), name: z.string() }),
+    },
+    countItems: {
+      description: 'Counts the items.',
+      effect: false,
+      arguments: functionArguments({}),
+      result: z.object({ count: z.int() }),
+    },
+  },
+  metrics: {
+    number_of_items: { description: 'Items in the account.' },
+  },
+  downloads: [],
+})

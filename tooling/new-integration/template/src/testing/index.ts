@@ -1,0 +1,7 @@
+/**
+ * The provider as an emulator, with failures on demand.
+ *
+ * @module
+ */
+export type { ExampleServiceProvider, ExampleServiceProviderOptions } from './provider.ts'
+export { createExampleServiceProvider } from './provider.ts'

@@ -1,0 +1,18 @@
+/**
+ * The provider's shapes, as far as they are used. Read tolerantly: what is not used is not looked at.
+ *
+ * @module
+ */
+import * as z from 'zod'
+
+/** `GET /account`. */
+export const wireAccount = z.object({ id: z.string(), name: z.string() })
+
+/** `POST /items`. */
+export const wireItem = z.object({ id: z.string(), name: z.string() })
+
+/** `GET /items/count`. */
+export const wireCount = z.object({ count: z.int() }).transform(({ count }) => count)
+
+/** The body of a failure. */
+export const wireRefusal = z.object({ code: z.string().optional(), message: z.string().optional() })

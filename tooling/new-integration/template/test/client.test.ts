@@ -1,0 +1,60 @@
+import { type Served, serve } from '@org/core/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createExampleServiceClient } from '../src/index.ts'
+import { createExampleServiceProvider } from '../src/testing/index.ts'
+
+const provider = createExampleServiceProvider({ capacity: 2 })
+let server: Served
+beforeAll(async () => {
+  server = await serve(provider.fetch)
+})
+afterAll(() => server.close())
+beforeEach(() => provider.reset())
+
+const clientOf = (apiToken = 'api-token') =>
+  createExampleServiceClient({ apiToken, baseUrl: server.url, wait: async () => {} })
+
+describe('the client', () => {
+  it('creates items, and counts them', async () => {
+    const client = clientOf()
+    expect(await client.createItem({ name: 'A first one' })).toEqual({ id: 'item_1', name: 'A first one' })
+    expect(await client.countItems()).toBe(1)
+  })
+
+  it('says what can be done where the provider refuses', async () => {
+    const client = clientOf()
+    await client.createItem({ name: 'One' })
+    await client.createItem({ name: 'Two' })
+    await expect(client.createItem({ name: 'Three' })).rejects.toMatchObject({
+      code: 'provider_rejected',
+      provider: { status: 422, code: 'account_full' },
+      hint: expect.stringContaining('larger plan'),
+    })
+  })
+
+  it('says that a token is not accepted', async () => {
+    await expect(clientOf('another').getAccount()).rejects.toMatchObject({ code: 'credentials_rejected' })
+  })
+
+  it.each(['', 'with a space', 'line\nbreak'])('sends nothing with the token %j', async (token) => {
+    await expect(clientOf(token).getAccount()).rejects.toMatchObject({ code: 'missing_credentials' })
+    expect(provider.calls).toEqual([])
+  })
+
+  it.each([{ cut: 'after' }, { truncate: true }, { status: 500, takesEffect: true }] as const)(
+    'does not create twice where it is not known whether it did: %j',
+    async (fault) => {
+      provider.faults.add({ path: '/items', ...fault })
+      await expect(clientOf().createItem({ name: 'One' })).rejects.toMatchObject({
+        code: 'outcome_unknown',
+        sent: 'unknown',
+      })
+      expect(provider.items.size).toBe(1)
+    },
+  )
+
+  it('waits, and tries again, where the provider asks to slow down', async () => {
+    provider.faults.add({ status: 429, headers: { 'retry-after': '1' } })
+    expect((await clientOf().createItem({ name: 'One' })).id).toBe('item_1')
+  })
+})

@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { createPlatformEmulator, deliver } from '@org/core/testing'
+import { prepareExamples } from '@org/tooling/readme'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createExampleServiceProvider } from '../src/testing/index.ts'
+
+const { blocks, compile } = await prepareExamples(join(import.meta.dirname, '..'))
+
+const provider = createExampleServiceProvider()
+const platform = createPlatformEmulator()
+const hosts = new Map([
+  ['api.example.com', provider.fetch],
+  ['platform.example.com', platform.fetch],
+])
+const secret = `whsec_${btoa('a secret of twenty-four b')}`
+
+beforeAll(() => {
+  vi.stubEnv('EXAMPLE_SERVICE_API_TOKEN', 'api-token')
+  vi.stubEnv('EXAMPLE_SERVICE_SHARED_API_TOKEN', 'api-token')
+  vi.stubEnv('PLATFORM_WEBHOOK_SECRET', secret)
+  vi.spyOn(console, 'log').mockImplementation(() => {})
+  vi.stubGlobal('fetch', (input: Request) => hosts.get(new URL(input.url).host)?.(input))
+})
+afterAll(() => {
+  vi.unstubAllEnvs()
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+})
+
+describe('the README', () => {
+  it('has examples that compile', { timeout: 30_000 }, async () => {
+    expect(blocks.length).toBeGreaterThan(1)
+    expect(await compile()).toBe('')
+  })
+
+  for (const { title, path, code } of blocks) {
+    if (code.includes('export default')) {
+      it(`${title} answers signed events`, async () => {
+        const { default: host } = await import(path)
+        const event = { name: 'HEALTH_CHECK' }
+        expect(await deliver(host.fetch, event, { secret })).toMatchObject({ body: { status: 'healthy' } })
+        expect((await deliver(host.fetch, event)).status).toBe(401)
+      })
+    } else {
+      it(`${title} creates an item`, async () => {
+        await import(path)
+        expect(provider.items.size).toBe(1)
+      })
+    }
+  }
+})

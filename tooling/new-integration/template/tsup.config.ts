@@ -1,0 +1,1 @@
+export { default } from '@org/tooling/tsup'

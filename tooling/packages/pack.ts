@@ -1,0 +1,52 @@
+/**
+ * Packs what is published, as it is published.
+ *
+ * @module
+ */
+import { execFile } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { findPublishable, type Manifest, readManifest, root } from './workspace.ts'
+
+/** A tarball, and what is in it. */
+export interface PackedPackage {
+  name: string
+  tarball: string
+  /** Where the tarball was unpacked. */
+  folder: string
+  /** The paths of its files, from that folder. */
+  files: readonly string[]
+  manifest: Manifest
+}
+
+const run = promisify(execFile)
+
+/**
+ * Packs every package that is published, with pnpm, which replaces `workspace:` and `catalog:`. They are built.
+ *
+ * @param target an existing folder
+ */
+export async function packAll(target: string): Promise<PackedPackage[]> {
+  return Promise.all(
+    findPublishable().map(async ({ name, path }) => {
+      const folder = join(target, path)
+      await mkdir(folder, { recursive: true })
+      const tarball = join(folder, 'package.tgz')
+      await run('pnpm', ['pack', '--out', tarball], { cwd: join(root, path) })
+      return unpack(name, tarball, folder)
+    }),
+  )
+}
+
+async function unpack(name: string, tarball: string, parent: string): Promise<PackedPackage> {
+  await run('tar', ['-xzf', tarball, '-C', parent])
+  // Every tarball of a package has one folder, of this name.
+  const folder = join(parent, 'package')
+  const files = globSync('**/*', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort()
+  return { name, tarball, folder, files, manifest: readManifest(join(folder, 'package.json')) }
+}

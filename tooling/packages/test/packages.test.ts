@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, it } from 'vitest'
+import { findFaults } from '../faults.ts'
+import { packAll } from '../pack.ts'
+import { bundle, installInto, listInstalled } from '../weigh.ts'
+
+const NETWORK = { timeout: 120_000 }
+
+/** Bytes of everything that is installed with the mailer. */
+const LARGEST_INSTALL = 1_000_000
+/** Bytes of the smallest program that sends a mail, as gzip; 8.9 kB of them are ky’s. */
+const LARGEST_BUNDLE = 17_500
+
+const smallestProgram = `
+import { createMailer } from '@org/mailer'
+const mailer = createMailer({ apiToken: 'token', fromEmail: 'shop@example.com' })
+await mailer.sendEmail({ to: 'ada@example.com', subject: 'Hello', textBody: 'Hi Ada' })
+`
+
+const target = await mkdtemp(join(tmpdir(), 'packages-'))
+const packages = await packAll(target)
+afterAll(() => rm(target, { recursive: true, force: true }))
+
+/** Runs a command that tooling depends on; what it prints where it fails is what it complains of. */
+async function check(command: string, options: readonly string[]): Promise<string> {
+  try {
+    await promisify(execFile)(join(import.meta.dirname, '../../node_modules/.bin', command), options)
+    return ''
+  } catch (error) {
+    return error instanceof Error && 'stdout' in error ? `${error.stdout || error}` : String(error)
+  }
+}
+
+describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, packed,', (_, packed) => {
+  it('holds what it should, and nothing else', () => {
+    expect(packed.files.length).toBeGreaterThan(5)
+    expect(findFaults(packed)).toEqual([])
+  })
+
+  it('has nothing that publint complains of', NETWORK, async () => {
+    expect(await check('publint', ['run', packed.tarball, '--strict'])).toBe('')
+  })
+
+  it('has types that fit what is run', NETWORK, async () => {
+    expect(await check('attw', ['--profile', 'esm-only', packed.tarball])).toBe('')
+  })
+})
+
+describe('who installs @org/mailer to send mail', () => {
+  const project = join(target, 'project')
+
+  it('gets three packages, no schema library among them, and at most 1 MB', NETWORK, async () => {
+    const tarballs = packages
+      .filter(({ name }) => name === '@org/mailer' || name === '@org/core')
+      .map(({ tarball }) => tarball)
+    await installInto(project, tarballs)
+    const installed = listInstalled(project)
+    const bytes = installed.reduce((sum, each) => sum + each.bytes, 0)
+    console.log(
+      `Installed: ${installed.map(({ name, bytes }) => `${name} ${bytes}`).join(', ')}; ${bytes} bytes.`,
+    )
+    expect(installed.map(({ name }) => name)).toEqual(['@org/core', '@org/mailer', 'ky'])
+    expect(bytes).toBeLessThanOrEqual(LARGEST_INSTALL)
+  })
+
+  it(`sends with a bundle of at most ${LARGEST_BUNDLE} bytes as gzip`, async () => {
+    const bytes = await bundle(project, smallestProgram)
+    console.log(
+      `Bundled: ${bytes} bytes as gzip, ${await bundle(project, "export { default } from 'ky'")} with ky alone.`,
+    )
+    expect(bytes).toBeLessThanOrEqual(LARGEST_BUNDLE)
+  })
+})

@@ -1,0 +1,69 @@
+/**
+ * What a package costs who installs it, and who bundles it.
+ *
+ * @module
+ */
+import { execFile } from 'node:child_process'
+import { globSync, statSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { readManifest } from './workspace.ts'
+
+const run = promisify(execFile)
+
+/** An installed package. */
+export interface InstalledPackage {
+  name: string
+  /** Of all its files. */
+  bytes: number
+}
+
+/**
+ * Makes an empty project, and installs into it with npm, as a reader of a README does. Tarballs stand for their
+ * packages; everything else comes from the registry.
+ *
+ * @param folder does not exist yet
+ * @param specifiers tarballs, and names with or without a version
+ */
+export async function installInto(folder: string, specifiers: readonly string[]): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
+  const options = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  await run('npm', ['install', ...options, ...specifiers], { cwd: folder, maxBuffer: 64 * 1024 * 1024 })
+}
+
+/** Every package below a project's node_modules. */
+export function listInstalled(project: string): InstalledPackage[] {
+  const modules = join(project, 'node_modules')
+  return globSync(['{*,@*/*}/package.json', '**/node_modules/{*,@*/*}/package.json'], { cwd: modules })
+    .map((file) => join(modules, file, '..'))
+    .map((folder) => ({ name: readManifest(join(folder, 'package.json')).name, bytes: weigh(folder) }))
+    .sort((one, other) => one.name.localeCompare(other.name))
+}
+
+function weigh(folder: string): number {
+  return globSync('**/*', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+}
+
+/**
+ * Bundles a program with everything that it imports, minified.
+ *
+ * @param project where it would be
+ * @returns the bundle's size, in bytes as gzip
+ */
+export async function bundle(project: string, program: string): Promise<number> {
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: project },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2023',
+    write: false,
+  })
+  return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).byteLength
+}

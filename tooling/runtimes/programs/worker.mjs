@@ -1,0 +1,11 @@
+import * as core from '@org/core'
+import * as mailer from '@org/mailer'
+import * as webhook from '@org/mailer/webhook'
+import * as platformClient from '@org/platform-client'
+import { exercise } from './exercise.ts'
+
+export default {
+  async fetch(_request, addresses) {
+    return Response.json(await exercise({ core, mailer, webhook, platformClient }, addresses))
+  },
+}
