@@ -76,12 +76,12 @@ export function toFailure(
   thrown: unknown,
   status: number | undefined,
   callerSignal: AbortSignal | undefined,
-  timer: AbortSignal,
+  timedOut: boolean,
 ): HttpFailure {
   if (thrown instanceof HttpFailure) return thrown
   const error = rootOf(thrown)
   if (callerSignal?.aborted) return interrupted(callerSignal, 'unknown')
-  if (timer.aborted) {
+  if (timedOut) {
     return new HttpFailure('timeout', 'The server did not answer in time.', { sent: 'unknown', cause: error })
   }
   if (status !== undefined) {

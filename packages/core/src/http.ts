@@ -5,9 +5,12 @@
  * @module
  */
 
+import type { KyInstance } from 'ky'
 import { isIntegrationError } from './errors.ts'
+import { type HttpAnswer, readText, understand } from './http-answer.ts'
 import { HttpFailure, interrupted, toFailure } from './http-failure.ts'
 
+export type { HttpAnswer } from './http-answer.ts'
 export { HttpFailure, type HttpFailureKind } from './http-failure.ts'
 export { maskAddresses, type ProviderFacts, toProviderError, unknownOutcome } from './provider-error.ts'
 
@@ -66,22 +69,20 @@ export interface HttpRequest {
   maxBytes?: number | undefined
 }
 
-/** A 2xx answer. */
-export interface HttpAnswer {
-  status: number
-  headers: Headers
-  /** The parsed JSON; `undefined` where the answer was empty. */
-  body: unknown
-}
-
 /** A function that sends requests below one base URL. */
 export type HttpClient = (request: HttpRequest) => Promise<HttpAnswer>
 
 const DEFAULT_DEADLINE_MS = 30_000
+const DEFAULT_TIMEOUT_MS = 10_000
+/** What a timer can count to; a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 const DEFAULT_MAX_BYTES = 1024 * 1024
 const REPEATABLE_STATUS = new Set([408, 429, 500, 502, 503, 504])
 const FIRST_BACKOFF_MS = 200
 const LONGEST_BACKOFF_MS = 2_000
+
+// Loaded at the first call, because a program that only imports this should start fast.
+let ky: KyInstance | undefined
 
 /**
  * Makes a client for one base URL.
@@ -104,7 +105,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         if (!(error instanceof HttpFailure) || attempt >= attempts || !mayRepeat(error, request)) throw error
         const delay = error.retryAfter === undefined ? backoff(attempt) : error.retryAfter * 1000
         if (Date.now() + delay >= deadline) throw error
-        await wait(delay, request.signal ?? AbortSignal.timeout(deadline - Date.now()))
+        await wait(
+          delay,
+          request.signal ?? AbortSignal.timeout(Math.min(deadline - Date.now(), LONGEST_TIMER_MS)),
+        )
         if (request.signal?.aborted) throw interrupted(request.signal, error.sent)
       }
     }
@@ -124,115 +128,70 @@ function backoff(attempt: number): number {
 }
 
 // ky's own retries are off: they would have to decide before the body is read, clone every request for the
-// case, and shorten a Retry-After instead of giving up.
+// case, and shorten a Retry-After instead of giving up. The body and the signal join the request last: on Node
+// a request that is made with them is copied through a stream, which takes a third of the time of a call.
 async function attemptOnce(
   options: HttpClientOptions,
   request: HttpRequest,
   deadline: number,
 ): Promise<HttpAnswer> {
-  if (request.signal?.aborted) throw interrupted(request.signal, 'no')
+  ky ??= (await import('ky')).default
+  const { signal: caller } = request
+  if (caller?.aborted) throw interrupted(caller, 'no')
   const remaining = deadline - Date.now()
   if (remaining <= 0)
     throw new HttpFailure('timeout', 'The deadline passed before the call began.', { sent: 'no' })
 
-  const timer = AbortSignal.timeout(Math.min(options.timeoutMs ?? 10_000, remaining))
-  const signal = request.signal ? AbortSignal.any([request.signal, timer]) : timer
-  const { default: ky } = await import('ky')
+  const controller = new AbortController()
+  const end = () => controller.abort(caller?.reason)
+  let timedOut = false
+  const timer = setTimeout(
+    () => {
+      timedOut = true
+      controller.abort(new DOMException('The time is over.', 'TimeoutError'))
+    },
+    Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, remaining, LONGEST_TIMER_MS),
+  )
+  caller?.addEventListener('abort', end)
   let status: number | undefined
   try {
-    const response = await ky(request.path.replace(/^\//, ''), {
-      prefix: options.baseUrl,
+    const body = request.jsonText ?? (request.json === undefined ? null : JSON.stringify(request.json))
+    const late = { body, signal: controller.signal }
+    const response = await ky(toUrl(options.baseUrl, request), {
       method: request.method,
       headers: {
         accept: 'application/json',
-        ...(request.jsonText === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === null ? {} : { 'content-type': 'application/json' }),
         ...options.headers,
         ...request.headers,
       },
-      searchParams: toSearchParams(request.query),
       redirect: 'manual',
       retry: 0,
-      signal,
       throwHttpErrors: false,
       timeout: false,
-      ...(request.json === undefined ? {} : { json: request.json }),
-      ...(request.jsonText === undefined ? {} : { body: request.jsonText }),
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+      fetch: (made) => (options.fetch ? options.fetch(new Request(made, late)) : fetch(made, late)),
     })
     status = response.status
     const text = await readText(response, request.maxBytes ?? DEFAULT_MAX_BYTES)
     return understand(response, text)
   } catch (error) {
     // An injected fetch may have decided by itself that the call must not leave.
-    throw isIntegrationError(error) ? error : toFailure(error, status, request.signal, timer)
+    throw isIntegrationError(error) ? error : toFailure(error, status, caller, timedOut)
+  } finally {
+    clearTimeout(timer)
+    caller?.removeEventListener('abort', end)
   }
 }
 
-function toSearchParams(query: HttpRequest['query'] = {}): URLSearchParams {
+function toUrl(baseUrl: string, { path, query }: HttpRequest): string {
+  const url = `${baseUrl.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`
+  if (!query) return url
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue
     for (const item of Array.isArray(value) ? value : [value]) parameters.append(name, String(item))
   }
-  return parameters
-}
-
-/** Reads a body up to a limit, counted as it arrives, so that a compressed bomb is cut off. */
-async function readText(response: Response, maxBytes: number): Promise<string> {
-  if (!response.body) return ''
-  const decoder = new TextDecoder()
-  let text = ''
-  let size = 0
-  for await (const chunk of response.body) {
-    size += chunk.byteLength
-    if (size > maxBytes) {
-      const sent = response.status >= 300 && response.status < 500 ? 'no' : 'unknown'
-      throw new HttpFailure('too_large', `The answer is longer than ${maxBytes} bytes.`, {
-        sent,
-        status: response.status,
-      })
-    }
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
-}
-
-function understand(response: Response, text: string): HttpAnswer {
-  const parsed = parseJson(text)
-  if (!response.ok) {
-    throw new HttpFailure('status', `The server answered with status ${response.status}.`, {
-      // A refusal below 500 was decided before anything was done; 408 is a time-out by another name.
-      sent: response.status < 500 && response.status !== 408 ? 'no' : 'unknown',
-      status: response.status,
-      body: parsed.ok ? parsed.value : undefined,
-      retryAfter: readRetryAfter(response.headers),
-    })
-  }
-  if (!parsed.ok) {
-    throw new HttpFailure('malformed', 'The server answered with success, but not with whole JSON.', {
-      sent: 'unknown',
-      status: response.status,
-    })
-  }
-  return { status: response.status, headers: response.headers, body: parsed.value }
-}
-
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
-  if (text === '') return { ok: true, value: undefined }
-  try {
-    return { ok: true, value: JSON.parse(text) }
-  } catch {
-    return { ok: false }
-  }
-}
-
-/** `Retry-After` in seconds, from either of its forms (RFC 9110 §10.2.3). */
-function readRetryAfter(headers: Headers): number | undefined {
-  const value = headers.get('retry-after')?.trim()
-  if (!value) return undefined
-  if (/^\d{1,9}$/.test(value)) return Number(value)
-  const date = Date.parse(value)
-  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1000))
+  return parameters.size === 0 ? url : `${url}?${parameters}`
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -55,6 +55,14 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     expect(retention).toBeGreaterThan(6 * 24 * 60 * 60 * 1000)
   })
 
+  it('gives a claim back that came after nobody waited for it any more', async () => {
+    const store = redisStore({ client: nodeRedis, prefix: 'late:', timeoutMs: 50 })
+    server.pause()
+    await expect(store.claim(request)).rejects.toThrow('did not answer within 50 ms')
+    server.resume()
+    await expect.poll(() => store.claim(request)).toMatchObject({ state: 'claimed', takenOver: false })
+  })
+
   it('fails within its time while Redis does not answer, and works again when it does', async () => {
     const store = redisStore({ client: nodeRedis, prefix: 'paused:', timeoutMs: 50 })
     server.pause()

@@ -20,7 +20,9 @@ beforeAll(() => {
   vi.stubEnv('IDP_SHARED_PUBLISHABLE_KEY', backend.instance.publishableKey)
   vi.stubEnv('PLATFORM_WEBHOOK_SECRET', secret)
   vi.spyOn(console, 'log').mockImplementation(() => {})
-  vi.stubGlobal('fetch', (input: Request) => hosts.get(new URL(input.url).host)?.(input))
+  vi.stubGlobal('fetch', (input: Request, init?: RequestInit) =>
+    hosts.get(new URL(input.url).host)?.(input, init),
+  )
 })
 beforeEach(() => backend.reset())
 afterAll(() => {

@@ -87,6 +87,10 @@ const failure = z.object({ code: z.string(), message: z.string(), retryable: z.b
 
 const day = z.iso.date().describe('A day, as 2026-11-20.')
 
+const baseUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not hold a user name or password')
+
 /** The mailer’s contract. */
 export const mailer = defineIntegration({
   name: 'mailer',
@@ -107,16 +111,13 @@ export const mailer = defineIntegration({
       .optional()
       .describe('Default sender: a verified signature, or an address of a verified domain.'),
     messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('Outbound message stream.'),
-    baseUrl: z
-      .url({ protocol: /^https?$/ })
-      .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not hold a user name or password')
-      .optional()
-      .describe(`Overrides the provider’s API base, ${DEFAULT_BASE_URL}.`),
+    baseUrl: baseUrl.optional().describe(`Overrides the provider’s API base, ${DEFAULT_BASE_URL}.`),
   }),
   outputs: z.object({
     apiToken: secret(z.string()).describe('The resolved Server API Token.'),
     fromEmail: z.string().optional().describe('Default sender.'),
-    apiUrl: z.string().describe('Base URL that requests go to.'),
+    // A URL: events carry outputs, and one that is none must not be called.
+    apiUrl: baseUrl.describe('Base URL that requests go to.'),
     messageStream: z.string().describe('Outbound message stream.'),
   }),
   functions: {

@@ -226,11 +226,11 @@ describe('a send that its caller ends before anything left', () => {
 })
 
 it('a send may take all the time that it was given', async () => {
-  const timeout = vi.spyOn(AbortSignal, 'timeout')
+  const timers = vi.spyOn(globalThis, 'setTimeout')
   await arrangement.mailer({ timeoutMs: 60_000 }).sendEmail(message())
-  const longest = Math.max(...timeout.mock.calls.map(([milliseconds]) => milliseconds))
-  timeout.mockRestore()
-  expect(longest).toBeGreaterThan(50_000)
+  const lengths = timers.mock.calls.map(([, milliseconds = 0]) => milliseconds)
+  timers.mockRestore()
+  expect(lengths.some((length) => length > 50_000 && length <= 60_000)).toBe(true)
 })
 
 describe('reading', () => {

@@ -22,7 +22,9 @@ beforeAll(() => {
   vi.stubEnv('MAILER_SHARED_API_TOKEN', 'server-token')
   vi.stubEnv('PLATFORM_WEBHOOK_SECRET', secret)
   vi.spyOn(console, 'log').mockImplementation(() => {})
-  vi.stubGlobal('fetch', (input: Request) => hosts.get(new URL(input.url).host)?.(input))
+  vi.stubGlobal('fetch', (input: Request, init?: RequestInit) =>
+    hosts.get(new URL(input.url).host)?.(input, init),
+  )
 })
 beforeEach(() => provider.reset())
 afterAll(() => {
