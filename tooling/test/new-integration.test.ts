@@ -29,24 +29,24 @@ const serverFiles = ['apps/server/src/integrations.ts', 'apps/server/package.jso
 
 describe('pnpm new:integration', () => {
   it('makes a package that has nothing of the template’s name left', () => {
-    const written = scaffold(repository, 'sms-gateway')
-    expect(written).toContain('packages/sms-gateway/src/integration.ts')
+    const written = scaffold(repository, 'only-for-a-test')
+    expect(written).toContain('packages/only-for-a-test/src/integration.ts')
     for (const file of written) expect(read(file), file).not.toMatch(/example.?service/i)
-    expect(read('packages/sms-gateway/src/integration.ts')).toContain("name: 'sms-gateway'")
-    expect(read('packages/sms-gateway/src/index.ts')).toContain('createSmsGatewayClient')
+    expect(read('packages/only-for-a-test/src/integration.ts')).toContain("name: 'only-for-a-test'")
+    expect(read('packages/only-for-a-test/src/index.ts')).toContain('createOnlyForATestClient')
   })
 
   it('makes a package that is published, with a changeset for its first version', () => {
-    scaffold(repository, 'sms-gateway')
-    const manifest = readManifest(join(repository, 'packages/sms-gateway/package.json'))
-    expect(manifest).toMatchObject({ name: '@org/sms-gateway', version: '0.0.0' })
+    scaffold(repository, 'only-for-a-test')
+    const manifest = readManifest(join(repository, 'packages/only-for-a-test/package.json'))
+    expect(manifest).toMatchObject({ name: '@org/only-for-a-test', version: '0.0.0' })
     expect(manifest).not.toHaveProperty('private')
-    expect(read('.changeset/first-sms-gateway.md')).toContain('"@org/sms-gateway": minor')
+    expect(read('.changeset/first-only-for-a-test.md')).toContain('"@org/only-for-a-test": minor')
   })
 
   it('mounts it on the host by two lines, and changes nothing else there', () => {
     const before = serverFiles.map((file) => read(file).split('\n'))
-    scaffold(repository, 'sms-gateway')
+    scaffold(repository, 'only-for-a-test')
     const added = serverFiles.map((file, at) =>
       read(file)
         .split('\n')
@@ -54,10 +54,10 @@ describe('pnpm new:integration', () => {
     )
     expect(added).toEqual([
       [
-        "import { createHandler as createSmsGatewayHandler, integration as smsGateway } from '@org/sms-gateway/webhook'",
-        '  { definition: smsGateway, createHandler: createSmsGatewayHandler },',
+        "import { createHandler as createOnlyForATestHandler, integration as onlyForATest } from '@org/only-for-a-test/webhook'",
+        '  { definition: onlyForATest, createHandler: createOnlyForATestHandler },',
       ],
-      ['    "@org/sms-gateway": "workspace:*",'],
+      ['    "@org/only-for-a-test": "workspace:*",'],
     ])
     for (const [at, file] of serverFiles.entries()) {
       expect(before[at]?.filter((line) => !read(file).split('\n').includes(line))).toEqual([])
@@ -65,7 +65,7 @@ describe('pnpm new:integration', () => {
   })
 
   it('writes what the formatter and the linter accept, once they sorted the imports', () => {
-    const files = scaffold(repository, 'sms-gateway').filter((file) => /\.(ts|json)$/.test(file))
+    const files = scaffold(repository, 'only-for-a-test').filter((file) => /\.(ts|json)$/.test(file))
     const biome = (...options: string[]) =>
       execFileSync(
         join(root, 'node_modules/.bin/biome'),

@@ -19,7 +19,9 @@ beforeAll(() => {
   vi.stubEnv('EXAMPLE_SERVICE_SHARED_API_TOKEN', 'api-token')
   vi.stubEnv('PLATFORM_WEBHOOK_SECRET', secret)
   vi.spyOn(console, 'log').mockImplementation(() => {})
-  vi.stubGlobal('fetch', (input: Request) => hosts.get(new URL(input.url).host)?.(input))
+  vi.stubGlobal('fetch', (input: Request, init?: RequestInit) =>
+    hosts.get(new URL(input.url).host)?.(input, init),
+  )
 })
 afterAll(() => {
   vi.unstubAllEnvs()
