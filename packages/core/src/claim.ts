@@ -219,7 +219,7 @@ function keepAlive(
     ensureHeld,
     async advance(name, value) {
       progress[name] = value
-      const kept = await store.advance(lease, progress).catch((cause: unknown) => {
+      const kept = await store.advance(lease, { [name]: value }).catch((cause: unknown) => {
         throw unreachable(cause, logger)
       })
       if (kept) return
@@ -231,8 +231,7 @@ function keepAlive(
     release: (intent) =>
       end('release', async () => {
         if (intent === 'undone' && progress.intent === true) {
-          const { intent: _, ...rest } = progress
-          if (!(await store.advance(lease, rest))) return false
+          if (!(await store.advance(lease, { intent: null }))) return false
         }
         return store.release(lease)
       }),

@@ -60,8 +60,11 @@ export interface DeliveryStore {
   claim(request: ClaimRequest): Promise<ClaimResult>
   /** Extends the lease. */
   renew(lease: Lease, leaseMs: number): Promise<boolean>
-  /** Writes down how far the work got. */
-  advance(lease: Lease, progress: Record<string, Json>): Promise<boolean>
+  /**
+   * Writes down how far the work got: each name in `steps` replaces what was recorded under it, and the others
+   * stay. So a step costs as much as it is long, however many there were before it.
+   */
+  advance(lease: Lease, steps: Record<string, Json>): Promise<boolean>
   /** Ends the work with an answer. */
   complete(lease: Lease, completion: Completion): Promise<boolean>
   /** Ends the work without one, so that the next delivery may try again. */

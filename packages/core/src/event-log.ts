@@ -11,7 +11,7 @@ import type { Logger } from './log.ts'
 import { forLogs, type Redactor } from './redact.ts'
 
 /** What came of an event, in a word. */
-export type Outcome = 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
+type Outcome = 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
 
 /** What is found out of a request on its way. */
 export interface Trace {

@@ -14,7 +14,7 @@ import { IntegrationError } from './errors.ts'
  * of their own, far above such a batch (fifty to each mail): ten megabytes of `{},{},{}` would otherwise keep
  * the process busy for twenty seconds.
  */
-export const jsonLimits = { depth: 32, keysOfOneObject: 5_000, values: 500_000 } as const
+const jsonLimits = { depth: 32, keysOfOneObject: 5_000, values: 500_000 } as const
 
 const QUOTE = 0x22
 const COMMA = 0x2c

@@ -54,7 +54,9 @@ export async function once(
   if (answer.error?.retryable) await claim.release('undone')
   else {
     const deleted = event.name === 'DEPLOYMENT_DELETED' && answer.status === 200
-    const progress = deleted ? { deleted: true } : { ...claim.progress }
+    // A call is never gone on with after its answer.
+    const steps = event.name === 'FUNCTION_CALL' ? {} : { ...claim.progress }
+    const progress = deleted ? { deleted: true } : steps
     await claim.complete(await sealAnswer(recordable(answer, delivery), seal), progress)
   }
   return answer

@@ -31,6 +31,7 @@ export async function read(response: Response) {
   expect(text).not.toMatch(/\n? +at .+:\d+|"(stack|cause|headers)"/)
   expect(response.headers.get('content-type')).toBe('application/problem+json')
   expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   const problem = problemSchema.strict().parse(JSON.parse(text))
   expect(problem).toMatchObject({ status: response.status, type: `urn:problem:${problem.code}` })
   expect(problem.title).not.toBe('')

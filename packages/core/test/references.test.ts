@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { IntegrationError } from '../src/index.ts'
+import * as z from 'zod'
+import {
+  createWebhookHandler,
+  defineIntegration,
+  environmentReference,
+  IntegrationError,
+} from '../src/index.ts'
 import { type EnvironmentLookup, resolveReferences } from '../src/references.ts'
-import { deliver } from '../src/testing/index.ts'
+import { connectPlatform, createPlatformEmulator, deliver } from '../src/testing/index.ts'
 import { createHost } from './example.ts'
 
 const variables: Record<string, string> = {
@@ -116,5 +122,43 @@ describe('what a variable holds', () => {
     const { answer, traces } = await send(inputs)
     expect(answer.status).toBe(422)
     expect(JSON.stringify(answer.body) + traces).not.toContain(value)
+  })
+
+  it('is a secret also where the input is none', async () => {
+    const definition = defineIntegration({
+      name: 'labels',
+      title: 'Labels',
+      description: 'Has an input that is no secret.',
+      events: ['DEPLOYMENT_CREATED'],
+      inputs: z.object({ label: environmentReference(z.string()) }),
+      outputs: z.object({ label: z.string() }),
+      functions: {},
+      metrics: {},
+      downloads: [],
+    })
+    const platform = createPlatformEmulator()
+    platform.addDeployment({ id: 'dep_1' })
+    const lines: unknown[] = []
+    const handle = createWebhookHandler(
+      definition,
+      {
+        async created({ label }, { log }) {
+          log.info(`The label is ${label}.`)
+          return { label: String(label) }
+        },
+      },
+      {
+        platform: connectPlatform(platform.fetch),
+        environment,
+        logger: (...line) => lines.push(line),
+        settings: undefined,
+      },
+    )
+    const deployment = { id: 'dep_1', inputs: { label: '{{env.TENANT}}' } }
+    const send = () => deliver(handle, { name: 'DEPLOYMENT_CREATED', deployment }, { id: 'evt_1' })
+    expect((await send()).body).toMatchObject({ outputs: { label: value } })
+    expect(JSON.stringify([lines, platform.deployments.get('dep_1')?.logs])).not.toContain(value)
+    // What is published is public: a redelivery gets it again.
+    expect((await send()).body).toMatchObject({ outputs: { label: value } })
   })
 })

@@ -77,6 +77,7 @@ describe('a signature', () => {
     ['its end', {}, { 'webhook-signature': published.slice(0, -5) }],
     ['its version', {}, { 'webhook-signature': published.replace('v1,', 'v1a,') }],
     ['the spelling of its last letter', {}, { 'webhook-signature': published.replace('OE=', 'OF=') }],
+    ['its length', {}, { 'webhook-signature': `${published}AAAA` }],
     ['its padding', {}, { 'webhook-signature': published.replace('OE=', 'OE') }],
     ['its separator', {}, { 'webhook-signature': published.replace(',', '=') }],
   ])('does not fit any more where %s is changed', async (_, options, headers) => {

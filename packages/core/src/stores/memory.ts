@@ -94,9 +94,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
       return record !== undefined
     },
 
-    async advance(lease, progress) {
+    async advance(lease, steps) {
       const record = held(lease)
-      if (record) record.progress = structuredClone(progress)
+      if (record) Object.assign(record.progress, structuredClone(steps))
       return record !== undefined
     },
 

@@ -39,6 +39,8 @@ export interface RedisStoreOptions {
 
 /** How long an unfinished record is kept after its last claim. */
 const UNFINISHED_MS = 7 * 24 * 60 * 60 * 1000
+/** A command may take a millisecond longer for each so many characters that it carries. */
+const CHARACTERS_PER_MS = 10_000
 
 const NOW = `
   local now = tonumber(ARGV[1])
@@ -53,35 +55,50 @@ const HELD = `${NOW}
 const scripts = {
   // ARGV: now, owner, lease, delivery, digest, retention. The expiry is a field too, for a clock that is given.
   claim: `${NOW}
-    local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'progress', 'expires', 'answer:' .. ARGV[4])
+    local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'answer:' .. ARGV[4])
     local live = record[1] and record[1] ~= '' and tonumber(record[2]) > now
-    if not live and record[6] and tonumber(record[6]) <= now then redis.call('DEL', KEYS[1]); record = {} end
-    if ARGV[4] ~= '' and record[7] then return {'answered', record[7]} end
+    if not live and record[5] and tonumber(record[5]) <= now then redis.call('DEL', KEYS[1]); record = {} end
+    if ARGV[4] ~= '' and record[6] then return {'answered', record[6]} end
     if live then
       if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
       return {'busy', tostring(tonumber(record[2]) - now)}
     end
     local fence = redis.call('HINCRBY', KEYS[1], 'fence', 1)
     redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5])
-    local expires = math.max(tonumber(record[6] or 0), now + tonumber(ARGV[6]))
+    local expires = math.max(tonumber(record[5] or 0), now + tonumber(ARGV[6]))
     redis.call('HSET', KEYS[1], 'expires', expires)
     redis.call('PEXPIRE', KEYS[1], expires - now)
     local taken = record[1] and record[1] ~= ''
-    return {'claimed', tostring(fence), taken and '1' or '0', record[5] or '{}'}
+    local answer = {'claimed', tostring(fence), taken and '1' or '0'}
+    local fields = redis.call('HGETALL', KEYS[1])
+    for at = 1, #fields, 2 do
+      if string.sub(fields[at], 1, 5) == 'step:' then
+        answer[#answer + 1] = string.sub(fields[at], 6)
+        answer[#answer + 1] = fields[at + 1]
+      end
+    end
+    return answer
   `,
   // ARGV: now, owner, fence, lease
   renew: `${HELD} redis.call('HSET', KEYS[1], 'until', now + tonumber(ARGV[4])); return 1`,
-  // ARGV: now, owner, fence, progress
-  advance: `${HELD} redis.call('HSET', KEYS[1], 'progress', ARGV[4]); return 1`,
-  // ARGV: now, owner, fence, progress, answer, retention
+  // ARGV: now, owner, fence, and each step's name and value
+  advance: `${HELD}
+    for at = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
+    return 1
+  `,
+  // ARGV: now, owner, fence, answer, retention, and each step's name and value
   complete: `${HELD}
     local delivery = redis.call('HGET', KEYS[1], 'delivery')
-    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0, 'progress', ARGV[4], 'expires', now + tonumber(ARGV[6]))
+    for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+      if string.sub(field, 1, 5) == 'step:' then redis.call('HDEL', KEYS[1], field) end
+    end
+    for at = 6, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
+    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0, 'expires', now + tonumber(ARGV[5]))
     if delivery ~= '' then
-      redis.call('HSET', KEYS[1], 'answer:' .. delivery, redis.call('HGET', KEYS[1], 'digest') .. ' ' .. ARGV[5])
+      redis.call('HSET', KEYS[1], 'answer:' .. delivery, redis.call('HGET', KEYS[1], 'digest') .. ' ' .. ARGV[4])
     end
     redis.call('HDEL', KEYS[1], 'delivery', 'digest')
-    redis.call('PEXPIRE', KEYS[1], ARGV[6])
+    redis.call('PEXPIRE', KEYS[1], ARGV[5])
     return 1
   `,
   // ARGV: now, owner, fence
@@ -93,13 +110,12 @@ const scripts = {
 }
 
 const claimAnswer = z.union([
-  z.tuple([z.literal('claimed'), z.coerce.number(), z.enum(['0', '1']), z.string()]),
+  z.tuple([z.literal('claimed'), z.coerce.number(), z.enum(['0', '1'])], z.string()),
   z.tuple([z.literal('busy'), z.coerce.number()]),
   z.tuple([z.literal('answered'), z.string()]),
   z.tuple([z.literal('mismatch')]),
 ])
 const storedAnswer = z.object({ status: z.int(), body: z.string() })
-const progressRecord = z.record(z.string(), z.json())
 
 /**
  * Makes a store on a connected client.
@@ -132,7 +148,11 @@ export function redisStore({
     name: keyof typeof scripts,
     { subject, owner, fence }: Lease,
     ...values: (string | number)[]
-  ) => (await withinTime(run(name, subject, owner, fence, ...values), timeoutMs)) === 1
+  ) => {
+    const characters = values.reduce<number>((sum, value) => sum + String(value).length, 0)
+    const longest = timeoutMs + characters / CHARACTERS_PER_MS
+    return (await withinTime(run(name, subject, owner, fence, ...values), longest)) === 1
+  }
 
   /** A claim that Redis gave after nobody waited for it any more would be in the way until its lease is over. */
   async function giveBack(subject: string, owner: string, late: Promise<unknown>): Promise<void> {
@@ -157,7 +177,7 @@ export function redisStore({
             state: 'claimed',
             lease: { subject, owner, fence: answer[1] },
             takenOver: answer[2] === '1',
-            progress: readProgress(answer[3]),
+            progress: readSteps(answer.slice(3)),
           }
         case 'busy':
           return { state: 'busy', retryAfterMs: answer[1] }
@@ -172,9 +192,9 @@ export function redisStore({
     },
 
     renew: (lease, leaseMs) => runHeld('renew', lease, leaseMs),
-    advance: (lease, progress) => runHeld('advance', lease, JSON.stringify(progress)),
+    advance: (lease, steps) => runHeld('advance', lease, ...writeSteps(steps)),
     complete: (lease, { answer, progress, keepMs }) =>
-      runHeld('complete', lease, JSON.stringify(progress), JSON.stringify(answer), keepMs),
+      runHeld('complete', lease, JSON.stringify(answer), keepMs, ...writeSteps(progress)),
     release: (lease) => runHeld('release', lease),
 
     async ping() {
@@ -183,8 +203,17 @@ export function redisStore({
   }
 }
 
-function readProgress(text: string): Record<string, Json> {
-  return progressRecord.parse(JSON.parse(text))
+function writeSteps(steps: Record<string, Json>): string[] {
+  return Object.entries(steps).flatMap(([name, value]) => [name, JSON.stringify(value)])
+}
+
+/** Names and values in turn. */
+function readSteps(words: readonly (string | number)[]): Record<string, Json> {
+  const steps: Record<string, Json> = {}
+  for (let at = 0; at < words.length; at += 2) {
+    steps[String(words[at])] = z.json().parse(JSON.parse(String(words[at + 1])))
+  }
+  return steps
 }
 
 function splitOnce(text: string): [string, string] {

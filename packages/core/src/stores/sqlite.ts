@@ -27,7 +27,7 @@ export interface SqliteStore extends DeliveryStore {
   close(): void
 }
 
-// A record is one subject. Its answers stand apart, so that one statement can ask for one of them.
+// A record is one subject. Its steps and answers stand apart: a step is written, and an answer read, alone.
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
@@ -40,8 +40,13 @@ const SCHEMA = `
     delivery TEXT,
     digest TEXT,
     taken_over INTEGER NOT NULL,
-    progress TEXT NOT NULL,
     expires INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS steps (
+    subject TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (subject, name)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS subjects_by_expiry ON subjects (expires);
   CREATE TABLE IF NOT EXISTS answers (
@@ -57,27 +62,27 @@ const SCHEMA = `
 `
 
 const CLAIM = `
-  INSERT INTO subjects (subject, fence, owner, lease_until, delivery, digest, taken_over, progress, expires)
-  SELECT :subject, 1, :owner, :until, :delivery, :digest, 0, '{}', :expires
+  INSERT INTO subjects (subject, fence, owner, lease_until, delivery, digest, taken_over, expires)
+  SELECT :subject, 1, :owner, :until, :delivery, :digest, 0, :expires
   WHERE NOT EXISTS (
     SELECT 1 FROM answers WHERE subject = :subject AND delivery = :delivery AND expires > :now
   )
   ON CONFLICT (subject) DO UPDATE SET
     fence = fence + 1,
     taken_over = owner IS NOT NULL AND subjects.expires > :now,
-    progress = CASE WHEN subjects.expires > :now THEN progress ELSE '{}' END,
     owner = excluded.owner,
     lease_until = excluded.lease_until,
     delivery = excluded.delivery,
     digest = excluded.digest,
     expires = MAX(subjects.expires, excluded.expires)
   WHERE owner IS NULL OR lease_until <= :now
-  RETURNING fence, taken_over, progress
+  RETURNING fence, taken_over
 `
 
 const HELD = 'subject = :subject AND owner = :owner AND fence = :fence AND lease_until > :now'
 
-const claimedRow = z.object({ fence: z.int(), taken_over: z.int(), progress: z.string() })
+const claimedRow = z.object({ fence: z.int(), taken_over: z.int() })
+const stepRow = z.object({ name: z.string(), value: z.string() })
 const answerRow = z.object({ digest: z.string(), status: z.int(), body: z.string() })
 const holderRow = z.object({
   lease_until: z.int(),
@@ -105,7 +110,14 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
   )
   const findHolder = database.prepare('SELECT lease_until, delivery, digest FROM subjects WHERE subject = ?')
   const renew = database.prepare(`UPDATE subjects SET lease_until = :until WHERE ${HELD}`)
-  const advance = database.prepare(`UPDATE subjects SET progress = :progress WHERE ${HELD}`)
+  const isHeld = database.prepare(`SELECT 1 FROM subjects WHERE ${HELD}`)
+  const writeStep = database.prepare('INSERT OR REPLACE INTO steps (subject, name, value) VALUES (?, ?, ?)')
+  const findSteps = database.prepare('SELECT name, value FROM steps WHERE subject = ?')
+  const forgetSteps = database.prepare('DELETE FROM steps WHERE subject = ?')
+  const forgetExpired = database.prepare(
+    `DELETE FROM steps WHERE subject = :subject AND EXISTS
+       (SELECT 1 FROM subjects WHERE subject = :subject AND expires <= :now AND lease_until <= :now)`,
+  )
   const release = database.prepare(
     `UPDATE subjects SET owner = NULL, lease_until = 0, delivery = NULL, digest = NULL WHERE ${HELD}`,
   )
@@ -115,15 +127,13 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
   )
   const complete = database.prepare(
     `UPDATE subjects SET owner = NULL, lease_until = 0, delivery = NULL, digest = NULL,
-       progress = :progress, expires = :expires WHERE ${HELD}`,
+       expires = :expires WHERE ${HELD}`,
   )
-  const purges = ['subjects', 'answers'].map((table) =>
-    database.prepare(
-      table === 'subjects'
-        ? 'DELETE FROM subjects WHERE expires <= :now AND lease_until <= :now'
-        : 'DELETE FROM answers WHERE expires <= :now',
-    ),
-  )
+  const purges = [
+    database.prepare('DELETE FROM subjects WHERE expires <= :now AND lease_until <= :now'),
+    database.prepare('DELETE FROM answers WHERE expires <= :now'),
+  ]
+  const purgeSteps = database.prepare('DELETE FROM steps WHERE subject NOT IN (SELECT subject FROM subjects)')
   let claims = 0
 
   const held = ({ subject, owner, fence }: Lease) => ({ subject, owner, fence, now: now() })
@@ -137,57 +147,83 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     }
     const holder = holderRow.parse(findHolder.get(subject))
     const mismatch = delivery && holder.delivery === delivery.id && holder.digest !== delivery.digest
-    // At least one: the holder may have ended between the two statements.
     return mismatch
       ? { state: 'mismatch' }
       : { state: 'busy', retryAfterMs: Math.max(1, holder.lease_until - now()) }
+  }
+
+  /** Everything in `work` happens, or nothing of it, with no other process in between. */
+  function together<Result>(work: () => Result): Result {
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  function writeSteps(subject: string, steps: Record<string, Json>): void {
+    for (const [name, value] of Object.entries(steps)) writeStep.run(subject, name, JSON.stringify(value))
+  }
+
+  function readSteps(subject: string): Record<string, Json> {
+    const rows = z.array(stepRow).parse(findSteps.all(subject))
+    return Object.fromEntries(rows.map(({ name, value }) => [name, z.json().parse(JSON.parse(value))]))
+  }
+
+  function purge(): void {
+    for (const statement of purges) statement.run({ now: now() })
+    purgeSteps.run()
   }
 
   return {
     async claim(request) {
       const { subject, delivery, leaseMs } = request
       claims += 1
-      if (claims % PURGE_EVERY === 0) for (const purge of purges) purge.run({ now: now() })
+      if (claims % PURGE_EVERY === 0) together(purge)
       const owner = randomUUID()
-      const row = claim.get({
-        subject,
-        owner,
-        now: now(),
-        until: now() + leaseMs,
-        delivery: delivery?.id ?? null,
-        digest: delivery?.digest ?? null,
-        expires: now() + UNFINISHED_MS,
+      return together((): ClaimResult => {
+        forgetExpired.run({ subject, now: now() })
+        const row = claim.get({
+          subject,
+          owner,
+          now: now(),
+          until: now() + leaseMs,
+          delivery: delivery?.id ?? null,
+          digest: delivery?.digest ?? null,
+          expires: now() + UNFINISHED_MS,
+        })
+        if (!row) return refuse(request)
+        const { fence, taken_over } = claimedRow.parse(row)
+        const lease = { subject, owner, fence }
+        return { state: 'claimed', lease, takenOver: taken_over === 1, progress: readSteps(subject) }
       })
-      if (!row) return refuse(request)
-      const { fence, taken_over, progress } = claimedRow.parse(row)
-      return {
-        state: 'claimed',
-        lease: { subject, owner, fence },
-        takenOver: taken_over === 1,
-        progress: readProgress(progress),
-      }
     },
 
     async renew(lease, leaseMs) {
       return renew.run({ ...held(lease), until: now() + leaseMs }).changes === 1
     },
 
-    async advance(lease, progress) {
-      return advance.run({ ...held(lease), progress: JSON.stringify(progress) }).changes === 1
+    async advance(lease, steps) {
+      return together(() => {
+        if (!isHeld.get(held(lease))) return false
+        writeSteps(lease.subject, steps)
+        return true
+      })
     },
 
     async complete(lease, { answer, progress, keepMs }) {
       const expires = now() + keepMs
-      database.exec('BEGIN IMMEDIATE')
-      try {
+      return together(() => {
         record.run({ ...held(lease), status: answer.status, body: answer.body, expires })
-        const { changes } = complete.run({ ...held(lease), progress: JSON.stringify(progress), expires })
-        database.exec('COMMIT')
-        return changes === 1
-      } catch (error) {
-        database.exec('ROLLBACK')
-        throw error
-      }
+        if (complete.run({ ...held(lease), expires }).changes !== 1) return false
+        forgetSteps.run(lease.subject)
+        writeSteps(lease.subject, progress)
+        return true
+      })
     },
 
     async release(lease) {
@@ -202,10 +238,4 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       database.close()
     },
   }
-}
-
-const progressRecord = z.record(z.string(), z.json())
-
-function readProgress(text: string): Record<string, Json> {
-  return progressRecord.parse(JSON.parse(text))
 }

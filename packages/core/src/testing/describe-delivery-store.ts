@@ -112,6 +112,15 @@ export function describeDeliveryStore(
       expect((await claim()).progress).toEqual({ step: 'created', applicationId: 'app_1' })
     })
 
+    it('is written step by step: a name replaces its own value, and leaves the others', async () => {
+      const { lease } = await claim()
+      await store.advance(lease, { 'call 0': ['a'], 'call 1': 'begun' })
+      await store.advance(lease, { 'call 1': ['b'] })
+      await store.advance(lease, { 'call 0': null })
+      time += 60_000
+      expect((await claim()).progress).toEqual({ 'call 0': null, 'call 1': ['b'] })
+    })
+
     it('outlives a release, and is replaced by a completion', async () => {
       const first = await claim()
       await store.advance(first.lease, { step: 'created' })

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { createRandom } from '../../../bench/chaos/random.ts'
+import { hasRedis } from '../../../bench/chaos/redis.ts'
+import { arranged } from '../../../bench/chaos/run.ts'
+import { floodWith } from '../../../bench/chaos/scenarios/duplicates.ts'
+import { deliverOrders } from '../../../bench/chaos/scenarios/orders.ts'
+import { pauseEverywhere } from '../../../bench/chaos/scenarios/pause.ts'
+import { outlastRedis } from '../../../bench/chaos/scenarios/redis-outage.ts'
+import { restartInTurn } from '../../../bench/chaos/scenarios/rolling.ts'
+
+// Loud, so that nobody takes a run without Redis for a run with it.
+if (!hasRedis)
+  process.stderr.write('SKIPPED: several hosts on one Redis. Install the Debian package redis-server.\n')
+
+const random = createRandom(1)
+
+describe.skipIf(!hasRedis)('two hosts on one Redis', () => {
+  it('make one application and send one mail, however often and wherever the event is delivered', async () => {
+    await arranged({ store: 'redis', hosts: 2, random }, async (arrangement) => {
+      const { figures, violations } = await floodWith(arrangement, { copies: 100, atATime: 25 })
+      expect(violations).toEqual([])
+      expect(figures).toMatchObject({ applications: 2, mails: 1 })
+      // The same hosts, so that the suite does not wait for others to start.
+      const orders = await deliverOrders(arrangement, { orders: 20, random })
+      expect(orders.violations.filter((violation) => !violation.includes('are left'))).toEqual([])
+    })
+  }, 30_000)
+
+  it('leave nothing late behind where one is paused for twice its lease, and the other takes over', async () => {
+    await arranged({ store: 'redis', hosts: 2, leaseMs: 700, settleMs: 700 }, async (arrangement) => {
+      const { figures, violations } = await pauseEverywhere(arrangement, {
+        rounds: 1,
+        creations: [{ at: 'store', number: 2, when: 'after' }],
+        sends: [{ at: 'store', number: 2, when: 'after' }],
+      })
+      expect(violations).toEqual([])
+      expect(figures).toMatchObject({ 'taken over': 2, 'late calls': 0 })
+    })
+  }, 30_000)
+
+  it('are restarted in turn without losing or doubling a mail', async () => {
+    await arranged({ store: 'redis', hosts: 2, random, leaseMs: 2_000 }, async (arrangement) => {
+      const { violations } = await restartInTurn(arrangement, { restarts: 1, perSecond: 40 })
+      expect(violations).toEqual([])
+    })
+  }, 30_000)
+
+  it('answer 503 for what has effects while Redis is away, and everything else, and do nothing twice', async () => {
+    await arranged(
+      { store: 'redis', hosts: 2, random, leaseMs: 1_000, settleMs: 500 },
+      async (arrangement) => {
+        const { violations } = await outlastRedis(arrangement, {
+          random,
+          perSecond: 30,
+          outages: ['kill'],
+          outageMs: 500,
+        })
+        expect(violations).toEqual([])
+      },
+    )
+  }, 30_000)
+})

@@ -1,0 +1,72 @@
+/**
+ * Runs the chaos scenarios: `pnpm chaos [--only <name>] [--seed <number>] [--seeds <number>] [--minutes <number>]`.
+ *
+ * @module
+ */
+import { parseArgs } from 'node:util'
+import { createRandom } from './random.ts'
+import type { Scenario } from './run.ts'
+import { ambiguous } from './scenarios/ambiguous.ts'
+import { crashBatch } from './scenarios/crash-batch.ts'
+import { crashProvisioning } from './scenarios/crash-provisioning.ts'
+import { duplicates } from './scenarios/duplicates.ts'
+import { keepAlive } from './scenarios/keep-alive.ts'
+import { orders } from './scenarios/orders.ts'
+import { pausedHolder } from './scenarios/pause.ts'
+import { platformOutage } from './scenarios/platform-outage.ts'
+import { redisOutage } from './scenarios/redis-outage.ts'
+import { rolling } from './scenarios/rolling.ts'
+import { soak } from './scenarios/soak.ts'
+import { throughput } from './scenarios/throughput.ts'
+
+const say = (line: string) => void process.stdout.write(`${line}\n`)
+
+const scenarios: readonly Scenario[] = [
+  duplicates,
+  crashProvisioning,
+  crashBatch,
+  pausedHolder,
+  orders,
+  platformOutage,
+  redisOutage,
+  ambiguous,
+  keepAlive,
+  rolling,
+  throughput,
+  soak,
+]
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    seed: { type: 'string' },
+    seeds: { type: 'string', default: '20' },
+    minutes: { type: 'string', default: '10' },
+  },
+})
+const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000))
+const chosen = values.only ? scenarios.filter(({ name }) => values.only?.includes(name)) : scenarios
+if (chosen.length === 0) {
+  say(`There is no such scenario. There are: ${scenarios.map(({ name }) => name).join(', ')}.`)
+  process.exit(2)
+}
+
+say(`seed ${seed}\n`)
+let failed = false
+for (const { name, shows, run } of chosen) {
+  const began = performance.now()
+  say(`${name}: ${shows}`)
+  const { figures, violations } = await run({
+    seed,
+    random: createRandom(seed).fork(name),
+    minutes: Number(values.minutes),
+    seeds: Number(values.seeds),
+    say: (line) => say(`  … ${line}`),
+  })
+  for (const [what, figure] of Object.entries(figures)) say(`  ${what}: ${figure}`)
+  for (const violation of violations.slice(0, 20)) say(`  VIOLATION ${violation}`)
+  failed ||= violations.length > 0
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  say(`  ${violations.length} violations, ${seconds} s\n`)
+}
+process.exit(failed ? 1 : 0)

@@ -1,0 +1,32 @@
+/** Numbers that look random and are the same for the same seed, so that a run can be had again. */
+export interface Random {
+  /** From 0 to below 1. */
+  next(): number
+  /** A whole number from 0 to below `below`. */
+  below(below: number): number
+  pick<Item>(items: readonly [Item, ...Item[]]): Item
+  /** A generator of its own, so that what one part draws does not move the others. */
+  fork(name: string | number): Random
+}
+
+/** Makes a generator (mulberry32). */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  function next(): number {
+    state = (state + 0x6d_2b_79_f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+  const below = (limit: number) => Math.floor(next() * limit)
+  return {
+    next,
+    below,
+    pick: (items) => items[below(items.length)] ?? items[0],
+    fork(name) {
+      let hash = seed
+      for (const character of String(name)) hash = Math.imul(hash ^ character.charCodeAt(0), 16_777_619)
+      return createRandom(hash)
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { checkPublished, tally } from '../checks.ts'
+import { created } from '../events.ts'
+import { type Arrangement, arranged, type Findings, type ScenarioOptions } from '../run.ts'
+
+const ALWAYS = { times: Number.POSITIVE_INFINITY }
+
+/** A platform that takes no callbacks for a while. */
+export const platformOutage = {
+  name: 'platform-outage',
+  shows: 'the platform answers 503 for a while: applications are kept, and published once it is back',
+  run: ({ random, seeds }: ScenarioOptions) =>
+    arranged({ store: 'sqlite', hosts: 1, random }, (arrangement) =>
+      outlastPlatform(arrangement, {
+        deployments: seeds > 1 ? 10 : 3,
+        tries: seeds > 1 ? 3 : 1,
+        callbacks: /^\/deployments\/.+\/.+$/,
+      }),
+    ),
+}
+
+/** Creates deployments while no callback gets through, and again when it does. */
+export async function outlastPlatform(
+  arrangement: Arrangement,
+  { deployments, tries, callbacks }: { deployments: number; tries: number; callbacks: RegExp },
+): Promise<Findings> {
+  const { sender, platform, idp, journal } = arrangement
+  const violations: string[] = []
+  const ids = Array.from({ length: deployments }, (_, index) => `dep_${index}`)
+  for (const id of ids) platform.addDeployment({ id })
+
+  platform.faults.add({ path: callbacks, status: 503, ...ALWAYS })
+  for (let round = 0; round < tries; round += 1) {
+    const answers = await Promise.all(ids.map((id) => sender.once(created(id, id))))
+    for (const { status, body } of answers) {
+      if (status !== 502 || body.retryable !== true)
+        violations.push(`an answer was ${status} ${JSON.stringify(body)}`)
+    }
+    if (idp.applications.size !== deployments)
+      violations.push(`${idp.applications.size} applications were kept`)
+  }
+  if (journal.of('callback').some(({ what }) => what === 'outputs')) violations.push('outputs got through')
+
+  platform.faults.clear()
+  await Promise.all(ids.map((id) => sender.untilAnswered(created(id, id))))
+  for (const id of ids) violations.push(...checkPublished(arrangement, id))
+  const made = journal.of('application created').length
+  if (made !== deployments) violations.push(`${made} applications were made for ${deployments} deployments`)
+  const gone = journal.of('application deleted').length
+  if (gone > 0) violations.push(`${gone} applications were deleted`)
+  return {
+    figures: {
+      deployments,
+      applications: made,
+      answers: tally(journal.of('answer'), ({ status }) => status),
+    },
+    violations,
+  }
+}

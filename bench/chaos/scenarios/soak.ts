@@ -1,0 +1,80 @@
+import { sentTwice, tally } from '../checks.ts'
+import { pause } from '../clock.ts'
+import { arranged, type Findings, type ScenarioOptions } from '../run.ts'
+import { disturb } from '../soak-disturbances.ts'
+import { checkLife, type Life, liveOn } from '../soak-lives.ts'
+
+/** The lease of its hosts, in milliseconds. */
+const LEASE_MS = 2_000
+const PER_SECOND = 50
+
+/** Everything at once, for as long as is asked for. */
+export const soak = {
+  name: 'soak',
+  shows: 'about 50 events a second, with kills, pauses and outages at random: no orphan, no double, no loss',
+  run: ({ random, minutes, say }: ScenarioOptions): Promise<Findings> =>
+    arranged(
+      {
+        store: 'redis',
+        hosts: 2,
+        random: random.fork('sender'),
+        leaseMs: LEASE_MS,
+        settleMs: LEASE_MS,
+        environment: { REQUEST_TIMEOUT_MS: '4000' },
+      },
+      async (arrangement) => {
+        const { journal, idp, platform } = arrangement
+        const end = Date.now() + minutes * 60_000
+        const lives: Promise<Life>[] = []
+        const disturbing = disturb(arrangement, {
+          random: random.fork('disturbances'),
+          leaseMs: LEASE_MS,
+          end,
+        })
+        const drawn = random.fork('lives')
+        const began = performance.now()
+        let reported = 0
+        for (let number = 0; Date.now() < end; number += 1) {
+          lives.push(liveOn(arrangement, number, drawn.fork(number)))
+          // A life has about 1.6 events, its redeliveries not counted.
+          await pause(Math.max(0, began + (number * 1_600) / PER_SECOND - performance.now()))
+          const minute = Math.floor((performance.now() - began) / 60_000)
+          if (minute > reported) {
+            reported = minute
+            say(`${minute} min: ${lives.length} lives, ${journal.of('answer').length} deliveries`)
+          }
+        }
+        await disturbing
+        const ended = await Promise.all(lives)
+
+        const violations = ended.flatMap((life) => checkLife(arrangement, life))
+        violations.push(...sentTwice(arrangement))
+        const kept = new Set(
+          ended.flatMap(({ deployment, deleted }) =>
+            deployment && !deleted ? [platform.deployments.get(deployment)?.outputs.applicationId] : [],
+          ),
+        )
+        const orphans = [...idp.applications.keys()].filter((id) => !kept.has(id))
+        for (const orphan of orphans) violations.push(`${orphan} belongs to no deployment`)
+        const answers = journal.of('answer')
+        return {
+          figures: {
+            minutes,
+            lives: ended.length,
+            deliveries: answers.length,
+            'deliveries per second': Math.round(answers.length / ((performance.now() - began) / 1000)),
+            answers: tally(answers, ({ status, code }) => (code ? `${status} ${code}` : status)),
+            disturbances: tally(journal.of('fault'), ({ what }) => what),
+            mails: journal.of('mail accepted').length,
+            'mails answered with outcome_unknown': ended.filter(({ code }) => code === 'outcome_unknown')
+              .length,
+            'messages of batches that are unknown': ended.reduce((sum, { unknown }) => sum + unknown, 0),
+            'applications created': journal.of('application created').length,
+            'applications deleted': journal.of('application deleted').length,
+            orphans: orphans.length,
+          },
+          violations,
+        }
+      },
+    ),
+}

@@ -1,0 +1,83 @@
+import type { Fault } from '../../packages/core/src/testing/index.ts'
+import { pause } from './clock.ts'
+import type { Random } from './random.ts'
+import type { Arrangement } from './run.ts'
+
+/** Between two disturbances, in milliseconds, at most. */
+const CALM_MS = 4_000
+
+/** What a provider does to one call now and then. */
+const faults: readonly [Fault, ...Fault[]] = [
+  { cut: 'before' },
+  { cut: 'after' },
+  { cut: 'during' },
+  { status: 500 },
+  { status: 503, takesEffect: true },
+  { status: 429, headers: { 'retry-after': '1' } },
+  { hang: 'after' },
+  { hang: true },
+  { delayMs: 500 },
+]
+
+/** Disturbs the hosts, the store, the platform and the providers, one after another, until `end`. */
+export async function disturb(
+  arrangement: Arrangement,
+  { random, leaseMs, end }: { random: Random; leaseMs: number; end: number },
+): Promise<void> {
+  const { hosts, redis, platform, mail, idp, journal } = arrangement
+  const anyHost = () => hosts[random.below(hosts.length)]
+  const disturbances: Record<string, () => Promise<void>> = {
+    async 'host killed'() {
+      const host = anyHost()
+      host?.kill()
+      await host?.exited()
+      await pause(random.below(1_000))
+      await host?.restart()
+    },
+    async 'host stopped by SIGTERM'() {
+      const host = anyHost()
+      await host?.stop()
+      await host?.restart()
+    },
+    async 'host paused for twice its lease'() {
+      const host = anyHost()
+      host?.pause()
+      await pause(2 * leaseMs)
+      host?.resume()
+    },
+    async 'all hosts killed'() {
+      for (const host of hosts) host.kill()
+      await Promise.all(hosts.map((host) => host.exited()))
+      await Promise.all(hosts.map((host) => host.restart()))
+    },
+    async 'Redis killed'() {
+      await redis?.kill()
+      await pause(random.below(2_000))
+      await redis?.start()
+    },
+    async 'Redis paused'() {
+      redis?.pause()
+      await pause(random.below(2_000))
+      redis?.resume()
+    },
+    async 'platform away'() {
+      platform.faults.add({ status: 503, times: Number.POSITIVE_INFINITY })
+      await pause(random.below(2_000))
+      platform.faults.clear()
+    },
+    async 'mail provider fails'() {
+      for (let count = 0; count < 3; count += 1) mail.faults.add({ method: 'POST', ...random.pick(faults) })
+    },
+    async 'identity provider fails'() {
+      for (let count = 0; count < 3; count += 1) idp.faults.add(random.pick(faults))
+    },
+  }
+  const names = Object.keys(disturbances)
+  while (Date.now() < end) {
+    await pause(random.below(CALM_MS))
+    const name = names[random.below(names.length)] ?? ''
+    journal.write({ kind: 'fault', what: name })
+    await disturbances[name]?.()
+  }
+  for (const emulator of [platform, mail, idp]) emulator.faults.clear()
+}
