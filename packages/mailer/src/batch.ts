@@ -43,8 +43,9 @@ export interface BatchProgress {
   unknown: number
 }
 
-/** A message on its way, with its place in the batch. */
-export interface PlacedMessage extends ComposedMessage {
+/** What is kept of a message while it is on its way. */
+export type PlacedMessage = Pick<ComposedMessage, 'to' | 'recipients'> & {
+  /** Its place in the batch. */
   index: number
 }
 

@@ -5,13 +5,15 @@
  */
 import { isIntegrationError } from '@org/core/errors'
 import { failedResult, type MessageResult, type PlacedMessage } from './batch.ts'
-import { composeMessage, type Message, type MessageDefaults } from './message.ts'
+import { type ComposedMessage, composeMessage, type Message, type MessageDefaults } from './message.ts'
 
 /** What goes to the provider at once, and what of the messages in between must not leave. */
 export interface Call {
   /** Counts the calls of a batch, from 0. */
   number: number
   messages: PlacedMessage[]
+  /** All of them, as the JSON that leaves: once, because a call under way is what a batch holds in memory. */
+  jsonText: string
   unfit: MessageResult[]
 }
 
@@ -29,32 +31,67 @@ export async function* cutIntoCalls(
   messages: Iterable<Message> | AsyncIterable<Message>,
   defaults: MessageDefaults,
 ): AsyncGenerator<Call> {
-  let call: Call = { number: 0, messages: [], unfit: [] }
-  let bytes = 2
+  let draft = new Draft()
+  let number = 0
   let index = 0
   for await (const message of messages) {
-    const placed = compose(message, defaults, index)
-    index += 1
-    const size = 'error' in placed ? 0 : placed.bytes + 1
-    const full =
-      call.messages.length + ('error' in placed ? 0 : 1) > MAX_MESSAGES ||
-      (call.messages.length > 0 && bytes + size > MAX_BYTES) ||
-      call.unfit.length === MAX_UNFIT
-    if (full) {
-      yield call
-      call = { number: call.number + 1, messages: [], unfit: [] }
-      bytes = 2
+    const composed = compose(message, defaults, index)
+    if (draft.isFullFor(composed)) {
+      yield draft.toCall(number)
+      draft = new Draft()
+      number += 1
     }
-    if ('error' in placed) call.unfit.push(placed)
-    else call.messages.push(placed)
-    bytes += size
+    draft.add(composed, index)
+    index += 1
   }
-  if (call.messages.length > 0 || call.unfit.length > 0) yield call
+  if (!draft.isEmpty()) yield draft.toCall(number)
 }
 
-function compose(message: Message, defaults: MessageDefaults, index: number): PlacedMessage | MessageResult {
+/** A call that messages are still added to. */
+class Draft {
+  readonly #messages: PlacedMessage[] = []
+  readonly #unfit: MessageResult[] = []
+  readonly #texts: string[] = []
+  #bytes = 2
+
+  isEmpty(): boolean {
+    return this.#messages.length === 0 && this.#unfit.length === 0
+  }
+
+  isFullFor(composed: ComposedMessage | MessageResult): boolean {
+    if (this.#unfit.length === MAX_UNFIT) return true
+    if ('error' in composed) return false
+    const { length } = this.#messages
+    return length === MAX_MESSAGES || (length > 0 && this.#bytes + composed.bytes + 1 > MAX_BYTES)
+  }
+
+  add(composed: ComposedMessage | MessageResult, index: number): void {
+    if ('error' in composed) {
+      this.#unfit.push(composed)
+      return
+    }
+    this.#messages.push({ index, to: composed.to, recipients: composed.recipients })
+    this.#texts.push(composed.json)
+    this.#bytes += composed.bytes + 1
+  }
+
+  toCall(number: number): Call {
+    return {
+      number,
+      messages: this.#messages,
+      unfit: this.#unfit,
+      jsonText: `[${this.#texts.join(',')}]`,
+    }
+  }
+}
+
+function compose(
+  message: Message,
+  defaults: MessageDefaults,
+  index: number,
+): ComposedMessage | MessageResult {
   try {
-    return { ...composeMessage(message, defaults), index }
+    return composeMessage(message, defaults)
   } catch (error) {
     if (!isIntegrationError(error)) throw error
     return failedResult(index, null, error)

@@ -5,15 +5,10 @@
  * @module
  */
 import { createHttpClient, type HttpAnswer, type HttpRequest, maskAddresses } from '@org/core/http'
-import {
-  type BatchProgress,
-  type BatchResult,
-  type MessageResult,
-  type PlacedMessage,
-  toBatchResult,
-} from './batch.ts'
-import { cutIntoCalls } from './calls.ts'
+import { type BatchProgress, type BatchResult, type MessageResult, toBatchResult } from './batch.ts'
+import { type Call, cutIntoCalls } from './calls.ts'
 import { callError, missingToken, notUnderstood, refusalError } from './errors.ts'
+import { flatten } from './flatten.ts'
 import type { BatchJournal } from './journal.ts'
 import { composeMessage, type Message } from './message.ts'
 import { type CallOutcome, faultOf, makeCalls } from './sending.ts'
@@ -213,11 +208,10 @@ export function createMailer(options: MailerOptions): Mailer {
     // A batch may be of any length, so only its calls are limited where the caller gives no time for all.
     const deadline = limit === undefined ? Number.POSITIVE_INFINITY : Date.now() + limit
     const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
-    async function send(placed: readonly PlacedMessage[]): Promise<SendAnswer[]> {
-      const jsonText = `[${placed.map(({ json }) => json).join(',')}]`
+    async function send({ messages, jsonText }: Call): Promise<SendAnswer[]> {
       const callDeadline = Math.min(deadline, Date.now() + timeoutMs)
       const { body, status } = await call({ ...BATCH, jsonText }, true, callDeadline, signal)
-      const answers = readBatchAnswer(body, placed.length)
+      const answers = readBatchAnswer(body, messages.length)
       if (!answers) throw notUnderstood(status, true)
       return answers
     }
@@ -230,6 +224,10 @@ export function createMailer(options: MailerOptions): Mailer {
       onProgress?.({ ...progress })
       yield outcome
     }
+  }
+
+  async function* resultsOf(...batch: Parameters<typeof outcomesOf>): AsyncGenerator<MessageResult[]> {
+    for await (const { results } of outcomesOf(...batch)) yield results
   }
 
   const deadlineOf = (options: CallOptions) => Date.now() + (options.timeoutMs ?? timeoutMs)
@@ -256,8 +254,8 @@ export function createMailer(options: MailerOptions): Mailer {
       return toBatchResult(outcomes.flatMap(({ results }) => results))
     },
 
-    async *streamEmails(messages, options = {}) {
-      for await (const { results } of outcomesOf(messages, options)) yield* results
+    streamEmails(messages, options = {}) {
+      return flatten(resultsOf(messages, options))
     },
 
     getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {

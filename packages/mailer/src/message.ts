@@ -61,7 +61,7 @@ export interface MessageDefaults {
 export interface ComposedMessage {
   /** As JSON, in the provider's format. */
   json: string
-  /** The size of `json` in UTF-8. */
+  /** The size of `json` in UTF-8; of a small message, what it is at most. */
   bytes: number
   /** The To header. */
   to: string
@@ -71,6 +71,11 @@ export interface ComposedMessage {
 
 const MAX_RECIPIENTS = 50
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+/** So many characters can't make a difference: 500 such messages fit into a call, whatever they hold. */
+const SMALL_MESSAGE_LENGTH = 30_000
+const MAX_BYTES_PER_CHARACTER = 3
+const NOBODY: readonly Address[] = []
+const encoder = new TextEncoder()
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
 /**
@@ -88,14 +93,20 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
       fault(path, 'holds a line break or another control character')
     return value
   }
-  const list = (path: string, value: string | readonly string[] | undefined): Address[] => {
-    const items = typeof value === 'string' ? [value] : (value ?? [])
-    return items.flatMap((item, index) => {
-      const where = typeof value === 'string' ? path : `${path}[${index}]`
+  const list = (path: string, value: string | readonly string[] | undefined): readonly Address[] => {
+    if (!value && value !== '') return NOBODY
+    const items = typeof value === 'string' ? [value] : value
+    const addresses: Address[] = []
+    items.forEach((item, index) => {
       const parsed = typeof item === 'string' ? parseAddress(item) : undefined
-      if (!parsed) fault(where, 'expected one address, a@b.c or Name <a@b.c>; several go into a list')
-      return parsed ?? []
+      if (parsed) addresses.push(parsed)
+      else
+        fault(
+          items === value ? `${path}[${index}]` : path,
+          'expected one address, a@b.c or Name <a@b.c>; several go into a list',
+        )
     })
+    return addresses
   }
 
   const to = list('to', message.to)
@@ -103,7 +114,9 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
   const cc = list('cc', message.cc)
   const bcc = list('bcc', message.bcc)
   const replyTo = list('replyTo', message.replyTo)
-  const recipients = [...to, ...cc, ...bcc].map(({ address }) => address)
+  const recipients = to.map(({ address }) => address)
+  for (const { address } of cc) recipients.push(address)
+  for (const { address } of bcc) recipients.push(address)
   if (recipients.length > MAX_RECIPIENTS) {
     fault('to', `at most ${MAX_RECIPIENTS} recipients with cc and bcc, and these are ${recipients.length}`)
   }
@@ -115,13 +128,13 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
     fault('body', 'is another name for htmlBody; give one of them')
   const htmlBody = message.htmlBody ?? message.body
   if (!htmlBody && !message.textBody) fault('htmlBody', 'is required, or textBody: a message needs a body')
-  for (const [name, value] of Object.entries(message.headers ?? {})) {
+  for (const [name, value] of entriesOf(message.headers)) {
     // A name is only repeated in the path where it can't be an address, or hold a line break.
     if (HEADER_NAME.test(name)) line(`headers.${name}`, value)
     else fault('headers', 'has a name that no header can have')
   }
-  for (const [name, value] of Object.entries(message.metadata ?? {})) line('metadata', name + value)
-  for (const [index, { name, contentType, contentId = '' }] of (message.attachments ?? []).entries()) {
+  for (const [name, value] of entriesOf(message.metadata)) line('metadata', name + value)
+  for (const [index, { name, contentType, contentId = '' }] of message.attachments?.entries() ?? []) {
     line(`attachments[${index}]`, name + contentType + contentId)
   }
 
@@ -148,7 +161,7 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
     TrackLinks: message.trackLinks,
   }
   const json = JSON.stringify(wire)
-  const bytes = new TextEncoder().encode(json).byteLength
+  const bytes = sizeOf(json)
   if (bytes > MAX_MESSAGE_BYTES) fault('', 'the message is larger than 10 MB with its attachments')
   if (errors.length > 0) throw invalidMessage(errors)
   return { json, bytes, to: wire.To, recipients }
@@ -162,7 +175,21 @@ export function invalidMessage(errors: readonly FieldError[]): IntegrationError 
 }
 
 function formatList(addresses: readonly Address[]): string {
-  return addresses.map(formatAddress).join(', ')
+  let text = ''
+  for (const address of addresses)
+    text += text === '' ? formatAddress(address) : `, ${formatAddress(address)}`
+  return text
+}
+
+// Encoding each message only to measure it takes as long as everything else that is done with it.
+function sizeOf(json: string): number {
+  return json.length <= SMALL_MESSAGE_LENGTH
+    ? json.length * MAX_BYTES_PER_CHARACTER
+    : encoder.encode(json).byteLength
+}
+
+function entriesOf(texts: Readonly<Record<string, string>> | undefined): [string, string][] {
+  return texts ? Object.entries(texts) : []
 }
 
 function toBase64(bytes: Uint8Array): string {

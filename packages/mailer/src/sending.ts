@@ -5,7 +5,7 @@
  */
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { unknownOutcome } from '@org/core/http'
-import { answeredResult, failedResult, type MessageResult, type PlacedMessage } from './batch.ts'
+import { answeredResult, failedResult, type MessageResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { type BatchJournal, recall, toRecord } from './journal.ts'
 import type { SendAnswer } from './wire.ts'
@@ -13,7 +13,7 @@ import type { SendAnswer } from './wire.ts'
 /** How calls are made. */
 export interface SendOptions {
   /** Makes one call, or throws where the time is over or `signal` has fired. */
-  send: (messages: readonly PlacedMessage[]) => Promise<SendAnswer[]>
+  send: (call: Call) => Promise<SendAnswer[]>
   /** Calls under way at a time. */
   concurrency: number
   signal: AbortSignal | undefined
@@ -53,14 +53,15 @@ export async function* makeCalls(
   const underWay: Promise<CallOutcome>[] = []
   let broken = false
 
-  async function make({ number, messages, unfit }: Call): Promise<CallOutcome> {
+  async function make(call: Call): Promise<CallOutcome> {
+    const { number, messages, unfit } = call
     if (messages.length === 0) return { kind: 'unfit', results: unfit }
     const recalled = recall(journal?.read(number), messages)
     if (recalled) return { kind: 'answered', results: inOrder(recalled, unfit) }
     if (broken || (journal && Date.now() >= lastStart)) return { kind: 'left', results: [] }
     try {
       await journal?.write(number, 'begun')
-      const outcome = await attempt(messages, options)
+      const outcome = await attempt(call, options)
       await journal?.write(
         number,
         outcome.kind === 'refused' ? undefined : toRecord(outcome.results, messages),
@@ -81,11 +82,12 @@ export async function* makeCalls(
 }
 
 async function attempt(
-  messages: readonly PlacedMessage[],
+  call: Call,
   { send, signal }: SendOptions,
 ): Promise<Extract<CallOutcome, { kind: 'answered' | 'refused' }>> {
+  const { messages } = call
   try {
-    const answers = await send(messages)
+    const answers = await send(call)
     const results = messages.flatMap((message, at) =>
       answers[at] ? answeredResult(message, answers[at]) : [],
     )

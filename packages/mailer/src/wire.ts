@@ -64,16 +64,21 @@ export function readSendAnswer(body: unknown): SendAnswer | undefined {
   if (refusal.errorCode !== 0) return { accepted: false, refusal }
   const messageId = readText(body, 'MessageID')
   if (!messageId) return undefined
-  const submitted = new Date(readText(body, 'SubmittedAt') ?? Date.now())
-  const submittedAt = (Number.isNaN(submitted.getTime()) ? new Date() : submitted).toISOString()
+  const submittedAt = toUtc(readText(body, 'SubmittedAt'))
   return { accepted: true, messageId, submittedAt, to: readText(body, 'To') ?? '', message: refusal.message }
 }
 
 /** @returns `undefined` where it is not one answer for each of `count` messages */
 export function readBatchAnswer(body: unknown, count: number): SendAnswer[] | undefined {
   if (!Array.isArray(body) || body.length !== count) return undefined
-  const answers = body.flatMap((item: unknown) => readSendAnswer(item) ?? [])
-  return answers.length === count ? answers : undefined
+  const answers: SendAnswer[] = []
+  const items: unknown[] = body
+  for (const item of items) {
+    const answer = readSendAnswer(item)
+    if (!answer) return undefined
+    answers.push(answer)
+  }
+  return answers
 }
 
 /** @returns `undefined` where there is no error code */
@@ -125,6 +130,17 @@ export function readRejected(message: string, recipients: readonly string[]): st
 export function readNotice(message: string, rejected: readonly string[]): string | null {
   const known = message === 'OK' || message === 'Test job accepted' || message === '' || rejected.length > 0
   return known ? null : message
+}
+
+let latest = { time: '', utc: '' }
+
+// All messages of a call mostly have the same time, and reading it takes longer than the rest of an answer.
+function toUtc(time = ''): string {
+  if (time !== '' && time === latest.time) return latest.utc
+  const date = new Date(time)
+  if (Number.isNaN(date.getTime())) return new Date().toISOString()
+  latest = { time, utc: date.toISOString() }
+  return latest.utc
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
