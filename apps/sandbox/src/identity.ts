@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Served, serve } from '@org/core/testing'
+import { type Faults, type Served, serve } from '@org/core/testing'
 import type { BackendApi } from '@org/idp/testing'
 import { createPlatformApi, type PlatformApi } from '@org/idp-server/testing'
 import { type Environment, type Provider, SandboxError } from './environment.ts'
@@ -30,6 +30,8 @@ interface IdpServerSetting {
 export interface IdentitySetting {
   idp: IdpSetting
   idpServer: IdpServerSetting
+  /** The faults of what is emulated of both. */
+  identityFaults: Faults | undefined
   /** The mail address of the user that the walk creates. */
   newcomer: string
 }
@@ -62,6 +64,7 @@ export async function startIdentity(
       idpServer: accessToken
         ? { emulator: undefined, mayChange: realEffects }
         : { emulator, mayChange: true },
+      identityFaults: keys && accessToken ? undefined : emulator.faults,
       // The provider sends nothing to addresses with this mark.
       newcomer: keys || accessToken ? `ada-${crypto.randomUUID()}+clerk_test@example.com` : 'ada@example.com',
     },

@@ -10,6 +10,7 @@ import type { World } from './world.ts'
 export function printInvitation(
   terminal: Terminal,
   { url, mail, idp, idpServer, webhookSecret }: World,
+  pageUrl: string | undefined,
 ): void {
   const paragraph = (text: string) => {
     for (const line of wrap(text, terminal.width)) terminal.write(`${line}\n`)
@@ -28,6 +29,9 @@ export function printInvitation(
   ]
 
   terminal.write('\n')
+  if (pageUrl !== undefined) {
+    terminal.write(`  ${paint([['bold', `See it, try it, break it: ${pageUrl}`]], terminal)}\n\n`)
+  }
   if (webhookSecret) {
     paragraph(
       `The host stays up at ${url}. It takes signed events alone, because PLATFORM_WEBHOOK_SECRET is set; without that variable this would do:`,

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createRedactor } from '@org/core'
+import { createRedactor, type Redactor } from '@org/core'
 
 const MASK = '[redacted]'
 const SECRET_FIELD = /token|secret|password|api_?key/i
@@ -15,9 +15,13 @@ const NOT_BY_NAME = /^(\{\{|pk_(test|live)_|sk_(test|live)_[\w-]+$)/
 /**
  * Makes a function that copies plain data without the secrets in it. Of a secret key the prefix stays, so that
  * a key in the wrong place can be seen.
+ *
+ * @param redactor knows the secrets; whoever has it may tell it of more
  */
-export function createMask(secrets: readonly string[]): <T>(data: T) => T {
-  const redactor = createRedactor(secrets)
+export function createMask(
+  secrets: readonly string[],
+  redactor: Redactor = createRedactor(secrets),
+): <T>(data: T) => T {
   return (data) => redactor.data(JSON.parse(JSON.stringify(data, maskField)))
 }
 

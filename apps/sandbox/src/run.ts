@@ -7,6 +7,7 @@ import { ConfigurationError } from '@org/server'
 import { at } from './data.ts'
 import { type Environment, SandboxError } from './environment.ts'
 import { printInvitation } from './invitation.ts'
+import { type Page, startPage } from './page/server.ts'
 import { createPrinter, type Printer, type Summary } from './print.ts'
 import type { Terminal } from './terminal.ts'
 import { walks as allWalks } from './walk/index.ts'
@@ -21,10 +22,15 @@ export interface RunOptions {
   once: boolean
   /** Ends the run. */
   signal: AbortSignal
+  /**
+   * The port of the page, 0 for a free one.
+   * @default there is no page
+   */
+  pagePort?: number | undefined
   /** @default every walk there is */
   walks?: readonly Walk[] | undefined
   /** Is told when the walks are over, and the host stays up. */
-  onReady?: ((world: World) => void) | undefined
+  onReady?: ((world: World, page: Page | undefined) => void) | undefined
 }
 
 /**
@@ -33,33 +39,36 @@ export interface RunOptions {
  * @returns the exit code: 0 where every step passed
  */
 export async function run(options: RunOptions): Promise<number> {
-  const { environment, terminal, once, signal, walks = allWalks, onReady } = options
-  let world: World
+  const { environment, terminal, once, signal, walks = allWalks, pagePort, onReady } = options
+  let world: World | undefined
+  let page: Page | undefined
   try {
     world = await startWorld(environment)
-  } catch (error) {
-    if (!(error instanceof SandboxError || error instanceof ConfigurationError)) throw error
-    terminal.writeError(`${error.message}\n`)
-    return 1
-  }
-  try {
+    if (!once && pagePort !== undefined) page = await startPage(world, pagePort)
     const printer = createPrinter(terminal, world)
     printer.opening()
     const summary = await runWalks(walks, world, printer, signal)
     printer.summary(summary)
     if (!once && !signal.aborted) {
-      printInvitation(terminal, world)
+      page?.ready()
+      printInvitation(terminal, world, page?.url)
       world.onVisit((exchange) => {
         const event = String(at(exchange.event, 'name') ?? 'unreadable')
-        printer.heading(exchange.route, event, 'a call from outside')
+        const title = exchange.source === undefined ? 'a call from outside' : 'from the page'
+        printer.heading(exchange.route, event, title)
         printer.exchange(exchange, walks.find(({ route }) => route === exchange.route)?.describeCall)
       })
-      onReady?.(world)
+      onReady?.(world, page)
       await aborted(signal)
     }
     return summary.failed > 0 ? 1 : 0
+  } catch (error) {
+    if (!(error instanceof SandboxError || error instanceof ConfigurationError)) throw error
+    terminal.writeError(`${error.message}\n`)
+    return 1
   } finally {
-    await world.close()
+    await page?.close()
+    await world?.close()
   }
 }
 

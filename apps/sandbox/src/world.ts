@@ -7,7 +7,7 @@ import { type PlatformEvent, platformEvent } from '@org/core'
 import { createPlatformEmulator, deliver, type PlatformEmulator, type Served, serve } from '@org/core/testing'
 import { createHost, readConfig } from '@org/server'
 import { type Environment, SandboxError } from './environment.ts'
-import { createObserver, type Exchange, type LogLine } from './exchange.ts'
+import { createObserver, type Exchange, type LogLine, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
 import { type IdentitySetting, startIdentity } from './identity.ts'
 import { type MailSetting, startMail } from './mail.ts'
 
@@ -29,6 +29,12 @@ export interface World extends IdentitySetting {
   deliver(route: string, event: PlatformEvent, deliveryId: string): Promise<Exchange>
   /** From now on, tells of each event that somebody else delivers. */
   onVisit(listener: (exchange: Exchange) => void): void
+  /** From now on, tells whenever there is more to see of any event. */
+  onChange(listener: (exchange: OpenExchange) => void): void
+  /** The integration of each deployment, by its id. */
+  deploymentRoutes: ReadonlyMap<string, string>
+  /** Forgets what the walk left at the platform and at emulated providers, so that a person starts afresh. */
+  tidy(): void
   close(): Promise<void>
 }
 
@@ -79,11 +85,17 @@ async function start(
   const webhookSecret = config.webhookSecrets[0]
   const exchanges = new Map<string, Exchange>()
   const walking = new Set<string>()
+  const deploymentRoutes = new Map<string, string>()
   let visit: ((exchange: Exchange) => void) | undefined
+  let change: ((exchange: OpenExchange) => void) | undefined
 
   const observer = createObserver({
     platformUrl: platformServer.url,
-    onEvent: (event) => recordDeployment(platform, event),
+    onEvent(event, route) {
+      const id = recordDeployment(platform, event)
+      if (id !== undefined) deploymentRoutes.set(id, route)
+    },
+    onChange: (exchange) => change?.(exchange),
     onExchange(exchange) {
       const { deliveryId } = exchange
       if (deliveryId !== undefined && walking.has(deliveryId)) exchanges.set(deliveryId, exchange)
@@ -112,7 +124,11 @@ async function start(
       exchanges.delete(deliveryId)
       try {
         const url = `${hostServer.url}/${route}/webhook`
-        await deliver(fetch, event, { id: deliveryId, secret: webhookSecret, url })
+        const send = (request: Request) => {
+          request.headers.set(SOURCE_HEADER, 'walk')
+          return fetch(request)
+        }
+        await deliver(send, event, { id: deliveryId, secret: webhookSecret, url })
         const exchange = exchanges.get(deliveryId)
         if (!exchange) throw new Error('The answer did not come from this host.')
         return exchange
@@ -123,18 +139,30 @@ async function start(
     onVisit(listener) {
       visit = listener
     },
+    onChange(listener) {
+      change = listener
+    },
+    deploymentRoutes,
+    tidy() {
+      platform.reset()
+      deploymentRoutes.clear()
+      mail.setting.emulator?.reset()
+      identity.setting.idpServer.emulator?.reset()
+      identity.setting.idp.emulator?.reset()
+    },
     close,
   }
 }
 
 /** A platform knows the deployments that it sends events about; so does this one, whoever sends them. */
-function recordDeployment(platform: PlatformEmulator, event: unknown): void {
+function recordDeployment(platform: PlatformEmulator, event: unknown): string | undefined {
   const { data } = platformEvent.safeParse(event)
-  if (data?.name !== 'DEPLOYMENT_CREATED') return
+  if (data?.name !== 'DEPLOYMENT_CREATED') return undefined
   const { id, inputs = {} } = data.deployment
   const known = platform.deployments.get(id)
   if (known) known.inputs = inputs
   else platform.addDeployment({ id, inputs })
+  return id
 }
 
 async function listen(handle: (request: Request) => Promise<Response>, port: number): Promise<Served> {

@@ -2,14 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { serve } from '@org/core/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 /** The sandbox as its own process, as `npm start` runs it. */
-function start(...given: string[]) {
+function start(given: string[] = [], environment: NodeJS.ProcessEnv = {}) {
   return spawn(process.execPath, ['--conditions=@org/source', main, ...given], {
-    env: { PATH: process.env.PATH, PORT: '0' },
+    env: { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', ...environment },
   })
 }
 
@@ -24,20 +25,20 @@ async function finish(child: ReturnType<typeof start>) {
 
 describe('the command', () => {
   it('explains itself', async () => {
-    const { output, code } = await finish(start('--help'))
+    const { output, code } = await finish(start(['--help']))
     expect(output).toMatch(/^Usage: npm start/)
     expect(code).toBe(0)
   })
 
   it('refuses an option that it does not have', async () => {
-    const { output, errors, code } = await finish(start('--twice'))
+    const { output, errors, code } = await finish(start(['--twice']))
     expect(errors).toBe("Unknown option '--twice'. Try --help.\n")
     expect(output).toBe('')
     expect(code).toBe(1)
   })
 
   it('ends after the walk with --once, without colours where nobody sees them', async () => {
-    const { output, errors, code } = await finish(start('--', '--once'))
+    const { output, errors, code } = await finish(start(['--', '--once']))
     expect(output).toMatch(/\d+ steps passed, 0 failed/)
     expect(output).not.toContain('\u001b')
     expect(output).not.toContain('Ctrl-C')
@@ -45,12 +46,40 @@ describe('the command', () => {
     expect(code).toBe(0)
   })
 
-  it('stays up without --once, until Ctrl-C', async () => {
+  it('stays up without --once, with a page, until Ctrl-C', async () => {
     const child = start()
+    let printed = ''
+    let title: Promise<string> = Promise.resolve('')
     child.stdout.on('data', (chunk) => {
-      if (String(chunk).includes('Ctrl-C')) child.kill('SIGINT')
+      printed += chunk
+      const url = /See it, try it, break it: (\S+)/.exec(printed)?.[1]
+      if (url === undefined || !printed.includes('Ctrl-C')) return
+      child.stdout.removeAllListeners('data').resume()
+      title = fetch(url)
+        .then((response) => response.text())
+        .finally(() => child.kill('SIGINT'))
     })
-    const { code } = await finish(child)
+    const [code] = await once(child, 'close')
     expect(code).toBe(0)
+    expect(await title).toContain('<h1>See it, try it, break it</h1>')
+  })
+
+  it('says which variable is no port', async () => {
+    const { errors, code } = await finish(start([], { SANDBOX_PORT: 'three' }))
+    expect(errors).toBe('SANDBOX_PORT: expected a port from 0 to 65535.\n')
+    expect(code).toBe(1)
+  })
+
+  it('explains a port of the page that is taken, in one line', async () => {
+    const other = await serve(async () => new Response())
+    onTestFinished(other.close)
+    const { output, errors, code } = await finish(start([], { SANDBOX_PORT: String(other.port) }))
+    expect(errors).toMatch(
+      new RegExp(
+        `^[^\n]*page[^\n]*port ${other.port}: something else listens there[^\n]*SANDBOX_PORT=[^\n]*\n$`,
+      ),
+    )
+    expect(output).toBe('')
+    expect(code).toBe(1)
   })
 })

@@ -145,7 +145,9 @@ describe('a holder that dies', () => {
   )
 })
 
-it('500 random orders of creations, deletions and redeliveries leave nothing behind, and touch nothing of others', async () => {
+it('500 random orders of creations, deletions and redeliveries leave nothing behind, and touch nothing of others', {
+  timeout: 60_000,
+}, async () => {
   // A generator of our own, so that a failing order can be run again by its seed.
   const seed = 20_261_120
   let state = seed

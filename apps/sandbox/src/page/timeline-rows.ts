@@ -1,0 +1,107 @@
+/**
+ * An event as a row, and under it a row for each call. Rows have fixed heights (`static/rows.css`), so that
+ * thousands of them need not be in the page to be scrolled through.
+ *
+ * @module
+ */
+import { html } from 'hono/html'
+import { shortenIds, shortenPath } from '../shorten.ts'
+import type { TimelineCall, TimelineEntry } from '../timeline.ts'
+import { isTrouble } from '../timeline-filter.ts'
+import type { PageContext } from './context.ts'
+import { clock, duration, type Html, status, type Tone } from './html.ts'
+
+/** Calls that are rows of their own; the rest is one row that counts them. */
+const MOST_CALLS = 12
+
+/** How many rows an event's calls take. */
+export function callRows({ calls }: { calls: { length: number } }): number {
+  return calls.length > MOST_CALLS ? MOST_CALLS + 1 : calls.length
+}
+
+/** The rows of some events. */
+export function timelineRows(context: PageContext, entries: readonly TimelineEntry[]): Html {
+  return html`${entries.map((entry) => timelineRow(context, entry))}`
+}
+
+function timelineRow(context: PageContext, entry: TimelineEntry): Html {
+  const { number, subject, event, route, deployment, durationMs, calls } = entry
+  const hidden = calls.length - MOST_CALLS
+  const whole = Math.max(durationMs ?? 0, ...calls.map((call) => call.startedMs + (call.durationMs ?? 0)))
+  return html`<li class="entry" data-number="${number}">
+<a class="event-row" href="/timeline?event=${number}" data-open="${number}">
+<span class="number">${number}</span>
+<span class="outcome">${entryStatus(entry)}</span>
+<span class="what"><strong>${subject ?? event}</strong>${tagsOf(entry).map((tag) => html` <span class="tag">${tag}</span>`)}</span>
+<span class="where">${context.mask({ text: shortenIds([route, deployment].filter(Boolean).join(' · ')) }).text}</span>
+<span class="took">${duration(durationMs)}</span>
+<span class="when">${clock(entry.at)}</span></a>
+${
+  calls.length > 0
+    ? html`<ol class="calls">${calls.slice(0, MOST_CALLS).map((call, index) => callRow(context, entry, call, index, whole))}${
+        hidden > 0
+          ? html`<li><a class="call-row" href="/timeline?event=${number}" data-open="${number}"><span class="peer"></span><span class="path">and ${hidden} more calls</span></a></li>`
+          : ''
+      }</ol>`
+    : ''
+}</li>`
+}
+
+function callRow(
+  context: PageContext,
+  { number, deployment }: TimelineEntry,
+  call: TimelineCall,
+  index: number,
+  whole: number,
+): Html {
+  const { to, method, path, durationMs, detail } = call
+  // The deployment is named above.
+  const own = `/deployments/${encodeURIComponent(deployment ?? '')}`
+  const rest = path.startsWith(`${own}/`)
+    ? `…${path.slice(own.length)}`
+    : path === own
+      ? '/deployments/…'
+      : path
+  const shown = context.mask({ path: shortenPath(rest), detail })
+  return html`<li><a class="call-row" href="/timeline?event=${number}&call=${index}" data-open="${number}" data-call="${index}">
+<span class="peer">${to}</span>
+<span class="outcome">${callStatus(call)}</span>
+<span class="path"><span class="method">${method}</span> ${shown.path}</span>
+<span class="detail">${shown.detail}</span>
+${bar(call, whole)}
+<span class="took">${duration(durationMs)}</span></a></li>`
+}
+
+/** When the call was under way within its event. */
+function bar({ startedMs, durationMs, status: code }: TimelineCall, whole: number): Html {
+  const scale = 100 / Math.max(whole, 1)
+  const x = Math.min(98, startedMs * scale).toFixed(1)
+  const width = Math.max(2, (durationMs ?? 0) * scale).toFixed(1)
+  const tone = durationMs === undefined ? 'busy' : code === undefined || code >= 400 ? 'bad' : 'ok'
+  return html`<svg class="bar ${tone}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect x="${x}" y="1" width="${width}" height="6"/></svg>`
+}
+
+/** The status of an event. */
+export function entryStatus({ answer, calls }: TimelineEntry): Html {
+  if (!answer) return status('busy', 'running')
+  const tone: Tone = answer.status >= 400 ? 'bad' : calls.some(isTrouble) ? 'warn' : 'ok'
+  return status(tone, answer.status)
+}
+
+/** The status of a call. */
+export function callStatus(call: TimelineCall): Html {
+  if (call.durationMs === undefined) return status('busy', 'sent')
+  if (call.status === undefined) return status('bad', call.failure === 'connection cut' ? 'cut' : 'none')
+  return status(call.status < 400 ? 'ok' : 'bad', call.status)
+}
+
+/** What else there is to know of an event at a glance. */
+export function tagsOf({ answer, source, signed }: TimelineEntry): string[] {
+  return [
+    answer?.replayed ? 'replayed' : '',
+    answer?.code ?? '',
+
+    signed ? 'signed' : '',
+    source === 'walk' ? 'walk' : source === undefined ? 'from outside' : '',
+  ].filter((tag) => tag !== '')
+}

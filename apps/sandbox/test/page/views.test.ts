@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  deliverFromOutside,
+  describeInBrowser,
+  eventually,
+  openBrowser,
+  openTab,
+  sandboxForTest,
+} from './support.ts'
+
+describeInBrowser('the views', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  it('draws a form from the manifest: a domain for production alone, and the host’s fault at its field', async () => {
+    const { url, world } = await sandboxForTest()
+    const { tab } = await openTab(browser, `${url}/deployments?new=idp-server`)
+    expect(await tab.getByLabel('environmentType').inputValue()).toBe('development')
+    expect(await tab.getByLabel('domain').isVisible()).toBe(false)
+    await tab.getByLabel('environmentType').selectOption('production')
+    await tab.getByRole('button', { name: 'Deploy idp-server' }).click()
+    const domain = tab.getByLabel('domain')
+    await tab.locator('[data-field=domain] .fault').getByText('is required').waitFor()
+    expect(await domain.getAttribute('aria-invalid')).toBe('true')
+    expect(await domain.evaluate((field) => field === document.activeElement)).toBe(true)
+    await domain.fill('example.com')
+    await tab.getByRole('button', { name: 'Deploy idp-server' }).click()
+    await tab.locator('[data-deployment=dep_idp_server_1] .status').getByText('running').waitFor()
+    expect(world.platform.deployments.get('dep_idp_server_1')?.inputs).toMatchObject({
+      domain: 'example.com',
+    })
+    expect(await domain.getAttribute('aria-invalid')).toBe(null)
+  })
+
+  it('masks a secret output, and reveals and copies it on demand', async () => {
+    const { url, world } = await sandboxForTest()
+    const { tab } = await openTab(browser, `${url}/deployments?new=idp`)
+    await tab.getByRole('button', { name: 'Deploy idp' }).click()
+    const card = tab.locator('[data-deployment=dep_idp_1]')
+    await card.getByText('frontendApiUrl').first().waitFor()
+    const secret = String(world.idp.emulator?.instance.secretKey)
+    expect(await tab.content()).not.toContain(secret)
+    await card.getByRole('button', { name: 'Copy' }).click()
+    await tab.getByText('Copied.').waitFor()
+    expect(await tab.evaluate(() => navigator.clipboard.readText())).toBe(secret)
+    await card.getByRole('button', { name: 'Reveal' }).click()
+    await card.getByText(secret).waitFor()
+    await card.getByRole('button', { name: 'Hide' }).click()
+    expect(await tab.content()).not.toContain(secret)
+  })
+
+  it('generates a file, shows it without its secret, and saves it whole', async () => {
+    const { url, world } = await sandboxForTest()
+    const { tab } = await openTab(browser, `${url}/deployments?new=idp`)
+    await tab.getByRole('button', { name: 'Deploy idp' }).click()
+    await tab.getByRole('button', { name: 'Generate .env.local' }).click()
+    await tab.getByRole('link', { name: 'Files 1' }).click()
+    await tab.getByText("CLERK_SECRET_KEY='sk_test_[redacted]'").waitFor()
+    const [download] = await Promise.all([
+      tab.waitForEvent('download'),
+      tab.getByRole('link', { name: 'Save' }).click(),
+    ])
+    expect(await readFile(await download.path(), 'utf8')).toContain(
+      String(world.idp.emulator?.instance.secretKey),
+    )
+  })
+
+  it('puts the faults of arguments to their fields, and the result beside the form', async () => {
+    const { url } = await sandboxForTest()
+    const { tab } = await openTab(browser, `${url}/functions?route=idp&function=createUser`)
+    await tab.getByText('more fields').click()
+    await tab.getByLabel('publicMetadata').fill('{"plan":')
+    await tab.getByRole('button', { name: 'Call createUser' }).click()
+    await tab.locator('[data-field=publicMetadata] .fault').getByText('is not JSON').waitFor()
+    await tab.getByLabel('publicMetadata').fill('[1]')
+    await tab.getByRole('button', { name: 'Call createUser' }).click()
+    await tab.locator('[data-field=publicMetadata] .fault').getByText('expected record').waitFor()
+    await tab.getByLabel('publicMetadata').fill('{"plan":"pro"}')
+    await tab.getByLabel('emailAddress').fill('ada@example.com, countess@example.com')
+    await tab.getByRole('button', { name: 'Call createUser' }).click()
+    const result = tab.locator('#call-result')
+    await result.getByText('"plan": "pro"').waitFor()
+    await result.getByText('"countess@example.com"').waitFor()
+    await result.getByText('/v1/users').first().waitFor()
+  })
+
+  it('draws what was reported over time, and says the numbers', async () => {
+    const { url, world } = await sandboxForTest()
+    const { tab } = await openTab(browser, `${url}/deployments?new=mailer`)
+    await tab.getByRole('button', { name: 'Deploy mailer' }).click()
+    await tab.locator('[data-deployment=dep_mailer_1] .status').getByText('running').waitFor()
+    await tab.getByRole('link', { name: 'Metrics' }).click()
+    await tab.getByRole('button', { name: 'Read metrics' }).click()
+    const figure = tab.getByRole('figure').filter({ hasText: 'emails_sent' })
+    await figure.getByText('first reading').waitFor()
+    const body = {
+      name: 'FUNCTION_CALL',
+      functionCall: { name: 'sendEmail', arguments: { to: 'a@b.example', subject: 's', textBody: 't' } },
+    }
+    await deliverFromOutside(world.url, 'mailer', body)
+    await tab.getByRole('button', { name: 'Read metrics' }).click()
+    await figure.getByText('+1').waitFor()
+    expect(await figure.getByRole('img').getAttribute('aria-label')).toBe(
+      'emails_sent: 2 readings, the last one 1',
+    )
+    expect(await figure.locator('circle').count()).toBe(2)
+  })
+
+  it('breaks the platform for some calls, says so on every view, and mends it', async () => {
+    const { url, world } = await sandboxForTest()
+    const { tab } = await openTab(browser, `${url}/faults`)
+    await tab.getByLabel('Where').selectOption('platform')
+    await tab.getByLabel('500, internal error').check()
+    await tab.getByLabel('For the next').fill('2')
+    await tab.getByLabel('Only paths with').fill('/outputs')
+    await tab.getByRole('button', { name: 'Break it' }).click()
+    await tab.locator('[data-target=platform]').getByText('2 faults to come').waitFor()
+    await tab.goto(url)
+    await tab.getByText('Platform, 2 calls to come').waitFor()
+    await tab.getByRole('button', { name: 'Deploy', exact: true }).click()
+    await eventually(() => world.platform.calls.filter(({ status }) => status === 500).length).toBe(2)
+    await tab.locator('#latest').getByText('…/outputs').first().waitFor()
+    await tab.getByText('Broken on purpose').waitFor({ state: 'hidden' })
+    await tab.goto(`${url}/faults`)
+    await tab.getByLabel('Slow answer').check()
+    await tab.getByLabel('Delay').fill('20')
+    await tab.getByRole('button', { name: 'Break it' }).click()
+    await tab.getByRole('button', { name: 'Mend everything' }).click()
+    await eventually(() => world.mail.emulator?.faults.pending()).toEqual([])
+  })
+})

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseSession, SESSION_FORMAT } from '../src/session.ts'
+import { startWorld } from '../src/world.ts'
+
+const program = fileURLToPath(new URL('../src/replay.ts', import.meta.url))
+const secret = `whsec_${btoa('a secret of the platform')}`
+
+/** `pnpm replay`, with a file of this content. */
+async function replay(content: unknown, ...given: string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'sandbox-replay-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await writeFile(
+    join(folder, 'session.json'),
+    typeof content === 'string' ? content : JSON.stringify(content),
+  )
+  const child = spawn(process.execPath, ['--conditions=@org/source', program, 'session.json', ...given], {
+    env: { PATH: process.env.PATH, INIT_CWD: folder },
+  })
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  return { output, errors, code }
+}
+
+async function host(environment = {}) {
+  const world = await startWorld({ PORT: '0', ...environment })
+  onTestFinished(world.close)
+  return world
+}
+
+const mail = { to: 'ada@example.com', subject: 'Hello', textBody: 'Hello.' }
+const sending = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: mail } }
+const session = {
+  format: SESSION_FORMAT,
+  events: [
+    { route: 'mailer', deliveryId: 'evt_1', event: sending, answered: { status: 200 } },
+    { route: 'mailer', deliveryId: 'evt_1', event: sending, answered: { status: 200 } },
+    { route: 'mailer', text: '{"name": ', answered: { status: 200 } },
+  ],
+}
+
+describe('a replay', () => {
+  it('sends every event in its order, signed anew, and says what is different', async () => {
+    const { url, mail: provider } = await host({ PLATFORM_WEBHOOK_SECRET: secret })
+    const { output, errors, code } = await replay(session, '--url', `${url}/`, '--secret', secret)
+    expect(errors).toBe('')
+    expect(output.replaceAll(/\d+ ms/g, 'n ms').split('\n')).toEqual([
+      '    1  mailer FUNCTION_CALL sendEmail → 200 (n ms)',
+      '    2  mailer FUNCTION_CALL sendEmail → 200 replayed (n ms)',
+      '    3  mailer → 400 invalid_json was 200 (n ms)',
+      `3 events sent to ${url}, 1 answered with another status than before.`,
+      '',
+    ])
+    expect(provider.emulator?.messages).toHaveLength(1)
+    expect(code).toBe(0)
+  })
+
+  it('does everything once more with new ids', async () => {
+    const { url, mail: provider } = await host()
+    await replay(session, '--url', url, '--new-ids')
+    expect(provider.emulator?.messages).toHaveLength(2)
+  })
+
+  it('is refused by a host with another secret', async () => {
+    const { url } = await host({ PLATFORM_WEBHOOK_SECRET: secret })
+    const { output } = await replay(session, '--url', url, '--secret', `whsec_${btoa('another secret')}`)
+    expect(output.match(/401 invalid_signature/g)).toHaveLength(3)
+  })
+
+  it('stops where the host can’t be reached, and says how far it came', async () => {
+    const { output, errors, code } = await replay(session, '--url', 'http://127.0.0.1:9')
+    expect(errors).toBe('http://127.0.0.1:9 can’t be reached; 0 of 3 events were sent.\n')
+    expect(output).toBe('')
+    expect(code).toBe(1)
+  })
+
+  it.each([
+    ['not JSON', '{', 'it is not JSON'],
+    ['other JSON', { events: [] }, 'it is no session'],
+    ['an event without a route', { ...session, events: [{ event: {} }] }, 'events[0] has no route'],
+    [
+      'a route that leads elsewhere',
+      { ...session, events: [{ route: '../x', event: {} }] },
+      'events[0] has no route',
+    ],
+    [
+      'an event without a body',
+      { ...session, events: [{ route: 'mailer' }] },
+      'events[0] has neither event nor text',
+    ],
+  ])('refuses a file that is %s', async (_, content, reason) => {
+    expect(() => parseSession(typeof content === 'string' ? content : JSON.stringify(content))).toThrow(
+      reason,
+    )
+  })
+
+  it('says what is wrong with a file, and with what it was given', async () => {
+    const { errors, code } = await replay('{')
+    expect(errors).toMatch(/session\.json can’t be replayed: it is not JSON\.\n$/)
+    expect(code).toBe(1)
+    expect((await replay(session, '--url', 'nowhere')).errors).toBe('--url: “nowhere” is not a URL.\n')
+  })
+})
