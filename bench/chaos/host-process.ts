@@ -40,13 +40,23 @@ export interface HostProcess {
   pause(): void
   resume(): void
   exited(): Promise<number | null>
+  /** Why it ended although nobody had told it to, one entry for each time. */
+  readonly falls: readonly string[]
   /** Starts it anew where it is dead. */
   restart(): Promise<void>
 }
 
 /** Starts a host, and resolves when it listens. */
 export async function startHost(options: HostProcessOptions): Promise<HostProcess> {
-  let running = await launch(options)
+  const falls: string[] = []
+  const start = async () => {
+    const started = await launch(options)
+    started.exit.then((code) => {
+      if (code !== null && code !== 0) falls.push(`exit ${code}: ${started.log.slice(-8).join('\n')}`)
+    })
+    return started
+  }
+  let running = await start()
   const isAlive = () => running.child.exitCode === null && running.child.signalCode === null
   return {
     get url() {
@@ -79,8 +89,9 @@ export async function startHost(options: HostProcessOptions): Promise<HostProces
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
     exited: () => running.exit,
+    falls,
     async restart() {
-      if (!isAlive()) running = await launch(options)
+      if (!isAlive()) running = await start()
     },
   }
 }

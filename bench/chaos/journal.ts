@@ -5,7 +5,9 @@ type Effect =
   | { kind: 'mail accepted'; messageId: string; to: string }
   | { kind: 'callback'; deployment: string; what: string; body: unknown }
   | { kind: 'answer'; delivery: string; status: number; code: string | undefined; host: number }
-  | { kind: 'fault'; what: string }
+  | { kind: 'disturbance'; what: string }
+  /** A host failed in a way that it did not foresee; with what its log says. */
+  | { kind: 'host fault'; delivery: string; log: string | undefined }
 
 /** A list that only grows: what is judged after a run, and by it alone. */
 export interface Journal {

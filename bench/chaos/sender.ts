@@ -45,6 +45,12 @@ export function createSender(hosts: readonly HostProcess[], journal: Journal, ra
     const status = answer?.status ?? 0
     const code = typeof body.code === 'string' ? body.code : undefined
     journal.write({ kind: 'answer', delivery: id, status, code, host })
+    if (code === 'internal_error') {
+      // The line may come after the answer.
+      await pause(100)
+      const log = hosts[host]?.log.findLast((line) => line.includes('internal_error'))
+      journal.write({ kind: 'host fault', delivery: id, log })
+    }
     return { status, body, replayed: answer?.headers.get('idempotency-replayed') === 'true' }
   }
 

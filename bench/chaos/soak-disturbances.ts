@@ -75,8 +75,10 @@ export async function disturb(
   const names = Object.keys(disturbances)
   while (Date.now() < end) {
     await pause(random.below(CALM_MS))
+    // As whatever supervises a host in production does.
+    for (const host of hosts) await host.restart()
     const name = names[random.below(names.length)] ?? ''
-    journal.write({ kind: 'fault', what: name })
+    journal.write({ kind: 'disturbance', what: name })
     await disturbances[name]?.()
   }
   for (const emulator of [platform, mail, idp]) emulator.faults.clear()

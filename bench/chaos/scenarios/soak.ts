@@ -49,6 +49,8 @@ export const soak = {
 
         const violations = ended.flatMap((life) => checkLife(arrangement, life))
         violations.push(...sentTwice(arrangement))
+        for (const { falls } of arrangement.hosts) violations.push(...falls)
+        for (const { delivery, log } of journal.of('host fault')) violations.push(`${delivery}: ${log}`)
         const kept = new Set(
           ended.flatMap(({ deployment, deleted }) =>
             deployment && !deleted ? [platform.deployments.get(deployment)?.outputs.applicationId] : [],
@@ -64,7 +66,7 @@ export const soak = {
             deliveries: answers.length,
             'deliveries per second': Math.round(answers.length / ((performance.now() - began) / 1000)),
             answers: tally(answers, ({ status, code }) => (code ? `${status} ${code}` : status)),
-            disturbances: tally(journal.of('fault'), ({ what }) => what),
+            disturbances: tally(journal.of('disturbance'), ({ what }) => what),
             mails: journal.of('mail accepted').length,
             'mails answered with outcome_unknown': ended.filter(({ code }) => code === 'outcome_unknown')
               .length,
