@@ -8,5 +8,6 @@ export default defineConfig({
       externalConditions: ['@org/source', 'node'],
     },
   },
-  test: { include: ['test/**/*.test.ts'] },
+  // Generous, because a test says nothing of time; a busy machine is no reason to fail.
+  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
 })

@@ -179,7 +179,7 @@ describe('a send of which nobody knows whether it happened is never repeated:', 
     ['an answer without an end', { status: 200, body: ' '.repeat(1_100_000), takesEffect: true }, 200, 1],
   ])('%s', async (_what, fault, status, accepted) => {
     provider.faults.add(fault)
-    expect(await fail({ timeoutMs: 'hang' in fault ? 100 : undefined })).toMatchObject({
+    expect(await fail({ timeoutMs: 'hang' in fault ? 1_000 : undefined })).toMatchObject({
       code: 'outcome_unknown',
       status: 409,
       retryable: false,

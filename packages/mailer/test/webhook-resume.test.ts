@@ -1,6 +1,6 @@
 import { type DeliveryStore, memoryStore } from '@org/core'
 import { deliver } from '@org/core/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { runWebhook } from './webhook-support.ts'
 
@@ -125,17 +125,16 @@ describe('a batch that the provider slows down in the middle', () => {
 
 it('a batch for which the time is not enough stops in time, and goes on at the next delivery', async () => {
   const store = memoryStore()
-  provider.faults.add({ path: '/email/batch', delayMs: 500, times: 8 })
   const everyone = Array.from({ length: 6_000 }, (_, index) => `person-${index}@example.org`)
-  const event = {
-    ...newsletter,
-    functionCall: {
-      ...newsletter.functionCall,
-      arguments: { ...newsletter.functionCall.arguments, to: everyone },
-    },
-  }
-  const first = await deliver(arrangement.handler({ store, timeoutMs: 750 }), event, { id: 'evt_1' })
+  const args = { ...newsletter.functionCall.arguments, to: everyone }
+  const event = { ...newsletter, functionCall: { ...newsletter.functionCall, arguments: args } }
+  // The clock jumps to shortly before the deadline while the first calls are under way.
+  vi.useFakeTimers({ toFake: ['Date'] })
+  arrangement.atRequest(1, () => vi.setSystemTime(Date.now() + 18_000))
+  const first = await deliver(arrangement.handler({ store }), event, { id: 'evt_1' })
+  vi.useRealTimers()
   expect(first).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
+  expect(provider.messages.length).toBeLessThan(6_000)
   const second = await deliver(arrangement.handler({ store }), event, { id: 'evt_1' })
   expect(answer.parse(second.body).result).toMatchObject({ sent: 6_000, failed: 0, unknown: 0 })
   expect(Math.max(...timesSent().values())).toBe(1)
