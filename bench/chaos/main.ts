@@ -51,6 +51,7 @@ if (chosen.length === 0) {
   process.exit(2)
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 say(`seed ${seed}\n`)
 let failed = false
 for (const { name, shows, run } of chosen) {

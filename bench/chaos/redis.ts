@@ -47,6 +47,9 @@ export async function startRedis(): Promise<RedisServer> {
     await gone
   }
 
+  // A run that is ended in the middle leaves nothing behind.
+  const end = () => void child?.kill('SIGKILL')
+  process.once('exit', end)
   await start()
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -55,6 +58,7 @@ export async function startRedis(): Promise<RedisServer> {
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     async close() {
+      process.off('exit', end)
       await kill()
       rmSync(folder, { recursive: true, force: true })
     },

@@ -32,6 +32,8 @@ export interface Sender {
 }
 
 const LONGEST_TRY_MS = 30_000
+/** Between two tries; a platform waits longer, and a run has less time. */
+const LONGEST_WAIT_MS = 1_000
 
 /** Makes a sender; it signs what it sends. */
 export function createSender(hosts: readonly HostProcess[], journal: Journal, random: Random): Sender {
@@ -58,13 +60,13 @@ export function createSender(hosts: readonly HostProcess[], journal: Journal, ra
     once,
     async untilAnswered(delivery, timeoutMs = 30_000) {
       const end = Date.now() + timeoutMs
-      for (;;) {
+      for (let waitMs = 50; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
         const answer = await once(delivery)
         if (answer.status === 200 || (answer.status >= 400 && answer.body.retryable === false)) return answer
         if (Date.now() > end) {
           throw new Error(`${delivery.id}: still ${answer.status} ${JSON.stringify(answer.body)}`)
         }
-        await pause(50 + random.below(100))
+        await pause(waitMs * (0.5 + random.next()))
       }
     },
   }

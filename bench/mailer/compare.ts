@@ -16,6 +16,7 @@ import { failureRows } from './failures.ts'
 import { importRow, installAll, weightRows } from './install.ts'
 import { peers } from './peers.ts'
 import { type Row, toTable } from './row.ts'
+import { runtimeRows } from './runtimes.ts'
 import { singleRow, streamRows } from './throughput.ts'
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
@@ -31,6 +32,8 @@ try {
   rows.push(await importRow(installed, values.quick ? 3 : 15))
   say('failing …')
   rows.push(...(await failureRows(installed)))
+  say('travelling …')
+  rows.push(...(await runtimeRows(installed, folder)))
   say('sending …')
   rows.push(...(await streamRows(installed, values.quick ? 10_000 : 100_000, values.quick ? 1 : 3)))
   rows.push(await singleRow(installed, values.quick ? 10 : 150))

@@ -32,6 +32,8 @@ export interface Peer {
   pointedBy: string
   /** A whole program that sends one mail. */
   program: string
+  /** The same with the SDK's module as `sdk`, to a server on this machine at `port`. */
+  statement: string
   connect(project: string, port: number): Client
 }
 
@@ -53,6 +55,8 @@ const mailer: Peer = {
   program: `import { createMailer } from '@org/mailer'
     const mailer = createMailer({ apiToken: globalThis.TOKEN })
     await mailer.sendEmail({ from: 'a@example.com', to: 'b@example.com', subject: 'Hello', textBody: 'Hi' })`,
+  statement: `await sdk.createMailer({ apiToken: 't', baseUrl: 'http://127.0.0.1:' + port })
+    .sendEmail({ from: 'a@example.com', to: 'b@example.com', subject: 'Hello', textBody: 'Hi' })`,
   connect(project, port) {
     const { createMailer }: typeof import('@org/mailer') = load(project, '@org/mailer')
     const client = createMailer({ apiToken: 'server-token', baseUrl: `http://127.0.0.1:${port}` })
@@ -72,6 +76,9 @@ const postmark: Peer = {
   program: `import { ServerClient } from 'postmark'
     const client = new ServerClient(globalThis.TOKEN)
     await client.sendEmail({ From: 'a@example.com', To: 'b@example.com', Subject: 'Hello', TextBody: 'Hi' })`,
+  statement: `const { ServerClient } = sdk.ServerClient ? sdk : sdk.default
+    await new ServerClient('t', { requestHost: '127.0.0.1:' + port, useHttps: false })
+      .sendEmail({ From: 'a@example.com', To: 'b@example.com', Subject: 'Hello', TextBody: 'Hi' })`,
   connect(project, port) {
     const { ServerClient }: typeof import('postmark') = load(project, 'postmark')
     const client = new ServerClient('server-token', { requestHost: `127.0.0.1:${port}`, useHttps: false })
@@ -89,6 +96,8 @@ const resend: Peer = {
   pointedBy: '`baseUrl`',
   program: `import { Resend } from 'resend'
     await new Resend(globalThis.TOKEN).emails.send(${PROGRAM_MAIL})`,
+  statement: `const { error } = await new sdk.Resend('re_t', { baseUrl: 'http://127.0.0.1:' + port }).emails.send(${PROGRAM_MAIL})
+    if (error) throw new Error(error.message)`,
   connect(project, port) {
     const { Resend }: typeof import('resend') = load(project, 'resend')
     const client = new Resend('re_token', { baseUrl: `http://127.0.0.1:${port}` })
@@ -107,6 +116,8 @@ const nodemailer: Peer = {
   program: `import nodemailer from 'nodemailer'
     const transport = nodemailer.createTransport({ host: 'localhost', port: 25 })
     await transport.sendMail(${PROGRAM_MAIL})`,
+  statement: `const { createTransport } = sdk.createTransport ? sdk : sdk.default
+    await createTransport({ host: '127.0.0.1', port, ignoreTLS: true }).sendMail(${PROGRAM_MAIL})`,
   connect(project, port) {
     const { createTransport }: typeof import('nodemailer') = load(project, 'nodemailer')
     const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: true })
@@ -121,6 +132,10 @@ const sendgrid: Peer = {
   pointedBy: "`client.setDefaultRequest('baseUrl', …)`",
   program: `import mail from '@sendgrid/mail'
     mail.setApiKey(globalThis.TOKEN)
+    await mail.send(${PROGRAM_MAIL})`,
+  statement: `const mail = sdk.setApiKey ? sdk : sdk.default
+    mail.setApiKey('SG.t')
+    mail.client.setDefaultRequest('baseUrl', 'http://127.0.0.1:' + port + '/')
     await mail.send(${PROGRAM_MAIL})`,
   connect(project, port) {
     const service: typeof import('@sendgrid/mail') & { client: ApiClient } = load(project, '@sendgrid/mail')

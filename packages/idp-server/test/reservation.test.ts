@@ -1,0 +1,67 @@
+import { memoryStore } from '@org/core'
+import { deliver } from '@org/core/testing'
+import { expect, it } from 'vitest'
+import { applicationsPath } from './support.ts'
+import { runWebhook } from './webhook-support.ts'
+
+const arrangement = runWebhook()
+const { provider, platform, asked, deployment } = arrangement
+
+const LEASE_MS = 60_000
+const inputs = { applicationName: 'Shop' }
+const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
+const creates = () => asked().filter((request) => request === `POST ${applicationsPath}`).length
+
+/** A store in which the application is claimed by `act` as soon as the provider has it. */
+function contended(
+  act: (store: ReturnType<typeof memoryStore>, subject: string) => Promise<void>,
+  now?: () => number,
+) {
+  const store = memoryStore(now ? { now } : {})
+  const handle = arrangement.handler({
+    store,
+    settleMs: 0,
+    async fetch(input, init) {
+      const before = new Set(provider.applications.keys())
+      const response = await fetch(input, init)
+      const made = [...provider.applications.keys()].find((id) => !before.has(id))
+      if (made && before.size === 0) await act(store, `idp-server/application/${made}`)
+      return response
+    },
+  })
+  return { store, handle }
+}
+
+it('an application that another deployment took first is left to it, and another one is made', async () => {
+  platform.addDeployment({ id: 'dep_1', inputs })
+  const { handle } = contended(async (store, subject) => {
+    const claimed = await store.claim({ subject, leaseMs: LEASE_MS })
+    if (claimed.state !== 'claimed') throw new Error(claimed.state)
+    const progress = { owner: 'idp-server/deployment/dep_2' }
+    await store.complete(claimed.lease, { answer: { status: 200, body: '' }, progress, keepMs: LEASE_MS })
+  })
+  const first = await deliver(handle, created, { id: 'evt_1' })
+  expect(first).toMatchObject({ status: 409, body: { code: 'delivery_in_progress', retryable: true } })
+  expect(deployment()?.outputs).toEqual({})
+
+  const [taken] = provider.applications.keys()
+  expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)
+  expect(creates()).toBe(2)
+  expect(deployment()?.outputs.applicationId).not.toBe(taken)
+})
+
+it('an application for which a holder died while it reserved it is waited for, and not made again', async () => {
+  let time = Date.now()
+  platform.addDeployment({ id: 'dep_1', inputs })
+  const { handle } = contended(
+    async (store, subject) => void (await store.claim({ subject, leaseMs: LEASE_MS })),
+    () => time,
+  )
+  for (let tries = 0; tries < 2; tries += 1) {
+    const answer = await deliver(handle, created, { id: 'evt_1' })
+    expect(answer).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
+  }
+  time += LEASE_MS
+  expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)
+  expect(creates()).toBe(1)
+})
