@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRandom } from './random.ts'
 import type { Scenario } from './run.ts'
@@ -18,6 +20,10 @@ import { redisOutage } from './scenarios/redis-outage.ts'
 import { rolling } from './scenarios/rolling.ts'
 import { soak } from './scenarios/soak.ts'
 import { throughput } from './scenarios/throughput.ts'
+
+/** Violations that are printed; the others go to a file. */
+const SHOWN = 20
+const dataFolder = new URL('../../.data/chaos', import.meta.url).pathname
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -65,7 +71,12 @@ for (const { name, shows, run } of chosen) {
     say: (line) => say(`  … ${line}`),
   })
   for (const [what, figure] of Object.entries(figures)) say(`  ${what}: ${figure}`)
-  for (const violation of violations.slice(0, 20)) say(`  VIOLATION ${violation}`)
+  for (const violation of violations.slice(0, SHOWN)) say(`  VIOLATION ${violation}`)
+  if (violations.length > SHOWN) {
+    mkdirSync(dataFolder, { recursive: true })
+    writeFileSync(join(dataFolder, `${name}.txt`), violations.join('\n'))
+    say(`  … all of them are in ${join(dataFolder, `${name}.txt`)}`)
+  }
   failed ||= violations.length > 0
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   say(`  ${violations.length} violations, ${seconds} s\n`)

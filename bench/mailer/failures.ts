@@ -67,7 +67,11 @@ export async function failureRows(installed: readonly Installed[]): Promise<Row[
     await row('The caller aborts after 0.1 s', abort),
     await row('A recipient that is inactive (422, code 406)', refusedRecipient, 'SMTP: `550` to RCPT.'),
     await row('One of two recipients is left out (200, in prose)', partly, 'SMTP: `550` to the second RCPT.'),
-    await row('Seven failures: what a caller can tell', sevenFailures, `They are ${sevenNames}.`),
+    await row(
+      'Seven failures: what a caller can tell',
+      sevenFailures,
+      `They are ${sevenNames}; SMTP: six of its own.`,
+    ),
   ]
 }
 
@@ -204,9 +208,12 @@ async function sevenFailures({ peer, client, provider }: Stage): Promise<string>
   const classes = new Set(
     outcomes.flatMap((outcome) => (outcome.kind === 'rejected' ? [classOf(outcome.error)] : [])),
   )
-  const told = (name: string) =>
-    outcomes.filter((outcome) => outcome.kind === 'rejected' && field(outcome.error, name) !== undefined)
-      .length
+  const errors = outcomes.map((outcome) =>
+    outcome.kind === 'rejected'
+      ? outcome.error
+      : field(outcome.kind === 'resolved' && outcome.value, 'error'),
+  )
+  const told = (name: string) => errors.filter((error) => field(error, name) !== undefined).length
   const whole = outcomes.length
   const parts = [
     `${seen} of ${whole} seen as failures`,
