@@ -168,7 +168,8 @@ function keepAlive(
   { logger, leaseMs, now }: ClaimOptions,
 ): Claim {
   const lost = new AbortController()
-  const lose = () => lost.abort(new Error('The claim on this delivery was lost to another holder.'))
+  // What is ended by it says why, and not that something went wrong.
+  const lose = () => lost.abort(takenOverByAnother())
   // Counted from before the store was asked, so it is never later than what the store goes by.
   let until = asked + leaseMs
   const timer = setInterval(() => {

@@ -49,6 +49,21 @@ describe('a process that was stopped for longer than its lease', () => {
     expect(sent).toBe(0)
   })
 
+  it('says so also where its own work is ended by it', async () => {
+    const { now, pass } = clock()
+    const host = createHost({
+      now,
+      store: memoryStore({ now }),
+      async provider(call, context) {
+        pass(LEASE_MS)
+        await post(call, context).catch(() => {})
+        context.signal.throwIfAborted()
+      },
+    })
+    const answer = await deliver(host.handle, created, { id })
+    expect(answer).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
+  })
+
   it('while the provider worked publishes nothing any more', async () => {
     const { now, pass } = clock()
     const host = createHost({ now, provider: async () => pass(LEASE_MS), store: memoryStore({ now }) })
