@@ -105,10 +105,10 @@ describeInBrowser('the views', () => {
     await deliverFromOutside(world.url, 'mailer', body)
     await tab.getByRole('button', { name: 'Read metrics' }).click()
     await figure.getByText('+1').waitFor()
-    expect(await figure.getByRole('img').getAttribute('aria-label')).toBe(
+    await eventually(() => figure.getByRole('img').getAttribute('aria-label')).toBe(
       'emails_sent: 2 readings, the last one 1',
     )
-    expect(await figure.locator('circle').count()).toBe(2)
+    await eventually(() => figure.locator('circle').count()).toBe(2)
   })
 
   it('breaks the platform for some calls, says so on every view, and mends it', async () => {
