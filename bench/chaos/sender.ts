@@ -10,6 +10,8 @@ export interface Answer {
   status: number
   body: Record<string, unknown>
   replayed: boolean
+  /** Seconds to wait before the next try, where the answer says so. */
+  retryAfter: number
 }
 
 /** One event, as the platform delivers it: the same route, id and body at every try. */
@@ -53,7 +55,12 @@ export function createSender(hosts: readonly HostProcess[], journal: Journal, ra
       const log = hosts[host]?.log.findLast((line) => line.includes('internal_error'))
       journal.write({ kind: 'host fault', delivery: id, log })
     }
-    return { status, body, replayed: answer?.headers.get('idempotency-replayed') === 'true' }
+    return {
+      status,
+      body,
+      replayed: answer?.headers.get('idempotency-replayed') === 'true',
+      retryAfter: Number(answer?.headers.get('retry-after') ?? 0),
+    }
   }
 
   return {
@@ -66,7 +73,7 @@ export function createSender(hosts: readonly HostProcess[], journal: Journal, ra
         if (Date.now() > end) {
           throw new Error(`${delivery.id}: still ${answer.status} ${JSON.stringify(answer.body)}`)
         }
-        await pause(waitMs * (0.5 + random.next()))
+        await pause(Math.max(waitMs * (0.5 + random.next()), 1_000 * answer.retryAfter))
       }
     },
   }

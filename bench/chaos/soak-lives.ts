@@ -17,8 +17,8 @@ export interface Life {
 }
 
 const PEOPLE = 20
-/** For what a host that was paused or killed holds, and for what the platform gave up in between. */
-const PATIENCE_MS = 120_000
+/** A platform tries for days; nothing may take longer than this to be answered once all is calm. */
+const PATIENCE_MS = 15 * 60_000
 
 /** Lives one life: a mail, a batch, a deployment, or a question. */
 export async function liveOn(arrangement: Arrangement, number: number, random: Random): Promise<Life> {
@@ -49,7 +49,14 @@ async function deliver({ sender }: Arrangement, delivery: Delivery, random: Rand
   const again = random.below(5) === 0 ? sender.once(delivery) : undefined
   const answer = await sender
     .untilAnswered(delivery, PATIENCE_MS)
-    .catch((error: Error): Answer => ({ status: 0, body: { detail: error.message }, replayed: false }))
+    .catch(
+      (error: Error): Answer => ({
+        status: 0,
+        body: { detail: error.message },
+        replayed: false,
+        retryAfter: 0,
+      }),
+    )
   await again
   if (random.below(10) === 0) await sender.once(delivery)
   return answer
