@@ -47,16 +47,14 @@ export async function liveOn(arrangement: Arrangement, number: number, random: R
 /** Delivers until it is answered, and now and then once more at the same time, or afterwards. */
 async function deliver({ sender }: Arrangement, delivery: Delivery, random: Random): Promise<Answer> {
   const again = random.below(5) === 0 ? sender.once(delivery) : undefined
-  const answer = await sender
-    .untilAnswered(delivery, PATIENCE_MS)
-    .catch(
-      (error: Error): Answer => ({
-        status: 0,
-        body: { detail: error.message },
-        replayed: false,
-        retryAfter: 0,
-      }),
-    )
+  const answer = await sender.untilAnswered(delivery, PATIENCE_MS).catch(
+    (error: Error): Answer => ({
+      status: 0,
+      body: { detail: error.message },
+      replayed: false,
+      retryAfter: 0,
+    }),
+  )
   await again
   if (random.below(10) === 0) await sender.once(delivery)
   return answer

@@ -18,7 +18,7 @@ export interface HttpAnswer {
  *
  * @throws {HttpFailure} `too_large`
  */
-export async function readText({ body, status }: Response, maxBytes: number): Promise<string> {
+async function readText({ body, status }: Response, maxBytes: number): Promise<string> {
   if (!body) return ''
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -39,19 +39,15 @@ export async function readText({ body, status }: Response, maxBytes: number): Pr
 }
 
 /**
- * @throws {HttpFailure} where it is not 2xx, or not whole JSON
+ * Reads an answer to its end.
+ *
+ * @param maxBytes of the body, after decompression
+ * @throws {HttpFailure} where it is not 2xx, not whole JSON, or longer
  */
-export function understand(response: Response, text: string): HttpAnswer {
+export async function readAnswer(response: Response, maxBytes: number): Promise<HttpAnswer> {
+  const text = await readText(response, maxBytes)
   const parsed = parseJson(text)
-  if (!response.ok) {
-    throw new HttpFailure('status', `The server answered with status ${response.status}.`, {
-      // A refusal below 500 was decided before anything was done; 408 is a time-out by another name.
-      sent: response.status < 500 && response.status !== 408 ? 'no' : 'unknown',
-      status: response.status,
-      body: parsed.ok ? parsed.value : undefined,
-      retryAfter: readRetryAfter(response.headers),
-    })
-  }
+  if (!response.ok) throw toRefusal(response, parsed.ok ? parsed.value : undefined)
   if (!parsed.ok) {
     throw new HttpFailure('malformed', 'The server answered with success, but not with whole JSON.', {
       sent: 'unknown',
@@ -59,6 +55,17 @@ export function understand(response: Response, text: string): HttpAnswer {
     })
   }
   return { status: response.status, headers: response.headers, body: parsed.value }
+}
+
+/** An answer that is not 2xx, as the failure that it means. */
+export function toRefusal({ status, headers }: Response, body?: unknown): HttpFailure {
+  return new HttpFailure('status', `The server answered with status ${status}.`, {
+    // A refusal below 500 was decided before anything was done; 408 is a time-out by another name.
+    sent: status < 500 && status !== 408 ? 'no' : 'unknown',
+    status,
+    body,
+    retryAfter: readRetryAfter(headers),
+  })
 }
 
 function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {

@@ -5,13 +5,12 @@
  * @module
  */
 
-import type { KyInstance } from 'ky'
 import { isIntegrationError } from './errors.ts'
-import { type HttpAnswer, readText, understand } from './http-answer.ts'
+import { type HttpAnswer, readAnswer } from './http-answer.ts'
 import { HttpFailure, interrupted, toFailure } from './http-failure.ts'
 
-export type { HttpAnswer } from './http-answer.ts'
-export { HttpFailure, type HttpFailureKind } from './http-failure.ts'
+export { type HttpAnswer, readAnswer, toRefusal } from './http-answer.ts'
+export { HttpFailure, type HttpFailureKind, toFailure } from './http-failure.ts'
 export { maskAddresses, type ProviderFacts, toProviderError, unknownOutcome } from './provider-error.ts'
 
 /** Options of {@link createHttpClient}. */
@@ -81,9 +80,6 @@ const REPEATABLE_STATUS = new Set([408, 429, 500, 502, 503, 504])
 const FIRST_BACKOFF_MS = 200
 const LONGEST_BACKOFF_MS = 2_000
 
-// Loaded at the first call, because a program that only imports this should start fast.
-let ky: KyInstance | undefined
-
 /**
  * Makes a client for one base URL.
  *
@@ -127,15 +123,11 @@ function backoff(attempt: number): number {
   return Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt)
 }
 
-// ky's own retries are off: they would have to decide before the body is read, clone every request for the
-// case, and shorten a Retry-After instead of giving up. The body and the signal join the request last: on Node
-// a request that is made with them is copied through a stream, which takes a third of the time of a call.
 async function attemptOnce(
   options: HttpClientOptions,
   request: HttpRequest,
   deadline: number,
 ): Promise<HttpAnswer> {
-  ky ??= (await import('ky')).default
   const { signal: caller } = request
   if (caller?.aborted) throw interrupted(caller, 'no')
   const remaining = deadline - Date.now()
@@ -156,8 +148,9 @@ async function attemptOnce(
   let status: number | undefined
   try {
     const body = request.jsonText ?? (request.json === undefined ? null : JSON.stringify(request.json))
-    const late = { body, signal: controller.signal }
-    const response = await ky(toUrl(options.baseUrl, request), {
+    // The two arguments as they are, also for an injected fetch: on Node a Request that is made of them first is
+    // copied through a stream, which takes a third of the time of a call.
+    const response = await (options.fetch ?? fetch)(toUrl(options.baseUrl, request), {
       method: request.method,
       headers: {
         accept: 'application/json',
@@ -165,15 +158,12 @@ async function attemptOnce(
         ...options.headers,
         ...request.headers,
       },
+      body,
       redirect: 'manual',
-      retry: 0,
-      throwHttpErrors: false,
-      timeout: false,
-      fetch: (made) => (options.fetch ? options.fetch(new Request(made, late)) : fetch(made, late)),
+      signal: controller.signal,
     })
     status = response.status
-    const text = await readText(response, request.maxBytes ?? DEFAULT_MAX_BYTES)
-    return understand(response, text)
+    return await readAnswer(response, request.maxBytes ?? DEFAULT_MAX_BYTES)
   } catch (error) {
     // An injected fetch may have decided by itself that the call must not leave.
     throw isIntegrationError(error) ? error : toFailure(error, status, caller, timedOut)

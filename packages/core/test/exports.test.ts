@@ -33,7 +33,16 @@ const entries = {
     'toProblem',
   ],
   './errors': ['IntegrationError', 'errorCodes', 'isIntegrationError', 'toIntegrationError'],
-  './http': ['HttpFailure', 'createHttpClient', 'maskAddresses', 'toProviderError', 'unknownOutcome'],
+  './http': [
+    'HttpFailure',
+    'createHttpClient',
+    'maskAddresses',
+    'readAnswer',
+    'toFailure',
+    'toProviderError',
+    'toRefusal',
+    'unknownOutcome',
+  ],
   './testing': [
     'ConnectionCut',
     'connectPlatform',

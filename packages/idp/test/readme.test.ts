@@ -20,8 +20,8 @@ beforeAll(() => {
   vi.stubEnv('IDP_SHARED_PUBLISHABLE_KEY', backend.instance.publishableKey)
   vi.stubEnv('PLATFORM_WEBHOOK_SECRET', secret)
   vi.spyOn(console, 'log').mockImplementation(() => {})
-  vi.stubGlobal('fetch', (input: Request, init?: RequestInit) =>
-    hosts.get(new URL(input.url).host)?.(input, init),
+  vi.stubGlobal('fetch', (input: string | Request, init?: RequestInit) =>
+    hosts.get(new URL(new Request(input).url).host)?.(input, init),
   )
 })
 beforeEach(() => backend.reset())

@@ -33,7 +33,7 @@ export function runWebhook(): WebhookArrangement {
       platform: createPlatformClient({
         baseUrl: server?.url ?? '',
         token: 'platform-token',
-        wait: async () => {},
+        backoffMs: 0,
       }),
       shared: { apiToken: 'shared-token', fromEmail: 'Shop <shop@example.com>' },
       baseUrl: mail.url,

@@ -1,6 +1,13 @@
 import { type CallbackOptions, IntegrationError, type Platform, type WriteResult } from '@org/core'
-import { createHttpClient, type HttpAnswer, HttpFailure, type HttpRequest } from '@org/core/http'
+import { HttpFailure, readAnswer, toFailure, toRefusal } from '@org/core/http'
+import ky, { type HTTPError, isHTTPError, isTimeoutError, type Options } from 'ky'
 import { deploymentRecord } from './schema.ts'
+
+const MAX_TRIES = 5
+const LONGEST_BACKOFF_MS = 2_000
+const REPEATABLE = [408, 429, 500, 502, 503, 504]
+/** Of an answer. */
+const MAX_BYTES = 1024 * 1024
 
 /** Options of {@link createPlatformClient}. */
 export interface PlatformClientOptions {
@@ -15,8 +22,11 @@ export interface PlatformClientOptions {
    * @default 15_000
    */
   timeoutMs?: number | undefined
-  /** Waits between two tries; tests pass one that does not. */
-  wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
+  /**
+   * The longest wait before the second try, in milliseconds; it doubles for each further one, up to 2 seconds.
+   * @default 400
+   */
+  backoffMs?: number | undefined
 }
 
 /**
@@ -32,67 +42,92 @@ export interface PlatformClientOptions {
  * ```
  */
 export function createPlatformClient(options: PlatformClientOptions): Platform {
-  const { baseUrl, token, fetch, timeoutMs = 15_000, wait } = options
-  const http = createHttpClient({
-    baseUrl,
-    fetch,
-    wait,
-    attempts: 5,
-    timeoutMs: Math.min(5_000, timeoutMs),
-    headers: token ? { authorization: `Bearer ${token}` } : {},
+  const { baseUrl, token, timeoutMs = 15_000, backoffMs = 400 } = options
+  const client = ky.create({
+    ...(options.fetch ? { fetch: options.fetch } : {}),
+    headers: { accept: 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+    redirect: 'manual',
+    timeout: Math.min(5_000, timeoutMs),
   })
 
-  /** @returns the answer, or `undefined` where the platform does not know the deployment */
+  /** @returns what the platform answered, or `undefined` where it does not know the deployment */
   async function send(
-    request: HttpRequest,
+    path: string,
+    request: Pick<Options, 'method' | 'json'>,
     what: string,
-    { signal, idempotencyKey }: CallbackOptions = {},
-  ): Promise<HttpAnswer | undefined> {
-    const headers = idempotencyKey ? { 'idempotency-key': toHeaderValue(idempotencyKey) } : {}
+    { signal: caller, idempotencyKey }: CallbackOptions = {},
+  ): Promise<{ body: unknown } | undefined> {
+    const deadline = Date.now() + timeoutMs
+    const timer = AbortSignal.timeout(timeoutMs)
     try {
-      return await http({ ...request, headers, repeatable: true, signal, deadline: Date.now() + timeoutMs })
+      const response = await client(baseUrl.replace(/\/+$/, '') + path, {
+        ...request,
+        headers: idempotencyKey ? { 'idempotency-key': toHeaderValue(idempotencyKey) } : {},
+        signal: caller ? AbortSignal.any([caller, timer]) : timer,
+        retry: {
+          limit: MAX_TRIES - 1,
+          methods: ['get', 'put', 'post'],
+          statusCodes: REPEATABLE,
+          afterStatusCodes: REPEATABLE,
+          delay: (tries) => backoffMs * 2 ** (tries - 1),
+          backoffLimit: LONGEST_BACKOFF_MS,
+          jitter: true,
+          // A platform that asks for more time than is left is not asked again: who called it can wait.
+          shouldRetry: ({ error }) => (isHTTPError(error) ? fitsBefore(deadline, error) : true),
+        },
+      })
+      return await readAnswer(response, MAX_BYTES)
     } catch (error) {
-      if (error instanceof HttpFailure && error.status === 404) return undefined
-      throw unavailable(error, what)
+      const failure = isHTTPError(error)
+        ? toRefusal(error.response)
+        : toFailure(error, undefined, caller, isTimeoutError(error) || timer.aborted)
+      if (failure instanceof HttpFailure && failure.status === 404) return undefined
+      throw unavailable(failure, what)
     }
   }
 
   async function write(
-    method: 'PUT' | 'POST',
+    method: 'put' | 'post',
     path: string,
     json: object,
     what: string,
     callback: CallbackOptions | undefined,
   ): Promise<WriteResult> {
-    return (await send({ method, path, json }, what, callback)) ? 'accepted' : 'gone'
+    return (await send(path, { method, json }, what, callback)) ? 'accepted' : 'gone'
   }
 
   return {
     async getDeployment(id, callback) {
       const what = 'read the deployment'
-      const answer = await send({ method: 'GET', path: pathOf(id) }, what, callback)
+      const answer = await send(pathOf(id), { method: 'get' }, what, callback)
       if (!answer) return undefined
       const record = deploymentRecord.safeParse(answer.body)
       if (!record.success) throw unavailable(record.error, what)
       return record.data
     },
     setStatus: (id, status, callback) =>
-      write('PUT', `${pathOf(id)}/status`, status, 'set the status', callback),
+      write('put', `${pathOf(id)}/status`, status, 'set the status', callback),
     appendLogs: (id, entries, callback) =>
-      write('POST', `${pathOf(id)}/logs`, { entries }, 'write logs', callback),
+      write('post', `${pathOf(id)}/logs`, { entries }, 'write logs', callback),
     setOutputs: (id, outputs, callback) =>
-      write('PUT', `${pathOf(id)}/outputs`, outputs, 'publish the outputs', callback),
+      write('put', `${pathOf(id)}/outputs`, outputs, 'publish the outputs', callback),
     reportMetrics: (id, metrics, callback) =>
-      write('POST', `${pathOf(id)}/metrics`, { metrics }, 'report metrics', callback),
+      write('post', `${pathOf(id)}/metrics`, { metrics }, 'report metrics', callback),
     putDownload: (id, downloadId, files, callback) =>
       write(
-        'PUT',
+        'put',
         `${pathOf(id)}/downloads/${encodeURIComponent(downloadId)}`,
         { files },
         'hand over the files',
         callback,
       ),
   }
+}
+
+/** @returns `false` where the wait that is asked for is over too late; otherwise nothing is said about it */
+function fitsBefore(deadline: number, { response }: HTTPError): false | undefined {
+  const { retryAfter = 0 } = toRefusal(response)
+  return Date.now() + retryAfter * 1000 >= deadline ? false : undefined
 }
 
 function pathOf(id: string): string {

@@ -9,28 +9,24 @@ export async function startPlatform() {
     headers.push(request.headers)
     return platform.fetch(request)
   })
-  const waits: number[] = []
 
   return {
     ...platform,
     server,
     /** Of each request, as they came. */
     headers,
-    /** How long the clients wanted to wait, in milliseconds. */
-    waits,
-    /** A client with the right token that never waits. */
+    /** A client with the right token, which tries again at once. */
     connect: (options: Partial<PlatformClientOptions> = {}) =>
       createPlatformClient({
         baseUrl: server.url,
         token: 'platform-token-1',
-        wait: async (milliseconds) => void waits.push(milliseconds),
+        backoffMs: 0,
         ...options,
       }),
     reset() {
       platform.reset()
       platform.addDeployment({ id: 'dep_1', inputs: { region: 'eu' } })
       headers.length = 0
-      waits.length = 0
     },
   }
 }
