@@ -43,7 +43,12 @@ export interface Claim {
   ensureHeld(): void
   /** Records a step. */
   advance(name: string, value: Json): Promise<void>
-  complete(answer: RecordedAnswer, progress?: Record<string, Json>): Promise<void>
+  /**
+   * Ends the work.
+   *
+   * @returns why the answer is not recorded; `undefined` where it is
+   */
+  complete(answer: RecordedAnswer, progress?: Record<string, Json>): Promise<IntegrationError | undefined>
   /**
    * Gives the claim back.
    *
@@ -73,7 +78,7 @@ export async function reserve(
     keepMs: KEEP_MS,
   }
   const kept = await store.complete(lease, completion).catch((cause: unknown) => {
-    throw unreachable(cause, options.logger)
+    throw logged(unreachable(cause), options.logger)
   })
   if (!kept) throw inProgress(1)
   return mine
@@ -142,7 +147,7 @@ async function askStore(
   try {
     return await store.claim({ ...request, leaseMs })
   } catch (cause) {
-    throw unreachable(cause, logger)
+    throw logged(unreachable(cause), logger)
   }
 }
 
@@ -152,8 +157,12 @@ function inProgress(retryAfter: number): IntegrationError {
   })
 }
 
-function unreachable(cause: unknown, logger: Logger): IntegrationError {
-  logger('error', 'The delivery store can’t be reached.', { reason: reasonOf(cause) })
+function logged(failure: IntegrationError, logger: Logger): IntegrationError {
+  logger('error', 'The delivery store can’t be reached.', { reason: reasonOf(failure.cause) })
+  return failure
+}
+
+function unreachable(cause: unknown): IntegrationError {
   return new IntegrationError(
     'overloaded',
     'The delivery store can’t be reached, and without it this could happen twice.',
@@ -190,26 +199,27 @@ function keepAlive(
     if (lost.signal.aborted) throw takenOverByAnother()
   }
 
-  async function end(what: string, write: () => Promise<boolean>): Promise<void> {
+  async function end(what: string, write: () => Promise<boolean>): Promise<IntegrationError | undefined> {
     clearInterval(timer)
-    async function tryOnce(): Promise<unknown> {
+    async function tryOnce(): Promise<IntegrationError | undefined> {
       try {
-        if (!(await write()))
-          logger('warn', `The ${what} was not recorded: the claim had been lost.`, { ...lease })
-        return undefined
-      } catch (error) {
-        return error
+        if (await write()) return undefined
+        logger('warn', `The ${what} was not recorded: the claim had been lost.`, { ...lease })
+        return takenOverByAnother()
+      } catch (cause) {
+        return unreachable(cause)
       }
     }
-    const error = await tryOnce()
-    if (error === undefined) return
-    // The effect has happened, or certainly has not: the answer stands, and does not wait for the store.
-    logger('error', `The ${what} was not recorded.`, { ...lease, reason: reasonOf(error) })
+    const failure = await tryOnce()
+    if (failure?.code !== 'overloaded') return failure
+    // The effect has happened, or certainly has not: what can be said of it does not wait for the store.
+    logger('error', `The ${what} was not recorded.`, { ...lease, reason: reasonOf(failure.cause) })
     const again = setInterval(async () => {
-      if (now() >= until || (await tryOnce()) === undefined) clearInterval(again)
+      if (now() >= until || (await tryOnce())?.code !== 'overloaded') clearInterval(again)
     }, END_AGAIN_MS)
     // Not a reason for a process to stay: then the lease runs out by itself.
     again.unref?.()
+    return failure
   }
 
   return {
@@ -221,7 +231,7 @@ function keepAlive(
     async advance(name, value) {
       progress[name] = value
       const kept = await store.advance(lease, { [name]: value }).catch((cause: unknown) => {
-        throw unreachable(cause, logger)
+        throw logged(unreachable(cause), logger)
       })
       if (kept) return
       lose()
@@ -229,13 +239,14 @@ function keepAlive(
     },
     complete: (answer, latest = progress) =>
       end('answer', () => store.complete(lease, { answer, progress: latest, keepMs: KEEP_MS })),
-    release: (intent) =>
-      end('release', async () => {
+    async release(intent) {
+      await end('release', async () => {
         if (intent === 'undone' && progress.intent === true) {
           if (!(await store.advance(lease, { intent: null }))) return false
         }
         return store.release(lease)
-      }),
+      })
+    },
   }
 }
 

@@ -57,7 +57,10 @@ export async function once(
     // A call is never gone on with after its answer.
     const steps = event.name === 'FUNCTION_CALL' ? {} : { ...claim.progress }
     const progress = deleted ? { deleted: true } : steps
-    await claim.complete(await sealAnswer(recordable(answer, delivery), seal), progress)
+    const unrecorded = await claim.complete(await sealAnswer(recordable(answer, delivery), seal), progress)
+    // What was sent, was sent. But a deployment can be gone on with, and its end rests on the record: a
+    // creation that comes late would not know of a deletion that the platform takes for done.
+    if (unrecorded && event.name !== 'FUNCTION_CALL') return failed(unrecorded, delivery.redactor)
   }
   return answer
 }

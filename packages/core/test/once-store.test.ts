@@ -46,6 +46,40 @@ describe('a store that can’t be reached', () => {
   })
 })
 
+describe('the end of a deployment’s event that can’t be recorded', () => {
+  it.each([
+    {
+      how: 'because the store is away',
+      complete: () => Promise.reject(new Error('away')),
+      code: 'overloaded',
+    },
+    { how: 'because the claim was lost', complete: async () => false, code: 'delivery_in_progress' },
+  ])('$how is not acknowledged, so that it is delivered again', async ({ complete, code }) => {
+    for (const event of [created, deleted]) {
+      const host = createHost({ store: { ...memoryStore(), complete } })
+      expect(await deliver(host.handle, event, { id })).toMatchObject({ body: { code, retryable: true } })
+    }
+  })
+
+  it('leaves no way for a creation that comes after it', async () => {
+    let time = Date.now()
+    const memory = memoryStore({ now: () => time })
+    let away = true
+    const host = createHost({
+      store: {
+        ...memory,
+        complete: (...end) => (away ? Promise.reject(new Error('away')) : memory.complete(...end)),
+      },
+    })
+    expect((await deliver(host.handle, deleted, { id: 'evt_deleted' })).status).toBe(503)
+    away = false
+    time += 60_000
+    expect((await deliver(host.handle, deleted, { id: 'evt_deleted' })).status).toBe(200)
+    const late = await deliver(host.handle, created, { id: 'evt_created' })
+    expect(late).toMatchObject({ status: 200, body: { status: 'ignored' } })
+  })
+})
+
 describe('a holder that vanished in the middle of its work', () => {
   /** A store in which a holder has claimed a subject, written something down, and vanished. */
   async function abandoned(subject: string, progress: Record<string, Json> = {}) {
