@@ -35,6 +35,29 @@ describeInBrowser('the timeline', () => {
     expect(complaints).toEqual([])
   })
 
+  it('shows an event that comes while an older list of events is still under way', async () => {
+    const { url } = await sandboxForTest()
+    const { tab } = await openTab(browser, 'about:blank')
+    let held: (() => Promise<void>)[] | undefined = []
+    await tab.route('**/timeline/index?*', async (route) => {
+      const response = await route.fetch()
+      if (held) held.push(() => route.fulfill({ response }))
+      else await route.fulfill({ response })
+    })
+    await tab.goto(`${url}/timeline`)
+    await eventually(() => held?.length).toBeGreaterThan(0)
+    await call(url, 'sendEmail', mail)
+    const titles = () => tab.locator('.event-row strong').allTextContents()
+    await eventually(titles).toEqual(['sendEmail'])
+    const older = held
+    held = undefined
+    const arrived = tab.waitForResponse('**/timeline/index?*')
+    for (const answer of older) await answer()
+    await (await arrived).finished()
+    await tab.evaluate(() => new Promise(requestAnimationFrame))
+    expect(await titles()).toEqual(['sendEmail'])
+  })
+
   it('delivers again with the same id, with a new one, and twice at once', async () => {
     const { url, world } = await sandboxForTest()
     const { tab } = await openTab(browser, `${url}/timeline`)

@@ -21,6 +21,8 @@ const blocks = new Map()
 let chosen
 let rereading
 let asked = 0
+/** What changed since the index was asked for: its answer may be older. */
+let meanwhile = new Map()
 
 const observer = new IntersectionObserver(
   (entries) => {
@@ -55,10 +57,11 @@ function query() {
 async function readIndex() {
   asked += 1
   const own = asked
+  meanwhile = new Map()
   const index = await fetch(`/timeline/index?${query()}`).then((response) => response.json())
   // A later question may be answered earlier.
   if (own !== asked) return
-  rows = new Map(index)
+  rows = new Map([...index, ...meanwhile])
   layOut()
 }
 
@@ -80,6 +83,7 @@ function take(entries) {
   for (const [number, calls, source] of entries) {
     if (source === 'walk') continue
     rows.set(number, Math.min(calls, MOST_CALLS))
+    meanwhile.set(number, Math.min(calls, MOST_CALLS))
     touched.add(Math.floor(number / BLOCK))
   }
   layOut(touched)
