@@ -27,9 +27,14 @@ const rules: readonly Rule[] = [
   // What only Node has: loaded by its entry alone, so that the other runtimes' entries stay free of it.
   { files: /^apps\/server\/src\/run\.ts$/, may: /^(@hono\/node-server|packages\/core\/)/ },
   { files: /^apps\/server\/src\/(dispatch|outbound)\.ts$/, may: /^(undici|packages\/core\/)/ },
-  { files: /^apps\/server\/src\/egress\.ts$/, may: /^(node:(net|dns)|ipaddr\.js|undici|packages\/core\/)/ },
+  {
+    files: /^apps\/server\/src\/egress(-rule)?\.ts$/,
+    may: /^(node:(net|dns)|ipaddr\.js|undici|packages\/core\/)/,
+  },
+  { files: /^apps\/server\/src\/process-metrics\.ts$/, may: /^node:(fs|perf_hooks)$/ },
+  { files: /^apps\/server\/src\/tracing\.ts$/, may: /^(@opentelemetry\/api|packages\/core\/)/ },
   { files: /^apps\/server\/src\/hmac\.ts$/, may: /^(node:crypto|packages\/core\/)/ },
-  { files: /^apps\/server\/src\/store\.ts$/, may: /^(@redis\/client|packages\/core\/)/ },
+  { files: /^apps\/server\/src\/(function-)?store\.ts$/, may: /^(@redis\/client|packages\/core\/)/ },
   {
     files: /^apps\/server\//,
     may: /^(zod|hono|pino|cockatiel|packages\/(core|platform-client)\/|packages\/[\w-]+\/src\/webhook\.ts)/,

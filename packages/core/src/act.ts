@@ -5,6 +5,7 @@
  */
 import * as z from 'zod'
 import { type AnswerBody, ignored } from './answer.ts'
+import type { AnswerTo } from './answer-schema.ts'
 import type { HandlerContext } from './context.ts'
 import { IntegrationError } from './errors.ts'
 import type { EventNamed, PlatformEvent } from './event.ts'
@@ -91,13 +92,22 @@ async function create<Settings>({
   return { status: 'running', outputs }
 }
 
-async function remove<Settings>({ handlers, context, report }: Job<Settings>): Promise<AnswerBody> {
+async function remove<Settings>({
+  handlers,
+  context,
+  report,
+}: Job<Settings>): Promise<AnswerTo<'DEPLOYMENT_DELETED'>> {
   await handlers.deleted?.(context)
   report.status('stopped')
   return { status: 'stopped' }
 }
 
-async function probe<Settings>({ handlers, context, report, redactor }: Job<Settings>): Promise<AnswerBody> {
+async function probe<Settings>({
+  handlers,
+  context,
+  report,
+  redactor,
+}: Job<Settings>): Promise<AnswerTo<'HEALTH_CHECK'>> {
   const checks = redactor.data((await handlers.health?.(context)) ?? [])
   const failing = checks.filter((check) => !check.healthy)
   if (failing.length === 0) report.status('running')
@@ -111,7 +121,7 @@ async function measure<Settings>({
   context,
   report,
   now,
-}: Job<Settings>): Promise<AnswerBody> {
+}: Job<Settings>): Promise<AnswerTo<'METRIC_UPDATE'>> {
   const values = (await handlers.metrics?.(context)) ?? {}
   const metrics = Object.entries(definition.metrics).flatMap(([name, { unit }]) => {
     const value = values[name]
@@ -125,7 +135,7 @@ async function measure<Settings>({
 async function download<Settings>(
   event: EventNamed<'DOWNLOAD_STARTED'>,
   { definition, handlers, context, report }: Job<Settings>,
-): Promise<AnswerBody> {
+): Promise<AnswerTo<'DOWNLOAD_STARTED'>> {
   const file = event.download?.file ?? definition.downloads[0] ?? ''
   if (!definition.downloads.includes(file)) {
     const message = `expected one of ${definition.downloads.join(', ')}${suggestion(file, definition.downloads)}`

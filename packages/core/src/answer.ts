@@ -38,7 +38,9 @@ export function respond({ status, body, error, replayed }: Answer): Response {
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   })
-  if (error?.retryAfter !== undefined) headers.set('retry-after', String(Math.ceil(error.retryAfter)))
+  // With what is final it would ask for a repetition all the same.
+  if (error?.retryable && error.retryAfter !== undefined)
+    headers.set('retry-after', String(Math.ceil(error.retryAfter)))
   if (error?.code === 'method_not_allowed') headers.set('allow', 'POST')
   if (replayed) headers.set('idempotency-replayed', 'true')
   return new Response(JSON.stringify(body), { status, headers })

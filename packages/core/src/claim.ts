@@ -100,11 +100,21 @@ export function recordIntent(send: typeof fetch, claim: Claim): typeof fetch {
   }
 }
 
+/** What a `fetch` that is passed in is told beside what every `fetch` is. */
+export interface CallInit extends RequestInit {
+  /**
+   * Throws where the call must not leave any more, because its claim ran out while it waited for a connection.
+   * A `fetch` that can should call it right before the first byte; others need not know of it.
+   */
+  ensureHeld?: (() => void) | undefined
+}
+
 /** A `fetch` that lets nothing leave once the claim is lost. */
-export function onlyWhileHeld(send: typeof fetch, claim: Claim): typeof fetch {
+export function onlyWhileHeld(send: typeof fetch, { ensureHeld }: Claim): typeof fetch {
   return async (input, init) => {
-    claim.ensureHeld()
-    return send(input, init)
+    ensureHeld()
+    const call: CallInit = { ...init, ensureHeld }
+    return send(input, call)
   }
 }
 

@@ -13,6 +13,10 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 /** An answer to give again to a redelivery. */
 export interface RecordedAnswer {
   status: number
+  /** What went wrong, of a failure; for people who look at the record. */
+  code?: string | undefined
+  /** When it was given, in milliseconds since 1970. */
+  at?: number | undefined
   /** Sealed: only the request that it answers can open it. */
   body: string
 }
@@ -55,6 +59,23 @@ export interface Completion {
   keepMs: number
 }
 
+/** What is recorded of a subject, as it is: for people who look at it. */
+export interface SubjectRecord {
+  /** How often it was claimed. */
+  fence: number
+  /** When it was claimed last, in milliseconds since 1970. */
+  claimedAt: number
+  /** The delivery that claimed it last, where it had an id. */
+  delivery: string | undefined
+  /** Milliseconds that are left of the lease; 0 where its holder vanished, `undefined` where nobody holds it. */
+  leaseMs: number | undefined
+  progress: Record<string, Json>
+  /** What each delivery was answered. */
+  answers: ({ delivery: string } & Omit<RecordedAnswer, 'body'>)[]
+  /** Until when it is kept, in milliseconds since 1970. */
+  expires: number
+}
+
 /** Remembers what was claimed, how far it got, and what was answered. Every write is refused (`false`) without a valid lease. */
 export interface DeliveryStore {
   claim(request: ClaimRequest): Promise<ClaimResult>
@@ -69,6 +90,12 @@ export interface DeliveryStore {
   complete(lease: Lease, completion: Completion): Promise<boolean>
   /** Ends the work without one, so that the next delivery may try again. */
   release(lease: Lease): Promise<boolean>
+  /**
+   * Looks at what is recorded, and changes nothing.
+   *
+   * @returns `undefined` where nothing is
+   */
+  read(subject: string): Promise<SubjectRecord | undefined>
   /** Resolves where the store can be reached, and throws where it can't. */
   ping(): Promise<void>
 }

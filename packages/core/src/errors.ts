@@ -16,7 +16,7 @@ export const errorCodes = {
   invalid_json: { status: 400, retryable: false, title: 'The body is not JSON' },
   invalid_event: { status: 400, retryable: false, title: 'The event does not fit' },
   invalid_signature: { status: 401, retryable: false, title: 'The signature does not fit' },
-  not_found: { status: 404, retryable: false, title: 'No such route' },
+  not_found: { status: 404, retryable: false, title: 'Not found' },
   unknown_function: { status: 404, retryable: false, title: 'No such function' },
   method_not_allowed: { status: 405, retryable: false, title: 'Method not allowed' },
   delivery_in_progress: { status: 409, retryable: true, title: 'The delivery is being worked on' },

@@ -8,10 +8,8 @@ import type { Answer } from './answer.ts'
 import type { IntegrationError } from './errors.ts'
 import type { PlatformEvent } from './event.ts'
 import type { Logger } from './log.ts'
+import type { EventOutcome, EventRecord, Observer } from './observer.ts'
 import { forLogs, type Redactor } from './redact.ts'
-
-/** What came of an event, in a word. */
-type Outcome = 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
 
 /** What is found out of a request on its way. */
 export interface Trace {
@@ -40,12 +38,12 @@ export interface AnsweredEvent {
   trace: Trace
 }
 
-/** Writes the line. */
-export function logEvent(logger: Logger, answered: AnsweredEvent): void {
+/** Writes the line, and tells the observer what it says. */
+export function logEvent(logger: Logger, answered: AnsweredEvent, observer?: Observer): void {
   const { event, answer, trace } = answered
   const clean = forLogs(trace.redactor)
   const given = (text: string | undefined) => (text === undefined ? undefined : clean.text(text))
-  logger(answer.status < 500 ? 'info' : 'error', `${event?.name ?? 'refused'} ${answer.status}`, {
+  const record: EventRecord = {
     route: answered.route,
     event: event?.name,
     function: event?.name === 'FUNCTION_CALL' ? given(event.functionCall.name.slice(0, 80)) : undefined,
@@ -58,7 +56,9 @@ export function logEvent(logger: Logger, answered: AnsweredEvent): void {
     durationMs: answered.durationMs,
     providerCalls: trace.providerCalls,
     ...faultOf(answer.error, trace.redactor),
-  })
+  }
+  logger(answer.status < 500 ? 'info' : 'error', `${event?.name ?? 'refused'} ${answer.status}`, record)
+  observer?.answered?.(record)
 }
 
 /** A `fetch` whose requests are counted. */
@@ -69,14 +69,17 @@ export function counting(send: typeof fetch, trace: Pick<Trace, 'providerCalls'>
   }
 }
 
-function outcomeOf({ status, body, replayed }: Answer): Outcome {
+function outcomeOf({ status, body, replayed }: Answer): EventOutcome {
   if (replayed) return 'replayed'
   if (status < 400) return body.status === 'ignored' ? 'ignored' : 'ok'
   return status < 500 ? 'refused' : 'failed'
 }
 
 /** What the host's log says of a fault that its answer is silent on. */
-function faultOf(error: IntegrationError | undefined, redactor: Redactor): Record<string, unknown> {
+function faultOf(
+  error: IntegrationError | undefined,
+  redactor: Redactor,
+): Pick<EventRecord, 'reason' | 'at'> {
   if (error?.code !== 'internal_error' && error?.code !== 'outcome_unknown') return {}
   const { cause } = error
   if (!(cause instanceof Error)) return {}

@@ -10,6 +10,7 @@
  * @module
  */
 
+export type { CallInit } from './claim.ts'
 export type { Deployment, DeploymentLog, HandlerContext, Progress } from './context.ts'
 export type {
   ClaimRequest,
@@ -19,12 +20,14 @@ export type {
   Json,
   Lease,
   RecordedAnswer,
+  SubjectRecord,
 } from './delivery.ts'
 export { type Egress, namedHostsOnly } from './egress.ts'
 export type { ErrorCode, FieldError, ProviderRefusal } from './errors.ts'
 export { errorCodes, IntegrationError, type IntegrationErrorOptions, isIntegrationError } from './errors.ts'
 export type { EventName, EventNamed, PlatformEvent } from './event.ts'
 export { eventNames, eventSchemas, platformEvent } from './event.ts'
+export { type ExplainOptions, type Explanation, explainDelivery, explanationSchema } from './explain.ts'
 export { createGate, type Gate } from './gate.ts'
 export { checkHealth } from './health.ts'
 export type {
@@ -39,8 +42,20 @@ export type {
 } from './integration.ts'
 export { defineIntegration, environmentReference, secret, secretNames } from './integration.ts'
 export { createJsonLogger, escapeInvisible, type Logger, type LogLevel } from './log.ts'
-export { type JsonSchema, type Manifest, toJsonSchema, toManifest } from './manifest.ts'
-export { type OpenApiDocument, toOpenApi } from './openapi.ts'
+export { type JsonSchema, type Manifest, manifestSchema, toJsonSchema, toManifest } from './manifest.ts'
+export type { EventOutcome, EventRecord, EventStep, Observer } from './observer.ts'
+export type {
+  DescribedProblem,
+  OpenApiDocument,
+  OpenApiInfo,
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiResponse,
+} from './openapi/document.ts'
+export type { DescribedEvent } from './openapi/events.ts'
+export type { DescribedFunction } from './openapi/functions.ts'
+export type { AnswerDescription, RouteDescription } from './openapi/routes.ts'
+export { toOpenApi } from './openapi.ts'
 export type {
   CallbackOptions,
   DeploymentRecord,
@@ -51,6 +66,7 @@ export type {
   Platform,
   WriteResult,
 } from './platform.ts'
+export { callbackBodies } from './platform.ts'
 export { type Problem, problemSchema, toProblem } from './problem.ts'
 export { createRedactor, type Redactor } from './redact.ts'
 export type { EnvironmentLookup } from './references.ts'

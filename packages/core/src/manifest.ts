@@ -4,29 +4,44 @@
  * @module
  */
 import * as z from 'zod'
+import { eventNames } from './event.ts'
 import { type IntegrationDefinition, secretNames } from './integration.ts'
 
+const jsonSchema = z.record(z.string(), z.unknown()).describe('A JSON Schema (2020-12).')
+
 /** A JSON Schema (2020-12). */
-export type JsonSchema = Record<string, unknown>
+export type JsonSchema = z.infer<typeof jsonSchema>
+
+/** The schema of a manifest. */
+export const manifestSchema = z
+  .object({
+    name: z.string(),
+    title: z.string(),
+    description: z.string(),
+    webhook: z.string().describe('The path of its webhook.'),
+    events: z.array(z.enum(eventNames)).describe('The events that it acts on.'),
+    inputs: jsonSchema,
+    outputs: jsonSchema,
+    sensitiveOutputs: z.array(z.string()).describe('The outputs to mask and to store with care.'),
+    functions: z.record(
+      z.string(),
+      z.object({
+        description: z.string(),
+        aliases: z.array(z.string()).describe('Other names that it answers to.'),
+        effect: z.boolean().describe('Whether it creates, changes, deletes or sends something.'),
+        arguments: jsonSchema,
+        result: jsonSchema,
+      }),
+    ),
+    metrics: z.record(z.string(), z.object({ description: z.string(), unit: z.string().optional() })),
+    downloads: z
+      .array(z.string())
+      .describe('The files that DOWNLOAD_STARTED can ask for; the first is the default.'),
+  })
+  .meta({ title: 'Manifest' })
 
 /** An integration, as `GET /integrations` shows it. */
-export interface Manifest {
-  name: string
-  title: string
-  description: string
-  webhook: string
-  events: string[]
-  inputs: JsonSchema
-  outputs: JsonSchema
-  /** The outputs to mask and to store with care. */
-  sensitiveOutputs: string[]
-  functions: Record<
-    string,
-    { description: string; aliases: string[]; effect: boolean; arguments: JsonSchema; result: JsonSchema }
-  >
-  metrics: Record<string, { description: string; unit?: string }>
-  downloads: string[]
-}
+export type Manifest = z.infer<typeof manifestSchema>
 
 /** A schema as JSON Schema: as a caller writes it (`input`), or as an answer shows it (`output`). */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {

@@ -57,7 +57,9 @@ export async function once(
     // A call is never gone on with after its answer.
     const steps = event.name === 'FUNCTION_CALL' ? {} : { ...claim.progress }
     const progress = deleted ? { deleted: true } : steps
-    const unrecorded = await claim.complete(await sealAnswer(recordable(answer, delivery), seal), progress)
+    const recorded = await sealAnswer(recordable(answer, delivery), seal)
+    const end = { ...recorded, code: answer.error?.code, at: delivery.claiming.now() }
+    const unrecorded = await claim.complete(end, progress)
     // What was sent, was sent. But a deployment can be gone on with, and its end rests on the record: a
     // creation that comes late would not know of a deletion that the platform takes for done.
     if (unrecorded && event.name !== 'FUNCTION_CALL') return failed(unrecorded, delivery.redactor)
@@ -89,14 +91,20 @@ export function neverTwice(definition: IntegrationDefinition, event: PlatformEve
   return lookUpFunction(definition, event.functionCall.name)?.definition.resumable !== true
 }
 
+/** The names under which claims are made, on a route of its own each. */
+export const subjects = {
+  deployment: ({ name }: { name: string }, deploymentId: string) => `${name}/deployment/${deploymentId}`,
+  call: ({ name }: { name: string }, deliveryId: string) => `${name}/delivery/${deliveryId}`,
+}
+
 /** What is claimed: a deployment as a whole, or one delivery of a call that has an effect. */
 function subjectOf({ definition, event, deliveryId }: Delivery): string | undefined {
   if (event.name === 'DEPLOYMENT_CREATED' || event.name === 'DEPLOYMENT_DELETED') {
     const handled = definition.events.includes(event.name)
-    return handled ? `${definition.name}/deployment/${event.deployment.id}` : undefined
+    return handled ? subjects.deployment(definition, event.deployment.id) : undefined
   }
   if (deliveryId === undefined || !hasEffect(definition, event)) return undefined
-  return `${definition.name}/delivery/${deliveryId}`
+  return subjects.call(definition, deliveryId)
 }
 
 function forbidden({ definition, event, redactor }: Delivery, claim: Claim): Answer | undefined {

@@ -1,12 +1,19 @@
 /**
  * The port through which an event reports to the platform. `@org/platform-client` speaks it over HTTP;
- * a test may pass an object of its own.
+ * a test may pass an object of its own. The shapes are schemas, because the platform's own description
+ * (`docs/platform-api.json`) is made of them.
  *
  * @module
  */
+import * as z from 'zod'
+
+const name = z.string().min(1)
+const timestamp = z.iso.datetime().describe('ISO 8601, UTC.')
+
+const deploymentStatus = z.enum(['deploying', 'running', 'unhealthy', 'failed', 'stopped'])
 
 /** The life of a deployment, as the platform shows it (contract §5). */
-export type DeploymentStatus = 'deploying' | 'running' | 'unhealthy' | 'failed' | 'stopped'
+export type DeploymentStatus = z.infer<typeof deploymentStatus>
 
 /** What the platform keeps of a deployment. */
 export interface DeploymentRecord {
@@ -17,29 +24,51 @@ export interface DeploymentRecord {
   status?: string | undefined
 }
 
+const logEntry = z
+  .object({
+    level: z.enum(['info', 'warn', 'error']),
+    message: z.string().describe('One or more sentences for the person who owns the deployment; no secret.'),
+    timestamp,
+    data: z.record(z.string(), z.unknown()).optional().describe('Further facts; no secret.'),
+  })
+  .meta({ title: 'LogEntry' })
+
 /** One line of a deployment's log. */
-export interface LogEntry {
-  level: 'info' | 'warn' | 'error'
-  message: string
-  /** ISO 8601, UTC. */
-  timestamp: string
-  data?: Record<string, unknown> | undefined
-}
+export type LogEntry = z.infer<typeof logEntry>
 
 /** One measured value. */
-export interface Metric {
-  name: string
-  value: number
-  unit?: string | undefined
-  /** ISO 8601, UTC. */
-  timestamp: string
-}
+export const metric = z
+  .object({ name, value: z.number(), unit: z.string().optional(), timestamp })
+  .meta({ title: 'Metric' })
+
+/** One measured value; `timestamp` is ISO 8601, UTC. */
+export type Metric = z.infer<typeof metric>
 
 /** One generated file. */
-export interface DownloadFile {
-  path: string
-  contentType: string
-  content: string
+export const downloadFile = z
+  .object({
+    path: name.describe('Where it belongs in the user’s own project.'),
+    contentType: name.describe('Its media type.'),
+    content: z.string().describe('The whole file, as text. It may hold secrets.'),
+  })
+  .meta({ title: 'DownloadFile' })
+
+/** One generated file. */
+export type DownloadFile = z.infer<typeof downloadFile>
+
+/** The body of each callback that writes, by the last word of its path. */
+export const callbackBodies = {
+  status: z.object({
+    status: deploymentStatus,
+    message: z.string().optional().describe('Why, for the person who owns the deployment.'),
+  }),
+  logs: z.object({ entries: z.array(logEntry).min(1).describe('In the order in which they were written.') }),
+  outputs: z.object({
+    outputs: z.record(z.string(), z.unknown()).describe('All outputs, by name; they replace those before.'),
+    sensitive: z.array(name).describe('The names of the outputs that are secret.'),
+  }),
+  metrics: z.object({ metrics: z.array(metric).min(1) }),
+  downloads: z.object({ files: z.array(downloadFile).min(1) }),
 }
 
 /** How one callback is made. */

@@ -16,6 +16,7 @@ import { counting, createTrace, logEvent, type Trace } from './event-log.ts'
 import type { Gate } from './gate.ts'
 import type { Handlers, IntegrationDefinition } from './integration.ts'
 import { createJsonLogger, type Logger } from './log.ts'
+import type { Observer } from './observer.ts'
 import { hasEffect, neverTwice, once } from './once.ts'
 import type { Platform } from './platform.ts'
 import { createRedactor } from './redact.ts'
@@ -63,6 +64,8 @@ export interface HandlerDependencies {
   gate?: Gate | undefined
   /** @default JSON lines on standard output */
   logger?: Logger | undefined
+  /** Watches events, for metrics and traces. */
+  observer?: Observer | undefined
   /**
    * Longest body, in bytes.
    * @default 10 MiB
@@ -108,12 +111,14 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     store = memoryStore(),
     verify,
     logger = createJsonLogger(),
+    observer = {},
     bodyLimit = DEFAULT_BODY_LIMIT,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     leaseMs = DEFAULT_LEASE_MS,
     now = Date.now,
   } = dependencies
   const claiming = { logger, leaseMs, now }
+  const step: NonNullable<Observer['step']> = (name, work) => observer.step?.(name, work) ?? work()
 
   const configured = createRedactor(dependencies.secrets)
 
@@ -139,7 +144,7 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     } finally {
       leave?.()
     }
-    logEvent(logger, { route: definition.name, event, answer, durationMs: now() - started, trace })
+    logEvent(logger, { route: definition.name, event, answer, durationMs: now() - started, trace }, observer)
     return respond(answer)
   }
 
@@ -201,14 +206,15 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     }
     let answer: Answer
     try {
-      const body = await act(event, { definition, handlers, context, report, redactor, credentials, now })
+      const job = { definition, handlers, context, report, redactor, credentials, now }
+      const body = await step('handler', () => act(event, job))
       answer = { status: 200, body }
     } catch (error) {
       const known = hasEffect(definition, event) ? neverRepeatBlindly(error) : toIntegrationError(error)
       reportFailure(event, report, known)
       answer = failed(known, redactor)
     }
-    await report.flush()
+    await step('report', report.flush)
     return answer
   }
 }

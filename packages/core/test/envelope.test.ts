@@ -102,6 +102,7 @@ describe('a route that does not act on an event', () => {
     advance: unused,
     complete: unused,
     release: unused,
+    read: unused,
     ping: unused,
   }
   const handle = createWebhookHandler(

@@ -4,6 +4,7 @@ import packageJson from '../package.json' with { type: 'json' }
 const entries = {
   '.': [
     'IntegrationError',
+    'callbackBodies',
     'checkHealth',
     'createGate',
     'createJsonLogger',
@@ -16,9 +17,12 @@ const entries = {
     'escapeInvisible',
     'eventNames',
     'eventSchemas',
+    'explainDelivery',
+    'explanationSchema',
     'fieldErrors',
     'functionArguments',
     'isIntegrationError',
+    'manifestSchema',
     'memoryStore',
     'namedHostsOnly',
     'platformEvent',

@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import {
-  defineIntegration,
-  environmentReference,
-  errorCodes,
-  eventNames,
-  secret,
-  secretNames,
-  toManifest,
-  toOpenApi,
-} from '../src/index.ts'
+import { defineIntegration, environmentReference, secret, secretNames, toManifest } from '../src/index.ts'
 import { referenceNames } from '../src/integration.ts'
 import { greeter } from './example.ts'
 
@@ -73,69 +64,6 @@ describe('a manifest', () => {
   it('can’t be made of a schema that JSON Schema can’t say', () => {
     const odd = { ...bare, inputs: z.object({ when: z.date() }) }
     expect(() => toManifest(odd)).toThrow()
-  })
-})
-
-describe('the OpenAPI document', () => {
-  const document = toOpenApi([greeter, bare], { title: 'Host', version: '1.0.0' })
-  const operation = z.object({
-    post: z.object({
-      operationId: z.string(),
-      requestBody: z.object({
-        content: z.object({
-          'application/json': z.object({
-            schema: z.object({ oneOf: z.array(z.looseObject({ title: z.string() })) }),
-          }),
-        }),
-      }),
-      responses: z.record(z.string(), z.unknown()),
-    }),
-  })
-  const { paths, components } = z
-    .object({
-      openapi: z.literal('3.1.0'),
-      paths: z.record(z.string(), operation),
-      components: z.object({ responses: z.record(z.string(), z.object({ description: z.string() })) }),
-    })
-    .parse(document)
-  const bodies = (route: string) =>
-    paths[route]?.post.requestBody.content['application/json'].schema.oneOf.map(({ title }) => title)
-
-  it('has every route, and nothing else', () => {
-    expect(Object.keys(paths)).toEqual(['/greeter/webhook', '/elsewhere/webhook'])
-  })
-
-  it('has every event and every function of a route', () => {
-    const others = eventNames.filter((name) => name !== 'FUNCTION_CALL')
-    const calls = Object.keys(greeter.functions).map((name) => `FUNCTION_CALL ${name}`)
-    expect(bodies('/greeter/webhook')?.sort()).toEqual([...others, ...calls].sort())
-    expect(bodies('/elsewhere/webhook')?.sort()).toEqual([...others].sort())
-  })
-
-  it('has every alias of a function', () => {
-    expect(JSON.stringify(document)).toContain('"enum":["sendGreeting","greet"]')
-  })
-
-  it('has every status of the contract, and beside each the codes that it may carry', () => {
-    const statuses = new Set(Object.values(errorCodes).map(({ status }) => String(status)))
-    for (const { post } of Object.values(paths)) {
-      expect(new Set(Object.keys(post.responses))).toEqual(new Set(['200', ...statuses]))
-    }
-    for (const [code, { status }] of Object.entries(errorCodes)) {
-      expect(components.responses[`Problem${status}`]?.description).toContain(`\`${code}\``)
-    }
-  })
-
-  it('refers to nothing that it does not have', () => {
-    const text = JSON.stringify(document)
-    const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path ?? '')
-    expect(references.length).toBeGreaterThan(0)
-    for (const reference of new Set(references)) {
-      const target = reference
-        .split('/')
-        .reduce<unknown>((at, key) => new Map(Object.entries(Object(at))).get(key), document)
-      expect(target, reference).toBeDefined()
-    }
   })
 })
 

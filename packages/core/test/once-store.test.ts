@@ -23,7 +23,15 @@ describe('a store that can’t be reached', () => {
   })
 
   it('stops nothing else', async () => {
-    const store = { claim: away, renew: away, advance: away, complete: away, release: away, ping: away }
+    const store = {
+      claim: away,
+      renew: away,
+      advance: away,
+      complete: away,
+      release: away,
+      read: away,
+      ping: away,
+    }
     const host = createHost({ store })
     for (const event of [
       { name: 'WEBHOOK_CHALLENGE' },

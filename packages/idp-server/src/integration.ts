@@ -45,6 +45,7 @@ const inputs = z
     })
   })
   .meta({
+    examples: [{ applicationName: 'Shop', environmentType: 'production', domain: 'example.com' }],
     if: { properties: { environmentType: { const: 'production' } }, required: ['environmentType'] },
     // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
     then: { required: ['domain'], properties: { domain: { pattern: DOMAIN.source } } },

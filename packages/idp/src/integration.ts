@@ -13,7 +13,8 @@ const textOrList = z.union([text, z.array(text).min(1)], {
   error: 'expected a text, or a list of at least one text',
 })
 const metadata = z.record(z.string(), z.unknown())
-const userId = text.describe('The id of the user, user_….')
+const exampleUser = 'user_2xPZv8ySAMPLEcQ4sKfT1b9d'
+const userId = text.meta({ examples: [exampleUser] }).describe('The id of the user, user_….')
 const limit = z.int().min(1).max(500).optional().describe('How many at most; 10 where it is left out.')
 const offset = z.int().min(0).optional().describe('How many to skip.')
 
@@ -60,6 +61,15 @@ export const instanceFunctions = {
       phoneNumber: textOrList.optional().describe('One number, or several; the first is the primary one.'),
       skipPasswordRequirement: z.boolean().optional().describe('Create the user without a password.'),
       ...changeable,
+    }).meta({
+      examples: [
+        {
+          emailAddress: 'ada@example.com',
+          firstName: 'Ada',
+          lastName: 'Lovelace',
+          skipPasswordRequirement: true,
+        },
+      ],
     }),
     result: user,
   },
@@ -81,7 +91,7 @@ export const instanceFunctions = {
         .optional()
         .describe('The nextCursor of the page before; goes with orders by created_at.'),
       orderBy: userOrder,
-    }),
+    }).meta({ examples: [{ query: 'ada', limit: 20 }] }),
     result: z.object({
       data: z.array(user),
       totalCount: z.int(),
@@ -92,7 +102,9 @@ export const instanceFunctions = {
     description:
       'Changes a user. Metadata is merged, and null removes a key of it; everything else is replaced.',
     effect: true,
-    arguments: functionArguments({ userId, ...changeable }),
+    arguments: functionArguments({ userId, ...changeable }).meta({
+      examples: [{ userId: exampleUser, publicMetadata: { plan: 'gold' } }],
+    }),
     result: user,
   },
   deleteUser: {
@@ -104,7 +116,7 @@ export const instanceFunctions = {
   countUsers: {
     description: 'Counts users.',
     effect: false,
-    arguments: functionArguments(filter),
+    arguments: functionArguments(filter).meta({ examples: [{ emailAddress: 'ada@example.com' }] }),
     result: z.object({ count: z.int() }),
   },
   createOrganization: {
@@ -117,7 +129,7 @@ export const instanceFunctions = {
       maxAllowedMemberships: z.int().min(0).optional().describe('0: no limit.'),
       publicMetadata: metadata.optional(),
       privateMetadata: metadata.optional(),
-    }),
+    }).meta({ examples: [{ name: 'Analytical Engines', createdBy: exampleUser }] }),
     result: organization,
   },
   listOrganizations: {
@@ -129,7 +141,7 @@ export const instanceFunctions = {
       limit,
       offset,
       orderBy: direction(['name', 'created_at', 'members_count']).describe('As for listUsers.'),
-    }),
+    }).meta({ examples: [{ query: 'engines', includeMembersCount: true }] }),
     result: z.object({ data: z.array(organization), totalCount: z.int() }),
   },
 } as const
@@ -164,18 +176,28 @@ export const idp = defineIntegration({
     'DOWNLOAD_STARTED',
     'FUNCTION_CALL',
   ],
-  inputs: z.object({
-    serverType: z
-      .enum(['shared', 'dedicated'])
-      .default('shared')
-      .describe('shared: the platform’s own application, for development. dedicated: yours, by its keys.'),
-    publishableKey: environmentReference(z.string())
-      .optional()
-      .describe('Dedicated only: the publishable key, pk_….'),
-    secretKey: environmentReference(secret(z.string()))
-      .optional()
-      .describe('Dedicated only: the secret key, sk_….'),
-  }),
+  inputs: z
+    .object({
+      serverType: z
+        .enum(['shared', 'dedicated'])
+        .default('shared')
+        .describe('shared: the platform’s own application, for development. dedicated: yours, by its keys.'),
+      publishableKey: environmentReference(z.string())
+        .optional()
+        .describe('Dedicated only: the publishable key, pk_….'),
+      secretKey: environmentReference(secret(z.string()))
+        .optional()
+        .describe('Dedicated only: the secret key, sk_….'),
+    })
+    .meta({
+      examples: [
+        {
+          serverType: 'dedicated',
+          publishableKey: '{{env.TENANT_PUBLISHABLE_KEY}}',
+          secretKey: '{{env.TENANT_SECRET_KEY}}',
+        },
+      ],
+    }),
   outputs: z.object(instanceOutputs),
   functions: instanceFunctions,
   metrics: instanceMetrics,

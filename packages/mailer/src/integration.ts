@@ -50,6 +50,9 @@ export const messageArguments = functionArguments({
   to: addresses,
   subject: z.string().describe('The subject line.'),
   ...content,
+}).meta({
+  title: 'Message',
+  examples: [{ to: 'ada@example.com', subject: 'Welcome', textBody: 'Hello Ada.' }],
 })
 
 // Judged one by one, so that a bad message in a batch fails alone; the form that it should have still shows in the manifest.
@@ -66,19 +69,23 @@ const batchArguments = functionArguments({
     .describe('Instead of messages: one message for each of these, all with one subject and body.'),
   subject: z.string().optional().describe('With to: the subject line.'),
   ...content,
-}).check(({ value, issues }) => {
-  const fault = (name: string, message: string) =>
-    issues.push({ code: 'custom', path: [name], message, input: value })
-  const { messages, ...shared } = value
-  if (messages === undefined) {
-    if (shared.to === undefined) fault('messages', 'is required, or a to list with one subject and body')
-    else if (shared.subject === undefined) fault('subject', 'is required with a to list')
-    return
-  }
-  for (const [name, given] of Object.entries(shared)) {
-    if (given !== undefined) fault(name, 'goes into each of the messages, not beside them')
-  }
 })
+  .check(({ value, issues }) => {
+    const fault = (name: string, message: string) =>
+      issues.push({ code: 'custom', path: [name], message, input: value })
+    const { messages, ...shared } = value
+    if (messages === undefined) {
+      if (shared.to === undefined) fault('messages', 'is required, or a to list with one subject and body')
+      else if (shared.subject === undefined) fault('subject', 'is required with a to list')
+      return
+    }
+    for (const [name, given] of Object.entries(shared)) {
+      if (given !== undefined) fault(name, 'goes into each of the messages, not beside them')
+    }
+  })
+  .meta({
+    examples: [{ to: ['ada@example.com', 'bob@example.com'], subject: 'News', textBody: 'There is news.' }],
+  })
 
 const recipients = z.string().describe('The recipients, as the provider names them.')
 const sentAt = z.iso.datetime().describe('When the provider took it: ISO 8601, UTC.')
@@ -98,21 +105,31 @@ export const mailer = defineIntegration({
   description:
     'Connects to a transactional mail provider, shared or dedicated, and sends mail. Nothing is provisioned.',
   events: ['DEPLOYMENT_CREATED', 'DEPLOYMENT_DELETED', 'HEALTH_CHECK', 'METRIC_UPDATE', 'FUNCTION_CALL'],
-  inputs: z.object({
-    serverType: z
-      .enum(['shared', 'dedicated'])
-      .default('shared')
-      .describe('shared: the platform’s own mail server. dedicated: yours, by its token.'),
-    apiToken: environmentReference(secret(z.string().trim().min(1)))
-      .optional()
-      .describe('Dedicated only: the Server API Token. {{env.NAME}} names a variable of the host.'),
-    fromEmail: address
-      .refine((text) => parseAddress(text) !== undefined, 'expected one address, a@b.c or Name <a@b.c>')
-      .optional()
-      .describe('Default sender: a verified signature, or an address of a verified domain.'),
-    messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('Outbound message stream.'),
-    baseUrl: baseUrl.optional().describe(`Overrides the provider’s API base, ${DEFAULT_BASE_URL}.`),
-  }),
+  inputs: z
+    .object({
+      serverType: z
+        .enum(['shared', 'dedicated'])
+        .default('shared')
+        .describe('shared: the platform’s own mail server. dedicated: yours, by its token.'),
+      apiToken: environmentReference(secret(z.string().trim().min(1)))
+        .optional()
+        .describe('Dedicated only: the Server API Token. {{env.NAME}} names a variable of the host.'),
+      fromEmail: address
+        .refine((text) => parseAddress(text) !== undefined, 'expected one address, a@b.c or Name <a@b.c>')
+        .optional()
+        .describe('Default sender: a verified signature, or an address of a verified domain.'),
+      messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('Outbound message stream.'),
+      baseUrl: baseUrl.optional().describe(`Overrides the provider’s API base, ${DEFAULT_BASE_URL}.`),
+    })
+    .meta({
+      examples: [
+        {
+          serverType: 'dedicated',
+          apiToken: '{{env.TENANT_MAIL_TOKEN}}',
+          fromEmail: 'Shop <shop@example.com>',
+        },
+      ],
+    }),
   outputs: z.object({
     apiToken: secret(z.string()).describe('The resolved Server API Token.'),
     fromEmail: z.string().optional().describe('Default sender.'),
@@ -168,7 +185,7 @@ export const mailer = defineIntegration({
         fromDate: day.optional(),
         toDate: day.optional(),
         messageStream: z.string().optional().describe('Only mail of this stream.'),
-      }),
+      }).meta({ examples: [{ tag: 'welcome', fromDate: '2026-11-01' }] }),
       result: z.object({
         sent: z.int(),
         bounced: z.int(),

@@ -1,8 +1,19 @@
-import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, RecordedAnswer } from '../delivery.ts'
+import type {
+  ClaimRequest,
+  ClaimResult,
+  DeliveryStore,
+  Json,
+  Lease,
+  RecordedAnswer,
+  SubjectRecord,
+} from '../delivery.ts'
 
 interface StoredRecord {
   fence: number
   holder: { owner: string; until: number; delivery: ClaimRequest['delivery'] } | undefined
+  claimedAt: number
+  /** The id of the delivery that claimed it last. */
+  delivery: string | undefined
   progress: Record<string, Json>
   answers: Map<string, { digest: string; answer: RecordedAnswer }>
   expires: number
@@ -32,7 +43,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
   const { capacity = 100_000, now = Date.now } = options
   const records = new Map<string, StoredRecord>()
 
-  function read(subject: string): StoredRecord | undefined {
+  function find(subject: string): StoredRecord | undefined {
     const record = records.get(subject)
     if (!record || record.expires > now() || isHeld(record)) return record
     records.delete(subject)
@@ -56,7 +67,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
 
   return {
     async claim({ subject, delivery, leaseMs }): Promise<ClaimResult> {
-      const record = read(subject)
+      const record = find(subject)
       const answered = delivery && record?.answers.get(delivery.id)
       const underWay = record?.holder?.delivery
       if (delivery && underWay?.id === delivery.id && underWay.digest !== delivery.digest)
@@ -73,6 +84,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
       const claimed: StoredRecord = record ?? {
         fence: 0,
         holder: undefined,
+        claimedAt: 0,
+        delivery: undefined,
         progress: {},
         answers: new Map(),
         expires: 0,
@@ -80,6 +93,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
       const takenOver = claimed.holder !== undefined
       claimed.fence += 1
       claimed.holder = { owner: crypto.randomUUID(), until: now() + leaseMs, delivery }
+      claimed.claimedAt = now()
+      claimed.delivery = delivery?.id
       claimed.expires = now() + UNFINISHED_MS
       // Set anew, so that the order of the map is the order of last use.
       records.delete(subject)
@@ -119,6 +134,28 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
       if (Object.keys(record.progress).length === 0 && record.answers.size === 0)
         records.delete(lease.subject)
       return true
+    },
+
+    async read(subject): Promise<SubjectRecord | undefined> {
+      const record = find(subject)
+      if (!record) return undefined
+      const { fence, claimedAt, delivery, holder, progress, answers, expires } = record
+      return {
+        fence,
+        claimedAt,
+        delivery,
+        leaseMs: holder && Math.max(0, holder.until - now()),
+        progress: structuredClone(progress),
+        answers: [...answers].map(
+          ([
+            id,
+            {
+              answer: { body: _, ...facts },
+            },
+          ]) => ({ delivery: id, ...facts }),
+        ),
+        expires,
+      }
     },
 
     async ping() {},

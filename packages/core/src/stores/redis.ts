@@ -7,7 +7,8 @@
  * @module
  */
 import * as z from 'zod'
-import type { ClaimResult, DeliveryStore, Json, Lease } from '../delivery.ts'
+import type { ClaimResult, DeliveryStore, Json, Lease, SubjectRecord } from '../delivery.ts'
+import { scripts } from './redis-scripts.ts'
 
 /** The Redis client, as far as it is used: `redis` (node-redis) and `ioredis` both fit. */
 export type RedisClient =
@@ -42,80 +43,23 @@ const UNFINISHED_MS = 7 * 24 * 60 * 60 * 1000
 /** A command may take a millisecond longer for each so many characters that it carries. */
 const CHARACTERS_PER_MS = 10_000
 
-const NOW = `
-  local now = tonumber(ARGV[1])
-  if now == 0 then local time = redis.call('TIME'); now = time[1] * 1000 + math.floor(time[2] / 1000) end
-`
-
-const HELD = `${NOW}
-  local held = redis.call('HMGET', KEYS[1], 'owner', 'fence', 'until')
-  if held[1] ~= ARGV[2] or held[2] ~= ARGV[3] or tonumber(held[3] or 0) <= now then return 0 end
-`
-
-const scripts = {
-  // ARGV: now, owner, lease, delivery, digest, retention. The expiry is a field too, for a clock that is given.
-  claim: `${NOW}
-    local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'answer:' .. ARGV[4])
-    local live = record[1] and record[1] ~= '' and tonumber(record[2]) > now
-    if not live and record[5] and tonumber(record[5]) <= now then redis.call('DEL', KEYS[1]); record = {} end
-    if ARGV[4] ~= '' and record[6] then return {'answered', record[6]} end
-    if live then
-      if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
-      return {'busy', tostring(tonumber(record[2]) - now)}
-    end
-    local fence = redis.call('HINCRBY', KEYS[1], 'fence', 1)
-    redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5])
-    local expires = math.max(tonumber(record[5] or 0), now + tonumber(ARGV[6]))
-    redis.call('HSET', KEYS[1], 'expires', expires)
-    redis.call('PEXPIRE', KEYS[1], expires - now)
-    local taken = record[1] and record[1] ~= ''
-    local answer = {'claimed', tostring(fence), taken and '1' or '0'}
-    local fields = redis.call('HGETALL', KEYS[1])
-    for at = 1, #fields, 2 do
-      if string.sub(fields[at], 1, 5) == 'step:' then
-        answer[#answer + 1] = string.sub(fields[at], 6)
-        answer[#answer + 1] = fields[at + 1]
-      end
-    end
-    return answer
-  `,
-  // ARGV: now, owner, fence, lease
-  renew: `${HELD} redis.call('HSET', KEYS[1], 'until', now + tonumber(ARGV[4])); return 1`,
-  // ARGV: now, owner, fence, and each step's name and value
-  advance: `${HELD}
-    for at = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
-    return 1
-  `,
-  // ARGV: now, owner, fence, answer, retention, and each step's name and value
-  complete: `${HELD}
-    local delivery = redis.call('HGET', KEYS[1], 'delivery')
-    for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-      if string.sub(field, 1, 5) == 'step:' then redis.call('HDEL', KEYS[1], field) end
-    end
-    for at = 6, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
-    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0, 'expires', now + tonumber(ARGV[5]))
-    if delivery ~= '' then
-      redis.call('HSET', KEYS[1], 'answer:' .. delivery, redis.call('HGET', KEYS[1], 'digest') .. ' ' .. ARGV[4])
-    end
-    redis.call('HDEL', KEYS[1], 'delivery', 'digest')
-    redis.call('PEXPIRE', KEYS[1], ARGV[5])
-    return 1
-  `,
-  // ARGV: now, owner, fence
-  release: `${HELD}
-    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0)
-    redis.call('HDEL', KEYS[1], 'delivery', 'digest')
-    return 1
-  `,
-}
-
 const claimAnswer = z.union([
   z.tuple([z.literal('claimed'), z.coerce.number(), z.enum(['0', '1'])], z.string()),
   z.tuple([z.literal('busy'), z.coerce.number()]),
   z.tuple([z.literal('answered'), z.string()]),
   z.tuple([z.literal('mismatch')]),
 ])
-const storedAnswer = z.object({ status: z.int(), body: z.string() })
+const storedAnswer = z.object({
+  status: z.int(),
+  code: z.string().optional(),
+  at: z.int().optional(),
+  body: z.string(),
+})
+const storedFacts = storedAnswer.omit({ body: true })
+const number = z.coerce.number()
+/** Fence, time left, expiry, delivery and time of the last claim; then names and values in turn. */
+const readFields = z.tuple([number, number, number, z.string(), number], z.string())
+const readAnswer = z.union([z.tuple([]).transform(() => undefined), readFields])
 
 /**
  * Makes a store on a connected client.
@@ -197,6 +141,11 @@ export function redisStore({
       runHeld('complete', lease, JSON.stringify(answer), keepMs, ...writeSteps(progress)),
     release: (lease) => runHeld('release', lease),
 
+    async read(subject) {
+      const found = readAnswer.parse(await withinTime(run('read', subject), timeoutMs))
+      return found && toRecord(found)
+    },
+
     async ping() {
       await withinTime(command('PING'), timeoutMs)
     },
@@ -205,6 +154,27 @@ export function redisStore({
 
 function writeSteps(steps: Record<string, Json>): string[] {
   return Object.entries(steps).flatMap(([name, value]) => [name, JSON.stringify(value)])
+}
+
+function toRecord([fence, left, expires, delivery, claimedAt, ...fields]: z.infer<
+  typeof readFields
+>): SubjectRecord {
+  const steps: string[] = []
+  const answers: SubjectRecord['answers'] = []
+  for (let at = 0; at < fields.length; at += 2) {
+    const [name = '', value = ''] = fields.slice(at, at + 2)
+    if (name.startsWith('step:')) steps.push(name.slice('step:'.length), value)
+    else answers.push({ delivery: name.slice('answer:'.length), ...storedFacts.parse(JSON.parse(value)) })
+  }
+  return {
+    fence,
+    claimedAt,
+    delivery: delivery === '' ? undefined : delivery,
+    leaseMs: left < 0 ? undefined : left,
+    progress: readSteps(steps),
+    answers,
+    expires,
+  }
 }
 
 /** Names and values in turn. */

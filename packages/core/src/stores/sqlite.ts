@@ -9,7 +9,8 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
-import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease } from '../delivery.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, SubjectRecord } from '../delivery.ts'
+import { LATER_COLUMNS, SCHEMA } from './sqlite-schema.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
@@ -27,43 +28,9 @@ export interface SqliteStore extends DeliveryStore {
   close(): void
 }
 
-// A record is one subject. Its steps and answers stand apart: a step is written, and an answer read, alone.
-const SCHEMA = `
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
-  PRAGMA busy_timeout = 1000;
-  CREATE TABLE IF NOT EXISTS subjects (
-    subject TEXT PRIMARY KEY,
-    fence INTEGER NOT NULL,
-    owner TEXT,
-    lease_until INTEGER NOT NULL,
-    delivery TEXT,
-    digest TEXT,
-    taken_over INTEGER NOT NULL,
-    expires INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS steps (
-    subject TEXT NOT NULL,
-    name TEXT NOT NULL,
-    value TEXT NOT NULL,
-    PRIMARY KEY (subject, name)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS subjects_by_expiry ON subjects (expires);
-  CREATE TABLE IF NOT EXISTS answers (
-    subject TEXT NOT NULL,
-    delivery TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    status INTEGER NOT NULL,
-    body TEXT NOT NULL,
-    expires INTEGER NOT NULL,
-    PRIMARY KEY (subject, delivery)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS answers_by_expiry ON answers (expires);
-`
-
 const CLAIM = `
-  INSERT INTO subjects (subject, fence, owner, lease_until, delivery, digest, taken_over, expires)
-  SELECT :subject, 1, :owner, :until, :delivery, :digest, 0, :expires
+  INSERT INTO subjects (subject, fence, owner, lease_until, delivery, digest, taken_over, claimed, expires)
+  SELECT :subject, 1, :owner, :until, :delivery, :digest, 0, :now, :expires
   WHERE NOT EXISTS (
     SELECT 1 FROM answers WHERE subject = :subject AND delivery = :delivery AND expires > :now
   )
@@ -74,6 +41,7 @@ const CLAIM = `
     lease_until = excluded.lease_until,
     delivery = excluded.delivery,
     digest = excluded.digest,
+    claimed = excluded.claimed,
     expires = MAX(subjects.expires, excluded.expires)
   WHERE owner IS NULL OR lease_until <= :now
   RETURNING fence, taken_over
@@ -83,7 +51,22 @@ const HELD = 'subject = :subject AND owner = :owner AND fence = :fence AND lease
 
 const claimedRow = z.object({ fence: z.int(), taken_over: z.int() })
 const stepRow = z.object({ name: z.string(), value: z.string() })
-const answerRow = z.object({ digest: z.string(), status: z.int(), body: z.string() })
+const answerRow = z.object({
+  digest: z.string(),
+  status: z.int(),
+  code: z.string().nullable(),
+  at: z.int().nullable(),
+  body: z.string(),
+})
+const listedRow = answerRow.pick({ status: true, code: true, at: true }).extend({ delivery: z.string() })
+const subjectRow = z.object({
+  fence: z.int(),
+  owner: z.string().nullable(),
+  lease_until: z.int(),
+  delivery: z.string().nullable(),
+  claimed: z.int(),
+  expires: z.int(),
+})
 const holderRow = z.object({
   lease_until: z.int(),
   delivery: z.string().nullable(),
@@ -104,9 +87,17 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file)
   database.exec(SCHEMA)
+  together(addLaterColumns)
   const claim = database.prepare(CLAIM)
   const findAnswer = database.prepare(
-    'SELECT digest, status, body FROM answers WHERE subject = ? AND delivery = ? AND expires > ?',
+    'SELECT digest, status, code, at, body FROM answers WHERE subject = ? AND delivery = ? AND expires > ?',
+  )
+  const listAnswers = database.prepare(
+    'SELECT delivery, status, code, at FROM answers WHERE subject = ? AND expires > ?',
+  )
+  const findSubject = database.prepare(
+    `SELECT fence, owner, lease_until, delivery, claimed, expires FROM subjects
+     WHERE subject = :subject AND (expires > :now OR (owner IS NOT NULL AND lease_until > :now))`,
   )
   const findHolder = database.prepare('SELECT lease_until, delivery, digest FROM subjects WHERE subject = ?')
   const renew = database.prepare(`UPDATE subjects SET lease_until = :until WHERE ${HELD}`)
@@ -119,15 +110,14 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
        (SELECT 1 FROM subjects WHERE subject = :subject AND expires <= :now AND lease_until <= :now)`,
   )
   const release = database.prepare(
-    `UPDATE subjects SET owner = NULL, lease_until = 0, delivery = NULL, digest = NULL WHERE ${HELD}`,
+    `UPDATE subjects SET owner = NULL, lease_until = 0, digest = NULL WHERE ${HELD}`,
   )
   const record = database.prepare(
-    `INSERT OR REPLACE INTO answers (subject, delivery, digest, status, body, expires)
-     SELECT subject, delivery, digest, :status, :body, :expires FROM subjects WHERE ${HELD} AND delivery IS NOT NULL`,
+    `INSERT OR REPLACE INTO answers (subject, delivery, digest, status, code, at, body, expires)
+     SELECT subject, delivery, digest, :status, :code, :at, :body, :expires FROM subjects WHERE ${HELD} AND delivery IS NOT NULL`,
   )
   const complete = database.prepare(
-    `UPDATE subjects SET owner = NULL, lease_until = 0, delivery = NULL, digest = NULL,
-       expires = :expires WHERE ${HELD}`,
+    `UPDATE subjects SET owner = NULL, lease_until = 0, digest = NULL, expires = :expires WHERE ${HELD}`,
   )
   const purges = [
     database.prepare('DELETE FROM subjects WHERE expires <= :now AND lease_until <= :now'),
@@ -138,11 +128,18 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
 
   const held = ({ subject, owner, fence }: Lease) => ({ subject, owner, fence, now: now() })
 
+  function addLaterColumns(): void {
+    for (const [table, column, type] of LATER_COLUMNS) {
+      const there = database.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column)
+      if (!there) database.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
+    }
+  }
+
   function refuse({ subject, delivery }: ClaimRequest): ClaimResult {
     const answer = delivery && answerRow.optional().parse(findAnswer.get(subject, delivery.id, now()))
     if (answer) {
       return answer.digest === delivery.digest
-        ? { state: 'done', answer: { status: answer.status, body: answer.body } }
+        ? { state: 'done', answer: { ...factsOf(answer), body: answer.body } }
         : { state: 'mismatch' }
     }
     const holder = holderRow.parse(findHolder.get(subject))
@@ -153,8 +150,8 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
   }
 
   /** Everything in `work` happens, or nothing of it, with no other process in between. */
-  function together<Result>(work: () => Result): Result {
-    database.exec('BEGIN IMMEDIATE')
+  function together<Result>(work: () => Result, begin = 'BEGIN IMMEDIATE'): Result {
+    database.exec(begin)
     try {
       const result = work()
       database.exec('COMMIT')
@@ -218,7 +215,8 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     async complete(lease, { answer, progress, keepMs }) {
       const expires = now() + keepMs
       return together(() => {
-        record.run({ ...held(lease), status: answer.status, body: answer.body, expires })
+        const { status, code = null, at = null, body } = answer
+        record.run({ ...held(lease), status, code, at, body, expires })
         if (complete.run({ ...held(lease), expires }).changes !== 1) return false
         forgetSteps.run(lease.subject)
         writeSteps(lease.subject, progress)
@@ -230,6 +228,23 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       return release.run(held(lease)).changes === 1
     },
 
+    async read(subject): Promise<SubjectRecord | undefined> {
+      return together(() => {
+        const row = subjectRow.optional().parse(findSubject.get({ subject, now: now() }))
+        if (!row) return undefined
+        const answers = z.array(listedRow).parse(listAnswers.all(subject, now()))
+        return {
+          fence: row.fence,
+          claimedAt: row.claimed,
+          delivery: row.delivery ?? undefined,
+          leaseMs: row.owner === null ? undefined : Math.max(0, row.lease_until - now()),
+          progress: readSteps(subject),
+          answers: answers.map((answer) => ({ delivery: answer.delivery, ...factsOf(answer) })),
+          expires: row.expires,
+        }
+      }, 'BEGIN')
+    },
+
     async ping() {
       database.prepare('SELECT 1').get()
     },
@@ -238,4 +253,8 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       database.close()
     },
   }
+}
+
+function factsOf({ status, code, at }: Pick<z.infer<typeof answerRow>, 'status' | 'code' | 'at'>) {
+  return { status, ...(code === null ? {} : { code }), ...(at === null ? {} : { at }) }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { ClaimRequest, DeliveryStore, Lease, RecordedAnswer } from '../delivery.ts'
+import { describeStoreRecords } from './describe-store-records.ts'
 import type { TestRunner } from './integration-suite.ts'
 
 /** What the suite needs of a test runner beside what every suite needs: Vitest, Jest and Bun have it. */
@@ -239,6 +240,14 @@ export function describeDeliveryStore(
       time += 1
       expect(await ask()).toMatchObject({ state: 'claimed', takenOver: false, progress: {} })
     })
+  })
+
+  describeStoreRecords({ describe, it, expect }, name, {
+    store: () => store,
+    now: () => time,
+    pass(milliseconds) {
+      time += milliseconds
+    },
   })
 
   it(`${name}: says that it can be reached`, async () => {

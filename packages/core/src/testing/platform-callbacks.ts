@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod'
-import type { DownloadFile, LogEntry, Metric } from '../platform.ts'
+import { callbackBodies, type DownloadFile, type LogEntry, type Metric } from '../platform.ts'
 import { keepNewest } from './emulator.ts'
 
 /** What the emulator knows of one deployment. */
@@ -25,34 +25,21 @@ export interface EmulatedDeployment {
 
 const KEPT = 10_000
 
-const name = z.string().min(1)
-const utc = z.iso.datetime()
-
-const status = z.strictObject({
-  status: z.enum(['deploying', 'running', 'unhealthy', 'failed', 'stopped']),
-  message: z.string().optional(),
-})
-
-const logEntry = z.strictObject({
-  level: z.enum(['info', 'warn', 'error']),
-  message: z.string(),
-  timestamp: utc,
-  data: z.record(z.string(), z.unknown()).optional(),
-})
-
-const outputs = z
-  .strictObject({ outputs: z.record(z.string(), z.unknown()), sensitive: z.array(name) })
-  .superRefine((body, context) => {
+// Stricter than a platform should be: what a newer host adds must show here first.
+const { status, logs, outputs, metrics, downloads } = callbackBodies
+const bodies = {
+  status: status.strict(),
+  logs: z.strictObject({ entries: logs.shape.entries.element.strict().array().min(1) }),
+  outputs: outputs.strict().superRefine((body, context) => {
     body.sensitive.forEach((output, index) => {
       if (Object.hasOwn(body.outputs, output)) return
       const message = `There is no output ${output}`
       context.addIssue({ code: 'custom', path: ['sensitive', index], message })
     })
-  })
-
-const metric = z.strictObject({ name, value: z.number(), unit: z.string().optional(), timestamp: utc })
-
-const file = z.strictObject({ path: name, contentType: name, content: z.string() })
+  }),
+  metrics: z.strictObject({ metrics: metrics.shape.metrics.element.strict().array().min(1) }),
+  downloads: z.strictObject({ files: downloads.shape.files.element.strict().array().min(1) }),
+}
 
 /** One kind of callback. */
 interface Callback {
@@ -81,38 +68,29 @@ function callback<Schema extends z.ZodType>(
 export const callbacks: ReadonlyMap<string, Callback> = new Map([
   [
     'status',
-    callback('PUT', status, (deployment, body) => {
+    callback('PUT', bodies.status, (deployment, body) => {
       deployment.status = body.status
       keepNewest(deployment.statusHistory, [{ ...body, at: new Date().toISOString() }], KEPT)
     }),
   ],
-  [
-    'logs',
-    callback('POST', z.strictObject({ entries: z.array(logEntry).min(1) }), ({ logs }, { entries }) => {
-      keepNewest(logs, entries, KEPT)
-    }),
-  ],
+  ['logs', callback('POST', bodies.logs, ({ logs }, { entries }) => keepNewest(logs, entries, KEPT))],
   [
     'outputs',
-    callback('PUT', outputs, (deployment, body) => {
+    callback('PUT', bodies.outputs, (deployment, body) => {
       deployment.outputs = body.outputs
       deployment.sensitive = body.sensitive
     }),
   ],
   [
     'metrics',
-    callback('POST', z.strictObject({ metrics: z.array(metric).min(1) }), (deployment, body) => {
-      keepNewest(deployment.metrics, body.metrics, KEPT)
-    }),
+    callback('POST', bodies.metrics, (deployment, body) =>
+      keepNewest(deployment.metrics, body.metrics, KEPT),
+    ),
   ],
   [
     'downloads',
-    callback(
-      'PUT',
-      z.strictObject({ files: z.array(file).min(1) }),
-      ({ downloads }, { files }, downloadId) => {
-        downloads.set(downloadId, files)
-      },
-    ),
+    callback('PUT', bodies.downloads, ({ downloads }, { files }, downloadId) => {
+      downloads.set(downloadId, files)
+    }),
   ],
 ])

@@ -19,8 +19,8 @@ beforeAll(() => {
   vi.stubEnv('EXAMPLE_SERVICE_SHARED_API_TOKEN', 'api-token')
   vi.stubEnv('PLATFORM_WEBHOOK_SECRET', secret)
   vi.spyOn(console, 'log').mockImplementation(() => {})
-  vi.stubGlobal('fetch', (input: Request, init?: RequestInit) =>
-    hosts.get(new URL(input.url).host)?.(input, init),
+  vi.stubGlobal('fetch', (input: string | Request, init?: RequestInit) =>
+    hosts.get(new URL(new Request(input).url).host)?.(input, init),
   )
 })
 afterAll(() => {

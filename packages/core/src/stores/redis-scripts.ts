@@ -1,0 +1,94 @@
+/**
+ * What the store in Redis does, as scripts in Lua: each works on one key, and so also in a cluster.
+ *
+ * @module
+ */
+
+const NOW = `
+  local now = tonumber(ARGV[1])
+  if now == 0 then local time = redis.call('TIME'); now = time[1] * 1000 + math.floor(time[2] / 1000) end
+`
+
+const HELD = `${NOW}
+  local held = redis.call('HMGET', KEYS[1], 'owner', 'fence', 'until')
+  if held[1] ~= ARGV[2] or held[2] ~= ARGV[3] or tonumber(held[3] or 0) <= now then return 0 end
+`
+
+/** Each operation of the store. `KEYS[1]` is the subject; the first value is the time, or 0 for that of Redis. */
+export const scripts = {
+  // ARGV: now, owner, lease, delivery, digest, retention. The expiry is a field too, for a clock that is given.
+  claim: `${NOW}
+    local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'answer:' .. ARGV[4])
+    local live = record[1] and record[1] ~= '' and tonumber(record[2]) > now
+    if not live and record[5] and tonumber(record[5]) <= now then redis.call('DEL', KEYS[1]); record = {} end
+    if ARGV[4] ~= '' and record[6] then return {'answered', record[6]} end
+    if live then
+      if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
+      return {'busy', tostring(tonumber(record[2]) - now)}
+    end
+    local fence = redis.call('HINCRBY', KEYS[1], 'fence', 1)
+    redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5], 'claimed', now)
+    local expires = math.max(tonumber(record[5] or 0), now + tonumber(ARGV[6]))
+    redis.call('HSET', KEYS[1], 'expires', expires)
+    redis.call('PEXPIRE', KEYS[1], expires - now)
+    local taken = record[1] and record[1] ~= ''
+    local answer = {'claimed', tostring(fence), taken and '1' or '0'}
+    local fields = redis.call('HGETALL', KEYS[1])
+    for at = 1, #fields, 2 do
+      if string.sub(fields[at], 1, 5) == 'step:' then
+        answer[#answer + 1] = string.sub(fields[at], 6)
+        answer[#answer + 1] = fields[at + 1]
+      end
+    end
+    return answer
+  `,
+  // ARGV: now, owner, fence, lease
+  renew: `${HELD} redis.call('HSET', KEYS[1], 'until', now + tonumber(ARGV[4])); return 1`,
+  // ARGV: now, owner, fence, and each step's name and value
+  advance: `${HELD}
+    for at = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
+    return 1
+  `,
+  // ARGV: now, owner, fence, answer, retention, and each step's name and value
+  complete: `${HELD}
+    local delivery = redis.call('HGET', KEYS[1], 'delivery')
+    for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+      if string.sub(field, 1, 5) == 'step:' then redis.call('HDEL', KEYS[1], field) end
+    end
+    for at = 6, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
+    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0, 'expires', now + tonumber(ARGV[5]))
+    if delivery ~= '' then
+      redis.call('HSET', KEYS[1], 'answer:' .. delivery, redis.call('HGET', KEYS[1], 'digest') .. ' ' .. ARGV[4])
+    end
+    redis.call('HDEL', KEYS[1], 'digest')
+    redis.call('PEXPIRE', KEYS[1], ARGV[5])
+    return 1
+  `,
+  // ARGV: now, owner, fence
+  release: `${HELD}
+    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0)
+    redis.call('HDEL', KEYS[1], 'digest')
+    return 1
+  `,
+  // ARGV: now. Of answers, what is not sealed: a batch's is long.
+  read: `${NOW}
+    local record = redis.call('HMGET', KEYS[1], 'fence', 'owner', 'until', 'expires', 'delivery', 'claimed')
+    local held = record[2] and record[2] ~= ''
+    local left = held and math.max(0, tonumber(record[3]) - now) or -1
+    if not record[1] or (left <= 0 and tonumber(record[4]) <= now) then return {} end
+    local found = {record[1], tostring(left), record[4], record[5] or '', record[6] or '0'}
+    local fields = redis.call('HGETALL', KEYS[1])
+    for at = 1, #fields, 2 do
+      local value = fields[at + 1]
+      if string.sub(fields[at], 1, 7) == 'answer:' then
+        local answer = cjson.decode(string.sub(value, string.find(value, ' ', 1, true) + 1))
+        value = cjson.encode({status = answer.status, code = answer.code, at = answer.at})
+      end
+      if string.find(fields[at], ':', 1, true) then
+        found[#found + 1] = fields[at]
+        found[#found + 1] = value
+      end
+    end
+    return found
+  `,
+}
