@@ -1,13 +1,15 @@
 /**
- * How calls to the providers leave a Node host.
+ * How calls leave a Node host.
  *
  * @module
  */
 import { Agent } from 'undici'
 import { fetchThrough } from './dispatch.ts'
 
-/** A connection of its own for each call. */
-const fresh = new Agent({ pipelining: 0 })
+/** Over connections that are kept: for calls that may be made twice. */
+export const fetchKept = fetchThrough(new Agent())
+
+const fetchOnce = fetchThrough(new Agent({ pipelining: 0 }))
 
 /**
  * A `fetch` that makes a new connection for every call that may change something.
@@ -16,7 +18,7 @@ const fresh = new Agent({ pipelining: 0 })
  * saying whether it arrived: a mail of which nobody knows whether it was sent. Reading may be repeated, so it
  * goes over connections that are kept.
  */
-export const fetchFresh: typeof fetch = async (input, init) => {
-  const request = new Request(input, init)
-  return request.method === 'GET' || request.method === 'HEAD' ? fetch(request) : fetchThrough(request, fresh)
+export const fetchFresh: typeof fetch = (input, init) => {
+  const method = init?.method ?? (input instanceof Request ? input.method : 'GET')
+  return method === 'GET' || method === 'HEAD' ? fetchKept(input, init) : fetchOnce(input, init)
 }
