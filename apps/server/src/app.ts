@@ -5,42 +5,40 @@
  */
 
 import type { IntegrationDefinition, WebhookHandler } from '@org/core'
-import {
-  type DeliveryStore,
-  IntegrationError,
-  isIntegrationError,
-  type Logger,
-  type OpenApiDocument,
-  toManifest,
-  toOpenApi,
-  toProblem,
-} from '@org/core'
+import { type DeliveryStore, IntegrationError, isIntegrationError, type Logger, toProblem } from '@org/core'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { secureHeaders } from 'hono/secure-headers'
-import packageJson from '../package.json' with { type: 'json' }
+import { createDescribingRoutes } from './describe.ts'
+import { mountRoutes, type Route, unstored } from './routes.ts'
+import { createStatusRoutes } from './status-routes.ts'
 
 /** What {@link createApp} mounts. */
 export interface AppOptions {
   webhooks: readonly { definition: IntegrationDefinition; handle: WebhookHandler }[]
+  /** Routes for operators: no other origin may read them. */
+  operating: readonly Route[]
   store: DeliveryStore
   corsOrigins: readonly string[]
   isDraining: () => boolean
   logger: Logger
 }
 
-/** Nothing here is a page: no browser may run, frame or guess anything of it. TLS is ended in front of the host. */
-const browserRules = {
-  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  referrerPolicy: 'no-referrer',
-  strictTransportSecurity: false,
-}
-const unstored = { 'cache-control': 'no-store' }
+/** No browser may frame, guess or tell others of anything here. TLS is ended in front of the host. */
+const browserRules = { referrerPolicy: 'no-referrer', strictTransportSecurity: false }
+/** Nothing is a page that does not say so itself: no browser may run anything of it. */
+const NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 
 /** Mounts every integration at `POST /<name>/webhook`, and the reading routes beside them. */
-export function createApp({ webhooks, store, corsOrigins, isDraining, logger }: AppOptions): Hono {
+export function createApp(options: AppOptions): Hono {
+  const { webhooks, operating, store, corsOrigins, isDraining, logger } = options
   const app = new Hono()
   app.use('*', secureHeaders(browserRules))
+  app.use('*', async (context, next) => {
+    await next()
+    const { headers } = context.res
+    if (!headers.has('content-security-policy')) headers.set('content-security-policy', NO_PAGE)
+  })
   const definitions = webhooks.map(({ definition }) => definition)
 
   for (const { definition, handle } of webhooks) {
@@ -54,22 +52,12 @@ export function createApp({ webhooks, store, corsOrigins, isDraining, logger }: 
     })
   }
 
+  mountRoutes(app, operating)
   // A webhook is no browser's business, so only what is read is open to other origins.
   app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
-  app.get('/healthz', (context) => context.json({ status: 'ok' }, 200, unstored))
-  app.get('/readyz', async (context) => {
-    if (isDraining()) return context.json({ status: 'shutting_down' }, 503, unstored)
-    try {
-      await store.ping()
-      return context.json({ status: 'ready' }, 200, unstored)
-    } catch {
-      return context.json({ status: 'store_unreachable' }, 503, unstored)
-    }
-  })
-  const manifests = { integrations: definitions.map(toManifest) }
-  app.get('/integrations', (context) => context.json(manifests))
-  const document = describeHost(definitions)
-  app.get('/openapi.json', (context) => context.json(document))
+  // Each is described where it is made; see routes.ts. A further one is a line here.
+  const routes = [...createStatusRoutes({ store, isDraining })]
+  mountRoutes(app, [...routes, ...createDescribingRoutes(definitions, [...operating, ...routes])])
 
   app.notFound((context) => {
     const routes = definitions.map(({ name }) => `POST /${name}/webhook`).join(', ')
@@ -95,28 +83,4 @@ function problem(error: IntegrationError): Response {
   const headers = new Headers({ 'content-type': 'application/problem+json', ...unstored })
   if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
   return new Response(JSON.stringify(toProblem(error)), { status: error.status, headers })
-}
-
-/** What each reading route is for, as the OpenAPI document says it. */
-const readingRoutes = {
-  '/healthz': 'The process is alive.',
-  '/readyz': 'Events are taken: the delivery store can be reached, and the host is not shutting down.',
-  '/integrations':
-    'Each integration with its inputs, outputs, functions, metrics and events, as JSON Schema.',
-  '/openapi.json': 'This document.',
-}
-
-function describeHost(definitions: readonly IntegrationDefinition[]): OpenApiDocument {
-  const document = toOpenApi(definitions, {
-    title: 'Integration host',
-    version: packageJson.version,
-    description: 'Acts on a platform’s events against providers, one webhook for each integration.',
-  })
-  for (const [path, summary] of Object.entries(readingRoutes)) {
-    const responses = {
-      200: { description: summary, content: { 'application/json': { schema: { type: 'object' } } } },
-    }
-    document.paths[path] = { get: { summary, responses } }
-  }
-  return document
 }

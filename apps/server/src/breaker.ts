@@ -20,19 +20,29 @@ const HALF_OPEN_AFTER_MS = 5_000
 /** Origins that are remembered; the oldest gives way. */
 const MAX_ORIGINS = 1_000
 
+/** The circuits that a `fetch` has made, by origin. */
+export type Circuits = Map<string, CircuitBreakerPolicy>
+
+/** How many circuits let through all calls, none, or one to see whether the provider is back. */
+export type CircuitCounts = Record<'closed' | 'open' | 'half_open', number>
+
 /**
  * A `fetch` with a circuit breaker for each origin.
  *
  * @param name the integration whose provider it is, for the log
+ * @param circuits is filled with what is made, for who wants to count them
  */
-export function withBreaker(send: typeof fetch, name: string, logger: Logger): typeof fetch {
-  const breakers = new Map<string, CircuitBreakerPolicy>()
-
+export function withBreaker(
+  send: typeof fetch,
+  name: string,
+  logger: Logger,
+  circuits: Circuits = new Map(),
+): typeof fetch {
   function breakerOf(origin: string): CircuitBreakerPolicy {
-    const known = breakers.get(origin)
+    const known = circuits.get(origin)
     if (known) return known
-    const [oldest] = breakers.keys()
-    if (breakers.size >= MAX_ORIGINS && oldest !== undefined) breakers.delete(oldest)
+    const [oldest] = circuits.keys()
+    if (circuits.size >= MAX_ORIGINS && oldest !== undefined) circuits.delete(oldest)
     const failed = handleWhenResult((result) => result instanceof Response && result.status >= 500).orWhen(
       (error) => !(error instanceof Error && error.name === 'AbortError'),
     )
@@ -43,15 +53,14 @@ export function withBreaker(send: typeof fetch, name: string, logger: Logger): t
     breaker.onStateChange((state) =>
       logger('warn', `The circuit to ${origin} is ${CircuitState[state]}.`, { integration: name }),
     )
-    breakers.set(origin, breaker)
+    circuits.set(origin, breaker)
     return breaker
   }
 
   return async (input, init) => {
-    const request = new Request(input, init)
-    const { origin } = new URL(request.url)
+    const { origin } = new URL(input instanceof Request ? input.url : input)
     try {
-      return await breakerOf(origin).execute(() => send(request))
+      return await breakerOf(origin).execute(() => send(input, init))
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error
       throw new IntegrationError(
@@ -65,4 +74,21 @@ export function withBreaker(send: typeof fetch, name: string, logger: Logger): t
       )
     }
   }
+}
+
+/** Counts circuits by their state. */
+export function countCircuits(...all: readonly Circuits[]): CircuitCounts {
+  const counts = { closed: 0, open: 0, half_open: 0 }
+  for (const circuits of all) for (const { state } of circuits.values()) counts[nameOf(state)] += 1
+  return counts
+}
+
+function nameOf(state: CircuitState): keyof CircuitCounts {
+  if (state === CircuitState.Closed) return 'closed'
+  return state === CircuitState.HalfOpen ? 'half_open' : 'open'
+}
+
+/** Whether a call was not made because its circuit is open. */
+export function isCircuitOpen(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof BrokenCircuitError
 }

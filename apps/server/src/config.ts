@@ -66,7 +66,7 @@ const variables = z.object({
   DELIVERY_STORE: z
     .string()
     .regex(/^(memory:|sqlite:.+|rediss?:\/\/.+)$/, { error: 'expected memory:, sqlite:<file> or redis://…' })
-    .default('sqlite:.data/deliveries.db'),
+    .optional(),
   ENV_REFERENCE_ALLOW: z.string().transform(list(',')).default([]),
   EGRESS_ALLOW: z.string().transform(list(',')).default([]),
 
@@ -131,12 +131,26 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 
+/** Where the host runs. */
+export interface ReadConfigOptions {
+  /**
+   * Whether a file that is written is there again after a restart.
+   * @default true
+   */
+  keepsFiles?: boolean
+}
+
+const DEFAULT_FILE = 'sqlite:.data/deliveries.db'
+
 /**
  * Reads and checks the whole environment.
  *
  * @throws {ConfigurationError} with a line for each variable: its name, and what it wants
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  { keepsFiles = true }: ReadConfigOptions = {},
+): Config {
   // An empty variable is how a shell or a dashboard says “not set”.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
   const parsed = variables.safeParse(given)
@@ -156,16 +170,26 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     }
     if (!given.CORS_ORIGINS)
       faults.push('CORS_ORIGINS is required in production: the allowed origins, separated by commas')
+    if (!given.DELIVERY_STORE && !keepsFiles) {
+      faults.push(
+        'DELIVERY_STORE is required in production where no file is kept: redis://… or rediss://…; or set memory: where an effect need not be remembered beyond one instance',
+      )
+    }
+  }
+  if (given.DELIVERY_STORE?.startsWith('sqlite:') && !keepsFiles) {
+    faults.push(
+      'DELIVERY_STORE: no file is kept here, so it can’t be sqlite:; expected redis://… or rediss://…',
+    )
   }
   if (!parsed.success || faults.length > 0) {
     throw new ConfigurationError(
       `The configuration has ${count(faults.length)}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
     )
   }
-  return toConfig(parsed.data)
+  return toConfig(parsed.data, keepsFiles ? DEFAULT_FILE : 'memory:')
 }
 
-function toConfig(values: z.output<typeof variables>): Config {
+function toConfig(values: z.output<typeof variables>, defaultStore: string): Config {
   const webhookSecrets = values.PLATFORM_WEBHOOK_SECRET ?? []
   const warnings = []
   if (webhookSecrets.length === 0 && values.WEBHOOK_AUTH !== 'none') {
@@ -182,7 +206,7 @@ function toConfig(values: z.output<typeof variables>): Config {
     platform: { baseUrl: values.PLATFORM_API_URL, token: values.PLATFORM_API_TOKEN },
     webhookSecrets,
     corsOrigins: values.CORS_ORIGINS ?? [],
-    deliveryStore: values.DELIVERY_STORE,
+    deliveryStore: values.DELIVERY_STORE ?? defaultStore,
     egressAllow: values.EGRESS_ALLOW,
     environmentReferences: values.ENV_REFERENCE_ALLOW,
     mailer: {
@@ -212,7 +236,7 @@ function toConfig(values: z.output<typeof variables>): Config {
   }
 }
 
-function passwordOf(location: string): string | undefined {
+function passwordOf(location = ''): string | undefined {
   return URL.canParse(location) ? decodeURIComponent(new URL(location).password) || undefined : undefined
 }
 

@@ -6,12 +6,14 @@
 import { serve } from '@hono/node-server'
 import type { DeliveryStore } from '@org/core'
 import type { Config } from './config.ts'
-import { createEgress } from './egress.ts'
-import { nodeHmac } from './hmac.ts'
 import { createHost, type HostOptions } from './host.ts'
+import { integrations } from './integrations.ts'
 import { createLogger } from './logger.ts'
-import { fetchFresh } from './outbound.ts'
+import { createMetrics } from './metrics.ts'
+import { onNode } from './on-node.ts'
+import { readProcess } from './process-metrics.ts'
 import { openStore } from './store.ts'
+import { loadTracing } from './telemetry.ts'
 
 /** How long events under way may still take after SIGTERM. */
 const DRAIN_MS = 25_000
@@ -47,7 +49,9 @@ export async function run(
   config: Config,
   { wrapStore = (store) => store, ...options }: RunOptions,
 ): Promise<void> {
-  const logger = createLogger(config)
+  const ownLogger = createLogger(config)
+  const tracing = await loadTracing(config, ownLogger)
+  const logger = tracing?.tag(ownLogger) ?? ownLogger
   // Node would print whatever such an error holds; this says its name, and the log takes secrets out.
   process.on('uncaughtException', (error) => {
     logger('error', 'The host failed, and ends.', {
@@ -61,9 +65,12 @@ export async function run(
     ...options,
     logger,
     store: wrapStore(store),
-    fetch: fetchFresh,
-    egress: createEgress({ production: config.production, allow: config.egressAllow }),
-    hmac: nodeHmac,
+    metrics: createMetrics(
+      integrations.map(({ definition }) => definition),
+      readProcess(),
+    ),
+    tracing,
+    ...onNode(config),
   })
   const server = serve({ fetch: host.fetch, port: config.port, serverOptions: SLOW_CLIENTS }, ({ port }) => {
     logger('info', `Listening on http://localhost:${port}`, { port })
@@ -89,6 +96,7 @@ export async function run(
     await closed
     clearInterval(closing)
     await close()
+    await tracing?.flush().catch(() => {})
     process.exit(0)
   }
   process.once('SIGTERM', stop)

@@ -151,7 +151,7 @@ const deployments: Record<string, { inputs: object; outputs: object }> = {
 }
 
 /** Every event that fits, on each route. */
-const fitting = routes.flatMap((route) =>
+export const fitting = routes.flatMap((route) =>
   eventNames.flatMap((name) => {
     const calls = Object.entries(functions[route] ?? {}).map(([called, given]) => ({
       name: called,

@@ -1,12 +1,11 @@
 /**
  * The whole host, as it runs, between emulators of the platform and of every provider.
  */
-import type { DeliveryStore, Logger } from '@org/core'
 import { createPlatformEmulator } from '@org/core/testing'
 import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
-import { createHost, readConfig } from '../src/host.ts'
+import { createHost, type HostOptions, readConfig } from '../src/host.ts'
 
 /** The credentials that the host is configured with, and those that a deployment brings. */
 export interface Credentials {
@@ -82,10 +81,7 @@ export function createWorld(given: Credentials = credentials) {
     variables?: Record<string, string>
     /** Shorter than a configuration may say. */
     requestTimeoutMs?: number | undefined
-    environment?: Record<string, string>
-    store?: DeliveryStore
-    logger?: Logger
-  } = {}) {
+  } & Pick<HostOptions, 'environment' | 'store' | 'logger' | 'egress' | 'metrics' | 'tracing'> = {}) {
     const config = readConfig({
       PLATFORM_API_URL: 'http://platform.test',
       PLATFORM_API_TOKEN: given.platformToken,

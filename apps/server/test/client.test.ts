@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { generateTypes } from '@org/openapi-checks/types'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { startContract } from './contract.ts'
+import { credentials } from './hosted.ts'
+
+/** What a platform writes to send events: its types are those of the document. */
+const program = `
+import { sign } from '@org/core'
+import createClient from 'openapi-fetch'
+import type { components, paths } from './host.ts'
+
+type Schemas = components['schemas']
+
+export function connect(fetch: (request: Request) => Promise<Response>, secret: string) {
+  const client = createClient<paths>({ baseUrl: 'http://host.test', fetch })
+  client.use({
+    async onRequest({ request }) {
+      const id = request.headers.get('webhook-id') ?? crypto.randomUUID()
+      const signed = await sign({ secret, id, body: await request.clone().text() })
+      for (const [name, value] of Object.entries(signed)) request.headers.set(name, value)
+    },
+  })
+
+  async function sendEmail(message: Schemas['Message'], id: string): Promise<Schemas['SendEmailResult']> {
+    const { data, error, response } = await client.POST('/mailer/webhook', {
+      params: { header: { 'webhook-id': id } },
+      body: { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: message } },
+    })
+    if (error) throw new Error(error.retryable ? \`again in \${response.headers.get('retry-after')} s\` : error.code)
+    if (!('result' in data) || !('messageId' in data.result)) throw new Error('There is no such answer.')
+    return data.result
+  }
+
+  async function deploy(id: string, inputs: Schemas['MailerInputs']): Promise<string | undefined> {
+    const { data } = await client.POST('/mailer/webhook', {
+      body: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } },
+    })
+    return data && 'outputs' in data ? data.outputs.apiUrl : undefined
+  }
+
+  async function createUser(user: Schemas['CreateUserArguments']): Promise<Schemas['User'] | undefined> {
+    const { data } = await client.POST('/idp/webhook', {
+      body: { name: 'FUNCTION_CALL', functionCall: { name: 'createUser', arguments: user } },
+    })
+    return data && 'result' in data && 'emailAddresses' in data.result ? data.result : undefined
+  }
+
+  const isReady = async () => (await client.GET('/readyz')).data?.status === 'ready'
+  return { sendEmail, deploy, createUser, isReady, client }
+}
+`
+
+/** What must not compile, one mistake each. */
+const mistakes = {
+  'an argument that is misspelt': `{ name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: { to: 'a@b.c', subject: 's', htmlBdy: 'x' } } }`,
+  'an argument of the wrong type': `{ name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: { to: 5, subject: 's' } } }`,
+  'an argument that is missing': `{ name: 'FUNCTION_CALL', functionCall: { name: 'send', arguments: { subject: 's' } } }`,
+  'a function of another route': `{ name: 'FUNCTION_CALL', functionCall: { name: 'createUser', arguments: {} } }`,
+  'the arguments of another function': `{ name: 'FUNCTION_CALL', functionCall: { name: 'getDeliveryStats', arguments: { to: 'a@b.c', subject: 's' } } }`,
+  'an event that there is not': `{ name: 'DEPLOYMENT_UPDATED', deployment: { id: 'dep_1' } }`,
+  'a deployment without its id': `{ name: 'DEPLOYMENT_CREATED', deployment: { inputs: {} } }`,
+  'an input that there is not': `{ name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs: { serverTyp: 'shared' } } }`,
+  'an input with a value that there is not': `{ name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs: { serverType: 'cheap' } } }`,
+}
+
+const folder = join(import.meta.dirname, '../.data/client')
+let contract: Awaited<ReturnType<typeof startContract>>
+
+beforeAll(async () => {
+  contract = await startContract({ variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret } })
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  const wrong = Object.values(mistakes).map(
+    (body) => `// @ts-expect-error\nconnect(fetch, '').client.POST('/mailer/webhook', { body: ${body} })\n`,
+  )
+  await Promise.all([
+    writeFile(join(folder, 'tsconfig.json'), '{ "extends": "../../tsconfig.json", "include": ["*.ts"] }'),
+    writeFile(join(folder, 'host.ts'), await generateTypes(contract.document)),
+    writeFile(join(folder, 'program.ts'), program),
+    writeFile(join(folder, 'mistakes.ts'), `import { connect } from './program.ts'\n${wrong.join('')}`),
+  ])
+})
+
+describe('a client that is generated from the document', () => {
+  it('compiles, and lets no mistake through', async () => {
+    const compiler = join(
+      dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+      'bin/tsc',
+    )
+    const complaints = await promisify(execFile)(process.execPath, [compiler, '-p', folder]).then(
+      () => '',
+      (error: { stdout: string }) => error.stdout,
+    )
+    // The line of a mistake that compiles says “Unused '@ts-expect-error' directive”.
+    expect(complaints).toBe('')
+  })
+
+  it('works with the host', async () => {
+    const { connect } = await import(join(folder, 'program.ts'))
+    const { host, world } = contract
+    const client = connect(async (request: Request) => host.fetch(request), credentials.webhookSecret)
+    world.platform.addDeployment({ id: 'dep_1' })
+
+    expect(await client.isReady()).toBe(true)
+    expect(await client.deploy('dep_1', { serverType: 'shared', fromEmail: '' })).toBe('http://mail.test')
+    const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
+    const { messageId } = await client.sendEmail(message, 'evt_1')
+    expect(world.mail.messages).toMatchObject([{ messageId, to: ['ada@example.com'] }])
+    expect(await client.sendEmail(message, 'evt_1')).toMatchObject({ messageId })
+    expect(world.mail.messages).toHaveLength(1)
+    const { emailAddresses } = await client.createUser({
+      emailAddress: 'ada@example.com',
+      skipPasswordRequirement: true,
+    })
+    expect(emailAddresses).toEqual(['ada@example.com'])
+    await expect(client.sendEmail({ ...message, to: 'nobody' }, 'evt_2')).rejects.toThrow('invalid_arguments')
+  })
+})

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { type Served, serve } from '@org/core/testing'
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createWorld } from './hosted.ts'
+
+/** Where Debian’s package puts it. */
+const CHROMIUM = '/usr/bin/chromium'
+const found = existsSync(CHROMIUM)
+if (!found) console.warn(`There is no ${CHROMIUM}: what /docs does in a browser is NOT tested.`)
+
+describe.skipIf(!found)('the reference, in a browser,', () => {
+  let browser: Browser
+  let server: Served
+  beforeAll(async () => {
+    const host = createWorld().start()
+    server = await serve(async (request) => host.fetch(request))
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  /** The page in a tab, and whatever the browser had to complain about. */
+  async function open(
+    options: Parameters<Browser['newPage']>[0] = {},
+    at = '',
+  ): Promise<{ tab: Page; complaints: string[] }> {
+    const tab = await browser.newPage({
+      viewport: { width: 1280, height: 800 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+      ...options,
+    })
+    onTestFinished(() => tab.close())
+    const complaints: string[] = []
+    tab.on('console', (message) => complaints.push(message.text()))
+    tab.on('pageerror', (error) => complaints.push(error.message))
+    tab.on('request', (request) => {
+      const { protocol, pathname } = new URL(request.url())
+      if (protocol.startsWith('http') && pathname !== '/docs') complaints.push(`asked ${request.url()}`)
+    })
+    await tab.goto(`${server.url}/docs${at}`)
+    return { tab, complaints }
+  }
+
+  it('asks for nothing but itself, and has nothing to complain about', async () => {
+    const { tab, complaints } = await open()
+    await expect.poll(() => tab.getByRole('heading', { level: 1 }).textContent()).toBe('Integration host')
+    expect(complaints).toEqual([])
+  })
+
+  it.each([
+    ['light', 1280, ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']],
+    ['light', 390, ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']],
+    ['dark', 1280, ['color-contrast', 'link-in-text-block']],
+  ] as const)('has nothing serious against it: %s, %i pixels', async (colorScheme, width, rules) => {
+    const { tab, complaints } = await open({ colorScheme, viewport: { width, height: 844 } })
+    await tab.evaluate(axe.source)
+    const serious = await tab.evaluate<string[]>(
+      `axe.run({ resultTypes: ['violations'], runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
+        violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) =>
+          nodes.slice(0, 3).map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
+    )
+    expect(serious).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it('fits into a window of 390 pixels', async () => {
+    const { tab } = await open({ viewport: { width: 390, height: 844 } })
+    expect(await tab.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  })
+
+  it('keeps its tables for those who can’t see them, also where they are laid out as lists', async () => {
+    const { tab } = await open({ viewport: { width: 390, height: 844 } })
+    const row = tab.getByRole('table', { name: 'Arguments' }).first().getByRole('row').nth(1)
+    await expect.poll(() => row.getByRole('rowheader').count()).toBe(1)
+    expect(await row.getByRole('cell').count()).toBe(2)
+  })
+
+  it('can be read by the keyboard: past the contents at once, and to any function', async () => {
+    const { tab } = await open()
+    await tab.keyboard.press('Tab')
+    await tab.keyboard.press('Enter')
+    expect(await tab.evaluate(() => document.activeElement?.id)).toBe('main')
+    await tab.getByRole('navigation').getByRole('link', { name: 'sendEmail', exact: true }).press('Enter')
+    await expect
+      .poll(() =>
+        tab
+          .getByRole('heading', { name: 'sendEmail' })
+          .first()
+          .evaluate((heading) => {
+            const { top } = heading.getBoundingClientRect()
+            return top >= 0 && top < 200
+          }),
+      )
+      .toBe(true)
+  })
+
+  it('copies an example, and says so', async () => {
+    const { tab } = await open({}, '#mailer-sendEmail')
+    const figure = tab.locator('article', { has: tab.locator('#mailer-sendEmail') }).locator('figure')
+    await figure.getByRole('button', { name: /^Copy/ }).click()
+    await expect.poll(() => tab.getByRole('status').textContent()).toBe('Copied')
+    expect(await tab.evaluate(() => navigator.clipboard.readText())).toBe(
+      await figure.locator('code').textContent(),
+    )
+  })
+
+  it('is whole without a script', async () => {
+    const { tab } = await open({ javaScriptEnabled: false })
+    expect(await tab.getByRole('heading', { name: 'sendEmail' }).first().isVisible()).toBe(true)
+    expect(await tab.getByRole('button').count()).toBe(0)
+  })
+})

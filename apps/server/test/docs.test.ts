@@ -1,0 +1,188 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { defineIntegration, type OpenApiDocument, toOpenApi } from '@org/core'
+import { serve } from '@org/core/testing'
+import { beforeAll, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { renderPage } from '../src/docs/page.ts'
+import { createWorld, credentials } from './hosted.ts'
+
+const host = createWorld().start()
+const get = (path: string, headers: Record<string, string> = {}) =>
+  host.fetch(new Request(`https://host.example${path}`, { headers }))
+
+let page: string
+let policy: string
+let document: OpenApiDocument
+
+beforeAll(async () => {
+  const response = await get('/docs')
+  page = await response.text()
+  policy = response.headers.get('content-security-policy') ?? ''
+  document = await (await get('/openapi.json')).json()
+})
+
+/** What a reader sees of it. */
+const toText = (html: string) =>
+  html
+    .replaceAll(/<(style|script)>.*?<\/\1>/gs, '')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+
+/** What there is to try. */
+const commandsOf = (html: string) =>
+  [...html.matchAll(/<pre [^>]*><code>(.*?)<\/code>/gs)].map(([, command = '']) => toText(command))
+
+describe('the page', () => {
+  it('has every route, event, function, alias, field and code of the document', () => {
+    const text = toText(page)
+    const words = Object.entries(document.paths).flatMap(([path, { post }]) => [
+      path,
+      ...(post?.['x-events'] ?? []).flatMap(({ event, function: called }) =>
+        called ? [called.name, ...called.aliases, called.description] : [event],
+      ),
+    ])
+    const names = Object.entries(document.components.schemas).filter(([name]) =>
+      /(Inputs|Arguments|Result|^User|^Message|^Organization|^Problem)$/.test(name),
+    )
+    const fields = names.flatMap(([, { properties }]) => Object.keys(Object(properties)))
+    const codes = Object.values(document.components.responses).flatMap((response) =>
+      (response['x-problems'] ?? []).map(({ code }) => code),
+    )
+    const said = [...words, ...fields, ...codes]
+    expect(said.length).toBeGreaterThan(200)
+    expect(said.filter((word) => !text.includes(word))).toEqual([])
+  })
+
+  it('marks what is required, what is secret, and what may name a variable', () => {
+    const rowOf = (field: string) => {
+      const [, inputs = ''] = page.split('id="mailer-DEPLOYMENT_CREATED"')
+      const rows = inputs.split('<tr role="row">').map((row) => toText(row).replaceAll(/\s+/g, ' '))
+      return rows.find((row) => row.trim().startsWith(field))
+    }
+    expect(rowOf('apiToken')).toMatch(/sensitive ?or {{env\.NAME}}/)
+    expect(rowOf('serverType')).toMatch(/shared dedicated Default "shared"/)
+    const [, provisioned = ''] = page.split('id="idp-server-DEPLOYMENT_CREATED"')
+    expect(toText(provisioned)).toMatch(/applicationName\s*required/)
+  })
+
+  it('has a command to try each event and each function, which sends the document’s example', () => {
+    const examples = Object.values(document.paths).flatMap(({ post }) =>
+      Object.values(post?.requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => value),
+    )
+    const bodies = commandsOf(page).flatMap((command) => {
+      const [, body] = /-d '(\{.*\})'$/s.exec(command) ?? []
+      return body === undefined ? [] : [JSON.parse(body)]
+    })
+    for (const body of bodies) expect(examples).toContainEqual(body)
+    // Those of the provisioned provider are the other’s, and five events are the same on every route.
+    expect(bodies.length).toBeGreaterThan(20)
+  })
+
+  it('names the host as its reader knows it', async () => {
+    expect(commandsOf(page).filter((command) => !command.includes('curl https://host.example/'))).toEqual([])
+    const plain = await host.fetch(new Request('http://10.0.0.1:3009/docs'))
+    expect(await plain.text()).toContain('curl http://10.0.0.1:3009/mailer/webhook')
+    const behind = new Request('http://app.example/docs', { headers: { 'x-forwarded-proto': 'https' } })
+    expect(await (await host.fetch(behind)).text()).toContain('curl https://app.example/mailer/webhook')
+  })
+
+  it('leads to nothing that is not there, and has no two things of one name', () => {
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
+    expect(targets.filter((id) => !ids.includes(id))).toEqual([])
+  })
+})
+
+describe('a browser that shows it', () => {
+  const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+  it('may run and show what is in it, and nothing else', () => {
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(page) ?? []
+    const [, script = ''] = /<script>(.*?)<\/script>/s.exec(page) ?? []
+    expect(policy).toBe(
+      [
+        "default-src 'none'",
+        `style-src ${hashOf(style)}`,
+        `script-src ${hashOf(script)}`,
+        'img-src data:',
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ].join('; '),
+    )
+    expect(page.match(/<(style|script)/g)).toHaveLength(2)
+    expect(page).not.toMatch(/ (style|on\w+)=/)
+  })
+
+  it('is held to the strict rule on every other route', async () => {
+    for (const path of ['/healthz', '/openapi.json', '/docs/', '/nowhere'])
+      expect((await get(path)).headers.get('content-security-policy')).toBe(
+        "default-src 'none'; frame-ancestors 'none'",
+      )
+  })
+
+  it('gets what a schema says as text, whatever it says', async () => {
+    const hostile = '<img src=x onerror=alert(1)> `</code><script>alert(2)</script>` "\'&'
+    const integration = defineIntegration({
+      name: 'hostile',
+      title: hostile,
+      description: hostile,
+      events: ['DEPLOYMENT_CREATED', 'FUNCTION_CALL', 'METRIC_UPDATE'],
+      inputs: z.object({ [hostile]: z.enum([hostile]).default(hostile).describe(hostile) }),
+      outputs: z.object({ [hostile]: z.string().describe(hostile) }),
+      functions: {
+        [hostile]: {
+          description: hostile,
+          aliases: [`2${hostile}`],
+          effect: true,
+          arguments: z.object({ [hostile]: z.literal(hostile) }),
+          result: z.object({ [hostile]: z.string() }),
+        },
+      },
+      metrics: { [hostile]: { description: hostile, unit: hostile } },
+      downloads: [],
+    })
+    const info = { title: hostile, version: hostile, description: hostile }
+    const shown = await renderPage(toOpenApi([integration], info))
+    expect(shown).not.toContain('<img')
+    expect(shown.match(/<script/g)).toHaveLength(1)
+    expect(toText(shown)).toContain(`onerror=alert(1)`)
+  })
+})
+
+const tools = ['bash', 'openssl', 'curl', 'base64', 'od']
+const missing = tools.filter((tool) => {
+  try {
+    execFileSync('which', [tool], { stdio: 'ignore' })
+    return false
+  } catch {
+    return true
+  }
+})
+
+it.skipIf(missing.length > 0)('the signature that it shows by hand is one', async () => {
+  const signed = createWorld().start({ variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret } })
+  const server = await serve(async (request) => signed.fetch(request))
+  const command = commandsOf(await (await fetch(`${server.url}/docs`)).text())
+    .find((each) => each.includes('openssl'))
+    ?.replace('SECRET=whsec_…', `SECRET=${credentials.webhookSecret}`)
+  const run = promisify(execFile)
+  try {
+    const { stdout } = await run('bash', ['-c', `${command} --silent --show-error`])
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'healthy' })
+    const { stdout: refused } = await run('bash', [
+      '-c',
+      `${command?.replace('v1,', 'v1,A')} --silent --show-error`,
+    ])
+    expect(JSON.parse(refused)).toMatchObject({ code: 'invalid_signature' })
+  } finally {
+    await server.close()
+  }
+})
