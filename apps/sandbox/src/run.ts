@@ -8,10 +8,11 @@ import { at } from './data.ts'
 import { type Environment, SandboxError } from './environment.ts'
 import { printInvitation } from './invitation.ts'
 import { type Page, startPage } from './page/server.ts'
-import { createPrinter, type Printer, type Summary } from './print.ts'
+import { createPrinter } from './print.ts'
 import type { Terminal } from './terminal.ts'
 import { walks as allWalks } from './walk/index.ts'
-import type { Step, Walk } from './walk/step.ts'
+import { runWalks } from './walk/run-walks.ts'
+import type { Walk } from './walk/step.ts'
 import { startWorld, type World } from './world.ts'
 
 /** Options of {@link run}. */
@@ -69,54 +70,6 @@ export async function run(options: RunOptions): Promise<number> {
   } finally {
     await page?.close()
     await world?.close()
-  }
-}
-
-async function runWalks(
-  walks: readonly Walk[],
-  world: World,
-  printer: Printer,
-  signal: AbortSignal,
-): Promise<Summary> {
-  const started = performance.now()
-  const outcomes = { passed: 0, failed: 0, skipped: 0 }
-  let number = 0
-  for (const walk of walks) {
-    if (!signal.aborted) printer.walk(walk)
-    for (const step of walk.steps) {
-      if (signal.aborted) continue
-      number += 1
-      outcomes[await runStep(walk, step, number, world, printer)] += 1
-    }
-  }
-  return { ...outcomes, durationMs: performance.now() - started }
-}
-
-async function runStep(
-  walk: Walk,
-  step: Step,
-  number: number,
-  world: World,
-  printer: Printer,
-): Promise<'passed' | 'failed' | 'skipped'> {
-  const event = typeof step.event === 'function' ? step.event(world) : step.event
-  printer.heading(walk.route, event.name, step.title, number)
-  const reason = step.skip?.(world)
-  if (reason !== undefined) {
-    printer.skipped(reason)
-    return 'skipped'
-  }
-  try {
-    step.prepare?.(world)
-    const delivery = step.delivery ?? `evt_${walk.route}_${number}`
-    const exchange = await world.deliver(walk.route, event, delivery)
-    printer.exchange(exchange, walk.describeCall)
-    const checks = step.expect(exchange, world)
-    printer.checks(checks)
-    return checks.some(({ failure }) => failure) ? 'failed' : 'passed'
-  } catch (error) {
-    printer.failure(error instanceof Error ? error.message : String(error))
-    return 'failed'
   }
 }
 

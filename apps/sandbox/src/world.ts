@@ -6,10 +6,12 @@
 import { type PlatformEvent, platformEvent } from '@org/core'
 import { createPlatformEmulator, deliver, type PlatformEmulator, type Served, serve } from '@org/core/testing'
 import { createHost, readConfig } from '@org/server'
+import { type StartHost, startElsewhere } from './elsewhere.ts'
 import { type Environment, SandboxError } from './environment.ts'
-import { createObserver, type Exchange, type LogLine, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
+import { type Exchange, type LogLine, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
 import { type IdentitySetting, startIdentity } from './identity.ts'
 import { type MailSetting, startMail } from './mail.ts'
+import { createObserver } from './observer.ts'
 
 /** The sandbox while it runs. */
 export interface World extends IdentitySetting {
@@ -41,19 +43,28 @@ export interface World extends IdentitySetting {
 /** The variable that holds a mail token of a tenant, for `{{env.…}}`. */
 export const TENANT_TOKEN = 'SANDBOX_TENANT_MAIL_TOKEN'
 
+/** Options of {@link startWorld}. */
+export interface WorldOptions {
+  /**
+   * Starts the host that is watched; its providers have to be emulated.
+   * @default a host in this process
+   */
+  startHost?: StartHost | undefined
+}
+
 /**
  * Starts everything.
  *
  * @throws {SandboxError} where the port is taken, or a variable is missing
  * @throws {ConfigurationError} where a variable can't be used
  */
-export async function startWorld(environment: Environment): Promise<World> {
+export async function startWorld(environment: Environment, { startHost }: WorldOptions = {}): Promise<World> {
   const servers: Served[] = []
   const close = async () => {
     for (const server of servers.splice(0).reverse()) await server.close()
   }
   try {
-    return await start(environment, servers, close)
+    return await start(environment, servers, close, startHost)
   } catch (error) {
     await close()
     throw error
@@ -64,6 +75,7 @@ async function start(
   environment: Environment,
   servers: Served[],
   close: () => Promise<void>,
+  startHost: StartHost | undefined,
 ): Promise<World> {
   const platformToken = crypto.randomUUID()
   const platform = createPlatformEmulator({ token: platformToken })
@@ -72,7 +84,7 @@ async function start(
   const mail = await startMail(environment, servers)
   const identity = await startIdentity(environment, servers)
 
-  const config = readConfig({
+  const variables = {
     ...environment,
     ...mail.variables,
     ...identity.variables,
@@ -81,7 +93,8 @@ async function start(
     DELIVERY_STORE: 'memory:',
     PLATFORM_API_URL: platformServer.url,
     PLATFORM_API_TOKEN: platformToken,
-  })
+  }
+  const config = readConfig(variables)
   const webhookSecret = config.webhookSecrets[0]
   const exchanges = new Map<string, Exchange>()
   const walking = new Set<string>()
@@ -102,12 +115,11 @@ async function start(
       else visit?.(exchange)
     },
   })
-  const host = createHost(config, {
-    environment: { ...environment, [TENANT_TOKEN]: mail.setting.token },
-    logger: observer.logger,
-    fetch: observer.fetch,
-  })
-  const hostServer = await listen(observer.watch(host.fetch), config.port)
+  const hostVariables = { ...variables, [TENANT_TOKEN]: mail.setting.token }
+  const handle = startHost
+    ? await startElsewhere(startHost, hostVariables, observer.fetchFromElsewhere, servers)
+    : createHost(config, { environment: hostVariables, logger: observer.logger, fetch: observer.fetch }).fetch
+  const hostServer = await listen(observer.watch(handle), config.port)
   servers.push(hostServer)
 
   return {

@@ -1,0 +1,31 @@
+/**
+ * The host as an AWS Lambda function: behind an HTTP API or a REST API of API Gateway, behind a load balancer, or
+ * by its own function URL.
+ *
+ * @module
+ */
+import { Hono } from 'hono'
+import { handle } from 'hono/aws-lambda'
+import { createFunctionHost } from './function-host.ts'
+import { onNode } from './on-node.ts'
+
+const host = createFunctionHost(process.env, onNode)
+const answer = handle(new Hono().all('*', ({ req }) => host.fetch(req.raw)))
+let unchecked = true
+
+/** What Lambda calls for each request. */
+export const handler: typeof answer = (event, context) => {
+  if (unchecked) warnOfShortLimit(context?.getRemainingTimeInMillis?.())
+  unchecked = false
+  return answer(event, context)
+}
+
+/** Lambda ends a function in the middle of a send as soon as its time is over, by default after three seconds. */
+function warnOfShortLimit(remainingMs = Number.POSITIVE_INFINITY): void {
+  const needed = host.running?.config.requestTimeoutMs ?? 0
+  if (remainingMs > needed) return
+  host.running?.logger('warn', 'The function’s time limit must be longer than REQUEST_TIMEOUT_MS.', {
+    remainingMs,
+    REQUEST_TIMEOUT_MS: needed,
+  })
+}

@@ -1,0 +1,69 @@
+/**
+ * What a deployed host has around it: a platform and a mail provider over HTTP, and signed events.
+ */
+import { sign } from '@org/core'
+import { createPlatformEmulator, serve } from '@org/core/testing'
+import { createMailProvider } from '@org/mailer/testing'
+
+const secret = `whsec_${btoa('a secret of the platform')}`
+
+/** A mail with characters that take several bytes, in JSON that nobody would write again as it is. */
+export const sendEmail = `{ "name": "FUNCTION_CALL",\n  "functionCall": { "name": "sendEmail", "arguments":
+  { "to": "ada@example.com", "subject": "Grüße \\u2013 “hello”", "textBody": "日本" } }, "deployment": { "id": "dep_1" } }`
+
+/** Starts the surroundings, and says what a host in production is configured with between them. */
+export async function startSurroundings() {
+  const platform = createPlatformEmulator({ token: 'platform-token' })
+  const mail = createMailProvider({ apiTokens: ['mail-token'] })
+  let held = Promise.resolve()
+  let arrived = 0
+  const holdable = async (request: Request) => {
+    arrived += 1
+    await held
+    return mail.fetch(request)
+  }
+  const servers = [await serve(platform.fetch), await serve(holdable)]
+  const variables = {
+    NODE_ENV: 'production',
+    CORS_ORIGINS: 'https://app.example.com',
+    PLATFORM_API_URL: servers[0]?.url,
+    PLATFORM_API_TOKEN: 'platform-token',
+    PLATFORM_WEBHOOK_SECRET: secret,
+    MAILER_API_BASE: servers[1]?.url,
+    MAILER_SHARED_API_TOKEN: 'mail-token',
+    MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
+    DELIVERY_STORE: 'memory:',
+  }
+  return {
+    platform,
+    mail,
+    variables,
+    /** Forgets everything, and knows one deployment. */
+    reset() {
+      mail.reset()
+      platform.reset()
+      platform.addDeployment({ id: 'dep_1' })
+      arrived = 0
+    },
+    /** From now on the mail provider answers nobody, until it is let go. */
+    holdMail(): { arrived: () => number; letGo: () => void } {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return { arrived: () => arrived, letGo: resolve }
+    },
+    async close() {
+      for (const server of servers) await server.close()
+    },
+  }
+}
+
+/** A signed delivery, as the platform sends it. */
+export async function signedRequest(
+  body: string | Uint8Array<ArrayBuffer>,
+  { url = 'https://host.test/mailer/webhook', id = String(crypto.randomUUID()) } = {},
+): Promise<Request> {
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  const signed = await sign({ secret, id, body: bytes })
+  const headers = { 'content-type': 'application/json', ...signed }
+  return new Request(url, { method: 'POST', headers, body: bytes })
+}

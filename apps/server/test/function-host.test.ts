@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
+import { createFunctionHost } from '../src/function-host.ts'
+
+const production = {
+  NODE_ENV: 'production',
+  PLATFORM_API_URL: 'https://platform.test',
+  PLATFORM_WEBHOOK_SECRET: `whsec_${btoa('a secret of the platform')}`,
+  CORS_ORIGINS: 'https://app.example.com',
+  DELIVERY_STORE: 'redis://default:hidden-word@redis.test',
+}
+
+let faults: MockInstance<typeof console.error>
+let log: MockInstance<typeof console.log>
+beforeEach(() => {
+  faults = vi.spyOn(console, 'error').mockReturnValue()
+  log = vi.spyOn(console, 'log').mockReturnValue()
+})
+afterEach(() => vi.restoreAllMocks())
+
+const said = ({ mock }: MockInstance) => mock.calls.flat().join('\n')
+
+/** What a function with these variables answers. */
+async function ask(variables: Record<string, string | undefined>) {
+  const { fetch } = createFunctionHost(variables, () => ({}))
+  const response = await fetch(new Request('https://host.test/healthz'))
+  return { status: response.status, body: await response.json() }
+}
+
+describe('a function', () => {
+  it('runs with a Redis that it has not asked for anything yet', async () => {
+    expect(await ask(production)).toEqual({ status: 200, body: { status: 'ok' } })
+    expect(faults).not.toHaveBeenCalled()
+    expect(log).not.toHaveBeenCalled()
+  })
+
+  it('refuses production without a store, and names what to set', async () => {
+    const { status, body } = await ask({ ...production, DELIVERY_STORE: undefined })
+    expect(status).toBe(500)
+    expect(body).toMatchObject({ code: 'internal_error', detail: expect.stringContaining('Its log names') })
+    expect(said(faults)).toMatch(
+      /^The configuration has one fault:\n {2}DELIVERY_STORE is required .*redis:\/\//,
+    )
+  })
+
+  it.each(['production', 'development'])(
+    'refuses a file in %s, and does not repeat its name',
+    async (env) => {
+      const { status } = await ask({ ...production, NODE_ENV: env, DELIVERY_STORE: 'sqlite:/hidden-word.db' })
+      expect(status).toBe(500)
+      expect(said(faults)).toMatch(
+        /^The configuration has one fault:\n {2}DELIVERY_STORE: no file is kept here/,
+      )
+      expect(said(faults)).not.toContain('hidden-word')
+    },
+  )
+
+  it.each([
+    ['where it is chosen', { DELIVERY_STORE: 'memory:' }],
+    ['outside production, where nothing is chosen', { NODE_ENV: 'development', DELIVERY_STORE: ' ' }],
+  ])('takes its memory %s, with a warning', async (_, chosen) => {
+    expect(await ask({ ...production, ...chosen })).toMatchObject({ status: 200 })
+    expect(said(log)).toContain('an effect happens once within one instance alone')
+    expect(JSON.parse(said(log))).toMatchObject({ level: 'warn' })
+  })
+
+  it('is in production where nobody says otherwise', async () => {
+    const variables = { PLATFORM_API_URL: 'https://platform.test', DELIVERY_STORE: 'memory:' }
+    expect(await ask({ ...variables, NODE_ENV: '' })).toMatchObject({ status: 500 })
+    expect(said(faults)).toContain('PLATFORM_WEBHOOK_SECRET is required in production')
+    expect(said(faults)).toContain('Where NODE_ENV is not set, a function is in production.')
+    expect(await ask({ ...variables, NODE_ENV: 'development' })).toMatchObject({ status: 200 })
+  })
+
+  it('answers every request with the same problem, and complains once', async () => {
+    const { fetch } = createFunctionHost({ ...production, PLATFORM_API_URL: 'nowhere' }, () => ({}))
+    for (const path of ['/readyz', '/mailer/webhook', '/nowhere']) {
+      const response = await fetch(new Request(`https://host.test${path}`, { method: 'POST', body: '{}' }))
+      expect(response.status).toBe(500)
+      expect(response.headers.get('content-type')).toBe('application/problem+json')
+      expect(await response.json()).toMatchObject({ code: 'internal_error', retryable: true })
+    }
+    expect(faults).toHaveBeenCalledOnce()
+  })
+})

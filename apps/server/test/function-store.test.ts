@@ -1,0 +1,101 @@
+import { describeDeliveryStore } from '@org/core/testing'
+import { createClient } from '@redis/client'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
+import { createFunctionStore } from '../src/function-store.ts'
+
+// Loud, so that nobody takes a run without Redis for a run with it.
+if (!hasRedis)
+  process.stderr.write('SKIPPED: the store of functions. Install the Debian package redis-server.\n')
+
+const request = { subject: 'mailer/delivery/evt_1', leaseMs: 60_000 }
+const completion = { answer: { status: 200, body: 'sealed' }, progress: {}, keepMs: 1_000 }
+
+describe.skipIf(!hasRedis)('the store of a function', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.close())
+  beforeEach(async () => {
+    await ask('FLUSHALL')
+    await cutAll()
+  })
+
+  /** Asks Redis itself, by a connection that is there for this alone. */
+  async function ask(...command: string[]): Promise<string> {
+    const client = createClient({ url: redis.url })
+    await client.connect()
+    return String(await client.sendCommand(command).finally(() => client.destroy()))
+  }
+  const connections = async () =>
+    (await ask('CLIENT', 'LIST', 'TYPE', 'normal')).trim().split('\n').length - 1
+  const opened = async () => Number(/total_connections_received:(\d+)/.exec(await ask('INFO', 'stats'))?.[1])
+  const cutAll = () => ask('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+
+  async function claim(store = createFunctionStore(redis.url)) {
+    const result = await store.claim(request)
+    if (result.state !== 'claimed') throw new Error(`Expected a claim, got ${result.state}.`)
+    return { store, lease: result.lease }
+  }
+
+  describeDeliveryStore({ describe, it, expect, beforeEach }, 'by connections for each claim', (now) =>
+    createFunctionStore(redis.url, { now }),
+  )
+
+  it.each(['complete', 'release'] as const)('holds one connection for a claim, until its %s', async (end) => {
+    const { store, lease } = await claim()
+    await store.advance(lease, { sent: 1 })
+    await store.renew(lease, 60_000)
+    expect(await connections()).toBe(1)
+    expect(end === 'complete' ? await store.complete(lease, completion) : await store.release(lease)).toBe(
+      true,
+    )
+    expect(await connections()).toBe(0)
+  })
+
+  it('holds none for a claim that it does not get, for a look, and for a ping', async () => {
+    const { lease, store } = await claim()
+    expect(await createFunctionStore(redis.url).claim(request)).toMatchObject({ state: 'busy' })
+    expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
+    await store.ping()
+    expect(await connections()).toBe(1)
+  })
+
+  it('goes on over one new connection where that of the claim was cut, however much is written', async () => {
+    const { store, lease } = await claim()
+    await cutAll()
+    const before = await opened()
+    const steps = ['a', 'b', 'c', 'd', 'e']
+    expect(await Promise.all(steps.map((name) => store.advance(lease, { [name]: true })))).toEqual(
+      steps.map(() => true),
+    )
+    // Its own, and that of the question.
+    expect(await opened()).toBe(before + 2)
+    await cutAll()
+    expect(await store.complete(lease, completion)).toBe(true)
+    expect(await connections()).toBe(0)
+  })
+
+  it('ends a claim over a connection of its own where the end could not be written before', async () => {
+    const { store, lease } = await claim()
+    await redis.kill()
+    await expect(store.complete(lease, completion)).rejects.toThrow()
+    await redis.start()
+    expect(await store.complete(lease, completion)).toBe(true)
+  })
+
+  it('says so where Redis can’t be reached, or does not answer', async () => {
+    const nowhere = createFunctionStore('redis://127.0.0.1:9')
+    await expect(nowhere.claim(request)).rejects.toThrow('ECONNREFUSED')
+    await expect(nowhere.ping()).rejects.toThrow('ECONNREFUSED')
+    redis.pause()
+    try {
+      const silent = createFunctionStore(redis.url, { connectMs: 1 })
+      await expect(silent.claim(request)).rejects.toThrow('Redis was not reached within 1 ms.')
+    } finally {
+      redis.resume()
+    }
+    await expect.poll(connections).toBe(0)
+  })
+})

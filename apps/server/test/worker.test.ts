@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
+import type { Target, Variables } from '../../../bench/deployments/target.ts'
+import { startWorker } from '../../../bench/deployments/worker-process.ts'
+import worker from '../src/worker.ts'
+import { sendEmail, signedRequest, startSurroundings } from './deployed.ts'
+
+// Loud, so that nobody takes a run without Redis for a run with it.
+if (!hasRedis) process.stderr.write('SKIPPED: Workers on Redis. Install the Debian package redis-server.\n')
+
+let around: Awaited<ReturnType<typeof startSurroundings>>
+beforeAll(async () => {
+  around = await startSurroundings()
+})
+afterAll(() => around.close())
+beforeEach(() => around.reset())
+
+const send = async ({ url }: Target, id?: string, init: RequestInit = {}) =>
+  fetch(await signedRequest(sendEmail, { url: `${url}/mailer/webhook`, ...(id && { id }) }), init)
+
+async function startForTest(variables: Variables): Promise<Target> {
+  const target = await startWorker({ ...around.variables, ...variables })
+  onTestFinished(target.close)
+  return target
+}
+
+describe('the Worker', () => {
+  let target: Target
+  beforeAll(async () => {
+    target = await startWorker(around.variables)
+  })
+  afterAll(() => target.close())
+
+  it('takes a signed event, byte for byte', async () => {
+    expect((await send(target)).status).toBe(200)
+    expect(around.mail.messages).toMatchObject([{ subject: 'Grüße – “hello”', textBody: '日本' }])
+  })
+
+  it('refuses an event that is not signed', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const url = `${target.url}/mailer/webhook`
+    expect((await fetch(url, { method: 'POST', headers, body: sendEmail })).status).toBe(401)
+    expect(around.mail.messages).toEqual([])
+  })
+
+  it('takes events at the same time, and one after another', async () => {
+    const many = Array.from({ length: 8 }, () => send(target))
+    const statuses = (await Promise.all(many)).map(({ status }) => status)
+    expect(statuses).toEqual(many.map(() => 200))
+    expect((await send(target)).status).toBe(200)
+    expect(around.mail.messages).toHaveLength(9)
+  })
+
+  it('does what was begun, and tells of it, also where the sender goes away meanwhile', async () => {
+    const mail = around.holdMail()
+    const leave = new AbortController()
+    const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs: {} } }
+    const request = await signedRequest(JSON.stringify(created), { url: `${target.url}/mailer/webhook` })
+    const answer = fetch(request, { signal: leave.signal })
+    await expect.poll(mail.arrived).toBe(1)
+    leave.abort()
+    await expect(answer).rejects.toThrow('aborted')
+    mail.letGo()
+    await expect.poll(() => around.platform.deployments.get('dep_1')?.status).toBe('running')
+    expect(around.platform.deployments.get('dep_1')?.outputs).toMatchObject({ apiToken: 'mail-token' })
+  })
+
+  it('asks to be kept until its answer is there', async () => {
+    const kept: Promise<unknown>[] = []
+    const context = { waitUntil: (work: Promise<unknown>) => void kept.push(work) }
+    const variables = { ...around.variables, DELIVERY_STORE: 'redis://127.0.0.1:9' }
+    const answer = worker.fetch(new Request('https://host.test/healthz'), variables, context)
+    expect(await Promise.all(kept)).toEqual([await answer])
+    expect((await answer).status).toBe(200)
+  })
+
+  it('warns where its effects are remembered by itself alone', async () => {
+    await fetch(`${target.url}/healthz`)
+    await expect.poll(() => target.log.join()).toContain('an effect happens once within one instance alone')
+  })
+
+  it.each(['http://mail.example.com', 'https://localhost', 'https://10.0.0.1', 'https://mail.internal'])(
+    'calls no %s for a deployment',
+    async (baseUrl) => {
+      const inputs = { serverType: 'dedicated', apiToken: 'mail-token', baseUrl }
+      const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
+      const url = `${target.url}/mailer/webhook`
+      const response = await fetch(await signedRequest(JSON.stringify(created), { url }))
+      expect(await response.json()).toMatchObject({ code: 'invalid_inputs', status: 422 })
+    },
+  )
+
+  it('calls what the operator lists, wherever it is', async () => {
+    const baseUrl = around.variables.MAILER_API_BASE ?? ''
+    const listing = await startForTest({ EGRESS_ALLOW: new URL(baseUrl).host })
+    const inputs = { serverType: 'dedicated', apiToken: 'mail-token', baseUrl }
+    const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
+    const url = `${listing.url}/mailer/webhook`
+    expect((await fetch(await signedRequest(JSON.stringify(created), { url }))).status).toBe(200)
+  })
+
+  it('names what its configuration lacks in its log, and answers with a problem', async () => {
+    const lacking = await startForTest({ DELIVERY_STORE: undefined })
+    expect((await send(lacking)).status).toBe(500)
+    await expect.poll(() => lacking.log.join()).toContain('DELIVERY_STORE is required in production')
+    expect(around.mail.messages).toEqual([])
+  })
+})
+
+describe.skipIf(!hasRedis)('the Worker on Redis', () => {
+  let redis: RedisServer
+  let target: Target
+  beforeAll(async () => {
+    redis = await startRedis()
+    target = await startWorker({ ...around.variables, DELIVERY_STORE: redis.url })
+  })
+  afterAll(async () => {
+    await target.close()
+    await redis.close()
+  })
+
+  it('sends one mail, however often and at the same time it is asked to', async () => {
+    const statuses = (await Promise.all(Array.from({ length: 6 }, () => send(target, 'evt_1')))).map(
+      ({ status }) => status,
+    )
+    expect(statuses.filter((status) => status !== 409)).toContain(200)
+    const replay = await send(target, 'evt_1')
+    expect(replay.headers.get('idempotency-replayed')).toBe('true')
+    expect(around.mail.messages).toHaveLength(1)
+  })
+
+  it('sends nothing while Redis is away, says so, and goes on when it is back', async () => {
+    await redis.kill()
+    expect(await (await send(target, 'evt_2')).json()).toMatchObject({ code: 'overloaded', retryable: true })
+    expect((await fetch(`${target.url}/readyz`)).status).toBe(503)
+    expect(around.mail.messages).toEqual([])
+    await redis.start()
+    expect((await fetch(`${target.url}/readyz`)).status).toBe(200)
+    expect((await send(target, 'evt_2')).status).toBe(200)
+    expect(around.mail.messages).toHaveLength(1)
+  })
+})

@@ -1,0 +1,40 @@
+/**
+ * A function as its platform runs it: `node function-program.ts lambda|vercel <bundle>`. Each message is one call.
+ *
+ * @module
+ */
+import { pathToFileURL } from 'node:url'
+import type { Call, HttpParts, Outcome } from './function-process.ts'
+
+const [kind, bundle = ''] = process.argv.slice(2)
+const functions = await import(pathToFileURL(bundle).href)
+const LIMIT_MS = 30_000
+
+process.on('message', async ({ id, payload }: Call) => {
+  process.send?.(await outcomeOf(id, kind === 'lambda' ? callHandler(payload) : callFetch(payload)))
+})
+process.send?.({ ready: true })
+
+async function outcomeOf(id: number, call: Promise<unknown>): Promise<Outcome> {
+  try {
+    return { id, answer: await call }
+  } catch (error) {
+    return { id, failure: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown' }
+  }
+}
+
+function callHandler(event: unknown): Promise<unknown> {
+  const end = Date.now() + LIMIT_MS
+  return functions.handler(event, { getRemainingTimeInMillis: () => end - Date.now() })
+}
+
+async function callFetch(payload: unknown): Promise<HttpParts> {
+  const { url = '', method = 'GET', headers = [], body } = Object(payload)
+  const init = { method, headers, body: body === undefined ? null : Buffer.from(body, 'base64') }
+  const response: Response = await functions.default.fetch(new Request(url, init))
+  return {
+    status: response.status,
+    headers: [...response.headers],
+    body: Buffer.from(await response.arrayBuffer()).toString('base64'),
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The part of AWS that stands before a function: from HTTP to an event of payload format 2.0, which HTTP APIs and
+ * function URLs both send, and back.
+ *
+ * @module
+ */
+import type {
+  APIGatewayProxyEventV2,
+  APIGatewayProxyStructuredResultV2,
+  LambdaFunctionURLEvent,
+} from 'aws-lambda'
+
+/** Bodies of these arrive as text, all others as base64. */
+const TEXT = /^(text\/.*|application\/(json|javascript|xml))\b/i
+
+/** The event that an HTTP API makes of a request. */
+export async function toGatewayEvent(request: Request): Promise<APIGatewayProxyEventV2> {
+  return toEvent(request, {
+    accountId: '123456789012',
+    apiId: 'a1b2c3d4e5',
+    domainName: 'a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com',
+    domainPrefix: 'a1b2c3d4e5',
+  })
+}
+
+/** The event that a function URL makes of a request. */
+export async function toFunctionUrlEvent(request: Request): Promise<LambdaFunctionURLEvent> {
+  return toEvent(request, {
+    accountId: 'anonymous',
+    apiId: 'f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1',
+    domainName: 'f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1.lambda-url.eu-central-1.on.aws',
+    domainPrefix: 'f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1',
+  })
+}
+
+type Api = Pick<
+  APIGatewayProxyEventV2['requestContext'],
+  'accountId' | 'apiId' | 'domainName' | 'domainPrefix'
+>
+
+async function toEvent(request: Request, api: Api): Promise<APIGatewayProxyEventV2> {
+  const { pathname, search, searchParams } = new URL(request.url)
+  const cookies = request.headers.get('cookie')?.split('; ')
+  const headers = Object.fromEntries([...request.headers].filter(([name]) => name !== 'cookie'))
+  const bytes = Buffer.from(await request.arrayBuffer())
+  const isText = TEXT.test(request.headers.get('content-type') ?? '')
+  const now = new Date()
+  return {
+    version: '2.0',
+    routeKey: '$default',
+    rawPath: pathname,
+    rawQueryString: search.slice(1),
+    ...(cookies && { cookies }),
+    headers: {
+      ...headers,
+      host: api.domainName,
+      'x-forwarded-for': '192.0.2.1',
+      'x-forwarded-port': '443',
+      'x-forwarded-proto': 'https',
+    },
+    ...(search && {
+      queryStringParameters: Object.fromEntries(
+        [...searchParams.keys()].map((name) => [name, searchParams.getAll(name).join(',')]),
+      ),
+    }),
+    requestContext: {
+      ...api,
+      http: {
+        method: request.method,
+        path: pathname,
+        protocol: 'HTTP/1.1',
+        sourceIp: '192.0.2.1',
+        userAgent: request.headers.get('user-agent') ?? '',
+      },
+      requestId: crypto.randomUUID(),
+      routeKey: '$default',
+      stage: '$default',
+      time: now.toUTCString(),
+      timeEpoch: now.getTime(),
+    },
+    ...(bytes.length > 0 && { body: bytes.toString(isText ? 'utf8' : 'base64') }),
+    isBase64Encoded: bytes.length > 0 && !isText,
+  }
+}
+
+/** The response that AWS makes of what a function returned. */
+export function toResponse(result: APIGatewayProxyStructuredResultV2): Response {
+  const { statusCode = 200, headers = {}, body = '', isBase64Encoded = false, cookies = [] } = result
+  const all = new Headers()
+  for (const [name, value] of Object.entries(headers)) all.set(name, String(value))
+  for (const cookie of cookies) all.append('set-cookie', cookie)
+  const content = isBase64Encoded ? Buffer.from(body, 'base64') : body
+  return new Response([204, 304].includes(statusCode) ? null : content, { status: statusCode, headers: all })
+}

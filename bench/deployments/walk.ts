@@ -1,0 +1,44 @@
+/**
+ * The walk of the sandbox, through a host that runs elsewhere.
+ *
+ * @module
+ */
+import type { StartHost } from '../../apps/sandbox/src/elsewhere.ts'
+import { createPrinter, type Summary } from '../../apps/sandbox/src/print.ts'
+import { walks as allWalks } from '../../apps/sandbox/src/walk/index.ts'
+import { runWalks } from '../../apps/sandbox/src/walk/run-walks.ts'
+import type { Walk } from '../../apps/sandbox/src/walk/step.ts'
+import { startWorld } from '../../apps/sandbox/src/world.ts'
+
+const webhookSecret = `whsec_${btoa('a secret of the platform')}`
+const WIDTH = 120
+
+/** Every walk, without the step in which the host waits for as long as a provider asks it to. */
+export const quickWalks: readonly Walk[] = allWalks.map((walk) => ({
+  ...walk,
+  steps: walk.steps.filter(({ title }) => !title.includes('while the provider is busy')),
+}))
+
+/**
+ * Goes through every step of the walks, with signed events.
+ *
+ * @returns how it ended, and what was printed
+ */
+export async function walkThrough(
+  startHost: StartHost,
+  walks: readonly Walk[] = allWalks,
+): Promise<Summary & { output: string }> {
+  let output = ''
+  const write = (text: string) => {
+    output += text
+  }
+  const environment = { PORT: '0', PLATFORM_WEBHOOK_SECRET: webhookSecret }
+  const world = await startWorld(environment, { startHost })
+  try {
+    const printer = createPrinter({ write, writeError: write, width: WIDTH, colours: false }, world)
+    const summary = await runWalks(walks, world, printer, new AbortController().signal)
+    return { ...summary, output }
+  } finally {
+    await world.close()
+  }
+}

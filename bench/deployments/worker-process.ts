@@ -1,0 +1,38 @@
+import type { Readable } from 'node:stream'
+import { Miniflare } from 'miniflare'
+import { workerd } from '../../tooling/runtimes/targets.ts'
+import { readBundle } from './bundles.ts'
+import type { Target, Variables } from './target.ts'
+
+/** What a Worker may be given beside its variables. */
+export interface WorkerOptions {
+  /** Certificates, in PEM, that its connections trust. */
+  trustedCertificates?: string[]
+}
+
+/** Runs the bundle for Workers in workerd, the runtime of Cloudflare. */
+export async function startWorker(
+  variables: Variables,
+  { trustedCertificates = [] }: WorkerOptions = {},
+): Promise<Target> {
+  const log: string[] = []
+  const collect = (output: Readable) => output.on('data', (chunk) => log.push(String(chunk)))
+  const miniflare = new Miniflare({
+    host: '127.0.0.1',
+    port: 0,
+    modules: [{ type: 'ESModule', path: 'worker.mjs', contents: readBundle('worker') }],
+    compatibilityDate: workerd.compatibilityDate,
+    compatibilityFlags: ['nodejs_compat'],
+    bindings: Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined)),
+    outboundService: {
+      network: { allow: ['public', 'private'], tlsOptions: { trustBrowserCas: true, trustedCertificates } },
+    },
+    cf: false,
+    handleRuntimeStdio(stdout: Readable, stderr: Readable) {
+      collect(stdout)
+      collect(stderr)
+    },
+  })
+  const { origin } = await miniflare.ready
+  return { url: origin, log, close: () => miniflare.dispose() }
+}
