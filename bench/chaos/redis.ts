@@ -30,7 +30,7 @@ export async function startRedis(): Promise<RedisServer> {
 
   async function start(): Promise<void> {
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '']
-    const safety = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction']
+    const safety = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction']
     const server = spawn('redis-server', [...options, ...safety])
     child = server
     for await (const line of createInterface({ input: server.stdout })) {
