@@ -5,12 +5,18 @@
  */
 
 import type { IntegrationDefinition, WebhookHandler } from '@org/core'
-import { type DeliveryStore, IntegrationError, isIntegrationError, type Logger, toProblem } from '@org/core'
+import {
+  type DeliveryStore,
+  IntegrationError,
+  isIntegrationError,
+  type Logger,
+  toProblemResponse,
+} from '@org/core'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { secureHeaders } from 'hono/secure-headers'
 import { createDescribingRoutes } from './describe.ts'
-import { mountRoutes, type Route, unstored } from './routes.ts'
+import { mountRoutes, type Route } from './routes.ts'
 import { createStatusRoutes } from './status-routes.ts'
 
 /** What {@link createApp} mounts. */
@@ -33,12 +39,6 @@ const NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 export function createApp(options: AppOptions): Hono {
   const { webhooks, operating, store, corsOrigins, isDraining, logger } = options
   const app = new Hono()
-  app.use('*', secureHeaders(browserRules))
-  app.use('*', async (context, next) => {
-    await next()
-    const { headers } = context.res
-    if (!headers.has('content-security-policy')) headers.set('content-security-policy', NO_PAGE)
-  })
   const definitions = webhooks.map(({ definition }) => definition)
 
   for (const { definition, handle } of webhooks) {
@@ -52,6 +52,13 @@ export function createApp(options: AppOptions): Hono {
     })
   }
 
+  // Below the webhooks, whose answers are made by core, and say all of this themselves.
+  app.use('*', secureHeaders(browserRules))
+  app.use('*', async (context, next) => {
+    await next()
+    const { headers } = context.res
+    if (!headers.has('content-security-policy')) headers.set('content-security-policy', NO_PAGE)
+  })
   mountRoutes(app, operating)
   // A webhook is no browser's business, so only what is read is open to other origins.
   app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
@@ -61,7 +68,7 @@ export function createApp(options: AppOptions): Hono {
 
   app.notFound((context) => {
     const routes = definitions.map(({ name }) => `POST /${name}/webhook`).join(', ')
-    return problem(
+    return toProblemResponse(
       new IntegrationError(
         'not_found',
         `There is no ${context.req.method} ${context.req.path.slice(0, 200)} here.`,
@@ -72,15 +79,9 @@ export function createApp(options: AppOptions): Hono {
     )
   })
   app.onError((error) => {
-    if (isIntegrationError(error)) return problem(error)
+    if (isIntegrationError(error)) return toProblemResponse(error)
     logger('error', 'The host failed outside of an event.', { reason: `${error.name}: ${error.message}` })
-    return problem(new IntegrationError('internal_error', 'Something went wrong in the host.'))
+    return toProblemResponse(new IntegrationError('internal_error', 'Something went wrong in the host.'))
   })
   return app
-}
-
-function problem(error: IntegrationError): Response {
-  const headers = new Headers({ 'content-type': 'application/problem+json', ...unstored })
-  if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
-  return new Response(JSON.stringify(toProblem(error)), { status: error.status, headers })
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { IntegrationError, toProblem } from '@org/core'
+import { IntegrationError, toProblemResponse } from '@org/core'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { createFunctionStore } from './function-store.ts'
 import { createHost, type Host, type HostOptions } from './host.ts'
@@ -54,6 +54,5 @@ function notConfigured(): Response {
   const error = new IntegrationError('internal_error', 'This host is not configured.', {
     hint: 'Its log names each variable that is at fault.',
   })
-  const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' }
-  return Response.json(toProblem(error), { status: error.status, headers })
+  return toProblemResponse(error)
 }

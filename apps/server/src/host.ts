@@ -53,6 +53,8 @@ export interface HostOptions {
   egress?: Egress
   /** @default Web Crypto */
   hmac?: Hmac
+  /** Whether the runtime holds bodies to the length that was announced. */
+  lengthHolds?: boolean
   /**
    * Shown at `GET /metrics`; `false` where the host is one of many that come and go, and tell of themselves alone.
    * @default those of the host, without those of a process
@@ -115,6 +117,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     gate,
     logger,
     bodyLimit: config.bodyLimit,
+    lengthHolds: options.lengthHolds,
     timeoutMs: config.requestTimeoutMs,
     leaseMs: options.leaseMs,
   }

@@ -5,7 +5,7 @@
  */
 import { type IntegrationError, toIntegrationError } from './errors.ts'
 import { toProblem } from './problem.ts'
-import type { Redactor } from './redact.ts'
+import { createRedactor, type Redactor } from './redact.ts'
 
 /** The body of an answer. */
 export type AnswerBody = Record<string, unknown>
@@ -31,17 +31,38 @@ export function failed(error: unknown, redactor: Redactor): Answer {
   return { status: known.status, body: { ...toProblem(known, redactor) }, error: known }
 }
 
+/** What every answer says to a browser, which has no business here: run, frame, guess, keep or pass on nothing. */
+const FOR_BROWSERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
 /** The answer as a `Response`. */
 export function respond({ status, body, error, replayed }: Answer): Response {
-  const headers = new Headers({
+  const headers: Record<string, string> = {
     'content-type': status < 400 ? 'application/json' : 'application/problem+json',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  })
+    ...FOR_BROWSERS,
+  }
   // With what is final it would ask for a repetition all the same.
   if (error?.retryable && error.retryAfter !== undefined)
-    headers.set('retry-after', String(Math.ceil(error.retryAfter)))
-  if (error?.code === 'method_not_allowed') headers.set('allow', 'POST')
-  if (replayed) headers.set('idempotency-replayed', 'true')
+    headers['retry-after'] = String(Math.ceil(error.retryAfter))
+  if (error?.code === 'method_not_allowed') headers.allow = 'POST'
+  if (replayed) headers['idempotency-replayed'] = 'true'
   return new Response(JSON.stringify(body), { status, headers })
+}
+
+/**
+ * A failure as a `Response`, for whatever a host refuses before it is an event.
+ *
+ * @example
+ * ```ts
+ * app.notFound(() => toProblemResponse(new IntegrationError('not_found', 'There is nothing here.')))
+ * ```
+ */
+export function toProblemResponse(error: unknown): Response {
+  return respond(failed(error, createRedactor()))
 }

@@ -4,12 +4,13 @@
  * @module
  */
 import type * as z from 'zod'
+import type { Deadline } from './deadline.ts'
 import type { Json } from './delivery.ts'
 import type { Egress } from './egress.ts'
 import { IntegrationError } from './errors.ts'
 import type { PlatformEvent } from './event.ts'
 import { referenceNames, secretNames } from './integration.ts'
-import type { CallbackOptions, DeploymentRecord, Platform } from './platform.ts'
+import type { DeploymentRecord, Platform } from './platform.ts'
 import type { Redactor } from './redact.ts'
 import { type EnvironmentLookup, resolveReferences } from './references.ts'
 import { fieldErrors } from './validation.ts'
@@ -85,7 +86,7 @@ export interface DeploymentSources {
   platform: Platform
   environment: EnvironmentLookup | undefined
   redactor: Redactor
-  call: CallbackOptions
+  deadline: Deadline
 }
 
 /** The deployment that an event names, if it names one. */
@@ -94,7 +95,7 @@ export function openDeployment(sources: DeploymentSources): Deployment | undefin
   if (!given) return undefined
   let record: Promise<DeploymentRecord | undefined> | undefined
   const readRecord = () => {
-    record ??= sources.platform.getDeployment(given.id, sources.call)
+    record ??= sources.platform.getDeployment(given.id, { signal: sources.deadline.signal })
     return record
   }
 

@@ -10,6 +10,7 @@
  * @module
  */
 
+export { toProblemResponse } from './answer.ts'
 export type { CallInit } from './claim.ts'
 export type { Deployment, DeploymentLog, HandlerContext, Progress } from './context.ts'
 export type {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { DeploymentLog } from './context.ts'
+import type { Deadline } from './deadline.ts'
 import type { IntegrationError } from './errors.ts'
 import type { Logger } from './log.ts'
 import type {
@@ -37,7 +38,7 @@ export interface ReporterOptions {
   /** `<delivery id>:<step>` is the idempotency key of each write; `run` tells the tries of a delivery apart. */
   deliveryId: string
   run: string
-  signal: AbortSignal
+  deadline: Deadline
   /** Throws where this event is no longer ours to report on. */
   ensureHeld?: (() => void) | undefined
   logger: Logger
@@ -55,7 +56,7 @@ export function createReporter(options: ReporterOptions): Reporter {
 
   const keyed = (step: string): CallbackOptions => ({
     idempotencyKey: `${options.deliveryId}:${step}.${options.run}`,
-    signal: options.signal,
+    signal: options.deadline.signal,
   })
 
   function tell(what: string, call: (deploymentId: string) => Promise<unknown>): void {

@@ -39,24 +39,34 @@ const FIRST_BUFFER = 16 * 1024
  * @throws {IntegrationError} `body_too_large` as soon as the limit is passed, whatever length was announced;
  * `invalid_json` where the body breaks off
  */
-export async function readBody(request: Request, bodyLimit: number): Promise<Uint8Array<ArrayBuffer>> {
-  // Not a list of the pieces: a sender may cut the body into single bytes, and each would cost a hundred.
-  let buffer = new Uint8Array(FIRST_BUFFER)
-  let size = 0
+export async function readBody(
+  request: Request,
+  { bodyLimit, lengthHolds }: { bodyLimit: number; lengthHolds: boolean },
+): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    for await (const piece of request.body ?? []) {
-      if (size + piece.byteLength > bodyLimit) throw tooLarge(bodyLimit)
-      if (size + piece.byteLength > buffer.length) {
-        const longer = new Uint8Array(Math.max(size + piece.byteLength, 2 * buffer.length))
-        longer.set(buffer)
-        buffer = longer
-      }
-      buffer.set(piece, size)
-      size += piece.byteLength
-    }
+    // Known to be short enough, so it can be taken as a whole, for which no stream is needed.
+    if (lengthHolds && request.headers.has('content-length'))
+      return new Uint8Array(await request.arrayBuffer())
+    return await readPieces(request, bodyLimit)
   } catch (error) {
     if (isIntegrationError(error)) throw error
     throw new IntegrationError('invalid_json', 'The body broke off before its end.', { cause: error })
+  }
+}
+
+async function readPieces({ body }: Request, bodyLimit: number): Promise<Uint8Array<ArrayBuffer>> {
+  // Not a list of the pieces: a sender may cut the body into single bytes, and each would cost a hundred.
+  let buffer = new Uint8Array(FIRST_BUFFER)
+  let size = 0
+  for await (const piece of body ?? []) {
+    if (size + piece.byteLength > bodyLimit) throw tooLarge(bodyLimit)
+    if (size + piece.byteLength > buffer.length) {
+      const longer = new Uint8Array(Math.max(size + piece.byteLength, 2 * buffer.length))
+      longer.set(buffer)
+      buffer = longer
+    }
+    buffer.set(piece, size)
+    size += piece.byteLength
   }
   return buffer.subarray(0, size)
 }

@@ -8,6 +8,7 @@ import { type AnyHandlers, act } from './act.ts'
 import { type Answer, failed, respond } from './answer.ts'
 import { type Claim, DEFAULT_LEASE_MS, onlyWhileHeld, recordIntent, reserve } from './claim.ts'
 import { type HandlerContext, openDeployment } from './context.ts'
+import { startDeadline } from './deadline.ts'
 import type { DeliveryStore } from './delivery.ts'
 import { type Egress, namedHostsOnly } from './egress.ts'
 import { IntegrationError, toIntegrationError } from './errors.ts'
@@ -72,6 +73,12 @@ export interface HandlerDependencies {
    */
   bodyLimit?: number | undefined
   /**
+   * Whether the runtime hands over no more of a body than its `content-length` announced, as HTTP servers do. Then
+   * such a body is not counted once more as it arrives.
+   * @default false
+   */
+  lengthHolds?: boolean | undefined
+  /**
    * Longest time for one event and everything under it, in milliseconds.
    * @default 25_000
    */
@@ -113,6 +120,7 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     logger = createJsonLogger(),
     observer = {},
     bodyLimit = DEFAULT_BODY_LIMIT,
+    lengthHolds = false,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     leaseMs = DEFAULT_LEASE_MS,
     now = Date.now,
@@ -130,7 +138,7 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
     let leave: (() => void) | undefined
     try {
       checkRequest(request, bodyLimit)
-      const body = await readBody(request, bodyLimit)
+      const body = await readBody(request, { bodyLimit, lengthHolds })
       await verify?.(request.headers, body)
       const parsed = parseEvent(body)
       event = parsed
@@ -152,17 +160,15 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
   async function handle(event: PlatformEvent, trace: Trace, claim: Claim | undefined): Promise<Answer> {
     const { deliveryId, redactor, credentials } = trace
     const handlerMs = timeoutMs * HANDLER_SHARE
-    const timer = AbortSignal.timeout(handlerMs)
-    const signal = claim ? AbortSignal.any([timer, claim.lost]) : timer
+    const forHandler = startDeadline(handlerMs, claim?.lost)
+    const forReport = startDeadline(timeoutMs, claim?.lost)
     const report = createReporter({
       platform: dependencies.platform,
       deploymentId: event.deployment?.id,
       deliveryId: deliveryId ?? crypto.randomUUID(),
       // Not the fence: a store may forget a released claim, and then counts from one again.
       run: (claim?.lease.owner ?? crypto.randomUUID()).slice(0, 8),
-      signal: claim
-        ? AbortSignal.any([AbortSignal.timeout(timeoutMs), claim.lost])
-        : AbortSignal.timeout(timeoutMs),
+      deadline: forReport,
       ensureHeld: claim?.ensureHeld,
       logger,
       redactor,
@@ -185,7 +191,13 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       })
     const context: HandlerContext<Settings> = {
       event,
-      deployment: openDeployment({ event, platform, environment, redactor: credentials, call: { signal } }),
+      deployment: openDeployment({
+        event,
+        platform,
+        environment,
+        redactor: credentials,
+        deadline: forHandler,
+      }),
       settings: dependencies.settings,
       log: report.log,
       progress: claim && {
@@ -200,7 +212,9 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       },
       fetch: guard(send),
       egress: { refuse: egress.refuse, fetch: guard(egress.fetch) },
-      signal,
+      get signal() {
+        return forHandler.signal
+      },
       // By the clock that the signal goes by, whatever `now` says.
       deadline: Date.now() + handlerMs,
     }
@@ -214,7 +228,9 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       reportFailure(event, report, known)
       answer = failed(known, redactor)
     }
+    forHandler.end()
     await step('report', report.flush)
+    forReport.end()
     return answer
   }
 }

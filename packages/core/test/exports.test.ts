@@ -35,6 +35,7 @@ const entries = {
     'toManifest',
     'toOpenApi',
     'toProblem',
+    'toProblemResponse',
   ],
   './errors': ['IntegrationError', 'errorCodes', 'isIntegrationError', 'toIntegrationError'],
   './http': [

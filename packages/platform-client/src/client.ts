@@ -58,12 +58,21 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     { signal: caller, idempotencyKey }: CallbackOptions = {},
   ): Promise<{ body: unknown } | undefined> {
     const deadline = Date.now() + timeoutMs
-    const timer = AbortSignal.timeout(timeoutMs)
+    const controller = new AbortController()
+    const end = () => controller.abort(caller?.reason)
+    let timedOut = false
+    // Not AbortSignal.timeout, which would stay for the rest of its time with everything that it holds on to.
+    const timer = setTimeout(() => {
+      timedOut = true
+      controller.abort(new DOMException('The time is over.', 'TimeoutError'))
+    }, timeoutMs)
+    if (caller?.aborted) end()
+    caller?.addEventListener('abort', end)
     try {
       const response = await client(baseUrl.replace(/\/+$/, '') + path, {
         ...request,
         headers: idempotencyKey ? { 'idempotency-key': toHeaderValue(idempotencyKey) } : {},
-        signal: caller ? AbortSignal.any([caller, timer]) : timer,
+        signal: controller.signal,
         retry: {
           limit: MAX_TRIES - 1,
           methods: ['get', 'put', 'post'],
@@ -80,9 +89,12 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     } catch (error) {
       const failure = isHTTPError(error)
         ? toRefusal(error.response)
-        : toFailure(error, undefined, caller, isTimeoutError(error) || timer.aborted)
+        : toFailure(error, undefined, caller, isTimeoutError(error) || timedOut)
       if (failure instanceof HttpFailure && failure.status === 404) return undefined
       throw unavailable(failure, what)
+    } finally {
+      clearTimeout(timer)
+      caller?.removeEventListener('abort', end)
     }
   }
 
