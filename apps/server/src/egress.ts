@@ -7,9 +7,8 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Egress } from '@org/core'
-import { Agent } from 'undici'
-import { fetchThrough } from './dispatch.ts'
 import { createEgressRule, type EgressRuleOptions, isPublic, literalAddress } from './egress-rule.ts'
+import { fetchOver } from './outbound.ts'
 
 /** What decides where such a URL may lead. */
 export interface EgressOptions extends EgressRuleOptions {
@@ -39,8 +38,8 @@ export function createEgress({ lookup = systemLookup, ...options }: EgressOption
     })
   }
   // No connection is used twice: one that is closed at that moment leaves a send of which nobody knows.
-  const guarded = fetchThrough(new Agent({ connect: { lookup: checkedLookup }, pipelining: 0 }))
-  const open = fetchThrough(new Agent({ pipelining: 0 }))
+  const guarded = fetchOver({ connect: { lookup: checkedLookup }, pipelining: 0 })
+  const open = fetchOver({ pipelining: 0 })
 
   function refuse(url: URL): string | undefined {
     if (isExempt(url)) return undefined

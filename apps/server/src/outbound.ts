@@ -3,13 +3,22 @@
  *
  * @module
  */
-import { Agent } from 'undici'
+import type { Agent } from 'undici'
 import { fetchThrough } from './dispatch.ts'
 
-/** Over connections that are kept: for calls that may be made twice. */
-export const fetchKept = fetchThrough(new Agent())
+/** A `fetch` over connections of its own, which are loaded with the first call: a host should start fast. */
+export function fetchOver(options: Agent.Options): typeof fetch {
+  let loading: Promise<typeof fetch> | undefined
+  return async (input, init) => {
+    loading ??= import('undici').then((undici) => fetchThrough(new undici.Agent(options)))
+    return (await loading)(input, init)
+  }
+}
 
-const fetchOnce = fetchThrough(new Agent({ pipelining: 0 }))
+/** Over connections that are kept: for calls that may be made twice. */
+export const fetchKept = fetchOver({})
+
+const fetchOnce = fetchOver({ pipelining: 0 })
 
 /**
  * A `fetch` that makes a new connection for every call that may change something.
