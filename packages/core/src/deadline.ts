@@ -15,27 +15,38 @@ export interface Deadline {
  * @param lost ends the work earlier
  */
 export function startDeadline(milliseconds: number, lost?: AbortSignal): Deadline {
-  const at = performance.now() + milliseconds
-  let controller: AbortController | undefined
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const onLost = () => controller?.abort(lost?.reason)
+  return new LazyDeadline(milliseconds, lost)
+}
 
-  return {
-    get signal() {
-      if (controller) return controller.signal
-      const opened = new AbortController()
-      controller = opened
-      timer = setTimeout(
-        () => opened.abort(new DOMException('The time for this event is over.', 'TimeoutError')),
-        Math.max(0, at - performance.now()),
-      )
-      if (lost?.aborted) onLost()
-      else lost?.addEventListener('abort', onLost)
-      return opened.signal
-    },
-    end() {
-      clearTimeout(timer)
-      lost?.removeEventListener('abort', onLost)
-    },
+// A class, because a getter in an object that is made for each event gives each of them a hidden class of its
+// own, which V8 keeps until a full collection, with all that the getter sees.
+class LazyDeadline implements Deadline {
+  readonly #at: number
+  readonly #lost: AbortSignal | undefined
+  #controller: AbortController | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #onLost = () => this.#controller?.abort(this.#lost?.reason)
+
+  constructor(milliseconds: number, lost: AbortSignal | undefined) {
+    this.#at = performance.now() + milliseconds
+    this.#lost = lost
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller) return this.#controller.signal
+    const opened = new AbortController()
+    this.#controller = opened
+    this.#timer = setTimeout(
+      () => opened.abort(new DOMException('The time for this event is over.', 'TimeoutError')),
+      Math.max(0, this.#at - performance.now()),
+    )
+    if (this.#lost?.aborted) this.#onLost()
+    else this.#lost?.addEventListener('abort', this.#onLost)
+    return opened.signal
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#lost?.removeEventListener('abort', this.#onLost)
   }
 }

@@ -5,6 +5,7 @@
  */
 import { maskAddresses } from './provider-error.ts'
 
+const NONE: readonly string[] = []
 const MASK = '[redacted]'
 /** Shorter values are words that occur by chance; no provider issues a key that short. */
 const SHORTEST_SECRET = 6
@@ -26,31 +27,39 @@ export interface Redactor {
  * @param secrets known from the start, for example from the configuration
  */
 export function createRedactor(secrets: Iterable<string> = []): Redactor {
-  return redactorOf([new Set([...secrets].flatMap((secret) => spellingsOf(secret)))])
+  return redactorOf(() => NONE, new Set([...secrets].flatMap((secret) => spellingsOf(secret))))
 }
 
-/** A redactor for the secrets of several sets, which only grow; its own is the last. */
-function redactorOf(sets: readonly Set<string>[]): Redactor {
-  let sorted: string[] = []
+/** A redactor for the secrets of another one, and for its own, which only grow. */
+function redactorOf(inherited: () => readonly string[], own: Set<string>): Redactor {
+  let above = NONE
+  let sorted = NONE
+  let size = 0
   // Longest first: otherwise the end of a long secret would stay where its beginning is a secret too.
   const known = () => {
-    const count = sets.reduce((sum, { size }) => sum + size, 0)
-    if (count !== sorted.length) sorted = sets.flatMap((set) => [...set]).sort((a, b) => b.length - a.length)
+    const now = inherited()
+    // Most events bring no secret, and so need no list of their own.
+    if (own.size === 0) return now
+    if (now !== above || own.size !== size) {
+      sorted = [...now, ...own].sort((a, b) => b.length - a.length)
+      above = now
+      size = own.size
+    }
     return sorted
   }
-  const text = (dirty: string) =>
-    known().reduce(
-      (clean, form) => (form.length > clean.length ? clean : clean.replaceAll(form, MASK)),
-      dirty,
-    )
+  const text = (dirty: string) => {
+    let clean = dirty
+    for (const form of known()) if (form.length <= clean.length) clean = clean.replaceAll(form, MASK)
+    return clean
+  }
 
   return {
     add(value) {
-      for (const form of spellingsOf(value)) sets.at(-1)?.add(form)
+      for (const form of spellingsOf(value)) own.add(form)
     },
     text,
     data: (data) => (known().length === 0 ? data : mapTexts(data, text)),
-    extend: () => redactorOf([...sets, new Set()]),
+    extend: () => redactorOf(known, new Set()),
   }
 }
 

@@ -32,6 +32,8 @@ export function checkRequest(request: Request, bodyLimit: number): void {
 }
 
 const FIRST_BUFFER = 16 * 1024
+/** In bytes. */
+const SHORT_BODY = 64 * 1024
 
 /**
  * Reads the body once, as bytes, up to the limit.
@@ -44,8 +46,9 @@ export async function readBody(
   { bodyLimit, lengthHolds }: { bodyLimit: number; lengthHolds: boolean },
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    // Known to be short enough, so it can be taken as a whole, for which no stream is needed.
-    if (lengthHolds && request.headers.has('content-length'))
+    // For what is known to be short no stream is needed. What is longer, a sender may cut into any number of pieces.
+    const announced = request.headers.get('content-length')
+    if (lengthHolds && announced !== null && Number(announced) <= SHORT_BODY)
       return new Uint8Array(await request.arrayBuffer())
     return await readPieces(request, bodyLimit)
   } catch (error) {

@@ -212,9 +212,7 @@ export function createWebhookHandler<const D extends IntegrationDefinition, Sett
       },
       fetch: guard(send),
       egress: { refuse: egress.refuse, fetch: guard(egress.fetch) },
-      get signal() {
-        return forHandler.signal
-      },
+      signal: forHandler.signal,
       // By the clock that the signal goes by, whatever `now` says.
       deadline: Date.now() + handlerMs,
     }

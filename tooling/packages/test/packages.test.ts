@@ -13,7 +13,7 @@ const NETWORK = { timeout: 120_000 }
 /** Bytes of everything that is installed with the mailer. */
 const LARGEST_INSTALL = 1_000_000
 /** Bytes of the smallest program that sends a mail, as gzip. */
-const LARGEST_BUNDLE = 17_500
+const LARGEST_BUNDLE = 9_000
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
