@@ -77,6 +77,8 @@ export interface CallbackOptions {
   idempotencyKey?: string | undefined
   /** Ends the call, retries included. */
   signal?: AbortSignal | undefined
+  /** Throws where the call, or a repetition, must not leave any more; see `CallInit`. */
+  ensureHeld?: (() => void) | undefined
 }
 
 /**

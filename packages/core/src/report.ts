@@ -57,6 +57,7 @@ export function createReporter(options: ReporterOptions): Reporter {
   const keyed = (step: string): CallbackOptions => ({
     idempotencyKey: `${options.deliveryId}:${step}.${options.run}`,
     signal: options.deadline.signal,
+    ensureHeld,
   })
 
   function tell(what: string, call: (deploymentId: string) => Promise<unknown>): void {

@@ -1,4 +1,11 @@
-import { type CallbackOptions, IntegrationError, type Platform, type WriteResult } from '@org/core'
+import {
+  type CallbackOptions,
+  type CallInit,
+  IntegrationError,
+  isIntegrationError,
+  type Platform,
+  type WriteResult,
+} from '@org/core'
 import { HttpFailure, readAnswer, toFailure, toRefusal } from '@org/core/http'
 import ky, { type HTTPError, isHTTPError, isTimeoutError, type Options } from 'ky'
 import { deploymentRecord } from './schema.ts'
@@ -44,7 +51,6 @@ export interface PlatformClientOptions {
 export function createPlatformClient(options: PlatformClientOptions): Platform {
   const { baseUrl, token, timeoutMs = 15_000, backoffMs = 400 } = options
   const client = ky.create({
-    ...(options.fetch ? { fetch: options.fetch } : {}),
     headers: { accept: 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
     redirect: 'manual',
     timeout: Math.min(5_000, timeoutMs),
@@ -55,7 +61,7 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     path: string,
     request: Pick<Options, 'method' | 'json'>,
     what: string,
-    { signal: caller, idempotencyKey }: CallbackOptions = {},
+    { signal: caller, idempotencyKey, ensureHeld }: CallbackOptions = {},
   ): Promise<{ body: unknown } | undefined> {
     const deadline = Date.now() + timeoutMs
     const controller = new AbortController()
@@ -73,6 +79,11 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
         ...request,
         headers: idempotencyKey ? { 'idempotency-key': toHeaderValue(idempotencyKey) } : {},
         signal: controller.signal,
+        async fetch(input, init) {
+          ensureHeld?.()
+          const call: CallInit = { ...init, ensureHeld }
+          return (options.fetch ?? fetch)(input, call)
+        },
         retry: {
           limit: MAX_TRIES - 1,
           methods: ['get', 'put', 'post'],
@@ -82,11 +93,13 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
           backoffLimit: LONGEST_BACKOFF_MS,
           jitter: true,
           // A platform that asks for more time than is left is not asked again: who called it can wait.
-          shouldRetry: ({ error }) => (isHTTPError(error) ? fitsBefore(deadline, error) : true),
+          shouldRetry: ({ error }) =>
+            isHTTPError(error) ? fitsBefore(deadline, error) : !isIntegrationError(error),
         },
       })
       return await readAnswer(response, MAX_BYTES)
     } catch (error) {
+      if (isIntegrationError(error)) throw error
       const failure = isHTTPError(error)
         ? toRefusal(error.response)
         : toFailure(error, undefined, caller, isTimeoutError(error) || timedOut)

@@ -1,3 +1,4 @@
+import { IntegrationError } from '@org/core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startPlatform } from './platform.ts'
 
@@ -67,6 +68,16 @@ it('the signal of the caller ends a call, and nothing is sent after that', async
     code: 'platform_unavailable',
   })
   expect(platform.calls).toEqual([])
+})
+
+it('a call that must not leave any more is not made, also not as a repetition', async () => {
+  platform.faults.add({ status: 503, times: 9 })
+  const taken = new IntegrationError('delivery_in_progress', 'Another delivery has taken this over.')
+  const ensureHeld = () => {
+    if (platform.calls.length === 2) throw taken
+  }
+  await expect(platform.connect().setStatus('dep_1', running, { ensureHeld })).rejects.toBe(taken)
+  expect(platform.calls).toHaveLength(2)
 })
 
 it('a failure does not say that an effect is unknown: every callback may be made twice', async () => {
