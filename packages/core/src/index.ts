@@ -11,7 +11,7 @@
  */
 
 export { toProblemResponse } from './answer.ts'
-export type { CallInit } from './claim.ts'
+export type { CallInit } from './claimed-fetch.ts'
 export type { Deployment, DeploymentLog, HandlerContext, Progress } from './context.ts'
 export type {
   ClaimRequest,

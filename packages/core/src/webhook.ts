@@ -6,7 +6,8 @@
  */
 import { type AnyHandlers, act } from './act.ts'
 import { type Answer, failed, respond } from './answer.ts'
-import { type Claim, DEFAULT_LEASE_MS, onlyWhileHeld, recordIntent, reserve } from './claim.ts'
+import { type Claim, DEFAULT_LEASE_MS, reserve } from './claim.ts'
+import { onlyWhileHeld, recordIntent } from './claimed-fetch.ts'
 import { type HandlerContext, openDeployment } from './context.ts'
 import { startDeadline } from './deadline.ts'
 import type { DeliveryStore } from './delivery.ts'
