@@ -53,7 +53,7 @@ export interface MailerOptions {
   timeoutMs?: number | undefined
   /**
    * Calls in flight at a time while a batch is sent.
-   * @default 8
+   * @default 12
    */
   concurrency?: number | undefined
   /** Waits between two tries; tests pass one that does not. */
@@ -159,7 +159,7 @@ export interface Mailer {
  * ```
  */
 export function createMailer(options: MailerOptions): Mailer {
-  const { apiToken = '', baseUrl = DEFAULT_BASE_URL, timeoutMs = 30_000, concurrency = 8 } = options
+  const { apiToken = '', baseUrl = DEFAULT_BASE_URL, timeoutMs = 30_000, concurrency = 12 } = options
   const defaults = {
     fromEmail: options.fromEmail || undefined,
     messageStream: options.messageStream || DEFAULT_MESSAGE_STREAM,
