@@ -28,8 +28,6 @@ export interface HostProcess {
   readonly alive: boolean
   /** Whether it is held by SIGSTOP. */
   readonly stopped: boolean
-  /** The processor time that it has used, in milliseconds. */
-  processorMs(): number
   /** The newest lines of its log. */
   readonly log: string[]
   /** It gets the signal at the n-th write to its store from now on. */
@@ -67,11 +65,6 @@ export async function startHost(options: HostProcessOptions): Promise<HostProces
     },
     get stopped() {
       return isAlive() && readStat(running.child.pid)[0] === 'T'
-    },
-    processorMs() {
-      // Its 12th and 13th are the time in user mode and in the kernel, in hundredths of a second.
-      const fields = readStat(running.child.pid)
-      return (Number(fields[11]) + Number(fields[12])) * 10
     },
     get log() {
       return running.log

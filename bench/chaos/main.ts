@@ -19,7 +19,6 @@ import { platformOutage } from './scenarios/platform-outage.ts'
 import { redisOutage } from './scenarios/redis-outage.ts'
 import { rolling } from './scenarios/rolling.ts'
 import { soak } from './scenarios/soak.ts'
-import { throughput } from './scenarios/throughput.ts'
 
 /** Violations that are printed; the others go to a file. */
 const SHOWN = 20
@@ -38,7 +37,6 @@ const scenarios: readonly Scenario[] = [
   ambiguous,
   keepAlive,
   rolling,
-  throughput,
   soak,
 ]
 
