@@ -10,9 +10,9 @@
  * @module
  */
 
-export { toProblemResponse } from './answer.ts'
-export type { CallInit } from './claimed-fetch.ts'
-export type { Deployment, DeploymentLog, HandlerContext, Progress } from './context.ts'
+export { toProblemResponse } from './response.ts'
+export type { CallInit } from './pipeline/outbound.ts'
+export type { Deployment, DeploymentLog, HandlerContext, Progress } from './pipeline/context.ts'
 export type {
   ClaimRequest,
   ClaimResult,
@@ -22,15 +22,15 @@ export type {
   Lease,
   RecordedAnswer,
   SubjectRecord,
-} from './delivery.ts'
-export { type Egress, namedHostsOnly } from './egress.ts'
+} from './delivery/store.ts'
+export { type Egress, namedHostsOnly } from './http/egress.ts'
 export type { ErrorCode, FieldError, ProviderRefusal } from './errors.ts'
 export { errorCodes, IntegrationError, type IntegrationErrorOptions, isIntegrationError } from './errors.ts'
-export type { EventName, EventNamed, PlatformEvent } from './event.ts'
-export { eventNames, eventSchemas, platformEvent } from './event.ts'
-export { type ExplainOptions, type Explanation, explainDelivery, explanationSchema } from './explain.ts'
-export { createGate, type Gate } from './gate.ts'
-export { checkHealth } from './health.ts'
+export type { EventName, EventNamed, PlatformEvent } from './contract/event.ts'
+export { eventNames, eventSchemas, platformEvent } from './contract/event.ts'
+export { type ExplainOptions, type Explanation, explainDelivery, explanationSchema } from './delivery/status.ts'
+export { createGate, type Gate } from './pipeline/limit.ts'
+export { checkHealth } from './contract/health.ts'
 export type {
   FunctionDefinition,
   HandledEvent,
@@ -40,11 +40,11 @@ export type {
   IntegrationDefinition,
   MetricDefinition,
   Outputs,
-} from './integration.ts'
-export { defineIntegration, environmentReference, secret, secretNames } from './integration.ts'
+} from './contract/integration.ts'
+export { defineIntegration, environmentReference, secret, secretNames } from './contract/integration.ts'
 export { createJsonLogger, escapeInvisible, type Logger, type LogLevel } from './log.ts'
-export { type JsonSchema, type Manifest, manifestSchema, toJsonSchema, toManifest } from './manifest.ts'
-export type { EventOutcome, EventRecord, EventStep, Observer } from './observer.ts'
+export { type JsonSchema, type Manifest, manifestSchema, toJsonSchema, toManifest } from './contract/manifest.ts'
+export type { EventOutcome, EventRecord, EventStep, Observer } from './pipeline/observer.ts'
 export type {
   DescribedProblem,
   OpenApiDocument,
@@ -56,7 +56,7 @@ export type {
 export type { DescribedEvent } from './openapi/events.ts'
 export type { DescribedFunction } from './openapi/functions.ts'
 export type { AnswerDescription, RouteDescription } from './openapi/routes.ts'
-export { toOpenApi } from './openapi.ts'
+export { toOpenApi } from './openapi/document-root.ts'
 export type {
   CallbackOptions,
   DeploymentRecord,
@@ -66,14 +66,14 @@ export type {
   Metric,
   Platform,
   WriteResult,
-} from './platform.ts'
-export { callbackBodies } from './platform.ts'
+} from './contract/platform.ts'
+export { callbackBodies } from './contract/platform.ts'
 export { type Problem, problemSchema, toProblem } from './problem.ts'
 export { createRedactor, type Redactor } from './redact.ts'
-export type { EnvironmentLookup } from './references.ts'
-export type { Hmac, HmacKey, VerifierOptions, Verify } from './signature.ts'
-export { createVerifier, sign } from './signature.ts'
-export { type MemoryStoreOptions, memoryStore } from './stores/memory.ts'
-export { fieldErrors, functionArguments, suggestion } from './validation.ts'
-export type { HandlerDependencies, WebhookHandler } from './webhook.ts'
-export { createWebhookHandler } from './webhook.ts'
+export type { EnvironmentLookup } from './contract/references.ts'
+export type { Hmac, HmacKey, VerifierOptions, Verify } from './request/signature.ts'
+export { createVerifier, sign } from './request/signature.ts'
+export { type MemoryStoreOptions, memoryStore } from './delivery/stores/memory.ts'
+export { fieldErrors, functionArguments, suggestion } from './contract/validation.ts'
+export type { HandlerDependencies, WebhookHandler } from './pipeline/webhook.ts'
+export { createWebhookHandler } from './pipeline/webhook.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createHttpClient, type HttpRequest } from '../src/http.ts'
+import { createHttpClient, type HttpRequest } from '../src/http/client.ts'
 import type { Fault } from '../src/testing/index.ts'
 import { startServer } from './http-server.ts'
 

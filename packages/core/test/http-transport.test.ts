@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createHttpClient } from '../src/http.ts'
+import { createHttpClient } from '../src/http/client.ts'
 import { startServer } from './http-server.ts'
 
 let server: Awaited<ReturnType<typeof startServer>>

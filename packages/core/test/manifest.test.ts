@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { defineIntegration, environmentReference, secret, secretNames, toManifest } from '../src/index.ts'
-import { referenceNames } from '../src/integration.ts'
+import { referenceNames } from '../src/contract/integration.ts'
 import { greeter } from './example.ts'
 
 const bare = defineIntegration({

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { redisStore } from '../src/stores/redis.ts'
+import { redisStore } from '../src/delivery/stores/redis.ts'
 import { describeDeliveryStore } from '../src/testing/index.ts'
 import { hasRedis, startRedis } from './redis-server.ts'
 

@@ -6,7 +6,7 @@ import {
   environmentReference,
   IntegrationError,
 } from '../src/index.ts'
-import { type EnvironmentLookup, resolveReferences } from '../src/references.ts'
+import { type EnvironmentLookup, resolveReferences } from '../src/contract/references.ts'
 import { connectPlatform, createPlatformEmulator, deliver } from '../src/testing/index.ts'
 import { createHost } from './example.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sqliteStore } from '../src/stores/sqlite.ts'
+import { sqliteStore } from '../src/delivery/stores/sqlite.ts'
 import { describeDeliveryStore } from '../src/testing/index.ts'
 
 describeDeliveryStore({ describe, it, expect, beforeEach }, 'sqlite', (now) =>

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod'
-import type { JsonSchema } from '../manifest.ts'
+import type { JsonSchema } from '../contract/manifest.ts'
 import { shareTitled } from './titles.ts'
 
 /** A place of the document where something is written. */

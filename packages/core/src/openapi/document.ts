@@ -4,7 +4,7 @@
  * @module
  */
 import type { ErrorCode } from '../errors.ts'
-import type { JsonSchema } from '../manifest.ts'
+import type { JsonSchema } from '../contract/manifest.ts'
 import type { Reference } from './components.ts'
 import type { DescribedEvent } from './events.ts'
 

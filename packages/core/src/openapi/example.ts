@@ -4,7 +4,7 @@
  * @module
  */
 import type * as z from 'zod'
-import { type JsonSchema, toJsonSchema } from '../manifest.ts'
+import { type JsonSchema, toJsonSchema } from '../contract/manifest.ts'
 
 /** A value that fits: the first of the schema’s own examples, else one with what is required and no more. */
 export function exampleOf(schema: z.ZodType): unknown {

@@ -4,7 +4,7 @@
  * @module
  */
 import { type ErrorCode, errorCodes } from '../errors.ts'
-import type { IntegrationDefinition } from '../integration.ts'
+import type { IntegrationDefinition } from '../contract/integration.ts'
 import type { Reference } from './components.ts'
 import type { OpenApiResponse } from './document.ts'
 

@@ -5,8 +5,8 @@
  * @module
  */
 import * as z from 'zod'
-import { type EventName, eventSchemas } from '../event.ts'
-import type { IntegrationDefinition } from '../integration.ts'
+import { type EventName, eventSchemas } from '../contract/event.ts'
+import type { IntegrationDefinition } from '../contract/integration.ts'
 import type { Components } from './components.ts'
 import { type FunctionSchemas, toPascalCase } from './functions.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../manifest.ts'
+import type { JsonSchema } from '../contract/manifest.ts'
 
 /** Keywords under which there are values, and no schemas. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'discriminator', 'enum', 'examples'])

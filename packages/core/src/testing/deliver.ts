@@ -1,4 +1,4 @@
-import { sign } from '../signature.ts'
+import { sign } from '../request/signature.ts'
 
 /** What an event was answered. */
 export interface DeliveryAnswer {

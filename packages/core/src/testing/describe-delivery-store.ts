@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ClaimRequest, DeliveryStore, Lease, RecordedAnswer } from '../delivery.ts'
+import type { ClaimRequest, DeliveryStore, Lease, RecordedAnswer } from '../delivery/store.ts'
 import { describeStoreRecords } from './describe-store-records.ts'
 import type { TestRunner } from './integration-suite.ts'
 

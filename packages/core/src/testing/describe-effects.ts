@@ -5,8 +5,8 @@
  * @module
  */
 import * as z from 'zod'
-import { secretNames } from '../integration.ts'
-import { memoryStore } from '../stores/memory.ts'
+import { secretNames } from '../contract/integration.ts'
+import { memoryStore } from '../delivery/stores/memory.ts'
 import type { Fault } from './faults.ts'
 import { deploymentId } from './integration-host.ts'
 import { always, calling, created, deployment, type Suite } from './integration-suite.ts'

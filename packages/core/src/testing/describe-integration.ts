@@ -5,9 +5,9 @@
  * @module
  */
 import * as z from 'zod'
-import { eventNames } from '../event.ts'
-import { type IntegrationDefinition, secretNames } from '../integration.ts'
-import { toManifest } from '../manifest.ts'
+import { eventNames } from '../contract/event.ts'
+import { type IntegrationDefinition, secretNames } from '../contract/integration.ts'
+import { toManifest } from '../contract/manifest.ts'
 import { describeDeployment, describeFailures, describeFunctions } from './describe-effects.ts'
 import type { Fault } from './faults.ts'
 import { type ArrangedIntegration, deploymentId } from './integration-host.ts'

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DeliveryStore, Lease, RecordedAnswer } from '../delivery.ts'
+import type { DeliveryStore, Lease, RecordedAnswer } from '../delivery/store.ts'
 import type { TestRunner } from './integration-suite.ts'
 
 /** A store under test, and the clock that it goes by. */

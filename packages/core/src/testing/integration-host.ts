@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { DeliveryStore } from '../delivery.ts'
-import { type IntegrationDefinition, secretNames } from '../integration.ts'
-import { memoryStore } from '../stores/memory.ts'
-import type { HandlerDependencies, WebhookHandler } from '../webhook.ts'
+import type { DeliveryStore } from '../delivery/store.ts'
+import { type IntegrationDefinition, secretNames } from '../contract/integration.ts'
+import { memoryStore } from '../delivery/stores/memory.ts'
+import type { HandlerDependencies, WebhookHandler } from '../pipeline/webhook.ts'
 import { type DeliveryAnswer, deliver } from './deliver.ts'
 import type { EmulatorCall } from './emulator.ts'
 import type { Faults } from './faults.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod'
-import { callbackBodies, type DownloadFile, type LogEntry, type Metric } from '../platform.ts'
+import { callbackBodies, type DownloadFile, type LogEntry, type Metric } from '../contract/platform.ts'
 import { keepNewest } from './emulator.ts'
 
 /** What the emulator knows of one deployment. */

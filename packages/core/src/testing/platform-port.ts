@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { IntegrationError } from '../errors.ts'
-import type { CallbackOptions, Platform, WriteResult } from '../platform.ts'
+import type { CallbackOptions, Platform, WriteResult } from '../contract/platform.ts'
 
 const record = z.object({
   id: z.string(),

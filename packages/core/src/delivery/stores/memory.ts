@@ -6,7 +6,7 @@ import type {
   Lease,
   RecordedAnswer,
   SubjectRecord,
-} from '../delivery.ts'
+} from '../store.ts'
 
 interface StoredRecord {
   fence: number

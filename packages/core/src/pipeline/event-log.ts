@@ -4,12 +4,12 @@
  *
  * @module
  */
-import type { Answer } from './answer.ts'
-import type { IntegrationError } from './errors.ts'
-import type { PlatformEvent } from './event.ts'
-import type { Logger } from './log.ts'
+import type { Answer } from '../response.ts'
+import type { IntegrationError } from '../errors.ts'
+import type { PlatformEvent } from '../contract/event.ts'
+import type { Logger } from '../log.ts'
 import type { EventOutcome, EventRecord, Observer } from './observer.ts'
-import { forLogs, type Redactor } from './redact.ts'
+import { forLogs, type Redactor } from '../redact.ts'
 
 /** What is found out of a request on its way. */
 export interface Trace {

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type ErrorCode, IntegrationError, type IntegrationErrorOptions } from './errors.ts'
-import type { HttpFailure } from './http-failure.ts'
+import { type ErrorCode, IntegrationError, type IntegrationErrorOptions } from '../errors.ts'
+import type { HttpFailure } from './failure.ts'
 
 /** What an integration knows of a failed call, beside the failure itself. */
 export interface ProviderFacts {

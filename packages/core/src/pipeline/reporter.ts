@@ -5,8 +5,8 @@
  */
 import type { DeploymentLog } from './context.ts'
 import type { Deadline } from './deadline.ts'
-import type { IntegrationError } from './errors.ts'
-import type { Logger } from './log.ts'
+import type { IntegrationError } from '../errors.ts'
+import type { Logger } from '../log.ts'
 import type {
   CallbackOptions,
   DeploymentStatus,
@@ -15,8 +15,8 @@ import type {
   Metric,
   Platform,
   WriteResult,
-} from './platform.ts'
-import { forLogs, type Redactor } from './redact.ts'
+} from '../contract/platform.ts'
+import { forLogs, type Redactor } from '../redact.ts'
 
 /** Reports on one event. Without a deployment it tells the host's log, and nobody else. */
 export interface Reporter {

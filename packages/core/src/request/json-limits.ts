@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { IntegrationError } from './errors.ts'
+import { IntegrationError } from '../errors.ts'
 
 /**
  * What a body may hold. Its length is limited already; these limits are for bodies that are short and cost much

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { isIntegrationError } from './errors.ts'
-import { type HttpAnswer, readAnswer } from './http-answer.ts'
-import { HttpFailure, interrupted, toFailure } from './http-failure.ts'
+import { isIntegrationError } from '../errors.ts'
+import { type HttpAnswer, readAnswer } from './response.ts'
+import { HttpFailure, interrupted, toFailure } from './failure.ts'
 
-export { type HttpAnswer, readAnswer, toRefusal } from './http-answer.ts'
-export { HttpFailure, type HttpFailureKind, toFailure } from './http-failure.ts'
+export { type HttpAnswer, readAnswer, toRefusal } from './response.ts'
+export { HttpFailure, type HttpFailureKind, toFailure } from './failure.ts'
 export { maskAddresses, type ProviderFacts, toProviderError, unknownOutcome } from './provider-error.ts'
 
 /** Options of {@link createHttpClient}. */

@@ -5,11 +5,11 @@
  * @module
  */
 import * as z from 'zod'
-import type { AnswerBody } from './answer.ts'
+import type { AnswerBody } from '../response.ts'
 import type { Claim } from './claim.ts'
-import type { Json, RecordedAnswer } from './delivery.ts'
-import { IntegrationError } from './errors.ts'
-import { isSealed, type Seal } from './seal.ts'
+import type { Json, RecordedAnswer } from './store.ts'
+import { IntegrationError } from '../errors.ts'
+import { isSealed, type Seal } from './encryption.ts'
 
 interface PlainAnswer {
   status: number

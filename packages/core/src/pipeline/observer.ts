@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { ErrorCode } from './errors.ts'
-import type { EventName } from './event.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { EventName } from '../contract/event.ts'
 
 /** What came of an event, in a word. */
 export type EventOutcome = 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'

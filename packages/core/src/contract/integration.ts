@@ -5,7 +5,7 @@
  * @module
  */
 import * as z from 'zod'
-import type { HandlerContext } from './context.ts'
+import type { HandlerContext } from '../pipeline/context.ts'
 import type { EventName } from './event.ts'
 import type { DownloadFile } from './platform.ts'
 

@@ -4,21 +4,21 @@
  * @module
  */
 import * as z from 'zod'
-import { type AnswerBody, ignored } from './answer.ts'
-import type { AnswerTo } from './answer-schema.ts'
+import { type AnswerBody, ignored } from '../response.ts'
+import type { AnswerTo } from '../contract/responses.ts'
 import type { HandlerContext } from './context.ts'
-import { IntegrationError } from './errors.ts'
-import type { EventNamed, PlatformEvent } from './event.ts'
+import { IntegrationError } from '../errors.ts'
+import type { EventNamed, PlatformEvent } from '../contract/event.ts'
 import {
   type FunctionDefinition,
   type HealthCheck,
   type IntegrationDefinition,
   secretNames,
-} from './integration.ts'
-import type { DownloadFile } from './platform.ts'
-import type { Redactor } from './redact.ts'
-import type { Reporter } from './report.ts'
-import { fieldErrors, suggestion } from './validation.ts'
+} from '../contract/integration.ts'
+import type { DownloadFile } from '../contract/platform.ts'
+import type { Redactor } from '../redact.ts'
+import type { Reporter } from './reporter.ts'
+import { fieldErrors, suggestion } from '../contract/validation.ts'
 
 type Run<Input, Settings, Output> = {
   // A method, not a property: an integration's own handlers take narrower inputs.

@@ -5,7 +5,7 @@
  * @module
  */
 import * as z from 'zod'
-import type { FieldError } from './errors.ts'
+import type { FieldError } from '../errors.ts'
 
 /** The schema of a function's arguments: a field that is not known is an error that names the nearest one. */
 export function functionArguments<const Shape extends z.core.$ZodLooseShape>(

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, RecordedAnswer } from './delivery.ts'
-import { IntegrationError } from './errors.ts'
-import type { Logger } from './log.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, RecordedAnswer } from './store.ts'
+import { IntegrationError } from '../errors.ts'
+import type { Logger } from '../log.ts'
 
 /** How long a claim lasts without a sign of life, in milliseconds. */
 export const DEFAULT_LEASE_MS = 60_000

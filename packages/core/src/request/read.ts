@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { IntegrationError, isIntegrationError } from './errors.ts'
-import { eventNames, type PlatformEvent, platformEvent } from './event.ts'
+import { IntegrationError, isIntegrationError } from '../errors.ts'
+import { eventNames, type PlatformEvent, platformEvent } from '../contract/event.ts'
 import { checkJsonLimits } from './json-limits.ts'
-import { fieldErrors, suggestion } from './validation.ts'
+import { fieldErrors, suggestion } from '../contract/validation.ts'
 
 /** Refuses what can't be an event, before its body is read. */
 export function checkRequest(request: Request, bodyLimit: number): void {

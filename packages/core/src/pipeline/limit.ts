@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { IntegrationError } from './errors.ts'
-import type { EventName } from './event.ts'
+import { IntegrationError } from '../errors.ts'
+import type { EventName } from '../contract/event.ts'
 
 /** Counts the events under way, and turns further ones away early. */
 export interface Gate {

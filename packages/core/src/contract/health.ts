@@ -1,4 +1,4 @@
-import { isIntegrationError } from './errors.ts'
+import { isIntegrationError } from '../errors.ts'
 import type { HealthCheck } from './integration.ts'
 
 /**

@@ -4,17 +4,17 @@
  *
  * @module
  */
-import { lookUpFunction } from './act.ts'
-import { type Answer, failed, ignored } from './answer.ts'
+import { lookUpFunction } from '../pipeline/dispatch.ts'
+import { type Answer, failed, ignored } from '../response.ts'
 import { type Claim, type ClaimOptions, claimSubject } from './claim.ts'
-import type { DeliveryStore } from './delivery.ts'
-import { IntegrationError } from './errors.ts'
-import type { PlatformEvent } from './event.ts'
-import { type IntegrationDefinition, secretNames } from './integration.ts'
-import type { Redactor } from './redact.ts'
-import { digest } from './request.ts'
-import { createSeal } from './seal.ts'
-import { openAnswer, sealAnswer, withSealedNotes } from './sealed-record.ts'
+import type { DeliveryStore } from './store.ts'
+import { IntegrationError } from '../errors.ts'
+import type { PlatformEvent } from '../contract/event.ts'
+import { type IntegrationDefinition, secretNames } from '../contract/integration.ts'
+import type { Redactor } from '../redact.ts'
+import { digest } from '../request/read.ts'
+import { createSeal } from './encryption.ts'
+import { openAnswer, sealAnswer, withSealedNotes } from './record.ts'
 
 /** One delivery of one event. */
 export interface Delivery {

@@ -5,15 +5,15 @@
  */
 import type * as z from 'zod'
 import type { Deadline } from './deadline.ts'
-import type { Json } from './delivery.ts'
-import type { Egress } from './egress.ts'
-import { IntegrationError } from './errors.ts'
-import type { PlatformEvent } from './event.ts'
-import { referenceNames, secretNames } from './integration.ts'
-import type { DeploymentRecord, Platform } from './platform.ts'
-import type { Redactor } from './redact.ts'
-import { type EnvironmentLookup, resolveReferences } from './references.ts'
-import { fieldErrors } from './validation.ts'
+import type { Json } from '../delivery/store.ts'
+import type { Egress } from '../http/egress.ts'
+import { IntegrationError } from '../errors.ts'
+import type { PlatformEvent } from '../contract/event.ts'
+import { referenceNames, secretNames } from '../contract/integration.ts'
+import type { DeploymentRecord, Platform } from '../contract/platform.ts'
+import type { Redactor } from '../redact.ts'
+import { type EnvironmentLookup, resolveReferences } from '../contract/references.ts'
+import { fieldErrors } from '../contract/validation.ts'
 
 /** The deployment that an event names. What the event does not carry is read from the platform, once. */
 export interface Deployment {

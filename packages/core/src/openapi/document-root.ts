@@ -3,16 +3,16 @@
  *
  * @module
  */
-import { eventSchemas } from './event.ts'
-import type { IntegrationDefinition } from './integration.ts'
-import { createComponents } from './openapi/components.ts'
-import type { OpenApiDocument, OpenApiInfo, OpenApiOperation } from './openapi/document.ts'
-import { type DescribedWebhook, describeWebhook } from './openapi/events.ts'
-import { createFunctionDescriber, toPascalCase } from './openapi/functions.ts'
-import { header, headerComponents, problemComponents, problemsOf } from './openapi/problems.ts'
-import { describeRoute, type RouteDescription } from './openapi/routes.ts'
-import { ifSigned, parameterComponents, securitySchemes, signatureParameters } from './openapi/signature.ts'
-import { problemSchema } from './problem.ts'
+import { eventSchemas } from '../contract/event.ts'
+import type { IntegrationDefinition } from '../contract/integration.ts'
+import { createComponents } from './components.ts'
+import type { OpenApiDocument, OpenApiInfo, OpenApiOperation } from './document.ts'
+import { type DescribedWebhook, describeWebhook } from './events.ts'
+import { createFunctionDescriber, toPascalCase } from './functions.ts'
+import { header, headerComponents, problemComponents, problemsOf } from './problems.ts'
+import { describeRoute, type RouteDescription } from './routes.ts'
+import { ifSigned, parameterComponents, securitySchemes, signatureParameters } from './signature.ts'
+import { problemSchema } from '../problem.ts'
 
 /**
  * The OpenAPI document of a host.

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Claim } from './claim.ts'
+import type { Claim } from '../delivery/claim.ts'
 
 /**
  * A `fetch` that writes down that a change is under way before the first call that can make one leaves. So a

@@ -5,11 +5,11 @@
  * @module
  */
 import * as z from 'zod'
-import type { DeliveryStore, Json, SubjectRecord } from './delivery.ts'
-import type { IntegrationDefinition } from './integration.ts'
-import { subjects } from './once.ts'
-import { createRedactor, forLogs, type Redactor } from './redact.ts'
-import { isSealed } from './seal.ts'
+import type { DeliveryStore, Json, SubjectRecord } from './store.ts'
+import type { IntegrationDefinition } from '../contract/integration.ts'
+import { subjects } from './idempotency.ts'
+import { createRedactor, forLogs, type Redactor } from '../redact.ts'
+import { isSealed } from './encryption.ts'
 
 const states = {
   in_progress: 'it is being worked on',

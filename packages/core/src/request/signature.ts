@@ -4,7 +4,7 @@
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  * @module
  */
-import { IntegrationError } from './errors.ts'
+import { IntegrationError } from '../errors.ts'
 
 /** Checks the signature of a request over its raw bytes; throws `invalid_signature` where it does not fit. */
 export type Verify = (headers: Headers, body: Uint8Array<ArrayBuffer>) => Promise<void>

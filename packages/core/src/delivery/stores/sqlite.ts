@@ -9,7 +9,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
-import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, SubjectRecord } from '../delivery.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, SubjectRecord } from '../store.ts'
 import { LATER_COLUMNS, SCHEMA } from './sqlite-schema.ts'
 
 /** Options of {@link sqliteStore}. */

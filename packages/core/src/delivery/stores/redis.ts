@@ -7,7 +7,7 @@
  * @module
  */
 import * as z from 'zod'
-import type { ClaimResult, DeliveryStore, Json, Lease, SubjectRecord } from '../delivery.ts'
+import type { ClaimResult, DeliveryStore, Json, Lease, SubjectRecord } from '../store.ts'
 import { scripts } from './redis-scripts.ts'
 
 /** The Redis client, as far as it is used: `redis` (node-redis) and `ioredis` both fit. */

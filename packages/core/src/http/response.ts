@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HttpFailure } from './http-failure.ts'
+import { HttpFailure } from './failure.ts'
 
 /** A 2xx answer. */
 export interface HttpAnswer {
