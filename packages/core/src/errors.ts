@@ -72,7 +72,7 @@ export interface IntegrationErrorOptions {
    * Whether the effect of the call may have happened all the same.
    * @default 'no'
    */
-  sent?: 'no' | 'unknown' | undefined
+  effect?: 'none' | 'unknown' | undefined
   /** Overrides the status of the code, where the contract gives one code two statuses. */
   status?: number | undefined
   cause?: unknown
@@ -100,8 +100,8 @@ export class IntegrationError extends Error {
   readonly status: number
   /** Whether the same call may succeed later, without risk of doing something twice. */
   readonly retryable: boolean
-  /** `no`: nothing happened at the provider. `unknown`: it may have happened, so do not simply repeat it. */
-  readonly sent: 'no' | 'unknown'
+  /** `none`: nothing happened at the provider. `unknown`: it may have happened, so do not simply repeat it. */
+  readonly effect: 'none' | 'unknown'
   readonly hint: string | undefined
   readonly retryAfter: number | undefined
   readonly errors: readonly FieldError[] | undefined
@@ -117,7 +117,7 @@ export class IntegrationError extends Error {
     this.code = code
     this.status = options.status ?? errorCodes[code].status
     this.retryable = errorCodes[code].retryable
-    this.sent = options.sent ?? 'no'
+    this.effect = options.effect ?? 'none'
     this.hint = options.hint
     this.retryAfter = options.retryAfter
     this.errors = options.errors

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { maskAddresses } from './http/provider-error.ts'
+import { maskAddresses } from './mask.ts'
 
 const NONE: readonly string[] = []
 const MASK = '[redacted]'

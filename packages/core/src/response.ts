@@ -1,5 +1,5 @@
 /**
- * What an event is answered with, and the `Response` that carries it (contract §2).
+ * From the result of an event to its HTTP response (contract §2).
  *
  * @module
  */
@@ -7,31 +7,33 @@ import { type IntegrationError, toIntegrationError } from './errors.ts'
 import { toProblem } from './problem.ts'
 import { createRedactor, type Redactor } from './redact.ts'
 
-/** The body of an answer. */
-export type AnswerBody = Record<string, unknown>
+/** The body of a response. */
+export type ResponseBody = Record<string, unknown>
 
-/** An answer before it becomes a `Response`. */
-export interface Answer {
+/** The response to an event, before it becomes a `Response`. Either `body` or `json` is set. */
+export interface EventResponse {
   status: number
-  body: AnswerBody
-  /** Why it is not a success. */
+  body?: ResponseBody
+  /** The body as text, if it has been serialised already. */
+  json?: string
+  /** Set for a failure. */
   error?: IntegrationError | undefined
   /** Whether it was recorded by an earlier delivery. */
-  replayed?: boolean | undefined
+  replayed?: boolean
 }
 
-/** The answer to an event that nothing is done for. */
-export function ignored(reason: string): AnswerBody {
+/** The response to an event that the host does not act on. */
+export function ignored(reason: string): ResponseBody {
   return { status: 'ignored', reason }
 }
 
-/** The answer to a failure. */
-export function failed(error: unknown, redactor: Redactor): Answer {
+/** The response to a failure. */
+export function toFailure(error: unknown, redactor: Redactor): EventResponse {
   const known = toIntegrationError(error)
   return { status: known.status, body: { ...toProblem(known, redactor) }, error: known }
 }
 
-/** What every answer says to a browser, which has no business here: run, frame, guess, keep or pass on nothing. */
+/** Browsers have no business here: they must not run, frame, guess, keep or pass on anything. */
 const FOR_BROWSERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -41,22 +43,22 @@ const FOR_BROWSERS = {
   'x-frame-options': 'DENY',
 }
 
-/** The answer as a `Response`. */
-export function respond({ status, body, error, replayed }: Answer): Response {
+/** Makes the `Response`. */
+export function toResponse({ status, body, json, error, replayed }: EventResponse): Response {
   const headers: Record<string, string> = {
     'content-type': status < 400 ? 'application/json' : 'application/problem+json',
     ...FOR_BROWSERS,
   }
-  // With what is final it would ask for a repetition all the same.
+  // On a final response, Retry-After would still invite a retry.
   if (error?.retryable && error.retryAfter !== undefined)
     headers['retry-after'] = String(Math.ceil(error.retryAfter))
   if (error?.code === 'method_not_allowed') headers.allow = 'POST'
   if (replayed) headers['idempotency-replayed'] = 'true'
-  return new Response(JSON.stringify(body), { status, headers })
+  return new Response(json ?? JSON.stringify(body), { status, headers })
 }
 
 /**
- * A failure as a `Response`, for whatever a host refuses before it is an event.
+ * A failure as a `Response`, for requests that a host refuses before they become events.
  *
  * @example
  * ```ts
@@ -64,5 +66,5 @@ export function respond({ status, body, error, replayed }: Answer): Response {
  * ```
  */
 export function toProblemResponse(error: unknown): Response {
-  return respond(failed(error, createRedactor()))
+  return toResponse(toFailure(error, createRedactor()))
 }

@@ -1,11 +1,19 @@
 import { isIntegrationError } from '../errors.ts'
-import type { HealthCheck } from './integration.ts'
+
+/** The result of one probe. */
+export interface HealthCheck {
+  name: string
+  healthy: boolean
+  latencyMs: number
+  message?: string | undefined
+}
 
 /**
- * Probes one thing for HEALTH_CHECK. A probe that fails is a finding, not an error.
+ * Runs one probe for HEALTH_CHECK. A probe that fails with an `IntegrationError` is unhealthy; that is a result
+ * and not an error.
  *
- * @param name what is probed, for example `provider`
- * @param probe resolves where it is healthy
+ * @param name the thing that is probed, for example `provider`
+ * @param probe resolves if it is healthy
  */
 export async function checkHealth(name: string, probe: () => Promise<unknown>): Promise<HealthCheck> {
   const started = performance.now()

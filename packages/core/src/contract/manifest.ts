@@ -5,7 +5,8 @@
  */
 import * as z from 'zod'
 import { eventNames } from './event.ts'
-import { type IntegrationDefinition, secretNames } from './integration.ts'
+import type { IntegrationDefinition } from './integration.ts'
+import { secretNames } from './marks.ts'
 
 const jsonSchema = z.record(z.string(), z.unknown()).describe('A JSON Schema (2020-12).')
 

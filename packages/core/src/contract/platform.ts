@@ -77,8 +77,8 @@ export interface CallbackOptions {
   idempotencyKey?: string | undefined
   /** Ends the call, retries included. */
   signal?: AbortSignal | undefined
-  /** Throws where the call, or a repetition, must not leave any more; see `CallInit`. */
-  ensureHeld?: (() => void) | undefined
+  /** Wraps the client's own `fetch` for this event: each attempt holds the event's claim, and is observed. */
+  wrapFetch?: ((transport: typeof fetch) => typeof fetch) | undefined
 }
 
 /**

@@ -5,8 +5,9 @@
  * @module
  */
 import * as z from 'zod'
-import type { HealthCheck, IntegrationDefinition } from './integration.ts'
-import { secretNames } from './integration.ts'
+import type { HealthCheck } from './health.ts'
+import type { IntegrationDefinition } from './integration.ts'
+import { secretNames } from './marks.ts'
 import { downloadFile, metric } from './platform.ts'
 
 const healthCheck = z

@@ -71,3 +71,10 @@ function editDistance(a: string, b: string): number {
   }
   return row[to.length] ?? 0
 }
+
+/** The first fault and the number of the others, as the end of a sentence. */
+export function summarise(errors: readonly FieldError[]): string {
+  const [first, ...others] = errors
+  if (!first) return 'they do not match the schema'
+  return `${first.path || 'they'} ${first.message}${others.length > 0 ? `, and ${others.length} more` : ''}`
+}

@@ -1,20 +1,29 @@
 /**
- * Working under a claim: ask for it, keep it alive, and end it with an answer or give it back (contract §4).
+ * Work under a claim: ask for it, keep it alive, and end it with a response or give it back (contract §4).
  *
  * @module
  */
-import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, RecordedAnswer } from './store.ts'
+import type { Json } from '../contract/handler-context.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, Lease, RecordedResponse } from './store.ts'
 
-/** How long a claim lasts without a sign of life, in milliseconds. */
+/** In milliseconds. */
 export const DEFAULT_LEASE_MS = 60_000
-/** A lease is renewed so often while it lasts: one that can't be renewed for a moment is not lost. */
+/** Renewals while a lease lasts, so that one failed renewal does not lose it. */
 const RENEWALS = 3
-/** How long to wait before the end of the work is written down again, in milliseconds. */
-const END_AGAIN_MS = 1_000
-/** Final answers and tombstones are kept for seven days. */
+/** The wait before a failed completion or release is written again, in milliseconds. */
+const RETRY_END_MS = 1_000
+/** Final responses and tombstones are kept for seven days. */
 const KEEP_MS = 7 * 24 * 60 * 60 * 1000
+
+/** Core's own steps. A handler's step cannot have these names. */
+export const ownSteps = {
+  /** A change may have left the host. */
+  intent: '@intent',
+  /** The deployment was deleted. */
+  deleted: '@deleted',
+} as const
 
 /** How claims are made and kept. */
 export interface ClaimOptions {
@@ -28,17 +37,16 @@ export interface ClaimOptions {
 /** A claim under which work goes on. */
 export interface Claim {
   readonly lease: Lease
-  /** An earlier holder vanished in the middle of its work. */
+  /** Whether an earlier holder vanished in the middle of its work. */
   readonly takenOver: boolean
-  /** What is recorded of the subject. */
+  /** The recorded steps. */
   readonly progress: Readonly<Record<string, Json>>
-  /** Fires when the lease is lost; nothing may be written after that. */
+  /** Aborts when the lease is lost; nothing may be written after that. */
   readonly lost: AbortSignal
   /**
-   * For right before something leaves: a process that was stopped for a while has not been told yet that it
-   * lost its claim, but it can see it by its own clock.
+   * Call right before sending. Detects an expired lease by the local clock, for example after SIGSTOP.
    *
-   * @throws {IntegrationError} `delivery_in_progress` where the lease is over
+   * @throws {IntegrationError} `delivery_in_progress` if the lease is over
    */
   ensureHeld(): void
   /** Records a step. */
@@ -46,52 +54,28 @@ export interface Claim {
   /**
    * Ends the work.
    *
-   * @returns why the answer is not recorded; `undefined` where it is
+   * @returns why the response is not recorded; `undefined` if it is
    */
-  complete(answer: RecordedAnswer, progress?: Record<string, Json>): Promise<IntegrationError | undefined>
+  complete(
+    response: RecordedResponse,
+    progress?: Record<string, Json>,
+  ): Promise<IntegrationError | undefined>
   /**
    * Gives the claim back.
    *
-   * @param intent what became of the change that {@link recordIntent} wrote down
+   * @param intent `undone` if the recorded intent certainly had no effect
    */
   release(intent: 'undone' | 'unknown'): Promise<void>
 }
 
-/**
- * Takes a resource for one owner; the record of it outlives the work by as long as an answer.
- *
- * @returns whether it is the owner's, now or from before
- * @throws {IntegrationError} where that can't be told: another asks for it right now, or one that asked died
- */
-export async function reserve(
-  store: DeliveryStore,
-  { resource, owner }: { resource: string; owner: string },
-  options: ClaimOptions,
-): Promise<boolean> {
-  const outcome = await askStore(store, { subject: resource }, options)
-  if (outcome.state !== 'claimed') throw inProgress(1)
-  const { lease, progress } = outcome
-  const mine = progress.owner === undefined || progress.owner === owner
-  const completion = {
-    answer: { status: 200, body: '' },
-    progress: mine ? { owner } : progress,
-    keepMs: KEEP_MS,
-  }
-  const kept = await store.complete(lease, completion).catch((cause: unknown) => {
-    throw logged(unreachable(cause), options.logger)
-  })
-  if (!kept) throw inProgress(1)
-  return mine
-}
-
-/** What came of asking: the claim, or the answer that was given before. */
-export type ClaimOutcome = { claim: Claim } | { replay: RecordedAnswer }
+/** The result of asking: a claim, or the recorded response. */
+export type ClaimOutcome = { claim: Claim } | { replay: RecordedResponse }
 
 /**
  * Asks for the right to work on a subject.
  *
- * @throws {IntegrationError} `delivery_in_progress` where another works on it, `invalid_event` (422) where the
- * delivery's id was used with another body, `overloaded` where the store can't be reached
+ * @throws {IntegrationError} `delivery_in_progress` if another delivery works on it, `invalid_event` (422) if the
+ * delivery's id was used with another body, `overloaded` if the store is unreachable
  */
 export async function claimSubject(
   store: DeliveryStore,
@@ -104,14 +88,118 @@ export async function claimSubject(
     case 'claimed':
       return { claim: keepAlive(store, result, asked, options) }
     case 'done':
-      return { replay: result.answer }
+      return { replay: result.response }
     case 'busy':
       throw inProgress(Math.min(5, Math.max(1, Math.ceil(result.retryAfterMs / 1000))))
     case 'mismatch':
       throw new IntegrationError('invalid_event', 'This delivery id was used before, with another body.', {
         status: 422,
-        hint: 'Every event needs an id of its own; a redelivery repeats both the id and the body.',
+        hint: 'Give every event its own id; a redelivery repeats both the id and the body.',
       })
+  }
+}
+
+/**
+ * Reserves a resource for one owner. The record outlives the work by as long as a response.
+ *
+ * @returns whether the owner has it, now or from before
+ * @throws {IntegrationError} if another delivery reserves it right now, or one died while it did
+ */
+export async function reserve(
+  store: DeliveryStore,
+  { resource, owner }: { resource: string; owner: string },
+  options: ClaimOptions,
+): Promise<boolean> {
+  const result = await askStore(store, { subject: resource }, options)
+  if (result.state !== 'claimed') throw inProgress(1)
+  const { lease, progress } = result
+  const mine = progress.owner === undefined || progress.owner === owner
+  const completion = {
+    response: { status: 200, body: '' },
+    progress: mine ? { owner } : progress,
+    keepMs: KEEP_MS,
+  }
+  const kept = await store.complete(lease, completion).catch((cause: unknown) => {
+    throw logged(unreachable(cause), options.logger)
+  })
+  if (!kept) throw inProgress(1)
+  return mine
+}
+
+function keepAlive(
+  store: DeliveryStore,
+  { lease, takenOver, progress }: Extract<ClaimResult, { state: 'claimed' }>,
+  asked: number,
+  { logger, leaseMs, now }: ClaimOptions,
+): Claim {
+  const lost = new AbortController()
+  const lose = () => lost.abort(takenOverByAnother())
+  // Counted from before the request to the store, so never later than the store's own time.
+  let until = asked + leaseMs
+  const timer = setInterval(() => {
+    const renewed = now()
+    if (renewed >= until) return lose()
+    store.renew(lease, leaseMs).then(
+      (kept) => {
+        if (kept) until = renewed + leaseMs
+        else lose()
+      },
+      // The lease still runs, and the store may be back before it ends.
+      () => {},
+    )
+  }, leaseMs / RENEWALS)
+
+  async function end(what: string, write: () => Promise<boolean>): Promise<IntegrationError | undefined> {
+    clearInterval(timer)
+    async function tryOnce(): Promise<IntegrationError | undefined> {
+      try {
+        if (await write()) return undefined
+        logger('warn', `The ${what} was not recorded: the claim was lost.`, { ...lease })
+        return takenOverByAnother()
+      } catch (cause) {
+        return unreachable(cause)
+      }
+    }
+    const failure = await tryOnce()
+    if (failure?.code !== 'overloaded') return failure
+    // The caller's response does not wait for the store: the effect has happened, or certainly has not.
+    logger('error', `The ${what} was not recorded.`, { ...lease, reason: reasonOf(failure.cause) })
+    const again = setInterval(async () => {
+      if (now() >= until || (await tryOnce())?.code !== 'overloaded') clearInterval(again)
+    }, RETRY_END_MS)
+    // A process may end before it succeeds: then the lease runs out by itself.
+    again.unref?.()
+    return failure
+  }
+
+  return {
+    lease,
+    takenOver,
+    progress,
+    lost: lost.signal,
+    ensureHeld() {
+      if (now() >= until) lose()
+      if (lost.signal.aborted) throw takenOverByAnother()
+    },
+    async advance(name, value) {
+      progress[name] = value
+      const kept = await store.advance(lease, { [name]: value }).catch((cause: unknown) => {
+        throw logged(unreachable(cause), logger)
+      })
+      if (kept) return
+      lose()
+      throw takenOverByAnother()
+    },
+    complete: (response, latest = progress) =>
+      end('response', () => store.complete(lease, { response, progress: latest, keepMs: KEEP_MS })),
+    async release(intent) {
+      await end('release', async () => {
+        if (intent === 'undone' && progress[ownSteps.intent] === true) {
+          if (!(await store.advance(lease, { [ownSteps.intent]: null }))) return false
+        }
+        return store.release(lease)
+      })
+    },
   }
 }
 
@@ -127,103 +215,21 @@ async function askStore(
   }
 }
 
-function inProgress(retryAfter: number): IntegrationError {
-  return new IntegrationError('delivery_in_progress', 'This is being worked on by another delivery.', {
-    retryAfter,
-  })
-}
-
 function logged(failure: IntegrationError, logger: Logger): IntegrationError {
-  logger('error', 'The delivery store can’t be reached.', { reason: reasonOf(failure.cause) })
+  logger('error', 'The delivery store is unreachable.', { reason: reasonOf(failure.cause) })
   return failure
 }
 
 function unreachable(cause: unknown): IntegrationError {
   return new IntegrationError(
     'overloaded',
-    'The delivery store can’t be reached, and without it this could happen twice.',
+    'The delivery store is unreachable, and without it this could happen twice.',
     { retryAfter: 5, cause },
   )
 }
 
-function keepAlive(
-  store: DeliveryStore,
-  { lease, takenOver, progress }: Extract<ClaimResult, { state: 'claimed' }>,
-  asked: number,
-  { logger, leaseMs, now }: ClaimOptions,
-): Claim {
-  const lost = new AbortController()
-  // What is ended by it says why, and not that something went wrong.
-  const lose = () => lost.abort(takenOverByAnother())
-  // Counted from before the store was asked, so it is never later than what the store goes by.
-  let until = asked + leaseMs
-  const timer = setInterval(() => {
-    const renewed = now()
-    if (renewed >= until) return lose()
-    store.renew(lease, leaseMs).then(
-      (kept) => {
-        if (kept) until = renewed + leaseMs
-        else lose()
-      },
-      // The lease still runs, and the store may be back before it ends.
-      () => {},
-    )
-  }, leaseMs / RENEWALS)
-
-  function ensureHeld(): void {
-    if (now() >= until) lose()
-    if (lost.signal.aborted) throw takenOverByAnother()
-  }
-
-  async function end(what: string, write: () => Promise<boolean>): Promise<IntegrationError | undefined> {
-    clearInterval(timer)
-    async function tryOnce(): Promise<IntegrationError | undefined> {
-      try {
-        if (await write()) return undefined
-        logger('warn', `The ${what} was not recorded: the claim had been lost.`, { ...lease })
-        return takenOverByAnother()
-      } catch (cause) {
-        return unreachable(cause)
-      }
-    }
-    const failure = await tryOnce()
-    if (failure?.code !== 'overloaded') return failure
-    // The effect has happened, or certainly has not: what can be said of it does not wait for the store.
-    logger('error', `The ${what} was not recorded.`, { ...lease, reason: reasonOf(failure.cause) })
-    const again = setInterval(async () => {
-      if (now() >= until || (await tryOnce())?.code !== 'overloaded') clearInterval(again)
-    }, END_AGAIN_MS)
-    // Not a reason for a process to stay: then the lease runs out by itself.
-    again.unref?.()
-    return failure
-  }
-
-  return {
-    lease,
-    takenOver,
-    progress,
-    lost: lost.signal,
-    ensureHeld,
-    async advance(name, value) {
-      progress[name] = value
-      const kept = await store.advance(lease, { [name]: value }).catch((cause: unknown) => {
-        throw logged(unreachable(cause), logger)
-      })
-      if (kept) return
-      lose()
-      throw takenOverByAnother()
-    },
-    complete: (answer, latest = progress) =>
-      end('answer', () => store.complete(lease, { answer, progress: latest, keepMs: KEEP_MS })),
-    async release(intent) {
-      await end('release', async () => {
-        if (intent === 'undone' && progress.intent === true) {
-          if (!(await store.advance(lease, { intent: null }))) return false
-        }
-        return store.release(lease)
-      })
-    },
-  }
+function inProgress(retryAfter: number): IntegrationError {
+  return new IntegrationError('delivery_in_progress', 'Another delivery is working on this.', { retryAfter })
 }
 
 function takenOverByAnother(): IntegrationError {

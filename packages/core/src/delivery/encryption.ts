@@ -1,66 +1,114 @@
 /**
- * Encryption of what a store keeps, under a key that comes from the request itself. The store never sees the
- * request, so nobody who reads the store can open what is in it; a redelivery of the same request brings the
- * key again, and nobody else has a use for the record.
+ * Encrypts what the store keeps of a delivery: responses name people (a user, the recipients of a mail), and so
+ * may recorded steps.
  *
- * The store also holds the SHA-256 of the request. The key is another function of it (HKDF), and does not
- * follow from the digest.
+ * The key is derived from the request body (HKDF). The store never sees the body, so its readers cannot decrypt;
+ * a redelivery brings the same body, and nobody else needs the record. The store also holds the SHA-256 of the
+ * body; the key does not follow from it.
  *
  * @module
  */
+import * as z from 'zod'
+import type { Json } from '../contract/handler-context.ts'
+import { IntegrationError } from '../errors.ts'
+import type { EventResponse } from '../response.ts'
+import type { Claim } from './claim.ts'
+import type { RecordedResponse } from './store.ts'
 
-/** Closes what is written for one request, and opens what was written for the same one. */
-export interface Seal {
-  close(value: unknown): Promise<string>
-  /** @throws where the text is damaged, or was closed for another request */
-  open(text: string): Promise<unknown>
+/** Encrypts and decrypts under the key of one request. */
+export interface Cipher {
+  encrypt(text: string): Promise<string>
+  /** @throws if the text is damaged, or belongs to another request */
+  decrypt(text: string): Promise<string>
 }
 
 const encoder = new TextEncoder()
 const INFO = encoder.encode('integration host: record of a delivery, version 1')
-const MARK = 'sealed:'
+const PREFIX = 'sealed:'
 const SALT_BYTES = 16
 const IV_BYTES = 12
 
-/** Whether a text looks like one that was closed. */
-export function isSealed(text: string): boolean {
-  return text.startsWith(MARK)
+/** Whether a recorded text is encrypted. */
+export function isEncrypted(text: string): boolean {
+  return text.startsWith(PREFIX)
 }
 
-/**
- * Makes the seal of a request.
- *
- * @param request the bytes of its body
- */
-export function createSeal(request: Uint8Array<ArrayBuffer>): Seal {
+/** Makes the cipher of a request, from the bytes of its body. */
+export function createCipher(body: Uint8Array<ArrayBuffer>): Cipher {
   const ownSalt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
-  let own: Promise<CryptoKey> | undefined
+  let ownKey: Promise<CryptoKey> | undefined
 
   return {
-    async close(value) {
-      own ??= deriveKey(request, ownSalt)
+    async encrypt(text) {
+      ownKey ??= deriveKey(body, ownSalt)
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
-      const plain = encoder.encode(JSON.stringify(value))
-      const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, await own, plain)
-      return MARK + toBase64(ownSalt, iv, new Uint8Array(sealed))
+      const encrypted = await crypto.subtle.encrypt(
+        { name: 'AES-GCM', iv },
+        await ownKey,
+        encoder.encode(text),
+      )
+      return PREFIX + toBase64(ownSalt, iv, new Uint8Array(encrypted))
     },
-    async open(text) {
-      if (!isSealed(text)) throw new TypeError('This was not sealed.')
-      const bytes = Uint8Array.from(atob(text.slice(MARK.length)), (character) => character.charCodeAt(0))
-      const key = await deriveKey(request, bytes.subarray(0, SALT_BYTES))
+    async decrypt(text) {
+      if (!isEncrypted(text)) throw new TypeError('The text is not encrypted.')
+      const bytes = Uint8Array.from(atob(text.slice(PREFIX.length)), (character) => character.charCodeAt(0))
+      const key = await deriveKey(body, bytes.subarray(0, SALT_BYTES))
       const iv = bytes.subarray(SALT_BYTES, SALT_BYTES + IV_BYTES)
-      const sealed = bytes.subarray(SALT_BYTES + IV_BYTES)
-      const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, key, sealed)
-      return JSON.parse(new TextDecoder().decode(plain))
+      const encrypted = bytes.subarray(SALT_BYTES + IV_BYTES)
+      const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, key, encrypted)
+      return new TextDecoder().decode(plain)
     },
   }
 }
 
-async function deriveKey(
-  request: Uint8Array<ArrayBuffer>,
-  salt: Uint8Array<ArrayBuffer>,
-): Promise<CryptoKey> {
-  const material = await crypto.subtle.importKey('raw', request, 'HKDF', false, ['deriveKey'])
+/**
+ * The recorded response of a delivery.
+ *
+ * @throws {IntegrationError} `outcome_unknown` if the record is damaged: the work was done, and must not be
+ * repeated
+ */
+export async function decryptResponse(
+  { status, body }: RecordedResponse,
+  cipher: Cipher,
+): Promise<EventResponse> {
+  try {
+    return { status, json: await cipher.decrypt(body), replayed: true }
+  } catch (cause) {
+    throw new IntegrationError(
+      'outcome_unknown',
+      'This delivery was answered before, but the record of its response is unreadable.',
+      { hint: 'Check at the provider whether it took effect.', cause },
+    )
+  }
+}
+
+/** A claim whose lists and objects are stored encrypted. Scalars (ids, step names) are stored in clear. */
+export async function withEncryptedSteps(claim: Claim, cipher: Cipher): Promise<Claim> {
+  const progress: Record<string, Json> = {}
+  for (const [name, value] of Object.entries(claim.progress)) progress[name] = await decryptStep(value, cipher)
+  return {
+    ...claim,
+    progress,
+    async advance(name, value) {
+      const encrypt = typeof value === 'object' && value !== null
+      await claim.advance(name, encrypt ? await cipher.encrypt(JSON.stringify(value)) : value)
+      progress[name] = value
+    },
+  }
+}
+
+/** A step that cannot be decrypted stays as it is; its reader will not understand it. */
+async function decryptStep(value: Json, cipher: Cipher): Promise<Json> {
+  if (typeof value !== 'string' || !isEncrypted(value)) return value
+  try {
+    return z.json().parse(JSON.parse(await cipher.decrypt(value)))
+  } catch {
+    return value
+  }
+}
+
+async function deriveKey(body: Uint8Array<ArrayBuffer>, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  const material = await crypto.subtle.importKey('raw', body, 'HKDF', false, ['deriveKey'])
   return crypto.subtle.deriveKey(
     { name: 'HKDF', hash: 'SHA-256', salt, info: INFO },
     material,
@@ -70,13 +118,13 @@ async function deriveKey(
   )
 }
 
-/** Bytes that are turned into text at a time: a call takes only so many arguments. */
-const PIECE = 0x8000
+/** Bytes per `fromCharCode` call: a call takes only so many arguments. */
+const CHUNK = 0x8000
 
 function toBase64(...parts: Uint8Array[]): string {
   let text = ''
   for (const bytes of parts)
-    for (let at = 0; at < bytes.length; at += PIECE)
-      text += String.fromCharCode(...bytes.subarray(at, at + PIECE))
+    for (let at = 0; at < bytes.length; at += CHUNK)
+      text += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
   return btoa(text)
 }

@@ -1,138 +1,138 @@
 /**
- * What must happen once: which events are claimed, what a claim forbids, and what is recorded of an answer
- * (contract §4).
+ * Effects happen once (contract §4): `begin` claims an event or replays its response, `end` records the response
+ * or releases the claim.
  *
  * @module
  */
-import { lookUpFunction } from '../pipeline/dispatch.ts'
-import { type Answer, failed, ignored } from '../response.ts'
-import { type Claim, type ClaimOptions, claimSubject } from './claim.ts'
-import type { DeliveryStore } from './store.ts'
+import type { IntegrationDefinition } from '../contract/integration.ts'
+import { secretNames } from '../contract/marks.ts'
 import { IntegrationError } from '../errors.ts'
-import type { PlatformEvent } from '../contract/event.ts'
-import { type IntegrationDefinition, secretNames } from '../contract/integration.ts'
 import type { Redactor } from '../redact.ts'
-import { digest } from '../request/read.ts'
-import { createSeal } from './encryption.ts'
-import { openAnswer, sealAnswer, withSealedNotes } from './record.ts'
+import { eventTraits, type Operation } from '../request/operation.ts'
+import { type EventResponse, ignored, type ResponseBody, toFailure } from '../response.ts'
+import { type Claim, type ClaimOptions, claimSubject, ownSteps } from './claim.ts'
+import { type Cipher, createCipher, decryptResponse, withEncryptedSteps } from './encryption.ts'
+import type { DeliveryStore } from './store.ts'
 
 /** One delivery of one event. */
 export interface Delivery {
   definition: IntegrationDefinition
+  operation: Operation
+  body: Uint8Array<ArrayBuffer>
+  redactor: Redactor
   store: DeliveryStore
   claiming: ClaimOptions
-  redactor: Redactor
-  event: PlatformEvent
-  /** Without one, a call of a function is not de-duplicated. */
-  deliveryId: string | undefined
-  body: Uint8Array<ArrayBuffer>
+}
+
+/** A claim, and the cipher for its record. */
+export interface ClaimedDelivery extends Delivery {
+  claim: Claim
+  cipher: Cipher
+}
+
+/** The result of {@link begin}: work under a claim, work without one, or a response without any work. */
+export type Begun =
+  | { delivery: ClaimedDelivery; response?: undefined }
+  | { delivery?: undefined; response: EventResponse | undefined }
+
+/**
+ * Claims an event that has effects.
+ *
+ * @returns the recorded response if the delivery was answered before, or a refusal if it must not run
+ * @throws {IntegrationError} `delivery_in_progress`, `invalid_event` (422) or `overloaded`
+ */
+export async function begin(delivery: Delivery): Promise<Begun> {
+  const { operation, body, store, claiming } = delivery
+  const { subject, deliveryId, event } = operation
+  if (subject === undefined) return { response: undefined }
+
+  const identity = deliveryId === undefined ? undefined : { id: deliveryId, digest: await digest(body) }
+  const result = await claimSubject(store, { subject, delivery: identity }, claiming)
+  const cipher = createCipher(body)
+  if ('replay' in result) return { response: await decryptResponse(result.replay, cipher) }
+
+  // The next delivery of a deployment has another body, and could not decrypt the steps of this one.
+  const isCall = eventTraits[event.name].claims === 'call'
+  const claim = isCall ? await withEncryptedSteps(result.claim, cipher) : result.claim
+  const claimed = { ...delivery, claim, cipher }
+  const refusal = refuse(claimed)
+  return refusal ? { response: await end(claimed, refusal) } : { delivery: claimed }
 }
 
 /**
- * Handles an event under a claim where it has effects, and plainly where it has none. What was done before is
- * answered from the record; what may succeed later leaves no record.
+ * Records a final response. A retryable failure releases the claim instead: retryable means no effect happened.
+ *
+ * @returns the response, or a failure if a deployment's response could not be recorded
  */
-export async function once(
-  delivery: Delivery,
-  handle: (claim: Claim | undefined) => Promise<Answer>,
-): Promise<Answer> {
-  const { store, event, deliveryId } = delivery
-  const subject = subjectOf(delivery)
-  if (subject === undefined) return handle(undefined)
-
-  const identity =
-    deliveryId === undefined ? undefined : { id: deliveryId, digest: await digest(delivery.body) }
-  const outcome = await claimSubject(store, { subject, delivery: identity }, delivery.claiming)
-  const seal = createSeal(delivery.body)
-  if ('replay' in outcome) return { ...(await openAnswer(outcome.replay, seal)), replayed: true }
-
-  const { claim } = outcome
-  // Another delivery goes on with a deployment, and could not open what this one sealed.
-  const noted = event.name === 'FUNCTION_CALL' ? await withSealedNotes(claim, seal) : claim
-  const answer = forbidden(delivery, claim) ?? (await handleOrRelease(noted, handle))
-  // What may be tried again certainly had no effect.
-  if (answer.error?.retryable) await claim.release('undone')
-  else {
-    const deleted = event.name === 'DEPLOYMENT_DELETED' && answer.status === 200
-    // A call is never gone on with after its answer.
-    const steps = event.name === 'FUNCTION_CALL' ? {} : { ...claim.progress }
-    const progress = deleted ? { deleted: true } : steps
-    const recorded = await sealAnswer(recordable(answer, delivery), seal)
-    const end = { ...recorded, code: answer.error?.code, at: delivery.claiming.now() }
-    const unrecorded = await claim.complete(end, progress)
-    // What was sent, was sent. But a deployment can be gone on with, and its end rests on the record: a
-    // creation that comes late would not know of a deletion that the platform takes for done.
-    if (unrecorded && event.name !== 'FUNCTION_CALL') return failed(unrecorded, delivery.redactor)
+export async function end(
+  { claim, cipher, definition, operation, redactor, claiming }: ClaimedDelivery,
+  response: EventResponse,
+): Promise<EventResponse> {
+  if (response.error?.retryable) {
+    await claim.release('undone')
+    return response
   }
-  return answer
-}
+  const { claims, endsDeployment } = eventTraits[operation.event.name]
+  const isCall = claims === 'call'
+  // No delivery continues a call after its response.
+  const kept = isCall ? {} : { ...claim.progress }
+  const progress = endsDeployment && response.status === 200 ? { [ownSteps.deleted]: true } : kept
 
-async function handleOrRelease(claim: Claim, handle: (claim: Claim) => Promise<Answer>): Promise<Answer> {
-  try {
-    return await handle(claim)
-  } catch (error) {
-    await claim.release('unknown')
-    throw error
-  }
-}
-
-/** Whether an event is the call of a function that creates, changes, deletes or sends. */
-export function hasEffect(definition: IntegrationDefinition, event: PlatformEvent): boolean {
-  return (
-    event.name === 'FUNCTION_CALL' &&
-    definition.events.includes('FUNCTION_CALL') &&
-    lookUpFunction(definition, event.functionCall.name)?.definition.effect === true
+  const body = withoutSecrets(response.body ?? {}, definition, redactor)
+  const recorded = JSON.stringify(body)
+  const failure = await claim.complete(
+    {
+      status: response.status,
+      code: response.error?.code,
+      at: claiming.now(),
+      body: await cipher.encrypt(recorded),
+    },
+    progress,
   )
+  // A call's effect stands even if it is not recorded. A deployment's end must be recorded, or a late CREATED
+  // revives it.
+  if (failure && !isCall) return toFailure(failure, redactor)
+  return body === response.body ? { ...response, json: recorded } : response
 }
 
-/** Whether an event is the call of a function that has an effect, and can't go on from what it wrote down. */
-export function neverTwice(definition: IntegrationDefinition, event: PlatformEvent): boolean {
-  if (!hasEffect(definition, event) || event.name !== 'FUNCTION_CALL') return false
-  return lookUpFunction(definition, event.functionCall.name)?.definition.resumable !== true
-}
-
-/** The names under which claims are made, on a route of its own each. */
-export const subjects = {
-  deployment: ({ name }: { name: string }, deploymentId: string) => `${name}/deployment/${deploymentId}`,
-  call: ({ name }: { name: string }, deliveryId: string) => `${name}/delivery/${deliveryId}`,
-}
-
-/** What is claimed: a deployment as a whole, or one delivery of a call that has an effect. */
-function subjectOf({ definition, event, deliveryId }: Delivery): string | undefined {
-  if (event.name === 'DEPLOYMENT_CREATED' || event.name === 'DEPLOYMENT_DELETED') {
-    const handled = definition.events.includes(event.name)
-    return handled ? subjects.deployment(definition, event.deployment.id) : undefined
-  }
-  if (deliveryId === undefined || !hasEffect(definition, event)) return undefined
-  return subjects.call(definition, deliveryId)
-}
-
-function forbidden({ definition, event, redactor }: Delivery, claim: Claim): Answer | undefined {
-  if (event.name === 'DEPLOYMENT_CREATED' && claim.progress.deleted === true) {
+/** The response to a delivery that must not run, after an earlier one ended the deployment or died in a call. */
+function refuse({ operation, claim, redactor }: ClaimedDelivery): EventResponse | undefined {
+  const { event, effect, resumable } = operation
+  if (event.name === 'DEPLOYMENT_CREATED' && claim.progress[ownSteps.deleted] === true) {
     return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
   }
-  // A holder that could end its work has taken its intent back or answered; without one nothing had left.
-  if (neverTwice(definition, event) && claim.progress.intent === true) {
+  // Intent still set: the previous holder died mid-request. Not set: nothing was sent.
+  if (effect && !resumable && claim.progress[ownSteps.intent] === true) {
     const error = new IntegrationError(
       'outcome_unknown',
-      'An earlier try of this delivery died before it could answer.',
+      'An earlier attempt of this delivery died before it could answer.',
       {
-        hint: 'Look at the provider whether it took effect before calling again with a new id.',
-        sent: 'unknown',
+        hint: 'Check at the provider whether it took effect before you call again with a new id.',
+        effect: 'unknown',
       },
     )
-    return failed(error, redactor)
+    return toFailure(error, redactor)
   }
   return undefined
 }
 
-/** The answer as it may be kept, also under seal: without sensitive values. */
-function recordable({ status, body }: Answer, { definition, redactor }: Delivery): Answer {
-  const { outputs, ...rest } = body
-  const clean = redactor.data(rest)
-  if (typeof outputs !== 'object' || outputs === null) return { status, body: clean }
-  // What is not marked as secret is public, also where its value came from the host's environment.
+/** The body to record. Encryption does not change what must not be stored: sensitive values. */
+function withoutSecrets(
+  body: ResponseBody,
+  definition: IntegrationDefinition,
+  redactor: Redactor,
+): ResponseBody {
+  const { outputs } = body
+  if (typeof outputs !== 'object' || outputs === null) return redactor.data(body)
+  const { outputs: _, ...rest } = body
+  // An output that is not marked as secret is public, even if its value came from the host's environment.
   const sensitive = new Set(secretNames(definition.outputs))
   const open = Object.fromEntries(Object.entries(outputs).filter(([name]) => !sensitive.has(name)))
-  return { status, body: { ...clean, outputs: open } }
+  return { ...redactor.data(rest), outputs: open }
+}
+
+/** SHA-256 in hexadecimal: recognises a body without keeping it. */
+async function digest(body: Uint8Array<ArrayBuffer>): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', body)
+  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

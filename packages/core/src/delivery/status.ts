@@ -5,11 +5,13 @@
  * @module
  */
 import * as z from 'zod'
-import type { DeliveryStore, Json, SubjectRecord } from './store.ts'
+import type { Json } from '../contract/handler-context.ts'
+import type { DeliveryStore, SubjectRecord } from './store.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { subjects } from './idempotency.ts'
+import { subjects } from '../request/operation.ts'
+import { ownSteps } from './claim.ts'
 import { createRedactor, forLogs, type Redactor } from '../redact.ts'
-import { isSealed } from './encryption.ts'
+import { isEncrypted } from './encryption.ts'
 
 const states = {
   in_progress: 'it is being worked on',
@@ -92,9 +94,9 @@ export interface ExplainOptions {
 export async function explainDelivery(options: ExplainOptions): Promise<Explanation[]> {
   const { store, integrations, deliveryId, deploymentId } = options
   const explained = integrations.flatMap((integration) => {
-    const call = explainSubject(integration, 'call', subjects.call(integration, deliveryId))
+    const call = explainSubject(integration, 'call', subjects.call(integration.name, deliveryId))
     if (deploymentId === undefined) return [call]
-    const subject = subjects.deployment(integration, deploymentId)
+    const subject = subjects.deployment(integration.name, deploymentId)
     return [call, explainSubject(integration, 'deployment', subject)]
   })
   return (await Promise.all(explained)).flat()
@@ -106,7 +108,7 @@ export async function explainDelivery(options: ExplainOptions): Promise<Explanat
   ): Promise<Explanation[]> {
     const record = await store.read(subject)
     if (!record) return []
-    const answered = record.answers.find(({ delivery }) => delivery === deliveryId)
+    const answered = record.responses.find(({ delivery }) => delivery === deliveryId)
     const claimed = kind === 'call' || record.delivery === deliveryId
     // Another delivery's work on the deployment is nothing that this one's sender may ask for.
     if (!answered && !claimed) return []
@@ -134,7 +136,7 @@ export async function explainDelivery(options: ExplainOptions): Promise<Explanat
 
 function stateOf({ leaseMs, progress }: SubjectRecord): Explanation['state'] {
   if (leaseMs !== undefined && leaseMs > 0) return 'in_progress'
-  if (progress.intent === true) return 'outcome_unknown'
+  if (progress[ownSteps.intent] === true) return 'outcome_unknown'
   return leaseMs === undefined ? 'released' : 'abandoned'
 }
 
@@ -143,7 +145,7 @@ function describeStep(name: string, value: Json, redactor: Redactor): Explanatio
   const step = { name: clean.text(name) }
   if (value === null) return { ...step, state: 'taken_back' }
   if (value === 'begun') return { ...step, state: 'begun' }
-  if (typeof value === 'object' || (typeof value === 'string' && isSealed(value))) {
+  if (typeof value === 'object' || (typeof value === 'string' && isEncrypted(value))) {
     return { ...step, state: 'recorded' }
   }
   return { ...step, state: 'recorded', value: typeof value === 'string' ? clean.text(value) : value }
@@ -163,7 +165,7 @@ function predict(
       return 'It is answered 409 (outcome_unknown), and nothing is sent: look at the provider whether it took effect.'
     case 'released':
     case 'abandoned':
-      return progress.deleted === true
+      return progress[ownSteps.deleted] === true
         ? 'A DEPLOYMENT_CREATED is ignored, because the deployment was deleted; a DEPLOYMENT_DELETED is done again.'
         : goOn(steps)
   }
@@ -180,7 +182,7 @@ function goOn(steps: Explanation['steps']): string {
   return 'It runs from the beginning; nothing of it is written down.'
 }
 
-function toAnswer({ status, code, at }: SubjectRecord['answers'][number]): Explanation['answer'] {
+function toAnswer({ status, code, at }: SubjectRecord['responses'][number]): Explanation['answer'] {
   return { status, ...(code ? { code } : {}), ...(at ? { at: toTime(at) } : {}) }
 }
 

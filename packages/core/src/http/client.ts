@@ -1,38 +1,23 @@
-/**
- * The one client for calls that leave the host: a deadline, no redirects, capped answers, retries only where
- * they are safe, and failures that say whether the call may have taken effect.
- *
- * @module
- */
-
 import { isIntegrationError } from '../errors.ts'
-import { type HttpAnswer, readAnswer } from './response.ts'
-import { HttpFailure, interrupted, toFailure } from './failure.ts'
-
-export { type HttpAnswer, readAnswer, toRefusal } from './response.ts'
-export { HttpFailure, type HttpFailureKind, toFailure } from './failure.ts'
-export { maskAddresses, type ProviderFacts, toProviderError, unknownOutcome } from './provider-error.ts'
+import { HttpFailure, interrupted, toHttpFailure } from './failure.ts'
+import { type HttpResponse, readResponse } from './response.ts'
+import { backoff, isRetryable } from './retry.ts'
 
 /** Options of {@link createHttpClient}. */
 export interface HttpClientOptions {
-  /** Everything is sent below this URL, and nowhere else. */
+  /** Every request goes below this URL. */
   baseUrl: string
   /** Sent with every request. */
   headers?: Record<string, string> | undefined
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
   /**
-   * Longest time for one try, in milliseconds.
-   * @default 10_000
-   */
-  timeoutMs?: number | undefined
-  /**
-   * Tries in all, the first included.
+   * Attempts in all, the first included.
    * @default 3
    */
   attempts?: number | undefined
   /**
-   * Waits between two tries; tests pass one that does not.
+   * Waits between two attempts; tests pass a function that does not.
    * @default a timer that the signal ends early
    */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
@@ -45,94 +30,82 @@ export interface HttpRequest {
   path: string
   /** Absent values are left out; lists become repeated parameters. */
   query?: Record<string, string | number | boolean | readonly string[] | undefined> | undefined
-  /** The body, sent as JSON; or, where it is composed already, its text. */
+  /** The body, sent as JSON. */
   json?: unknown
+  /** The body as JSON text, instead of `json`. */
   jsonText?: string | undefined
   headers?: Record<string, string> | undefined
   /** Ends the call at once. */
   signal?: AbortSignal | undefined
   /**
-   * When all tries must be over, in milliseconds since 1970.
+   * When all attempts must be over, in milliseconds since 1970.
    * @default 30 seconds from now
    */
   deadline?: number | undefined
   /**
-   * Whether sending it twice does no harm.
+   * Longest time for one attempt, in milliseconds.
+   * @default 10_000
+   */
+  attemptMs?: number | undefined
+  /**
+   * Whether sending it twice is harmless.
    * @default true for GET, PUT and DELETE
    */
   repeatable?: boolean | undefined
   /**
-   * Longest answer, in bytes after decompression.
+   * Longest response, in bytes after decompression.
    * @default 1 MiB
    */
   maxBytes?: number | undefined
 }
 
-/** A function that sends requests below one base URL. */
-export type HttpClient = (request: HttpRequest) => Promise<HttpAnswer>
+/** Sends requests below one base URL. */
+export type HttpClient = (request: HttpRequest) => Promise<HttpResponse>
 
 const DEFAULT_DEADLINE_MS = 30_000
-const DEFAULT_TIMEOUT_MS = 10_000
-/** What a timer can count to; a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const DEFAULT_ATTEMPT_MS = 10_000
 const DEFAULT_MAX_BYTES = 1024 * 1024
-const REPEATABLE_STATUS = new Set([408, 429, 500, 502, 503, 504])
-const FIRST_BACKOFF_MS = 200
-const LONGEST_BACKOFF_MS = 2_000
+/** The longest time that a timer takes; a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Makes a client for one base URL.
+ * Makes a client for one base URL. It follows no redirect, and retries by the rules of `isRetryable` while the
+ * deadline allows. A `Retry-After` beyond the deadline ends the call at once, so that the caller can pass it on.
  *
- * A failed try is repeated where nothing can have happened (429, connection refused) or where repeating is
- * harmless (`repeatable`), with full jitter, and only while the deadline allows: a `Retry-After` beyond it
- * ends the call at once, so that the caller can pass it on.
- *
- * @returns a function that resolves with a 2xx answer
+ * @returns a function that resolves with a 2xx response
  * @throws {HttpFailure} for everything else
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { attempts = 3, wait = pause } = options
   return async (request) => {
     const deadline = request.deadline ?? Date.now() + DEFAULT_DEADLINE_MS
+    const repeatable = request.repeatable ?? (request.method !== 'POST' && request.method !== 'PATCH')
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await attemptOnce(options, request, deadline)
       } catch (error) {
-        if (!(error instanceof HttpFailure) || attempt >= attempts || !mayRepeat(error, request)) throw error
+        if (!(error instanceof HttpFailure) || attempt >= attempts || !isRetryable(error, repeatable))
+          throw error
         const delay = error.retryAfter === undefined ? backoff(attempt) : error.retryAfter * 1000
         if (Date.now() + delay >= deadline) throw error
-        await wait(
-          delay,
-          request.signal ?? AbortSignal.timeout(Math.min(deadline - Date.now(), LONGEST_TIMER_MS)),
-        )
-        if (request.signal?.aborted) throw interrupted(request.signal, error.sent)
+        const remaining = Math.min(deadline - Date.now(), LONGEST_TIMER_MS)
+        await wait(delay, request.signal ?? AbortSignal.timeout(remaining))
+        if (request.signal?.aborted) throw interrupted(request.signal, error.effect)
       }
     }
   }
-}
-
-function mayRepeat(failure: HttpFailure, request: HttpRequest): boolean {
-  if (failure.kind === 'aborted' || failure.kind === 'too_large') return false
-  if (failure.status !== undefined && failure.kind === 'status' && !REPEATABLE_STATUS.has(failure.status))
-    return false
-  const repeatable = request.repeatable ?? (request.method !== 'POST' && request.method !== 'PATCH')
-  return repeatable || failure.sent === 'no'
-}
-
-function backoff(attempt: number): number {
-  return Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt)
 }
 
 async function attemptOnce(
   options: HttpClientOptions,
   request: HttpRequest,
   deadline: number,
-): Promise<HttpAnswer> {
-  const { signal: caller } = request
-  if (caller?.aborted) throw interrupted(caller, 'no')
+): Promise<HttpResponse> {
+  const { signal: caller, attemptMs = DEFAULT_ATTEMPT_MS } = request
+  if (caller?.aborted) throw interrupted(caller, 'none')
   const remaining = deadline - Date.now()
   if (remaining <= 0)
-    throw new HttpFailure('timeout', 'The deadline passed before the call began.', { sent: 'no' })
+    throw new HttpFailure('timeout', 'The deadline passed before the call began.', { effect: 'none' })
 
   const controller = new AbortController()
   const end = () => controller.abort(caller?.reason)
@@ -142,14 +115,13 @@ async function attemptOnce(
       timedOut = true
       controller.abort(new DOMException('The time is over.', 'TimeoutError'))
     },
-    Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, remaining, LONGEST_TIMER_MS),
+    Math.min(attemptMs, remaining, LONGEST_TIMER_MS),
   )
   caller?.addEventListener('abort', end)
   let status: number | undefined
   try {
     const body = request.jsonText ?? (request.json === undefined ? null : JSON.stringify(request.json))
-    // The two arguments as they are, also for an injected fetch: on Node a Request that is made of them first is
-    // copied through a stream, which takes a third of the time of a call.
+    // Not a Request: on Node it is copied through a stream, which takes a third of the time of a call.
     const response = await (options.fetch ?? fetch)(toUrl(options.baseUrl, request), {
       method: request.method,
       headers: {
@@ -163,10 +135,10 @@ async function attemptOnce(
       signal: controller.signal,
     })
     status = response.status
-    return await readAnswer(response, request.maxBytes ?? DEFAULT_MAX_BYTES)
+    return await readResponse(response, request.maxBytes ?? DEFAULT_MAX_BYTES)
   } catch (error) {
-    // An injected fetch may have decided by itself that the call must not leave.
-    throw isIntegrationError(error) ? error : toFailure(error, status, caller, timedOut)
+    // An injected fetch may have decided that the call must not leave.
+    throw isIntegrationError(error) ? error : toHttpFailure(error, status, caller, timedOut)
   } finally {
     clearTimeout(timer)
     caller?.removeEventListener('abort', end)

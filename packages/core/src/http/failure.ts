@@ -1,18 +1,18 @@
 /**
- * How a call to another host fails, and what that says about whether it took effect.
+ * The failure of a call to another host, and whether the call may have taken effect.
  *
  * @module
  */
 
-/** What can go wrong between two hosts. */
+/** The kinds of failure. */
 export type HttpFailureKind =
-  /** An answer that is not 2xx. */
+  /** A response that is not 2xx. */
   | 'status'
-  /** A 2xx answer that is not JSON, or that breaks off. */
+  /** A 2xx response that is not JSON, or that breaks off. */
   | 'malformed'
-  /** An answer longer than `maxBytes`. */
+  /** A response longer than `maxBytes`. */
   | 'too_large'
-  /** No answer in time. */
+  /** No response in time. */
   | 'timeout'
   /** The caller's signal ended it. */
   | 'aborted'
@@ -23,7 +23,7 @@ export type HttpFailureKind =
 export class HttpFailure extends Error {
   override readonly name = 'HttpFailure'
   readonly kind: HttpFailureKind
-  readonly sent: 'no' | 'unknown'
+  readonly effect: 'none' | 'unknown'
   readonly status: number | undefined
   /** Seconds that the server asked to wait. */
   readonly retryAfter: number | undefined
@@ -34,7 +34,7 @@ export class HttpFailure extends Error {
     kind: HttpFailureKind,
     message: string,
     facts: {
-      sent: 'no' | 'unknown'
+      effect: 'none' | 'unknown'
       status?: number
       body?: unknown
       retryAfter?: number | undefined
@@ -43,19 +43,19 @@ export class HttpFailure extends Error {
   ) {
     super(message, { cause: facts.cause })
     this.kind = kind
-    this.sent = facts.sent
+    this.effect = facts.effect
     this.status = facts.status
     this.#body = facts.body
     this.retryAfter = facts.retryAfter
   }
 
-  /** The parsed body of a `status` failure; `undefined` where it is not JSON. */
+  /** The parsed body of a `status` failure; `undefined` if it is not JSON. */
   get body(): unknown {
     return this.#body
   }
 }
 
-/** Codes of errors that arise before a byte of the request has left (Node, Bun). */
+/** Codes of errors that arise before the first byte of the request leaves (Node, Bun). */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -71,34 +71,34 @@ const NEVER_CONNECTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** Whatever a try threw, as the failure that it means. */
-export function toFailure(
+/** The failure that a thrown value means. */
+export function toHttpFailure(
   thrown: unknown,
   status: number | undefined,
   callerSignal: AbortSignal | undefined,
   timedOut: boolean,
 ): HttpFailure {
   if (thrown instanceof HttpFailure) return thrown
-  const error = rootOf(thrown)
+  const cause = rootOf(thrown)
   if (callerSignal?.aborted) return interrupted(callerSignal, 'unknown')
   if (timedOut) {
-    return new HttpFailure('timeout', 'The server did not answer in time.', { sent: 'unknown', cause: error })
+    return new HttpFailure('timeout', 'The server did not answer in time.', { effect: 'unknown', cause })
   }
   if (status !== undefined) {
-    return new HttpFailure('malformed', 'The connection broke in the middle of the answer.', {
-      sent: status >= 300 && status < 500 ? 'no' : 'unknown',
-      status,
-      cause: error,
-    })
+    const effect = status >= 300 && status < 500 ? 'none' : 'unknown'
+    const message = 'The connection broke in the middle of the response.'
+    return new HttpFailure('malformed', message, { effect, status, cause })
   }
-  const sent = neverConnected(error) ? 'no' : 'unknown'
-  const message =
-    sent === 'no' ? 'The server could not be reached.' : 'The connection broke before an answer came.'
-  return new HttpFailure('connection', message, { sent, cause: error })
+  return neverConnected(cause)
+    ? new HttpFailure('connection', 'The server is unreachable.', { effect: 'none', cause })
+    : new HttpFailure('connection', 'The connection broke before a response came.', {
+        effect: 'unknown',
+        cause,
+      })
 }
 
 /**
- * The innermost cause alone: around it stand errors of the HTTP client that hold the request with its token,
+ * The innermost cause alone: the errors around it belong to the HTTP client and hold the request with its token,
  * and an error may end up in a log.
  */
 function rootOf(error: unknown): unknown {
@@ -108,13 +108,13 @@ function rootOf(error: unknown): unknown {
   return link
 }
 
-/** The failure of a call that the caller, or the deadline behind it, ended. */
-export function interrupted(signal: AbortSignal, sent: 'no' | 'unknown'): HttpFailure {
+/** The failure of a call that the caller, or the event's deadline, ended. */
+export function interrupted(signal: AbortSignal, effect: 'none' | 'unknown'): HttpFailure {
   const cause: unknown = signal.reason
   const timedOut = cause instanceof Error && cause.name === 'TimeoutError'
   return timedOut
-    ? new HttpFailure('timeout', 'The deadline passed before an answer came.', { sent, cause })
-    : new HttpFailure('aborted', 'The caller ended the call.', { sent, cause })
+    ? new HttpFailure('timeout', 'The deadline passed before a response came.', { effect, cause })
+    : new HttpFailure('aborted', 'The caller ended the call.', { effect, cause })
 }
 
 function neverConnected(error: unknown): boolean {

@@ -1,85 +1,81 @@
 /**
- * From a failed call to the error that an integration throws; what is the same for every provider.
+ * From a failed call to the error that an integration throws.
  *
  * @module
  */
 import { type ErrorCode, IntegrationError, type IntegrationErrorOptions } from '../errors.ts'
+import { maskAddresses } from '../mask.ts'
 import type { HttpFailure } from './failure.ts'
 
-/** What an integration knows of a failed call, beside the failure itself. */
-export interface ProviderFacts {
+/** The provider's own code and words, and our hint for that code. */
+export interface ProviderWords {
+  code?: string | undefined
+  message?: string | undefined
+  hint?: string | undefined
+}
+
+/** One provider, as errors name it. */
+export interface Provider {
   /** The neutral name of the integration, for example `mailer`. */
   name: string
-  /** How a sentence names the provider, for example `The mail provider`. */
+  /** The subject of a sentence, for example `The mail provider`. */
   title: string
-  /**
-   * What the call may have done, for example `the mail went out`. A failure without a clear answer is then
-   * `outcome_unknown`, and must not be repeated. A call that only reads has none.
-   */
-  effect?: string | undefined
-  /** The provider's own code. */
-  code?: string | undefined
-  /** The provider's own words. */
-  message?: string | undefined
-  /** What can be done about that code. */
-  hint?: string | undefined
-  /** What can be done where the credentials are not accepted. */
-  credentialsHint: string
+  credentials: {
+    /** For example `Server API Token`. */
+    title: string
+    /** The hint of the error for missing credentials, for example `Pass it as apiToken.` */
+    missingHint: string
+    /** The hint of the error for rejected credentials. */
+    rejectedHint: string
+  }
+  /** Reads the provider's own words from a failure, or decides what the failure means. */
+  readFailure: (failure: HttpFailure) => ProviderWords | IntegrationError
 }
 
 /**
- * The error for a call that failed.
+ * The error for a failed call.
  *
- * @returns an `IntegrationError`; or, where the caller ended the call and nothing can have happened, the
- * caller's own reason
+ * @param facts `effect` if the call changes something; see `ProviderRequest`
+ * @returns an `IntegrationError`; or, if the caller ended the call before it had an effect, the caller's reason
  */
-export function toProviderError(failure: HttpFailure, facts: ProviderFacts): unknown {
-  const inDoubt = facts.effect !== undefined && failure.sent === 'unknown'
+export function toProviderError(
+  failure: HttpFailure,
+  { provider, effect, words }: { provider: Provider; effect: string | undefined; words: ProviderWords },
+): unknown {
+  const inDoubt = effect !== undefined && failure.effect === 'unknown'
   if (failure.kind === 'aborted' && !inDoubt) return failure.cause
-  const message = facts.message === undefined ? undefined : maskAddresses(facts.message)
+  const message = words.message === undefined ? undefined : maskAddresses(words.message)
   const options: IntegrationErrorOptions = {
-    hint: facts.hint,
+    hint: words.hint,
     retryAfter: failure.retryAfter,
-    provider: { name: facts.name, status: failure.status, code: facts.code, message },
+    provider: { name: provider.name, status: failure.status, code: words.code, message },
     cause: failure.cause ?? failure,
   }
-  if (inDoubt) return unknownOutcome(`It is not known whether ${facts.effect}: ${failure.message}`, options)
+  if (inDoubt) return unknownOutcome(`It is not known whether ${effect}: ${failure.message}`, options)
   if (failure.status === 401) {
-    return new IntegrationError('credentials_rejected', `${facts.title} does not accept the credentials.`, {
+    const sentence = `${provider.title} does not accept the ${provider.credentials.title}.`
+    return new IntegrationError('credentials_rejected', sentence, {
       ...options,
-      hint: facts.credentialsHint,
+      hint: provider.credentials.rejectedHint,
     })
   }
-  const [code, sentence] = classify(failure, facts.title, message)
+  const [code, sentence] = classify(failure, provider.title, message)
   return new IntegrationError(code, sentence, options)
 }
 
-/** The error for a change of which nobody knows whether it was made. */
+/** The error for a change that may have been made. */
 export function unknownOutcome(message: string, options: IntegrationErrorOptions = {}): IntegrationError {
   return new IntegrationError('outcome_unknown', message, {
     ...options,
-    hint: 'Look at the provider before doing it again.',
+    hint: 'Check at the provider before you repeat it.',
     retryAfter: undefined,
-    sent: 'unknown',
+    effect: 'unknown',
   })
-}
-
-/** A text without the mail addresses in it: an error may end up in a log. */
-export function maskAddresses(text: string): string {
-  if (!text.includes('@')) return text
-  return text.replaceAll(/[^\s<>,;()"]+/g, (word) => {
-    if (!word.includes('@')) return word
-    return word.endsWith('.') ? '[address].' : '[address]'
-  })
-}
-
-function asSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
 function classify(failure: HttpFailure, title: string, message: string | undefined): [ErrorCode, string] {
   if (failure.kind === 'timeout' || failure.status === 408) {
-    return failure.kind === 'timeout' && failure.sent === 'no'
+    return failure.kind === 'timeout' && failure.effect === 'none'
       ? ['provider_timeout', 'The time was over before the call began.']
       : ['provider_timeout', `${title} did not answer in time.`]
   }
@@ -87,8 +83,12 @@ function classify(failure: HttpFailure, title: string, message: string | undefin
   if (failure.kind === 'status' && failure.status !== undefined && failure.status < 500) {
     const reason = message
       ? `refused: ${asSentence(message)}`
-      : `answered with status ${failure.status} and no reason; check the base URL, and what stands in between.`
+      : `answered with status ${failure.status} and no reason; check the base URL, and proxies in between.`
     return ['provider_rejected', `${title} ${reason}`]
   }
   return ['provider_error', `${title} failed: ${failure.message}`]
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }

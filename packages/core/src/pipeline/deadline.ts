@@ -1,48 +1,47 @@
-/**
- * A signal that fires when the time is over. Unlike `AbortSignal.timeout`, it costs nothing until somebody asks
- * for it, and ends with the work that it is for: a timer that is left behind holds on to what it knows for as long
- * as it would have run.
- */
+/** A point in time, and the signal that fires then. */
 export interface Deadline {
+  /** In milliseconds since 1970. */
+  readonly at: number
   readonly signal: AbortSignal
-  /** For when the work is done: the signal will not fire any more. */
+  /** Call when the work is done: the signal will not fire any more. */
   end(): void
 }
 
 /**
- * Starts the time.
+ * Sets a deadline.
  *
- * @param lost ends the work earlier
+ * @param milliseconds from now
+ * @param lost aborts the signal earlier
  */
 export function startDeadline(milliseconds: number, lost?: AbortSignal): Deadline {
   return new LazyDeadline(milliseconds, lost)
 }
 
-// A class, because a getter in an object that is made for each event gives each of them a hidden class of its
-// own, which V8 keeps until a full collection, with all that the getter sees.
+// The timer starts when somebody asks for the signal; `AbortSignal.timeout` would hold its closure for its whole
+// time. A class: V8 keeps a hidden class for each object literal with a getter, with all that the getter sees.
 class LazyDeadline implements Deadline {
-  readonly #at: number
+  readonly at: number
   readonly #lost: AbortSignal | undefined
   #controller: AbortController | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #onLost = () => this.#controller?.abort(this.#lost?.reason)
 
   constructor(milliseconds: number, lost: AbortSignal | undefined) {
-    this.#at = performance.now() + milliseconds
+    this.at = Date.now() + milliseconds
     this.#lost = lost
   }
 
   get signal(): AbortSignal {
     if (this.#controller) return this.#controller.signal
-    const opened = new AbortController()
-    this.#controller = opened
+    const controller = new AbortController()
+    this.#controller = controller
     this.#timer = setTimeout(
-      () => opened.abort(new DOMException('The time for this event is over.', 'TimeoutError')),
-      Math.max(0, this.#at - performance.now()),
+      () => controller.abort(new DOMException('The time for this event is over.', 'TimeoutError')),
+      Math.max(0, this.at - Date.now()),
     )
     if (this.#lost?.aborted) this.#onLost()
     else this.#lost?.addEventListener('abort', this.#onLost)
-    return opened.signal
+    return controller.signal
   }
 
   end(): void {

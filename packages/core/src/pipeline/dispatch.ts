@@ -1,61 +1,59 @@
 /**
- * What each event does: from the parsed event to the body of its answer, reporting to the platform on the way.
+ * From an operation to its response: the integration's handler runs, and the platform learns the result.
  *
  * @module
  */
 import * as z from 'zod'
-import { type AnswerBody, ignored } from '../response.ts'
+import type { HandlerContext } from '../contract/handler-context.ts'
+import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
+import { secretNames } from '../contract/marks.ts'
 import type { AnswerTo } from '../contract/responses.ts'
-import type { HandlerContext } from './context.ts'
-import { IntegrationError } from '../errors.ts'
-import type { EventNamed, PlatformEvent } from '../contract/event.ts'
-import {
-  type FunctionDefinition,
-  type HealthCheck,
-  type IntegrationDefinition,
-  secretNames,
-} from '../contract/integration.ts'
-import type { DownloadFile } from '../contract/platform.ts'
+import { fieldErrors, suggestion, summarise } from '../contract/validation.ts'
+import { IntegrationError, toIntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
+import { eventTraits, type Operation } from '../request/operation.ts'
+import { type EventResponse, ignored, type ResponseBody, toFailure } from '../response.ts'
 import type { Reporter } from './reporter.ts'
-import { fieldErrors, suggestion } from '../contract/validation.ts'
 
-type Run<Input, Settings, Output> = {
-  // A method, not a property: an integration's own handlers take narrower inputs.
-  run(input: Input, context: HandlerContext<Settings>): Promise<Output>
-}['run']
-
-/** The handlers of any integration, as core calls them. */
-export interface AnyHandlers<Settings> {
-  created?: Run<Record<string, unknown>, Settings, Record<string, unknown>>
-  discard?: Run<Record<string, unknown>, Settings, void>
-  deleted?(context: HandlerContext<Settings>): Promise<void>
-  health?(context: HandlerContext<Settings>): Promise<HealthCheck[]>
-  metrics?(context: HandlerContext<Settings>): Promise<Record<string, number>>
-  download?: Run<string, Settings, DownloadFile[]>
-  functions?: Record<string, Run<Record<string, unknown>, Settings, unknown>>
+/** The handlers of any integration. */
+export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
+  discard?: (outputs: Record<string, unknown>, context: HandlerContext) => Promise<void>
 }
 
 /** Everything that one event is handled with. */
-export interface Job<Settings> {
+export interface Job {
   definition: IntegrationDefinition
-  handlers: AnyHandlers<Settings>
-  context: HandlerContext<Settings>
-  report: Reporter
+  handlers: AnyHandlers
+  operation: Operation
+  context: HandlerContext
+  reporter: Reporter
   redactor: Redactor
-  /** Knows credentials alone. */
+  /** Knows credentials only; see `Trace`. */
   credentials: Redactor
   now: () => number
 }
 
-/** Handles one event. */
-export async function act<Settings>(event: PlatformEvent, job: Job<Settings>): Promise<AnswerBody> {
+/** Handles one event. A failure becomes a response, and is reported to the platform. */
+export async function dispatch(job: Job): Promise<EventResponse> {
+  try {
+    return { status: 200, body: await handle(job) }
+  } catch (error) {
+    const { operation, reporter, redactor } = job
+    const known = operation.effect ? neverRepeatBlindly(error) : toIntegrationError(error)
+    const { name } = operation.event
+    reporter.failure(name, known)
+    if (eventTraits[name].claims === 'deployment' && !known.retryable)
+      reporter.status('failed', known.hint ? `${known.message} ${known.hint}` : known.message)
+    return toFailure(known, redactor)
+  }
+}
+
+async function handle(job: Job): Promise<ResponseBody> {
+  const { event, handled, route } = job.operation
   if (event.name === 'WEBHOOK_CHALLENGE') {
     return event.challenge === undefined ? { status: 'ok' } : { challenge: event.challenge }
   }
-  if (!job.definition.events.includes(event.name)) {
-    return ignored(`/${job.definition.name} does not act on ${event.name}.`)
-  }
+  if (!handled) return ignored(`/${route} does not act on ${event.name}.`)
   switch (event.name) {
     case 'DEPLOYMENT_CREATED':
       return create(job)
@@ -66,77 +64,62 @@ export async function act<Settings>(event: PlatformEvent, job: Job<Settings>): P
     case 'METRIC_UPDATE':
       return measure(job)
     case 'DOWNLOAD_STARTED':
-      return download(event, job)
+      return download(event.download, job)
     case 'FUNCTION_CALL':
-      return callFunction(event, job)
+      return callFunction(event.functionCall, job)
   }
 }
 
-async function create<Settings>({
-  definition,
-  handlers,
-  context,
-  report,
-  redactor,
-}: Job<Settings>): Promise<AnswerBody> {
-  report.status('deploying')
+async function create({ definition, handlers, context, reporter, redactor }: Job): Promise<ResponseBody> {
+  reporter.status('deploying')
   const inputs = (await context.deployment?.inputs(definition.inputs)) ?? {}
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
   const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
   for (const name of sensitive) redactor.add(outputs[name])
-  if ((await report.outputs(outputs, sensitive)) === 'gone') {
+  if ((await reporter.outputs(outputs, sensitive)) === 'gone') {
     await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
   }
-  report.status('running')
+  reporter.status('running')
   return { status: 'running', outputs }
 }
 
-async function remove<Settings>({
-  handlers,
-  context,
-  report,
-}: Job<Settings>): Promise<AnswerTo<'DEPLOYMENT_DELETED'>> {
+async function remove({ handlers, context, reporter }: Job): Promise<AnswerTo<'DEPLOYMENT_DELETED'>> {
   await handlers.deleted?.(context)
-  report.status('stopped')
+  reporter.status('stopped')
   return { status: 'stopped' }
 }
 
-async function probe<Settings>({
-  handlers,
-  context,
-  report,
-  redactor,
-}: Job<Settings>): Promise<AnswerTo<'HEALTH_CHECK'>> {
+async function probe({ handlers, context, reporter, redactor }: Job): Promise<AnswerTo<'HEALTH_CHECK'>> {
   const checks = redactor.data((await handlers.health?.(context)) ?? [])
   const failing = checks.filter((check) => !check.healthy)
-  if (failing.length === 0) report.status('running')
-  else report.status('unhealthy', failing.map((check) => check.message ?? check.name).join(' '))
+  if (failing.length === 0) reporter.status('running')
+  else reporter.status('unhealthy', failing.map((check) => check.message ?? check.name).join(' '))
   return { status: failing.length === 0 ? 'healthy' : 'unhealthy', checks }
 }
 
-async function measure<Settings>({
+async function measure({
   definition,
   handlers,
   context,
-  report,
+  reporter,
   now,
-}: Job<Settings>): Promise<AnswerTo<'METRIC_UPDATE'>> {
-  const values = (await handlers.metrics?.(context)) ?? {}
+}: Job): Promise<AnswerTo<'METRIC_UPDATE'>> {
+  const values: Record<string, number> = (await handlers.metrics?.(context)) ?? {}
   const metrics = Object.entries(definition.metrics).flatMap(([name, { unit }]) => {
     const value = values[name]
     return value === undefined ? [] : [{ name, value, ...(unit === undefined ? {} : { unit }) }]
   })
   const timestamp = new Date(now()).toISOString()
-  if (metrics.length > 0) report.metrics(metrics.map((metric) => ({ ...metric, timestamp })))
+  if (metrics.length > 0) reporter.metrics(metrics.map((metric) => ({ ...metric, timestamp })))
   return { metrics }
 }
 
-async function download<Settings>(
-  event: EventNamed<'DOWNLOAD_STARTED'>,
-  { definition, handlers, context, report }: Job<Settings>,
+async function download(
+  wanted: { id?: string | undefined; file?: string | undefined } | undefined,
+  { definition, handlers, context, reporter }: Job,
 ): Promise<AnswerTo<'DOWNLOAD_STARTED'>> {
-  const file = event.download?.file ?? definition.downloads[0] ?? ''
+  const file = wanted?.file ?? definition.downloads[0] ?? ''
   if (!definition.downloads.includes(file)) {
     const message = `expected one of ${definition.downloads.join(', ')}${suggestion(file, definition.downloads)}`
     throw new IntegrationError('invalid_event', `There is no such file to download: ${message}`, {
@@ -144,64 +127,58 @@ async function download<Settings>(
     })
   }
   const files = (await handlers.download?.(file, context)) ?? []
-  if (event.download?.id !== undefined) await report.download(event.download.id, files)
+  if (wanted?.id !== undefined) await reporter.download(wanted.id, files)
   return { files }
 }
 
-async function callFunction<Settings>(
-  event: EventNamed<'FUNCTION_CALL'>,
-  { definition, handlers, context, redactor, credentials }: Job<Settings>,
-): Promise<AnswerBody> {
-  const { name, definition: wanted } = findFunction(definition, event.functionCall.name)
-  const given = event.functionCall.arguments
-  for (const secretName of secretNames(wanted.arguments)) redactor.add(given[secretName])
-  const input = parseArguments(wanted, given, name)
-  const returned: unknown = await handlers.functions?.[name]?.(input, context)
-  if (!(wanted.result instanceof z.ZodObject))
-    return { result: credentials.data(wanted.result.parse(returned)) }
-  // A provider may quote a credential where it tells what became of one message of many.
-  const result = credentials.data(wanted.result.parse(returned))
-  for (const secretName of secretNames(wanted.result)) redactor.add(result[secretName])
+async function callFunction(
+  call: { name: string; arguments: Record<string, unknown> },
+  { definition, handlers, operation, context, redactor, credentials }: Job,
+): Promise<ResponseBody> {
+  const wanted = operation.function
+  if (!wanted) throw unknownFunction(definition, call.name)
+  const { arguments: schema, result: resultSchema } = wanted.definition
+  for (const name of secretNames(schema)) redactor.add(call.arguments[name])
+  const parsed = schema.safeParse(call.arguments)
+  if (!parsed.success) {
+    const errors = fieldErrors(parsed.error, '', Object.keys(schema.shape))
+    throw new IntegrationError(
+      'invalid_arguments',
+      `The arguments of ${wanted.name} are invalid: ${summarise(errors)}.`,
+      { errors, cause: parsed.error },
+    )
+  }
+  // A provider may quote a credential in what it says of one message of many.
+  const result = credentials.data(
+    resultSchema.parse(await handlers.functions?.[wanted.name]?.(parsed.data, context)),
+  )
+  if (resultSchema instanceof z.ZodObject) {
+    const values: Record<string, unknown> = { ...(typeof result === 'object' ? result : {}) }
+    for (const name of secretNames(resultSchema)) redactor.add(values[name])
+  }
   return { result }
 }
 
-/** The function that answers to a name or an alias, where there is one. */
-export function lookUpFunction(
-  definition: IntegrationDefinition,
-  wanted: string,
-): { name: string; definition: FunctionDefinition } | undefined {
-  for (const [name, found] of Object.entries(definition.functions)) {
-    if (name === wanted || found.aliases?.includes(wanted)) return { name, definition: found }
-  }
-  return undefined
-}
-
-function findFunction(
-  definition: IntegrationDefinition,
-  wanted: string,
-): { name: string; definition: FunctionDefinition } {
-  const found = lookUpFunction(definition, wanted)
-  if (found) return found
-  const names = Object.entries(definition.functions).flatMap(([name, { aliases = [] }]) => [name, ...aliases])
-  throw new IntegrationError(
+function unknownFunction({ name, functions }: IntegrationDefinition, wanted: string): IntegrationError {
+  const names = Object.entries(functions).flatMap(([own, { aliases = [] }]) => [own, ...aliases])
+  return new IntegrationError(
     'unknown_function',
-    `/${definition.name} has no function “${wanted.slice(0, 80)}”${suggestion(wanted, names)}`,
-    { hint: names.length === 0 ? 'It has none.' : `It has: ${names.join(', ')}.` },
+    `/${name} has no function “${wanted.slice(0, 80)}”${suggestion(wanted, names)}`,
+    { hint: names.length === 0 ? 'It has no functions.' : `It has: ${names.join(', ')}.` },
   )
 }
 
-function parseArguments(
-  wanted: FunctionDefinition,
-  given: Record<string, unknown>,
-  name: string,
-): z.output<FunctionDefinition['arguments']> {
-  const parsed = wanted.arguments.safeParse(given)
-  if (parsed.success) return parsed.data
-  const errors = fieldErrors(parsed.error, '', Object.keys(wanted.arguments.shape))
-  const first = errors[0] ? `${errors[0].path || 'they'} ${errors[0].message}` : 'they do not fit'
-  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
-  throw new IntegrationError('invalid_arguments', `The arguments of ${name} do not fit: ${first}${more}.`, {
-    errors,
-    cause: parsed.error,
+// A fault of the host in the middle of an effect says nothing about the effect. Neither such a fault nor a call
+// that may have arrived must invite a retry.
+function neverRepeatBlindly(error: unknown): IntegrationError {
+  const known = toIntegrationError(error)
+  const fault = known.code === 'internal_error'
+  if (!fault && !(known.retryable && known.effect === 'unknown')) return known
+  const message = fault ? 'The host failed in the middle of this call.' : known.message
+  return new IntegrationError('outcome_unknown', message, {
+    hint: 'Check at the provider whether it took effect before you call again.',
+    provider: known.provider,
+    effect: 'unknown',
+    cause: error,
   })
 }

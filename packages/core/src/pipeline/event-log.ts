@@ -1,81 +1,122 @@
 /**
- * The line that the host's log gets for each event: who asked for what, and what came of it. Never a body, a
- * secret or a mail address.
+ * One log line per event, and the port for metrics and traces. Neither ever shows a body, a secret or a mail
+ * address.
  *
  * @module
  */
-import type { Answer } from '../response.ts'
-import type { IntegrationError } from '../errors.ts'
-import type { PlatformEvent } from '../contract/event.ts'
+import type { EventName, PlatformEvent } from '../contract/event.ts'
+import type { ErrorCode, IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { EventOutcome, EventRecord, Observer } from './observer.ts'
 import { forLogs, type Redactor } from '../redact.ts'
+import type { EventResponse } from '../response.ts'
 
-/** What is found out of a request on its way. */
+/** The outcome of an event. */
+export type EventOutcome = 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
+
+/** The log line of an event. */
+export type EventRecord = {
+  /** The integration's name. */
+  route: string
+  /** Absent if the request was refused before it was parsed. */
+  event: EventName | undefined
+  /** The function that the sender named; it may not exist. */
+  function: string | undefined
+  deployment: string | undefined
+  delivery: string | undefined
+  outcome: EventOutcome
+  /** The HTTP status. */
+  status: number
+  /** The code of a failure. */
+  code: ErrorCode | undefined
+  replayed: boolean | undefined
+  durationMs: number
+  /** HTTP requests to the provider, retries included. */
+  providerCalls: number
+  /** The cause of a fault in the host. */
+  reason?: string
+  /** The stack frames of a fault in the host. */
+  at?: string[]
+}
+
+/** One HTTP request that is about to leave. */
+export interface OutboundCall {
+  to: 'provider' | 'platform'
+  /** The integration's name. */
+  route: string
+  method: string
+  url: string
+  /** An observer may add headers before it sends, such as `traceparent`. */
+  headers: Record<string, string>
+}
+
+/** Watches events and outbound calls. It returns or throws what the work returns or throws, and nothing else. */
+export interface Observer {
+  /** Runs one event, from the request to the response. */
+  event?(route: string, request: Request, handle: () => Promise<Response>): Promise<Response>
+  /** Runs one outbound call: each attempt, to providers and to the platform alike. */
+  call?(call: OutboundCall, send: () => Promise<Response>): Promise<Response>
+  /** Receives the record of each event once, when it is answered. */
+  answered?(record: EventRecord): void
+}
+
+/** The facts that accumulate while an event is handled. */
 export interface Trace {
+  event: PlatformEvent | undefined
   deliveryId: string | undefined
-  /** Requests to the provider, repetitions included. */
   providerCalls: number
   /** Knows the credentials of the host and of the deployment. */
   readonly credentials: Redactor
-  /** Beside them, knows what people chose, as a password, which may be a word of any answer. */
+  /** Knows these and what people chose, such as a password, which may be a word of any response. */
   readonly redactor: Redactor
 }
 
-/** What is known of a request before it is read. */
+/** The trace of a request that has not been read yet. */
 export function createTrace(configured: Redactor): Trace {
   const credentials = configured.extend()
-  return { deliveryId: undefined, providerCalls: 0, credentials, redactor: credentials.extend() }
+  return {
+    event: undefined,
+    deliveryId: undefined,
+    providerCalls: 0,
+    credentials,
+    redactor: credentials.extend(),
+  }
 }
 
-/** What is known of an event when it is answered. */
-export interface AnsweredEvent {
-  route: string
-  /** Absent where the request was refused before it was read. */
-  event: PlatformEvent | undefined
-  answer: Answer
-  durationMs: number
-  trace: Trace
-}
-
-/** Writes the line, and tells the observer what it says. */
-export function logEvent(logger: Logger, answered: AnsweredEvent, observer?: Observer): void {
-  const { event, answer, trace } = answered
-  const clean = forLogs(trace.redactor)
+/** Writes the log line of an event, and passes it to the observer. */
+export function logEvent(
+  { logger, observer }: { logger: Logger; observer: Observer },
+  route: string,
+  response: EventResponse,
+  { event, deliveryId, providerCalls, redactor }: Trace,
+  durationMs: number,
+): void {
+  const clean = forLogs(redactor)
   const given = (text: string | undefined) => (text === undefined ? undefined : clean.text(text))
   const record: EventRecord = {
-    route: answered.route,
+    route,
     event: event?.name,
     function: event?.name === 'FUNCTION_CALL' ? given(event.functionCall.name.slice(0, 80)) : undefined,
     deployment: given(event?.deployment?.id),
-    delivery: given(trace.deliveryId),
-    outcome: outcomeOf(answer),
-    status: answer.status,
-    code: answer.error?.code,
-    replayed: answer.replayed,
-    durationMs: answered.durationMs,
-    providerCalls: trace.providerCalls,
-    ...faultOf(answer.error, trace.redactor),
+    delivery: given(deliveryId),
+    outcome: outcomeOf(response),
+    status: response.status,
+    code: response.error?.code,
+    replayed: response.replayed,
+    durationMs,
+    providerCalls,
+    ...faultOf(response.error, redactor),
   }
-  logger(answer.status < 500 ? 'info' : 'error', `${event?.name ?? 'refused'} ${answer.status}`, record)
-  observer?.answered?.(record)
+  logger(response.status < 500 ? 'info' : 'error', `${event?.name ?? 'refused'} ${response.status}`, record)
+  observer.answered?.(record)
 }
 
-/** A `fetch` whose requests are counted. */
-export function counting(send: typeof fetch, trace: Pick<Trace, 'providerCalls'>): typeof fetch {
-  return (input, init) => {
-    trace.providerCalls += 1
-    return send(input, init)
-  }
-}
-
-function outcomeOf({ status, body, replayed }: Answer): EventOutcome {
+function outcomeOf({ status, body, replayed }: EventResponse): EventOutcome {
   if (replayed) return 'replayed'
-  if (status < 400) return body.status === 'ignored' ? 'ignored' : 'ok'
+  if (status < 400) return body?.status === 'ignored' ? 'ignored' : 'ok'
   return status < 500 ? 'refused' : 'failed'
 }
 
-/** What the host's log says of a fault that its answer is silent on. */
+/** The cause of a fault, which the response does not show. */
 function faultOf(
   error: IntegrationError | undefined,
   redactor: Redactor,
@@ -85,7 +126,7 @@ function faultOf(
   if (!(cause instanceof Error)) return {}
   const frames = cause.stack?.split('\n').filter((line) => /^ +at /.test(line)) ?? []
   return {
-    // Cleaned before it is cut: half a secret would not be known any more.
+    // Redacted before it is cut: half a secret would not be recognised.
     reason: forLogs(redactor).text(`${cause.name}: ${cause.message}`).slice(0, 500),
     at: redactor.data(frames.slice(0, 5)),
   }

@@ -1,42 +1,41 @@
-/**
- * How many events are worked on at a time, over all integrations of a host.
- *
- * @module
- */
-import { IntegrationError } from '../errors.ts'
 import type { EventName } from '../contract/event.ts'
+import { IntegrationError } from '../errors.ts'
 
-/** Counts the events under way, and turns further ones away early. */
-export interface Gate {
+/** Limits how many events a host works on at a time, over all its integrations. */
+export interface ConcurrencyLimit {
   /** Events under way. */
-  readonly inside: number
+  readonly active: number
   /**
-   * Lets an event in.
+   * Admits an event. Challenges and health checks are always admitted.
    *
-   * @returns what to call when it is done
-   * @throws {IntegrationError} `overloaded` where it is full; challenges and health checks are always let in
+   * @returns a function to call when the event is done
+   * @throws {IntegrationError} `overloaded` at the limit
    */
   enter(event: EventName): () => void
 }
 
-/** Makes a gate for at most `limit` events at a time. */
-export function createGate(limit: number): Gate {
-  let inside = 0
+/**
+ * Makes a limit.
+ *
+ * @param limit events at a time
+ */
+export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
+  let active = 0
   return {
-    get inside() {
-      return inside
+    get active() {
+      return active
     },
     enter(event) {
-      const always = event === 'WEBHOOK_CHALLENGE' || event === 'HEALTH_CHECK'
-      if (inside >= limit && !always) {
+      const exempt = event === 'WEBHOOK_CHALLENGE' || event === 'HEALTH_CHECK'
+      if (active >= limit && !exempt) {
         throw new IntegrationError('overloaded', `This host works on ${limit} events already.`, {
           retryAfter: 1,
         })
       }
-      inside += 1
+      active += 1
       let left = false
       return () => {
-        if (!left) inside -= 1
+        if (!left) active -= 1
         left = true
       }
     },

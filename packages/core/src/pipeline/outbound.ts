@@ -1,40 +1,67 @@
 /**
- * What may leave under a claim, and what is written down before.
+ * The `fetch` of one event: holds the claim, records the intent, counts, and is observed. Nothing else in core
+ * wraps `fetch`.
  *
  * @module
  */
-import type { Claim } from '../delivery/claim.ts'
+import { type Claim, ownSteps } from '../delivery/claim.ts'
+import type { Observer, OutboundCall, Trace } from './event-log.ts'
+
+/** The init that core passes to a transport. */
+export interface OutboundInit extends RequestInit {
+  /**
+   * Throws if the call must not leave any more: its claim ran out while it waited for a connection. A transport
+   * that can should call it right before the first byte; others may ignore it.
+   */
+  beforeSend?: (() => void) | undefined
+}
+
+/** One event, as its outbound calls see it. */
+export interface OutboundOptions {
+  route: string
+  claim: Claim | undefined
+  /** Whether the event is a call with an effect that cannot continue from recorded steps. */
+  recordIntent: boolean
+  observer: Observer
+  trace: Trace
+}
 
 /**
- * A `fetch` that writes down that a change is under way before the first call that can make one leaves. So a
- * later holder knows whether there is anything to be unsure of.
+ * Makes the event's wrapper for transports.
+ *
+ * @returns a function from a transport to the `fetch` that the event uses
  */
-export function recordIntent(send: typeof fetch, claim: Claim): typeof fetch {
-  let written: Promise<void> | undefined
-  return async (input, init) => {
-    const method = init?.method ?? (input instanceof Request ? input.method : 'GET')
-    if (method !== 'GET') {
-      written ??= claim.advance('intent', true)
-      await written
+export function createOutbound({ route, claim, recordIntent, observer, trace }: OutboundOptions) {
+  let intent: Promise<void> | undefined
+  const beforeSend = claim && (() => claim.ensureHeld())
+
+  return (to: OutboundCall['to'], send: typeof fetch): typeof fetch =>
+    async (input, init) => {
+      beforeSend?.()
+      // Not `instanceof Request`: a runtime may have two classes of that name.
+      const given = typeof input === 'object' && 'method' in input ? input : undefined
+      const method = init?.method ?? given?.method ?? 'GET'
+      if (claim && recordIntent && to === 'provider' && method !== 'GET') {
+        // So the next holder knows whether a change may have left the host.
+        intent ??= claim.advance(ownSteps.intent, true)
+        await intent
+      }
+      if (to === 'provider') trace.providerCalls += 1
+      const outbound: OutboundInit = { ...init, beforeSend }
+      if (!observer.call) return send(input, outbound)
+      const call: OutboundCall = { to, route, method, url: given?.url ?? String(input), headers: {} }
+      return observer.call(call, () => send(input, withHeaders(outbound, call.headers, given?.headers)))
     }
-    return send(input, init)
-  }
 }
 
-/** What a `fetch` that is passed in is told beside what every `fetch` is. */
-export interface CallInit extends RequestInit {
-  /**
-   * Throws where the call must not leave any more, because its claim ran out while it waited for a connection.
-   * A `fetch` that can should call it right before the first byte; others need not know of it.
-   */
-  ensureHeld?: (() => void) | undefined
-}
-
-/** A `fetch` that lets nothing leave once the claim is lost. */
-export function onlyWhileHeld(send: typeof fetch, { ensureHeld }: Claim): typeof fetch {
-  return async (input, init) => {
-    ensureHeld()
-    const call: CallInit = { ...init, ensureHeld }
-    return send(input, call)
-  }
+function withHeaders(
+  init: OutboundInit,
+  added: Readonly<Record<string, string>>,
+  given: Headers | undefined,
+): OutboundInit {
+  const entries = Object.entries(added)
+  if (entries.length === 0) return init
+  const headers = new Headers(init.headers ?? given)
+  for (const [name, value] of entries) headers.set(name, value)
+  return { ...init, headers }
 }

@@ -1,12 +1,10 @@
 /**
- * What one event tells the platform (contract §5). Status and logs may get lost without harm; outputs may not.
+ * Reports one event to the platform (contract §5). Lost status, logs and metrics do no harm; lost outputs and
+ * files fail the event.
  *
  * @module
  */
-import type { DeploymentLog } from './context.ts'
-import type { Deadline } from './deadline.ts'
-import type { IntegrationError } from '../errors.ts'
-import type { Logger } from '../log.ts'
+import type { DeploymentLog } from '../contract/handler-context.ts'
 import type {
   CallbackOptions,
   DeploymentStatus,
@@ -16,31 +14,34 @@ import type {
   Platform,
   WriteResult,
 } from '../contract/platform.ts'
+import type { IntegrationError } from '../errors.ts'
+import type { Logger } from '../log.ts'
 import { forLogs, type Redactor } from '../redact.ts'
 
-/** Reports on one event. Without a deployment it tells the host's log, and nobody else. */
+/** Reports on one event. Without a deployment it writes to the host's log only. */
 export interface Reporter {
   readonly log: DeploymentLog
-  /** Tells that an event failed. What the provider said goes to the platform alone: it may quote what it was sent. */
+  /** Logs that the event failed. The platform sees the provider's words; the host's log does not: they may quote. */
   failure(event: string, error: IntegrationError): void
   status(status: DeploymentStatus, message?: string): void
   metrics(metrics: readonly Metric[]): void
   outputs(outputs: Record<string, unknown>, sensitive: readonly string[]): Promise<WriteResult>
   download(downloadId: string, files: readonly DownloadFile[]): Promise<WriteResult>
-  /** Waits until everything that may get lost was told, or was lost. */
+  /** Resolves when every report has arrived or is lost. */
   flush(): Promise<void>
 }
 
-/** Where a {@link Reporter} reports to, and for whom. */
+/** The destination of a {@link Reporter}. */
 export interface ReporterOptions {
   platform: Platform
   deploymentId: string | undefined
-  /** `<delivery id>:<step>` is the idempotency key of each write; `run` tells the tries of a delivery apart. */
+  /** `<delivery id>:<step>` is the idempotency key of each write; `run` tells the attempts of a delivery apart. */
   deliveryId: string
   run: string
-  deadline: Deadline
-  /** Throws where this event is no longer ours to report on. */
-  ensureHeld?: (() => void) | undefined
+  /** The event's own options for each callback. */
+  callback: () => CallbackOptions
+  /** Throws if the event has lost its claim. */
+  ensureHeld: (() => void) | undefined
   logger: Logger
   redactor: Redactor
   now: () => number
@@ -51,26 +52,29 @@ export function createReporter(options: ReporterOptions): Reporter {
   const { platform, deploymentId: id, ensureHeld = () => {}, logger, redactor } = options
   const forLog = forLogs(redactor)
   const entries: LogEntry[] = []
-  // One after another, so that “running” never overtakes “deploying”.
-  let told: Promise<unknown> = Promise.resolve()
+  // One callback at a time, so that they arrive in order: deploying, outputs, running.
+  let last: Promise<unknown> = Promise.resolve()
 
   const keyed = (step: string): CallbackOptions => ({
+    ...options.callback(),
     idempotencyKey: `${options.deliveryId}:${step}.${options.run}`,
-    signal: options.deadline.signal,
-    ensureHeld,
   })
 
-  function tell(what: string, call: (deploymentId: string) => Promise<unknown>): void {
+  function inOrder<Result>(call: () => Promise<Result>): Promise<Result> {
+    const result = last.then(() => {
+      ensureHeld()
+      return call()
+    })
+    last = result.catch(() => {})
+    return result
+  }
+
+  function send(what: string, call: (deploymentId: string) => Promise<unknown>): void {
     if (id === undefined) return
-    told = told
-      .then(() => {
-        ensureHeld()
-        return call(id)
-      })
-      .catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : 'unknown'
-        logger('warn', `The platform was not told the ${what}.`, { reason: forLog.text(reason) })
-      })
+    last = inOrder(() => call(id)).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : 'unknown'
+      logger('warn', `The platform did not receive the ${what}.`, { reason: forLog.text(reason) })
+    })
   }
 
   function write(
@@ -93,39 +97,37 @@ export function createReporter(options: ReporterOptions): Reporter {
     failure(event, error) {
       const { code, retryable } = error
       const message = `${event}: ${error.hint ? `${error.message} ${error.hint}` : error.message}`
-      write('error', message, { code, retryable }, withoutWords(message, error.provider?.message))
+      write('error', message, { code, retryable }, withoutQuotes(message, error.provider?.message))
     },
     status(status, message) {
       const clean = message === undefined ? undefined : redactor.text(message)
-      tell(`status “${status}”`, (deployment) =>
+      send(`status “${status}”`, (deployment) =>
         platform.setStatus(deployment, { status, message: clean }, keyed(`status-${status}`)),
       )
     },
     metrics(metrics) {
-      tell('metrics', (deployment) => platform.reportMetrics(deployment, metrics, keyed('metrics')))
+      send('metrics', (deployment) => platform.reportMetrics(deployment, metrics, keyed('metrics')))
     },
     async outputs(outputs, sensitive) {
       if (id === undefined) return 'accepted'
-      ensureHeld()
-      return platform.setOutputs(id, { outputs, sensitive }, keyed('outputs'))
+      return inOrder(() => platform.setOutputs(id, { outputs, sensitive }, keyed('outputs')))
     },
     async download(downloadId, files) {
       if (id === undefined) return 'accepted'
-      ensureHeld()
-      return platform.putDownload(id, downloadId, files, keyed(`download-${downloadId}`))
+      return inOrder(() => platform.putDownload(id, downloadId, files, keyed(`download-${downloadId}`)))
     },
     async flush() {
       if (entries.length > 0) {
         const written = entries.splice(0)
-        tell('log', (deployment) => platform.appendLogs(deployment, written, keyed('logs')))
+        send('log', (deployment) => platform.appendLogs(deployment, written, keyed('logs')))
       }
-      await told
+      await last
     },
   }
 }
 
-/** A sentence without what it quotes of the provider. */
-function withoutWords(sentence: string, words = ''): string {
+/** A sentence with the provider's own words left out. */
+function withoutQuotes(sentence: string, words = ''): string {
   return words
     .split('\n')
     .filter((line) => line.length >= 4)

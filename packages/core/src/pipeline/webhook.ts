@@ -1,257 +1,170 @@
 /**
- * The pipeline between HTTP and a handler, the same for every integration: one function per step, in the
- * order in which an event goes through them.
+ * The pipeline between HTTP and a handler, the same for every integration.
  *
  * @module
  */
-import { type AnyHandlers, act } from './dispatch.ts'
-import { type Answer, failed, respond } from '../response.ts'
-import { type Claim, DEFAULT_LEASE_MS, reserve } from '../delivery/claim.ts'
-import { onlyWhileHeld, recordIntent } from './outbound.ts'
-import { type HandlerContext, openDeployment } from './context.ts'
-import { startDeadline } from './deadline.ts'
-import type { DeliveryStore } from '../delivery/store.ts'
-import { type Egress, namedHostsOnly } from '../http/egress.ts'
-import { IntegrationError, toIntegrationError } from '../errors.ts'
-import type { PlatformEvent } from '../contract/event.ts'
-import { counting, createTrace, logEvent, type Trace } from './event-log.ts'
-import type { Gate } from './limit.ts'
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
-import { createJsonLogger, type Logger } from '../log.ts'
-import type { Observer } from './observer.ts'
-import { hasEffect, neverTwice, once } from '../delivery/idempotency.ts'
-import type { Platform } from '../contract/platform.ts'
-import { createRedactor } from '../redact.ts'
-import type { EnvironmentLookup } from '../contract/references.ts'
-import { createReporter, type Reporter } from './reporter.ts'
-import { checkRequest, parseEvent, readBody, readDeliveryId } from '../request/read.ts'
-import type { Verify } from '../request/signature.ts'
+import { type Claim, DEFAULT_LEASE_MS } from '../delivery/claim.ts'
+import { begin, type ClaimedDelivery, end } from '../delivery/idempotency.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
+import { createJsonLogger } from '../log.ts'
+import { createRedactor } from '../redact.ts'
+import { type Operation, resolveOperation } from '../request/operation.ts'
+import { parseEvent } from '../request/parse.ts'
+import { checkRequest, readBody } from '../request/read.ts'
+import { type EventResponse, toFailure, toResponse } from '../response.ts'
+import { createContext } from './context.ts'
+import { startDeadline } from './deadline.ts'
+import { openDeployment } from './deployment.ts'
+import { type AnyHandlers, dispatch } from './dispatch.ts'
+import { createTrace, logEvent, type Trace } from './event-log.ts'
+import type { HandlerDependencies } from './options.ts'
+import { createOutbound } from './outbound.ts'
+import { createReporter } from './reporter.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
 export type WebhookHandler = (request: Request) => Promise<Response>
 
-/** What every integration's `createHandler` takes. */
-export interface HandlerDependencies {
-  /** Where events are reported to, and deployments are read from. */
-  platform: Platform
-  /**
-   * Where it is remembered what was done.
-   * @default a store in memory, which forgets at a restart
-   */
-  store?: DeliveryStore | undefined
-  /**
-   * Checks who sent a request; see `createVerifier`.
-   * @default every request is accepted
-   */
-  verify?: Verify | undefined
-  /**
-   * What `{{env.NAME}}` in an input stands for.
-   * @default no reference is resolved
-   */
-  environment?: EnvironmentLookup | undefined
-  /** Values that must never show in a log or an answer, beside those that the schemas mark. */
-  secrets?: readonly string[] | undefined
-  /** @default globalThis.fetch */
-  fetch?: typeof fetch | undefined
-  /**
-   * The rule for URLs that deployments bring.
-   * @default `https` to named hosts
-   */
-  egress?: Egress | undefined
-  /**
-   * Lets so many events in at a time; share one between all handlers of a host.
-   * @default no limit
-   */
-  gate?: Gate | undefined
-  /** @default JSON lines on standard output */
-  logger?: Logger | undefined
-  /** Watches events, for metrics and traces. */
-  observer?: Observer | undefined
-  /**
-   * Longest body, in bytes.
-   * @default 10 MiB
-   */
-  bodyLimit?: number | undefined
-  /**
-   * Whether the runtime hands over no more of a body than its `content-length` announced, as HTTP servers do. Then
-   * such a body is not counted once more as it arrives.
-   * @default false
-   */
-  lengthHolds?: boolean | undefined
-  /**
-   * Longest time for one event and everything under it, in milliseconds.
-   * @default 25_000
-   */
-  timeoutMs?: number | undefined
-  /**
-   * How long a claim lasts without a sign of life, in milliseconds; it is renewed at each third of it. After a
-   * crash nobody goes on with the work before it is over.
-   * @default 60_000
-   */
-  leaseMs?: number | undefined
-  /**
-   * The time in milliseconds since 1970.
-   * @default Date.now
-   */
-  now?: (() => number) | undefined
-}
-
 const DEFAULT_BODY_LIMIT = 10 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 25_000
-/** The part of an event's time that its handler may use; the rest is left for telling the platform how it ended. */
+/** The handler's share of an event's time; the rest is left for the last reports to the platform. */
 const HANDLER_SHARE = 0.8
 
 /**
  * Makes the webhook handler of an integration.
  *
- * @param definition what the integration is
- * @param handlers what it does
- * @param dependencies what it works with; `settings` reaches the handlers as `context.settings`
+ * @param definition the contract
+ * @param handlers one for each event and function of the contract
+ * @param dependencies the platform, the store and everything else that a host provides
  * @returns a function from `Request` to `Response` that never throws
  */
-export function createWebhookHandler<const D extends IntegrationDefinition, Settings>(
+export function createWebhookHandler<const D extends IntegrationDefinition>(
   definition: D,
-  handlers: Handlers<D, Settings> & AnyHandlers<Settings>,
-  dependencies: HandlerDependencies & { settings: Settings },
+  handlers: Handlers<D>,
+  dependencies: HandlerDependencies,
+): WebhookHandler
+export function createWebhookHandler(
+  definition: IntegrationDefinition,
+  handlers: AnyHandlers,
+  dependencies: HandlerDependencies,
 ): WebhookHandler {
   const {
+    platform,
     store = memoryStore(),
     verify,
+    fetch: send = fetch,
     logger = createJsonLogger(),
     observer = {},
     bodyLimit = DEFAULT_BODY_LIMIT,
-    lengthHolds = false,
+    trustContentLength = false,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     leaseMs = DEFAULT_LEASE_MS,
     now = Date.now,
   } = dependencies
+  const route = definition.name
   const claiming = { logger, leaseMs, now }
-  const step: NonNullable<Observer['step']> = (name, work) => observer.step?.(name, work) ?? work()
-
   const configured = createRedactor(dependencies.secrets)
 
-  return async (request) => {
+  async function answer(request: Request): Promise<Response> {
     const started = now()
     const trace = createTrace(configured)
-    let event: PlatformEvent | undefined
-    let answer: Answer
-    let leave: (() => void) | undefined
+    const response = await run(request, trace).catch((error: unknown) => toFailure(error, trace.redactor))
+    logEvent({ logger, observer }, route, response, trace, now() - started)
+    return toResponse(response)
+  }
+
+  async function run(request: Request, trace: Trace): Promise<EventResponse> {
+    checkRequest(request, bodyLimit)
+    const body = await readBody(request, { bodyLimit, trustContentLength })
+    await verify?.(request.headers, body)
+    const event = parseEvent(body)
+    trace.event = event
+    const leave = dependencies.limit?.enter(event.name)
     try {
-      checkRequest(request, bodyLimit)
-      const body = await readBody(request, { bodyLimit, lengthHolds })
-      await verify?.(request.headers, body)
-      const parsed = parseEvent(body)
-      event = parsed
-      leave = dependencies.gate?.enter(parsed.name)
-      trace.deliveryId = readDeliveryId(request.headers, parsed)
-      answer = await once({ definition, store, claiming, event: parsed, body, ...trace }, (claim) =>
-        handle(parsed, trace, claim),
-      )
-    } catch (error) {
-      answer = failed(error, trace.redactor)
+      const operation = resolveOperation(definition, event, request.headers)
+      trace.deliveryId = operation.deliveryId
+      const { redactor } = trace
+      const begun = await begin({ definition, operation, body, redactor, store, claiming })
+      if (begun.response) return begun.response
+      return begun.delivery
+        ? await handleClaimed(begun.delivery, trace)
+        : await handle(operation, trace, undefined)
     } finally {
       leave?.()
     }
-    logEvent(logger, { route: definition.name, event, answer, durationMs: now() - started, trace }, observer)
-    return respond(answer)
   }
 
-  /** Runs the handler with everything it needs, and tells the platform what came of it. */
-  async function handle(event: PlatformEvent, trace: Trace, claim: Claim | undefined): Promise<Answer> {
-    const { deliveryId, redactor, credentials } = trace
-    const handlerMs = timeoutMs * HANDLER_SHARE
-    const forHandler = startDeadline(handlerMs, claim?.lost)
-    const forReport = startDeadline(timeoutMs, claim?.lost)
-    const report = createReporter({
-      platform: dependencies.platform,
-      deploymentId: event.deployment?.id,
-      deliveryId: deliveryId ?? crypto.randomUUID(),
-      // Not the fence: a store may forget a released claim, and then counts from one again.
+  async function handleClaimed(delivery: ClaimedDelivery, trace: Trace): Promise<EventResponse> {
+    try {
+      return await end(delivery, await handle(delivery.operation, trace, delivery.claim))
+    } catch (error) {
+      await delivery.claim.release('unknown')
+      throw error
+    }
+  }
+
+  async function handle(
+    operation: Operation,
+    trace: Trace,
+    claim: Claim | undefined,
+  ): Promise<EventResponse> {
+    const { redactor, credentials } = trace
+    const deadline = startDeadline(timeoutMs * HANDLER_SHARE, claim?.lost)
+    const reportDeadline = startDeadline(timeoutMs, claim?.lost)
+    const outbound = createOutbound({
+      route,
+      claim,
+      recordIntent: operation.effect && !operation.resumable,
+      observer,
+      trace,
+    })
+    const wrapFetch = (transport: typeof fetch) => outbound('platform', transport)
+    const reporter = createReporter({
+      platform,
+      deploymentId: operation.event.deployment?.id,
+      deliveryId: operation.deliveryId ?? crypto.randomUUID(),
+      // Not the fence: a store may forget a released claim and count from one again.
       run: (claim?.lease.owner ?? crypto.randomUUID()).slice(0, 8),
-      deadline: forReport,
+      callback: () => ({ signal: reportDeadline.signal, wrapFetch }),
       ensureHeld: claim?.ensureHeld,
       logger,
       redactor,
       now,
     })
-    const { platform, environment: lookUp, fetch: send = fetch, egress = namedHostsOnly(send) } = dependencies
-    const guard = (leave: typeof fetch) => {
-      const counted = counting(leave, trace)
-      if (!claim) return counted
-      const held = onlyWhileHeld(counted, claim)
-      return neverTwice(definition, event) ? recordIntent(held, claim) : held
-    }
-    // What a variable of the host holds is a secret, whichever input it is for.
-    const environment =
-      lookUp &&
-      ((name: string) => {
-        const found = lookUp(name)
-        if ('value' in found) credentials.add(found.value)
-        return found
-      })
-    const context: HandlerContext<Settings> = {
-      event,
-      deployment: openDeployment({
-        event,
-        platform,
-        environment,
-        redactor: credentials,
-        deadline: forHandler,
-      }),
-      settings: dependencies.settings,
-      log: report.log,
-      progress: claim && {
-        read: (name) => claim.progress[name],
-        write: claim.advance,
-        reserve: (resource) =>
-          reserve(
-            store,
-            { resource: `${definition.name}/${resource}`, owner: claim.lease.subject },
-            claiming,
-          ),
-      },
-      fetch: guard(send),
-      egress: { refuse: egress.refuse, fetch: guard(egress.fetch) },
-      signal: forHandler.signal,
-      // By the clock that the signal goes by, whatever `now` says.
-      deadline: Date.now() + handlerMs,
-    }
-    let answer: Answer
-    try {
-      const job = { definition, handlers, context, report, redactor, credentials, now }
-      const body = await step('handler', () => act(event, job))
-      answer = { status: 200, body }
-    } catch (error) {
-      const known = hasEffect(definition, event) ? neverRepeatBlindly(error) : toIntegrationError(error)
-      reportFailure(event, report, known)
-      answer = failed(known, redactor)
-    }
-    forHandler.end()
-    await step('report', report.flush)
-    forReport.end()
-    return answer
+    const deployment = openDeployment({
+      operation,
+      platform,
+      callback: () => ({ signal: deadline.signal, wrapFetch }),
+      environment: dependencies.environment,
+      credentials,
+    })
+    const context = createContext({
+      operation,
+      deployment,
+      reporter,
+      deadline,
+      outbound,
+      fetch: send,
+      egress: dependencies.egress,
+      claim,
+      store,
+      claiming,
+    })
+    const response = await dispatch({
+      definition,
+      handlers,
+      operation,
+      context,
+      reporter,
+      redactor,
+      credentials,
+      now,
+    })
+    deadline.end()
+    await reporter.flush()
+    reportDeadline.end()
+    return response
   }
-}
 
-// A fault of the host in the middle of an effect says nothing of the effect, and a call that may have arrived
-// may have had it: neither must invite a repetition.
-function neverRepeatBlindly(error: unknown): IntegrationError {
-  const known = toIntegrationError(error)
-  const fault = known.code === 'internal_error'
-  if (!fault && !(known.retryable && known.sent === 'unknown')) return known
-  const message = fault ? 'The host failed in the middle of this call.' : known.message
-  return new IntegrationError('outcome_unknown', message, {
-    hint: 'Look at the provider whether it took effect before calling again.',
-    provider: known.provider,
-    sent: 'unknown',
-    cause: error,
-  })
-}
-
-function reportFailure(event: PlatformEvent, report: Reporter, error: IntegrationError): void {
-  report.failure(event.name, error)
-  const ofDeployment = event.name === 'DEPLOYMENT_CREATED' || event.name === 'DEPLOYMENT_DELETED'
-  if (ofDeployment && !error.retryable)
-    report.status('failed', error.hint ? `${error.message} ${error.hint}` : error.message)
+  return (request) => observer.event?.(route, request, () => answer(request)) ?? answer(request)
 }

@@ -1,12 +1,5 @@
-import type {
-  ClaimRequest,
-  ClaimResult,
-  DeliveryStore,
-  Json,
-  Lease,
-  RecordedAnswer,
-  SubjectRecord,
-} from '../store.ts'
+import type { Json } from '../../contract/handler-context.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, Lease, RecordedResponse, SubjectRecord } from '../store.ts'
 
 interface StoredRecord {
   fence: number
@@ -15,7 +8,7 @@ interface StoredRecord {
   /** The id of the delivery that claimed it last. */
   delivery: string | undefined
   progress: Record<string, Json>
-  answers: Map<string, { digest: string; answer: RecordedAnswer }>
+  answers: Map<string, { digest: string; answer: RecordedResponse }>
   expires: number
 }
 
@@ -74,7 +67,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
         return { state: 'mismatch' }
       if (answered) {
         return answered.digest === delivery.digest
-          ? { state: 'done', answer: answered.answer }
+          ? { state: 'done', response: answered.answer }
           : { state: 'mismatch' }
       }
       if (record?.holder && isHeld(record))
@@ -115,7 +108,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
       return record !== undefined
     },
 
-    async complete(lease, { answer, progress, keepMs }) {
+    async complete(lease, { response: answer, progress, keepMs }) {
       const record = held(lease)
       if (!record) return false
       const delivery = record.holder?.delivery
@@ -146,7 +139,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
         delivery,
         leaseMs: holder && Math.max(0, holder.until - now()),
         progress: structuredClone(progress),
-        answers: [...answers].map(
+        responses: [...answers].map(
           ([
             id,
             {

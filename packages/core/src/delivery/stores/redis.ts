@@ -7,7 +7,8 @@
  * @module
  */
 import * as z from 'zod'
-import type { ClaimResult, DeliveryStore, Json, Lease, SubjectRecord } from '../store.ts'
+import type { Json } from '../../contract/handler-context.ts'
+import type { ClaimResult, DeliveryStore, Lease, SubjectRecord } from '../store.ts'
 import { scripts } from './redis-scripts.ts'
 
 /** The Redis client, as far as it is used: `redis` (node-redis) and `ioredis` both fit. */
@@ -130,14 +131,14 @@ export function redisStore({
         case 'answered': {
           const [recorded, json] = splitOnce(answer[1])
           if (recorded !== digest) return { state: 'mismatch' }
-          return { state: 'done', answer: storedAnswer.parse(JSON.parse(json)) }
+          return { state: 'done', response: storedAnswer.parse(JSON.parse(json)) }
         }
       }
     },
 
     renew: (lease, leaseMs) => runHeld('renew', lease, leaseMs),
     advance: (lease, steps) => runHeld('advance', lease, ...writeSteps(steps)),
-    complete: (lease, { answer, progress, keepMs }) =>
+    complete: (lease, { response: answer, progress, keepMs }) =>
       runHeld('complete', lease, JSON.stringify(answer), keepMs, ...writeSteps(progress)),
     release: (lease) => runHeld('release', lease),
 
@@ -160,7 +161,7 @@ function toRecord([fence, left, expires, delivery, claimedAt, ...fields]: z.infe
   typeof readFields
 >): SubjectRecord {
   const steps: string[] = []
-  const answers: SubjectRecord['answers'] = []
+  const answers: SubjectRecord['responses'] = []
   for (let at = 0; at < fields.length; at += 2) {
     const [name = '', value = ''] = fields.slice(at, at + 2)
     if (name.startsWith('step:')) steps.push(name.slice('step:'.length), value)
@@ -172,7 +173,7 @@ function toRecord([fence, left, expires, delivery, claimedAt, ...fields]: z.infe
     delivery: delivery === '' ? undefined : delivery,
     leaseMs: left < 0 ? undefined : left,
     progress: readSteps(steps),
-    answers,
+    responses: answers,
     expires,
   }
 }

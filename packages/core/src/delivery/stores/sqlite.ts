@@ -9,7 +9,8 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
-import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, SubjectRecord } from '../store.ts'
+import type { Json } from '../../contract/handler-context.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, Lease, SubjectRecord } from '../store.ts'
 import { LATER_COLUMNS, SCHEMA } from './sqlite-schema.ts'
 
 /** Options of {@link sqliteStore}. */
@@ -139,7 +140,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     const answer = delivery && answerRow.optional().parse(findAnswer.get(subject, delivery.id, now()))
     if (answer) {
       return answer.digest === delivery.digest
-        ? { state: 'done', answer: { ...factsOf(answer), body: answer.body } }
+        ? { state: 'done', response: { ...factsOf(answer), body: answer.body } }
         : { state: 'mismatch' }
     }
     const holder = holderRow.parse(findHolder.get(subject))
@@ -212,7 +213,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       })
     },
 
-    async complete(lease, { answer, progress, keepMs }) {
+    async complete(lease, { response: answer, progress, keepMs }) {
       const expires = now() + keepMs
       return together(() => {
         const { status, code = null, at = null, body } = answer
@@ -239,7 +240,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
           delivery: row.delivery ?? undefined,
           leaseMs: row.owner === null ? undefined : Math.max(0, row.lease_until - now()),
           progress: readSteps(subject),
-          answers: answers.map((answer) => ({ delivery: answer.delivery, ...factsOf(answer) })),
+          responses: answers.map((answer) => ({ delivery: answer.delivery, ...factsOf(answer) })),
           expires: row.expires,
         }
       }, 'BEGIN')

@@ -1,0 +1,82 @@
+/**
+ * What a handler receives beside its input.
+ *
+ * @module
+ */
+import type * as z from 'zod'
+import type { PlatformEvent } from './event.ts'
+
+/** Data that survives JSON. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+
+/** The deployment that an event names. Reads from the platform what the event does not carry, once. */
+export interface Deployment {
+  readonly id: string
+  /**
+   * The configured inputs, parsed. Blank inputs count as absent; `{{env.NAME}}` is resolved where the schema
+   * allows it.
+   *
+   * @throws {IntegrationError} `invalid_inputs`, with the path of each fault
+   */
+  inputs<Schema extends z.ZodObject>(schema: Schema): Promise<z.output<Schema>>
+  /**
+   * The published outputs, parsed.
+   *
+   * @returns `undefined` if neither the event nor the platform has outputs that match the schema
+   */
+  outputs<Schema extends z.ZodObject>(schema: Schema): Promise<z.output<Schema> | undefined>
+}
+
+/** Writes to the deployment's log on the platform, and to the host's. */
+export interface DeploymentLog {
+  info(message: string, data?: Record<string, unknown>): void
+  warn(message: string, data?: Record<string, unknown>): void
+  error(message: string, data?: Record<string, unknown>): void
+}
+
+/** The steps that were recorded of a deployment or a call, so that the next delivery continues from them. */
+export interface Progress {
+  read(name: string): Json | undefined
+  /**
+   * Records a step before the next one begins. Never write a secret.
+   *
+   * @param name must not begin with `@`: such names are core's own
+   * @throws {IntegrationError} if another delivery has taken over, or the store is unreachable
+   */
+  write(name: string, value: Json): Promise<void>
+  /**
+   * Reserves a resource of the provider for this deployment alone.
+   *
+   * @param resource for example `application/app_123`
+   * @returns whether this deployment owns it, now or from before
+   */
+  reserve(resource: string): Promise<boolean>
+}
+
+/** The rule for URLs that come from a deployment, and the `fetch` that enforces it down to the connection. */
+export interface Egress {
+  /** @returns why the URL must not be called, as the end of a sentence; `undefined` if it may */
+  refuse(url: URL): string | undefined
+  /** For these URLs only. Rejects if the address behind a name is not allowed. */
+  fetch: typeof fetch
+}
+
+/**
+ * What every handler receives. Pass it on as the options of a provider client's call: `signal` and `deadline`
+ * have the names that those take.
+ */
+export interface HandlerContext {
+  readonly event: PlatformEvent
+  /** Absent if the event names no deployment: then the shared credentials apply. */
+  readonly deployment: Deployment | undefined
+  readonly log: DeploymentLog
+  /** Absent if the event is not claimed: for events without effects, and for calls without a delivery id. */
+  readonly progress: Progress | undefined
+  readonly fetch: typeof fetch
+  /** For a URL that the deployment brought: whether it may be called, and the `fetch` to call it with. */
+  readonly egress: Egress
+  /** Aborts at the deadline, or when another delivery takes over. */
+  readonly signal: AbortSignal
+  /** In milliseconds since 1970. */
+  readonly deadline: number
+}

@@ -1,0 +1,50 @@
+/**
+ * Marks on the fields of a schema. Redaction, the manifest and the OpenAPI document read them.
+ *
+ * @module
+ */
+import * as z from 'zod'
+
+/** Marks a value as secret: logs, problems and recorded responses leave it out, and outputs list it as sensitive. */
+export function secret<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.meta({ ...schema.meta(), writeOnly: true })
+}
+
+/** Marks an input in which `{{env.NAME}}` is replaced by a variable of the host (specification §2.4). */
+export function environmentReference<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.meta({ ...schema.meta(), environmentReference: true })
+}
+
+/** The names of the fields that are marked {@link secret}. */
+export function secretNames(schema: z.ZodObject): string[] {
+  return markedNames(schema, 'writeOnly')
+}
+
+/** The names of the fields that are marked {@link environmentReference}. */
+export function referenceNames(schema: z.ZodObject): string[] {
+  return markedNames(schema, 'environmentReference')
+}
+
+// Schemas do not change, and every event asks for the marks of several.
+const known: Record<string, WeakMap<z.ZodObject, string[]>> = {
+  writeOnly: new WeakMap(),
+  environmentReference: new WeakMap(),
+}
+
+function markedNames(schema: z.ZodObject, mark: string): string[] {
+  const names =
+    known[mark]?.get(schema) ??
+    Object.entries(schema.shape)
+      .filter(([, field]) => isMarked(field, mark))
+      .map(([name]) => name)
+  known[mark]?.set(schema, names)
+  return names
+}
+
+function isMarked(schema: z.core.$ZodType, mark: string): boolean {
+  if (z.globalRegistry.get(schema)?.[mark] === true) return true
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+    return isMarked(schema.unwrap(), mark)
+  }
+  return false
+}

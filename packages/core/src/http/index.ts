@@ -1,0 +1,20 @@
+/**
+ * HTTP clients for providers: deadline, retries where they are safe, capped responses, and failures that say
+ * whether the call may have taken effect. It loads no schema library.
+ *
+ * @module
+ */
+export { createHttpClient, type HttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
+export { HttpFailure, type HttpFailureKind, toHttpFailure } from './failure.ts'
+export {
+  type CallOptions,
+  createProviderClient,
+  type ProviderClient,
+  type ProviderClientOptions,
+  type ProviderReply,
+  type ProviderRequest,
+} from './provider-client.ts'
+export { maskAddresses } from '../mask.ts'
+export { type Provider, type ProviderWords, unknownOutcome } from './provider-error.ts'
+export { type HttpResponse, readResponse, toStatusFailure } from './response.ts'
+export { backoff, isRetryable } from './retry.ts'

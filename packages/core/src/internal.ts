@@ -1,0 +1,32 @@
+/**
+ * For the packages and apps of this repository. Anything here may change in any release.
+ *
+ * @module
+ */
+
+export { eventNames, eventSchemas, platformEvent } from './contract/event.ts'
+export type { Json } from './contract/handler-context.ts'
+export { type JsonSchema, type Manifest, manifestSchema, toJsonSchema, toManifest } from './contract/manifest.ts'
+export { callbackBodies } from './contract/platform.ts'
+export { fieldErrors } from './contract/validation.ts'
+export { type Explanation, explainDelivery, explanationSchema } from './delivery/status.ts'
+export type { ClaimRequest, ClaimResult, Completion, Lease, SubjectRecord } from './delivery/store.ts'
+export { errorCodes } from './errors.ts'
+export { namedHostsOnly } from './http/egress.ts'
+export { escapeInvisible, type LogLevel } from './log.ts'
+export type {
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiResponse,
+} from './openapi/document.ts'
+export type { DescribedEvent } from './openapi/events.ts'
+export type { RouteDescription } from './openapi/routes.ts'
+export { toOpenApi } from './openapi/document-root.ts'
+export type { OutboundCall } from './pipeline/event-log.ts'
+export { createConcurrencyLimit } from './pipeline/limit.ts'
+export type { OutboundInit } from './pipeline/outbound.ts'
+export { problemSchema } from './problem.ts'
+export { createRedactor, type Redactor } from './redact.ts'
+export type { Hmac } from './request/signature.ts'
+export { toProblemResponse } from './response.ts'

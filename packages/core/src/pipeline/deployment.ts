@@ -1,0 +1,124 @@
+/**
+ * The deployment that an event names: its inputs and outputs, from the event or from the platform.
+ *
+ * @module
+ */
+import type * as z from 'zod'
+import type { Deployment } from '../contract/handler-context.ts'
+import { referenceNames, secretNames } from '../contract/marks.ts'
+import type { CallbackOptions, DeploymentRecord, Platform } from '../contract/platform.ts'
+import { type EnvironmentLookup, resolveReferences } from '../contract/references.ts'
+import { fieldErrors, summarise } from '../contract/validation.ts'
+import { type FieldError, IntegrationError } from '../errors.ts'
+import type { Redactor } from '../redact.ts'
+import { eventTraits, type Operation } from '../request/operation.ts'
+
+/** The sources of a deployment. */
+export interface DeploymentSources {
+  operation: Operation
+  platform: Platform
+  /** The event's own options for each callback. */
+  callback: () => CallbackOptions
+  environment: EnvironmentLookup | undefined
+  credentials: Redactor
+}
+
+/** Opens the deployment that an event names; `undefined` if it names none. */
+export function openDeployment(sources: DeploymentSources): Deployment | undefined {
+  const { event } = sources.operation
+  const given = event.deployment
+  if (!given) return undefined
+  const { claims, carriesInputs } = eventTraits[event.name]
+  let record: Promise<DeploymentRecord | undefined> | undefined
+  const readRecord = () => {
+    record ??= sources.platform.getDeployment(given.id, sources.callback())
+    return record
+  }
+
+  /** The inputs on the platform. A deployment that nobody knows must not pass for one with default inputs. */
+  const readInputs = async () => {
+    const known = await readRecord()
+    if (known || claims === 'deployment') return known?.inputs ?? {}
+    throw new IntegrationError('missing_credentials', 'The platform does not know this deployment.', {
+      hint: 'Create it first, or send its inputs or outputs with the event.',
+      errors: [{ path: 'deployment.id', message: 'is not known to the platform' }],
+    })
+  }
+
+  return {
+    id: given.id,
+
+    async inputs(schema) {
+      const carried = carriesInputs || !isEmpty(given.inputs) ? given.inputs : undefined
+      const raw = carried ?? (await readInputs())
+      const resolved = resolveInputs(withoutBlanks(raw), schema, sources)
+      const parsed = schema.safeParse(resolved)
+      if (!parsed.success) {
+        const known = Object.keys(schema.shape)
+        throw invalidInputs(fieldErrors(parsed.error, 'deployment.inputs', known), parsed.error)
+      }
+      return parsed.data
+    },
+
+    async outputs(schema) {
+      const carried = given.outputs && withoutBlanks(given.outputs)
+      for (const name of secretNames(schema)) sources.credentials.add(carried?.[name])
+      const own = carried && schema.safeParse(carried)
+      if (own?.success) return own.data
+      const published = (await readRecord())?.outputs
+      if (!published) return undefined
+      for (const name of secretNames(schema)) sources.credentials.add(published[name])
+      const merged = schema.safeParse({ ...published, ...carried })
+      return merged.success ? merged.data : undefined
+    },
+  }
+}
+
+function isEmpty(values: Record<string, unknown> | undefined): boolean {
+  return values === undefined || Object.keys(values).length === 0
+}
+
+// A form sends an empty field as an empty string, or as null.
+function withoutBlanks(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([, value]) => value !== null && !(typeof value === 'string' && value.trim() === ''),
+    ),
+  )
+}
+
+function resolveInputs(
+  values: Record<string, unknown>,
+  schema: z.ZodObject,
+  { environment, credentials }: DeploymentSources,
+): Record<string, unknown> {
+  const lookUp: EnvironmentLookup = (name) => {
+    const found = environment?.(name) ?? { problem: `names ${name}, but this host resolves no references` }
+    // A variable of the host is a secret, whichever input it is for.
+    if ('value' in found) credentials.add(found.value)
+    return found
+  }
+  const resolved = { ...values }
+  const errors = referenceNames(schema).flatMap((name) => {
+    const value = values[name]
+    if (typeof value !== 'string' || !value.includes('{{')) return []
+    const result = resolveReferences(value, lookUp)
+    if ('problem' in result) return [{ path: `deployment.inputs.${name}`, message: result.problem }]
+    resolved[name] = result.value
+    return []
+  })
+  if (errors.length > 0) throw invalidInputs(errors)
+  for (const name of secretNames(schema)) credentials.add(resolved[name])
+  return resolved
+}
+
+function invalidInputs(errors: readonly FieldError[], cause?: unknown): IntegrationError {
+  return new IntegrationError(
+    'invalid_inputs',
+    `The inputs of the deployment are invalid: ${summarise(errors)}.`,
+    {
+      errors,
+      cause,
+    },
+  )
+}

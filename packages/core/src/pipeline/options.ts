@@ -1,0 +1,77 @@
+import type { Egress } from '../contract/handler-context.ts'
+import type { Platform } from '../contract/platform.ts'
+import type { EnvironmentLookup } from '../contract/references.ts'
+import type { DeliveryStore } from '../delivery/store.ts'
+import type { Logger } from '../log.ts'
+import type { Verify } from '../request/signature.ts'
+import type { Observer } from './event-log.ts'
+import type { ConcurrencyLimit } from './limit.ts'
+
+/** The options that every integration's `createHandler` takes. */
+export interface HandlerDependencies {
+  /** Reads deployments, and receives status, logs, outputs, metrics and files. */
+  platform: Platform
+  /**
+   * Remembers effects, so that they happen once.
+   * @default a store in memory, which forgets at a restart
+   */
+  store?: DeliveryStore | undefined
+  /**
+   * Checks the signature of a request; see `createVerifier`.
+   * @default every request is accepted
+   */
+  verify?: Verify | undefined
+  /**
+   * Resolves `{{env.NAME}}` in inputs.
+   * @default no reference is resolved
+   */
+  environment?: EnvironmentLookup | undefined
+  /** Values to keep out of logs and responses, beside those that the schemas mark as secret. */
+  secrets?: readonly string[] | undefined
+  /**
+   * Sends calls to the provider.
+   * @default globalThis.fetch
+   */
+  fetch?: typeof fetch | undefined
+  /**
+   * The rule for URLs that deployments bring.
+   * @default `https` to named hosts
+   */
+  egress?: Egress | undefined
+  /**
+   * Limits the events under way; share one between all handlers of a host.
+   * @default no limit
+   */
+  limit?: ConcurrencyLimit | undefined
+  /** @default JSON lines on standard output */
+  logger?: Logger | undefined
+  /** Watches events and outbound calls, for metrics and traces. */
+  observer?: Observer | undefined
+  /**
+   * Longest body, in bytes.
+   * @default 10 MiB
+   */
+  bodyLimit?: number | undefined
+  /**
+   * Whether the runtime enforces `content-length`, as HTTP servers do. Core then does not count a short body
+   * again as it arrives.
+   * @default false
+   */
+  trustContentLength?: boolean | undefined
+  /**
+   * Longest time for one event with everything under it, in milliseconds.
+   * @default 25_000
+   */
+  timeoutMs?: number | undefined
+  /**
+   * How long a claim lasts unless it is renewed, in milliseconds. It is renewed three times while it lasts. After
+   * a crash, the next delivery can take over when it ends.
+   * @default 60_000
+   */
+  leaseMs?: number | undefined
+  /**
+   * The time in milliseconds since 1970.
+   * @default Date.now
+   */
+  now?: (() => number) | undefined
+}

@@ -1,0 +1,48 @@
+/**
+ * From bytes to an event.
+ *
+ * @module
+ */
+import { eventNames, type PlatformEvent, platformEvent } from '../contract/event.ts'
+import { fieldErrors, suggestion } from '../contract/validation.ts'
+import { IntegrationError } from '../errors.ts'
+import { checkJsonLimits } from './json-limits.ts'
+
+/**
+ * Parses the body as JSON, and the JSON as an event.
+ *
+ * @throws {IntegrationError} `invalid_json`, or `invalid_event` with the path of each fault
+ */
+export function parseEvent(body: Uint8Array): PlatformEvent {
+  const value = parseJson(body)
+  const parsed = platformEvent.safeParse(value)
+  if (parsed.success) return parsed.data
+  const errors = fieldErrors(parsed.error, '')
+  const name = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined
+  const hint = typeof name === 'string' ? suggestion(name, eventNames) : ''
+  const first = errors[0]
+  const detail = first
+    ? `${first.path || 'the body'}: ${first.message}${first.path === 'name' ? hint : ''}`
+    : 'it is invalid'
+  throw new IntegrationError('invalid_event', `The body is not an event that this host knows: ${detail}`, {
+    errors,
+  })
+}
+
+function parseJson(body: Uint8Array): unknown {
+  checkJsonLimits(body)
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    throw new IntegrationError('invalid_json', 'The body is not UTF-8.')
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // The engine's own message quotes the body, so only the position is passed on.
+    const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined
+    const where = text === '' ? ': it is empty' : position ? ` (see position ${position})` : ''
+    throw new IntegrationError('invalid_json', `The body is not JSON${where}.`)
+  }
+}
