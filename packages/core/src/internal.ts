@@ -6,7 +6,13 @@
 
 export { eventNames, eventSchemas, platformEvent } from './contract/event.ts'
 export type { Json } from './contract/handler-context.ts'
-export { type JsonSchema, type Manifest, manifestSchema, toJsonSchema, toManifest } from './contract/manifest.ts'
+export {
+  type JsonSchema,
+  type Manifest,
+  manifestSchema,
+  toJsonSchema,
+  toManifest,
+} from './contract/manifest.ts'
 export { callbackBodies } from './contract/platform.ts'
 export { fieldErrors } from './contract/validation.ts'
 export { type Explanation, explainDelivery, explanationSchema } from './delivery/status.ts'
@@ -20,9 +26,9 @@ export type {
   OpenApiParameter,
   OpenApiResponse,
 } from './openapi/document.ts'
+export { toOpenApi } from './openapi/document-root.ts'
 export type { DescribedEvent } from './openapi/events.ts'
 export type { RouteDescription } from './openapi/routes.ts'
-export { toOpenApi } from './openapi/document-root.ts'
 export type { OutboundCall } from './pipeline/event-log.ts'
 export { createConcurrencyLimit } from './pipeline/limit.ts'
 export type { OutboundInit } from './pipeline/outbound.ts'

@@ -56,10 +56,7 @@ export interface Claim {
    *
    * @returns why the response is not recorded; `undefined` if it is
    */
-  complete(
-    response: RecordedResponse,
-    progress?: Record<string, Json>,
-  ): Promise<IntegrationError | undefined>
+  complete(response: RecordedResponse, progress?: Record<string, Json>): Promise<IntegrationError | undefined>
   /**
    * Gives the claim back.
    *

@@ -85,7 +85,8 @@ export async function decryptResponse(
 /** A claim whose lists and objects are stored encrypted. Scalars (ids, step names) are stored in clear. */
 export async function withEncryptedSteps(claim: Claim, cipher: Cipher): Promise<Claim> {
   const progress: Record<string, Json> = {}
-  for (const [name, value] of Object.entries(claim.progress)) progress[name] = await decryptStep(value, cipher)
+  for (const [name, value] of Object.entries(claim.progress))
+    progress[name] = await decryptStep(value, cipher)
   return {
     ...claim,
     progress,

@@ -6,12 +6,12 @@
  */
 import * as z from 'zod'
 import type { Json } from '../contract/handler-context.ts'
-import type { DeliveryStore, SubjectRecord } from './store.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { createRedactor, forLogs, type Redactor } from '../redact.ts'
 import { subjects } from '../request/operation.ts'
 import { ownSteps } from './claim.ts'
-import { createRedactor, forLogs, type Redactor } from '../redact.ts'
 import { isEncrypted } from './encryption.ts'
+import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 const states = {
   in_progress: 'it is being worked on',

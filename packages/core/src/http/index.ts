@@ -4,6 +4,8 @@
  *
  * @module
  */
+
+export { maskAddresses } from '../mask.ts'
 export { createHttpClient, type HttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
 export { HttpFailure, type HttpFailureKind, toHttpFailure } from './failure.ts'
 export {
@@ -14,7 +16,6 @@ export {
   type ProviderReply,
   type ProviderRequest,
 } from './provider-client.ts'
-export { maskAddresses } from '../mask.ts'
 export { type Provider, type ProviderWords, unknownOutcome } from './provider-error.ts'
 export { type HttpResponse, readResponse, toStatusFailure } from './response.ts'
 export { backoff, isRetryable } from './retry.ts'

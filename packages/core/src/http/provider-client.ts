@@ -47,7 +47,8 @@ export interface CallOptions {
 }
 
 /** One request to a provider. */
-export interface ProviderRequest extends Omit<HttpRequest, 'signal' | 'deadline' | 'repeatable' | 'attemptMs'> {
+export interface ProviderRequest
+  extends Omit<HttpRequest, 'signal' | 'deadline' | 'repeatable' | 'attemptMs'> {
   /**
    * The effect of the call, for example `the mail was sent`. Such a call is repeated only if it certainly had no
    * effect, and a failure without a clear response is `outcome_unknown`.

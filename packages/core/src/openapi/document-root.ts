@@ -5,6 +5,7 @@
  */
 import { eventSchemas } from '../contract/event.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { problemSchema } from '../problem.ts'
 import { createComponents } from './components.ts'
 import type { OpenApiDocument, OpenApiInfo, OpenApiOperation } from './document.ts'
 import { type DescribedWebhook, describeWebhook } from './events.ts'
@@ -12,7 +13,6 @@ import { createFunctionDescriber, toPascalCase } from './functions.ts'
 import { header, headerComponents, problemComponents, problemsOf } from './problems.ts'
 import { describeRoute, type RouteDescription } from './routes.ts'
 import { ifSigned, parameterComponents, securitySchemes, signatureParameters } from './signature.ts'
-import { problemSchema } from '../problem.ts'
 
 /**
  * The OpenAPI document of a host.

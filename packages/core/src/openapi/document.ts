@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { ErrorCode } from '../errors.ts'
+
 import type { JsonSchema } from '../contract/manifest.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { Reference } from './components.ts'
 import type { DescribedEvent } from './events.ts'
 

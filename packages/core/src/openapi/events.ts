@@ -4,9 +4,9 @@
  * @module
  */
 import type * as z from 'zod'
-import { answerSchemas, createdAnswer, ignoredAnswer, metricsAnswer } from '../contract/responses.ts'
 import { type EventName, eventNames, eventSchemas } from '../contract/event.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { answerSchemas, createdAnswer, ignoredAnswer, metricsAnswer } from '../contract/responses.ts'
 import type { Components, Reference } from './components.ts'
 import { exampleOf } from './example.ts'
 import { type DescribedFunction, type FunctionSchemas, toPascalCase } from './functions.ts'

@@ -4,8 +4,8 @@
  * @module
  */
 import * as z from 'zod'
-import { functionAnswer } from '../contract/responses.ts'
 import type { FunctionDefinition } from '../contract/integration.ts'
+import { functionAnswer } from '../contract/responses.ts'
 import type { Components, Reference } from './components.ts'
 
 /** One function: what a caller says of it, and what it is answered. */

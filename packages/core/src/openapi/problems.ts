@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { type ErrorCode, errorCodes } from '../errors.ts'
+
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { type ErrorCode, errorCodes } from '../errors.ts'
 import type { Reference } from './components.ts'
 import type { OpenApiResponse } from './document.ts'
 

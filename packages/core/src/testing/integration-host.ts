@@ -4,8 +4,9 @@
  *
  * @module
  */
-import type { DeliveryStore } from '../delivery/store.ts'
+
 import { type IntegrationDefinition, secretNames } from '../contract/integration.ts'
+import type { DeliveryStore } from '../delivery/store.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import type { HandlerDependencies, WebhookHandler } from '../pipeline/webhook.ts'
 import { type DeliveryAnswer, deliver } from './deliver.ts'

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { errorCodes } from '../errors.ts'
+
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { errorCodes } from '../errors.ts'
 import { type Problem, problemSchema } from '../problem.ts'
 import type { DeliveryAnswer } from './deliver.ts'
 import type { Fault } from './faults.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { IntegrationError } from '../errors.ts'
 import type { CallbackOptions, Platform, WriteResult } from '../contract/platform.ts'
+import { IntegrationError } from '../errors.ts'
 
 const record = z.object({
   id: z.string(),

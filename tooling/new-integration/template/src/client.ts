@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { createHttpClient, type HttpRequest } from '@org/core/http'
+import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
 import type * as z from 'zod'
-import { callError, missingToken, notUnderstood } from './errors.ts'
+import { exampleServiceProvider } from './errors.ts'
 import { wireAccount, wireCount, wireItem } from './wire.ts'
 
 /** The provider's API. */
@@ -20,44 +20,33 @@ export interface ExampleServiceClientOptions {
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
   /**
-   * Longest time for one call of a method with everything under it, in milliseconds.
+   * Longest time for one call with its retries, in milliseconds.
    * @default 30_000
    */
   timeoutMs?: number | undefined
-  /** Waits between two tries; tests pass one that does not. */
+  /** Waits between two attempts; tests pass a function that does not. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
-/** What every method takes beside its input. */
-export interface CallOptions {
-  /** Ends the call at once. */
-  signal?: AbortSignal | undefined
-  /**
-   * Longest time for this call, in milliseconds.
-   * @default the client's `timeoutMs`
-   */
-  timeoutMs?: number | undefined
-}
-
-/** An item, as the provider keeps it. */
+/** One item. */
 export interface Item {
   id: string
   name: string
 }
 
 /**
- * The items of one account. Every method throws an `IntegrationError`; where its signal ended it before
- * anything was changed, the signal's reason.
+ * The items of one account. Every method throws an `IntegrationError`, or the signal's reason if the signal ended
+ * the call before it had an effect.
  */
 export interface ExampleServiceClient {
   /**
-   * Creates an item. It is repeated only where it certainly was not created.
+   * Creates an item. The call is repeated only if the item was certainly not created.
    *
-   * @throws `provider_rejected`; `outcome_unknown` where the item may have been created
+   * @throws `provider_rejected`; `outcome_unknown` if the item may have been created
    */
   createItem(item: { name: string }, options?: CallOptions): Promise<Item>
   countItems(options?: CallOptions): Promise<number>
-  /** The account that the token belongs to; the cheapest way to see whether it is accepted. */
+  /** The account of the token: the cheapest way to check the token. */
   getAccount(options?: CallOptions): Promise<{ id: string; name: string }>
 }
 
@@ -71,40 +60,27 @@ export interface ExampleServiceClient {
  * ```
  */
 export function createExampleServiceClient(options: ExampleServiceClientOptions): ExampleServiceClient {
-  const { apiToken, baseUrl = DEFAULT_BASE_URL, timeoutMs = 30_000 } = options
-  const connection = {
+  const { apiToken, baseUrl = DEFAULT_BASE_URL, ...connection } = options
+  const provider = createProviderClient(exampleServiceProvider, {
+    ...connection,
     baseUrl,
+    credential: apiToken,
     headers: { authorization: `Bearer ${apiToken}` },
-    fetch: options.fetch,
-    wait: options.wait,
-  }
-  const read = createHttpClient(connection)
-  // A change that timed out is not made again, so one try may take all the time that there is.
-  const change = createHttpClient({ ...connection, timeoutMs: Number.POSITIVE_INFINITY })
+  })
 
   async function call<Schema extends z.ZodType>(
-    request: HttpRequest,
+    request: ProviderRequest,
     schema: Schema,
-    { signal, ...options }: CallOptions = {},
+    callOptions: CallOptions = {},
   ): Promise<z.output<Schema>> {
-    // Not when the client is made: a module that makes one must also load where there is no token.
-    if (!/^[!-~]+$/.test(apiToken)) throw missingToken()
-    const effect = request.method !== 'GET'
-    const http = effect ? change : read
-    const deadline = Date.now() + (options.timeoutMs ?? timeoutMs)
-    const answer = await http({ ...request, repeatable: !effect, signal, deadline }).catch(
-      (error: unknown) => {
-        throw callError(error, effect)
-      },
-    )
-    const parsed = schema.safeParse(answer.body)
-    if (!parsed.success) throw notUnderstood(answer.status, effect)
-    return parsed.data
+    const { value } = await provider.call(request, (body) => schema.safeParse(body).data, callOptions)
+    return value
   }
 
   return {
     async createItem({ name }, options) {
-      return call({ method: 'POST', path: '/items', json: { name } }, wireItem, options)
+      const effect = 'the item was created'
+      return call({ method: 'POST', path: '/items', json: { name }, effect }, wireItem, options)
     },
     async countItems(options) {
       return call({ method: 'GET', path: '/items/count' }, wireCount, options)
@@ -114,3 +90,5 @@ export function createExampleServiceClient(options: ExampleServiceClientOptions)
     },
   }
 }
+
+export type { CallOptions } from '@org/core/http'

@@ -1,18 +1,13 @@
 /**
- * Whose account an event is handled with: the deployment's, or the shared one.
+ * The account of an event: the deployment's, or the shared one.
  *
  * @module
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
-import {
-  type CallOptions,
-  createExampleServiceClient,
-  DEFAULT_BASE_URL,
-  type ExampleServiceClient,
-} from './client.ts'
+import { createExampleServiceClient, DEFAULT_BASE_URL, type ExampleServiceClient } from './client.ts'
 import { exampleService } from './integration.ts'
 
-/** What the host configures for all deployments. */
+/** The host's settings, for all deployments. */
 export interface ExampleServiceSettings {
   /** The platform's own account, for deployments of the type `shared` and for events without one. */
   shared?: { apiToken?: string | undefined } | undefined
@@ -20,9 +15,7 @@ export interface ExampleServiceSettings {
   baseUrl?: string | undefined
 }
 
-type Context = HandlerContext<ExampleServiceSettings>
-
-/** Everything that is needed to call the provider. */
+/** A token, and the base URL to use it with. */
 export interface Connection {
   apiToken: string
   baseUrl: string
@@ -44,28 +37,18 @@ export function fromInputs(
   })
 }
 
-/**
- * A client for the event at hand: with what the deployment published, else with its inputs, else, where there
- * is no deployment, with the shared token.
- */
-export async function connect(context: Context): Promise<ExampleServiceClient> {
-  const { deployment, settings } = context
-  if (!deployment) return openClient(sharedConnection(settings), context)
+/** A client for an event: with the published outputs, else the inputs, else the shared token. */
+export async function connect(
+  { deployment, fetch }: HandlerContext,
+  settings: ExampleServiceSettings,
+): Promise<ExampleServiceClient> {
+  if (!deployment) return createExampleServiceClient({ ...sharedConnection(settings), fetch })
   const outputs = await deployment.outputs(exampleService.outputs)
-  if (!outputs)
-    return openClient(fromInputs(await deployment.inputs(exampleService.inputs), settings), context)
-  // Not to the URL among the outputs: an event could name another, and a token goes to its own provider alone.
-  return openClient({ apiToken: outputs.apiToken, baseUrl: settings.baseUrl ?? DEFAULT_BASE_URL }, context)
-}
-
-/** A client for a connection. */
-export function openClient(connection: Connection, { fetch }: Context): ExampleServiceClient {
+  // Not `outputs.apiUrl`: an event could name any URL there, and a token goes only to its own provider.
+  const connection = outputs
+    ? { apiToken: outputs.apiToken, baseUrl: settings.baseUrl ?? DEFAULT_BASE_URL }
+    : fromInputs(await deployment.inputs(exampleService.inputs), settings)
   return createExampleServiceClient({ ...connection, fetch })
-}
-
-/** An event's deadline, for a call of the client. */
-export function callOptions({ signal, deadline }: Context): CallOptions {
-  return { signal, timeoutMs: deadline - Date.now() }
 }
 
 function sharedConnection({ shared, baseUrl = DEFAULT_BASE_URL }: ExampleServiceSettings): Connection {

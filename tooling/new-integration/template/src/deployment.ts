@@ -1,37 +1,38 @@
 /**
- * The life of a deployment: it connects to the provider, and tears nothing down.
+ * The life of a deployment. It connects to the provider and creates nothing there.
  *
  * @module
  */
-import { checkHealth, type HandlerContext, type Inputs, type Outputs } from '@org/core'
-import { callOptions, connect, type ExampleServiceSettings, fromInputs, openClient } from './connection.ts'
+import { checkHealth, type Handlers } from '@org/core'
+import { createExampleServiceClient } from './client.ts'
+import { connect, type ExampleServiceSettings, fromInputs } from './connection.ts'
 import type { exampleService } from './integration.ts'
 
-type Context = HandlerContext<ExampleServiceSettings>
+/** Makes the handlers of every event but FUNCTION_CALL. */
+export function createDeploymentHandlers(settings: ExampleServiceSettings) {
+  return {
+    /** Verifies the token, and publishes the connection. */
+    async created(inputs, context) {
+      const connection = fromInputs(inputs, settings)
+      const client = createExampleServiceClient({ ...connection, fetch: context.fetch })
+      const account = await client.getAccount(context)
+      context.log.info(`Connected to the account “${account.name}”.`, { serverType: inputs.serverType })
+      return { apiToken: connection.apiToken, apiUrl: connection.baseUrl }
+    },
 
-/** DEPLOYMENT_CREATED: resolves the token, verifies it, and publishes what others need. */
-export async function created(
-  inputs: Inputs<typeof exampleService>,
-  context: Context,
-): Promise<Outputs<typeof exampleService>> {
-  const connection = fromInputs(inputs, context.settings)
-  const account = await openClient(connection, context).getAccount(callOptions(context))
-  context.log.info(`Connected to the account “${account.name}”.`, { serverType: inputs.serverType })
-  return { apiToken: connection.apiToken, apiUrl: connection.baseUrl }
-}
+    /** The provider has nothing to tear down. */
+    async deleted(context) {
+      context.log.info('The account is disconnected.')
+    },
 
-/** DEPLOYMENT_DELETED: nothing external exists that could be torn down. */
-export async function deleted(context: Context): Promise<void> {
-  context.log.info('The connection to the account is no longer tracked.')
-}
+    /** Reads the account with the configured token. */
+    async health(context) {
+      const probe = async () => (await connect(context, settings)).getAccount(context)
+      return [await checkHealth('provider', probe)]
+    },
 
-/** HEALTH_CHECK: asks for the account with the configured token. */
-export async function health(context: Context) {
-  const probe = async () => (await connect(context)).getAccount(callOptions(context))
-  return [await checkHealth('provider', probe)]
-}
-
-/** METRIC_UPDATE: what the provider counts. */
-export async function metrics(context: Context) {
-  return { number_of_items: await (await connect(context)).countItems(callOptions(context)) }
+    async metrics(context) {
+      return { number_of_items: await (await connect(context, settings)).countItems(context) }
+    },
+  } satisfies Omit<Handlers<typeof exampleService>, 'functions'>
 }

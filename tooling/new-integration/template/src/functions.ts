@@ -1,19 +1,21 @@
 /**
- * What FUNCTION_CALL may run.
+ * The functions that FUNCTION_CALL runs.
  *
  * @module
  */
 import type { Handlers } from '@org/core'
-import { callOptions, connect, type ExampleServiceSettings } from './connection.ts'
+import { connect, type ExampleServiceSettings } from './connection.ts'
 import type { exampleService } from './integration.ts'
 
-/** The functions of the example service, by name. */
-export const functions = {
-  async createItem(item, context) {
-    return (await connect(context)).createItem(item, callOptions(context))
-  },
+/** Makes the functions, by name. */
+export function createFunctions(settings: ExampleServiceSettings) {
+  return {
+    async createItem(item, context) {
+      return (await connect(context, settings)).createItem(item, context)
+    },
 
-  async countItems(_, context) {
-    return { count: await (await connect(context)).countItems(callOptions(context)) }
-  },
-} satisfies Handlers<typeof exampleService, ExampleServiceSettings>['functions']
+    async countItems(_, context) {
+      return { count: await (await connect(context, settings)).countItems(context) }
+    },
+  } satisfies Handlers<typeof exampleService>['functions']
+}

@@ -11,30 +11,26 @@
  * ```
  * @module
  */
-import { createWebhookHandler, type HandlerDependencies, type Handlers, type WebhookHandler } from '@org/core'
+import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
 import type { ExampleServiceSettings } from './connection.ts'
-import { created, deleted, health, metrics } from './deployment.ts'
-import { functions } from './functions.ts'
+import { createDeploymentHandlers } from './deployment.ts'
+import { createFunctions } from './functions.ts'
 import { exampleService } from './integration.ts'
-
-const handlers = { created, deleted, health, metrics, functions } satisfies Handlers<
-  typeof exampleService,
-  ExampleServiceSettings
->
 
 /**
  * Makes the webhook handler of the example service.
  *
- * @param dependencies what every handler takes, and what the host configures for this one
+ * @param dependencies the platform and everything else that a host provides, and the settings of this integration
  */
 export function createHandler({
   shared,
   baseUrl,
   ...dependencies
 }: HandlerDependencies & ExampleServiceSettings): WebhookHandler {
-  const secrets = [...(dependencies.secrets ?? []), ...(shared?.apiToken ? [shared.apiToken] : [])]
   const settings = { shared, baseUrl }
-  return createWebhookHandler(exampleService, handlers, { ...dependencies, secrets, settings })
+  const secrets = [...(dependencies.secrets ?? []), ...(shared?.apiToken ? [shared.apiToken] : [])]
+  const handlers = { ...createDeploymentHandlers(settings), functions: createFunctions(settings) }
+  return createWebhookHandler(exampleService, handlers, { ...dependencies, secrets })
 }
 
 export type { ExampleServiceSettings } from './connection.ts'

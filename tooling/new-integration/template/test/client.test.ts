@@ -47,7 +47,7 @@ describe('the client', () => {
       provider.faults.add({ path: '/items', ...fault })
       await expect(clientOf().createItem({ name: 'One' })).rejects.toMatchObject({
         code: 'outcome_unknown',
-        sent: 'unknown',
+        effect: 'unknown',
       })
       expect(provider.items.size).toBe(1)
     },

@@ -1,5 +1,12 @@
 import type { Json } from '../../contract/handler-context.ts'
-import type { ClaimRequest, ClaimResult, DeliveryStore, Lease, RecordedResponse, SubjectRecord } from '../store.ts'
+import type {
+  ClaimRequest,
+  ClaimResult,
+  DeliveryStore,
+  Lease,
+  RecordedResponse,
+  SubjectRecord,
+} from '../store.ts'
 
 interface StoredRecord {
   fence: number
