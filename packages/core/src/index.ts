@@ -46,15 +46,13 @@ export { createJsonLogger, escapeInvisible, type Logger, type LogLevel } from '.
 export { type JsonSchema, type Manifest, manifestSchema, toJsonSchema, toManifest } from './manifest.ts'
 export type { EventOutcome, EventRecord, EventStep, Observer } from './observer.ts'
 export type {
-  DescribedProblem,
+  DescribedEvent,
   OpenApiDocument,
   OpenApiInfo,
   OpenApiOperation,
   OpenApiParameter,
   OpenApiResponse,
 } from './openapi/document.ts'
-export type { DescribedEvent } from './openapi/events.ts'
-export type { DescribedFunction } from './openapi/functions.ts'
 export type { AnswerDescription, RouteDescription } from './openapi/routes.ts'
 export { toOpenApi } from './openapi.ts'
 export type {

@@ -1,26 +1,30 @@
 /**
- * The host's contract as an OpenAPI 3.1 document, from the same schemas that validate.
+ * The host's contract as an OpenAPI 3.1 document, derived from the schemas that validate requests.
  *
  * @module
  */
 import { eventSchemas } from './event.ts'
-import type { IntegrationDefinition } from './integration.ts'
+import type { FunctionDefinition, IntegrationDefinition } from './integration.ts'
 import { createComponents } from './openapi/components.ts'
-import type { OpenApiDocument, OpenApiInfo, OpenApiOperation } from './openapi/document.ts'
-import { type DescribedWebhook, describeWebhook } from './openapi/events.ts'
-import { createFunctionDescriber, toPascalCase } from './openapi/functions.ts'
-import { header, headerComponents, problemComponents, problemsOf } from './openapi/problems.ts'
-import { describeRoute, type RouteDescription } from './openapi/routes.ts'
-import { ifSigned, parameterComponents, securitySchemes, signatureParameters } from './openapi/signature.ts'
+import type { OpenApiDocument, OpenApiInfo } from './openapi/document.ts'
+import { describeWebhook, type FunctionSchemas } from './openapi/events.ts'
+import {
+  describeRoute,
+  headers,
+  parameters,
+  problemResponses,
+  type RouteDescription,
+  securitySchemes,
+} from './openapi/routes.ts'
 import { problemSchema } from './problem.ts'
 
 /**
- * The OpenAPI document of a host.
+ * Makes the OpenAPI document of a host.
  *
- * @param integrations those that the host has a route for
- * @param info what the host is
- * @param routes those beside the webhooks
- * @throws {Error} where a schema can't be said in JSON Schema
+ * @param integrations the integrations of the host, each with a webhook of its own
+ * @param info title, version and description of the host
+ * @param routes the routes beside the webhooks
+ * @throws {Error} if JSON Schema cannot represent a schema
  */
 export function toOpenApi(
   integrations: readonly IntegrationDefinition[],
@@ -32,13 +36,10 @@ export function toOpenApi(
   components.input(eventSchemas.DEPLOYMENT_CREATED.shape.deployment, 'Deployment')
   components.input(eventSchemas.FUNCTION_CALL.shape.functionCall, 'FunctionCall')
   components.input(eventSchemas.DOWNLOAD_STARTED.shape.download.unwrap(), 'Download')
-  const describeFunction = createFunctionDescriber(components)
+  const functions = new Map<FunctionDefinition, FunctionSchemas>()
   const webhooks = integrations.map((definition) => {
-    const functions = Object.entries(definition.functions).map(([name, each]) =>
-      describeFunction(name, each, toPascalCase(definition.name)),
-    )
-    const webhook = describeWebhook(definition, functions, components)
-    return [`/${definition.name}/webhook`, { post: toOperation(definition, webhook) }] as const
+    const post = describeWebhook(definition, components, functions)
+    return [`/${definition.name}/webhook`, { post }] as const
   })
   const others = routes.map((route) => [route.path, { get: describeRoute(route, components) }] as const)
   return {
@@ -47,43 +48,15 @@ export function toOpenApi(
     servers: [{ url: '/', description: 'This host.' }],
     tags: [
       ...integrations.map(({ name, description }) => ({ name, description })),
-      ...(routes.length === 0 ? [] : [{ name: 'host', description: 'What the host says of itself.' }]),
+      ...(routes.length === 0 ? [] : [{ name: 'host', description: 'Status and description of the host.' }]),
     ],
     paths: Object.fromEntries([...webhooks, ...others]),
     components: {
       schemas: components.toSchemas(),
-      responses: problemComponents(),
-      parameters: parameterComponents,
-      headers: headerComponents,
+      responses: problemResponses(),
+      parameters,
+      headers,
       securitySchemes,
     },
-  }
-}
-
-function toOperation(
-  definition: IntegrationDefinition,
-  { request, answer, events, examples }: DescribedWebhook,
-): OpenApiOperation {
-  return {
-    operationId: `post${toPascalCase(definition.name)}Event`,
-    tags: [definition.name],
-    summary: definition.title,
-    description: definition.description,
-    security: ifSigned,
-    parameters: signatureParameters,
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: request, examples } },
-    },
-    responses: {
-      200: {
-        description: 'What came of the event; the shape follows from its name.',
-        headers: { 'idempotency-replayed': header('IdempotencyReplayed') },
-        content: { 'application/json': { schema: answer } },
-      },
-      ...problemsOf(definition),
-    },
-    'x-events': events,
-    ...(Object.keys(definition.metrics).length === 0 ? {} : { 'x-metrics': { ...definition.metrics } }),
   }
 }
