@@ -12,33 +12,29 @@ type Direction = 'input' | 'output'
 /** Collects the schemas of requests (`input`) and responses (`output`). */
 export type Components = ReturnType<typeof createComponents>
 
-/** Keywords whose value is data, not a schema. */
-const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'discriminator', 'enum', 'examples'])
-
 /** Makes an empty collection. */
 export function createComponents() {
   const registries = { input: z.registry<{ id: string }>(), output: z.registry<{ id: string }>() }
   const taken = new Set<string>()
 
-  /** Adds a schema under its title, or under the first free name, and returns the reference to it. */
+  /** Adds a schema under its title or the first free name. A schema that is already there keeps its name. */
   const adder = (direction: Direction) => {
     const registry = registries[direction]
     return (schema: z.ZodType, ...names: string[]): Reference => {
-      const known = registry.get(schema)?.id
-      if (known !== undefined) return refer('schemas', known)
       const wanted = [schema.meta()?.title ?? [], names].flat()
-      const id = wanted.find((name) => !taken.has(name))
+      const id = registry.get(schema)?.id ?? wanted.find((name) => !taken.has(name))
       if (id === undefined) throw new Error(`Two schemas have the name ${wanted.join(' or ')}.`)
+      if (!registry.has(schema)) registry.add(schema, { id })
       taken.add(id)
-      registry.add(schema, { id })
       return refer('schemas', id)
     }
   }
 
   const convert = (io: Direction) => {
+    const uri = (id: string) => refer('schemas', id).$ref
     const { schemas } = z.toJSONSchema(registries[io], {
       io,
-      uri: (id) => refer('schemas', id).$ref,
+      uri,
       override: ({ jsonSchema }) => useExtensions(jsonSchema, io),
     })
     return Object.entries(schemas).map(([name, { $schema: _, $id: _id, ...rest }]) => [name, rest] as const)
@@ -78,49 +74,34 @@ function useExtensions(schema: z.core.JSONSchema.BaseSchema, io: Direction): voi
   if (io === 'output') delete schema.writeOnly
 }
 
-/** Moves every nested schema with a title to the top, under its title, and refers to it from where it was. */
+/** Keywords whose value is data, not a schema. */
+const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'discriminator', 'enum', 'examples'])
+
+/** Moves each nested schema with a title to the top, and leaves a reference. Of two with one title, the first. */
 function shareTitled(schemas: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
   const shared = new Map<string, JsonSchema>()
-
-  function share(name: string, schema: JsonSchema): JsonSchema {
+  const share = (name: string, schema: object) => {
     const written = shared.get(name) ?? visitMembers(schema)
     shared.set(name, written)
     return written
   }
-
-  function visitMembers(schema: JsonSchema): JsonSchema {
-    const members = Object.entries(schema)
-    return Object.fromEntries(
-      members.map(([key, value]) => [key, DATA_KEYWORDS.has(key) ? value : visit(value)]),
+  const visitMembers = (schema: object): JsonSchema =>
+    Object.fromEntries(
+      Object.entries(schema).map(([key, value]) => [key, DATA_KEYWORDS.has(key) ? value : visit(value)]),
     )
-  }
-
-  function visit(value: unknown): unknown {
+  const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit)
-    if (!isRecord(value)) return value
-    const { title } = value
+    if (typeof value !== 'object' || value === null) return value
     const written = visitMembers(value)
-    // If two different schemas have one title, only the first is moved.
-    return typeof title === 'string' && isSame(share(title, schemas[title] ?? value), written)
-      ? refer('schemas', title)
-      : written
+    const { title } = written
+    const isShared = typeof title === 'string' && isSame(share(title, schemas[title] ?? value), written)
+    return isShared ? refer('schemas', title) : written
   }
-
   for (const [name, schema] of Object.entries(schemas)) share(name, schema)
   return Object.fromEntries([...shared].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 /** Whether two schemas accept the same values; their examples may differ. */
 function isSame({ examples: _one, ...one }: JsonSchema, { examples: _other, ...other }: JsonSchema): boolean {
-  const toText = (schema: JsonSchema) =>
-    JSON.stringify(schema, (_, value: unknown) =>
-      isRecord(value)
-        ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : value,
-    )
-  return toText(one) === toText(other)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return JSON.stringify(one) === JSON.stringify(other)
 }

@@ -5,10 +5,18 @@
  */
 import type { ErrorCode } from '../errors.ts'
 import type { EventName } from '../event.ts'
+import type { MetricDefinition } from '../integration.ts'
 import type { JsonSchema } from '../manifest.ts'
 
 /** A reference to a component of the document. */
 export type Reference = { $ref: string }
+
+/** Title, version and description of the host. */
+export interface OpenApiInfo {
+  title: string
+  version: string
+  description?: string
+}
 
 /** An OpenAPI document, as plain data. */
 export interface OpenApiDocument {
@@ -27,13 +35,6 @@ export interface OpenApiDocument {
   }
 }
 
-/** Title, version and description of the host. */
-export interface OpenApiInfo {
-  title: string
-  version: string
-  description?: string
-}
-
 /** One operation. */
 export interface OpenApiOperation {
   operationId: string
@@ -47,7 +48,7 @@ export interface OpenApiOperation {
   /** Of a webhook: each event and each function, with its request and responses. */
   'x-events'?: DescribedEvent[]
   /** Of a webhook: the metrics that METRIC_UPDATE reports, by name. */
-  'x-metrics'?: Record<string, { description: string; unit?: string }>
+  'x-metrics'?: Record<string, MetricDefinition>
 }
 
 /** Example values, by name. */
@@ -77,19 +78,15 @@ export interface DescribedEvent {
   description: string
   /** Whether the integration handles the event. It answers any other event with `ignored`. */
   handled: boolean
-  /** Of FUNCTION_CALL: the function. */
-  function?: DescribedFunction
+  function?: {
+    name: string
+    aliases: string[]
+    description: string
+    /** Whether it creates, changes, deletes or sends something. */
+    effect: boolean
+    arguments: Reference
+    result: Reference
+  }
   request: Reference
   answers: Reference[]
-}
-
-/** One function of an integration. */
-export interface DescribedFunction {
-  name: string
-  aliases: string[]
-  description: string
-  /** Whether it creates, changes, deletes or sends something. */
-  effect: boolean
-  arguments: Reference
-  result: Reference
 }

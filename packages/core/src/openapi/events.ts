@@ -13,9 +13,8 @@ import {
 } from '../answer-schema.ts'
 import { type EventName, eventNames, eventSchemas } from '../event.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../integration.ts'
-import { type JsonSchema, toJsonSchema } from '../manifest.ts'
 import { type Components, refer, toPascalCase } from './components.ts'
-import type { DescribedEvent, DescribedFunction, OpenApiExamples, OpenApiOperation } from './document.ts'
+import type { DescribedEvent, OpenApiExamples, OpenApiOperation } from './document.ts'
 import { problemsOf, signature } from './routes.ts'
 
 /** An object whose name tells it from the others of a union. */
@@ -23,10 +22,10 @@ type Named = z.ZodObject<{ name: z.ZodLiteral<string> | z.ZodEnum }>
 
 /** The schemas of one function. */
 export interface FunctionSchemas {
-  described: DescribedFunction
-  arguments: z.ZodObject
+  described: NonNullable<DescribedEvent['function']>
   call: Named
   answer: z.ZodType
+  example: unknown
 }
 
 /**
@@ -41,47 +40,48 @@ export function describeWebhook(
 ): OpenApiOperation {
   const prefix = toPascalCase(definition.name)
   const functions = Object.entries(definition.functions).map(([name, each]) => {
-    const described = shared.get(each) ?? describeFunction(name, each, prefix, components)
-    shared.set(each, described)
-    return described
+    const schemas = shared.get(each) ?? describeFunction(name, each, prefix, components)
+    shared.set(each, schemas)
+    return schemas
   })
   const requests: Named[] = []
-  const answers = new Set<z.ZodType>()
+  const responses = new Set<z.ZodType>()
   const examples: OpenApiExamples = {}
-  const addAnswer = (schema: z.ZodType, name: string) => {
-    answers.add(schema)
-    return components.output(schema, name)
+  const addResponse = (schema: z.ZodType, ...names: string[]) => {
+    responses.add(schema)
+    return components.output(schema, ...names)
   }
 
   const events = eventNames.flatMap((name): DescribedEvent[] => {
     const general = eventSchemas[name]
     const handled = name === 'WEBHOOK_CHALLENGE' || definition.events.includes(name)
-    const schema = handled ? narrowEvent(name, definition, functions, components) : general
-    requests.push(schema)
-    const request = components.input(schema, `${schema === general ? '' : prefix}${toPascalCase(name)}Event`)
-    const common = { event: name, description: general.description ?? '', handled, request }
+    const request = handled ? narrowEvent(name, definition, functions, components) : general
+    requests.push(request)
+    const title = `${request === general ? '' : prefix}${toPascalCase(name)}Event`
+    const { description = '' } = general
+    const common = { event: name, description, handled, request: components.input(request, title) }
     if (handled && name === 'FUNCTION_CALL') {
-      return functions.map(({ described, answer, arguments: input }) => {
-        const functionCall = { name: described.name, arguments: exampleOf(input) }
+      return functions.map(({ described, answer, example }) => {
+        const functionCall = { name: described.name, arguments: example }
         examples[described.name] = { value: { name, functionCall } }
         const { description } = described
-        return { ...common, description, function: described, answers: [addAnswer(answer, '')] }
+        return { ...common, description, function: described, answers: [addResponse(answer)] }
       })
     }
-    if (handled) examples[name] = { value: exampleEvent(name, definition) }
-    const possible = answersTo(name, handled, definition)
-    return [{ ...common, answers: possible.map(([title, answer]) => addAnswer(answer, title)) }]
+    if (handled) examples[name] = { value: { name, ...exampleEvent(name, definition) } }
+    const answers = answersTo(name, handled, definition)
+    return [{ ...common, answers: answers.map(([title, answer]) => addResponse(answer, title)) }]
   })
 
-  const request = components.input(oneOfNamed(requests, components), `${prefix}Event`)
-  const answer = components.output(z.union([...answers]), `${prefix}Answer`)
+  const schema = components.input(oneOfNamed(requests, components), `${prefix}Event`)
+  const answer = components.output(z.union([...responses]), `${prefix}Answer`)
   return {
     operationId: `post${prefix}Event`,
     tags: [definition.name],
     summary: definition.title,
     description: definition.description,
     ...signature,
-    requestBody: { required: true, content: { 'application/json': { schema: request, examples } } },
+    requestBody: { required: true, content: { 'application/json': { schema, examples } } },
     responses: {
       200: {
         description: 'The outcome of the event. Its shape depends on the event’s name.',
@@ -91,7 +91,7 @@ export function describeWebhook(
       ...problemsOf(definition),
     },
     'x-events': events,
-    ...(Object.keys(definition.metrics).length === 0 ? {} : { 'x-metrics': { ...definition.metrics } }),
+    ...(Object.keys(definition.metrics).length > 0 && { 'x-metrics': { ...definition.metrics } }),
   }
 }
 
@@ -103,31 +103,22 @@ function describeFunction(
 ): FunctionSchemas {
   const title = toPascalCase(name)
   const names = (kind: string) => [`${title}${kind}`, `${prefix}${title}${kind}`]
+  const optional = input.safeParse({}).success
   const call = z
-    .object({
-      name: z.enum([name, ...aliases]),
-      arguments: input.safeParse({}).success ? input.optional() : input,
-    })
+    .object({ name: z.enum([name, ...aliases]), arguments: optional ? input.optional() : input })
     .describe(description)
   const answer = functionAnswer(result)
-  const described = {
-    name,
-    aliases: [...aliases],
-    description,
-    effect,
+  const references = {
     arguments: components.input(input, ...names('Arguments')),
     result: components.output(result, ...names('Result')),
   }
   components.input(call, ...names('Call'))
   components.output(answer, ...names('Answer'))
-  return { described, arguments: input, call, answer }
+  const described = { name, aliases: [...aliases], description, effect, ...references }
+  return { described, call, answer, example: exampleOf(input) }
 }
 
-const blank = z
-  .literal(['', null])
-  .describe('What a form sends for a field that was left empty: it counts as left out.')
-
-/** Narrows the schema of an event to the inputs, functions and files of an integration. */
+/** Narrows the schema of an event to the inputs, functions and files of an integration that handles it. */
 function narrowEvent(
   name: EventName,
   definition: IntegrationDefinition,
@@ -137,49 +128,44 @@ function narrowEvent(
   const prefix = toPascalCase(definition.name)
   const { DEPLOYMENT_CREATED, DOWNLOAD_STARTED, FUNCTION_CALL } = eventSchemas
   const describe = (schema: Named) => schema.describe(eventSchemas[name].description ?? '')
-  switch (name) {
-    case 'DEPLOYMENT_CREATED': {
-      const inputs = toForm(definition.inputs)
-      components.input(blank, 'Blank')
-      components.input(inputs, `${prefix}Inputs`)
-      const deployment = DEPLOYMENT_CREATED.shape.deployment
-        .extend({ inputs: inputs.optional().describe('Read from the platform where they are left out.') })
-        .describe('The deployment to set up.')
-      components.input(deployment, `${prefix}Deployment`)
-      return describe(DEPLOYMENT_CREATED.extend({ deployment }))
-    }
-    case 'FUNCTION_CALL': {
-      if (functions.length === 0) return FUNCTION_CALL
-      const calls = functions.map(({ call }) => call)
-      const functionCall = oneOfNamed(calls, components)
-      components.input(functionCall, `${prefix}FunctionCall`)
-      return describe(FUNCTION_CALL.extend({ functionCall }))
-    }
-    case 'DOWNLOAD_STARTED': {
-      const download = DOWNLOAD_STARTED.shape.download.unwrap()
-      const { description = '' } = download.shape.file
-      const file = z.enum(definition.downloads).optional().describe(description)
-      return describe(DOWNLOAD_STARTED.extend({ download: download.extend({ file }).optional() }))
-    }
-    default:
-      return eventSchemas[name]
+  if (name === 'DEPLOYMENT_CREATED') {
+    const inputs = toForm(definition.inputs)
+    components.input(blank, 'Blank')
+    components.input(inputs, `${prefix}Inputs`)
+    const deployment = DEPLOYMENT_CREATED.shape.deployment
+      .extend({ inputs: inputs.optional().describe('If absent, the host reads them from the platform.') })
+      .describe('The deployment to set up.')
+    components.input(deployment, `${prefix}Deployment`)
+    return describe(DEPLOYMENT_CREATED.extend({ deployment }))
   }
+  if (name === 'FUNCTION_CALL' && functions.length > 0) {
+    const calls = functions.map(({ call }) => call)
+    const functionCall = oneOfNamed(calls, components)
+    components.input(functionCall, `${prefix}FunctionCall`)
+    return describe(FUNCTION_CALL.extend({ functionCall }))
+  }
+  if (name === 'DOWNLOAD_STARTED') {
+    const download = DOWNLOAD_STARTED.shape.download.unwrap()
+    const { description = '' } = download.shape.file
+    const file = z.enum(definition.downloads).optional().describe(description)
+    return describe(DOWNLOAD_STARTED.extend({ download: download.extend({ file }).optional() }))
+  }
+  return eventSchemas[name]
 }
 
 /** A union of objects that the components have already, with the `name` as its discriminator. */
 function oneOfNamed(schemas: readonly Named[], components: Components): z.ZodType {
-  const mapping = Object.fromEntries(
-    schemas.flatMap((schema) => {
-      const { $ref } = components.input(schema)
-      return [...schema.shape.name._zod.values].map((name) => [name, $ref])
-    }),
-  )
   const [first, ...others] = schemas
   if (!first) return z.never()
-  return z
-    .discriminatedUnion('name', [first, ...others])
-    .meta({ discriminator: { propertyName: 'name', mapping } })
+  const mapping = schemas.flatMap((schema) => {
+    const { $ref } = components.input(schema)
+    return [...schema.shape.name._zod.values].map((name) => [name, $ref])
+  })
+  const discriminator = { propertyName: 'name', mapping: Object.fromEntries(mapping) }
+  return z.discriminatedUnion('name', [first, ...others]).meta({ discriminator })
 }
+
+const blank = z.literal(['', null]).describe('A form field that was left empty. It counts as absent.')
 
 /** The inputs as a form sends them: an optional field may be blank. */
 function toForm(inputs: z.ZodObject): z.ZodObject {
@@ -190,39 +176,33 @@ function toForm(inputs: z.ZodObject): z.ZodObject {
   return z.object(Object.fromEntries(fields)).meta({ ...inputs.meta() })
 }
 
-/** The responses to an event, by name; those to a function are made with the function. */
+/** The responses to an event, by name. {@link describeFunction} makes those to a function. */
 function answersTo(
   name: EventName,
   handled: boolean,
   definition: IntegrationDefinition,
-): [name: string, schema: z.ZodType][] {
+): [string, z.ZodType][] {
   const ignored: [string, z.ZodType] = ['IgnoredAnswer', ignoredAnswer]
   if (!handled || name === 'FUNCTION_CALL') return [ignored]
   const title = `${toPascalCase(name)}Answer`
-  const own = toPascalCase(definition.name) + title
-  if (name === 'DEPLOYMENT_CREATED') return [[own, createdAnswer(definition)], ignored]
-  if (name === 'METRIC_UPDATE') return [[own, metricsAnswer(definition)]]
+  const ownTitle = toPascalCase(definition.name) + title
+  if (name === 'DEPLOYMENT_CREATED') return [[ownTitle, createdAnswer(definition)], ignored]
+  if (name === 'METRIC_UPDATE') return [[ownTitle, metricsAnswer(definition)]]
   return [[title, answerSchemas[name]]]
 }
 
-function exampleEvent(name: EventName, definition: IntegrationDefinition): Record<string, unknown> {
+function exampleEvent(name: EventName, { events, inputs, downloads }: IntegrationDefinition): object {
   const deployment = { id: 'dep_123' }
-  switch (name) {
-    case 'WEBHOOK_CHALLENGE':
-      return { name, challenge: 'c_9f2b41' }
-    case 'DEPLOYMENT_CREATED':
-      return { name, deployment: { ...deployment, inputs: exampleOf(definition.inputs) } }
-    case 'DOWNLOAD_STARTED':
-      return { name, deployment, download: { id: 'dl_1', file: definition.downloads[0] } }
-    default:
-      return definition.events.includes('DEPLOYMENT_CREATED') ? { name, deployment } : { name }
-  }
+  if (name === 'WEBHOOK_CHALLENGE') return { challenge: 'c_9f2b41' }
+  if (name === 'DEPLOYMENT_CREATED') return { deployment: { ...deployment, inputs: exampleOf(inputs) } }
+  if (name === 'DOWNLOAD_STARTED') return { deployment, download: { id: 'dl_1', file: downloads[0] } }
+  return events.includes('DEPLOYMENT_CREATED') ? { deployment } : {}
 }
 
 /** A valid value: the first of the schema’s own examples, else one with only the required fields. */
 function exampleOf(schema: z.ZodType): unknown {
-  const examples = schema.meta()?.examples
-  return Array.isArray(examples) ? examples[0] : invent(toJsonSchema(schema, 'input'))
+  const { examples } = z.object({ examples: z.array(z.unknown()).default([]) }).parse(schema.meta() ?? {})
+  return examples[0] ?? invent(z.toJSONSchema(schema, { io: 'input' }))
 }
 
 const texts: Readonly<Record<string, string>> = {
@@ -232,29 +212,24 @@ const texts: Readonly<Record<string, string>> = {
   email: 'ada@example.com',
 }
 
-function invent(schema: JsonSchema): unknown {
-  const { examples, enum: values, anyOf, oneOf } = schema
-  for (const choices of [examples, values]) if (Array.isArray(choices)) return choices[0]
-  for (const keyword of ['const', 'default']) if (keyword in schema) return schema[keyword]
-  for (const schemas of [anyOf, oneOf]) if (Array.isArray(schemas)) return invent(asSchema(schemas[0]))
+function invent(schema: z.core.JSONSchema._JSONSchema | z.core.JSONSchema._JSONSchema[] = {}): unknown {
+  if (typeof schema === 'boolean' || Array.isArray(schema)) return undefined
+  const { const: constant, default: preset, enum: values, examples, required = [], properties } = schema
+  const given = [examples?.[0], values?.[0], constant, preset].find((value) => value !== undefined)
+  if (given !== undefined) return given
+  const [choice] = schema.anyOf ?? schema.oneOf ?? []
+  if (choice !== undefined) return invent(choice)
   switch (schema.type) {
-    case 'object': {
-      const properties = asSchema(schema.properties)
-      const required = Array.isArray(schema.required) ? schema.required.map(String) : []
-      return Object.fromEntries(required.map((name) => [name, invent(asSchema(properties[name]))]))
-    }
+    case 'object':
+      return Object.fromEntries(required.map((name) => [name, invent(properties?.[name])]))
     case 'array':
-      return [invent(asSchema(schema.items))]
+      return [invent(schema.items)]
     case 'boolean':
       return true
     case 'integer':
     case 'number':
       return 1
     default:
-      return texts[String(schema.format)] ?? 'text'
+      return texts[schema.format ?? ''] ?? 'text'
   }
-}
-
-function asSchema(value: unknown): JsonSchema {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -29,7 +29,7 @@ export interface RouteDescription {
   /** The parameters in the query, by name. */
   query?: z.ZodObject
   /**
-   * Whether the request needs a signature, like a webhook, if the host has a secret.
+   * Whether a request must be signed like a webhook, if the host has a secret.
    * @default false
    */
   signed?: boolean
@@ -44,56 +44,49 @@ export interface AnswerDescription {
   description: string
   /** @default 'application/json' */
   mediaType?: string
-  /** A schema with a title becomes a component of that name, also if it is nested. */
+  /** Each schema with a title, nested ones too, becomes a component of that name. */
   schema: z.ZodType
 }
 
 const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
 /** Codes with a second status. `invalid_event` is 422 if the delivery id was used with another body. */
 const secondStatus: Partial<Record<ErrorCode, number>> = { invalid_event: 422 }
-/** Failures that are recorded, and sent again to a redelivery. */
-const RECORDED: readonly number[] = [409, 422]
+/** Failures that are recorded and replayed to a redelivery. */
+const REPLAYED: readonly number[] = [409, 422]
 /** Failures that need no call to a provider or to the platform. */
 const ALWAYS_POSSIBLE: readonly number[] = [400, 401, 405, 413, 415, 500, 503]
 
 /** The headers of responses. */
 export const headers: OpenApiDocument['components']['headers'] = {
   RetryAfter: {
-    description: 'Seconds to wait before the same request is sent again.',
+    description: 'The number of seconds to wait before sending the same request again.',
     schema: { type: 'integer', minimum: 0 },
   },
   IdempotencyReplayed: {
     description:
-      'Present where this delivery was answered before, and this is the recorded answer: nothing was done again, and sensitive outputs are left out.',
+      'Present if the host answered this delivery before. The response is the recorded one, without sensitive outputs, and nothing was done again.',
     schema: { const: 'true' },
   },
-  Allow: { description: 'The methods that the route has.', schema: { type: 'string' } },
+  Allow: { description: 'The methods of the route.', schema: { type: 'string' } },
 }
 
 /** The headers of a signed request (Standard Webhooks). */
-export const parameters: OpenApiDocument['components']['parameters'] = {
-  WebhookId: {
-    name: 'webhook-id',
-    in: 'header',
-    required: false,
-    description:
-      'The delivery’s id, the same for every redelivery; the event’s own `id` where it is left out. With neither, nothing is recognised again.',
-    schema: { type: 'string', maxLength: 200 },
-  },
-  WebhookTimestamp: {
-    name: 'webhook-timestamp',
-    in: 'header',
-    required: false,
-    description: 'When it was signed, in seconds since 1970: at most five minutes from now.',
-    schema: { type: 'string', pattern: '^\\d+$' },
-  },
-  WebhookSignature: {
-    name: 'webhook-signature',
-    in: 'header',
-    required: false,
-    description: 'One or more signatures, separated by spaces; see the security scheme.',
-    schema: { type: 'string' },
-  },
+export const parameters = {
+  WebhookId: toHeader(
+    'webhook-id',
+    'The id of the delivery, the same for every redelivery. If absent, the `id` of the event. With neither, the host does not recognise a redelivery.',
+    { type: 'string', maxLength: 200 },
+  ),
+  WebhookTimestamp: toHeader(
+    'webhook-timestamp',
+    'The time of the signature, in seconds since 1970. At most five minutes from now.',
+    { type: 'string', pattern: '^\\d+$' },
+  ),
+  WebhookSignature: toHeader(
+    'webhook-signature',
+    'One or more signatures, separated by spaces. See the security scheme.',
+    { type: 'string' },
+  ),
 }
 
 /** How a request is signed. */
@@ -103,13 +96,13 @@ export const securitySchemes = {
     in: 'header',
     name: 'webhook-signature',
     description:
-      'Standard Webhooks 1.0 (https://www.standardwebhooks.com): `v1,` and the base64 of the HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`, byte by byte, under the shared secret (`whsec_…`). Required where the host holds a secret, as it must in production.',
+      'Standard Webhooks 1.0 (https://www.standardwebhooks.com): `v1,` and the base64 of the HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>` under the shared secret (`whsec_…`). The body is signed byte by byte. Required if the host has a secret.',
   },
 }
 
 /** Part of an operation whose requests are signed if the host has a secret. */
-export const signature = {
-  security: [{ standardWebhooks: [] }, {}] as OpenApiOperation['security'],
+export const signature: Required<Pick<OpenApiOperation, 'security' | 'parameters'>> = {
+  security: [{ standardWebhooks: [] }, {}],
   parameters: Object.keys(parameters).map((name) => refer('parameters', name)),
 }
 
@@ -121,10 +114,10 @@ export function problemResponses(): Record<string, OpenApiResponse> {
 
 /** The failures of an integration's webhook, by status. */
 export function problemsOf({ events }: IntegrationDefinition): Record<string, Reference> {
-  const acts = events.some((event) => event !== 'HEALTH_CHECK')
+  const callsOut = events.some((event) => event !== 'HEALTH_CHECK')
   const possible = codes.filter((code) => {
     const { status } = errorCodes[code]
-    return status === 404 ? events.includes('FUNCTION_CALL') : acts || ALWAYS_POSSIBLE.includes(status)
+    return status === 404 ? events.includes('FUNCTION_CALL') : callsOut || ALWAYS_POSSIBLE.includes(status)
   })
   return referToProblems(possible)
 }
@@ -148,11 +141,15 @@ export function describeRoute(route: RouteDescription, components: Components): 
     operationId,
     tags: ['host'],
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...(description !== undefined && { description }),
     security: signed ? signature.security : [],
-    ...(all.length === 0 ? {} : { parameters: all }),
+    ...(all.length > 0 && { parameters: all }),
     responses: { ...Object.fromEntries(responses), ...referToProblems(problems) },
   }
+}
+
+function toHeader(name: string, description: string, schema: OpenApiParameter['schema']): OpenApiParameter {
+  return { name, in: 'header', required: false, description, schema }
 }
 
 function toParameters(where: 'path' | 'query', schema: z.ZodObject | undefined): OpenApiParameter[] {
@@ -172,7 +169,7 @@ function toProblemResponse(status: number): OpenApiResponse {
   const own = codes.filter((code) => errorCodes[code].status === status || secondStatus[code] === status)
   const sent = {
     ...(own.some((code) => errorCodes[code].retryable) && { 'Retry-After': refer('headers', 'RetryAfter') }),
-    ...(RECORDED.includes(status) && { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') }),
+    ...(REPLAYED.includes(status) && { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') }),
     ...(status === 405 && { Allow: refer('headers', 'Allow') }),
   }
   const details = { type: 'object', properties: { status: { const: status }, code: { enum: own } } }

@@ -1,5 +1,5 @@
 /**
- * A delivery store in one file, for one machine: several processes may share it, and it survives a crash of
+ * A delivery store in one file, for one machine. Several processes may share it, and it survives a crash of
  * the process and of the machine. Needs Node 22.13 or later.
  *
  * @module
@@ -7,14 +7,15 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import * as z from 'zod'
-import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease, SubjectRecord } from '../delivery.ts'
-import { LATER_COLUMNS, SCHEMA } from './sqlite-schema.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease } from '../delivery.ts'
+import { answerFacts, readSteps, recordedAnswer, UNFINISHED_MS, writeSteps } from './records.ts'
+import { LATER_COLUMNS, SCHEMA, SQL } from './sqlite-schema.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
-  /** The file; it and its folder are made where they are missing. `:memory:` keeps nothing. */
+  /** Path of the file. The store creates it and its folder. `:memory:` keeps nothing. */
   file: string
   /**
    * The time in milliseconds since 1970.
@@ -28,129 +29,41 @@ export interface SqliteStore extends DeliveryStore {
   close(): void
 }
 
-const CLAIM = `
-  INSERT INTO subjects (subject, fence, owner, lease_until, delivery, digest, taken_over, claimed, expires)
-  SELECT :subject, 1, :owner, :until, :delivery, :digest, 0, :now, :expires
-  WHERE NOT EXISTS (
-    SELECT 1 FROM answers WHERE subject = :subject AND delivery = :delivery AND expires > :now
-  )
-  ON CONFLICT (subject) DO UPDATE SET
-    fence = fence + 1,
-    taken_over = owner IS NOT NULL AND subjects.expires > :now,
-    owner = excluded.owner,
-    lease_until = excluded.lease_until,
-    delivery = excluded.delivery,
-    digest = excluded.digest,
-    claimed = excluded.claimed,
-    expires = MAX(subjects.expires, excluded.expires)
-  WHERE owner IS NULL OR lease_until <= :now
-  RETURNING fence, taken_over
-`
-
-const HELD = 'subject = :subject AND owner = :owner AND fence = :fence AND lease_until > :now'
+/** One in so many claims removes the expired records. */
+const PURGE_EVERY = 1_000
 
 const claimedRow = z.object({ fence: z.int(), taken_over: z.int() })
 const stepRow = z.object({ name: z.string(), value: z.string() })
-const answerRow = z.object({
-  digest: z.string(),
-  status: z.int(),
-  code: z.string().nullable(),
-  at: z.int().nullable(),
-  body: z.string(),
-})
-const listedRow = answerRow.pick({ status: true, code: true, at: true }).extend({ delivery: z.string() })
+const answerRow = recordedAnswer.extend({ digest: z.string() })
+const listedRow = answerFacts.extend({ delivery: z.string() })
 const subjectRow = z.object({
   fence: z.int(),
   owner: z.string().nullable(),
   lease_until: z.int(),
   delivery: z.string().nullable(),
+  digest: z.string().nullable(),
   claimed: z.int(),
   expires: z.int(),
 })
-const holderRow = z.object({
-  lease_until: z.int(),
-  delivery: z.string().nullable(),
-  digest: z.string().nullable(),
-})
-
-/** How long an unfinished record is kept after its last claim. */
-const UNFINISHED_MS = 7 * 24 * 60 * 60 * 1000
-/** Expired records are removed once in so many claims. */
-const PURGE_EVERY = 1_000
 
 /**
- * Opens a store in a file. Every write is on the disk before it is answered.
+ * Opens a store in a file. Every write is on the disk before its promise resolves.
  *
- * @throws where the file can't be opened
+ * @throws if the file can't be opened
  */
 export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): SqliteStore {
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file)
-  database.exec(SCHEMA)
-  together(addLaterColumns)
-  const claim = database.prepare(CLAIM)
-  const findAnswer = database.prepare(
-    'SELECT digest, status, code, at, body FROM answers WHERE subject = ? AND delivery = ? AND expires > ?',
-  )
-  const listAnswers = database.prepare(
-    'SELECT delivery, status, code, at FROM answers WHERE subject = ? AND expires > ?',
-  )
-  const findSubject = database.prepare(
-    `SELECT fence, owner, lease_until, delivery, claimed, expires FROM subjects
-     WHERE subject = :subject AND (expires > :now OR (owner IS NOT NULL AND lease_until > :now))`,
-  )
-  const findHolder = database.prepare('SELECT lease_until, delivery, digest FROM subjects WHERE subject = ?')
-  const renew = database.prepare(`UPDATE subjects SET lease_until = :until WHERE ${HELD}`)
-  const isHeld = database.prepare(`SELECT 1 FROM subjects WHERE ${HELD}`)
-  const writeStep = database.prepare('INSERT OR REPLACE INTO steps (subject, name, value) VALUES (?, ?, ?)')
-  const findSteps = database.prepare('SELECT name, value FROM steps WHERE subject = ?')
-  const forgetSteps = database.prepare('DELETE FROM steps WHERE subject = ?')
-  const forgetExpired = database.prepare(
-    `DELETE FROM steps WHERE subject = :subject AND EXISTS
-       (SELECT 1 FROM subjects WHERE subject = :subject AND expires <= :now AND lease_until <= :now)`,
-  )
-  const release = database.prepare(
-    `UPDATE subjects SET owner = NULL, lease_until = 0, digest = NULL WHERE ${HELD}`,
-  )
-  const record = database.prepare(
-    `INSERT OR REPLACE INTO answers (subject, delivery, digest, status, code, at, body, expires)
-     SELECT subject, delivery, digest, :status, :code, :at, :body, :expires FROM subjects WHERE ${HELD} AND delivery IS NOT NULL`,
-  )
-  const complete = database.prepare(
-    `UPDATE subjects SET owner = NULL, lease_until = 0, digest = NULL, expires = :expires WHERE ${HELD}`,
-  )
-  const purges = [
-    database.prepare('DELETE FROM subjects WHERE expires <= :now AND lease_until <= :now'),
-    database.prepare('DELETE FROM answers WHERE expires <= :now'),
-  ]
-  const purgeSteps = database.prepare('DELETE FROM steps WHERE subject NOT IN (SELECT subject FROM subjects)')
+  const prepared = new Map<keyof typeof SQL, StatementSync>()
   let claims = 0
 
-  const held = ({ subject, owner, fence }: Lease) => ({ subject, owner, fence, now: now() })
-
-  function addLaterColumns(): void {
-    for (const [table, column, type] of LATER_COLUMNS) {
-      const there = database.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column)
-      if (!there) database.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
-    }
+  function statement(name: keyof typeof SQL): StatementSync {
+    const known = prepared.get(name) ?? database.prepare(SQL[name])
+    prepared.set(name, known)
+    return known
   }
 
-  function refuse({ subject, delivery }: ClaimRequest): ClaimResult {
-    const answer = delivery && answerRow.optional().parse(findAnswer.get(subject, delivery.id, now()))
-    if (answer) {
-      return answer.digest === delivery.digest
-        ? { state: 'done', answer: { ...factsOf(answer), body: answer.body } }
-        : { state: 'mismatch' }
-    }
-    const holder = holderRow.parse(findHolder.get(subject))
-    const mismatch = delivery && holder.delivery === delivery.id && holder.digest !== delivery.digest
-    return mismatch
-      ? { state: 'mismatch' }
-      : { state: 'busy', retryAfterMs: Math.max(1, holder.lease_until - now()) }
-  }
-
-  /** Everything in `work` happens, or nothing of it, with no other process in between. */
-  function together<Result>(work: () => Result, begin = 'BEGIN IMMEDIATE'): Result {
+  function transaction<Result>(work: () => Result, begin = 'BEGIN IMMEDIATE'): Result {
     database.exec(begin)
     try {
       const result = work()
@@ -162,29 +75,60 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     }
   }
 
-  function writeSteps(subject: string, steps: Record<string, Json>): void {
-    for (const [name, value] of Object.entries(steps)) writeStep.run(subject, name, JSON.stringify(value))
+  function addLaterColumns(): void {
+    for (const [table, column, type] of LATER_COLUMNS) {
+      const there = database.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column)
+      if (!there) database.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
+    }
   }
 
-  function readSteps(subject: string): Record<string, Json> {
-    const rows = z.array(stepRow).parse(findSteps.all(subject))
-    return Object.fromEntries(rows.map(({ name, value }) => [name, z.json().parse(JSON.parse(value))]))
+  const held = ({ subject, owner, fence }: Lease) => ({ subject, owner, fence, now: now() })
+
+  function storeSteps(subject: string, steps: Record<string, Json>): void {
+    for (const [name, json] of writeSteps(steps)) statement('writeStep').run(subject, name, json)
+  }
+
+  function loadSteps(subject: string): Record<string, Json> {
+    const rows = z.array(stepRow).parse(statement('readSteps').all(subject))
+    return readSteps(rows.map(({ name, value }) => [name, value]))
+  }
+
+  const loadSubject = (subject: string) =>
+    subjectRow.optional().parse(statement('readSubject').get({ subject, now: now() }))
+
+  /** Why the claim was refused: the delivery was answered before, or another holder works on the subject. */
+  function refuse({ subject, delivery }: ClaimRequest): ClaimResult {
+    const row = delivery && statement('readAnswer').get(subject, delivery.id, now())
+    if (row) {
+      const { digest, ...answer } = answerRow.parse(row)
+      return digest === delivery.digest ? { state: 'done', answer } : { state: 'mismatch' }
+    }
+    const holder = loadSubject(subject)
+    const isSame = delivery && holder?.delivery === delivery.id
+    if (isSame && holder?.digest !== delivery.digest) return { state: 'mismatch' }
+    return { state: 'busy', retryAfterMs: Math.max(1, (holder?.lease_until ?? 0) - now()) }
   }
 
   function purge(): void {
-    for (const statement of purges) statement.run({ now: now() })
-    purgeSteps.run()
+    const time = now()
+    database.exec(`
+      DELETE FROM subjects WHERE expires <= ${time} AND lease_until <= ${time};
+      DELETE FROM answers WHERE expires <= ${time};
+      DELETE FROM steps WHERE subject NOT IN (SELECT subject FROM subjects)`)
   }
+
+  database.exec(SCHEMA)
+  transaction(addLaterColumns)
 
   return {
     async claim(request) {
       const { subject, delivery, leaseMs } = request
       claims += 1
-      if (claims % PURGE_EVERY === 0) together(purge)
+      if (claims % PURGE_EVERY === 0) transaction(purge)
       const owner = randomUUID()
-      return together((): ClaimResult => {
-        forgetExpired.run({ subject, now: now() })
-        const row = claim.get({
+      return transaction((): ClaimResult => {
+        statement('deleteExpiredSteps').run({ subject, now: now() })
+        const row = statement('claim').get({
           subject,
           owner,
           now: now(),
@@ -196,50 +140,49 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
         if (!row) return refuse(request)
         const { fence, taken_over } = claimedRow.parse(row)
         const lease = { subject, owner, fence }
-        return { state: 'claimed', lease, takenOver: taken_over === 1, progress: readSteps(subject) }
+        return { state: 'claimed', lease, takenOver: taken_over === 1, progress: loadSteps(subject) }
       })
     },
 
     async renew(lease, leaseMs) {
-      return renew.run({ ...held(lease), until: now() + leaseMs }).changes === 1
+      return statement('renew').run({ ...held(lease), until: now() + leaseMs }).changes === 1
     },
 
     async advance(lease, steps) {
-      return together(() => {
-        if (!isHeld.get(held(lease))) return false
-        writeSteps(lease.subject, steps)
+      return transaction(() => {
+        if (!statement('isHeld').get(held(lease))) return false
+        storeSteps(lease.subject, steps)
         return true
       })
     },
 
     async complete(lease, { answer, progress, keepMs }) {
       const expires = now() + keepMs
-      return together(() => {
+      return transaction(() => {
         const { status, code = null, at = null, body } = answer
-        record.run({ ...held(lease), status, code, at, body, expires })
-        if (complete.run({ ...held(lease), expires }).changes !== 1) return false
-        forgetSteps.run(lease.subject)
-        writeSteps(lease.subject, progress)
+        statement('recordAnswer').run({ ...held(lease), status, code, at, body, expires })
+        if (statement('complete').run({ ...held(lease), expires }).changes !== 1) return false
+        statement('deleteSteps').run(lease.subject)
+        storeSteps(lease.subject, progress)
         return true
       })
     },
 
     async release(lease) {
-      return release.run(held(lease)).changes === 1
+      return statement('release').run(held(lease)).changes === 1
     },
 
-    async read(subject): Promise<SubjectRecord | undefined> {
-      return together(() => {
-        const row = subjectRow.optional().parse(findSubject.get({ subject, now: now() }))
+    async read(subject) {
+      return transaction(() => {
+        const row = loadSubject(subject)
         if (!row) return undefined
-        const answers = z.array(listedRow).parse(listAnswers.all(subject, now()))
         return {
           fence: row.fence,
           claimedAt: row.claimed,
           delivery: row.delivery ?? undefined,
           leaseMs: row.owner === null ? undefined : Math.max(0, row.lease_until - now()),
-          progress: readSteps(subject),
-          answers: answers.map((answer) => ({ delivery: answer.delivery, ...factsOf(answer) })),
+          progress: loadSteps(subject),
+          answers: z.array(listedRow).parse(statement('listAnswers').all(subject, now())),
           expires: row.expires,
         }
       }, 'BEGIN')
@@ -253,8 +196,4 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       database.close()
     },
   }
-}
-
-function factsOf({ status, code, at }: Pick<z.infer<typeof answerRow>, 'status' | 'code' | 'at'>) {
-  return { status, ...(code === null ? {} : { code }), ...(at === null ? {} : { at }) }
 }
