@@ -1,30 +1,29 @@
 /**
- * Where a URL that a deployment brings may lead (contract §6).
+ * The rule for URLs that a deployment brings (contract §6).
  *
  * @module
  */
 
-/** The rule for URLs that come from outside, and the `fetch` that holds it down to the connection. */
+/** Decides which URLs from outside the host may call, and calls them. */
 export interface Egress {
-  /** @returns why the URL must not be called, as the end of a sentence; `undefined` where it may */
+  /** @returns why the host must not call the URL, as the end of a sentence; `undefined` if it may */
   refuse(url: URL): string | undefined
-  /** Used for these URLs alone. Rejects where the address that a name leads to is not allowed. */
+  /** Calls these URLs alone. Rejects if a name resolves to a forbidden address. */
   fetch: typeof fetch
 }
 
 /**
- * The rule where the host gives none: `https` to a name. It can't know the address behind a name; a host that
- * takes deployments from strangers should pass a rule that does.
+ * The default rule: `https` to a public host name. It can't see the address behind a name; a host with
+ * deployments from strangers should pass a stricter rule.
  */
 export function namedHostsOnly(send: typeof fetch): Egress {
   return {
-    refuse(url) {
-      if (url.protocol !== 'https:') return 'must be an https:// URL'
-      // URL has normalised every spelling of an IPv4 address by now.
-      if (/^[\d.]+$|^\[|:/.test(url.hostname)) return 'must name a host, and not an address'
-      return /(^|\.)localhost$|\.(local|internal)$/.test(url.hostname)
-        ? 'must lead to a public host'
-        : undefined
+    refuse({ protocol, hostname }) {
+      if (protocol !== 'https:') return 'must be an https:// URL'
+      // `URL` has normalised every spelling of an IPv4 address.
+      if (/^[\d.]+$|^\[|:/.test(hostname)) return 'must have a host name, not an IP address'
+      const isLocal = /(^|\.)localhost$|\.(local|internal)$/.test(hostname)
+      return isLocal ? 'must have a public host name' : undefined
     },
     fetch: send,
   }

@@ -1,25 +1,25 @@
 /**
- * How many events are worked on at a time, over all integrations of a host.
+ * A limit on the number of concurrent events, over all integrations of a host.
  *
  * @module
  */
 import { IntegrationError } from './errors.ts'
 import type { EventName } from './event.ts'
 
-/** Counts the events under way, and turns further ones away early. */
+/** Counts the events in progress, and refuses further ones. */
 export interface Gate {
-  /** Events under way. */
+  /** The number of events in progress. */
   readonly inside: number
   /**
-   * Lets an event in.
+   * Admits an event. Challenges and health checks are always admitted.
    *
-   * @returns what to call when it is done
-   * @throws {IntegrationError} `overloaded` where it is full; challenges and health checks are always let in
+   * @returns a function to call at the end of the event
+   * @throws {IntegrationError} `overloaded` if the limit is reached
    */
   enter(event: EventName): () => void
 }
 
-/** Makes a gate for at most `limit` events at a time. */
+/** Makes a gate for at most `limit` concurrent events. */
 export function createGate(limit: number): Gate {
   let inside = 0
   return {
@@ -29,9 +29,8 @@ export function createGate(limit: number): Gate {
     enter(event) {
       const always = event === 'WEBHOOK_CHALLENGE' || event === 'HEALTH_CHECK'
       if (inside >= limit && !always) {
-        throw new IntegrationError('overloaded', `This host works on ${limit} events already.`, {
-          retryAfter: 1,
-        })
+        const message = `This host is at its limit of ${limit} concurrent events.`
+        throw new IntegrationError('overloaded', message, { retryAfter: 1 })
       }
       inside += 1
       let left = false

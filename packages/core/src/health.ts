@@ -2,10 +2,10 @@ import { isIntegrationError } from './errors.ts'
 import type { HealthCheck } from './integration.ts'
 
 /**
- * Probes one thing for HEALTH_CHECK. A probe that fails is a finding, not an error.
+ * Runs one check of HEALTH_CHECK. If the probe throws an `IntegrationError`, the check is unhealthy.
  *
- * @param name what is probed, for example `provider`
- * @param probe resolves where it is healthy
+ * @param name the name of the check, for example `provider`
+ * @param probe resolves if the thing is healthy
  */
 export async function checkHealth(name: string, probe: () => Promise<unknown>): Promise<HealthCheck> {
   const started = performance.now()
