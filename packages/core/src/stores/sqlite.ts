@@ -7,11 +7,11 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
-import type { ClaimRequest, ClaimResult, DeliveryStore, Json, Lease } from '../delivery.ts'
+import type { ClaimResult, DeliveryStore, Json, Lease } from '../delivery.ts'
 import { answerFacts, readSteps, recordedAnswer, UNFINISHED_MS, writeSteps } from './records.ts'
-import { LATER_COLUMNS, SCHEMA, SQL } from './sqlite-schema.ts'
+import { LATER_COLUMNS, SCHEMA } from './sqlite-schema.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
@@ -32,19 +32,21 @@ export interface SqliteStore extends DeliveryStore {
 /** One in so many claims removes the expired records. */
 const PURGE_EVERY = 1_000
 
-const claimedRow = z.object({ fence: z.int(), taken_over: z.int() })
-const stepRow = z.object({ name: z.string(), value: z.string() })
-const answerRow = recordedAnswer.extend({ digest: z.string() })
-const listedRow = answerFacts.extend({ delivery: z.string() })
 const subjectRow = z.object({
+  subject: z.string(),
   fence: z.int(),
   owner: z.string().nullable(),
   lease_until: z.int(),
   delivery: z.string().nullable(),
   digest: z.string().nullable(),
+  taken_over: z.int(),
   claimed: z.int(),
   expires: z.int(),
 })
+type SubjectRow = z.infer<typeof subjectRow>
+const stepRow = z.object({ name: z.string(), value: z.string() })
+const answerRow = recordedAnswer.extend({ digest: z.string() })
+const listedRow = answerFacts.extend({ delivery: z.string() })
 
 /**
  * Opens a store in a file. Every write is on the disk before its promise resolves.
@@ -54,15 +56,31 @@ const subjectRow = z.object({
 export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): SqliteStore {
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file)
-  const prepared = new Map<keyof typeof SQL, StatementSync>()
+  database.exec(SCHEMA)
+  transaction(addLaterColumns)
+  const findSubject = database.prepare('SELECT * FROM subjects WHERE subject = ?')
+  const saveSubject = database.prepare(
+    // With names: in a file of an earlier version, the columns have another order.
+    `INSERT OR REPLACE INTO subjects
+       (subject, fence, owner, lease_until, delivery, digest, taken_over, claimed, expires) VALUES
+       (:subject, :fence, :owner, :lease_until, :delivery, :digest, :taken_over, :claimed, :expires)`,
+  )
+  const findAnswer = database.prepare(
+    'SELECT digest, status, code, at, body FROM answers WHERE subject = ? AND delivery = ? AND expires > ?',
+  )
+  const listAnswers = database.prepare(
+    'SELECT delivery, status, code, at FROM answers WHERE subject = ? AND expires > ?',
+  )
+  const saveAnswer = database.prepare(
+    `INSERT OR REPLACE INTO answers (subject, delivery, digest, status, code, at, body, expires)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const findSteps = database.prepare('SELECT name, value FROM steps WHERE subject = ?')
+  const saveStep = database.prepare('INSERT OR REPLACE INTO steps (subject, name, value) VALUES (?, ?, ?)')
+  const deleteSteps = database.prepare('DELETE FROM steps WHERE subject = ?')
   let claims = 0
 
-  function statement(name: keyof typeof SQL): StatementSync {
-    const known = prepared.get(name) ?? database.prepare(SQL[name])
-    prepared.set(name, known)
-    return known
-  }
-
+  /** Runs `work` as a whole or not at all, with no other process in between. */
   function transaction<Result>(work: () => Result, begin = 'BEGIN IMMEDIATE'): Result {
     database.exec(begin)
     try {
@@ -82,33 +100,6 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     }
   }
 
-  const held = ({ subject, owner, fence }: Lease) => ({ subject, owner, fence, now: now() })
-
-  function storeSteps(subject: string, steps: Record<string, Json>): void {
-    for (const [name, json] of writeSteps(steps)) statement('writeStep').run(subject, name, json)
-  }
-
-  function loadSteps(subject: string): Record<string, Json> {
-    const rows = z.array(stepRow).parse(statement('readSteps').all(subject))
-    return readSteps(rows.map(({ name, value }) => [name, value]))
-  }
-
-  const loadSubject = (subject: string) =>
-    subjectRow.optional().parse(statement('readSubject').get({ subject, now: now() }))
-
-  /** Why the claim was refused: the delivery was answered before, or another holder works on the subject. */
-  function refuse({ subject, delivery }: ClaimRequest): ClaimResult {
-    const row = delivery && statement('readAnswer').get(subject, delivery.id, now())
-    if (row) {
-      const { digest, ...answer } = answerRow.parse(row)
-      return digest === delivery.digest ? { state: 'done', answer } : { state: 'mismatch' }
-    }
-    const holder = loadSubject(subject)
-    const isSame = delivery && holder?.delivery === delivery.id
-    if (isSame && holder?.digest !== delivery.digest) return { state: 'mismatch' }
-    return { state: 'busy', retryAfterMs: Math.max(1, (holder?.lease_until ?? 0) - now()) }
-  }
-
   function purge(): void {
     const time = now()
     database.exec(`
@@ -117,72 +108,90 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       DELETE FROM steps WHERE subject NOT IN (SELECT subject FROM subjects)`)
   }
 
-  database.exec(SCHEMA)
-  transaction(addLaterColumns)
+  const load = (subject: string) => subjectRow.optional().parse(findSubject.get(subject))
+  const isHeld = (row: SubjectRow) => row.owner !== null && row.lease_until > now()
+
+  function loadSteps(subject: string): Record<string, Json> {
+    const rows = z.array(stepRow).parse(findSteps.all(subject))
+    return readSteps(rows.map(({ name, value }) => [name, value]))
+  }
+
+  function storeSteps(subject: string, steps: Record<string, Json>): void {
+    for (const [name, json] of writeSteps(steps)) saveStep.run(subject, name, json)
+  }
+
+  /** Runs `work` if the lease is valid. */
+  async function write(lease: Lease, work: (row: SubjectRow) => void): Promise<boolean> {
+    return transaction(() => {
+      const row = load(lease.subject)
+      const valid = row?.owner === lease.owner && row.fence === lease.fence && isHeld(row)
+      if (valid) work(row)
+      return valid
+    })
+  }
 
   return {
-    async claim(request) {
-      const { subject, delivery, leaseMs } = request
+    async claim({ subject, delivery, leaseMs }) {
       claims += 1
       if (claims % PURGE_EVERY === 0) transaction(purge)
-      const owner = randomUUID()
       return transaction((): ClaimResult => {
-        statement('deleteExpiredSteps').run({ subject, now: now() })
-        const row = statement('claim').get({
-          subject,
-          owner,
-          now: now(),
-          until: now() + leaseMs,
+        const time = now()
+        const found = delivery && findAnswer.get(subject, delivery.id, time)
+        if (found) {
+          const { digest, ...answer } = answerRow.parse(found)
+          return digest === delivery.digest ? { state: 'done', answer } : { state: 'mismatch' }
+        }
+        const row = load(subject)
+        if (row && isHeld(row)) {
+          const mismatch = row.delivery === delivery?.id && row.digest !== delivery?.digest
+          return mismatch ? { state: 'mismatch' } : { state: 'busy', retryAfterMs: row.lease_until - time }
+        }
+        const isExpired = row !== undefined && row.expires <= time
+        if (isExpired) deleteSteps.run(subject)
+        const takenOver = typeof row?.owner === 'string' && !isExpired
+        const lease = { subject, owner: randomUUID(), fence: (row?.fence ?? 0) + 1 }
+        saveSubject.run({
+          ...lease,
+          lease_until: time + leaseMs,
           delivery: delivery?.id ?? null,
           digest: delivery?.digest ?? null,
-          expires: now() + UNFINISHED_MS,
+          taken_over: takenOver ? 1 : 0,
+          claimed: time,
+          expires: Math.max(row?.expires ?? 0, time + UNFINISHED_MS),
         })
-        if (!row) return refuse(request)
-        const { fence, taken_over } = claimedRow.parse(row)
-        const lease = { subject, owner, fence }
-        return { state: 'claimed', lease, takenOver: taken_over === 1, progress: loadSteps(subject) }
+        return { state: 'claimed', lease, takenOver, progress: loadSteps(subject) }
       })
     },
 
-    async renew(lease, leaseMs) {
-      return statement('renew').run({ ...held(lease), until: now() + leaseMs }).changes === 1
-    },
+    renew: (lease, leaseMs) =>
+      write(lease, (row) => saveSubject.run({ ...row, lease_until: now() + leaseMs })),
 
-    async advance(lease, steps) {
-      return transaction(() => {
-        if (!statement('isHeld').get(held(lease))) return false
-        storeSteps(lease.subject, steps)
-        return true
-      })
-    },
+    advance: (lease, steps) => write(lease, () => storeSteps(lease.subject, steps)),
 
-    async complete(lease, { answer, progress, keepMs }) {
-      const expires = now() + keepMs
-      return transaction(() => {
-        const { status, code = null, at = null, body } = answer
-        statement('recordAnswer').run({ ...held(lease), status, code, at, body, expires })
-        if (statement('complete').run({ ...held(lease), expires }).changes !== 1) return false
-        statement('deleteSteps').run(lease.subject)
-        storeSteps(lease.subject, progress)
-        return true
-      })
-    },
+    complete: (lease, { answer: { status, code = null, at = null, body }, progress, keepMs }) =>
+      write(lease, (row) => {
+        const expires = now() + keepMs
+        const { subject, delivery, digest } = row
+        if (delivery !== null) saveAnswer.run(subject, delivery, digest, status, code, at, body, expires)
+        deleteSteps.run(subject)
+        storeSteps(subject, progress)
+        saveSubject.run({ ...row, owner: null, lease_until: 0, digest: null, expires })
+      }),
 
-    async release(lease) {
-      return statement('release').run(held(lease)).changes === 1
-    },
+    release: (lease) =>
+      write(lease, (row) => saveSubject.run({ ...row, owner: null, lease_until: 0, digest: null })),
 
     async read(subject) {
       return transaction(() => {
-        const row = loadSubject(subject)
-        if (!row) return undefined
+        const row = load(subject)
+        if (!row || (row.expires <= now() && !isHeld(row))) return undefined
         return {
           fence: row.fence,
           claimedAt: row.claimed,
           delivery: row.delivery ?? undefined,
           leaseMs: row.owner === null ? undefined : Math.max(0, row.lease_until - now()),
           progress: loadSteps(subject),
-          answers: z.array(listedRow).parse(statement('listAnswers').all(subject, now())),
+          answers: z.array(listedRow).parse(listAnswers.all(subject, now())),
           expires: row.expires,
         }
       }, 'BEGIN')
