@@ -57,6 +57,8 @@ export const explanationSchema = z.object({
 /** The status of one delivery on one route. */
 export type Explanation = z.infer<typeof explanationSchema>
 
+type Kind = Explanation['subject']
+type State = Explanation['state']
 type Steps = Explanation['steps']
 
 /** Options of {@link explainDelivery}. */
@@ -83,14 +85,8 @@ export interface ExplainOptions {
  * @throws if the store can't be reached
  */
 export async function explainDelivery(options: ExplainOptions): Promise<Explanation[]> {
-  const {
-    store,
-    integrations,
-    deliveryId,
-    deploymentId,
-    redactor = createRedactor(),
-    now = Date.now,
-  } = options
+  const { store, integrations, deliveryId, deploymentId } = options
+  const { redactor = createRedactor(), now = Date.now } = options
   const found = integrations.flatMap((integration) => {
     const call = readStatus(integration.name, 'call', subjects.call(integration, deliveryId))
     if (deploymentId === undefined) return [call]
@@ -99,11 +95,7 @@ export async function explainDelivery(options: ExplainOptions): Promise<Explanat
   })
   return (await Promise.all(found)).flat()
 
-  async function readStatus(
-    route: string,
-    kind: Explanation['subject'],
-    subject: string,
-  ): Promise<Explanation[]> {
+  async function readStatus(route: string, kind: Kind, subject: string): Promise<Explanation[]> {
     const record = await store.read(subject)
     const answer = record?.answers.find(({ delivery }) => delivery === deliveryId)
     const claimed = kind === 'call' || record?.delivery === deliveryId
@@ -121,7 +113,7 @@ export async function explainDelivery(options: ExplainOptions): Promise<Explanat
         claims: record.fence,
         ...(claimed && { claimedAt: toTime(record.claimedAt) }),
         ...(state === 'in_progress' && leaseMs && { leaseEndsAt: toTime(now() + leaseMs) }),
-        ...(answer && { answer: describeAnswer(answer) }),
+        ...(answer && { answer: toAnswer(answer) }),
         steps,
         keptUntil: toTime(record.expires),
         redelivery: predict(state, steps, record),
@@ -130,7 +122,7 @@ export async function explainDelivery(options: ExplainOptions): Promise<Explanat
   }
 }
 
-function stateOf({ leaseMs, progress }: SubjectRecord): Explanation['state'] {
+function stateOf({ leaseMs, progress }: SubjectRecord): State {
   if (leaseMs !== undefined && leaseMs > 0) return 'in_progress'
   if (progress.intent === true) return 'outcome_unknown'
   return leaseMs === undefined ? 'released' : 'abandoned'
@@ -146,20 +138,14 @@ function describeStep(name: string, value: Json, redactor: Redactor): Steps[numb
   return { ...step, state: 'recorded', value: typeof value === 'string' ? clean.text(value) : value }
 }
 
-function describeAnswer({ status, code, at }: SubjectRecord['answers'][number]): Explanation['answer'] {
+function toAnswer({ status, code, at }: SubjectRecord['answers'][number]): Explanation['answer'] {
   return { status, ...(code && { code }), ...(at && { at: toTime(at) }) }
 }
 
-function predict(
-  state: Explanation['state'],
-  steps: Steps,
-  { progress, leaseMs = 0 }: SubjectRecord,
-): string {
-  const named = (state: Steps[number]['state']) =>
-    steps
-      .filter((step) => step.state === state)
-      .map(({ name }) => name)
-      .join(', ')
+/** What a redelivery would do. */
+function predict(state: State, steps: Steps, { progress, leaseMs = 0 }: SubjectRecord): string {
+  const named = (wanted: string) =>
+    steps.flatMap(({ name, state }) => (state === wanted ? [name] : [])).join(', ')
   const [begun, recorded] = [named('begun'), named('recorded')]
   if (state === 'in_progress')
     return `The host answers 409 (delivery_in_progress) until the work or its lease ends, in ${Math.ceil(leaseMs / 1000)} seconds at most unless the lease is renewed.`

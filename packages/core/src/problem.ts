@@ -7,7 +7,8 @@ import * as z from 'zod'
 import { type ErrorCode, errorCodes, type IntegrationError } from './errors.ts'
 import type { Redactor } from './redact.ts'
 
-const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
+/** All error codes. */
+export const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
 
 /** The schema of every failure. */
 export const problemSchema = z.object({

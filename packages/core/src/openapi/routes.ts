@@ -7,6 +7,7 @@ import type * as z from 'zod'
 import { type ErrorCode, errorCodes } from '../errors.ts'
 import type { IntegrationDefinition } from '../integration.ts'
 import { toJsonSchema } from '../manifest.ts'
+import { codes } from '../problem.ts'
 import { type Components, refer, toPascalCase } from './components.ts'
 import type {
   OpenApiDocument,
@@ -48,7 +49,6 @@ export interface AnswerDescription {
   schema: z.ZodType
 }
 
-const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
 /** Codes with a second status. `invalid_event` is 422 if the delivery id was used with another body. */
 const secondStatus: Partial<Record<ErrorCode, number>> = { invalid_event: 422 }
 /** Failures that are recorded and replayed to a redelivery. */
