@@ -1,79 +1,70 @@
 /**
- * The error family. Every failure that a caller can see is an {@link IntegrationError}: it says what to do
- * (`status`, `retryable`, `retryAfter`, `hint`), not only what happened.
+ * Every failure that a caller can see is an {@link IntegrationError}: it says what happened and what to do.
  *
  * @module
  */
 
-interface CodeFacts {
-  status: number
-  retryable: boolean
-  title: string
-}
-
-/** Every code, with the HTTP status it is answered with and whether the same call may succeed later (contract §2). */
+/** Each error code with its HTTP status, and whether the same call may succeed later (contract §2). */
 export const errorCodes = {
-  invalid_json: { status: 400, retryable: false, title: 'The body is not JSON' },
-  invalid_event: { status: 400, retryable: false, title: 'The event does not fit' },
-  invalid_signature: { status: 401, retryable: false, title: 'The signature does not fit' },
+  invalid_json: { status: 400, retryable: false, title: 'The body is not valid JSON' },
+  invalid_event: { status: 400, retryable: false, title: 'The event is invalid' },
+  invalid_signature: { status: 401, retryable: false, title: 'The signature is invalid' },
   not_found: { status: 404, retryable: false, title: 'Not found' },
-  unknown_function: { status: 404, retryable: false, title: 'No such function' },
+  unknown_function: { status: 404, retryable: false, title: 'The function is unknown' },
   method_not_allowed: { status: 405, retryable: false, title: 'Method not allowed' },
-  delivery_in_progress: { status: 409, retryable: true, title: 'The delivery is being worked on' },
+  delivery_in_progress: { status: 409, retryable: true, title: 'The delivery is in progress' },
   outcome_unknown: { status: 409, retryable: false, title: 'The outcome is unknown' },
   body_too_large: { status: 413, retryable: false, title: 'The body is too large' },
-  unsupported_media_type: { status: 415, retryable: false, title: 'The body must be JSON' },
-  invalid_inputs: { status: 422, retryable: false, title: 'The deployment inputs do not fit' },
-  invalid_arguments: { status: 422, retryable: false, title: 'The arguments do not fit' },
+  unsupported_media_type: { status: 415, retryable: false, title: 'The media type is not supported' },
+  invalid_inputs: { status: 422, retryable: false, title: 'The deployment inputs are invalid' },
+  invalid_arguments: { status: 422, retryable: false, title: 'The arguments are invalid' },
   missing_credentials: { status: 422, retryable: false, title: 'Credentials are missing' },
   credentials_rejected: { status: 422, retryable: false, title: 'The provider rejected the credentials' },
   provider_rejected: { status: 422, retryable: false, title: 'The provider rejected the request' },
-  provider_rate_limited: { status: 429, retryable: true, title: 'The provider asks to slow down' },
+  provider_rate_limited: { status: 429, retryable: true, title: 'The provider’s rate limit is exceeded' },
   internal_error: { status: 500, retryable: true, title: 'Internal error' },
   provider_error: { status: 502, retryable: true, title: 'The provider failed' },
-  platform_unavailable: { status: 502, retryable: true, title: 'The platform could not be reached' },
-  shutting_down: { status: 503, retryable: true, title: 'Shutting down' },
-  overloaded: { status: 503, retryable: true, title: 'Overloaded' },
+  platform_unavailable: { status: 502, retryable: true, title: 'The platform is unavailable' },
+  shutting_down: { status: 503, retryable: true, title: 'The host is shutting down' },
+  overloaded: { status: 503, retryable: true, title: 'The host is overloaded' },
   provider_timeout: { status: 504, retryable: true, title: 'The provider did not answer in time' },
-} as const satisfies Record<string, CodeFacts>
+} as const satisfies Record<string, { status: number; retryable: boolean; title: string }>
 
-/** What went wrong, as a word that a program can decide by. */
+/** The cause of a failure, as a word for programs. */
 export type ErrorCode = keyof typeof errorCodes
 
-/** One fault of an input: where it is, and what was expected there. */
+/** One invalid field of an input. */
 export interface FieldError {
   /** For example `deployment.inputs.apiToken` or `messages[3].to`. */
   path: string
   message: string
 }
 
-/** What the provider itself said when it refused. */
+/** The provider's own error, if it refused a request. */
 export interface ProviderRefusal {
   /** The neutral name of the integration, for example `mailer`. */
   name: string
-  /** The provider's HTTP status, where it answered at all. */
+  /** The provider's HTTP status, if it answered at all. */
   status?: number | undefined
-  /** The provider's own code. */
   code?: string | undefined
-  /** The provider's own words. */
   message?: string | undefined
 }
 
-/** What an {@link IntegrationError} may carry beside its code and message. */
+/** Options of an {@link IntegrationError}. */
 export interface IntegrationErrorOptions {
   /** What a person can do about it, as a sentence. */
   hint?: string | undefined
-  /** Seconds to wait before another try. */
+  /** Seconds to wait before a retry. */
   retryAfter?: number | undefined
-  /** The faults of the input, one per field. */
+  /** The invalid fields of the input. */
   errors?: readonly FieldError[] | undefined
   provider?: ProviderRefusal | undefined
   /**
-   * Whether the effect of the call may have happened all the same.
-   * @default 'no'
+   * Whether the call may have had an effect: `no`, or `unknown`.
+   * @default 'none'
    */
   effect?: 'none' | 'unknown' | undefined
-  /** Overrides the status of the code, where the contract gives one code two statuses. */
+  /** Overrides the status of the code, where the contract has two. */
   status?: number | undefined
   cause?: unknown
 }
@@ -81,7 +72,7 @@ export interface IntegrationErrorOptions {
 const marker = Symbol.for('@org/core/IntegrationError')
 
 /**
- * A failure that carries the decision what to do next.
+ * A failure that says what to do next.
  *
  * @example
  * ```ts
@@ -96,11 +87,11 @@ const marker = Symbol.for('@org/core/IntegrationError')
 export class IntegrationError extends Error {
   override readonly name = 'IntegrationError'
   readonly code: ErrorCode
-  /** The HTTP status that a webhook answers with; the provider's own is `provider.status`. */
+  /** The HTTP status of the webhook's response; the provider's own is `provider.status`. */
   readonly status: number
-  /** Whether the same call may succeed later, without risk of doing something twice. */
+  /** Whether the same call may succeed later, without the risk of a second effect. */
   readonly retryable: boolean
-  /** `none`: nothing happened at the provider. `unknown`: it may have happened, so do not simply repeat it. */
+  /** `no`: the call had no effect. `unknown`: it may have had one, so do not simply repeat it. */
   readonly effect: 'none' | 'unknown'
   readonly hint: string | undefined
   readonly retryAfter: number | undefined
@@ -109,8 +100,8 @@ export class IntegrationError extends Error {
   readonly [marker] = true
 
   /**
-   * @param code what went wrong; it decides `status` and `retryable`
-   * @param message one sentence for the person who reads it; never a secret, never a message body
+   * @param code the cause; it decides `status` and `retryable`
+   * @param message one sentence for people; never a secret, never a message body
    */
   constructor(code: ErrorCode, message: string, options: IntegrationErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -125,18 +116,14 @@ export class IntegrationError extends Error {
   }
 }
 
-/**
- * Tells an {@link IntegrationError} from anything else, also across two installed copies of this package,
- * where `instanceof` fails.
- */
+/** Recognises an {@link IntegrationError}, also one of another installed copy of this package. */
 export function isIntegrationError(value: unknown): value is IntegrationError {
   return typeof value === 'object' && value !== null && marker in value
 }
 
-/** Any thrown value as an error of the family; what is not one becomes an `internal_error` that tells nothing. */
+/** Converts any thrown value. Anything else than an {@link IntegrationError} is an `internal_error` without details. */
 export function toIntegrationError(error: unknown): IntegrationError {
   if (isIntegrationError(error)) return error
-  return new IntegrationError('internal_error', 'Something went wrong in the host; its log has the reason.', {
-    cause: error,
-  })
+  const message = 'An internal error occurred. The log of the host has the cause.'
+  return new IntegrationError('internal_error', message, { cause: error })
 }

@@ -21,13 +21,13 @@ export { errorCodes } from './errors.ts'
 export { namedHostsOnly } from './http/egress.ts'
 export { escapeInvisible, type LogLevel } from './log.ts'
 export type {
+  DescribedEvent,
   OpenApiDocument,
   OpenApiOperation,
   OpenApiParameter,
   OpenApiResponse,
 } from './openapi/document.ts'
-export { toOpenApi } from './openapi/document-root.ts'
-export type { DescribedEvent } from './openapi/events.ts'
+export { toOpenApi } from './openapi/openapi.ts'
 export type { RouteDescription } from './openapi/routes.ts'
 export type { OutboundCall } from './pipeline/event-log.ts'
 export { createConcurrencyLimit } from './pipeline/limit.ts'

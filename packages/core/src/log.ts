@@ -1,40 +1,36 @@
 /**
- * The port for the host's own log, and a default that writes JSON lines.
+ * The port for the host's log, and a default that writes JSON lines.
  *
  * @module
  */
 
-/** How important a line is. */
+/** The severity of a line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** Writes one line: a sentence, and facts to search by. Never bodies, secrets or personal data. */
 export type Logger = (level: LogLevel, message: string, facts?: Record<string, unknown>) => void
 
-const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
 /**
- * A logger that writes one JSON object per line to standard output.
+ * Makes a logger that writes one JSON object per line.
  *
- * @param level lines below it are dropped
- * @default level 'info'
+ * @param minimum drops the lines below this level
+ * @param write writes one line, by default to standard output
  */
 export function createJsonLogger(
-  level: LogLevel = 'info',
+  minimum: LogLevel = 'info',
   write: (line: string) => void = console.log,
 ): Logger {
-  return (lineLevel, message, facts) => {
-    if (ORDER.indexOf(lineLevel) < ORDER.indexOf(level)) return
-    write(
-      escapeInvisible(
-        JSON.stringify({ time: new Date().toISOString(), level: lineLevel, message, ...facts }),
-      ),
-    )
+  return (level, message, facts) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(minimum)) return
+    write(escapeInvisible(JSON.stringify({ time: new Date().toISOString(), level, message, ...facts })))
   }
 }
 
 /**
- * A line of JSON without characters that could end it, or paint over it in a terminal. JSON escapes control
- * characters below U+0020; the others, and those that turn the direction of writing, it leaves as they are.
+ * Escapes the characters of a JSON line that could end it, or change how a terminal shows it: control
+ * characters above U+007E, which JSON leaves as they are, and those that turn the direction of writing.
  */
 export function escapeInvisible(line: string): string {
   return line.replaceAll(

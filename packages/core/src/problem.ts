@@ -1,5 +1,5 @@
 /**
- * From an error to the answer that a caller sees: `application/problem+json` (RFC 9457, contract §2).
+ * The response to a failure: `application/problem+json` (RFC 9457, contract §2).
  *
  * @module
  */
@@ -7,20 +7,21 @@ import * as z from 'zod'
 import { type ErrorCode, errorCodes, type IntegrationError } from './errors.ts'
 import type { Redactor } from './redact.ts'
 
-const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
+/** All error codes. */
+export const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
 
 /** The schema of every failure. */
 export const problemSchema = z.object({
-  type: z.string().describe('Names the kind of problem: `urn:problem:<code>`.'),
+  type: z.string().describe('The kind of problem: `urn:problem:<code>`.'),
   title: z.string(),
   status: z.int(),
-  detail: z.string().describe('What happened, and what can be done about it.'),
+  detail: z.string().describe('What happened, and what to do about it.'),
   code: z.enum(codes),
   retryable: z.boolean().describe('Whether the same request may succeed later.'),
   errors: z
     .array(z.object({ path: z.string(), message: z.string() }))
     .optional()
-    .describe('Each fault of the input.'),
+    .describe('The invalid fields.'),
   provider: z
     .object({
       name: z.string(),
@@ -29,13 +30,13 @@ export const problemSchema = z.object({
       message: z.string().optional(),
     })
     .optional()
-    .describe('What the provider said, where it refused.'),
+    .describe('The provider’s own error, if it refused the request.'),
 })
 
-/** A failure, as it is answered. */
+/** The body of a failure. */
 export type Problem = z.infer<typeof problemSchema>
 
-/** The body of the answer to a failure. */
+/** Converts an error to the body of its response. */
 export function toProblem(error: IntegrationError, redactor?: Redactor): Problem {
   const problem: Problem = {
     type: `urn:problem:${error.code}`,

@@ -1,7 +1,6 @@
 /**
- * The event envelope and the seven events, as schemas and types (specification §2.1 and §6, contract §1).
- * Unknown fields are dropped, so that a newer platform does not break an older host; known fields of the
- * wrong type are an error.
+ * The schemas of the event envelope and the seven events (specification §2.1 and §6, contract §1). They drop
+ * unknown fields, so that a newer platform does not break an older host.
  *
  * @module
  */
@@ -21,40 +20,37 @@ export const eventNames = [
 /** The name of an event. */
 export type EventName = (typeof eventNames)[number]
 
-// Ids become parts of paths, and these two would lead out of theirs.
+// Ids become parts of paths, which “.” and “..” would leave.
 const identifier = z
   .string()
   .min(1)
   .max(200)
-  .regex(/^(?!\.\.?$)/, 'can’t be “.” or “..”')
-  .refine((id) => id.isWellFormed(), 'holds half a character')
+  .regex(/^(?!\.\.?$)/, 'must not be “.” or “..”')
+  .refine((id) => id.isWellFormed(), 'has a lone surrogate')
 
 const deployment = z
   .object({
-    id: identifier.describe('The platform’s id of the deployment.'),
-    inputs: z.record(z.string(), z.unknown()).optional().describe('What the user configured.'),
-    outputs: z.record(z.string(), z.unknown()).optional().describe('What was published before.'),
+    id: identifier.describe('The id of the deployment on the platform.'),
+    inputs: z.record(z.string(), z.unknown()).optional().describe('The configuration of the user.'),
+    outputs: z.record(z.string(), z.unknown()).optional().describe('The outputs that were published before.'),
   })
-  .describe('The deployment that the event is about.')
+  .describe('The deployment of the event.')
 
 const functionCall = z.object({
-  name: z.string().min(1).describe('A function of the integration, or one of its aliases.'),
+  name: z.string().min(1).describe('The name or an alias of a function of the integration.'),
   arguments: z.record(z.string(), z.unknown()).default({}).describe('The arguments, by name.'),
 })
 
 const download = z.object({
-  id: identifier.optional().describe('Where the files are reported to.'),
-  file: z
-    .string()
-    .optional()
-    .describe('The file that is wanted; the integration’s first where it is left out.'),
+  id: identifier.optional().describe('The id of the download, for the callback with the files.'),
+  file: z.string().optional().describe('The requested file. If absent, the integration’s first.'),
 })
 
 const envelope = z.object({
-  id: identifier.optional().describe('The same for every redelivery of one event.'),
-  timestamp: z.iso.datetime({ offset: true }).optional().describe('When the event happened.'),
+  id: identifier.optional().describe('The id of the event, the same for every redelivery.'),
+  timestamp: z.iso.datetime({ offset: true }).optional().describe('The time of the event.'),
   deployment: deployment.optional(),
-  challenge: z.string().optional().describe('Echoed by WEBHOOK_CHALLENGE.'),
+  challenge: z.string().optional().describe('The host echoes it in the response to WEBHOOK_CHALLENGE.'),
   functionCall: functionCall.optional(),
   download: download.optional(),
 })
@@ -63,17 +59,19 @@ const named = <const Name extends EventName>(name: Name) => envelope.extend({ na
 
 /** The schema of each event, by its name. */
 export const eventSchemas = {
-  WEBHOOK_CHALLENGE: named('WEBHOOK_CHALLENGE').describe('Verifies that the endpoint is there.'),
+  WEBHOOK_CHALLENGE: named('WEBHOOK_CHALLENGE').describe('Checks that the endpoint exists.'),
   DEPLOYMENT_CREATED: named('DEPLOYMENT_CREATED')
     .extend({ deployment })
-    .describe('Sets a deployment up, or sets it up anew, and publishes its outputs.'),
-  HEALTH_CHECK: named('HEALTH_CHECK').describe('Probes the provider with the deployment’s credentials.'),
-  METRIC_UPDATE: named('METRIC_UPDATE').describe('Reads the metrics from the provider and reports them.'),
+    .describe('Sets up a deployment, or sets it up again, and publishes its outputs.'),
+  HEALTH_CHECK: named('HEALTH_CHECK').describe('Checks the provider with the deployment’s credentials.'),
+  METRIC_UPDATE: named('METRIC_UPDATE').describe(
+    'Reads the metrics from the provider and reports them to the platform.',
+  ),
   FUNCTION_CALL: named('FUNCTION_CALL').extend({ functionCall }).describe('Runs one function.'),
-  DOWNLOAD_STARTED: named('DOWNLOAD_STARTED').describe('Generates a file for the user’s own project.'),
+  DOWNLOAD_STARTED: named('DOWNLOAD_STARTED').describe('Generates a file for the user’s project.'),
   DEPLOYMENT_DELETED: named('DEPLOYMENT_DELETED')
     .extend({ deployment })
-    .describe('Takes a deployment down; what is gone already counts as done.'),
+    .describe('Deletes a deployment. Succeeds if it was deleted before.'),
 }
 
 /** The schema of any event. */

@@ -1,5 +1,5 @@
 /**
- * What an integration is, for programs: everything that a platform needs to draw a form, as JSON Schema.
+ * The manifest of an integration: all that a platform needs to draw a form, as JSON Schema.
  *
  * @module
  */
@@ -19,17 +19,17 @@ export const manifestSchema = z
     name: z.string(),
     title: z.string(),
     description: z.string(),
-    webhook: z.string().describe('The path of its webhook.'),
-    events: z.array(z.enum(eventNames)).describe('The events that it acts on.'),
+    webhook: z.string().describe('The path of the webhook.'),
+    events: z.array(z.enum(eventNames)).describe('The events that the integration handles.'),
     inputs: jsonSchema,
     outputs: jsonSchema,
-    sensitiveOutputs: z.array(z.string()).describe('The outputs to mask and to store with care.'),
+    sensitiveOutputs: z.array(z.string()).describe('The outputs to mask and to store encrypted.'),
     functions: z.record(
       z.string(),
       z.object({
         description: z.string(),
-        aliases: z.array(z.string()).describe('Other names that it answers to.'),
-        effect: z.boolean().describe('Whether it creates, changes, deletes or sends something.'),
+        aliases: z.array(z.string()).describe('Other names of the function.'),
+        effect: z.boolean().describe('Whether the function creates, changes, deletes or sends something.'),
         arguments: jsonSchema,
         result: jsonSchema,
       }),
@@ -37,48 +37,50 @@ export const manifestSchema = z
     metrics: z.record(z.string(), z.object({ description: z.string(), unit: z.string().optional() })),
     downloads: z
       .array(z.string())
-      .describe('The files that DOWNLOAD_STARTED can ask for; the first is the default.'),
+      .describe('The files that DOWNLOAD_STARTED can request. The first is the default.'),
   })
   .meta({ title: 'Manifest' })
 
 /** An integration, as `GET /integrations` shows it. */
 export type Manifest = z.infer<typeof manifestSchema>
 
-/** A schema as JSON Schema: as a caller writes it (`input`), or as an answer shows it (`output`). */
+/** Converts a schema to JSON Schema, as a request has it (`input`) or as a response has it (`output`). */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io })
   return rest
 }
 
 /**
- * The manifest of an integration.
+ * Makes the manifest of an integration.
  *
- * @throws {Error} where a schema can't be said in JSON Schema
+ * @throws {Error} if JSON Schema cannot represent a schema
  */
 export function toManifest(definition: IntegrationDefinition): Manifest {
+  const { name, title, description, inputs, outputs } = definition
+  const functions = Object.entries(definition.functions).map(([name, { aliases = [], ...each }]) => {
+    const { description, effect } = each
+    const schemas = {
+      arguments: toJsonSchema(each.arguments, 'input'),
+      result: toJsonSchema(each.result, 'output'),
+    }
+    const described: Manifest['functions'][string] = {
+      description,
+      aliases: [...aliases],
+      effect,
+      ...schemas,
+    }
+    return [name, described] as const
+  })
   return {
-    name: definition.name,
-    title: definition.title,
-    description: definition.description,
-    webhook: `/${definition.name}/webhook`,
+    name,
+    title,
+    description,
+    webhook: `/${name}/webhook`,
     events: ['WEBHOOK_CHALLENGE', ...definition.events],
-    inputs: toJsonSchema(definition.inputs, 'input'),
-    outputs: toJsonSchema(definition.outputs, 'output'),
-    sensitiveOutputs: secretNames(definition.outputs),
-    functions: Object.fromEntries(
-      Object.entries(definition.functions).map(
-        ([name, { description, aliases = [], effect, ...schemas }]) => [
-          name,
-          {
-            description,
-            aliases: [...aliases],
-            effect,
-            arguments: toJsonSchema(schemas.arguments, 'input'),
-            result: toJsonSchema(schemas.result, 'output'),
-          },
-        ],
-      ),
-    ),
+    inputs: toJsonSchema(inputs, 'input'),
+    outputs: toJsonSchema(outputs, 'output'),
+    sensitiveOutputs: secretNames(outputs),
+    functions: Object.fromEntries(functions),
     metrics: { ...definition.metrics },
     downloads: [...definition.downloads],
   }

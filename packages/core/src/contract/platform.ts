@@ -1,7 +1,6 @@
 /**
- * The port through which an event reports to the platform. `@org/platform-client` speaks it over HTTP;
- * a test may pass an object of its own. The shapes are schemas, because the platform's own description
- * (`docs/platform-api.json`) is made of them.
+ * The port to the platform. `@org/platform-client` implements it over HTTP. The shapes are schemas because
+ * `docs/platform-api.json` is generated from them.
  *
  * @module
  */
@@ -12,15 +11,15 @@ const timestamp = z.iso.datetime().describe('ISO 8601, UTC.')
 
 const deploymentStatus = z.enum(['deploying', 'running', 'unhealthy', 'failed', 'stopped'])
 
-/** The life of a deployment, as the platform shows it (contract §5). */
+/** The status of a deployment on the platform (contract §5). */
 export type DeploymentStatus = z.infer<typeof deploymentStatus>
 
-/** What the platform keeps of a deployment. */
+/** A deployment, as the platform records it. */
 export interface DeploymentRecord {
   id: string
   inputs: Record<string, unknown>
   outputs: Record<string, unknown>
-  /** One of {@link DeploymentStatus}, or what a newer platform calls it. */
+  /** A {@link DeploymentStatus}, or a status of a newer platform. */
   status?: string | undefined
 }
 
@@ -41,7 +40,7 @@ export const metric = z
   .object({ name, value: z.number(), unit: z.string().optional(), timestamp })
   .meta({ title: 'Metric' })
 
-/** One measured value; `timestamp` is ISO 8601, UTC. */
+/** One measured value. `timestamp` is ISO 8601, UTC. */
 export type Metric = z.infer<typeof metric>
 
 /** One generated file. */
@@ -56,7 +55,7 @@ export const downloadFile = z
 /** One generated file. */
 export type DownloadFile = z.infer<typeof downloadFile>
 
-/** The body of each callback that writes, by the last word of its path. */
+/** The bodies of the callbacks that write, by the last segment of the path. */
 export const callbackBodies = {
   status: z.object({
     status: deploymentStatus,
@@ -71,22 +70,22 @@ export const callbackBodies = {
   downloads: z.object({ files: z.array(downloadFile).min(1) }),
 }
 
-/** How one callback is made. */
+/** Options of one callback. */
 export interface CallbackOptions {
-  /** The same for every repetition of one write, so that the platform can drop the second. */
+  /** The same for each retry of one write, so that the platform can drop duplicates. */
   idempotencyKey?: string | undefined
-  /** Ends the call, retries included. */
+  /** Aborts the call and its retries. */
   signal?: AbortSignal | undefined
-  /** Wraps the client's own `fetch` for this event: each attempt holds the event's claim, and is observed. */
+  /** Wraps the client's own `fetch` for one event: each attempt holds the event's claim, and is observed. */
   wrapFetch?: ((transport: typeof fetch) => typeof fetch) | undefined
 }
 
 /**
- * What an event can ask of the platform, or tell it. Writes answer `gone` where the platform no longer knows
- * the deployment, and throw an `IntegrationError` (`platform_unavailable`) where it can't be told.
+ * The callbacks to the platform. A write returns `gone` if the platform no longer knows the deployment, and
+ * throws an `IntegrationError` (`platform_unavailable`) if the platform can't be reached.
  */
 export interface Platform {
-  /** @returns the record, or `undefined` where the platform does not know the deployment */
+  /** @returns the record, or `undefined` if the platform does not know the deployment */
   getDeployment(id: string, options?: CallbackOptions): Promise<DeploymentRecord | undefined>
   setStatus(
     id: string,
@@ -108,5 +107,5 @@ export interface Platform {
   ): Promise<WriteResult>
 }
 
-/** Whether the platform took a write, or no longer knows the deployment. */
+/** Whether the platform accepted a write, or no longer knows the deployment. */
 export type WriteResult = 'accepted' | 'gone'

@@ -1,18 +1,18 @@
 /**
- * `{{env.NAME}}` in a deployment's inputs (specification §2.4, contract §6).
+ * References to environment variables, `{{env.NAME}}`, in a deployment's inputs (specification §2.4).
  *
  * @module
  */
 
-/** Looks a variable up: its value, or a sentence on why it is not to be had, which never holds the value. */
+/** Looks up a variable: its value, or why the host refuses it, in words that never contain the value. */
 export type EnvironmentLookup = (name: string) => { value: string } | { problem: string }
 
 const VARIABLE = /^env\.([A-Za-z_][A-Za-z0-9_]{0,127})$/
 
 /**
- * Replaces each `{{env.NAME}}` of a text, in one pass: what a variable holds is not looked at again.
+ * Replaces each `{{env.NAME}}` of a text in one pass. References inside a variable's value stay as they are.
  *
- * @returns the text, or a sentence that says which reference could not be resolved
+ * @returns the text, or which reference could not be resolved and why
  */
 export function resolveReferences(
   text: string,

@@ -1,6 +1,5 @@
 /**
- * What each event is answered with (contract §2), as schemas: handlers are typed by them, and the OpenAPI
- * document is made of them.
+ * The schemas of the responses (contract §2). They type the handlers, and the OpenAPI document shows them.
  *
  * @module
  */
@@ -12,44 +11,44 @@ import { downloadFile, metric } from './platform.ts'
 
 const healthCheck = z
   .object({
-    name: z.string().describe('What was probed.'),
+    name: z.string().describe('The name of the check.'),
     healthy: z.boolean(),
-    latencyMs: z.number().describe('How long the probe took, in milliseconds.'),
-    message: z.string().optional().describe('Why it is not healthy, and what can be done about it.'),
+    latencyMs: z.number().describe('The duration of the check, in milliseconds.'),
+    message: z.string().optional().describe('Why the check failed, and what to do about it.'),
   })
   .meta({ title: 'HealthCheck' }) satisfies z.ZodType<HealthCheck>
 
 const measured = metric.omit({ timestamp: true })
 
-/** The answer to an event that nothing is done for. */
-export const ignoredAnswer = z
+/** The response to an event that has no effect. */
+export const ignoredResponse = z
   .object({ status: z.literal('ignored'), reason: z.string() })
-  .describe('Nothing is done for this event; it is no failure, and need not be sent again.')
+  .describe('The host did nothing for this event. This is no failure: do not send the event again.')
 
-/** The answer to each event whose answer is the same for every integration. */
-export const answerSchemas = {
+/** The response to each event, where all integrations answer alike. */
+export const responseSchemas = {
   WEBHOOK_CHALLENGE: z
     .union([
-      z.object({ challenge: z.string().describe('The one that was sent.') }),
-      z.object({ status: z.literal('ok').describe('There was none to echo.') }),
+      z.object({ challenge: z.string().describe('The challenge of the event.') }),
+      z.object({ status: z.literal('ok').describe('The event had no challenge.') }),
     ])
-    .describe('The endpoint is there.'),
+    .describe('The endpoint exists.'),
   HEALTH_CHECK: z
     .object({ status: z.enum(['healthy', 'unhealthy']), checks: z.array(healthCheck) })
-    .describe('What probing showed. An unhealthy provider is a finding, and no failure.'),
+    .describe('The results of the checks. An unhealthy provider is a result, not a failure.'),
   METRIC_UPDATE: z
     .object({ metrics: z.array(measured) })
-    .describe('What was read from the provider, and reported to the platform.'),
+    .describe('The metrics that the host read from the provider and reported to the platform.'),
   DEPLOYMENT_DELETED: z
     .object({ status: z.literal('stopped') })
-    .describe('The deployment is down; so it is where it was gone already.'),
+    .describe('The deployment is deleted, or was deleted before.'),
   DOWNLOAD_STARTED: z
     .object({ files: z.array(downloadFile) })
-    .describe('The generated files, which the platform was given too. They may hold secrets.'),
+    .describe('The generated files. The host sent them to the platform, too. They may contain secrets.'),
 }
 
-/** The answer to DEPLOYMENT_CREATED. A redelivery is answered without what is secret. */
-export function createdAnswer({ outputs }: IntegrationDefinition) {
+/** The response to DEPLOYMENT_CREATED. The response to a redelivery has no secret outputs. */
+export function createdResponse({ outputs }: IntegrationDefinition) {
   const secrets = secretNames(outputs)
   const fields = Object.entries(outputs.shape).map(
     ([name, field]) => [name, secrets.includes(name) ? z.optional(field) : field] as const,
@@ -59,16 +58,16 @@ export function createdAnswer({ outputs }: IntegrationDefinition) {
     .describe('The deployment is set up, and its outputs are published.')
 }
 
-/** The answer to METRIC_UPDATE, with the names of the integration’s own metrics. */
-export function metricsAnswer({ metrics }: IntegrationDefinition) {
+/** The response to METRIC_UPDATE, with the names of the integration’s own metrics. */
+export function metricsResponse({ metrics }: IntegrationDefinition) {
   const own = measured.extend({ name: z.enum(Object.keys(metrics)) })
-  return answerSchemas.METRIC_UPDATE.extend({ metrics: z.array(own) })
+  return responseSchemas.METRIC_UPDATE.extend({ metrics: z.array(own) })
 }
 
-/** The answer to FUNCTION_CALL, for one function. */
-export function functionAnswer(result: z.ZodType) {
+/** The response to FUNCTION_CALL, for one function. */
+export function functionResponse(result: z.ZodType) {
   return z.object({ result })
 }
 
-/** The answer to an event. */
-export type AnswerTo<Name extends keyof typeof answerSchemas> = z.infer<(typeof answerSchemas)[Name]>
+/** The response to an event. */
+export type ResponseTo<Name extends keyof typeof responseSchemas> = z.infer<(typeof responseSchemas)[Name]>

@@ -1,13 +1,12 @@
 /**
- * From what a schema found to what a person can read: the path of each fault, what was expected there, and
- * the nearest name where one was mistyped.
+ * Readable messages for the issues that zod found: the path, the expected value, and the nearest known name.
  *
  * @module
  */
 import * as z from 'zod'
 import type { FieldError } from '../errors.ts'
 
-/** The schema of a function's arguments: a field that is not known is an error that names the nearest one. */
+/** Makes the schema of a function's arguments, in which an unknown field is an error. */
 export function functionArguments<const Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
 ): z.ZodObject<Shape, z.core.$strict> {
@@ -15,26 +14,26 @@ export function functionArguments<const Shape extends z.core.$ZodLooseShape>(
 }
 
 /**
- * Every fault that zod found, with its path below `base`.
+ * Converts the issues of zod to field errors.
  *
- * @param known the names that are allowed at the top, to suggest the nearest for an unknown one
+ * @param base the path of the validated value
+ * @param known the field names at the top, to suggest the nearest for an unknown one
  */
 export function fieldErrors(error: z.ZodError, base: string, known: readonly string[] = []): FieldError[] {
-  return error.issues.flatMap((issue) => describeIssue(issue, base, known))
-}
-
-function describeIssue(issue: z.core.$ZodIssue, base: string, known: readonly string[]): FieldError[] {
-  const path = joinPath(base, issue.path)
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      path: joinPath(path, [key]),
-      message: `is not known here${suggestion(key, issue.path.length === 0 ? known : [])}`,
-    }))
-  }
-  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
-    return [{ path, message: `is required: expected ${issue.expected}` }]
-  }
-  return [{ path, message: issue.message.replace(/^Invalid (input|option|string): /, '') }]
+  return error.issues.flatMap((issue) => {
+    const path = joinPath(base, issue.path)
+    if (issue.code === 'unrecognized_keys') {
+      const names = issue.path.length === 0 ? known : []
+      return issue.keys.map((key) => ({
+        path: joinPath(path, [key]),
+        message: `is not known here${suggestion(key, names)}`,
+      }))
+    }
+    if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+      return [{ path, message: `is required: expected ${issue.expected}` }]
+    }
+    return [{ path, message: issue.message.replace(/^Invalid (input|option|string): /, '') }]
+  })
 }
 
 function joinPath(base: string, path: readonly PropertyKey[]): string {
@@ -45,9 +44,9 @@ function joinPath(base: string, path: readonly PropertyKey[]): string {
 }
 
 /**
- * “; did you mean …?”, where one of the names is close enough to the one that was given.
+ * Suggests the nearest of some names: “; did you mean …?”.
  *
- * @returns an empty string where none is close
+ * @returns an empty string if no name is close
  */
 export function suggestion(given: string, names: readonly string[]): string {
   const nearest = names
@@ -57,7 +56,7 @@ export function suggestion(given: string, names: readonly string[]): string {
   return close ? `; did you mean “${nearest.name}”?` : ''
 }
 
-/** Levenshtein's distance, for names: longer ones are cut, so that a hostile name costs nothing. */
+/** The Levenshtein distance of the first 40 characters: a long name from outside must not cost time. */
 function editDistance(a: string, b: string): number {
   const [from, to] = [a.slice(0, 40), b.slice(0, 40)]
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)

@@ -1,6 +1,5 @@
 /**
- * What is recorded of a delivery, for a person who wants to know what became of it: never an answer's words,
- * which are sealed, and nothing that may name people.
+ * The delivery status: what the store records of a delivery, without secrets, bodies or personal data.
  *
  * @module
  */
@@ -14,69 +13,65 @@ import { isEncrypted } from './encryption.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 const states = {
-  in_progress: 'it is being worked on',
-  done: 'it was answered',
-  released: 'it was given back for another try',
-  abandoned: 'its holder vanished in the middle of the work',
-  outcome_unknown: 'its holder vanished when the change may have left already',
+  in_progress: 'a host is working on it',
+  done: 'the host answered it',
+  released: 'the host released it for a retry',
+  abandoned: 'the host died during the work',
+  outcome_unknown: 'the host died after it may have sent the change',
 }
+const stateList = Object.entries(states).map(([state, meaning]) => `\`${state}\`: ${meaning}`)
 
 const time = z.iso.datetime()
 
-/** The schema of what is known of one delivery on one route. */
+/** The schema of the status of one delivery on one route. */
 export const explanationSchema = z.object({
   route: z.string().describe('The integration.'),
-  subject: z
-    .enum(['call', 'deployment'])
-    .describe('What is claimed: one call, or the deployment as a whole.'),
+  subject: z.enum(['call', 'deployment']).describe('What the host claims: one call, or a whole deployment.'),
   deployment: z.string().optional(),
-  state: z.enum(['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown']).describe(
-    Object.entries(states)
-      .map(([state, meaning]) => `\`${state}\`: ${meaning}`)
-      .join('; '),
-  ),
-  claims: z.int().describe('How often the subject was claimed, by whichever delivery (its fence).'),
-  claimedAt: time.optional().describe('When this delivery claimed it last.'),
-  leaseEndsAt: time
-    .optional()
-    .describe('Until then nobody else works on it, unless it ends or is renewed before.'),
+  state: z
+    .enum(['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown'])
+    .describe(stateList.join('; ')),
+  claims: z.int().describe('The number of claims of the subject, by any delivery (its fence).'),
+  claimedAt: time.optional().describe('The time of this delivery’s last claim.'),
+  leaseEndsAt: time.optional().describe('No other host works on it before, unless the work ends earlier.'),
   answer: z
     .object({ status: z.int(), code: z.string().optional(), at: time.optional() })
     .optional()
-    .describe('What it was answered. The words are sealed.'),
+    .describe('The recorded response, without its body, which is encrypted.'),
   steps: z
     .array(
       z.object({
         name: z.string(),
         state: z
           .enum(['begun', 'recorded', 'taken_back'])
-          .describe('`begun`: under way, or broken off without an answer.'),
+          .describe('`begun`: in progress, or interrupted without a result.'),
         value: z
           .union([z.string(), z.number(), z.boolean()])
           .optional()
-          .describe('Absent where it is sealed, or more than a word.'),
+          .describe('Absent if the value is encrypted, or no scalar.'),
       }),
     )
-    .describe('What is written down of the work.'),
+    .describe('The recorded steps of the work.'),
   keptUntil: time,
-  redelivery: z.string().describe('What the same event would do if it were delivered again now.'),
+  redelivery: z.string().describe('What the host would do now if it received the same event again.'),
 })
 
-/** What is known of one delivery on one route. */
+/** The status of one delivery on one route. */
 export type Explanation = z.infer<typeof explanationSchema>
 
-/** What {@link explainDelivery} looks at. */
+type Kind = Explanation['subject']
+type State = Explanation['state']
+type Steps = Explanation['steps']
+
+/** Options of {@link explainDelivery}. */
 export interface ExplainOptions {
   store: DeliveryStore
   /** The routes on which the delivery may have arrived. */
   integrations: readonly IntegrationDefinition[]
   deliveryId: string
-  /**
-   * Deployments are claimed as a whole, so a deployment's events are found under its id alone: by those that
-   * were answered, and by the one that claimed it last.
-   */
+  /** Finds the deliveries of a deployment's events, which the store records under the deployment's id alone. */
   deploymentId?: string | undefined
-  /** Values that must never show. */
+  /** Removes secrets from the steps. */
   redactor?: Redactor | undefined
   /**
    * The time in milliseconds since 1970.
@@ -86,46 +81,41 @@ export interface ExplainOptions {
 }
 
 /**
- * Reads what is recorded of a delivery.
+ * Reads the status of a delivery.
  *
- * @returns one entry for each route that knows it, mostly one or none
- * @throws where the store can't be reached
+ * @returns one entry for each route that knows the delivery: mostly one or none
+ * @throws if the store can't be reached
  */
 export async function explainDelivery(options: ExplainOptions): Promise<Explanation[]> {
   const { store, integrations, deliveryId, deploymentId } = options
-  const explained = integrations.flatMap((integration) => {
-    const call = explainSubject(integration, 'call', subjects.call(integration.name, deliveryId))
+  const { redactor = createRedactor(), now = Date.now } = options
+  const found = integrations.flatMap((integration) => {
+    const call = readStatus(integration.name, 'call', subjects.call(integration.name, deliveryId))
     if (deploymentId === undefined) return [call]
     const subject = subjects.deployment(integration.name, deploymentId)
-    return [call, explainSubject(integration, 'deployment', subject)]
+    return [call, readStatus(integration.name, 'deployment', subject)]
   })
-  return (await Promise.all(explained)).flat()
+  return (await Promise.all(found)).flat()
 
-  async function explainSubject(
-    { name: route }: IntegrationDefinition,
-    kind: Explanation['subject'],
-    subject: string,
-  ): Promise<Explanation[]> {
+  async function readStatus(route: string, kind: Kind, subject: string): Promise<Explanation[]> {
     const record = await store.read(subject)
-    if (!record) return []
-    const answered = record.responses.find(({ delivery }) => delivery === deliveryId)
-    const claimed = kind === 'call' || record.delivery === deliveryId
-    // Another delivery's work on the deployment is nothing that this one's sender may ask for.
-    if (!answered && !claimed) return []
-    const { redactor = createRedactor(), now = Date.now } = options
+    const answer = record?.responses.find(({ delivery }) => delivery === deliveryId)
+    const claimed = kind === 'call' || record?.delivery === deliveryId
+    // The sender of one delivery may not see what another did with the deployment.
+    if (!record || !(answer || claimed)) return []
     const steps = Object.entries(record.progress).map(([name, value]) => describeStep(name, value, redactor))
-    const state = answered ? 'done' : stateOf(record)
+    const state = answer ? 'done' : stateOf(record)
     const { leaseMs } = record
     return [
       {
         route,
         subject: kind,
-        ...(kind === 'deployment' ? { deployment: deploymentId } : {}),
+        ...(kind === 'deployment' && { deployment: deploymentId }),
         state,
         claims: record.fence,
-        ...(claimed ? { claimedAt: toTime(record.claimedAt) } : {}),
-        ...(state === 'in_progress' && leaseMs ? { leaseEndsAt: toTime(now() + leaseMs) } : {}),
-        ...(answered ? { answer: toAnswer(answered) } : {}),
+        ...(claimed && { claimedAt: toTime(record.claimedAt) }),
+        ...(state === 'in_progress' && leaseMs && { leaseEndsAt: toTime(now() + leaseMs) }),
+        ...(answer && { answer: toAnswer(answer) }),
         steps,
         keptUntil: toTime(record.expires),
         redelivery: predict(state, steps, record),
@@ -134,56 +124,43 @@ export async function explainDelivery(options: ExplainOptions): Promise<Explanat
   }
 }
 
-function stateOf({ leaseMs, progress }: SubjectRecord): Explanation['state'] {
+function stateOf({ leaseMs, progress }: SubjectRecord): State {
   if (leaseMs !== undefined && leaseMs > 0) return 'in_progress'
   if (progress[ownSteps.intent] === true) return 'outcome_unknown'
   return leaseMs === undefined ? 'released' : 'abandoned'
 }
 
-function describeStep(name: string, value: Json, redactor: Redactor): Explanation['steps'][number] {
+function describeStep(name: string, value: Json, redactor: Redactor): Steps[number] {
   const clean = forLogs(redactor)
   const step = { name: clean.text(name) }
   if (value === null) return { ...step, state: 'taken_back' }
   if (value === 'begun') return { ...step, state: 'begun' }
-  if (typeof value === 'object' || (typeof value === 'string' && isEncrypted(value))) {
-    return { ...step, state: 'recorded' }
-  }
+  const hidden = typeof value === 'object' || (typeof value === 'string' && isEncrypted(value))
+  if (hidden) return { ...step, state: 'recorded' }
   return { ...step, state: 'recorded', value: typeof value === 'string' ? clean.text(value) : value }
 }
 
-function predict(
-  state: Explanation['state'],
-  steps: Explanation['steps'],
-  { progress, leaseMs }: SubjectRecord,
-): string {
-  switch (state) {
-    case 'in_progress':
-      return `It is answered 409 (delivery_in_progress) until the work ends, or its lease does: in ${Math.ceil((leaseMs ?? 0) / 1000)} seconds, unless it is renewed.`
-    case 'done':
-      return 'It gets the recorded answer again, where its body is the same; with another body it is refused (422).'
-    case 'outcome_unknown':
-      return 'It is answered 409 (outcome_unknown), and nothing is sent: look at the provider whether it took effect.'
-    case 'released':
-    case 'abandoned':
-      return progress[ownSteps.deleted] === true
-        ? 'A DEPLOYMENT_CREATED is ignored, because the deployment was deleted; a DEPLOYMENT_DELETED is done again.'
-        : goOn(steps)
-  }
-}
-
-function goOn(steps: Explanation['steps']): string {
-  const named = (state: 'begun' | 'recorded') =>
-    steps.filter((step) => step.state === state).map(({ name }) => name)
-  const [begun, recorded] = [named('begun'), named('recorded')]
-  if (begun.length > 0) {
-    return `It goes on with the rest. What had begun without an answer (${begun.join(', ')}) is not repeated, and reported as unknown.`
-  }
-  if (recorded.length > 0) return `It goes on from what is written down: ${recorded.join(', ')}.`
-  return 'It runs from the beginning; nothing of it is written down.'
-}
-
 function toAnswer({ status, code, at }: SubjectRecord['responses'][number]): Explanation['answer'] {
-  return { status, ...(code ? { code } : {}), ...(at ? { at: toTime(at) } : {}) }
+  return { status, ...(code && { code }), ...(at && { at: toTime(at) }) }
+}
+
+/** What a redelivery would do. */
+function predict(state: State, steps: Steps, { progress, leaseMs = 0 }: SubjectRecord): string {
+  const named = (wanted: string) =>
+    steps.flatMap(({ name, state }) => (state === wanted ? [name] : [])).join(', ')
+  const [begun, recorded] = [named('begun'), named('recorded')]
+  if (state === 'in_progress')
+    return `The host answers 409 (delivery_in_progress) until the work or its lease ends, in ${Math.ceil(leaseMs / 1000)} seconds at most unless the lease is renewed.`
+  if (state === 'done')
+    return 'The host sends the recorded answer again if the body is the same, and refuses another body (422).'
+  if (state === 'outcome_unknown')
+    return 'The host answers 409 (outcome_unknown) and sends nothing. Check with the provider whether the change took effect.'
+  if (progress[ownSteps.deleted] === true)
+    return 'A DEPLOYMENT_CREATED is ignored because the deployment was deleted. A DEPLOYMENT_DELETED runs again.'
+  if (begun)
+    return `It goes on with the rest. Each step that began without a result (${begun}) is not repeated, and reported as unknown.`
+  if (recorded) return `It goes on from what is written down: ${recorded}.`
+  return 'It runs from the beginning; nothing of it is written down.'
 }
 
 function toTime(milliseconds: number): string {

@@ -1,108 +1,107 @@
 /**
- * The named schemas of an OpenAPI document: each is written once, and referred to wherever it occurs.
+ * The named schemas of the OpenAPI document. Each is written once; every other place refers to it.
  *
  * @module
  */
 import * as z from 'zod'
 import type { JsonSchema } from '../contract/manifest.ts'
-import { shareTitled } from './titles.ts'
+import type { Reference } from './document.ts'
 
-/** A place of the document where something is written. */
-export type Reference = { $ref: string }
+type Direction = 'input' | 'output'
 
-/** Collects schemas under names that no other has. */
-export interface Components {
-  /**
-   * Takes a schema that callers write. What is in it and has a title is taken, too.
-   *
-   * @param names those it may have, the best first; a schema with a title has that one
-   * @returns where it will be; for one that was taken before, where that is
-   */
-  input(schema: z.ZodType, ...names: string[]): Reference
-  /** Takes a schema that answers show. */
-  output(schema: z.ZodType, ...names: string[]): Reference
-  /** Gives a name to what is one or more of several. */
-  anyOf(references: readonly Reference[], name: string): Reference
-  /** @throws {Error} where a schema can't be said in JSON Schema */
-  toSchemas(): Record<string, JsonSchema>
-}
-
-const directions = ['input', 'output'] as const
-type Direction = (typeof directions)[number]
-type Registry = z.core.$ZodRegistry<{ id: string }>
-
-const PLACE = '#/components/schemas/'
+/** Collects the schemas of requests (`input`) and responses (`output`). */
+export type Components = ReturnType<typeof createComponents>
 
 /** Makes an empty collection. */
-export function createComponents(): Components {
-  const registries: Record<Direction, Registry> = { input: z.registry(), output: z.registry() }
-  const unions: Record<string, JsonSchema> = {}
+export function createComponents() {
+  const registries = { input: z.registry<{ id: string }>(), output: z.registry<{ id: string }>() }
   const taken = new Set<string>()
 
-  function take(direction: Direction, schema: z.ZodType, names: string[]): Reference {
-    const known = registries[direction].get(schema)?.id
-    if (known !== undefined) return refer(known)
-    const title = schema.meta()?.title
-    const wanted = title === undefined ? names : [title, ...names]
-    const id = wanted.find((name) => !taken.has(name))
-    if (id === undefined) throw new Error(`Two schemas are called ${wanted.join(' or ')}.`)
-    taken.add(id)
-    registries[direction].add(schema, { id })
-    return refer(id)
+  /** Adds a schema under its title or the first free name. A schema that is already there keeps its name. */
+  const adder = (direction: Direction) => {
+    const registry = registries[direction]
+    return (schema: z.ZodType, ...names: string[]): Reference => {
+      const wanted = [schema.meta()?.title ?? [], names].flat()
+      const id = registry.get(schema)?.id ?? wanted.find((name) => !taken.has(name))
+      if (id === undefined) throw new Error(`Two schemas have the name ${wanted.join(' or ')}.`)
+      if (!registry.has(schema)) registry.add(schema, { id })
+      taken.add(id)
+      return refer('schemas', id)
+    }
+  }
+
+  const convert = (io: Direction) => {
+    const uri = (id: string) => refer('schemas', id).$ref
+    const { schemas } = z.toJSONSchema(registries[io], {
+      io,
+      uri,
+      override: ({ jsonSchema }) => useExtensions(jsonSchema, io),
+    })
+    return Object.entries(schemas).map(([name, { $schema: _, $id: _id, ...rest }]) => [name, rest] as const)
   }
 
   return {
-    input: (schema, ...names) => take('input', schema, names),
-    output: (schema, ...names) => take('output', schema, names),
-    anyOf(references, name) {
-      const places = new Set(references.map(({ $ref }) => $ref))
-      unions[name] = { anyOf: [...places].map(($ref) => ({ $ref })) }
-      return refer(name)
-    },
-    toSchemas() {
-      const schemas = { ...unions }
-      for (const io of directions) Object.assign(schemas, convert(registries[io], io))
-      return shareTitled(schemas, refer)
-    },
+    input: adder('input'),
+    output: adder('output'),
+    /** @throws {Error} if JSON Schema cannot represent a schema */
+    toSchemas: () => shareTitled(Object.fromEntries([...convert('input'), ...convert('output')])),
   }
 }
 
-/** A schema as it stands in the document where it is not referred to. */
-export function toOpenApiSchema(schema: z.ZodType, io: Direction): JsonSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io,
-    override: ({ jsonSchema }) => asExtensions(jsonSchema, io),
-  })
-  return rest
+/** The reference to a component. */
+export function refer(kind: 'schemas' | 'responses' | 'parameters' | 'headers', name: string): Reference {
+  return { $ref: `#/components/${kind}/${name}` }
 }
 
-function refer(id: string): Reference {
-  return { $ref: PLACE + id }
-}
-
-function convert(registry: Registry, io: Direction): Record<string, JsonSchema> {
-  const { schemas } = z.toJSONSchema(registry, {
-    io,
-    uri: (id) => PLACE + id,
-    override: ({ jsonSchema }) => asExtensions(jsonSchema, io),
-  })
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, { $schema: _schema, $id: _id, ...rest }]) => [name, rest]),
-  )
+/** `idp-server` as `IdpServer`, `sendEmail` as `SendEmail`, and `HEALTH_CHECK` as `HealthCheck`. */
+export function toPascalCase(name: string): string {
+  const words = name.includes('_') ? name.toLowerCase() : name
+  return words.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase())
 }
 
 const extensions = { environmentReference: 'x-environment-reference', visibleWhen: 'x-visible-when' } as const
 
-/** Says what only this house says of a schema in the form that OpenAPI keeps for such things. */
-function asExtensions(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
-  for (const [own, extension] of Object.entries(extensions)) {
-    if (!(own in schema)) continue
-    schema[extension] = schema[own]
-    delete schema[own]
+/** Replaces the marks of this project with OpenAPI extensions. */
+function useExtensions(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
+  for (const [mark, extension] of Object.entries(extensions)) {
+    if (!(mark in schema)) continue
+    schema[extension] = schema[mark]
+    delete schema[mark]
   }
-  if (schema.writeOnly) {
-    schema['x-sensitive'] = true
-    // By OpenAPI’s reading, no answer has such a value.
-    if (io === 'output') delete schema.writeOnly
+  if (!schema.writeOnly) return
+  schema['x-sensitive'] = true
+  // OpenAPI forbids a `writeOnly` property in a response.
+  if (io === 'output') delete schema.writeOnly
+}
+
+/** Keywords whose value is data, not a schema. */
+const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'discriminator', 'enum', 'examples'])
+
+/** Moves each nested schema with a title to the top, and leaves a reference. Of two with one title, the first. */
+function shareTitled(schemas: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+  const shared = new Map<string, JsonSchema>()
+  const share = (name: string, schema: object) => {
+    const written = shared.get(name) ?? visitMembers(schema)
+    shared.set(name, written)
+    return written
   }
+  const visitMembers = (schema: object): JsonSchema =>
+    Object.fromEntries(
+      Object.entries(schema).map(([key, value]) => [key, DATA_KEYWORDS.has(key) ? value : visit(value)]),
+    )
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit)
+    if (typeof value !== 'object' || value === null) return value
+    const written = visitMembers(value)
+    const { title } = written
+    const isShared = typeof title === 'string' && isSame(share(title, schemas[title] ?? value), written)
+    return isShared ? refer('schemas', title) : written
+  }
+  for (const [name, schema] of Object.entries(schemas)) share(name, schema)
+  return Object.fromEntries([...shared].sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** Whether two schemas accept the same values; their examples may differ. */
+function isSame({ examples: _one, ...one }: JsonSchema, { examples: _other, ...other }: JsonSchema): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }

@@ -1,13 +1,23 @@
 /**
- * The shapes of an OpenAPI 3.1 document, as far as this host’s has them.
+ * The parts of OpenAPI 3.1 that this host's document uses.
  *
  * @module
  */
 
+import type { EventName } from '../contract/event.ts'
+import type { MetricDefinition } from '../contract/integration.ts'
 import type { JsonSchema } from '../contract/manifest.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { Reference } from './components.ts'
-import type { DescribedEvent } from './events.ts'
+
+/** A reference to a component of the document. */
+export type Reference = { $ref: string }
+
+/** Title, version and description of the host. */
+export interface OpenApiInfo {
+  title: string
+  version: string
+  description?: string
+}
 
 /** An OpenAPI document, as plain data. */
 export interface OpenApiDocument {
@@ -26,13 +36,6 @@ export interface OpenApiDocument {
   }
 }
 
-/** What a document says of its host. */
-export interface OpenApiInfo {
-  title: string
-  version: string
-  description?: string
-}
-
 /** One operation. */
 export interface OpenApiOperation {
   operationId: string
@@ -41,16 +44,16 @@ export interface OpenApiOperation {
   description?: string
   security: Record<string, string[]>[]
   parameters?: (OpenApiParameter | Reference)[]
-  requestBody?: {
-    required: true
-    content: Record<string, { schema: Reference; examples: Record<string, { value: unknown }> }>
-  }
+  requestBody?: { required: true; content: Record<string, { schema: Reference; examples: OpenApiExamples }> }
   responses: Record<string, OpenApiResponse | Reference>
-  /** Of a webhook: each event with what it may be answered, which OpenAPI has no words for. */
+  /** Of a webhook: each event and each function, with its request and responses. */
   'x-events'?: DescribedEvent[]
-  /** Of a webhook: what METRIC_UPDATE reports, by name. */
-  'x-metrics'?: Record<string, { description: string; unit?: string }>
+  /** Of a webhook: the metrics that METRIC_UPDATE reports, by name. */
+  'x-metrics'?: Record<string, MetricDefinition>
 }
+
+/** Example values, by name. */
+export type OpenApiExamples = Record<string, { value: unknown }>
 
 /** One parameter of an operation. */
 export interface OpenApiParameter {
@@ -61,18 +64,30 @@ export interface OpenApiParameter {
   schema: JsonSchema
 }
 
-/** One answer of an operation. */
+/** One response of an operation. */
 export interface OpenApiResponse {
   description: string
   headers?: Record<string, Reference>
-  content?: Record<string, { schema: JsonSchema | Reference; examples?: Record<string, { value: unknown }> }>
-  /** Of a failure: its codes. */
-  'x-problems'?: DescribedProblem[]
+  content?: Record<string, { schema: JsonSchema | Reference; examples?: OpenApiExamples }>
+  /** Of a failure: its error codes. */
+  'x-problems'?: { code: ErrorCode; title: string; retryable: boolean }[]
 }
 
-/** One code of a failure. */
-export interface DescribedProblem {
-  code: ErrorCode
-  title: string
-  retryable: boolean
+/** One event of a webhook. FUNCTION_CALL has an entry for each function. */
+export interface DescribedEvent {
+  event: EventName
+  description: string
+  /** Whether the integration handles the event. It answers any other event with `ignored`. */
+  handled: boolean
+  function?: {
+    name: string
+    aliases: string[]
+    description: string
+    /** Whether it creates, changes, deletes or sends something. */
+    effect: boolean
+    arguments: Reference
+    result: Reference
+  }
+  request: Reference
+  answers: Reference[]
 }

@@ -1,112 +1,235 @@
 /**
- * What a webhook takes and answers, event by event, as the OpenAPI document says it.
+ * The webhooks of the OpenAPI document: the requests, responses and examples of each event.
  *
  * @module
  */
-import type * as z from 'zod'
+import * as z from 'zod'
 import { type EventName, eventNames, eventSchemas } from '../contract/event.ts'
-import type { IntegrationDefinition } from '../contract/integration.ts'
-import { answerSchemas, createdAnswer, ignoredAnswer, metricsAnswer } from '../contract/responses.ts'
-import type { Components, Reference } from './components.ts'
-import { exampleOf } from './example.ts'
-import { type DescribedFunction, type FunctionSchemas, toPascalCase } from './functions.ts'
-import { narrowEvent, oneOfNamed } from './requests.ts'
+import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
+import {
+  createdResponse,
+  functionResponse,
+  ignoredResponse,
+  metricsResponse,
+  responseSchemas,
+} from '../contract/responses.ts'
+import { type Components, refer, toPascalCase } from './components.ts'
+import type { DescribedEvent, OpenApiExamples, OpenApiOperation } from './document.ts'
+import { problemsOf, signature } from './routes.ts'
 
-/** One event of a route, with what it may be answered. */
-export interface DescribedEvent {
-  event: EventName
-  description: string
-  /** Whether the route acts on it; otherwise it is answered, and nothing else. */
-  handled: boolean
-  /** Of FUNCTION_CALL: the function that is called. */
-  function?: DescribedFunction
-  request: Reference
-  answers: Reference[]
-}
+/** An object whose name tells it from the others of a union. */
+type Named = z.ZodObject<{ name: z.ZodLiteral<string> | z.ZodEnum }>
 
-/** One webhook. */
-export interface DescribedWebhook {
-  /** Any of its events. */
-  request: Reference
-  /** Any of its answers. */
-  answer: Reference
-  events: DescribedEvent[]
-  /** A body for each event that it acts on, by the event’s name, and for each function, by the function’s. */
-  examples: Record<string, { value: unknown }>
+/** The schemas of one function. */
+export interface FunctionSchemas {
+  described: NonNullable<DescribedEvent['function']>
+  call: Named
+  answer: z.ZodType
+  example: unknown
 }
 
 /**
  * Describes the webhook of an integration.
  *
- * @param functions the integration’s, which the components have already
+ * @param shared the functions described so far; integrations that share a function share its schemas
  */
 export function describeWebhook(
   definition: IntegrationDefinition,
-  functions: readonly FunctionSchemas[],
   components: Components,
-): DescribedWebhook {
+  shared: Map<FunctionDefinition, FunctionSchemas>,
+): OpenApiOperation {
   const prefix = toPascalCase(definition.name)
-  const schemas: ReturnType<typeof narrowEvent>[] = []
-  const examples: DescribedWebhook['examples'] = {}
+  const functions = Object.entries(definition.functions).map(([name, each]) => {
+    const schemas = shared.get(each) ?? describeFunction(name, each, prefix, components)
+    shared.set(each, schemas)
+    return schemas
+  })
+  const requests: Named[] = []
+  const responses = new Set<z.ZodType>()
+  const examples: OpenApiExamples = {}
+  const addResponse = (schema: z.ZodType, ...names: string[]) => {
+    responses.add(schema)
+    return components.output(schema, ...names)
+  }
 
   const events = eventNames.flatMap((name): DescribedEvent[] => {
     const general = eventSchemas[name]
     const handled = name === 'WEBHOOK_CHALLENGE' || definition.events.includes(name)
-    const schema = handled ? narrowEvent(name, definition, functions, components) : general
-    schemas.push(schema)
-    const title = `${schema === general ? '' : prefix}${toPascalCase(name)}Event`
+    const request = handled ? narrowEvent(name, definition, functions, components) : general
+    requests.push(request)
+    const title = `${request === general ? '' : prefix}${toPascalCase(name)}Event`
     const { description = '' } = general
-    const common = { event: name, description, handled, request: components.input(schema, title) }
+    const common = { event: name, description, handled, request: components.input(request, title) }
     if (handled && name === 'FUNCTION_CALL') {
-      return functions.map(({ described, answer, arguments: given }) => {
-        const functionCall = { name: described.name, arguments: exampleOf(given) }
+      return functions.map(({ described, answer, example }) => {
+        const functionCall = { name: described.name, arguments: example }
         examples[described.name] = { value: { name, functionCall } }
-        return { ...common, description: described.description, function: described, answers: [answer] }
+        const { description } = described
+        return { ...common, description, function: described, answers: [addResponse(answer)] }
       })
     }
-    if (handled) examples[name] = { value: toExample(name, definition) }
+    if (handled) examples[name] = { value: { name, ...exampleEvent(name, definition) } }
     const answers = answersTo(name, handled, definition)
-    return [{ ...common, answers: answers.map(([title, answer]) => components.output(answer, title)) }]
+    return [{ ...common, answers: answers.map(([title, answer]) => addResponse(answer, title)) }]
   })
-  const answers = events.flatMap((event) => event.answers)
+
+  const schema = components.input(oneOfNamed(requests, components), `${prefix}Event`)
+  const answer = components.output(z.union([...responses]), `${prefix}Answer`)
   return {
-    request: components.input(oneOfNamed(schemas, components), `${prefix}Event`),
-    answer: components.anyOf(answers, `${prefix}Answer`),
-    events,
-    examples,
+    operationId: `post${prefix}Event`,
+    tags: [definition.name],
+    summary: definition.title,
+    description: definition.description,
+    ...signature,
+    requestBody: { required: true, content: { 'application/json': { schema, examples } } },
+    responses: {
+      200: {
+        description: 'The outcome of the event. Its shape depends on the event’s name.',
+        headers: { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') },
+        content: { 'application/json': { schema: answer } },
+      },
+      ...problemsOf(definition),
+    },
+    'x-events': events,
+    ...(Object.keys(definition.metrics).length > 0 && { 'x-metrics': { ...definition.metrics } }),
   }
 }
 
-/** What an event may be answered, a call of a function aside. */
+function describeFunction(
+  name: string,
+  { aliases = [], description, effect, arguments: input, result }: FunctionDefinition,
+  prefix: string,
+  components: Components,
+): FunctionSchemas {
+  const title = toPascalCase(name)
+  const names = (kind: string) => [`${title}${kind}`, `${prefix}${title}${kind}`]
+  const optional = input.safeParse({}).success
+  const call = z
+    .object({ name: z.enum([name, ...aliases]), arguments: optional ? input.optional() : input })
+    .describe(description)
+  const answer = functionResponse(result)
+  const references = {
+    arguments: components.input(input, ...names('Arguments')),
+    result: components.output(result, ...names('Result')),
+  }
+  components.input(call, ...names('Call'))
+  components.output(answer, ...names('Answer'))
+  const described = { name, aliases: [...aliases], description, effect, ...references }
+  return { described, call, answer, example: exampleOf(input) }
+}
+
+/** Narrows the schema of an event to the inputs, functions and files of an integration that handles it. */
+function narrowEvent(
+  name: EventName,
+  definition: IntegrationDefinition,
+  functions: readonly FunctionSchemas[],
+  components: Components,
+): Named {
+  const prefix = toPascalCase(definition.name)
+  const { DEPLOYMENT_CREATED, DOWNLOAD_STARTED, FUNCTION_CALL } = eventSchemas
+  const describe = (schema: Named) => schema.describe(eventSchemas[name].description ?? '')
+  if (name === 'DEPLOYMENT_CREATED') {
+    const inputs = toForm(definition.inputs)
+    components.input(blank, 'Blank')
+    components.input(inputs, `${prefix}Inputs`)
+    const deployment = DEPLOYMENT_CREATED.shape.deployment
+      .extend({ inputs: inputs.optional().describe('If absent, the host reads them from the platform.') })
+      .describe('The deployment to set up.')
+    components.input(deployment, `${prefix}Deployment`)
+    return describe(DEPLOYMENT_CREATED.extend({ deployment }))
+  }
+  if (name === 'FUNCTION_CALL' && functions.length > 0) {
+    const calls = functions.map(({ call }) => call)
+    const functionCall = oneOfNamed(calls, components)
+    components.input(functionCall, `${prefix}FunctionCall`)
+    return describe(FUNCTION_CALL.extend({ functionCall }))
+  }
+  if (name === 'DOWNLOAD_STARTED') {
+    const download = DOWNLOAD_STARTED.shape.download.unwrap()
+    const { description = '' } = download.shape.file
+    const file = z.enum(definition.downloads).optional().describe(description)
+    return describe(DOWNLOAD_STARTED.extend({ download: download.extend({ file }).optional() }))
+  }
+  return eventSchemas[name]
+}
+
+/** A union of objects that the components have already, with the `name` as its discriminator. */
+function oneOfNamed(schemas: readonly Named[], components: Components): z.ZodType {
+  const [first, ...others] = schemas
+  if (!first) return z.never()
+  const mapping = schemas.flatMap((schema) => {
+    const { $ref } = components.input(schema)
+    return [...schema.shape.name._zod.values].map((name) => [name, $ref])
+  })
+  const discriminator = { propertyName: 'name', mapping: Object.fromEntries(mapping) }
+  return z.discriminatedUnion('name', [first, ...others]).meta({ discriminator })
+}
+
+const blank = z.literal(['', null]).describe('A form field that was left empty. It counts as absent.')
+
+/** The inputs as a form sends them: an optional field may be blank. */
+function toForm(inputs: z.ZodObject): z.ZodObject {
+  const fields = Object.entries(inputs.shape).map(([name, field]) => {
+    if (!z.safeParse(field, undefined).success) return [name, field] as const
+    return [name, z.union([field, blank]).describe(z.globalRegistry.get(field)?.description ?? '')] as const
+  })
+  return z.object(Object.fromEntries(fields)).meta({ ...inputs.meta() })
+}
+
+/** The responses to an event, by name. {@link describeFunction} makes those to a function. */
 function answersTo(
   name: EventName,
   handled: boolean,
   definition: IntegrationDefinition,
-): [title: string, schema: z.ZodType][] {
-  const ignored: [string, z.ZodType] = ['IgnoredAnswer', ignoredAnswer]
+): [string, z.ZodType][] {
+  const ignored: [string, z.ZodType] = ['IgnoredAnswer', ignoredResponse]
   if (!handled || name === 'FUNCTION_CALL') return [ignored]
   const title = `${toPascalCase(name)}Answer`
-  const prefix = toPascalCase(definition.name)
-  switch (name) {
-    case 'DEPLOYMENT_CREATED':
-      return [[prefix + title, createdAnswer(definition)], ignored]
-    case 'METRIC_UPDATE':
-      return [[prefix + title, metricsAnswer(definition)]]
-    default:
-      return [[title, answerSchemas[name]]]
-  }
+  const ownTitle = toPascalCase(definition.name) + title
+  if (name === 'DEPLOYMENT_CREATED') return [[ownTitle, createdResponse(definition)], ignored]
+  if (name === 'METRIC_UPDATE') return [[ownTitle, metricsResponse(definition)]]
+  return [[title, responseSchemas[name]]]
 }
 
-function toExample(name: EventName, definition: IntegrationDefinition): Record<string, unknown> {
+function exampleEvent(name: EventName, { events, inputs, downloads }: IntegrationDefinition): object {
   const deployment = { id: 'dep_123' }
-  switch (name) {
-    case 'WEBHOOK_CHALLENGE':
-      return { name, challenge: 'c_9f2b41' }
-    case 'DEPLOYMENT_CREATED':
-      return { name, deployment: { ...deployment, inputs: exampleOf(definition.inputs) } }
-    case 'DOWNLOAD_STARTED':
-      return { name, deployment, download: { id: 'dl_1', file: definition.downloads[0] } }
+  if (name === 'WEBHOOK_CHALLENGE') return { challenge: 'c_9f2b41' }
+  if (name === 'DEPLOYMENT_CREATED') return { deployment: { ...deployment, inputs: exampleOf(inputs) } }
+  if (name === 'DOWNLOAD_STARTED') return { deployment, download: { id: 'dl_1', file: downloads[0] } }
+  return events.includes('DEPLOYMENT_CREATED') ? { deployment } : {}
+}
+
+/** A valid value: the first of the schema’s own examples, else one with only the required fields. */
+function exampleOf(schema: z.ZodType): unknown {
+  const { examples } = z.object({ examples: z.array(z.unknown()).default([]) }).parse(schema.meta() ?? {})
+  return examples[0] ?? invent(z.toJSONSchema(schema, { io: 'input' }))
+}
+
+const texts: Readonly<Record<string, string>> = {
+  uri: 'https://example.com',
+  date: '2026-11-20',
+  'date-time': '2026-11-20T09:00:00Z',
+  email: 'ada@example.com',
+}
+
+function invent(schema: z.core.JSONSchema._JSONSchema | z.core.JSONSchema._JSONSchema[] = {}): unknown {
+  if (typeof schema === 'boolean' || Array.isArray(schema)) return undefined
+  const { const: constant, default: preset, enum: values, examples, required = [], properties } = schema
+  const given = [examples?.[0], values?.[0], constant, preset].find((value) => value !== undefined)
+  if (given !== undefined) return given
+  const [choice] = schema.anyOf ?? schema.oneOf ?? []
+  if (choice !== undefined) return invent(choice)
+  switch (schema.type) {
+    case 'object':
+      return Object.fromEntries(required.map((name) => [name, invent(properties?.[name])]))
+    case 'array':
+      return [invent(schema.items)]
+    case 'boolean':
+      return true
+    case 'integer':
+    case 'number':
+      return 1
     default:
-      return definition.events.includes('DEPLOYMENT_CREATED') ? { name, deployment } : { name }
+      return texts[schema.format ?? ''] ?? 'text'
   }
 }

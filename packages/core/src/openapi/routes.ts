@@ -1,17 +1,23 @@
 /**
- * Routes beside the webhooks, as the OpenAPI document says them.
+ * The routes beside the webhooks, and what all operations share: signatures, headers and failures.
  *
  * @module
  */
 import type * as z from 'zod'
+import type { IntegrationDefinition } from '../contract/integration.ts'
+import { toJsonSchema } from '../contract/manifest.ts'
 import { type ErrorCode, errorCodes } from '../errors.ts'
-import { type Components, type Reference, toOpenApiSchema } from './components.ts'
-import type { OpenApiOperation, OpenApiParameter, OpenApiResponse } from './document.ts'
-import { toPascalCase } from './functions.ts'
-import { problem } from './problems.ts'
-import { ifSigned, signatureParameters } from './signature.ts'
+import { codes } from '../problem.ts'
+import { type Components, refer, toPascalCase } from './components.ts'
+import type {
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiResponse,
+  Reference,
+} from './document.ts'
 
-/** A route that is read (`GET`), described where it is made. */
+/** A `GET` route. The file that implements a route also describes it. */
 export interface RouteDescription {
   /** As OpenAPI writes it: `/deployments/{id}`. */
   path: string
@@ -21,68 +27,159 @@ export interface RouteDescription {
   description?: string
   /** The parameters in the path, by name, each with a description. */
   parameters?: z.ZodObject
-  /** Those behind the question mark. */
+  /** The parameters in the query, by name. */
   query?: z.ZodObject
   /**
-   * Whether it must be signed as a webhook is, where the host holds a secret.
+   * Whether a request must be signed like a webhook, if the host has a secret.
    * @default false
    */
   signed?: boolean
-  /** The answers that are no problems, by status. */
+  /** The successful responses, by status. */
   answers: Readonly<Record<number, AnswerDescription>>
-  /** The codes of the failures that it may answer with. */
+  /** The error codes of the failures. */
   problems?: readonly ErrorCode[]
 }
 
-/** One answer of a route. */
+/** One response of a route. */
 export interface AnswerDescription {
   description: string
   /** @default 'application/json' */
   mediaType?: string
-  /** What it is, or what is in it, with a title is written once, under that name. */
+  /** Each schema with a title, nested ones too, becomes a component of that name. */
   schema: z.ZodType
 }
 
-/** The operation of a route. */
+/** Codes with a second status. `invalid_event` is 422 if the delivery id was used with another body. */
+const secondStatus: Partial<Record<ErrorCode, number>> = { invalid_event: 422 }
+/** Failures that are recorded and replayed to a redelivery. */
+const REPLAYED: readonly number[] = [409, 422]
+/** Failures that need no call to a provider or to the platform. */
+const ALWAYS_POSSIBLE: readonly number[] = [400, 401, 405, 413, 415, 500, 503]
+
+/** The headers of responses. */
+export const headers: OpenApiDocument['components']['headers'] = {
+  RetryAfter: {
+    description: 'The number of seconds to wait before sending the same request again.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  IdempotencyReplayed: {
+    description:
+      'Present if the host answered this delivery before. The response is the recorded one, without sensitive outputs, and nothing was done again.',
+    schema: { const: 'true' },
+  },
+  Allow: { description: 'The methods of the route.', schema: { type: 'string' } },
+}
+
+/** The headers of a signed request (Standard Webhooks). */
+export const parameters = {
+  WebhookId: toHeader(
+    'webhook-id',
+    'The id of the delivery, the same for every redelivery. If absent, the `id` of the event. With neither, the host does not recognise a redelivery.',
+    { type: 'string', maxLength: 200 },
+  ),
+  WebhookTimestamp: toHeader(
+    'webhook-timestamp',
+    'The time of the signature, in seconds since 1970. At most five minutes from now.',
+    { type: 'string', pattern: '^\\d+$' },
+  ),
+  WebhookSignature: toHeader(
+    'webhook-signature',
+    'One or more signatures, separated by spaces. See the security scheme.',
+    { type: 'string' },
+  ),
+}
+
+/** How a request is signed. */
+export const securitySchemes = {
+  standardWebhooks: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'webhook-signature',
+    description:
+      'Standard Webhooks 1.0 (https://www.standardwebhooks.com): `v1,` and the base64 of the HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>` under the shared secret (`whsec_…`). The body is signed byte by byte. Required if the host has a secret.',
+  },
+}
+
+/** Part of an operation whose requests are signed if the host has a secret. */
+export const signature: Required<Pick<OpenApiOperation, 'security' | 'parameters'>> = {
+  security: [{ standardWebhooks: [] }, {}],
+  parameters: Object.keys(parameters).map((name) => refer('parameters', name)),
+}
+
+/** The responses to failures, one for each status: `Problem404`. */
+export function problemResponses(): Record<string, OpenApiResponse> {
+  const statuses = new Set(codes.map((code) => errorCodes[code].status))
+  return Object.fromEntries([...statuses].map((status) => [`Problem${status}`, toProblemResponse(status)]))
+}
+
+/** The failures of an integration's webhook, by status. */
+export function problemsOf({ events }: IntegrationDefinition): Record<string, Reference> {
+  const callsOut = events.some((event) => event !== 'HEALTH_CHECK')
+  const possible = codes.filter((code) => {
+    const { status } = errorCodes[code]
+    return status === 404 ? events.includes('FUNCTION_CALL') : callsOut || ALWAYS_POSSIBLE.includes(status)
+  })
+  return referToProblems(possible)
+}
+
+/** Describes one route. */
 export function describeRoute(route: RouteDescription, components: Components): OpenApiOperation {
   const { operationId, summary, description, signed = false, answers, problems = [] } = route
-  const parameters = [
+  const all = [
     ...toParameters('path', route.parameters),
     ...toParameters('query', route.query),
-    ...(signed ? signatureParameters : []),
+    ...(signed ? signature.parameters : []),
   ]
-  const responses = [
-    ...Object.entries(answers).map(([status, answer]) => {
-      const name = `${toPascalCase(operationId)}Answer${status === '200' ? '' : status}`
-      return [status, toResponse(answer, name, components)] as const
-    }),
-    ...problems.map((code) => [String(errorCodes[code].status), problem(errorCodes[code].status)] as const),
-  ]
+  const responses = Object.entries(answers).map(([status, answer]) => {
+    const { description, mediaType = 'application/json', schema } = answer
+    const name = `${toPascalCase(operationId)}Answer${status === '200' ? '' : status}`
+    const isJson = mediaType === 'application/json'
+    const written = isJson ? components.output(schema, name) : toJsonSchema(schema, 'output')
+    return [status, { description, content: { [mediaType]: { schema: written } } }] as const
+  })
   return {
     operationId,
     tags: ['host'],
     summary,
-    ...(description === undefined ? {} : { description }),
-    security: signed ? ifSigned : [],
-    ...(parameters.length === 0 ? {} : { parameters }),
-    responses: Object.fromEntries(responses),
+    ...(description !== undefined && { description }),
+    security: signed ? signature.security : [],
+    ...(all.length > 0 && { parameters: all }),
+    responses: { ...Object.fromEntries(responses), ...referToProblems(problems) },
   }
+}
+
+function toHeader(name: string, description: string, schema: OpenApiParameter['schema']): OpenApiParameter {
+  return { name, in: 'header', required: false, description, schema }
 }
 
 function toParameters(where: 'path' | 'query', schema: z.ZodObject | undefined): OpenApiParameter[] {
   return Object.entries(schema?.shape ?? {}).map(([name, field]) => {
-    const { description = '', ...rest } = toOpenApiSchema(field, 'input')
+    const { description = '', ...rest } = toJsonSchema(field, 'input')
     const required = where === 'path' || !field.safeParse(undefined).success
     return { name, in: where, required, description: String(description), schema: rest }
   })
 }
 
-function toResponse(
-  { description, mediaType = 'application/json', schema }: AnswerDescription,
-  name: string,
-  components: Components,
-): OpenApiResponse {
-  const written: Reference | ReturnType<typeof toOpenApiSchema> =
-    mediaType === 'application/json' ? components.output(schema, name) : toOpenApiSchema(schema, 'output')
-  return { description, content: { [mediaType]: { schema: written } } }
+function referToProblems(problems: readonly ErrorCode[]): Record<string, Reference> {
+  const statuses = problems.map((code) => errorCodes[code].status)
+  return Object.fromEntries(statuses.map((status) => [status, refer('responses', `Problem${status}`)]))
+}
+
+function toProblemResponse(status: number): OpenApiResponse {
+  const own = codes.filter((code) => errorCodes[code].status === status || secondStatus[code] === status)
+  const sent = {
+    ...(own.some((code) => errorCodes[code].retryable) && { 'Retry-After': refer('headers', 'RetryAfter') }),
+    ...(REPLAYED.includes(status) && { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') }),
+    ...(status === 405 && { Allow: refer('headers', 'Allow') }),
+  }
+  const details = { type: 'object', properties: { status: { const: status }, code: { enum: own } } }
+  return {
+    description: own.map((code) => `\`${code}\`: ${errorCodes[code].title}.`).join(' '),
+    ...(Object.keys(sent).length > 0 && { headers: sent }),
+    content: { 'application/problem+json': { schema: { allOf: [refer('schemas', 'Problem'), details] } } },
+    'x-problems': own.map((code) => {
+      const { title, retryable } = errorCodes[code]
+      return { code, title, retryable }
+    }),
+  }
 }

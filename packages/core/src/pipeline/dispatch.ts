@@ -7,7 +7,7 @@ import * as z from 'zod'
 import type { HandlerContext } from '../contract/handler-context.ts'
 import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
 import { secretNames } from '../contract/marks.ts'
-import type { AnswerTo } from '../contract/responses.ts'
+import type { ResponseTo } from '../contract/responses.ts'
 import { fieldErrors, suggestion, summarise } from '../contract/validation.ts'
 import { IntegrationError, toIntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
@@ -84,13 +84,13 @@ async function create({ definition, handlers, context, reporter, redactor }: Job
   return { status: 'running', outputs }
 }
 
-async function remove({ handlers, context, reporter }: Job): Promise<AnswerTo<'DEPLOYMENT_DELETED'>> {
+async function remove({ handlers, context, reporter }: Job): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
   await handlers.deleted?.(context)
   reporter.status('stopped')
   return { status: 'stopped' }
 }
 
-async function probe({ handlers, context, reporter, redactor }: Job): Promise<AnswerTo<'HEALTH_CHECK'>> {
+async function probe({ handlers, context, reporter, redactor }: Job): Promise<ResponseTo<'HEALTH_CHECK'>> {
   const checks = redactor.data((await handlers.health?.(context)) ?? [])
   const failing = checks.filter((check) => !check.healthy)
   if (failing.length === 0) reporter.status('running')
@@ -104,7 +104,7 @@ async function measure({
   context,
   reporter,
   now,
-}: Job): Promise<AnswerTo<'METRIC_UPDATE'>> {
+}: Job): Promise<ResponseTo<'METRIC_UPDATE'>> {
   const values: Record<string, number> = (await handlers.metrics?.(context)) ?? {}
   const metrics = Object.entries(definition.metrics).flatMap(([name, { unit }]) => {
     const value = values[name]
@@ -118,7 +118,7 @@ async function measure({
 async function download(
   wanted: { id?: string | undefined; file?: string | undefined } | undefined,
   { definition, handlers, context, reporter }: Job,
-): Promise<AnswerTo<'DOWNLOAD_STARTED'>> {
+): Promise<ResponseTo<'DOWNLOAD_STARTED'>> {
   const file = wanted?.file ?? definition.downloads[0] ?? ''
   if (!definition.downloads.includes(file)) {
     const message = `expected one of ${definition.downloads.join(', ')}${suggestion(file, definition.downloads)}`

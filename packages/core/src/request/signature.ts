@@ -1,31 +1,31 @@
 /**
- * Standard Webhooks 1.0: who sent a request, and whether it is whole (contract §3).
+ * Signatures of requests: Standard Webhooks 1.0 (contract §3).
  *
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  * @module
  */
 import { IntegrationError } from '../errors.ts'
 
-/** Checks the signature of a request over its raw bytes; throws `invalid_signature` where it does not fit. */
+/** Checks the signature over the raw bytes of a request; throws `invalid_signature`. */
 export type Verify = (headers: Headers, body: Uint8Array<ArrayBuffer>) => Promise<void>
 
-/** HMAC-SHA256 under one secret. */
+/** HMAC-SHA256 with one secret. */
 export interface HmacKey {
-  /** The digest of the parts, as if they were one. */
+  /** Returns the digest of the concatenated parts. */
   sign(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array | Promise<Uint8Array>
-  /** Compares two texts; how long that takes does not tell where they differ. */
+  /** Compares in constant time. */
   equals(one: Uint8Array, other: Uint8Array): boolean
 }
 
-/** An implementation of HMAC-SHA256: makes a key of a secret, once for all requests. */
+/** An implementation of HMAC-SHA256. Called once for each secret. */
 export type Hmac = (secret: Uint8Array<ArrayBuffer>) => HmacKey
 
 /** Options of {@link createVerifier}. */
 export interface VerifierOptions {
-  /** `whsec_…`; several while they are rotated. */
+  /** `whsec_…`; several during a rotation. */
   secrets: readonly string[]
   /**
-   * How far the sender's clock may be off, in seconds, either way.
+   * Allowed difference of the sender's clock, in seconds, either way.
    * @default 300
    */
   toleranceSeconds?: number
@@ -38,42 +38,41 @@ export interface VerifierOptions {
   hmac?: Hmac | undefined
 }
 
-/** Signatures that are looked at. A sender has one for each of its secrets, and a forger any number. */
+/** A sender has one signature for each of its secrets; a forger could send any number. */
 const MAX_SIGNATURES = 10
 
 const encoder = new TextEncoder()
 
 /**
- * Makes the check for a set of secrets.
+ * Makes a verifier for a set of secrets.
  *
- * @throws {TypeError} where a secret is not `whsec_` and base64
+ * @throws {TypeError} if a secret is not `whsec_` and base64
  */
 export function createVerifier(options: VerifierOptions): Verify {
   const { toleranceSeconds = 300, now = Date.now, hmac = webHmac } = options
   const keys = options.secrets.map((secret) => hmac(decodeSecret(secret)))
   return async (headers, body) => {
-    const id = required(headers, 'webhook-id')
-    const timestamp = required(headers, 'webhook-timestamp')
-    const signatures = required(headers, 'webhook-signature')
+    const id = readHeader(headers, 'webhook-id')
+    const timestamp = readHeader(headers, 'webhook-timestamp')
+    const signatures = readHeader(headers, 'webhook-signature')
     if (!/^[1-9]\d{0,11}$/.test(timestamp))
-      throw refused('webhook-timestamp is not a number of seconds since 1970.')
-    if (Math.abs(Math.floor(now() / 1000) - Number(timestamp)) > toleranceSeconds) {
-      throw refused(`webhook-timestamp is more than ${toleranceSeconds} seconds away from this host’s clock.`)
-    }
+      throw invalid('webhook-timestamp is not a number of seconds since 1970.')
+    if (Math.abs(Math.floor(now() / 1000) - Number(timestamp)) > toleranceSeconds)
+      throw invalid(`webhook-timestamp is more than ${toleranceSeconds} seconds away from this host’s clock.`)
     const given = signatures
       .split(' ')
       .filter((signature) => signature.startsWith('v1,'))
       .slice(0, MAX_SIGNATURES)
       .map((signature) => encoder.encode(signature.slice('v1,'.length)))
-    if (given.length === 0) throw refused('webhook-signature holds no signature of the version v1.')
+    if (given.length === 0) throw invalid('webhook-signature holds no signature of the version v1.')
 
     const content = [encoder.encode(`${id}.${timestamp}.`), body]
     for (const key of keys) {
-      // As text: of one digest, base64 has several spellings, and all but one were never sent.
+      // Compares texts: base64 has several spellings of one digest, and a sender uses one of them.
       const expected = encoder.encode(toBase64(await key.sign(content)))
-      for (const signature of given) if (key.equals(expected, signature)) return
+      if (given.some((signature) => key.equals(expected, signature))) return
     }
-    throw refused('webhook-signature fits none of the secrets.')
+    throw invalid('webhook-signature fits none of the secrets.')
   }
 }
 
@@ -96,18 +95,15 @@ export async function sign(request: {
   const seconds = String(Math.floor(timestamp.getTime() / 1000))
   const body = typeof request.body === 'string' ? encoder.encode(request.body) : request.body
   const digest = await hmac(decodeSecret(request.secret)).sign([encoder.encode(`${id}.${seconds}.`), body])
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': seconds,
-    'webhook-signature': `v1,${toBase64(digest)}`,
-  }
+  const signature = `v1,${toBase64(digest)}`
+  return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signature }
 }
 
 const webHmac: Hmac = (secret) => {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = crypto.subtle.importKey('raw', secret, algorithm, false, ['sign'])
   return {
-    sign: async (parts) => new Uint8Array(await crypto.subtle.sign('HMAC', await key, join(parts))),
+    sign: async (parts) => new Uint8Array(await crypto.subtle.sign('HMAC', await key, concat(parts))),
     equals(one, other) {
       let difference = one.length ^ other.length
       for (const [at, byte] of one.entries()) difference |= byte ^ (other[at] ?? 0)
@@ -116,7 +112,7 @@ const webHmac: Hmac = (secret) => {
   }
 }
 
-function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
   for (const part of parts) {
@@ -126,11 +122,11 @@ function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole
 }
 
-function required(headers: Headers, name: string): string {
+function readHeader(headers: Headers, name: string): string {
   const value = headers.get(name)
   if (value) return value
-  throw refused(
-    `The request is not signed: it has no ${name}. All of webhook-id, webhook-timestamp and webhook-signature are needed.`,
+  throw invalid(
+    `The request is not signed: it has no ${name}. It needs webhook-id, webhook-timestamp and webhook-signature.`,
   )
 }
 
@@ -139,15 +135,15 @@ function decodeSecret(secret: string): Uint8Array<ArrayBuffer> {
     const bytes = Uint8Array.from(atob(secret.slice('whsec_'.length)), (character) => character.charCodeAt(0))
     if (secret.startsWith('whsec_') && bytes.length > 0) return bytes
   } catch {
-    // Said below.
+    // Not base64: reported below.
   }
-  throw new TypeError('A webhook secret is “whsec_” and base64.')
+  throw new TypeError('A webhook secret must be “whsec_” and base64.')
 }
 
 function toBase64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
 }
 
-function refused(message: string): IntegrationError {
+function invalid(message: string): IntegrationError {
   return new IntegrationError('invalid_signature', message)
 }

@@ -1,12 +1,6 @@
 import type { Json } from '../../contract/handler-context.ts'
-import type {
-  ClaimRequest,
-  ClaimResult,
-  DeliveryStore,
-  Lease,
-  RecordedResponse,
-  SubjectRecord,
-} from '../store.ts'
+import type { ClaimRequest, DeliveryStore, Lease, RecordedResponse } from '../store.ts'
+import { UNFINISHED_MS } from './records.ts'
 
 interface StoredRecord {
   fence: number
@@ -22,7 +16,7 @@ interface StoredRecord {
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * Records kept at most; the oldest finished ones give way, a live claim never does.
+   * Maximum number of records. The least recently used give way, except for live claims.
    * @default 100_000
    */
   capacity?: number
@@ -33,15 +27,11 @@ export interface MemoryStoreOptions {
   now?: () => number
 }
 
-/** How long an unfinished record is kept after its last claim. */
-const UNFINISHED_MS = 7 * 24 * 60 * 60 * 1000
-
-/**
- * A delivery store in this process: for development, tests, and hosts that may forget at a restart.
- */
-export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
-  const { capacity = 100_000, now = Date.now } = options
+/** A delivery store in memory, for development, tests, and hosts that may forget at a restart. */
+export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreOptions = {}): DeliveryStore {
   const records = new Map<string, StoredRecord>()
+
+  const isHeld = ({ holder }: StoredRecord) => holder !== undefined && holder.until > now()
 
   function find(subject: string): StoredRecord | undefined {
     const record = records.get(subject)
@@ -50,11 +40,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
     return undefined
   }
 
-  const isHeld = (record: StoredRecord) => record.holder !== undefined && record.holder.until > now()
-
-  function held(lease: Lease): StoredRecord | undefined {
-    const record = records.get(lease.subject)
-    const valid = record?.holder?.owner === lease.owner && record.fence === lease.fence && isHeld(record)
+  function findHeld({ subject, owner, fence }: Lease): StoredRecord | undefined {
+    const record = records.get(subject)
+    const valid = record?.holder?.owner === owner && record.fence === fence && isHeld(record)
     return valid ? record : undefined
   }
 
@@ -65,62 +53,55 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
     }
   }
 
-  return {
-    async claim({ subject, delivery, leaseMs }): Promise<ClaimResult> {
-      const record = find(subject)
-      const answered = delivery && record?.answers.get(delivery.id)
-      const underWay = record?.holder?.delivery
-      if (delivery && underWay?.id === delivery.id && underWay.digest !== delivery.digest)
-        return { state: 'mismatch' }
-      if (answered) {
-        return answered.digest === delivery.digest
-          ? { state: 'done', response: answered.answer }
-          : { state: 'mismatch' }
-      }
-      if (record?.holder && isHeld(record))
-        return { state: 'busy', retryAfterMs: record.holder.until - now() }
+  function create(): StoredRecord {
+    makeRoom()
+    const empty = { progress: {}, answers: new Map(), expires: 0 }
+    return { fence: 0, holder: undefined, claimedAt: 0, delivery: undefined, ...empty }
+  }
 
-      if (!record) makeRoom()
-      const claimed: StoredRecord = record ?? {
-        fence: 0,
-        holder: undefined,
-        claimedAt: 0,
-        delivery: undefined,
-        progress: {},
-        answers: new Map(),
-        expires: 0,
-      }
-      const takenOver = claimed.holder !== undefined
-      claimed.fence += 1
-      claimed.holder = { owner: crypto.randomUUID(), until: now() + leaseMs, delivery }
-      claimed.claimedAt = now()
-      claimed.delivery = delivery?.id
-      claimed.expires = now() + UNFINISHED_MS
+  return {
+    async claim({ subject, delivery, leaseMs }) {
+      const found = find(subject)
+      const recorded = delivery && found?.answers.get(delivery.id)
+      const holding = found?.holder?.delivery
+      const known = recorded ?? (holding?.id === delivery?.id ? holding : undefined)
+      if (delivery && known && known.digest !== delivery.digest) return { state: 'mismatch' }
+      if (recorded) return { state: 'done', response: recorded.answer }
+      if (found?.holder && isHeld(found)) return { state: 'busy', retryAfterMs: found.holder.until - now() }
+
+      const record = found ?? create()
+      const owner = crypto.randomUUID()
+      const takenOver = record.holder !== undefined
+      record.fence += 1
+      record.holder = { owner, until: now() + leaseMs, delivery }
+      record.claimedAt = now()
+      record.delivery = delivery?.id
+      record.expires = now() + UNFINISHED_MS
       // Set anew, so that the order of the map is the order of last use.
       records.delete(subject)
-      records.set(subject, claimed)
-      const lease = { subject, owner: claimed.holder.owner, fence: claimed.fence }
-      return { state: 'claimed', lease, takenOver, progress: structuredClone(claimed.progress) }
+      records.set(subject, record)
+      const lease = { subject, owner, fence: record.fence }
+      return { state: 'claimed', lease, takenOver, progress: structuredClone(record.progress) }
     },
 
     async renew(lease, leaseMs) {
-      const record = held(lease)
+      const record = findHeld(lease)
       if (record?.holder) record.holder.until = now() + leaseMs
       return record !== undefined
     },
 
     async advance(lease, steps) {
-      const record = held(lease)
+      const record = findHeld(lease)
       if (record) Object.assign(record.progress, structuredClone(steps))
       return record !== undefined
     },
 
-    async complete(lease, { response: answer, progress, keepMs }) {
-      const record = held(lease)
+    async complete(lease, { response, progress, keepMs }) {
+      const record = findHeld(lease)
       if (!record) return false
       const delivery = record.holder?.delivery
       if (delivery)
-        record.answers.set(delivery.id, { digest: delivery.digest, answer: structuredClone(answer) })
+        record.answers.set(delivery.id, { digest: delivery.digest, answer: structuredClone(response) })
       record.progress = structuredClone(progress)
       record.expires = now() + keepMs
       record.holder = undefined
@@ -128,34 +109,28 @@ export function memoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
     },
 
     async release(lease) {
-      const record = held(lease)
+      const record = findHeld(lease)
       if (!record) return false
       record.holder = undefined
-      if (Object.keys(record.progress).length === 0 && record.answers.size === 0)
-        records.delete(lease.subject)
+      const isEmpty = Object.keys(record.progress).length === 0 && record.answers.size === 0
+      if (isEmpty) records.delete(lease.subject)
       return true
     },
 
-    async read(subject): Promise<SubjectRecord | undefined> {
+    async read(subject) {
       const record = find(subject)
       if (!record) return undefined
-      const { fence, claimedAt, delivery, holder, progress, answers, expires } = record
-      return {
-        fence,
-        claimedAt,
-        delivery,
-        leaseMs: holder && Math.max(0, holder.until - now()),
-        progress: structuredClone(progress),
-        responses: [...answers].map(
-          ([
-            id,
-            {
-              answer: { body: _, ...facts },
-            },
-          ]) => ({ delivery: id, ...facts }),
-        ),
-        expires,
-      }
+      const { holder, progress, answers, ...facts } = record
+      const listed = [...answers].map(
+        ([
+          delivery,
+          {
+            answer: { body: _, ...answer },
+          },
+        ]) => ({ delivery, ...answer }),
+      )
+      const leaseMs = holder && Math.max(0, holder.until - now())
+      return { ...facts, leaseMs, progress: structuredClone(progress), responses: listed }
     },
 
     async ping() {},

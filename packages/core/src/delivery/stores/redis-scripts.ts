@@ -1,5 +1,5 @@
 /**
- * What the store in Redis does, as scripts in Lua: each works on one key, and so also in a cluster.
+ * The operations of the Redis store as Lua scripts. Each uses one key, so they also run in a cluster.
  *
  * @module
  */
@@ -14,9 +14,9 @@ const HELD = `${NOW}
   if held[1] ~= ARGV[2] or held[2] ~= ARGV[3] or tonumber(held[3] or 0) <= now then return 0 end
 `
 
-/** Each operation of the store. `KEYS[1]` is the subject; the first value is the time, or 0 for that of Redis. */
+/** One script for each operation. `KEYS[1]` is the subject. `ARGV[1]` is the time, or 0 for the time of Redis. */
 export const scripts = {
-  // ARGV: now, owner, lease, delivery, digest, retention. The expiry is a field too, for a clock that is given.
+  // ARGV: now, owner, lease, delivery, digest, retention. The expiry is also a field, for `now` from outside.
   claim: `${NOW}
     local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'answer:' .. ARGV[4])
     local live = record[1] and record[1] ~= '' and tonumber(record[2]) > now
@@ -44,12 +44,12 @@ export const scripts = {
   `,
   // ARGV: now, owner, fence, lease
   renew: `${HELD} redis.call('HSET', KEYS[1], 'until', now + tonumber(ARGV[4])); return 1`,
-  // ARGV: now, owner, fence, and each step's name and value
+  // ARGV: now, owner, fence, then the steps, names and values in turn
   advance: `${HELD}
     for at = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
     return 1
   `,
-  // ARGV: now, owner, fence, answer, retention, and each step's name and value
+  // ARGV: now, owner, fence, answer, retention, then the steps, names and values in turn
   complete: `${HELD}
     local delivery = redis.call('HGET', KEYS[1], 'delivery')
     for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -70,7 +70,7 @@ export const scripts = {
     redis.call('HDEL', KEYS[1], 'digest')
     return 1
   `,
-  // ARGV: now. Of answers, what is not sealed: a batch's is long.
+  // ARGV: now. Returns answers without their bodies, which may be long.
   read: `${NOW}
     local record = redis.call('HMGET', KEYS[1], 'fence', 'owner', 'until', 'expires', 'delivery', 'claimed')
     local held = record[2] and record[2] ~= ''

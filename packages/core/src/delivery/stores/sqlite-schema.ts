@@ -1,10 +1,10 @@
 /**
- * The tables of the store in a file.
+ * The tables of the SQLite store.
  *
  * @module
  */
 
-/** A record is one subject. Its steps and answers stand apart: a step is written, and an answer read, alone. */
+/** A subject is one record. Steps and answers have tables of their own: each is written and read alone. */
 export const SCHEMA = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
@@ -41,7 +41,7 @@ export const SCHEMA = `
   CREATE INDEX IF NOT EXISTS answers_by_expiry ON answers (expires);
 `
 
-/** What a file of an earlier version lacks. */
+/** The columns that a file of an earlier version lacks. */
 export const LATER_COLUMNS = [
   ['subjects', 'claimed', 'INTEGER NOT NULL DEFAULT 0'],
   ['answers', 'code', 'TEXT'],
