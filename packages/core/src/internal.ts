@@ -15,7 +15,7 @@ export {
 } from './contract/manifest.ts'
 export { callbackBodies } from './contract/platform.ts'
 export { fieldErrors } from './contract/validation.ts'
-export { type Explanation, explainDelivery, explanationSchema } from './delivery/status.ts'
+export { type DeliveryStatus, deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
 export type { ClaimRequest, ClaimResult, Completion, Lease, SubjectRecord } from './delivery/store.ts'
 export { errorCodes } from './errors.ts'
 export { namedHostsOnly } from './http/egress.ts'

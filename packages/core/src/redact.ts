@@ -17,7 +17,7 @@ export interface Redactor {
   /** Adds a secret. Anything but a text of at least six characters is ignored. */
   add(value: unknown): void
   text(text: string): string
-  /** Returns a copy of plain data without secrets. */
+  /** Plain data without secrets: the data itself if it holds none, else a copy. */
   data<T>(data: T): T
   /** Makes a redactor that also knows the secrets of this one, now and later. */
   extend(): Redactor
@@ -69,15 +69,22 @@ export function forLogs(redactor: Redactor): Pick<Redactor, 'text' | 'data'> {
   return { text, data: (data) => mapTexts(data, text) }
 }
 
-/** A copy of plain data, with each text and each name replaced. */
+/** Plain data with each text and each name replaced: the data itself if nothing changes, else a copy. */
 function mapTexts<T>(data: T, replace: (text: string) => string): T {
-  if (data === undefined) return data
+  if (!changes(data, replace)) return data
   // Text by text and not as a whole: a secret may look like a number, or like the punctuation of JSON.
   return JSON.parse(JSON.stringify(data), (_, value: unknown) => {
     if (typeof value === 'string') return replace(value)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [replace(name), member]))
   })
+}
+
+function changes(value: unknown, replace: (text: string) => string): boolean {
+  if (typeof value === 'string') return replace(value) !== value
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some((item) => changes(item, replace))
+  return Object.entries(value).some(([name, member]) => replace(name) !== name || changes(member, replace))
 }
 
 /** A secret in each spelling: as it is, in JSON, in URLs and forms, and in base64. */

@@ -24,7 +24,7 @@ const stateList = Object.entries(states).map(([state, meaning]) => `\`${state}\`
 const time = z.iso.datetime()
 
 /** The schema of the status of one delivery on one route. */
-export const explanationSchema = z.object({
+export const deliveryStatusSchema = z.object({
   route: z.string().describe('The integration.'),
   subject: z.enum(['call', 'deployment']).describe('What the host claims: one call, or a whole deployment.'),
   deployment: z.string().optional(),
@@ -34,7 +34,7 @@ export const explanationSchema = z.object({
   claims: z.int().describe('The number of claims of the subject, by any delivery (its fence).'),
   claimedAt: time.optional().describe('The time of this delivery’s last claim.'),
   leaseEndsAt: time.optional().describe('No other host works on it before, unless the work ends earlier.'),
-  answer: z
+  response: z
     .object({ status: z.int(), code: z.string().optional(), at: time.optional() })
     .optional()
     .describe('The recorded response, without its body, which is encrypted.'),
@@ -57,14 +57,14 @@ export const explanationSchema = z.object({
 })
 
 /** The status of one delivery on one route. */
-export type Explanation = z.infer<typeof explanationSchema>
+export type DeliveryStatus = z.infer<typeof deliveryStatusSchema>
 
-type Kind = Explanation['subject']
-type State = Explanation['state']
-type Steps = Explanation['steps']
+type Kind = DeliveryStatus['subject']
+type State = DeliveryStatus['state']
+type Steps = DeliveryStatus['steps']
 
-/** Options of {@link explainDelivery}. */
-export interface ExplainOptions {
+/** Options of {@link readDeliveryStatus}. */
+export interface DeliveryStatusOptions {
   store: DeliveryStore
   /** The routes on which the delivery may have arrived. */
   integrations: readonly IntegrationDefinition[]
@@ -86,7 +86,7 @@ export interface ExplainOptions {
  * @returns one entry for each route that knows the delivery: mostly one or none
  * @throws if the store can't be reached
  */
-export async function explainDelivery(options: ExplainOptions): Promise<Explanation[]> {
+export async function readDeliveryStatus(options: DeliveryStatusOptions): Promise<DeliveryStatus[]> {
   const { store, integrations, deliveryId, deploymentId } = options
   const { redactor = createRedactor(), now = Date.now } = options
   const found = integrations.flatMap((integration) => {
@@ -97,14 +97,14 @@ export async function explainDelivery(options: ExplainOptions): Promise<Explanat
   })
   return (await Promise.all(found)).flat()
 
-  async function readStatus(route: string, kind: Kind, subject: string): Promise<Explanation[]> {
+  async function readStatus(route: string, kind: Kind, subject: string): Promise<DeliveryStatus[]> {
     const record = await store.read(subject)
-    const answer = record?.responses.find(({ delivery }) => delivery === deliveryId)
+    const response = record?.responses.find(({ delivery }) => delivery === deliveryId)
     const claimed = kind === 'call' || record?.delivery === deliveryId
     // The sender of one delivery may not see what another did with the deployment.
-    if (!record || !(answer || claimed)) return []
+    if (!record || !(response || claimed)) return []
     const steps = Object.entries(record.progress).map(([name, value]) => describeStep(name, value, redactor))
-    const state = answer ? 'done' : stateOf(record)
+    const state = response ? 'done' : stateOf(record)
     const { leaseMs } = record
     return [
       {
@@ -115,7 +115,7 @@ export async function explainDelivery(options: ExplainOptions): Promise<Explanat
         claims: record.fence,
         ...(claimed && { claimedAt: toTime(record.claimedAt) }),
         ...(state === 'in_progress' && leaseMs && { leaseEndsAt: toTime(now() + leaseMs) }),
-        ...(answer && { answer: toAnswer(answer) }),
+        ...(response && { response: toFacts(response) }),
         steps,
         keptUntil: toTime(record.expires),
         redelivery: predict(state, steps, record),
@@ -140,7 +140,7 @@ function describeStep(name: string, value: Json, redactor: Redactor): Steps[numb
   return { ...step, state: 'recorded', value: typeof value === 'string' ? clean.text(value) : value }
 }
 
-function toAnswer({ status, code, at }: SubjectRecord['responses'][number]): Explanation['answer'] {
+function toFacts({ status, code, at }: SubjectRecord['responses'][number]): DeliveryStatus['response'] {
   return { status, ...(code && { code }), ...(at && { at: toTime(at) }) }
 }
 
@@ -152,15 +152,15 @@ function predict(state: State, steps: Steps, { progress, leaseMs = 0 }: SubjectR
   if (state === 'in_progress')
     return `The host answers 409 (delivery_in_progress) until the work or its lease ends, in ${Math.ceil(leaseMs / 1000)} seconds at most unless the lease is renewed.`
   if (state === 'done')
-    return 'The host sends the recorded answer again if the body is the same, and refuses another body (422).'
+    return 'The host sends the recorded response again if the body is the same, and refuses another body (422).'
   if (state === 'outcome_unknown')
     return 'The host answers 409 (outcome_unknown) and sends nothing. Check with the provider whether the change took effect.'
   if (progress[ownSteps.deleted] === true)
     return 'A DEPLOYMENT_CREATED is ignored because the deployment was deleted. A DEPLOYMENT_DELETED runs again.'
   if (begun)
-    return `It goes on with the rest. Each step that began without a result (${begun}) is not repeated, and reported as unknown.`
-  if (recorded) return `It goes on from what is written down: ${recorded}.`
-  return 'It runs from the beginning; nothing of it is written down.'
+    return `It continues with the rest. Each step that began without a result (${begun}) is not repeated, and reported as unknown.`
+  if (recorded) return `It continues from the recorded steps: ${recorded}.`
+  return 'It runs from the beginning: no step is recorded.'
 }
 
 function toTime(milliseconds: number): string {
