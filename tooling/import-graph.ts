@@ -1,5 +1,5 @@
 /**
- * Which file imports what, across the packages of the repository, read from the sources.
+ * The imports of every file in the repository's packages, read from the sources.
  *
  * @module
  */
@@ -13,28 +13,23 @@ export type Sources = ReadonlyMap<string, string>
 /** One import: from a file to a file of the repository, or to a package from outside. */
 export interface Import {
   from: string
-  /** The path of a file, or the name of a package; `node:` modules keep their prefix. */
+  /** The path of a file, the name of a package, or a `node:` module. */
   to: string
-  /** As it is written. */
+  /** As the file writes it. */
   specifier: string
 }
 
-/** Reads the sources, and the packages' `exports`, below a folder. */
+/** Reads the sources and the `package.json` files below a folder. */
 export function readSources(root: string): Sources {
-  const files = globSync(
-    ['packages/*/src/**/*.ts', 'apps/*/src/**/*.{ts,tsx}', '{packages,apps}/*/package.json'],
-    {
-      cwd: root,
-    },
-  )
+  const files = globSync(['{packages,apps}/*/src/**/*.ts', '{packages,apps}/*/package.json'], { cwd: root })
   return new Map(files.map((file) => [file, readFileSync(`${root}/${file}`, 'utf8')]))
 }
 
-/** Every import of every source: static, dynamic, re-exports, and those of types alone. */
+/** Reads every import of every source: static, dynamic, re-exports, and imports of types. */
 export function readImports(sources: Sources): Import[] {
   const entries = readEntries(sources)
   return [...sources].flatMap(([from, text]) => {
-    if (!/\.tsx?$/.test(from)) return []
+    if (!from.endsWith('.ts')) return []
     return readSpecifiers(from, text).map((specifier) => ({
       from,
       specifier,
@@ -43,7 +38,7 @@ export function readImports(sources: Sources): Import[] {
   })
 }
 
-/** What a module imports, as it is written, each once. */
+/** The specifiers that a module imports, each once. */
 export function readSpecifiers(file: string, text: string): string[] {
   const { module } = parseSync(file, text)
   return [
@@ -59,7 +54,7 @@ export function readSpecifiers(file: string, text: string): string[] {
   ]
 }
 
-/** The package that a specifier names; `node:` modules keep their prefix. */
+/** The package that a specifier names; a `node:` module stays as it is. */
 export function packageOf(specifier: string): string {
   if (specifier.startsWith('node:')) return specifier
   return specifier
@@ -68,15 +63,46 @@ export function packageOf(specifier: string): string {
     .join('/')
 }
 
-/** Everything that a file loads, directly or not, with the way to it. */
+/** Everything that a file loads, directly or not, each with the path to it. */
 export function reachableFrom(entry: string, imports: readonly Import[]): Map<string, string[]> {
-  const ways = new Map<string, string[]>([[entry, [entry]]])
-  for (const [file, way] of ways) {
+  const paths = new Map<string, string[]>([[entry, [entry]]])
+  for (const [file, path] of paths) {
     for (const { from, to } of imports) {
-      if (from === file && !ways.has(to)) ways.set(to, [...way, to])
+      if (from === file && !paths.has(to)) paths.set(to, [...path, to])
     }
   }
-  return ways
+  return paths
+}
+
+/**
+ * Finds files that load each other.
+ *
+ * @returns each circle as a path whose first and last file are the same
+ */
+export function findCircles(imports: readonly Pick<Import, 'from' | 'to'>[]): string[][] {
+  const circle = findCircle(imports)
+  if (circle.length === 0) return []
+  const [, second] = circle
+  const others = imports.filter(({ from, to }) => from !== circle[0] || to !== second)
+  return [circle, ...findCircles(others)]
+}
+
+function findCircle(imports: readonly Pick<Import, 'from' | 'to'>[]): string[] {
+  // A file that imports none of the files that are left is in no circle.
+  let left = imports
+  for (let before = 0; before !== left.length; ) {
+    before = left.length
+    const importing = new Set(left.map(({ from }) => from))
+    left = left.filter(({ to }) => importing.has(to))
+  }
+  const next = new Map(left.map(({ from, to }) => [from, to]))
+  const path = [...next.keys()].slice(0, 1)
+  for (const file of path) {
+    const to = next.get(file) ?? file
+    if (path.includes(to)) return [...path.slice(path.indexOf(to)), to]
+    path.push(to)
+  }
+  return []
 }
 
 /** The file behind each `@org/…` name, from the source condition of the packages' `exports`. */
