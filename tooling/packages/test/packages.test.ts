@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { complaintsOf } from '../../complaints.ts'
 import { findFaults } from '../faults.ts'
 import { packAll } from '../pack.ts'
 import { bundle, installInto, listInstalled } from '../weigh.ts'
@@ -25,15 +24,8 @@ const target = await mkdtemp(join(tmpdir(), 'packages-'))
 const packages = await packAll(target)
 afterAll(() => rm(target, { recursive: true, force: true }))
 
-/** @returns the complaints of a command; empty if it succeeds */
-async function check(command: string, options: readonly string[]): Promise<string> {
-  try {
-    await promisify(execFile)(join(import.meta.dirname, '../../node_modules/.bin', command), options)
-    return ''
-  } catch (error) {
-    return error instanceof Error && 'stdout' in error ? `${error.stdout || error}` : String(error)
-  }
-}
+const check = (command: string, ...options: string[]) =>
+  complaintsOf(join(import.meta.dirname, '../../node_modules/.bin', command), options)
 
 describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, packed,', (_, packed) => {
   it('has the files and dependencies of a release, and no others', () => {
@@ -42,11 +34,11 @@ describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, pac
   })
 
   it('passes publint', NETWORK, async () => {
-    expect(await check('publint', ['run', packed.tarball, '--strict'])).toBe('')
+    expect(await check('publint', 'run', packed.tarball, '--strict')).toBe('')
   })
 
   it('passes attw: its types match its modules', NETWORK, async () => {
-    expect(await check('attw', ['--profile', 'esm-only', packed.tarball])).toBe('')
+    expect(await check('attw', '--profile', 'esm-only', packed.tarball)).toBe('')
   })
 })
 
