@@ -57,19 +57,14 @@ const unreachable: readonly { files: RegExp; to: RegExp; because: string }[] = [
 ]
 
 const core = 'packages/core/src/'
-/** The folders of core. Each may import those before it. */
-const layers = ['contract', 'request', 'delivery', 'http', 'pipeline', 'openapi']
-/** The files beside the folders. Each may import the others, and every folder may import them. */
+/** The folders of core after its root files. Each may import those before it, and `http` only the first two. */
+const layers = ['root files', 'contract', 'request', 'delivery', 'http', 'pipeline', 'openapi']
 const rootFiles = ['errors.ts', 'problem.ts', 'log.ts', 'redact.ts']
 
 /** Every import that breaks a rule, as a sentence. */
 export function findViolations(imports: readonly Import[]): string[] {
-  return [
-    ...findForbidden(imports),
-    ...findUnreachable(imports),
-    ...findLayerFaults(imports),
-    ...findCircularImports(imports),
-  ]
+  const rules = [findForbidden, findUnreachable, findLayerFaults, findCircularImports]
+  return [...new Set(rules.flatMap((find) => find(imports)))]
 }
 
 function findForbidden(imports: readonly Import[]): string[] {
@@ -91,18 +86,16 @@ function findUnreachable(imports: readonly Import[]): string[] {
   )
 }
 
-/** Core's files, once they are in folders. */
+/** Holds core's files to the order of its folders, as soon as it has them. */
 function findLayerFaults(imports: readonly Import[]): string[] {
   if (!hasLayers(imports)) return []
-  const own = imports.filter(({ from }) => from.startsWith(core))
-  return own.flatMap(({ from, to, specifier }) => {
-    const place = placeOf(from.slice(core.length))
-    if (place === undefined) return [`${from} is in no folder that boundaries.ts lists`]
-    if (place === 'anywhere' || !to.startsWith(core)) return []
-    const target = placeOf(to.slice(core.length))
-    return typeof target === 'number' && canImport(place, target)
-      ? []
-      : [`${from} must not import “${specifier}”: the order is ${layers.join(', ')}`]
+  return imports.flatMap(({ from, to, specifier }) => {
+    if (!from.startsWith(core) || isOutside(from)) return []
+    const [layer, target] = [layerOf(from), layerOf(to)]
+    if (layer === -1) return [`${from} is in no folder that boundaries.ts lists`]
+    if (!to.startsWith(core)) return []
+    const isAllowed = target === layer || (target !== -1 && target < (layers[layer] === 'http' ? 2 : layer))
+    return isAllowed ? [] : [`${from} must not import “${specifier}”: the order is ${layers.join(', ')}`]
   })
 }
 
@@ -110,17 +103,14 @@ function hasLayers(imports: readonly Import[]): boolean {
   return imports.some(({ from }) => from.startsWith(`${core}contract/`))
 }
 
-/** @returns the position of a file's folder, where 0 stands for the root files */
-function placeOf(file: string): number | 'anywhere' | undefined {
-  if (file === 'index.ts' || file.startsWith('testing/')) return 'anywhere'
-  if (rootFiles.includes(file)) return 0
-  const layer = layers.indexOf(file.split('/')[0] ?? '')
-  return layer === -1 ? undefined : layer + 1
+/** Core's entry and its testing folder may import everything. */
+function isOutside(file: string): boolean {
+  return file === `${core}index.ts` || file.startsWith(`${core}testing/`)
 }
 
-function canImport(from: number, to: number): boolean {
-  if (layers[from - 1] === 'http') return to === from || to <= 1
-  return to <= from
+function layerOf(file: string): number {
+  const path = file.slice(core.length)
+  return rootFiles.includes(path) ? 0 : layers.indexOf(path.split('/')[0] ?? '')
 }
 
 function findCircularImports(imports: readonly Import[]): string[] {

@@ -10,11 +10,15 @@ import { parseSync } from 'oxc-parser'
 /** Sources by their path from the root of the repository. */
 export type Sources = ReadonlyMap<string, string>
 
-/** One import: from a file to a file of the repository, or to a package from outside. */
-export interface Import {
+/** A file, and what it imports. */
+interface Edge {
   from: string
   /** The path of a file, the name of a package, or a `node:` module. */
   to: string
+}
+
+/** One import. */
+export interface Import extends Edge {
   /** As the file writes it. */
   specifier: string
 }
@@ -64,11 +68,12 @@ export function packageOf(specifier: string): string {
 }
 
 /** Everything that a file loads, directly or not, each with the path to it. */
-export function reachableFrom(entry: string, imports: readonly Import[]): Map<string, string[]> {
-  const paths = new Map<string, string[]>([[entry, [entry]]])
+export function reachableFrom(entry: string, imports: readonly Edge[]): Map<string, string[]> {
+  const edges = Map.groupBy(imports, ({ from }) => from)
+  const paths = new Map([[entry, [entry]]])
   for (const [file, path] of paths) {
-    for (const { from, to } of imports) {
-      if (from === file && !paths.has(to)) paths.set(to, [...path, to])
+    for (const { to } of edges.get(file) ?? []) {
+      if (!paths.has(to)) paths.set(to, [...path, to])
     }
   }
   return paths
@@ -79,33 +84,15 @@ export function reachableFrom(entry: string, imports: readonly Import[]): Map<st
  *
  * @returns each circle as a path whose first and last file are the same
  */
-export function findCircles(imports: readonly Pick<Import, 'from' | 'to'>[]): string[][] {
-  const circle = findCircle(imports)
-  if (circle.length === 0) return []
-  const [, second] = circle
-  const others = imports.filter(({ from, to }) => from !== circle[0] || to !== second)
-  return [circle, ...findCircles(others)]
+export function findCircles(imports: readonly Edge[]): string[][] {
+  const circles = imports.flatMap(({ from, to }) => {
+    const back = reachableFrom(to, imports).get(from)
+    return back ? [[from, ...back]] : []
+  })
+  return [...new Map(circles.map((circle) => [[...new Set(circle)].sort().join(), circle])).values()]
 }
 
-function findCircle(imports: readonly Pick<Import, 'from' | 'to'>[]): string[] {
-  // A file that imports none of the files that are left is in no circle.
-  let left = imports
-  for (let before = 0; before !== left.length; ) {
-    before = left.length
-    const importing = new Set(left.map(({ from }) => from))
-    left = left.filter(({ to }) => importing.has(to))
-  }
-  const next = new Map(left.map(({ from, to }) => [from, to]))
-  const path = [...next.keys()].slice(0, 1)
-  for (const file of path) {
-    const to = next.get(file) ?? file
-    if (path.includes(to)) return [...path.slice(path.indexOf(to)), to]
-    path.push(to)
-  }
-  return []
-}
-
-/** The file behind each `@org/…` name, from the source condition of the packages' `exports`. */
+/** The source file of each `@org/…` specifier, from the packages' `exports`. */
 function readEntries(sources: Sources): Map<string, string> {
   const entries = new Map<string, string>()
   for (const [file, text] of sources) {
@@ -122,7 +109,5 @@ function readEntries(sources: Sources): Map<string, string> {
 
 function resolve(from: string, specifier: string, entries: Map<string, string>): string {
   if (specifier.startsWith('.')) return posix.join(posix.dirname(from), specifier)
-  const entry = entries.get(specifier)
-  if (entry) return entry
-  return packageOf(specifier)
+  return entries.get(specifier) ?? packageOf(specifier)
 }
