@@ -10,10 +10,11 @@ import { join } from 'node:path'
 import { packAll } from '../packages/pack.ts'
 import { installInto } from '../packages/weigh.ts'
 import { startEmulators } from './emulators.ts'
-import { runtimes } from './runtimes.ts'
+import { runInWorkerd, runProgram } from './run.ts'
+import { runtimes, workerd } from './targets.ts'
 import { checks, installs } from './typescript.ts'
 
-const known = [...Object.keys(runtimes), 'typescript']
+const known = [...Object.keys(runtimes), 'workerd', 'typescript']
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : known
 const unknown = chosen.find((name) => !known.includes(name))
 if (unknown) throw new Error(`“${unknown}” is none of ${known.join(', ')}.`)
@@ -25,18 +26,22 @@ const tools = join(folder, 'tools/node_modules')
 try {
   const packages = await packAll(folder)
   await installInto(project, [...packages.map(({ tarball }) => tarball), 'zod@^4.4.0'])
-  await installInto(
-    join(folder, 'tools'),
-    chosen.flatMap((name) => runtimes[name]?.installs ?? installs),
-  )
+  const others: Record<string, readonly string[]> = { workerd: [workerd.installs], typescript: installs }
+  const needed = chosen.flatMap((name) => runtimes[name]?.installs ?? others[name] ?? [])
+  await installInto(join(folder, 'tools'), needed)
   await cp(join(import.meta.dirname, 'programs'), project, { recursive: true })
 
   const emulators = await startEmulators(project)
+  const place = { project, ...emulators }
   for (const name of chosen) {
-    for (const { label, run } of runtimes[name]?.runs ?? []) {
+    const programs = Object.entries(runtimes[name]?.programs ?? {}).map(
+      ([label, command]) => [label, () => runProgram(command(tools), place)] as const,
+    )
+    if (name === 'workerd') programs.push(['import', () => runInWorkerd(tools, place)])
+    for (const [label, run] of programs) {
       await report(`${name} ${label}`, async () => {
         emulators.reset()
-        emulators.check(await run({ project, tools, ...emulators }))
+        emulators.check(await run())
       })
     }
   }

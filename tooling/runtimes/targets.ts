@@ -1,0 +1,50 @@
+/**
+ * The runtimes that the packages support.
+ *
+ * @module
+ */
+import { join } from 'node:path'
+
+/** A runtime with a command. */
+interface Runtime {
+  /** The package that npm installs. */
+  installs: string
+  /** The command of each program, for the `node_modules` with the runtime. */
+  programs: Readonly<Record<string, (tools: string) => string[]>>
+}
+
+const node = (version: string): Runtime => {
+  const name = `node${version.split('.')[0]}`
+  const command = (tools: string) => [join(tools, name, 'bin/node'), '--no-warnings']
+  return {
+    installs: `${name}@npm:node@${version}`,
+    programs: {
+      import: (tools) => [...command(tools), 'import.mjs'],
+      require: (tools) => [...command(tools), 'require.cjs'],
+    },
+  }
+}
+
+/** The runtimes with a command, by name. */
+export const runtimes: Readonly<Record<string, Runtime>> = {
+  node22: node('22.23.3'),
+  node24: node('24.9.0'),
+  node26: node('26.9.0'),
+  bun: {
+    installs: 'bun@1.4.4',
+    programs: { import: (tools) => [join(tools, 'bun/bin/bun.exe'), 'import.mjs'] },
+  },
+  deno: {
+    installs: 'deno@2.9.6',
+    programs: {
+      import: (tools) => [
+        process.execPath,
+        join(tools, 'deno/bin.cjs'),
+        ...['run', '--no-lock', '--allow-net', '--allow-read', '--allow-env', 'import.mjs'],
+      ],
+    },
+  },
+}
+
+/** The runtime of Cloudflare Workers. */
+export const workerd = { installs: 'miniflare@4.20260730.0', compatibilityDate: '2026-08-06' }
