@@ -1,83 +1,132 @@
 /**
- * The arrows of the architecture: who may import what. See docs/architecture.md.
+ * Who may import what, as docs/architecture.md says it.
  *
  * @module
  */
-import { type Import, reachableFrom } from './import-graph.ts'
+import { findCircles, type Import, reachableFrom } from './import-graph.ts'
 
-interface Rule {
-  /** Which files it is about. */
-  files: RegExp
-  /** What they may import, beside the files of their own package. */
-  may: RegExp
-}
-
-/** For each package, what it may import from outside itself. A file is held to the first rule that fits it. */
-const rules: readonly Rule[] = [
-  { files: /^packages\/core\/src\/testing\/serve\.ts$/, may: /^node:/ },
-  { files: /^packages\/core\/src\/stores\/sqlite\.ts$/, may: /^(node:|zod$)/ },
-  { files: /^packages\/core\//, may: /^zod$/ },
-  { files: /^packages\/platform-client\//, may: /^(zod|ky|packages\/core\/)/ },
+/** The imports from outside its own package that a file may have. The first rule that matches a file holds. */
+const allowed: readonly { files: RegExp; to: RegExp }[] = [
+  { files: /^packages\/core\/src\/testing\/serve\.ts$/, to: /^node:/ },
+  { files: /^packages\/core\/src\/(delivery\/)?stores\//, to: /^(node:|zod$)/ },
+  { files: /^packages\/core\//, to: /^zod$/ },
+  { files: /^packages\/platform-client\//, to: /^(zod|ky|packages\/core\/.*)$/ },
   {
     files: /^packages\/[\w-]+\/src\/testing\//,
-    may: /^(zod|packages\/core\/src\/testing\/index\.ts|packages\/idp\/src\/testing\/index\.ts)$/,
+    to: /^(zod|packages\/(core|idp)\/src\/testing\/index\.ts)$/,
   },
-  { files: /^packages\/idp-server\//, may: /^(zod|packages\/(core|idp)\/)/ },
-  { files: /^packages\//, may: /^(zod|packages\/core\/)/ },
-  // What only Node has: loaded by its entry alone, so that the other runtimes' entries stay free of it.
-  { files: /^apps\/server\/src\/run\.ts$/, may: /^(@hono\/node-server|packages\/core\/)/ },
-  { files: /^apps\/server\/src\/(dispatch|outbound)\.ts$/, may: /^(undici|packages\/core\/)/ },
-  {
-    files: /^apps\/server\/src\/egress(-rule)?\.ts$/,
-    may: /^(node:(net|dns)|ipaddr\.js|undici|packages\/core\/)/,
-  },
-  { files: /^apps\/server\/src\/process-metrics\.ts$/, may: /^node:(fs|perf_hooks)$/ },
-  { files: /^apps\/server\/src\/tracing\.ts$/, may: /^(@opentelemetry\/api|packages\/core\/)/ },
-  { files: /^apps\/server\/src\/hmac\.ts$/, may: /^(node:crypto|packages\/core\/)/ },
-  { files: /^apps\/server\/src\/(function-)?store\.ts$/, may: /^(@redis\/client|packages\/core\/)/ },
-  {
-    files: /^apps\/server\//,
-    may: /^(zod|hono|pino|cockatiel|packages\/(core|platform-client)\/|packages\/[\w-]+\/src\/webhook\.ts)/,
-  },
+  { files: /^packages\/idp-server\//, to: /^(zod|packages\/(core|idp)\/.*)$/ },
+  { files: /^packages\//, to: /^(zod|packages\/core\/.*)$/ },
   {
     files: /^apps\/sandbox\//,
-    may: /^(node:|hono|@hono\/node-server|apps\/server\/src\/host\.ts|packages\/[\w-]+\/src\/testing\/index\.ts|packages\/core\/)/,
+    to: /^(node:.*|hono|@hono\/node-server|apps\/server\/src\/host\.ts|packages\/core\/.*|packages\/[\w-]+\/src\/testing\/index\.ts)$/,
+  },
+  {
+    files: /^apps\/server\//,
+    to: /^(?!ky$)([^/]+|@[^/]+\/[^/]+|packages\/(core|platform-client)\/.*|packages\/[\w-]+\/src\/webhook\.ts)$/,
   },
 ]
 
-/** Entries that a consumer loads without wanting webhooks: what must never be behind them. */
-const lightEntry = /^packages\/mailer\/src\/index\.ts$/
-const heavy = /^zod$|\/src\/(webhook|integration|deployment|functions|connection)\.ts$|\/testing\//
+/** What a file must not load, directly or through other files. */
+const unreachable: readonly { files: RegExp; to: RegExp; because: string }[] = [
+  {
+    files: /^packages\/mailer\/src\/index\.ts$/,
+    to: /^zod$|\/src\/(integration|deployment|functions|connection)\.ts$/,
+    because: 'an SDK must load without the webhook and without zod',
+  },
+  {
+    files: /^packages\/(?!core\/)[\w-]+\/src\/index\.ts$/,
+    to: /^packages\/(?!core\/)[\w-]+\/src\/webhook\.ts$/,
+    because: 'an SDK must load without the webhook',
+  },
+  {
+    files: /^packages\/[\w-]+\/src\/wire\.ts$/,
+    to: /\/src\/client\.ts$/,
+    because: 'the wire format does not know its client',
+  },
+  {
+    files: /^packages\/[\w-]+\/src\/(?!testing\/)/,
+    to: /\/src\/testing\//,
+    because: 'emulators are for tests',
+  },
+  {
+    files: /^apps\/server\/src\/(.*\/)?worker\.ts$/,
+    to: /^(@hono\/node-server|undici)$/,
+    because: 'it runs on Node alone',
+  },
+]
+
+const core = 'packages/core/src/'
+/** The folders of core after its root files. Each may import those before it, and `http` only the first two. */
+const layers = ['root files', 'contract', 'request', 'delivery', 'http', 'pipeline', 'openapi']
+const rootFiles = ['errors.ts', 'problem.ts', 'log.ts', 'redact.ts']
 
 /** Every import that breaks a rule, as a sentence. */
 export function findViolations(imports: readonly Import[]): string[] {
-  return [...findForbidden(imports), ...findHeavy(imports), ...findTestingInSource(imports)]
+  const rules = [findForbidden, findUnreachable, findLayerFaults, findCircularImports]
+  return [...new Set(rules.flatMap((find) => find(imports)))]
 }
 
 function findForbidden(imports: readonly Import[]): string[] {
-  return imports.flatMap(({ from, to, specifier }) => {
-    if (packageOf(from) === packageOf(to)) return []
-    const rule = rules.find(({ files }) => files.test(from))
-    return rule?.may.test(to) ? [] : [`${from} must not import “${specifier}”`]
-  })
+  return imports
+    .filter(({ from, to }) => packageOf(from) !== packageOf(to))
+    .filter(({ from, to }) => !allowed.find(({ files }) => files.test(from))?.to.test(to))
+    .map(({ from, specifier }) => `${from} must not import “${specifier}”`)
 }
 
-function findHeavy(imports: readonly Import[]): string[] {
-  const entries = new Set(imports.map(({ from }) => from).filter((file) => lightEntry.test(file)))
-  return [...entries].flatMap((entry) =>
-    [...reachableFrom(entry, imports)]
-      .filter(([file]) => heavy.test(file))
-      .map(([, way]) => `${entry} must not load ${way.at(-1)}: ${way.join(' → ')}`),
+function findUnreachable(imports: readonly Import[]): string[] {
+  return [...new Set(imports.map(({ from }) => from))].flatMap((file) =>
+    unreachable
+      .filter(({ files }) => files.test(file))
+      .flatMap(({ to, because }) =>
+        [...reachableFrom(file, imports)]
+          .filter(([loaded]) => to.test(loaded))
+          .map(([loaded, way]) => `${file} must not load ${loaded} (${because}): ${way.join(' → ')}`),
+      ),
   )
 }
 
-function findTestingInSource(imports: readonly Import[]): string[] {
-  return imports
-    .filter(
-      ({ from, to }) =>
-        /\/src\/testing\//.test(to) && /^packages\//.test(from) && !/\/src\/testing\//.test(from),
-    )
-    .map(({ from, specifier }) => `${from} must not import “${specifier}”: emulators are for tests`)
+/** Holds core's files to the order of its folders, as soon as it has them. */
+function findLayerFaults(imports: readonly Import[]): string[] {
+  if (!hasLayers(imports)) return []
+  return imports.flatMap(({ from, to, specifier }) => {
+    if (!from.startsWith(core) || isOutside(from)) return []
+    const [layer, target] = [layerOf(from), layerOf(to)]
+    if (layer === -1) return [`${from} is in no folder that boundaries.ts lists`]
+    if (!to.startsWith(core)) return []
+    const isAllowed = target === layer || (target !== -1 && target < (layers[layer] === 'http' ? 2 : layer))
+    return isAllowed ? [] : [`${from} must not import “${specifier}”: the order is ${layers.join(', ')}`]
+  })
+}
+
+function hasLayers(imports: readonly Import[]): boolean {
+  return imports.some(({ from }) => from.startsWith(`${core}contract/`))
+}
+
+/** Core's entry and its testing folder may import everything. */
+function isOutside(file: string): boolean {
+  return file === `${core}index.ts` || file.startsWith(`${core}testing/`)
+}
+
+function layerOf(file: string): number {
+  const path = file.slice(core.length)
+  return rootFiles.includes(path) ? 0 : layers.indexOf(path.split('/')[0] ?? '')
+}
+
+function findCircularImports(imports: readonly Import[]): string[] {
+  const files = imports.filter(
+    ({ from, to }) => packageOf(to) !== to && (hasLayers(imports) || !from.startsWith(core)),
+  )
+  const folders = files
+    .map(({ from, to }) => ({ from: folderOf(from), to: folderOf(to) }))
+    .filter(({ from, to }) => from !== to && ![from, to].some((folder) => folder.endsWith('.ts')))
+  const circles = [...findCircles(files), ...findCircles(folders)]
+  return circles.map((circle) => `these load each other: ${circle.join(' → ')}`)
+}
+
+/** The folder below `src` that a file is in, or the file itself if it is in none. */
+function folderOf(path: string): string {
+  return path.split('/').slice(0, 4).join('/')
 }
 
 function packageOf(path: string): string {

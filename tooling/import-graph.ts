@@ -1,5 +1,5 @@
 /**
- * Which file imports what, across the packages of the repository, read from the sources.
+ * The imports of every file in the repository's packages, read from the sources.
  *
  * @module
  */
@@ -10,31 +10,30 @@ import { parseSync } from 'oxc-parser'
 /** Sources by their path from the root of the repository. */
 export type Sources = ReadonlyMap<string, string>
 
-/** One import: from a file to a file of the repository, or to a package from outside. */
-export interface Import {
+/** A file, and what it imports. */
+interface Edge {
   from: string
-  /** The path of a file, or the name of a package; `node:` modules keep their prefix. */
+  /** The path of a file, the name of a package, or a `node:` module. */
   to: string
-  /** As it is written. */
+}
+
+/** One import. */
+export interface Import extends Edge {
+  /** As the file writes it. */
   specifier: string
 }
 
-/** Reads the sources, and the packages' `exports`, below a folder. */
+/** Reads the sources and the `package.json` files below a folder. */
 export function readSources(root: string): Sources {
-  const files = globSync(
-    ['packages/*/src/**/*.ts', 'apps/*/src/**/*.{ts,tsx}', '{packages,apps}/*/package.json'],
-    {
-      cwd: root,
-    },
-  )
+  const files = globSync(['{packages,apps}/*/src/**/*.ts', '{packages,apps}/*/package.json'], { cwd: root })
   return new Map(files.map((file) => [file, readFileSync(`${root}/${file}`, 'utf8')]))
 }
 
-/** Every import of every source: static, dynamic, re-exports, and those of types alone. */
+/** Reads every import of every source: static, dynamic, re-exports, and imports of types. */
 export function readImports(sources: Sources): Import[] {
   const entries = readEntries(sources)
   return [...sources].flatMap(([from, text]) => {
-    if (!/\.tsx?$/.test(from)) return []
+    if (!from.endsWith('.ts')) return []
     return readSpecifiers(from, text).map((specifier) => ({
       from,
       specifier,
@@ -43,7 +42,7 @@ export function readImports(sources: Sources): Import[] {
   })
 }
 
-/** What a module imports, as it is written, each once. */
+/** The specifiers that a module imports, each once. */
 export function readSpecifiers(file: string, text: string): string[] {
   const { module } = parseSync(file, text)
   return [
@@ -59,7 +58,7 @@ export function readSpecifiers(file: string, text: string): string[] {
   ]
 }
 
-/** The package that a specifier names; `node:` modules keep their prefix. */
+/** The package that a specifier names; a `node:` module stays as it is. */
 export function packageOf(specifier: string): string {
   if (specifier.startsWith('node:')) return specifier
   return specifier
@@ -68,18 +67,32 @@ export function packageOf(specifier: string): string {
     .join('/')
 }
 
-/** Everything that a file loads, directly or not, with the way to it. */
-export function reachableFrom(entry: string, imports: readonly Import[]): Map<string, string[]> {
-  const ways = new Map<string, string[]>([[entry, [entry]]])
-  for (const [file, way] of ways) {
-    for (const { from, to } of imports) {
-      if (from === file && !ways.has(to)) ways.set(to, [...way, to])
+/** Everything that a file loads, directly or not, each with the path to it. */
+export function reachableFrom(entry: string, imports: readonly Edge[]): Map<string, string[]> {
+  const edges = Map.groupBy(imports, ({ from }) => from)
+  const paths = new Map([[entry, [entry]]])
+  for (const [file, path] of paths) {
+    for (const { to } of edges.get(file) ?? []) {
+      if (!paths.has(to)) paths.set(to, [...path, to])
     }
   }
-  return ways
+  return paths
 }
 
-/** The file behind each `@org/…` name, from the source condition of the packages' `exports`. */
+/**
+ * Finds files that load each other.
+ *
+ * @returns each circle as a path whose first and last file are the same
+ */
+export function findCircles(imports: readonly Edge[]): string[][] {
+  const circles = imports.flatMap(({ from, to }) => {
+    const back = reachableFrom(to, imports).get(from)
+    return back ? [[from, ...back]] : []
+  })
+  return [...new Map(circles.map((circle) => [[...new Set(circle)].sort().join(), circle])).values()]
+}
+
+/** The source file of each `@org/…` specifier, from the packages' `exports`. */
 function readEntries(sources: Sources): Map<string, string> {
   const entries = new Map<string, string>()
   for (const [file, text] of sources) {
@@ -96,7 +109,5 @@ function readEntries(sources: Sources): Map<string, string> {
 
 function resolve(from: string, specifier: string, entries: Map<string, string>): string {
   if (specifier.startsWith('.')) return posix.join(posix.dirname(from), specifier)
-  const entry = entries.get(specifier)
-  if (entry) return entry
-  return packageOf(specifier)
+  return entries.get(specifier) ?? packageOf(specifier)
 }

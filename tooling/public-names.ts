@@ -1,5 +1,5 @@
 /**
- * What a package promises: the names that each of its entries exports, with those that are only types.
+ * The public names of a package: everything that its entries export, types included.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { join, posix } from 'node:path'
 import { parseSync } from 'oxc-parser'
 import { type PublishablePackage, root, SOURCE_CONDITION } from './packages/workspace.ts'
 
-/** One line for each name, such as `@org/mailer: type Mailer`. */
+/** Lists the public names of a package, such as `@org/mailer: type Mailer`. */
 export function readPublicNames({ name, path, manifest }: PublishablePackage): string[] {
   return Object.entries(manifest.exports ?? {}).flatMap(([subpath, conditions]) => {
     const entry = posix.join(name, subpath)
@@ -18,14 +18,14 @@ export function readPublicNames({ name, path, manifest }: PublishablePackage): s
 }
 
 /**
- * The names that a module exports; a type has `type` before it.
+ * Lists the names that a module exports, with `type` before a type.
  *
- * @throws where it exports names that are not written in it
+ * @throws if the module says `export *`
  */
 export function readExportedNames(file: string, text: string): string[] {
   const exported = parseSync(file, text).module.staticExports.flatMap(({ entries }) => entries)
   if (exported.some(({ importName }) => importName.kind === 'AllButDefault'))
-    throw new Error(`${file} says \`export *\`: an entry names what it exports.`)
+    throw new Error(`${file} says \`export *\`. List the names instead.`)
   return exported
     .map(({ exportName, isType }) => (isType ? 'type ' : '') + (exportName.name ?? 'default'))
     .sort()

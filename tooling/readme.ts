@@ -1,61 +1,51 @@
 /**
- * The examples of a README, so that a test can compile and run them.
+ * The examples of a README, for tests that compile and run them.
  *
  * @module
  */
-import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { complaintsOf } from './complaints.ts'
 
 /** One `ts` block of a README. */
 export interface Example {
-  /** For the name of a test. */
+  /** The name of its test. */
   title: string
   code: string
-  /** The block as a file that can be imported. */
+  /** The path of a module with the code. */
   path: string
 }
 
 /** The examples of a package. */
 export interface Examples {
   blocks: readonly Example[]
-  /** @returns what the compiler complains of; empty where it does not */
+  /** @returns the compiler's errors; empty if there are none */
   compile(): Promise<string>
 }
 
 /**
- * Writes each `ts` block of the given files below the package's folder, where it can import the package by name.
+ * Writes each `ts` block into a module in the package's folder, from which it can import the package by name.
  *
  * @param home the folder of the package
- * @param files Markdown files, relative to it
+ * @param files Markdown files, relative to the folder
  */
 export async function prepareExamples(
   home: string,
   files: readonly string[] = ['README.md'],
 ): Promise<Examples> {
-  // Ignored by version control and by the formatter.
+  // Version control and the formatter ignore this folder.
   const folder = join(home, '.data/readme')
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'tsconfig.json'), '{ "extends": "../../tsconfig.json", "include": ["*.ts"] }')
   const texts = await Promise.all(files.map((file) => readFile(join(home, file), 'utf8')))
   const blocks = [...texts.join('\n').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ''], index) => {
-    const says =
-      code.split('\n').find((line) => line !== '' && !line.startsWith('import')) ?? code.slice(0, 60)
-    return { title: `block ${index + 1}: ${says}`, code, path: join(folder, `block-${index + 1}.ts`) }
+    const line =
+      code.split('\n').find((each) => each !== '' && !each.startsWith('import')) ?? code.slice(0, 60)
+    return { title: `block ${index + 1}: ${line}`, code, path: join(folder, `block-${index + 1}.ts`) }
   })
   for (const { path, code } of blocks) await writeFile(path, code)
-  return { blocks, compile: () => compile(folder) }
-}
-
-async function compile(folder: string): Promise<string> {
   const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
-  try {
-    await promisify(execFile)(process.execPath, [compiler, '-p', folder])
-    return ''
-  } catch (error) {
-    return error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error)
-  }
+  return { blocks, compile: () => complaintsOf(process.execPath, [compiler, '-p', folder]) }
 }

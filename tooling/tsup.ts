@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 
-/** The condition under which a package is read from its sources, without a build. */
+/** The export condition that leads to a package's sources. */
 const SOURCE = '@org/source'
 
 interface PackageJson {
@@ -9,9 +9,8 @@ interface PackageJson {
 }
 
 /**
- * How every publishable package is built: one ES module per entry of its `exports`, so that the files and
- * the public subpaths cannot disagree. Declarations come from `tsc`, which runs after it. No source maps: what
- * is built is readable as it is, and the maps with their sources weighed twice as much as everything else.
+ * The build of every published package: one ES module for each entry of its `exports`. `tsc` writes the declarations
+ * afterwards. There are no source maps: the modules are readable, and maps with sources would triple the size.
  */
 export default defineConfig(() => {
   const { exports }: PackageJson = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -23,7 +22,7 @@ export default defineConfig(() => {
     target: 'es2023',
     dts: false,
     clean: true,
-    // `node:sqlite` exists under its full name alone, and Deno and Workers want the prefix for all.
+    // `node:sqlite` has no name without the prefix, and Deno and Workers require the prefix everywhere.
     removeNodeProtocol: false,
   }
 })

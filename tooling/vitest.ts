@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** How every package is tested: against the sources of its siblings, so that no build can be stale. */
+/** The tests of a package use the sources of the other packages, so that no build can be stale. */
 export default defineConfig({
   ssr: {
     resolve: {
@@ -8,6 +8,6 @@ export default defineConfig({
       externalConditions: ['@org/source', 'node'],
     },
   },
-  // Generous, because a test says nothing of time; a busy machine is no reason to fail.
+  // Generous, so that no test fails on a busy machine.
   test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
 })

@@ -1,20 +1,16 @@
-import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, posix } from 'node:path'
+import { join, posix } from 'node:path'
 import { ReflectionKind } from 'typedoc'
+import { findPublishable, root } from '../packages/workspace.ts'
 
-const root = join(import.meta.dirname, '../..')
+/** Each public subpath of each published package, with its source. */
+const entries = findPublishable().flatMap(({ name, path, manifest }) =>
+  Object.entries(manifest.exports ?? {}).map(([subpath, conditions]) => ({
+    name: posix.join(name, subpath),
+    source: posix.join(path, conditions['@org/source']),
+  })),
+)
 
-/** Each public subpath of each package that is published, with the source behind it. */
-const entries = globSync('packages/*/package.json', { cwd: root }).flatMap((file) => {
-  const manifest = JSON.parse(readFileSync(join(root, file), 'utf8'))
-  if (manifest.private) return []
-  return Object.entries(manifest.exports).map(([subpath, conditions]) => ({
-    name: posix.join(manifest.name, subpath),
-    source: posix.join(dirname(file), conditions['@org/source']),
-  }))
-})
-
-/** Modules are called what they are imported by. */
+/** Names each module by its import specifier. */
 function nameModules({ converter }) {
   const names = new Map(
     entries.map(({ name, source }) => [source.replace(/^packages\/|(\/index)?\.ts$/g, ''), name]),
@@ -24,7 +20,7 @@ function nameModules({ converter }) {
   })
 }
 
-/** A `{@link name}` may name what another package exports, which its own file does not import. */
+/** Resolves a `{@link name}` to an export of another package, which the file need not import. */
 function linkAcrossPackages({ converter }) {
   converter.addUnknownSymbolResolver(({ symbolReference }, reflection) => {
     const name = symbolReference?.path?.map(({ path }) => path).join('.')

@@ -20,8 +20,9 @@ try {
     execFileSync(command, options, { cwd: root, stdio: 'inherit' })
   run('pnpm', 'exec', 'biome', 'check', '--write', ...written.filter((file) => /\.(ts|json)$/.test(file)))
   run('pnpm', 'install', '--reporter=append-only')
-  console.log(`\nMade packages/${name}, and mounted it at POST /${name}/webhook. It works, against a provider that
-does not exist; docs/new-integration.md says what is left to do. Its tests: pnpm --filter @org/${name} test`)
+  console.log(`
+Made packages/${name}, and mounted it at POST /${name}/webhook. Its provider is an example:
+follow docs/new-integration.md to replace it. Run its tests with pnpm --filter @org/${name} test.`)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

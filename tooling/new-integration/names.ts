@@ -1,65 +1,48 @@
 /**
- * The forms in which the name of an integration is written.
+ * The forms in which code and texts write the name of an integration.
  *
  * @module
  */
 
-/** A name in each of its forms. */
-export interface Names {
-  /** Packages, routes and folders: `example-service`. */
-  kebab: string
-  /** Values: `exampleService`. */
-  camel: string
-  /** Types, and within other names: `ExampleService`. */
-  pascal: string
-  /** Variables of the environment: `EXAMPLE_SERVICE`. */
-  constant: string
-  /** The beginning of a sentence: `Example service`. */
-  title: string
-  /** Within a sentence: `example service`. */
-  words: string
-}
-
-/** The name that the template has. Two words, so that no two of its forms are the same. */
+/** The name of the template. It has two words, so that no two of its forms are the same. */
 const TEMPLATE = 'example-service'
 
 /**
- * Every form of a name.
+ * Derives the forms of a name.
  *
  * @param kebab lower-case words, digits among them, joined by hyphens
- * @throws where it is not that
+ * @throws if the name has another form
  */
-export function formsOf(kebab: string): Names {
+export function formsOf(kebab: string) {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(kebab)) {
-    throw new Error(
-      `“${kebab}” is no name for an integration: lower-case words joined by hyphens, like sms-gateway.`,
-    )
+    throw new Error(`“${kebab}” is not a valid name. Join lower-case words by hyphens, as in sms-gateway.`)
   }
-  const parts = kebab.split('-')
-  const pascal = parts.map(capitalize).join('')
-  const words = parts.join(' ')
+  const words = kebab.replaceAll('-', ' ')
+  const pascal = kebab.split('-').map(capitalize).join('')
   return {
+    /** Packages, routes and folders: `example-service`. */
     kebab,
+    /** Values: `exampleService`. */
     camel: pascal.charAt(0).toLowerCase() + pascal.slice(1),
+    /** Types: `ExampleService`. */
     pascal,
-    constant: parts.join('_').toUpperCase(),
+    /** Environment variables: `EXAMPLE_SERVICE`. */
+    constant: kebab.replaceAll('-', '_').toUpperCase(),
+    /** The start of a sentence: `Example service`. */
     title: capitalize(words),
+    /** Within a sentence: `example service`. */
     words,
   }
 }
 
-/** A text of the template, or a path in it, under another name. */
+/** A name in each of its forms. */
+export type Names = ReturnType<typeof formsOf>
+
+/** Replaces every form of the template's name in a text. */
 export function rename(text: string, names: Names): string {
-  const from = formsOf(TEMPLATE)
-  const pairs: readonly (readonly [string, string])[] = [
-    [from.kebab, names.kebab],
-    [from.camel, names.camel],
-    [from.pascal, names.pascal],
-    [from.constant, names.constant],
-    [from.title, names.title],
-    [from.words, names.words],
-  ]
-  return pairs.reduce((renamed, [form, other]) => renamed.replaceAll(form, other), text)
+  const from = Object.values(formsOf(TEMPLATE))
+  const to = Object.values(names)
+  return from.reduce((renamed, form, index) => renamed.replaceAll(form, to[index] ?? ''), text)
 }
 
 function capitalize(text: string): string {

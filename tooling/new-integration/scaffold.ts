@@ -1,5 +1,5 @@
 /**
- * Makes the package of a new integration out of the template, and mounts it on the host.
+ * Makes a package for a new integration from the template, and mounts it on the host.
  *
  * @module
  */
@@ -8,19 +8,19 @@ import { dirname, join } from 'node:path'
 import { parseSync } from 'oxc-parser'
 import { formsOf, type Names, rename } from './names.ts'
 
-/** Names that are taken: the other packages of the scope, and the route of the placeholder. */
+/** Names of private packages and of the placeholder's route. */
 const reserved = new Set(['api-reference', 'auth', 'example-service', 'sandbox', 'server', 'tooling'])
 
 const INTEGRATIONS = 'apps/server/src/integrations.ts'
 const SERVER = 'apps/server/package.json'
 
 /**
- * Writes the package, its line in the host's list of integrations, and its line in the host's package.json.
+ * Writes the package and its changeset, and adds it to the host's list of integrations and `package.json`.
  *
  * @param repository the root of the repository
- * @param name of the package and of the route, for example `sms-gateway`
- * @returns the files that were written, from the root
- * @throws where the name can't be taken; nothing is written then
+ * @param name the package and the route, for example `sms-gateway`
+ * @returns the paths of the written files, from the root
+ * @throws if the name is invalid or taken, before anything is written
  */
 export function scaffold(repository: string, name: string): string[] {
   const names = formsOf(name)
@@ -28,40 +28,30 @@ export function scaffold(repository: string, name: string): string[] {
   checkName(repository, names, source)
 
   const template = join(repository, 'tooling/new-integration/template')
-  const files = globSync(['*.{json,ts,md}', '{src,test}/**/*.ts'], { cwd: template }).sort()
-  const written = files.map((file) => {
-    const text = rename(readFileSync(join(template, file), 'utf8'), names)
-    return write(`packages/${name}/${file}`, file === 'package.json' ? withoutPrivate(text) : text)
-  })
-
-  function write(file: string, text: string): string {
+  const renamed = (file: string) => rename(readFileSync(join(template, file), 'utf8'), names)
+  const files = globSync(['*.{json,ts,md}', '{src,test}/**/*.ts'], { cwd: template })
+  const texts: Record<string, string> = {
+    ...Object.fromEntries(files.map((file) => [`packages/${name}/${file}`, renamed(file)])),
+    [`packages/${name}/package.json`]: renamed('package.json').replace('  "private": true,\n', ''),
+    [INTEGRATIONS]: mount(source, names),
+    [SERVER]: depend(readFileSync(join(repository, SERVER), 'utf8'), names),
+    [`.changeset/first-${name}.md`]: changeset(names),
+  }
+  for (const [file, text] of Object.entries(texts)) {
     mkdirSync(dirname(join(repository, file)), { recursive: true })
     writeFileSync(join(repository, file), text)
-    return file
   }
-
-  return [
-    ...written,
-    write(INTEGRATIONS, mount(source, names)),
-    write(SERVER, depend(readFileSync(join(repository, SERVER), 'utf8'), names)),
-    write(`.changeset/first-${name}.md`, changeset(names)),
-  ]
+  return Object.keys(texts)
 }
 
 function checkName(repository: string, { kebab, camel }: Names, integrations: string): void {
   if (reserved.has(kebab) || existsSync(join(repository, 'packages', kebab))) {
-    throw new Error(`There is a “${kebab}” already.`)
+    throw new Error(`The name “${kebab}” is taken.`)
   }
   const isTaken = new RegExp(`\\b${camel}\\b`).test(integrations)
   if (isTaken || parseSync('name.ts', `const ${camel} = 0`).errors.length > 0) {
-    throw new Error(
-      `“${kebab}” can’t be a name: ${camel} means something in ${INTEGRATIONS}, or in the language.`,
-    )
+    throw new Error(`“${kebab}” is no valid name: ${INTEGRATIONS} or JavaScript already uses ${camel}.`)
   }
-}
-
-function withoutPrivate(packageJson: string): string {
-  return packageJson.replace('  "private": true,\n', '')
 }
 
 /** The formatter sorts the imports afterwards. */
@@ -69,16 +59,15 @@ function mount(integrations: string, { kebab, camel, pascal }: Names): string {
   const end = integrations.lastIndexOf('\n]')
   const lastImport = integrations.lastIndexOf('\nimport type { Config }')
   if (end < 0 || lastImport < 0)
-    throw new Error(`${INTEGRATIONS} is not as it was: add the integration by hand.`)
+    throw new Error(`${INTEGRATIONS} has an unknown form. Add the integration by hand.`)
   const imported = `\nimport { createHandler as create${pascal}Handler, integration as ${camel} } from '@org/${kebab}/webhook'`
   const line = `\n  { definition: ${camel}, createHandler: create${pascal}Handler },`
-  return (
-    integrations.slice(0, lastImport) +
-    imported +
-    integrations.slice(lastImport, end) +
-    line +
-    integrations.slice(end)
-  )
+  const [head, list, tail] = [
+    integrations.slice(0, lastImport),
+    integrations.slice(lastImport, end),
+    integrations.slice(end),
+  ]
+  return head + imported + list + line + tail
 }
 
 function depend(packageJson: string, { kebab }: Names): string {

@@ -1,21 +1,21 @@
 /**
- * Whether an OpenAPI document is one: Redocly's linter, with its strict rules, on this machine alone.
+ * Lints OpenAPI documents with Redocly's strict rules, without the network.
  *
  * @module
  */
 import { createConfig, lintFromString, type RawUniversalConfig } from '@redocly/openapi-core'
 
-/** What differs from the strict rules. */
+/** The strict rules, with changes. */
 const config: RawUniversalConfig = {
   extends: ['recommended-strict'],
   rules: {
-    // Beyond them: what readers and generated clients live on.
+    // Readers and generated clients need these.
     'component-name-unique': 'error',
     'operation-singular-tag': 'error',
     'operation-tag-defined': 'error',
     'parameter-description': 'error',
-    // Unless this is allowed, it takes each part of a composed schema for the whole, and finds all other fields
-    // too many. That the examples fit is tested with the host itself.
+    // Otherwise the rule checks an example against each part of a composed schema, and reports the fields of the
+    // other parts. The host's own tests check the examples.
     'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true },
     'no-invalid-schema-examples': { severity: 'error', allowAdditionalProperties: true },
   },
@@ -24,8 +24,8 @@ const config: RawUniversalConfig = {
 /**
  * Lints a document.
  *
- * @param exceptions rules that it may break, each with the reason
- * @returns each finding as a line: the rule, the place, and what is wrong there
+ * @param exceptions rules that are switched off, each with the reason
+ * @returns each finding as a line: the rule, the place and the fault
  */
 export async function lint(
   document: object,

@@ -1,11 +1,11 @@
 /**
- * The types of a client, generated from an OpenAPI document.
+ * Generates a client's types from an OpenAPI document.
  *
  * @module
  */
 import openapiTypescript, { astToString } from 'openapi-typescript'
 
-/** A module that exports `paths` and `components`, for `openapi-fetch` and others. */
+/** Generates a module that exports `paths` and `components`, for example for `openapi-fetch`. */
 export async function generateTypes(document: object): Promise<string> {
   return astToString(await openapiTypescript(JSON.stringify(document), { silent: true }))
 }

@@ -1,5 +1,5 @@
 /**
- * What must not be wrong with a packed package, beside what publint and attw look at.
+ * Faults of a packed package that publint and attw do not look for.
  *
  * @module
  */
@@ -9,54 +9,32 @@ import { packageOf, readSpecifiers } from '../import-graph.ts'
 import type { PackedPackage } from './pack.ts'
 import { type Manifest, SOURCE_CONDITION } from './workspace.ts'
 
-type DependencyField = 'dependencies' | 'peerDependencies' | 'optionalDependencies' | 'devDependencies'
-
-const dependencyFields: readonly DependencyField[] = [
+const dependencyFields = [
   'dependencies',
   'peerDependencies',
   'optionalDependencies',
   'devDependencies',
-]
+] as const satisfies readonly (keyof Manifest)[]
 
-/** The files that a package may hold. Everything else got in by mistake: tests, data, sources, source maps. */
+/** The files that a package may have. */
 const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/[\w/-]+(-[A-Z0-9]{8})?\.(js|d\.ts))$/
 
 /** The version before the first release, which has no changelog yet. */
 const UNRELEASED = '0.0.0'
 
-/** @returns everything that is wrong, as sentences */
+/** @returns each fault as a sentence */
 export function findFaults(packed: PackedPackage): string[] {
-  return [
-    ...findRanges(packed.manifest),
-    ...findSourceCondition(packed.manifest),
-    ...findMissingTargets(packed),
-    ...findFileFaults(packed),
-    ...findUndeclaredImports(packed),
-  ]
+  return [...findRanges(packed.manifest), ...findFileFaults(packed), ...findUndeclaredImports(packed)]
 }
 
 function findRanges(manifest: Manifest): string[] {
-  return dependencyFields.flatMap((field) =>
+  const ranges = dependencyFields.flatMap((field) =>
     Object.entries(manifest[field] ?? {})
       .filter(([, range]) => /^(workspace|catalog|link|file):/.test(range))
-      .map(([name, range]) => `${field}.${name} is “${range}”, which nobody else can resolve`),
+      .map(([name, range]) => `${field}.${name} is “${range}”, which exists only in this repository`),
   )
-}
-
-function findSourceCondition({ exports = {} }: Manifest): string[] {
-  return JSON.stringify(exports).includes(`"${SOURCE_CONDITION}"`)
-    ? [`exports still have the condition ${SOURCE_CONDITION}`]
-    : []
-}
-
-function findMissingTargets({ manifest: { exports = {} }, files }: PackedPackage): string[] {
-  const entries = Object.entries(exports)
-  if (entries.length === 0) return ['there are no exports']
-  return entries.flatMap(([subpath, conditions]) =>
-    Object.entries(conditions)
-      .filter(([, target]) => !files.includes(target.replace(/^\.\//, '')))
-      .map(([condition, target]) => `exports["${subpath}"].${condition} is ${target}, which is not there`),
-  )
+  const isSource = JSON.stringify(manifest.exports).includes(`"${SOURCE_CONDITION}"`)
+  return isSource ? [...ranges, `exports still have the condition ${SOURCE_CONDITION}`] : ranges
 }
 
 function findFileFaults({ files, manifest: { version } }: PackedPackage): string[] {
@@ -68,19 +46,14 @@ function findFileFaults({ files, manifest: { version } }: PackedPackage): string
 }
 
 function findUndeclaredImports({ folder, files, manifest }: PackedPackage): string[] {
-  const declared = new Set([
-    manifest.name,
-    ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
-  ])
+  const declared = { ...manifest.dependencies, ...manifest.peerDependencies, [manifest.name]: '' }
   return files
     .filter((file) => /\.(js|d\.ts)$/.test(file))
-    .flatMap((file) => {
-      const text = readFileSync(join(folder, file), 'utf8')
-      const packages = readSpecifiers(file, text)
+    .flatMap((file) =>
+      readSpecifiers(file, readFileSync(join(folder, file), 'utf8'))
         .filter((specifier) => !/^(\.|node:)/.test(specifier))
         .map(packageOf)
-      return [...new Set(packages)]
-        .filter((name) => !declared.has(name))
-        .map((name) => `${file} imports “${name}”, which is not among the dependencies`)
-    })
+        .filter((name) => !Object.hasOwn(declared, name))
+        .map((name) => `${file} imports “${name}”, which is not among the dependencies`),
+    )
 }

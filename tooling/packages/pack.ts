@@ -1,5 +1,5 @@
 /**
- * Packs what is published, as it is published.
+ * Packs the published packages, as a release does.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findPublishable, type Manifest, readManifest, root } from './workspace.ts'
 
-/** A tarball, and what is in it. */
+/** A tarball and its content. */
 export interface PackedPackage {
   name: string
   tarball: string
-  /** Where the tarball was unpacked. */
+  /** The path of its content. */
   folder: string
-  /** The paths of its files, from that folder. */
+  /** The paths of its files, relative to the folder. */
   files: readonly string[]
   manifest: Manifest
 }
@@ -24,7 +24,7 @@ export interface PackedPackage {
 const run = promisify(execFile)
 
 /**
- * Packs every package that is published, with pnpm, which replaces `workspace:` and `catalog:`. They are built.
+ * Packs every published package with pnpm, which replaces `workspace:` and `catalog:`. The packages must be built.
  *
  * @param target an existing folder
  */
@@ -42,7 +42,7 @@ export async function packAll(target: string): Promise<PackedPackage[]> {
 
 async function unpack(name: string, tarball: string, parent: string): Promise<PackedPackage> {
   await run('tar', ['-xzf', tarball, '-C', parent])
-  // Every tarball of a package has one folder, of this name.
+  // npm's tarballs have one folder, with this name.
   const folder = join(parent, 'package')
   const files = globSync('**/*', { cwd: folder, withFileTypes: true })
     .filter((entry) => entry.isFile())

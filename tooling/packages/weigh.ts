@@ -1,5 +1,5 @@
 /**
- * What a package costs who installs it, and who bundles it.
+ * The size of a package, installed and bundled.
  *
  * @module
  */
@@ -14,19 +14,11 @@ import { readManifest } from './workspace.ts'
 
 const run = promisify(execFile)
 
-/** An installed package. */
-export interface InstalledPackage {
-  name: string
-  /** Of all its files. */
-  bytes: number
-}
-
 /**
- * Makes an empty project, and installs into it with npm, as a reader of a README does. Tarballs stand for their
- * packages; everything else comes from the registry.
+ * Makes an empty project, and installs into it with npm, as the READMEs say.
  *
  * @param folder does not exist yet
- * @param specifiers tarballs, and names with or without a version
+ * @param specifiers tarballs, and names from the registry with or without a version
  */
 export async function installInto(folder: string, specifiers: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true })
@@ -35,8 +27,8 @@ export async function installInto(folder: string, specifiers: readonly string[])
   await run('npm', ['install', ...options, ...specifiers], { cwd: folder, maxBuffer: 64 * 1024 * 1024 })
 }
 
-/** Every package below a project's node_modules. */
-export function listInstalled(project: string): InstalledPackage[] {
+/** Lists the packages in a project's `node_modules`, each with the size of its files in bytes. */
+export function listInstalled(project: string): { name: string; bytes: number }[] {
   const modules = join(project, 'node_modules')
   return globSync(['{*,@*/*}/package.json', '**/node_modules/{*,@*/*}/package.json'], { cwd: modules })
     .map((file) => join(modules, file, '..'))
@@ -51,10 +43,10 @@ function weigh(folder: string): number {
 }
 
 /**
- * Bundles a program with everything that it imports, minified.
+ * Bundles and minifies a program with its imports.
  *
- * @param project where it would be
- * @returns the bundle's size, in bytes as gzip
+ * @param project the folder whose packages the program imports
+ * @returns the size of the gzipped bundle in bytes
  */
 export async function bundle(project: string, program: string): Promise<number> {
   const { outputFiles } = await build({

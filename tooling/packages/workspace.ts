@@ -6,13 +6,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The fields of a package.json that are looked at. */
+/** The fields of a `package.json` that the checks read. */
 export interface Manifest {
   name: string
   version: string
   private?: boolean
-  repository?: unknown
   exports?: Record<string, Record<string, string>>
+  publishConfig?: { exports?: Record<string, Record<string, string>> }
   dependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
@@ -27,7 +27,7 @@ export interface PublishablePackage {
   manifest: Manifest
 }
 
-/** The condition under which packages are read from their sources, inside this repository alone. */
+/** The export condition that leads to a package's sources. It exists only in this repository. */
 export const SOURCE_CONDITION = '@org/source'
 
 /** The root of this repository. */

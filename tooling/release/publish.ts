@@ -1,32 +1,59 @@
 /**
- * Publishes the tarballs of a release, in a workflow with provenance:
- * `node tooling/release/publish.ts <folder> [--dry-run]`.
+ * Publishes the tarballs of a release: `node tooling/release/publish.ts <folder> [--dry-run]`.
  *
- * npm publishes, because it exchanges the identity of a workflow for the right to publish; pnpm packed, because
- * it knows what `workspace:` and `catalog:` stand for. Needs nothing but Node and npm, so that nothing else runs
- * where there is that right.
+ * npm publishes, because it exchanges the identity of a workflow for the right to publish. pnpm packed the tarballs,
+ * because it replaces `workspace:` and `catalog:`. This file needs only Node and npm, so that the job with the right
+ * to publish runs no other code.
  *
  * @module
  */
 import { execFileSync } from 'node:child_process'
-import { readPlan } from './plan.ts'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-const [folder = '.data/release', ...options] = process.argv.slice(2)
-// Only a workflow has an identity that can prove where a tarball came from.
-const provenance = process.env.ACTIONS_ID_TOKEN_REQUEST_URL ? ['--provenance'] : []
-
-const releases = readPlan(folder)
-for (const { name, version, tag, tarball } of releases) {
-  // A release that broke off half way is run again from its start.
-  if (isPublished(`${name}@${version}`)) {
-    console.log(`${name}@${version} is published already.`)
-    continue
-  }
-  console.log(`${name}@${version}`)
-  const command = ['publish', tarball, '--access', 'public', '--tag', tag, ...provenance, ...options]
-  execFileSync('npm', command, { stdio: 'inherit' })
+/** One package of a release. */
+export interface Release {
+  name: string
+  version: string
+  tag: string
+  /** The path of its tarball. */
+  tarball: string
 }
-if (releases.length === 0) console.log('Every version is published already.')
+
+interface PlanFile {
+  plan: (Omit<Release, 'tarball'> & { kind: string; tarball?: { path: string; integrity: string } })[][]
+}
+
+/**
+ * Reads the plan of `changeset pack`, in which each package follows its dependencies.
+ *
+ * @param folder the `--out-dir` of `changeset pack`
+ * @throws if a tarball changed after it was packed
+ */
+export function readPlan(folder: string): Release[] {
+  const { plan }: PlanFile = JSON.parse(readFileSync(join(folder, 'publish-plan.json'), 'utf8'))
+  return plan.flat().flatMap(({ kind, name, version, tag, tarball }) => {
+    if (kind !== 'publish' || !tarball) return []
+    const file = join(folder, tarball.path)
+    const digest = createHash('sha256').update(readFileSync(file)).digest('base64')
+    if (`sha256-${digest}` !== tarball.integrity) throw new Error(`${file} changed after it was packed.`)
+    return [{ name, version, tag, tarball: file }]
+  })
+}
+
+function publish(folder: string, options: readonly string[]): void {
+  // Only a workflow has an identity that can prove where a tarball came from.
+  const provenance = process.env.ACTIONS_ID_TOKEN_REQUEST_URL ? ['--provenance'] : []
+  for (const { name, version, tag, tarball } of readPlan(folder)) {
+    // A release that failed half way is run again from its start.
+    const published = isPublished(`${name}@${version}`)
+    console.log(`${name}@${version}${published ? ' is already published.' : ''}`)
+    if (published) continue
+    const command = ['publish', tarball, '--access', 'public', '--tag', tag, ...provenance, ...options]
+    execFileSync('npm', command, { stdio: 'inherit' })
+  }
+}
 
 function isPublished(version: string): boolean {
   try {
@@ -36,4 +63,9 @@ function isPublished(version: string): boolean {
     if (error instanceof Error && 'stderr' in error && String(error.stderr).includes('E404')) return false
     throw error
   }
+}
+
+if (import.meta.main) {
+  const [folder = '.data/release', ...options] = process.argv.slice(2)
+  publish(folder, options)
 }

@@ -1,5 +1,5 @@
 /**
- * The emulators that the programs speak to, out of the packages as they are published.
+ * The emulators that the programs call, loaded from the packed packages.
  *
  * @module
  */
@@ -7,36 +7,17 @@ import { deepStrictEqual } from 'node:assert/strict'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The mail provider and the platform, over real HTTP. */
-export interface Emulators {
-  mailUrl: string
-  platformUrl: string
-  /** Forgets what was done so far. */
-  reset(): void
-  /**
-   * Holds the outcome of a program to what the emulators saw.
-   *
-   * @throws where they differ
-   */
-  check(outcome: unknown): void
-  close(): Promise<void>
-}
-
-/** The parts of the packages that are used here. They are not resolved from here, so their types are not known. */
-interface Served {
-  url: string
-  close(): Promise<void>
-}
+/** The parts of the packed packages that this file uses. The compiler cannot resolve them from here. */
 interface Testing {
-  serve(handler: unknown): Promise<Served>
+  serve(handler: unknown): Promise<{ url: string; close(): Promise<void> }>
   createPlatformEmulator(): { fetch: unknown; calls: { path: string; status?: number }[]; reset(): void }
 }
 interface MailerTesting {
   createMailProvider(): { fetch: unknown; messages: { messageId: string; subject: string }[]; reset(): void }
 }
 
-/** Starts the emulators of a project's packages. */
-export async function startEmulators(project: string): Promise<Emulators> {
+/** Serves the mail provider and the platform over HTTP. */
+export async function startEmulators(project: string) {
   const load = (file: string) => import(pathToFileURL(join(project, 'node_modules/@org', file)).href)
   const { serve, createPlatformEmulator }: Testing = await load('core/dist/testing/index.js')
   const { createMailProvider }: MailerTesting = await load('mailer/dist/testing/index.js')
@@ -50,21 +31,24 @@ export async function startEmulators(project: string): Promise<Emulators> {
       mail.reset()
       platform.reset()
     },
-    check(outcome) {
-      const ids = mail.messages.map(({ messageId }) => messageId)
-      deepStrictEqual(
-        mail.messages.map(({ subject }) => subject),
-        ['Hello', 'From an event'],
-      )
+    /**
+     * Compares the outcome of a program with the calls that the emulators received.
+     *
+     * @throws if they differ
+     */
+    check(outcome: unknown) {
       const { messageId, answered, refused, error } = Object(outcome)
+      const [sent, sentByEvent] = mail.messages
+      deepStrictEqual(
+        [sent?.subject, sentByEvent?.subject, mail.messages.length],
+        ['Hello', 'From an event', 2],
+      )
       deepStrictEqual(
         [messageId, answered.status, answered.body.result?.messageId, refused, error],
-        [ids[0], 200, ids[1], 401, 'invalid_arguments'],
+        [sent?.messageId, 200, sentByEvent?.messageId, 401, 'invalid_arguments'],
       )
-      deepStrictEqual(
-        platform.calls.map(({ path }) => path),
-        ['/deployments/dep_1/status'],
-      )
+      const paths = platform.calls.map(({ path }) => path)
+      deepStrictEqual(paths, ['/deployments/dep_1/status'])
     },
     async close() {
       await Promise.all([mailServer.close(), platformServer.close()])

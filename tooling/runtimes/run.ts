@@ -11,41 +11,38 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { workerd } from './targets.ts'
 
-/** What the programs are told. */
-export interface Addresses {
+/** The project with the programs, and the addresses that they call. */
+interface Place {
+  project: string
   mailUrl: string
   platformUrl: string
 }
 
-const MOST_TIME_MS = 60_000
+const TIMEOUT_MS = 60_000
 
-/** @returns the outcome that the program printed */
+/** @returns the outcome that the program prints */
 export async function runProgram(
-  project: string,
   [command = '', ...options]: readonly string[],
-  { mailUrl, platformUrl }: Addresses,
+  { project, mailUrl, platformUrl }: Place,
 ): Promise<unknown> {
   const { stdout } = await promisify(execFile)(command, [...options, mailUrl, platformUrl], {
     cwd: project,
-    timeout: MOST_TIME_MS,
+    timeout: TIMEOUT_MS,
     env: { ...process.env, NODE_OPTIONS: '', DENO_NO_UPDATE_CHECK: '1' },
   })
   return JSON.parse(stdout)
 }
 
-interface Miniflare {
-  dispatchFetch(url: string): Promise<{ text(): Promise<string> }>
-  dispose(): Promise<void>
-}
 interface MiniflareModule {
-  Miniflare: new (options: object) => Miniflare
+  Miniflare: new (
+    options: object,
+  ) => { dispatchFetch(url: string): Promise<{ text(): Promise<string> }>; dispose(): Promise<void> }
 }
 
-/** Bundles the program as for Workers, without a flag for Node's modules, and asks it once. */
+/** Bundles the program without compatibility flags for Node's modules, and sends it one request. */
 export async function runInWorkerd(
-  project: string,
   tools: string,
-  { mailUrl, platformUrl }: Addresses,
+  { project, mailUrl, platformUrl }: Place,
 ): Promise<unknown> {
   const { outputFiles } = await build({
     entryPoints: [join(project, 'worker.mjs')],
@@ -66,8 +63,8 @@ export async function runInWorkerd(
     cf: false,
   })
   try {
-    const answer = await (await worker.dispatchFetch('http://worker.test/')).text()
-    return JSON.parse(answer)
+    const response = await worker.dispatchFetch('http://worker.test/')
+    return JSON.parse(await response.text())
   } finally {
     await worker.dispose()
   }

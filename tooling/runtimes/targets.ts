@@ -1,15 +1,15 @@
 /**
- * Where the packages must work: what has to be installed for it, and what is run.
+ * The runtimes that the packages support.
  *
  * @module
  */
 import { join } from 'node:path'
 
-/** A runtime that runs a program of its own. */
-export interface Runtime {
-  /** What is installed, for npm. */
+/** A runtime with a command. */
+interface Runtime {
+  /** The package that npm installs. */
   installs: string
-  /** How the programs are run, each with what it shows. */
+  /** The command of each program, for the `node_modules` with the runtime. */
   programs: Readonly<Record<string, (tools: string) => string[]>>
 }
 
@@ -25,7 +25,7 @@ const node = (version: string): Runtime => {
   }
 }
 
-/** The runtimes with a program, by name. */
+/** The runtimes with a command, by name. */
 export const runtimes: Readonly<Record<string, Runtime>> = {
   node22: node('22.23.3'),
   node24: node('24.9.0'),
@@ -46,15 +46,5 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
   },
 }
 
-/** Workers: a bundle, without any of Node's modules. */
+/** The runtime of Cloudflare Workers. */
 export const workerd = { installs: 'miniflare@4.20260730.0', compatibilityDate: '2026-08-06' }
-
-/** The compilers of consumers. */
-export const compilers: Readonly<Record<string, string>> = {
-  '5.9': 'typescript-5.9@npm:typescript@5.9.3',
-  '6.0': 'typescript-6.0@npm:typescript@6.0.3',
-  '7.0': 'typescript-7.0@npm:typescript@7.0.2',
-}
-
-/** How consumers resolve modules, with the `module` that goes with it. */
-export const resolutions: Readonly<Record<string, string>> = { nodenext: 'nodenext', bundler: 'esnext' }

@@ -1,63 +1,100 @@
 import { describe, expect, it } from 'vitest'
 import { findViolations } from '../boundaries.ts'
 import { readImports, readSources } from '../import-graph.ts'
+import { root } from '../packages/workspace.ts'
 
-const root = new URL('../..', import.meta.url).pathname
 const sources = readSources(root)
+const manifests = [...sources].filter(([file]) => file.endsWith('package.json'))
 
-/** The repository as it is, with one file changed. */
-function violationsWith(file: string, text: string): string[] {
-  return findViolations(readImports(new Map([...sources, [file, text]])))
-}
+/** What is wrong with these files, beside the `package.json` files of the repository. */
+const violationsOf = (files: Record<string, string>) =>
+  findViolations(readImports(new Map([...manifests, ...Object.entries(files)])))
 
-describe('the arrows between packages', () => {
-  it('are all kept', () => {
-    expect(sources.size).toBeGreaterThan(40)
-    expect(findViolations(readImports(sources))).toEqual([])
-  })
+it('every file imports only what it may, and no files load each other', () => {
+  expect(sources.size).toBeGreaterThan(40)
+  expect(findViolations(readImports(sources))).toEqual([])
+})
 
+describe('an import is reported', () => {
   it.each([
-    ['an integration that imports another', 'packages/mailer/src/wire.ts', "import '@org/idp/webhook'"],
-    [
-      'an integration that imports the platform client',
-      'packages/idp/src/webhook.ts',
-      "import '@org/platform-client'",
-    ],
-    [
-      'a package that needs Node',
-      'packages/mailer/src/wire.ts',
-      "import { readFile } from 'node:fs/promises'",
-    ],
-    [
-      'a package other than the platform client that imports ky',
-      'packages/core/src/act.ts',
-      "import ky from 'ky'",
-    ],
-    [
-      'a dependency that nobody declared an arrow for',
-      'packages/core/src/act.ts',
-      "export { x } from 'lodash/fp'",
-    ],
-    [
-      'core importing an integration',
-      'packages/core/src/act.ts',
-      "const { x } = await import('@org/mailer')",
-    ],
-    ['the server importing past a webhook entry', 'apps/server/src/app.ts', "import '@org/mailer'"],
-    ['an emulator in a package’s own source', 'packages/mailer/src/wire.ts', "import './testing/index.ts'"],
-  ])('report %s', (_, file, text) => {
-    expect(violationsWith(file, text)).toContainEqual(expect.stringContaining(`${file} must not import`))
+    ['between integrations', 'packages/mailer/src/wire.ts', '@org/idp/webhook'],
+    ['of the platform client by an integration', 'packages/idp/src/webhook.ts', '@org/platform-client'],
+    ['of a Node built-in by a package', 'packages/mailer/src/wire.ts', 'node:fs/promises'],
+    ['of ky by another package than the platform client', 'packages/core/src/act.ts', 'ky'],
+    ['of ky by the server', 'apps/server/src/app.ts', 'ky'],
+    ['of an undeclared dependency', 'packages/core/src/act.ts', 'lodash/fp'],
+    ['of an integration by core', 'packages/core/src/act.ts', '@org/mailer'],
+    ['of an integration’s SDK by the server', 'apps/server/src/app.ts', '@org/mailer'],
+  ])('%s', (_, file, specifier) => {
+    for (const text of [
+      `import '${specifier}'`,
+      `export { x } from '${specifier}'`,
+      `import type { X } from '${specifier}'`,
+      `await import('${specifier}')`,
+    ])
+      expect(violationsOf({ [file]: text })).toEqual([`${file} must not import “${specifier}”`])
   })
 })
 
-describe('the entry of the mail SDK', () => {
+describe('a file that is loaded on a detour is reported', () => {
   it.each([
-    ['the webhook', "import '../src/webhook.ts'", 'packages/mailer/src/webhook.ts'],
-    ['zod, also by its types alone', "import type { ZodType } from 'zod'", 'zod'],
-    ['the contract', "export * from './integration.ts'", 'packages/mailer/src/integration.ts'],
-  ])('is reported where it loads %s', (_, text, loaded) => {
-    expect(violationsWith('packages/mailer/src/client.ts', text)).toContainEqual(
-      expect.stringContaining(`packages/mailer/src/index.ts must not load ${loaded}`),
-    )
+    ['zod', 'by the mailer’s SDK', 'packages/mailer/src/index.ts', 'zod'],
+    ['the webhook', 'by an SDK', 'packages/idp/src/index.ts', './webhook.ts'],
+    ['the client', 'by the wire format', 'packages/idp/src/wire.ts', './client.ts'],
+    ['an emulator', 'by a package’s own source', 'packages/idp/src/client.ts', './testing/index.ts'],
+    ['the Node server', 'by the Workers entry', 'apps/server/src/worker.ts', '@hono/node-server'],
+  ])('%s %s', (_, __, file, specifier) => {
+    const between = file.replace(/[\w-]+\.ts$/, 'between.ts')
+    expect(
+      violationsOf({ [file]: "import './between.ts'", [between]: `import '${specifier}'` }),
+    ).toContainEqual(expect.stringContaining(`${file} must not load`))
   })
+})
+
+describe('in the folders of core', () => {
+  const core = 'packages/core/src'
+
+  it.each([
+    ['pipeline/webhook.ts', '../delivery/claim.ts'],
+    ['delivery/stores/sqlite.ts', '../store.ts'],
+    ['http/client.ts', '../contract/platform.ts'],
+    ['request/read.ts', '../errors.ts'],
+    ['testing/serve.ts', '../pipeline/webhook.ts'],
+    ['index.ts', './pipeline/webhook.ts'],
+  ])('%s may import %s', (file, specifier) => {
+    const files = {
+      [`${core}/contract/event.ts`]: "import 'zod'",
+      [`${core}/${file}`]: `import '${specifier}'`,
+    }
+    expect(violationsOf(files)).toEqual([])
+  })
+
+  it.each([
+    ['contract/event.ts', '../pipeline/webhook.ts'],
+    ['http/client.ts', '../request/read.ts'],
+    ['errors.ts', './contract/event.ts'],
+    ['request/read.ts', '../testing/index.ts'],
+    ['request/read.ts', '../other.ts'],
+    ['other/read.ts', '../errors.ts'],
+    ['other.ts', './errors.ts'],
+  ])('%s may not import %s', (file, specifier) => {
+    const files = {
+      [`${core}/contract/marks.ts`]: "import 'zod'",
+      [`${core}/${file}`]: `import '${specifier}'`,
+    }
+    expect(violationsOf(files)).toContainEqual(expect.stringContaining(`${core}/${file}`))
+  })
+})
+
+it.each([
+  ['two files', { 'one.ts': './two.ts', 'two.ts': './one.ts' }],
+  ['two folders', { 'a/one.ts': '../b/one.ts', 'b/two.ts': '../a/two.ts' }],
+])('reports %s that load each other', (_, imports) => {
+  const files = Object.entries(imports).map(([file, specifier]) => [
+    `apps/server/src/${file}`,
+    `import '${specifier}'`,
+  ])
+  expect(violationsOf(Object.fromEntries(files))).toContainEqual(
+    expect.stringContaining('these load each other'),
+  )
 })

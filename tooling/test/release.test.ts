@@ -4,36 +4,29 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findMissingChangesets } from '../release/changesets.ts'
-import { readPlan } from '../release/plan.ts'
+import { findMissingChangesets } from '../release/check-changesets.ts'
+import { readPlan } from '../release/publish.ts'
 
-const packages = [
-  { name: '@org/idp', path: 'packages/idp' },
-  { name: '@org/idp-server', path: 'packages/idp-server' },
-]
-const changeset = (head: string) => `---\n${head}---\n\nSomething is better.\n`
+describe('a branch needs a changeset', () => {
+  const packages = ['idp', 'idp-server'].map((name) => ({ name: `@org/${name}`, path: `packages/${name}` }))
+  const source = 'packages/idp/src/a.ts'
+  const changeset = (head: string) => `---\n${head}---\n\nSomething is better.\n`
 
-describe('a branch', () => {
   it.each([
-    ['changed the sources of a package', ['packages/idp/src/client.ts'], [], ['@org/idp']],
+    ['for a changed package', [source], [], ['@org/idp']],
+    ['that names the package', [source], [changeset('"@org/idp-server": patch\n')], ['@org/idp']],
     [
-      'named another package',
-      ['packages/idp/src/a.ts'],
-      [changeset('"@org/idp-server": patch\n')],
-      ['@org/idp'],
-    ],
-    ['named what it changed', ['packages/idp/src/a.ts'], [changeset('"@org/idp": minor\n')], []],
-    ['named it in other quotes', ['packages/idp/src/a.ts'], [changeset("'@org/idp': major\n")], []],
-    [
-      'named one of two',
-      ['packages/idp/src/a.ts', 'packages/idp-server/src/a.ts'],
+      'for each of two packages',
+      [source, 'packages/idp-server/src/a.ts'],
       [changeset('"@org/idp": minor\n')],
       ['@org/idp-server'],
     ],
-    ['said that nobody will notice', ['packages/idp/src/a.ts'], [changeset('')], []],
-    ['changed tests and documents alone', ['packages/idp/test/a.ts', 'packages/idp/README.md'], [], []],
-    ['changed what is not published', ['apps/server/src/app.ts'], [], []],
-  ])('that %s misses these changesets', (_, changedFiles, changesets, missing) => {
+    ['which it has', [source], [changeset('"@org/idp": minor\n')], []],
+    ['which it has in other quotes', [source], [changeset("'@org/idp': major\n")], []],
+    ['which may be empty', [source], [changeset('')], []],
+    ['only for sources', ['packages/idp/test/a.ts', 'packages/idp/README.md'], [], []],
+    ['only for published packages', ['apps/server/src/app.ts'], [], []],
+  ])('%s', (_, changedFiles, changesets, missing) => {
     expect(findMissingChangesets({ changedFiles, changesets, packages })).toEqual(missing)
   })
 })
@@ -43,32 +36,27 @@ describe('the plan of a release', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'release-'))
     await mkdir(join(folder, 'packages'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
-
-  async function write(text: string): Promise<void> {
-    const integrity = `sha256-${createHash('sha256').update('what was packed').digest('base64')}`
+    const integrity = `sha256-${createHash('sha256').update('packed').digest('base64')}`
     const release = { name: '@org/core', version: '0.1.0', tag: 'latest' }
     const plan = [
       [{ ...release, kind: 'publish', tarball: { path: 'packages/core.tgz', integrity } }],
       [{ name: '@org/server', version: '0.1.0', kind: 'tag-only' }],
     ]
     await writeFile(join(folder, 'publish-plan.json'), JSON.stringify({ version: 1, plan }))
-    await writeFile(join(folder, 'packages/core.tgz'), text)
-  }
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('names the tarballs that were packed', async () => {
-    await write('what was packed')
+  it('names the tarballs of the packages to publish', async () => {
     const tarball = join(folder, 'packages/core.tgz')
+    await writeFile(tarball, 'packed')
     expect(readPlan(folder)).toEqual([{ name: '@org/core', version: '0.1.0', tag: 'latest', tarball }])
   })
 
-  it('is refused where a tarball was changed since', async () => {
-    await write('something else')
-    expect(() => readPlan(folder)).toThrow('is not the tarball that was packed')
+  it('refuses to publish a tarball that changed after it was packed', async () => {
+    await writeFile(join(folder, 'packages/core.tgz'), 'changed')
     const publish = join(import.meta.dirname, '../release/publish.ts')
     expect(() => execFileSync(process.execPath, [publish, folder, '--dry-run'], { stdio: 'pipe' })).toThrow(
-      'is not the tarball that was packed',
+      'changed after it was packed',
     )
   })
 })

@@ -8,7 +8,7 @@ const workflows = globSync('.github/workflows/*.yml', { cwd: root }).map((file) 
   lines: readFileSync(join(root, file), 'utf8').split('\n'),
 }))
 
-/** The jobs of a workflow, each with its lines; what stands before the first is the workflow's own. */
+/** The jobs of a workflow, each with its lines. */
 function jobsOf(lines: readonly string[]): Map<string, string[]> {
   const jobs = new Map<string, string[]>()
   let current = ''
@@ -20,34 +20,26 @@ function jobsOf(lines: readonly string[]): Map<string, string[]> {
 }
 
 describe.each(workflows)('the workflow $name', ({ lines }) => {
-  it('uses actions by their commit, with the version beside it', () => {
+  it('pins each action to a commit, with the version beside it', () => {
     const used = lines.filter((line) => line.includes('uses:'))
     expect(used.length).toBeGreaterThan(0)
     for (const line of used) expect(line).toMatch(/uses: [\w-]+\/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
   })
 
-  it('holds no token', () => {
-    expect(lines.join('\n')).not.toMatch(/secrets\.|NODE_AUTH_TOKEN|NPM_TOKEN/)
+  it('lists its permissions, and uses no stored token', () => {
+    expect(lines.some((line) => line.startsWith('permissions:'))).toBe(true)
+    expect(lines.join('\n')).not.toMatch(/write-all|secrets\.|NODE_AUTH_TOKEN|NPM_TOKEN/)
   })
 
-  it('says what it may do, and no job may do everything', () => {
-    expect(lines.some((line) => /^permissions:/.test(line))).toBe(true)
-    expect(lines.join('\n')).not.toContain('write-all')
-  })
-
-  it('puts nothing that others can name into a script', () => {
+  it('puts no expression into a script', () => {
     expect(lines.filter((line) => /^ +(- )?run:.*\$\{\{/.test(line))).toEqual([])
   })
 })
 
-describe('the right to publish', () => {
+it('one job alone has the right to publish, and it installs nothing', () => {
   const jobs = workflows.flatMap(({ lines }) => [...jobsOf(lines)])
   const publishing = jobs.filter(([, lines]) => lines.some((line) => line.includes('id-token: write')))
-
-  it('is had by one job, which installs nothing', () => {
-    expect(publishing.map(([job]) => job)).toEqual(['publish'])
-    const [[, lines] = ['', []]] = publishing
-    expect(lines.filter((line) => /npm (install|ci)|pnpm|npx/.test(line))).toEqual([])
-    expect(lines.join('\n')).not.toMatch(/(contents|pull-requests): write/)
-  })
+  expect(publishing.map(([job]) => job)).toEqual(['publish'])
+  const text = publishing.flatMap(([, lines]) => lines).join('\n')
+  expect(text).not.toMatch(/npm (install|ci)|pnpm|npx|(contents|pull-requests): write/)
 })

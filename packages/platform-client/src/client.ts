@@ -10,11 +10,11 @@ import { HttpFailure, readAnswer, toFailure, toRefusal } from '@org/core/http'
 import ky, { type HTTPError, isHTTPError, isTimeoutError, type Options } from 'ky'
 import { deploymentRecord } from './schema.ts'
 
-const MAX_TRIES = 5
-const LONGEST_BACKOFF_MS = 2_000
-const REPEATABLE = [408, 429, 500, 502, 503, 504]
-/** Of an answer. */
-const MAX_BYTES = 1024 * 1024
+const MAX_ATTEMPTS = 5
+const ATTEMPT_TIMEOUT_MS = 5_000
+const MAX_BACKOFF_MS = 2_000
+const MAX_RESPONSE_BYTES = 1024 * 1024
+const RETRYABLE_STATUSES = [408, 429, ...Array.from({ length: 100 }, (_, index) => 500 + index)]
 
 /** Options of {@link createPlatformClient}. */
 export interface PlatformClientOptions {
@@ -25,20 +25,20 @@ export interface PlatformClientOptions {
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
   /**
-   * Longest time for one callback with all its tries, in milliseconds.
+   * Longest time for one callback with all its attempts, in milliseconds.
    * @default 15_000
    */
   timeoutMs?: number | undefined
   /**
-   * The longest wait before the second try, in milliseconds; it doubles for each further one, up to 2 seconds.
+   * Longest wait before the second attempt, in milliseconds. It doubles for each further attempt, up to 2 seconds.
    * @default 400
    */
   backoffMs?: number | undefined
 }
 
 /**
- * The `Platform` port over HTTP (contract §5). Every write carries its idempotency key and is repeated with
- * jittered back-off, because it does no harm twice.
+ * Makes a client that implements the `Platform` port over HTTP. It sends each write with its idempotency key, and
+ * retries all calls with jittered back-off: the platform applies a key once.
  *
  * @returns a client whose calls throw an `IntegrationError` with the code `platform_unavailable`
  *
@@ -53,61 +53,52 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
   const client = ky.create({
     headers: { accept: 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
     redirect: 'manual',
-    timeout: Math.min(5_000, timeoutMs),
+    timeout: ATTEMPT_TIMEOUT_MS,
+    totalTimeout: timeoutMs,
   })
 
-  /** @returns what the platform answered, or `undefined` where it does not know the deployment */
+  /** @returns `undefined` if the platform does not know the deployment */
   async function send(
     path: string,
     request: Pick<Options, 'method' | 'json'>,
-    what: string,
-    { signal: caller, idempotencyKey, ensureHeld }: CallbackOptions = {},
+    action: string,
+    { signal, idempotencyKey, ensureHeld }: CallbackOptions = {},
   ): Promise<{ body: unknown } | undefined> {
     const deadline = Date.now() + timeoutMs
-    const controller = new AbortController()
-    const end = () => controller.abort(caller?.reason)
-    let timedOut = false
-    // Not AbortSignal.timeout, which would stay for the rest of its time with everything that it holds on to.
-    const timer = setTimeout(() => {
-      timedOut = true
-      controller.abort(new DOMException('The time is over.', 'TimeoutError'))
-    }, timeoutMs)
-    if (caller?.aborted) end()
-    caller?.addEventListener('abort', end)
+    let body: unknown
     try {
-      const response = await client(baseUrl.replace(/\/+$/, '') + path, {
+      await client(baseUrl.replace(/\/+$/, '') + path, {
         ...request,
         headers: idempotencyKey ? { 'idempotency-key': toHeaderValue(idempotencyKey) } : {},
-        signal: controller.signal,
+        ...(signal ? { signal } : {}),
         async fetch(input, init) {
           ensureHeld?.()
           const call: CallInit = { ...init, ensureHeld }
-          return (options.fetch ?? fetch)(input, call)
+          const response = await (options.fetch ?? fetch)(input, call)
+          // Read here, so that ky's time limits and retries cover the body too.
+          if (response.ok) body = (await readAnswer(response, MAX_RESPONSE_BYTES)).body
+          return response
         },
         retry: {
-          limit: MAX_TRIES - 1,
+          limit: MAX_ATTEMPTS - 1,
           methods: ['get', 'put', 'post'],
-          statusCodes: REPEATABLE,
-          afterStatusCodes: REPEATABLE,
-          delay: (tries) => backoffMs * 2 ** (tries - 1),
-          backoffLimit: LONGEST_BACKOFF_MS,
+          statusCodes: RETRYABLE_STATUSES,
+          afterStatusCodes: RETRYABLE_STATUSES,
+          delay: (attempt) => backoffMs * 2 ** (attempt - 1),
+          backoffLimit: MAX_BACKOFF_MS,
           jitter: true,
-          // A platform that asks for more time than is left is not asked again: who called it can wait.
           shouldRetry: ({ error }) =>
-            isHTTPError(error) ? fitsBefore(deadline, error) : !isIntegrationError(error),
+            // An `HttpFailure` is a success that is not JSON, or too long.
+            isHTTPError(error)
+              ? waitFits(error, deadline)
+              : !(isIntegrationError(error) || error instanceof HttpFailure),
         },
       })
-      return await readAnswer(response, MAX_BYTES)
+      return { body }
     } catch (error) {
       if (isIntegrationError(error)) throw error
-      const failure = isHTTPError(error)
-        ? toRefusal(error.response)
-        : toFailure(error, undefined, caller, isTimeoutError(error) || timedOut)
-      if (failure instanceof HttpFailure && failure.status === 404) return undefined
-      throw unavailable(failure, what)
-    } finally {
-      clearTimeout(timer)
-      caller?.removeEventListener('abort', end)
+      if (isHTTPError(error) && isGone(error)) return undefined
+      throw unavailable(describeFailure(error, signal), action)
     }
   }
 
@@ -115,60 +106,72 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     method: 'put' | 'post',
     path: string,
     json: object,
-    what: string,
+    action: string,
     callback: CallbackOptions | undefined,
   ): Promise<WriteResult> {
-    return (await send(path, { method, json }, what, callback)) ? 'accepted' : 'gone'
+    return (await send(path, { method, json }, action, callback)) ? 'accepted' : 'gone'
   }
 
   return {
     async getDeployment(id, callback) {
-      const what = 'read the deployment'
-      const answer = await send(pathOf(id), { method: 'get' }, what, callback)
-      if (!answer) return undefined
-      const record = deploymentRecord.safeParse(answer.body)
-      if (!record.success) throw unavailable(record.error, what)
+      const action = 'read the deployment'
+      const response = await send(pathOf(id), { method: 'get' }, action, callback)
+      if (!response) return undefined
+      const record = deploymentRecord.safeParse(response.body)
+      if (!record.success) throw unavailable(record.error, action)
       return record.data
     },
     setStatus: (id, status, callback) =>
       write('put', `${pathOf(id)}/status`, status, 'set the status', callback),
     appendLogs: (id, entries, callback) =>
-      write('post', `${pathOf(id)}/logs`, { entries }, 'write logs', callback),
+      write('post', `${pathOf(id)}/logs`, { entries }, 'write the logs', callback),
     setOutputs: (id, outputs, callback) =>
       write('put', `${pathOf(id)}/outputs`, outputs, 'publish the outputs', callback),
     reportMetrics: (id, metrics, callback) =>
-      write('post', `${pathOf(id)}/metrics`, { metrics }, 'report metrics', callback),
-    putDownload: (id, downloadId, files, callback) =>
-      write(
-        'put',
-        `${pathOf(id)}/downloads/${encodeURIComponent(downloadId)}`,
-        { files },
-        'hand over the files',
-        callback,
-      ),
+      write('post', `${pathOf(id)}/metrics`, { metrics }, 'report the metrics', callback),
+    putDownload: (id, downloadId, files, callback) => {
+      const path = `${pathOf(id)}/downloads/${encodeURIComponent(downloadId)}`
+      return write('put', path, { files }, 'upload the files', callback)
+    },
   }
 }
 
-/** @returns `false` where the wait that is asked for is over too late; otherwise nothing is said about it */
-function fitsBefore(deadline: number, { response }: HTTPError): false | undefined {
+/**
+ * @returns `false` if the platform asks for a longer wait than the call has time for; otherwise `undefined`, which
+ * leaves the decision to ky
+ */
+function waitFits({ response }: HTTPError, deadline: number): false | undefined {
   const { retryAfter = 0 } = toRefusal(response)
   return Date.now() + retryAfter * 1000 >= deadline ? false : undefined
+}
+
+/** A proxy in front of the platform answers 404 too, but not with JSON. */
+function isGone({ response, data }: HTTPError): boolean {
+  return response.status === 404 && typeof data === 'object' && data !== null
+}
+
+function describeFailure(error: unknown, signal: AbortSignal | undefined): HttpFailure {
+  if (isHTTPError(error)) return toRefusal(error.response)
+  // ky's time-out holds the request with its token, and a cause may be logged.
+  return isTimeoutError(error)
+    ? toFailure(undefined, undefined, signal, true)
+    : toFailure(error, undefined, signal, false)
 }
 
 function pathOf(id: string): string {
   return `/deployments/${encodeURIComponent(id)}`
 }
 
-// An id may hold any character, a header only some.
+// An id may hold any character; a header may not.
 function toHeaderValue(key: string): string {
   return key.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)
 }
 
-function unavailable(cause: unknown, what: string): IntegrationError {
+function unavailable(cause: Error, action: string): IntegrationError {
   const failure = cause instanceof HttpFailure ? cause : undefined
-  const reason = failure?.message ?? 'Its answer does not fit.'
-  return new IntegrationError('platform_unavailable', `The platform’s API could not ${what}: ${reason}`, {
-    hint: hintFor(failure?.status),
+  const reason = failure?.message ?? 'The platform’s response has the wrong shape.'
+  return new IntegrationError('platform_unavailable', `Could not ${action} on the platform: ${reason}`, {
+    hint: failure ? hintFor(failure.status) : undefined,
     retryAfter: failure?.retryAfter,
     provider: { name: 'platform', status: failure?.status },
     cause,
@@ -178,5 +181,6 @@ function unavailable(cause: unknown, what: string): IntegrationError {
 function hintFor(status: number | undefined): string | undefined {
   if (status === 401 || status === 403) return 'Check PLATFORM_API_TOKEN.'
   if (status === undefined) return 'Check PLATFORM_API_URL, and that the platform is up.'
+  if (status === 404) return 'Check PLATFORM_API_URL: the 404 response has no JSON body.'
   return undefined
 }

@@ -1,16 +1,15 @@
 import * as z from 'zod'
 
-/** `GET /deployments/{id}`, read tolerantly: what is missing or null counts as empty. */
+const fields = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((value) => value ?? {})
+
+/** `GET /deployments/{id}`, read tolerantly: missing and null fields count as empty. */
 export const deploymentRecord = z.object({
   id: z.string(),
-  inputs: z
-    .record(z.string(), z.unknown())
-    .nullish()
-    .transform((inputs) => inputs ?? {}),
-  outputs: z
-    .record(z.string(), z.unknown())
-    .nullish()
-    .transform((outputs) => outputs ?? {}),
+  inputs: fields,
+  outputs: fields,
   status: z
     .string()
     .nullish()

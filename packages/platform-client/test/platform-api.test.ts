@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Platform } from '@org/core'
+import { callbackBodies, type Platform, toJsonSchema } from '@org/core'
 import { createPlatformEmulator } from '@org/core/testing'
 import { lint } from '@org/openapi-checks/lint'
 import { createValidator } from '@org/openapi-checks/validate'
 import { beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { describePlatformApi } from '../describe/document.ts'
 import { createPlatformClient } from '../src/index.ts'
+import { deploymentRecord } from '../src/schema.ts'
 
 const file = join(import.meta.dirname, '../../../docs/platform-api.json')
 const document = JSON.parse(await readFile(file, 'utf8'))
@@ -64,71 +64,80 @@ beforeEach(() => {
 })
 
 describe('docs/platform-api.json', () => {
-  it('is what the schemas say; `pnpm --filter @org/platform-client describe` brings it up to date', () => {
-    expect(document).toEqual(JSON.parse(JSON.stringify(describePlatformApi())))
+  it('has the schemas that the host is typed by, in its own words', () => {
+    const schemas = { deployment: deploymentRecord, ...callbackBodies }
+    for (const [name, schema] of Object.entries(schemas)) {
+      const written = document.components.schemas[name.charAt(0).toUpperCase() + name.slice(1)]
+      expect(withoutDescriptions(written), name).toEqual(withoutDescriptions(toJsonSchema(schema, 'input')))
+    }
   })
 
-  it('has nothing that a strict linter finds', async () => {
+  it('passes a strict linter', async () => {
     expect(await lint(document)).toEqual([])
   })
 
-  it('has every call of the client, and no other', () => {
+  it('describes every call of the client, and no other', () => {
     const ids = operations.map(({ operationId }) => operationId)
     expect(ids.toSorted()).toEqual(Object.keys(calls).toSorted())
   })
-})
 
-describe.each(operations)('the call of $method $path', ({ path, method, operationId, body, statuses }) => {
-  it('is made by the client as it is described, and answered so by the emulator', async () => {
+  it.each(operations)('describes $method $path as the client calls it', async (operation) => {
+    const { path, method, operationId, body, statuses } = operation
     const requests: Request[] = []
-    const answers: Response[] = []
+    const responses: Response[] = []
     const platform = createPlatformClient({
       baseUrl: 'http://platform.test',
       fetch: async (input, init) => {
         const request = new Request(input, init)
         requests.push(request.clone())
-        const answer = await emulator.fetch(request)
-        answers.push(answer.clone())
-        return answer
+        const response = await emulator.fetch(request)
+        responses.push(response.clone())
+        return response
       },
     })
     await calls[operationId]?.(platform)
-    const [[request], [answer]] = [requests, answers]
+    const [[request], [response]] = [requests, responses]
     expect(request).toMatchObject({ method: method.toUpperCase(), url: `http://platform.test${urlOf(path)}` })
     if (body) {
       expect(validate(body.schema.$ref, await request?.json())).toEqual([])
       const key = request?.headers.get('idempotency-key')
       expect(validate('#/components/parameters/IdempotencyKey/schema', key)).toEqual([])
     }
-    expect(statuses).toContain(`${answer?.status}`)
+    expect(statuses).toContain(`${response?.status}`)
     const place = `#/paths/${path.replaceAll('/', '~1')}/${method}/responses/200/content/application~1json/schema`
-    expect(validate(place, await answer?.json())).toEqual([])
+    expect(validate(place, await response?.json())).toEqual([])
   })
-})
 
-describe.each(operations.filter(({ body }) => body))(
-  'the body of $method $path',
-  ({ path, method, body }) => {
-    it('is taken by the emulator where the document takes it, and refused where it does not', async () => {
-      const isTaken = async (value: unknown) => {
+  it.each(operations.filter(({ body }) => body))(
+    'describes the bodies that the emulator accepts for $method $path, and no others',
+    async ({ path, method, body }) => {
+      const isAccepted = async (value: unknown) => {
         const headers = { 'content-type': 'application/json' }
         const init = { method: method.toUpperCase(), headers, body: JSON.stringify(value) }
         return (await emulator.fetch(`http://platform.test${urlOf(path)}`, init)).ok
       }
-      expect(await isTaken(body?.example)).toBe(true)
+      expect(await isAccepted(body?.example)).toBe(true)
       for (const value of [body?.example, ...variationsOf(body?.example)]) {
         const { outputs = {}, sensitive } = Object(value)
-        // Only the emulator looks whether what is sensitive is there: JSON Schema has no words for that.
+        // JSON Schema cannot say that each sensitive name is the name of an output; only the emulator checks it.
         const named = Array.isArray(sensitive) ? sensitive : []
         if (named.some((name) => !Object.hasOwn(Object(outputs), name))) continue
-        const taken = validate(body?.schema.$ref ?? '', value).length === 0
-        expect({ value, taken: await isTaken(value) }).toEqual({ value, taken })
+        const accepted = validate(body?.schema.$ref ?? '', value).length === 0
+        expect({ value, accepted: await isAccepted(value) }).toEqual({ value, accepted })
       }
-    })
-  },
-)
+    },
+  )
+})
 
-/** A value with one thing in it replaced by something that it is not. */
+/** A schema without its prose. Descriptions are strings; a property of that name would be an object. */
+function withoutDescriptions(schema: unknown): unknown {
+  const text = JSON.stringify(schema, (key, value) =>
+    key === 'description' && typeof value === 'string' ? undefined : value,
+  )
+  return JSON.parse(text)
+}
+
+/** Copies of a value, each with one part replaced by a value of another type. */
 function variationsOf(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.keys(value).flatMap((key) =>

@@ -1,9 +1,11 @@
 import { createPlatformEmulator, serve } from '@org/core/testing'
 import { createPlatformClient, type PlatformClientOptions } from '../src/index.ts'
 
+export const token = 'platform-token-1'
+
 /** The platform emulator behind real HTTP, with a token and the deployment `dep_1`. */
 export async function startPlatform() {
-  const platform = createPlatformEmulator({ token: 'platform-token-1' })
+  const platform = createPlatformEmulator({ token })
   const headers: Headers[] = []
   const server = await serve((request) => {
     headers.push(request.headers)
@@ -13,16 +15,11 @@ export async function startPlatform() {
   return {
     ...platform,
     server,
-    /** Of each request, as they came. */
+    /** The headers of each request. */
     headers,
-    /** A client with the right token, which tries again at once. */
+    /** A client with the right token, which retries at once. */
     connect: (options: Partial<PlatformClientOptions> = {}) =>
-      createPlatformClient({
-        baseUrl: server.url,
-        token: 'platform-token-1',
-        backoffMs: 0,
-        ...options,
-      }),
+      createPlatformClient({ baseUrl: server.url, token, backoffMs: 0, ...options }),
     reset() {
       platform.reset()
       platform.addDeployment({ id: 'dep_1', inputs: { region: 'eu' } })

@@ -27,10 +27,10 @@ describe('the README', () => {
 
   for (const { title, path, code } of blocks) {
     if (code.includes("from 'vitest'")) {
-      // Its tests become tests of this file.
+      // The block's tests become tests of this file.
       describe(title, async () => void (await import(path)))
     } else {
-      it(`${title} is understood by the platform`, async () => {
+      it(`${title} makes a call that the platform accepts`, async () => {
         await import(path)
         expect(emulator.calls.length).toBeGreaterThan(0)
         expect(emulator.calls.filter(({ status }) => status !== 200)).toEqual([])

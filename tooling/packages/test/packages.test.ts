@@ -1,18 +1,17 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { complaintsOf } from '../../complaints.ts'
 import { findFaults } from '../faults.ts'
 import { packAll } from '../pack.ts'
 import { bundle, installInto, listInstalled } from '../weigh.ts'
 
 const NETWORK = { timeout: 120_000 }
 
-/** Bytes of everything that is installed with the mailer. */
+/** Of the mailer and its dependencies, in bytes. */
 const LARGEST_INSTALL = 1_000_000
-/** Bytes of the smallest program that sends a mail, as gzip. */
+/** Of the smallest program that sends a mail, gzipped, in bytes. */
 const LARGEST_BUNDLE = 9_000
 
 const smallestProgram = `
@@ -25,35 +24,28 @@ const target = await mkdtemp(join(tmpdir(), 'packages-'))
 const packages = await packAll(target)
 afterAll(() => rm(target, { recursive: true, force: true }))
 
-/** Runs a command that tooling depends on; what it prints where it fails is what it complains of. */
-async function check(command: string, options: readonly string[]): Promise<string> {
-  try {
-    await promisify(execFile)(join(import.meta.dirname, '../../node_modules/.bin', command), options)
-    return ''
-  } catch (error) {
-    return error instanceof Error && 'stdout' in error ? `${error.stdout || error}` : String(error)
-  }
-}
+const check = (command: string, ...options: string[]) =>
+  complaintsOf(join(import.meta.dirname, '../../node_modules/.bin', command), options)
 
 describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, packed,', (_, packed) => {
-  it('holds what it should, and nothing else', () => {
+  it('has the files and dependencies of a release, and no others', () => {
     expect(packed.files.length).toBeGreaterThan(5)
     expect(findFaults(packed)).toEqual([])
   })
 
-  it('has nothing that publint complains of', NETWORK, async () => {
-    expect(await check('publint', ['run', packed.tarball, '--strict'])).toBe('')
+  it('passes publint', NETWORK, async () => {
+    expect(await check('publint', 'run', packed.tarball, '--strict')).toBe('')
   })
 
-  it('has types that fit what is run', NETWORK, async () => {
-    expect(await check('attw', ['--profile', 'esm-only', packed.tarball])).toBe('')
+  it('passes attw: its types match its modules', NETWORK, async () => {
+    expect(await check('attw', '--profile', 'esm-only', packed.tarball)).toBe('')
   })
 })
 
-describe('who installs @org/mailer to send mail', () => {
+describe('@org/mailer, installed to send mail,', () => {
   const project = join(target, 'project')
 
-  it('gets two packages, no schema library among them, and at most 1 MB', NETWORK, async () => {
+  it('is two packages without a schema library, and at most 1 MB', NETWORK, async () => {
     const tarballs = packages
       .filter(({ name }) => name === '@org/mailer' || name === '@org/core')
       .map(({ tarball }) => tarball)
@@ -67,7 +59,7 @@ describe('who installs @org/mailer to send mail', () => {
     expect(bytes).toBeLessThanOrEqual(LARGEST_INSTALL)
   })
 
-  it(`sends with a bundle of at most ${LARGEST_BUNDLE} bytes as gzip`, async () => {
+  it(`is a bundle of at most ${LARGEST_BUNDLE} gzipped bytes`, async () => {
     const bytes = await bundle(project, smallestProgram)
     console.log(`Bundled: ${bytes} bytes as gzip.`)
     expect(bytes).toBeLessThanOrEqual(LARGEST_BUNDLE)

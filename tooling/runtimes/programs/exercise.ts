@@ -1,13 +1,12 @@
 /**
- * What every runtime is asked to do with the packages as they are published: send a mail, and answer a signed event.
- * It is also what consumers' compilers check.
+ * The program that every runtime runs and every compiler checks: it sends a mail, and handles a signed event.
  *
  * @module
  */
 import type { DeploymentStatus } from '@org/core'
 import type { Message } from '@org/mailer'
 
-/** The packages, however the program got them. */
+/** The packages, imported or required. */
 export interface Modules {
   core: typeof import('@org/core')
   mailer: typeof import('@org/mailer')
@@ -15,20 +14,20 @@ export interface Modules {
   platformClient: typeof import('@org/platform-client')
 }
 
-/** Where the emulators of the parent process listen. */
+/** The addresses of the emulators. */
 export interface Addresses {
   mailUrl: string
   platformUrl: string
 }
 
-/** What came of it. */
+/** The results of the program. */
 export interface Outcome {
   messageId: string
-  /** The status and body of the signed event. */
+  /** The response to the signed event. */
   answered: { status: number; body: unknown }
-  /** The status of the same event without a signature. */
+  /** The status of the response to the same event without a signature. */
   refused: number
-  /** The error of a message that can't be sent. */
+  /** The error code of an invalid message. */
   error: string | undefined
 }
 

@@ -21,7 +21,7 @@ describe('the client', () => {
     expect(await client.countItems()).toBe(1)
   })
 
-  it('says what can be done where the provider refuses', async () => {
+  it('reports a refusal with the provider’s code and a hint', async () => {
     const client = clientOf()
     await client.createItem({ name: 'One' })
     await client.createItem({ name: 'Two' })
@@ -32,17 +32,17 @@ describe('the client', () => {
     })
   })
 
-  it('says that a token is not accepted', async () => {
+  it('reports a token that the provider rejects', async () => {
     await expect(clientOf('another').getAccount()).rejects.toMatchObject({ code: 'credentials_rejected' })
   })
 
-  it.each(['', 'with a space', 'line\nbreak'])('sends nothing with the token %j', async (token) => {
+  it.each(['', 'with a space', 'line\nbreak'])('sends nothing with the invalid token %j', async (token) => {
     await expect(clientOf(token).getAccount()).rejects.toMatchObject({ code: 'missing_credentials' })
     expect(provider.calls).toEqual([])
   })
 
   it.each([{ cut: 'after' }, { truncate: true }, { status: 500, takesEffect: true }] as const)(
-    'does not create twice where it is not known whether it did: %j',
+    'does not retry a create that may have taken effect: %j',
     async (fault) => {
       provider.faults.add({ path: '/items', ...fault })
       await expect(clientOf().createItem({ name: 'One' })).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe('the client', () => {
     },
   )
 
-  it('waits, and tries again, where the provider asks to slow down', async () => {
+  it('retries after the provider’s rate limit', async () => {
     provider.faults.add({ status: 429, headers: { 'retry-after': '1' } })
     expect((await clientOf().createItem({ name: 'One' })).id).toBe('item_1')
   })

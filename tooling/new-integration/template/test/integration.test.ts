@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createExampleServiceProvider } from '../src/testing/index.ts'
 import { createHandler, integration } from '../src/webhook.ts'
 
-function arrange() {
+function createFixture() {
   const provider = createExampleServiceProvider({ apiTokens: ['dedicated-token'] })
   return {
     createHandler,
@@ -17,4 +17,4 @@ function arrange() {
   }
 }
 
-describeIntegration(integration, arrange, { describe, expect, it })
+describeIntegration(integration, createFixture, { describe, expect, it })

@@ -37,7 +37,7 @@ describe('the README', () => {
 
   for (const { title, path, code } of blocks) {
     if (code.includes('export default')) {
-      it(`${title} answers signed events`, async () => {
+      it(`${title} handles signed events, and refuses others`, async () => {
         const { default: host } = await import(path)
         const event = { name: 'HEALTH_CHECK' }
         expect(await deliver(host.fetch, event, { secret })).toMatchObject({ body: { status: 'healthy' } })

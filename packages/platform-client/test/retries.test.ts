@@ -1,0 +1,160 @@
+import { inspect } from 'node:util'
+import { IntegrationError } from '@org/core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { PlatformClientOptions } from '../src/index.ts'
+import { startPlatform, token } from './platform.ts'
+
+let platform: Awaited<ReturnType<typeof startPlatform>>
+
+beforeAll(async () => {
+  platform = await startPlatform()
+})
+afterAll(() => platform.server.close())
+beforeEach(() => platform.reset())
+afterEach(() => vi.useRealTimers())
+
+const running = { status: 'running' } as const
+
+/** Replaces the timers, and makes a client that calls the emulator without a socket in between. */
+function connectOnFakeTimers(options: Partial<PlatformClientOptions> = {}) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+  return platform.connect({ fetch: platform.fetch, ...options })
+}
+
+describe('a callback', () => {
+  it.each([408, 429, 500, 501, 503, 520, 599])('is retried after status %i', async (status) => {
+    platform.faults.add({ status })
+    expect(await platform.connect().setStatus('dep_1', running)).toBe('accepted')
+    expect(platform.calls.map((call) => call.status)).toEqual([status, 200])
+  })
+
+  it.each([
+    ['before the platform acts', 'before'],
+    ['before the response', 'after'],
+    ['during the response', 'during'],
+  ] as const)('is retried if the connection breaks %s', async (_, cut) => {
+    platform.faults.add({ cut })
+    expect(await platform.connect().getDeployment('dep_1')).toMatchObject({ id: 'dep_1' })
+    expect(platform.calls).toHaveLength(2)
+  })
+
+  it('is retried after five seconds of silence', async () => {
+    const client = connectOnFakeTimers()
+    platform.faults.add({ hang: true })
+    const call = client.setStatus('dep_1', running)
+    await vi.advanceTimersByTimeAsync(4_999)
+    expect(platform.calls).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(2)
+    expect(await call).toBe('accepted')
+    expect(platform.calls).toHaveLength(2)
+  })
+
+  it('fails after five attempts, and may safely be made again', async () => {
+    platform.faults.add({ status: 500, times: 4 }, { cut: 'after', times: 9 })
+    await expect(platform.connect().setStatus('dep_1', running)).rejects.toMatchObject({
+      code: 'platform_unavailable',
+      status: 502,
+      retryable: true,
+      sent: 'no',
+    })
+    expect(platform.calls).toHaveLength(5)
+  })
+
+  it('waits for a random part of a back-off that doubles', async () => {
+    const client = connectOnFakeTimers({ backoffMs: undefined })
+    vi.spyOn(Math, 'random').mockReturnValueOnce(0.5).mockReturnValueOnce(0.5)
+    platform.faults.add({ status: 503, times: 2 })
+    const call = client.setStatus('dep_1', running)
+    for (const [milliseconds, calls] of [
+      [199, 1],
+      [1, 2],
+      [399, 2],
+      [1, 3],
+    ] as const) {
+      await vi.advanceTimersByTimeAsync(milliseconds)
+      expect(platform.calls).toHaveLength(calls)
+    }
+    expect(await call).toBe('accepted')
+  })
+})
+
+describe('Retry-After', () => {
+  it('is honoured in seconds and as a date', async () => {
+    const client = connectOnFakeTimers()
+    vi.setSystemTime('2026-11-20T09:00:00Z')
+    platform.faults.add(
+      { status: 429, headers: { 'retry-after': '3' } },
+      { status: 503, headers: { 'retry-after': 'Fri, 20 Nov 2026 09:00:05 GMT' } },
+    )
+    const call = client.setStatus('dep_1', running)
+    for (const [milliseconds, calls] of [
+      [2_999, 1],
+      [1, 2],
+      [1_999, 2],
+      [1, 3],
+    ] as const) {
+      await vi.advanceTimersByTimeAsync(milliseconds)
+      expect(platform.calls).toHaveLength(calls)
+    }
+    expect(await call).toBe('accepted')
+  })
+
+  it('ends the call if it asks for more time than is left, and is passed on', async () => {
+    const client = connectOnFakeTimers()
+    platform.faults.add({ status: 503, headers: { 'retry-after': '6' }, times: 9 })
+    const call = expect(client.setStatus('dep_1', running)).rejects.toMatchObject({ retryAfter: 6 })
+    await vi.advanceTimersByTimeAsync(12_000)
+    await call
+    expect(platform.calls).toHaveLength(3)
+  })
+})
+
+it('a platform that stays silent ends the call after fifteen seconds, and no error shows the token', async () => {
+  const client = connectOnFakeTimers()
+  platform.faults.add({ hang: true, times: 9 })
+  const call = client.setStatus('dep_1', running).catch((error: unknown) => error)
+  await vi.advanceTimersByTimeAsync(15_000)
+  const error = await call
+  expect(error).toMatchObject({ code: 'platform_unavailable', retryable: true })
+  expect(inspect(error, { depth: 10 })).not.toContain(token)
+})
+
+it('an address that does not exist is reported with a hint at PLATFORM_API_URL', async () => {
+  const client = platform.connect({ baseUrl: 'http://platform.invalid' })
+  const error: unknown = await client.getDeployment('dep_1').catch((reason: unknown) => reason)
+  expect(error).toMatchObject({
+    code: 'platform_unavailable',
+    retryable: true,
+    hint: 'Check PLATFORM_API_URL, and that the platform is up.',
+  })
+  expect(inspect(error, { depth: 10 })).not.toContain(token)
+})
+
+it('an aborted signal ends a call before anything is sent', async () => {
+  const client = platform.connect()
+  const signal = AbortSignal.abort()
+  const unavailable = { code: 'platform_unavailable' }
+  await expect(client.setStatus('dep_1', running, { signal })).rejects.toMatchObject(unavailable)
+  await expect(client.getDeployment('dep_1', { signal })).rejects.toMatchObject(unavailable)
+  expect(platform.calls).toEqual([])
+})
+
+it('a signal that aborts during a call ends it, and nothing is retried', async () => {
+  platform.faults.add({ hang: true })
+  const controller = new AbortController()
+  const call = platform.connect().setStatus('dep_1', running, { signal: controller.signal })
+  await vi.waitUntil(() => platform.calls.length === 1)
+  controller.abort()
+  await expect(call).rejects.toMatchObject({ code: 'platform_unavailable' })
+  expect(platform.calls).toHaveLength(1)
+})
+
+it('a lost lease ends a call before the next attempt, with the reason of the lease', async () => {
+  platform.faults.add({ status: 503, times: 9 })
+  const lost = new IntegrationError('delivery_in_progress', 'Another delivery has taken this over.')
+  const ensureHeld = () => {
+    if (platform.calls.length === 2) throw lost
+  }
+  await expect(platform.connect().setStatus('dep_1', running, { ensureHeld })).rejects.toBe(lost)
+  expect(platform.calls).toHaveLength(2)
+})
