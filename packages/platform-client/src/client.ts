@@ -1,6 +1,5 @@
 import {
   type CallbackOptions,
-  type CallInit,
   IntegrationError,
   isIntegrationError,
   type Platform,
@@ -62,9 +61,11 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     path: string,
     request: Pick<Options, 'method' | 'json'>,
     action: string,
-    { signal, idempotencyKey, ensureHeld }: CallbackOptions = {},
+    { signal, idempotencyKey, wrapFetch }: CallbackOptions = {},
   ): Promise<{ body: unknown } | undefined> {
     const deadline = Date.now() + timeoutMs
+    const transport = options.fetch ?? fetch
+    const attempt = wrapFetch?.(transport) ?? transport
     let body: unknown
     try {
       await client(baseUrl.replace(/\/+$/, '') + path, {
@@ -72,9 +73,7 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
         headers: idempotencyKey ? { 'idempotency-key': toHeaderValue(idempotencyKey) } : {},
         ...(signal ? { signal } : {}),
         async fetch(input, init) {
-          ensureHeld?.()
-          const call: CallInit = { ...init, ensureHeld }
-          const response = await (options.fetch ?? fetch)(input, call)
+          const response = await attempt(input, init)
           // Read here, so that ky's time limits and retries cover the body too.
           if (response.ok) body = (await readAnswer(response, MAX_RESPONSE_BYTES)).body
           return response
