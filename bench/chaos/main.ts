@@ -20,7 +20,7 @@ import { redisOutage } from './scenarios/redis-outage.ts'
 import { rolling } from './scenarios/rolling.ts'
 import { soak } from './scenarios/soak.ts'
 
-/** Violations that are printed; the others go to a file. */
+/** The number of violations that are printed; if there are more, a file has them all. */
 const SHOWN = 20
 const dataFolder = new URL('../../.data/chaos', import.meta.url).pathname
 
@@ -51,7 +51,7 @@ const { values } = parseArgs({
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000))
 const chosen = values.only ? scenarios.filter(({ name }) => values.only?.includes(name)) : scenarios
 if (chosen.length === 0) {
-  say(`There is no such scenario. There are: ${scenarios.map(({ name }) => name).join(', ')}.`)
+  say(`No such scenario. The scenarios are ${scenarios.map(({ name }) => name).join(', ')}.`)
   process.exit(2)
 }
 
@@ -62,7 +62,6 @@ for (const { name, shows, run } of chosen) {
   const began = performance.now()
   say(`${name}: ${shows}`)
   const { figures, violations } = await run({
-    seed,
     random: createRandom(seed).fork(name),
     minutes: Number(values.minutes),
     seeds: Number(values.seeds),
@@ -73,7 +72,7 @@ for (const { name, shows, run } of chosen) {
   if (violations.length > SHOWN) {
     mkdirSync(dataFolder, { recursive: true })
     writeFileSync(join(dataFolder, `${name}.txt`), violations.join('\n'))
-    say(`  … all of them are in ${join(dataFolder, `${name}.txt`)}`)
+    say(`  … ${violations.length} in all, see ${join(dataFolder, `${name}.txt`)}`)
   }
   failed ||= violations.length > 0
   const seconds = ((performance.now() - began) / 1000).toFixed(1)

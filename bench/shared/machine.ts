@@ -1,20 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 
-/** What a run was measured on, in one line. */
+/** Describes this machine in one line. */
 export function describeMachine(): string {
-  const [processor] = cpus()
-  const load = loadavg()
-    .map((value) => value.toFixed(2))
-    .join(', ')
+  const load = loadavg().map((value) => value.toFixed(2))
   const gigabytes = Math.round(totalmem() / 1e9)
-  return `${availableParallelism()} cores, ${processor?.model.trim()}, ${gigabytes} GB, ${process.platform}, Node ${process.versions.node}, load average at the start ${load}`
+  return `${availableParallelism()} cores, ${cpus()[0]?.model.trim()}, ${gigabytes} GB, ${process.platform}, Node ${process.versions.node}, load average at the start ${load.join(', ')}`
 }
 
-/** Whether processes can be held to one core each: `taskset`, and a core for either side. */
+/** Whether a process can be pinned to a core: the machine has `taskset` and more than one core. */
 export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
 
-/** A command that is held to one core where that is possible, and the command itself elsewhere. */
+/** Makes a command run on one core, if this machine can do so. */
 export function pinned(
   core: number | undefined,
   command: string,

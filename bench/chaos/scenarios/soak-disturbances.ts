@@ -1,12 +1,12 @@
-import type { Fault } from '../../packages/core/src/testing/index.ts'
-import { pause } from './clock.ts'
-import type { Random } from './random.ts'
-import type { Arrangement } from './run.ts'
+import type { Fault } from '../../../packages/core/src/testing/index.ts'
+import { pause } from '../clock.ts'
+import type { Random } from '../random.ts'
+import type { World } from '../run.ts'
 
-/** Between two disturbances, in milliseconds, at most. */
+/** The longest time between two disturbances. */
 const CALM_MS = 4_000
 
-/** What a provider does to one call now and then. */
+/** Faults of a provider. */
 const faults: readonly [Fault, ...Fault[]] = [
   { cut: 'before' },
   { cut: 'after' },
@@ -21,22 +21,22 @@ const faults: readonly [Fault, ...Fault[]] = [
 
 /** Disturbs the hosts, the store, the platform and the providers, one after another, until `end`. */
 export async function disturb(
-  arrangement: Arrangement,
+  world: World,
   { random, leaseMs, end }: { random: Random; leaseMs: number; end: number },
 ): Promise<void> {
-  const { hosts, redis, platform, mail, idp, journal } = arrangement
+  const { hosts, redis, platform, mail, idp, journal } = world
   const anyHost = () => hosts[random.below(hosts.length)]
   const disturbances: Record<string, () => Promise<void>> = {
     async 'host killed'() {
       const host = anyHost()
       host?.kill()
-      await host?.exited()
+      await host?.process.exit
       await pause(random.below(1_000))
       await host?.restart()
     },
     async 'host stopped by SIGTERM'() {
       const host = anyHost()
-      await host?.stop()
+      await host?.process.stop()
       await host?.restart()
     },
     async 'host paused for twice its lease'() {
@@ -47,7 +47,7 @@ export async function disturb(
     },
     async 'all hosts killed'() {
       for (const host of hosts) host.kill()
-      await Promise.all(hosts.map((host) => host.exited()))
+      await Promise.all(hosts.map((host) => host.process.exit))
       await Promise.all(hosts.map((host) => host.restart()))
     },
     async 'Redis killed'() {
@@ -75,7 +75,7 @@ export async function disturb(
   const names = Object.keys(disturbances)
   while (Date.now() < end) {
     await pause(random.below(CALM_MS))
-    // As whatever supervises a host in production does.
+    // In production, a supervisor restarts a host.
     for (const host of hosts) await host.restart()
     const name = names[random.below(names.length)] ?? ''
     journal.write({ kind: 'disturbance', what: name })
