@@ -1,19 +1,14 @@
 /**
- * Sends many mails one way, as a process of its own: `bulk <way> <mails> <url of the provider>`. Asked once, it
- * sends and tells what it cost.
+ * Sends many mails in one way, and reports the cost: `bulk <way> <mails> <url of the provider>`.
  *
  * @module
  */
-interface Cost extends Record<string, number> {
-  wallMs: number
-  cpuMicroseconds: number
-  peakBytes: number
-}
+import { serveOrders } from './serve-orders.ts'
 
 const [way = '', wanted = '', url = ''] = process.argv.slice(2)
 const total = Number(wanted)
 const text = 'It is on its way. '.repeat(10)
-/** What `postmark` takes in one call. */
+/** The most that `postmark` accepts in one call. */
 const LIST = 500
 
 /** Resolves with the number of mails that were sent. */
@@ -39,7 +34,7 @@ async function ours(streamed: boolean): Promise<Send> {
   }
 }
 
-/** As its documentation shows: lists of 500, cut by the caller. */
+/** As in its documentation: the caller makes lists of 500. */
 async function postmark(inFlight: number): Promise<Send> {
   const { ServerClient } = await import('postmark')
   const client = new ServerClient('server-token', { requestHost: new URL(url).host, useHttps: false })
@@ -74,18 +69,12 @@ const ways: Readonly<Record<string, () => Promise<Send>>> = {
 }
 
 const make = ways[way]
-if (!make) throw new Error(`There is no way “${way}”.`)
+if (!make) throw new Error(`“${way}” is not a way to send.`)
 const send = await make()
 
-process.on('message', () => {
-  measure().then(
-    (cost) => process.send?.(cost),
-    (error: unknown) => process.send?.({ error: String(error) }),
-  )
-})
-process.send?.({ ready: true })
+serveOrders(measure)
 
-async function measure(): Promise<Cost> {
+async function measure(): Promise<Record<'wallMs' | 'cpuMicroseconds' | 'peakBytes', number>> {
   const before = process.cpuUsage()
   const began = performance.now()
   const sent = await send()

@@ -1,48 +1,45 @@
 /**
- * A load generator that costs as little as it can, as a process of its own: plain sockets, requests that are
- * signed and laid out as bytes before the time begins, one under way on each connection.
+ * A cheap load generator: plain sockets, requests that are signed and serialized before the clock starts, and one
+ * request in flight on each connection.
  *
  * @module
  */
 import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { webhookSecret } from '../rows/host-environment.ts'
+import { webhookSecret } from './host-environment.ts'
+import { serveOrders } from './serve-orders.ts'
 
-/** What it is asked for. */
+type Kind = 'health' | 'challenge' | 'forged' | 'broken' | 'send'
+
+/** A load. */
 export interface LoadOrder {
   port: number
   path: string
   connections: number
-  /** For so long, or for so many events. */
+  /** How long the load lasts. */
   ms?: number
+  /** How many events it has. */
   events?: number
   /** @default HEALTH_CHECK */
-  mix?: readonly ('health' | 'challenge' | 'forged' | 'broken' | 'send')[]
+  mix?: readonly Kind[]
 }
 
-/** What it tells. */
+/** What came of a load. */
 export interface LoadReport {
   done: number
   wallMs: number
-  /** Of this process, as a share of one core. */
+  /** Processor time of the generator, as a share of one core. */
   cpuShare: number
-  cpuMs: number
-  /** Events by the status of their answers. */
+  /** The number of responses, by status. */
   statuses: Record<string, number>
 }
 
 const key = Buffer.from(webhookSecret.slice('whsec_'.length), 'base64')
-/** Different requests that are sent in turns. */
-const LAID_OUT = 240
+/** The number of different requests that take turns. */
+const PREPARED = 240
 let number = 0
 
-process.on('message', (order: LoadOrder) => {
-  load(order).then(
-    (report) => process.send?.(report),
-    (error: unknown) => process.send?.({ error: String(error) }),
-  )
-})
-process.send?.({ ready: true })
+serveOrders(load)
 
 async function load(order: LoadOrder): Promise<LoadReport> {
   const { port, connections, ms, events = Number.POSITIVE_INFINITY } = order
@@ -83,8 +80,7 @@ async function load(order: LoadOrder): Promise<LoadReport> {
   const wallMs = performance.now() - began
   const { user, system } = process.cpuUsage(before)
   for (const socket of sockets) socket.removeAllListeners('close').destroy()
-  const cpuMs = (user + system) / 1_000
-  return { done, wallMs, cpuMs, cpuShare: cpuMs / wallMs, statuses }
+  return { done, wallMs, cpuShare: (user + system) / 1_000 / wallMs, statuses }
 }
 
 function open(port: number): Promise<Socket> {
@@ -94,29 +90,26 @@ function open(port: number): Promise<Socket> {
   })
 }
 
-/** Where an answer ends; `undefined` while that is not known. */
-function lengthOf(answer: string): number | undefined {
-  const head = answer.indexOf('\r\n\r\n')
+/** The length of a response; `undefined` until its head has arrived. */
+function lengthOf(response: string): number | undefined {
+  const head = response.indexOf('\r\n\r\n')
   if (head < 0) return undefined
-  const announced = /\r\ncontent-length: (\d+)/i.exec(answer)
+  const announced = /\r\ncontent-length: (\d+)/i.exec(response)
   if (announced) return head + 4 + Number(announced[1])
-  return answer.endsWith('\r\n0\r\n\r\n') ? answer.length : undefined
+  return response.endsWith('\r\n0\r\n\r\n') ? response.length : undefined
 }
 
-/** The same few requests over and over; those with an effect each once, because a repeated one is answered from the store. */
+/** Repeats a few requests. Events with an effect are new each time, because the store replays a repeated one. */
 function requestsOf({ path, mix = ['health'] }: LoadOrder): () => Buffer {
   const make = (at: number) =>
-    layOut(path, mix[at % mix.length] ?? 'health', `evt_${process.pid}_${number++}`)
-  if (mix.includes('send')) {
-    let at = 0
-    return () => make(at++)
-  }
-  const laidOut = Array.from({ length: LAID_OUT }, (_, at) => make(at))
+    serialize(path, mix[at % mix.length] ?? 'health', `evt_${process.pid}_${number++}`)
   let at = 0
-  return () => laidOut[at++ % LAID_OUT] ?? make(0)
+  if (mix.includes('send')) return () => make(at++)
+  const prepared = Array.from({ length: PREPARED }, (_, at) => make(at))
+  return () => prepared[at++ % PREPARED] ?? make(0)
 }
 
-function layOut(path: string, kind: NonNullable<LoadOrder['mix']>[number], id: string): Buffer {
+function serialize(path: string, kind: Kind, id: string): Buffer {
   const body = bodyOf(kind, id)
   const timestamp = String(Math.floor(Date.now() / 1000))
   const signature = createHmac('sha256', kind === 'forged' ? 'another' : key)
@@ -137,7 +130,7 @@ function layOut(path: string, kind: NonNullable<LoadOrder['mix']>[number], id: s
   )
 }
 
-function bodyOf(kind: NonNullable<LoadOrder['mix']>[number], id: string): string {
+function bodyOf(kind: Kind, id: string): string {
   const timestamp = new Date().toISOString()
   switch (kind) {
     case 'broken':

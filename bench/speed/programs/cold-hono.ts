@@ -1,4 +1,4 @@
-/** The smallest host on Hono: what a start costs that has nothing of ours in it. */
+/** The smallest host on Hono: the cost of a start without our code. */
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 

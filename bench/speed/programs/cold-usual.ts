@@ -1,4 +1,4 @@
-/** A host with what such a host is usually made of: Hono, zod, ky and pino. */
+/** A host made of the usual parts: Hono, zod, ky and pino. */
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import ky from 'ky'
