@@ -1,23 +1,24 @@
 /**
- * Installs each SDK alone into an empty project, and weighs it: what is installed, what is bundled, and how
- * long it takes to load.
+ * Installs each SDK alone into an empty project, and measures it: what is installed, what is bundled, and how long
+ * its import takes.
  *
  * @module
  */
 import { execFile } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import * as esbuild from 'esbuild'
 import { installInto, listInstalled } from '../../tooling/packages/weigh.ts'
 import { readManifest } from '../../tooling/packages/workspace.ts'
+import { kilobytes, milliseconds } from '../shared/format.ts'
+import { build, pack } from '../shared/packages.ts'
+import { median } from '../shared/statistics.ts'
 import type { Peer } from './peers.ts'
-import type { Row } from './row.ts'
-import { kilobytes, median } from './statistics.ts'
+import type { ComparedRow } from './table.ts'
 
 const run = promisify(execFile)
-const repository = join(import.meta.dirname, '../..')
 
 /** An SDK in a project of its own. */
 export interface Installed {
@@ -26,16 +27,10 @@ export interface Installed {
   version: string
 }
 
-/** Builds and packs ours, and installs every SDK alone, as its newest version that npm has. */
+/** Builds and packs ours, and installs every SDK alone, in its newest version on npm. */
 export async function installAll(peers: readonly Peer[], folder: string): Promise<Installed[]> {
-  const tarballs: string[] = []
-  for (const name of ['core', 'mailer']) {
-    const cwd = join(repository, 'packages', name)
-    const tarball = join(folder, `${name}.tgz`)
-    await run('pnpm', ['run', 'build'], { cwd })
-    await run('pnpm', ['pack', '--out', tarball], { cwd })
-    tarballs.push(tarball)
-  }
+  await build(['mailer'])
+  const tarballs = [await pack('core', folder), await pack('mailer', folder)]
   const installed: Installed[] = []
   for (const peer of peers) {
     const project = join(folder, peer.name.replaceAll(/\W+/g, '-'))
@@ -46,8 +41,8 @@ export async function installAll(peers: readonly Peer[], folder: string): Promis
   return installed
 }
 
-/** What it weighs: installed, and bundled. */
-export async function weightRows(installed: readonly Installed[]): Promise<Row[]> {
+/** The size of each SDK, installed and bundled. */
+export async function weightRows(installed: readonly Installed[]): Promise<ComparedRow[]> {
   const lists = installed.map(({ project }) => listInstalled(project))
   const bundles = await Promise.all(installed.map(({ peer, project }) => bundle(project, peer.program)))
   return [
@@ -67,7 +62,7 @@ export async function weightRows(installed: readonly Installed[]): Promise<Row[]
 }
 
 async function bundle(project: string, program: string): Promise<{ bytes: number; gzip: number }> {
-  const { outputFiles } = await build({
+  const { outputFiles } = await esbuild.build({
     stdin: { contents: program, resolveDir: project },
     bundle: true,
     minify: true,
@@ -81,29 +76,22 @@ async function bundle(project: string, program: string): Promise<{ bytes: number
   return { bytes: contents.byteLength, gzip: gzipSync(contents, { level: 9 }).byteLength }
 }
 
-/** How long it takes to load: in fresh processes, one SDK after another, so that all meet the same machine. */
-export async function importRow(installed: readonly Installed[], rounds: number): Promise<Row> {
-  const times = installed.map((): number[] => [])
-  const files = await Promise.all(
-    installed.map(async ({ peer, project }) => {
-      const file = join(project, 'import.mjs')
-      await mkdir(project, { recursive: true })
-      await writeFile(
-        file,
-        `const began = performance.now(); await import('${peer.name}'); console.log(performance.now() - began)`,
-      )
-      return file
-    }),
-  )
+/** The time of an import, in fresh processes; the SDKs take turns. */
+export async function importRow(installed: readonly Installed[], rounds: number): Promise<ComparedRow> {
+  const times = new Map(installed.map(({ project }): [string, number[]] => [project, []]))
+  for (const { peer, project } of installed) {
+    const program = `const began = performance.now(); await import('${peer.name}'); console.log(performance.now() - began)`
+    await writeFile(join(project, 'import.mjs'), program)
+  }
   for (let round = 0; round < rounds; round += 1) {
-    for (const [at, file] of files.entries()) {
-      const { stdout } = await run(process.execPath, [file])
-      times[at]?.push(Number(stdout))
+    for (const [project, list] of times) {
+      const { stdout } = await run(process.execPath, [join(project, 'import.mjs')])
+      list.push(Number(stdout))
     }
   }
   return {
     title: 'Import',
-    cells: times.map((list) => `${median(list).toFixed(1)} ms`),
+    cells: [...times.values()].map((list) => milliseconds(median(list))),
     note: `median of ${rounds} fresh processes each, interleaved.`,
   }
 }

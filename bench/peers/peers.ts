@@ -1,6 +1,6 @@
 /**
- * The mail SDKs that are compared, each behind the same few functions. They are loaded from projects into which
- * npm has installed nothing else.
+ * The compared mail SDKs, each behind the same functions. Each is loaded from a project into which npm has installed
+ * nothing else.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface Mail {
   text: string
 }
 
-/** An SDK that speaks to a server on this machine. */
+/** An SDK that calls a server on this machine. */
 export interface Client {
   send(mail: Mail, signal?: AbortSignal): Promise<unknown>
   /** Sends all in one call of the SDK; absent where it has no such call. */
@@ -26,14 +26,12 @@ export interface Client {
 export interface Peer {
   name: string
   protocol: 'http' | 'smtp'
-  /** Whether a send takes an AbortSignal. */
+  /** Whether a send accepts an AbortSignal. */
   takesSignal: boolean
-  /** How it is pointed at a server on this machine. */
+  /** The option that points it at a server on this machine. */
   pointedBy: string
   /** A whole program that sends one mail. */
   program: string
-  /** The same with the SDK's module as `sdk`, to a server on this machine at `port`. */
-  statement: string
   connect(project: string, port: number): Client
 }
 
@@ -55,8 +53,6 @@ const mailer: Peer = {
   program: `import { createMailer } from '@org/mailer'
     const mailer = createMailer({ apiToken: globalThis.TOKEN })
     await mailer.sendEmail({ from: 'a@example.com', to: 'b@example.com', subject: 'Hello', textBody: 'Hi' })`,
-  statement: `await sdk.createMailer({ apiToken: 't', baseUrl: 'http://127.0.0.1:' + port })
-    .sendEmail({ from: 'a@example.com', to: 'b@example.com', subject: 'Hello', textBody: 'Hi' })`,
   connect(project, port) {
     const { createMailer }: typeof import('@org/mailer') = load(project, '@org/mailer')
     const client = createMailer({ apiToken: 'server-token', baseUrl: `http://127.0.0.1:${port}` })
@@ -76,9 +72,6 @@ const postmark: Peer = {
   program: `import { ServerClient } from 'postmark'
     const client = new ServerClient(globalThis.TOKEN)
     await client.sendEmail({ From: 'a@example.com', To: 'b@example.com', Subject: 'Hello', TextBody: 'Hi' })`,
-  statement: `const { ServerClient } = sdk.ServerClient ? sdk : sdk.default
-    await new ServerClient('t', { requestHost: '127.0.0.1:' + port, useHttps: false })
-      .sendEmail({ From: 'a@example.com', To: 'b@example.com', Subject: 'Hello', TextBody: 'Hi' })`,
   connect(project, port) {
     const { ServerClient }: typeof import('postmark') = load(project, 'postmark')
     const client = new ServerClient('server-token', { requestHost: `127.0.0.1:${port}`, useHttps: false })
@@ -96,8 +89,6 @@ const resend: Peer = {
   pointedBy: '`baseUrl`',
   program: `import { Resend } from 'resend'
     await new Resend(globalThis.TOKEN).emails.send(${PROGRAM_MAIL})`,
-  statement: `const { error } = await new sdk.Resend('re_t', { baseUrl: 'http://127.0.0.1:' + port }).emails.send(${PROGRAM_MAIL})
-    if (error) throw new Error(error.message)`,
   connect(project, port) {
     const { Resend }: typeof import('resend') = load(project, 'resend')
     const client = new Resend('re_token', { baseUrl: `http://127.0.0.1:${port}` })
@@ -116,8 +107,6 @@ const nodemailer: Peer = {
   program: `import nodemailer from 'nodemailer'
     const transport = nodemailer.createTransport({ host: 'localhost', port: 25 })
     await transport.sendMail(${PROGRAM_MAIL})`,
-  statement: `const { createTransport } = sdk.createTransport ? sdk : sdk.default
-    await createTransport({ host: '127.0.0.1', port, ignoreTLS: true }).sendMail(${PROGRAM_MAIL})`,
   connect(project, port) {
     const { createTransport }: typeof import('nodemailer') = load(project, 'nodemailer')
     const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: true })
@@ -133,10 +122,6 @@ const sendgrid: Peer = {
   program: `import mail from '@sendgrid/mail'
     mail.setApiKey(globalThis.TOKEN)
     await mail.send(${PROGRAM_MAIL})`,
-  statement: `const mail = sdk.setApiKey ? sdk : sdk.default
-    mail.setApiKey('SG.t')
-    mail.client.setDefaultRequest('baseUrl', 'http://127.0.0.1:' + port + '/')
-    await mail.send(${PROGRAM_MAIL})`,
   connect(project, port) {
     const service: typeof import('@sendgrid/mail') & { client: ApiClient } = load(project, '@sendgrid/mail')
     service.setApiKey('SG.token')
@@ -148,7 +133,7 @@ const sendgrid: Peer = {
   },
 }
 
-/** What its types leave out. */
+/** The field `client` of the service, which its types lack. */
 interface ApiClient {
   setDefaultRequest(key: string, value: unknown): unknown
 }
