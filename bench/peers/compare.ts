@@ -2,7 +2,7 @@
  * Compares our mail SDK with others, and writes the table of docs/comparison.md:
  * `pnpm --filter @org/bench mailer [--quick]`. A quick run writes nothing.
  *
- * npm installs the SDKs; every mail goes to a server on this machine. The time and memory of sends are rows of
+ * npm installs the SDKs; every mail goes to a server on this machine. The time of an import, and the time and memory of sends, are rows of
  * `pnpm bench --against postmark`.
  *
  * @module
@@ -15,7 +15,7 @@ import { describeMachine } from '../shared/machine.ts'
 import { replaceSections, toTable } from '../shared/markdown.ts'
 import { repository } from '../shared/packages.ts'
 import { failureRows } from './failures.ts'
-import { importRow, installAll, weightRows } from './install.ts'
+import { installAll, weightRows } from './install.ts'
 import { peers } from './peers.ts'
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
@@ -24,11 +24,7 @@ try {
   console.error('installing …')
   const installed = await installAll(peers, folder)
   console.error('measuring …')
-  const rows = [
-    ...(await weightRows(installed)),
-    await importRow(installed, values.quick ? 3 : 15),
-    ...(await failureRows(installed)),
-  ]
+  const rows = [...(await weightRows(installed)), ...(await failureRows(installed))]
   const names = installed.map(({ peer, version }) =>
     peer.name === '@org/mailer' ? `\`${peer.name}\`` : `\`${peer.name} ${version}\``,
   )

@@ -1,24 +1,17 @@
 /**
- * Installs each SDK alone into an empty project, and measures it: what is installed, what is bundled, and how long
- * its import takes.
+ * Installs each SDK alone into an empty project, and measures its size, installed and bundled.
  *
  * @module
  */
-import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import * as esbuild from 'esbuild'
 import { installInto, listInstalled } from '../../tooling/packages/weigh.ts'
 import { readManifest } from '../../tooling/packages/workspace.ts'
-import { kilobytes, milliseconds } from '../shared/format.ts'
+import { kilobytes } from '../shared/format.ts'
 import { build, pack } from '../shared/packages.ts'
-import { median } from '../shared/statistics.ts'
 import type { Peer } from './peers.ts'
 import type { ComparedRow } from './table.ts'
-
-const run = promisify(execFile)
 
 /** An SDK in a project of its own. */
 export interface Installed {
@@ -74,24 +67,4 @@ async function bundle(project: string, program: string): Promise<{ bytes: number
   })
   const contents = outputFiles[0]?.contents ?? new Uint8Array()
   return { bytes: contents.byteLength, gzip: gzipSync(contents, { level: 9 }).byteLength }
-}
-
-/** The time of an import, in fresh processes; the SDKs take turns. */
-export async function importRow(installed: readonly Installed[], rounds: number): Promise<ComparedRow> {
-  const times = new Map(installed.map(({ project }): [string, number[]] => [project, []]))
-  for (const { peer, project } of installed) {
-    const program = `const began = performance.now(); await import('${peer.name}'); console.log(performance.now() - began)`
-    await writeFile(join(project, 'import.mjs'), program)
-  }
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [project, list] of times) {
-      const { stdout } = await run(process.execPath, [join(project, 'import.mjs')])
-      list.push(Number(stdout))
-    }
-  }
-  return {
-    title: 'Import',
-    cells: [...times.values()].map((list) => milliseconds(median(list))),
-    note: `median of ${rounds} fresh processes each, interleaved.`,
-  }
 }

@@ -18,7 +18,7 @@ export interface Mail {
 /** An SDK that calls a server on this machine. */
 export interface Client {
   send(mail: Mail, signal?: AbortSignal): Promise<unknown>
-  /** Sends all in one call of the SDK; absent where it has no such call. */
+  /** Sends all in one call of the SDK; absent if the SDK has no such call. */
   sendMany?(mails: Mail[]): Promise<unknown>
 }
 
