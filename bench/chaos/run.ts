@@ -20,7 +20,7 @@ export interface ScenarioOptions {
 
 /** The outcome of a scenario. */
 export interface Findings {
-  /** What was counted, by name. */
+  /** The counts, by name. */
   figures: Record<string, number | string>
   /** Everything that must not happen. */
   violations: string[]

@@ -6,7 +6,7 @@
 import { type ServerProcess, usageOf, type WorkerProcess } from '../shared/processes.ts'
 import type { LoadOrder, LoadReport } from './programs/generator.ts'
 
-/** What a load showed. */
+/** The measurements of a load. */
 interface LoadValues extends Record<string, number> {
   perSecond: number
   /** Processor time of the servers for one event. */
