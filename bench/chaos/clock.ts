@@ -1,12 +1,11 @@
-/** Resolves after so many milliseconds. */
-export function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
-}
+import { setTimeout as pause } from 'node:timers/promises'
+
+export { pause }
 
 /**
- * Resolves as soon as `holds` is true.
+ * Resolves as soon as `holds` returns true.
  *
- * @throws where it is not within `timeoutMs`
+ * @throws after `timeoutMs`
  */
 export async function until(
   what: string,
@@ -15,20 +14,46 @@ export async function until(
 ): Promise<void> {
   const end = Date.now() + timeoutMs
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`${what}: not within ${timeoutMs} ms`)
+    if (Date.now() > end) throw new Error(`Not within ${timeoutMs} ms: ${what}.`)
     await pause(10)
   }
 }
 
-/** Runs `work` for every item, so many at a time. */
-export async function inParallel<Item>(
-  items: Iterable<Item>,
-  atATime: number,
-  work: (item: Item) => Promise<void>,
+/** Runs `work` for the numbers below `count`, with a limit on concurrency. */
+export async function inParallel(
+  count: number,
+  concurrency: number,
+  work: (number: number) => Promise<unknown>,
 ): Promise<void> {
-  const waiting = items[Symbol.iterator]()
-  async function worker(): Promise<void> {
-    for (let item = waiting.next(); !item.done; item = waiting.next()) await work(item.value)
+  let next = 0
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (next < count) await work(next++)
+    }),
+  )
+}
+
+/**
+ * Starts work at a steady rate until it is stopped.
+ *
+ * @returns a function that stops the load, and resolves with the results of all work
+ */
+export function startLoad<Result>(
+  perSecond: number,
+  work: (number: number) => Promise<Result>,
+): () => Promise<Result[]> {
+  const results: Promise<Result>[] = []
+  const began = performance.now()
+  let isRunning = true
+  const started = (async () => {
+    for (let number = 0; isRunning; number += 1) {
+      results.push(work(number))
+      await pause(Math.max(0, began + (number * 1_000) / perSecond - performance.now()))
+    }
+  })()
+  return async () => {
+    isRunning = false
+    await started
+    return Promise.all(results)
   }
-  await Promise.all(Array.from({ length: atATime }, worker))
 }

@@ -1,52 +1,54 @@
 import type { DeliveryStore, Json } from '../../packages/core/src/index.ts'
 
-/** One write to the store, as it is told: before it begins, and when it is done. */
+/** A write to the store, reported before it begins and when it is done. */
 export interface StoreWrite {
+  /** Counted since the last order. */
   write: number
   operation: 'claim' | 'advance' | 'complete' | 'release'
   subject: string
   phase: 'begins' | 'done'
-  /** Whether the store took it; for a claim, its state. */
-  taken?: string
-  /** What was to be recorded, cut down to the state of each call of a batch. */
+  /** Whether the store accepted the write; the state, for a claim. */
+  result?: string
+  /** The progress to be recorded: the state of each call of a batch. */
   calls?: Record<string, 'begun' | 'answered'>
 }
 
-/** At which write, counted from the moment the order came, on which side of it, and by which signal. */
+/** Send a signal before or after the n-th write from now on. */
 export interface Order {
   write: number
   when: 'before' | 'after'
   signal: 'SIGKILL' | 'SIGSTOP'
 }
 
-/** What the store is ordered, and how it dies. */
-export interface DyingStoreOptions {
+interface DyingStoreOptions {
   order: () => Order | undefined
-  tell: (fact: StoreWrite) => void
+  report: (write: StoreWrite) => void
   die: (signal: Order['signal']) => void
 }
 
-/** A store that tells of every write but renewals, and ends or halts its process at the one that was ordered. */
-export function dyingAt(store: DeliveryStore, { order: read, tell, die }: DyingStoreOptions): DeliveryStore {
+/** Wraps a store: it reports every write except renewals, and signals its process at the ordered one. */
+export function dyingAt(store: DeliveryStore, options: DyingStoreOptions): DeliveryStore {
   let writes = 0
-  let since = 0
   let last: Order | undefined
 
   async function write<Result>(
     fact: Pick<StoreWrite, 'operation' | 'subject' | 'calls'>,
-    act: () => Promise<Result>,
-    takenOf: (result: Result) => string,
+    apply: () => Promise<Result>,
+    describe: (result: Result) => string = String,
   ): Promise<Result> {
-    const order = read()
-    if (order !== last) since = writes
+    const order = options.order()
+    if (order !== last) writes = 0
     last = order
     writes += 1
-    const number = writes - since
-    tell({ write: number, phase: 'begins', ...fact })
-    if (order?.write === number && order.when === 'before') die(order.signal)
-    const result = await act()
-    tell({ write: number, phase: 'done', taken: takenOf(result), ...fact })
-    if (order?.write === number && order.when === 'after') die(order.signal)
+    const number = writes
+    const dieAt = (when: Order['when']) => {
+      if (order?.write === number && order.when === when) options.die(order.signal)
+    }
+    options.report({ write: number, phase: 'begins', ...fact })
+    dieAt('before')
+    const result = await apply()
+    options.report({ write: number, phase: 'done', result: describe(result), ...fact })
+    dieAt('after')
     return result
   }
 
@@ -59,19 +61,12 @@ export function dyingAt(store: DeliveryStore, { order: read, tell, die }: DyingS
         ({ state }) => state,
       ),
     advance: (lease, progress) =>
-      write(
-        { operation: 'advance', subject: lease.subject, calls: callsOf(progress) },
-        () => store.advance(lease, progress),
-        String,
+      write({ operation: 'advance', subject: lease.subject, calls: callsOf(progress) }, () =>
+        store.advance(lease, progress),
       ),
     complete: (lease, completion) =>
-      write(
-        { operation: 'complete', subject: lease.subject },
-        () => store.complete(lease, completion),
-        String,
-      ),
-    release: (lease) =>
-      write({ operation: 'release', subject: lease.subject }, () => store.release(lease), String),
+      write({ operation: 'complete', subject: lease.subject }, () => store.complete(lease, completion)),
+    release: (lease) => write({ operation: 'release', subject: lease.subject }, () => store.release(lease)),
   }
 }
 

@@ -1,6 +1,14 @@
-import type { Delivery } from './sender.ts'
+/** An event, with the same route, id and body at every attempt. */
+export interface Delivery {
+  route: 'auth' | 'idp' | 'idp-server' | 'mailer'
+  id: string
+  event: Record<string, unknown>
+}
 
-/** DEPLOYMENT_CREATED of a provisioned application. */
+/** The address of the mail with this id. */
+export const addressOf = (id: string) => `${id}@example.org`
+
+/** Creates an application for a deployment. */
 export const created = (
   deployment: string,
   applicationName: string,
@@ -11,42 +19,32 @@ export const created = (
   event: { name: 'DEPLOYMENT_CREATED', deployment: { id: deployment, inputs: { applicationName } } },
 })
 
-/** DEPLOYMENT_DELETED, with no more than the id. */
+/** Deletes a deployment; the event has only the deployment's id. */
 export const deleted = (deployment: string, id = `${deployment}_deleted`): Delivery => ({
   route: 'idp-server',
   id,
   event: { name: 'DEPLOYMENT_DELETED', deployment: { id: deployment } },
 })
 
-/** One mail, by the shared mail server; the address is made of the id, so that the mail can be told. */
-export const sendEmail = (id: string): Delivery => ({
+const functionCall = (id: string, name: string, to: string | string[]): Delivery => ({
   route: 'mailer',
   id,
   event: {
     name: 'FUNCTION_CALL',
-    functionCall: {
-      name: 'sendEmail',
-      arguments: { to: addressOf(id), subject: 'Hello', textBody: 'Hello.' },
-    },
+    functionCall: { name, arguments: { to, subject: 'Hello', textBody: 'Hello.' } },
   },
 })
 
-/** One mail to each of so many people. */
-export const sendEmails = (id: string, people: number): Delivery => ({
-  route: 'mailer',
-  id,
-  event: {
-    name: 'FUNCTION_CALL',
-    functionCall: {
-      name: 'sendEmails',
-      arguments: {
-        to: Array.from({ length: people }, (_, index) => addressOf(`${id}.${index}`)),
-        subject: 'News',
-        textBody: 'News.',
-      },
-    },
-  },
-})
+/** Sends one mail. */
+export const sendEmail = (id: string) => functionCall(id, 'sendEmail', addressOf(id))
+
+/** Sends one mail to each of so many people. */
+export const sendEmails = (id: string, people: number) =>
+  functionCall(
+    id,
+    'sendEmails',
+    Array.from({ length: people }, (_, index) => addressOf(`${id}.${index}`)),
+  )
 
 export const challenge = (id: string): Delivery => ({
   route: 'auth',
@@ -54,10 +52,4 @@ export const challenge = (id: string): Delivery => ({
   event: { name: 'WEBHOOK_CHALLENGE', challenge: id },
 })
 
-export const health = (id: string, route: 'auth' | 'mailer' = 'auth'): Delivery => ({
-  route,
-  id,
-  event: { name: 'HEALTH_CHECK' },
-})
-
-export const addressOf = (id: string) => `${id}@example.org`
+export const health = (id: string): Delivery => ({ route: 'auth', id, event: { name: 'HEALTH_CHECK' } })

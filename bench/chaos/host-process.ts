@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { launch, type Process, sourceOptions } from '../shared/processes.ts'
 import { until } from './clock.ts'
 import type { Order, StoreWrite } from './dying-store.ts'
 
-/** Of its log. */
-const LINES_KEPT = 200
 const START_MS = 30_000
-
 const source = new URL('./host.ts', import.meta.url).pathname
 
 /** How a host is started. */
@@ -17,131 +14,85 @@ export interface HostProcessOptions {
   leaseMs?: number
   /** @default 1,000 */
   settleMs?: number
-  /** Told of every write to its store. */
+  /** Runs at every write to its store. */
   onStoreWrite?: (write: StoreWrite) => void
 }
 
-/** A host as a process of its own. */
+/** A host in a process of its own. */
 export interface HostProcess {
-  /** Where it listens; another after a restart. */
+  /** Changes with every restart. */
   readonly url: string
-  readonly alive: boolean
-  /** Whether it is held by SIGSTOP. */
+  readonly process: Process
+  /** Whether SIGSTOP holds it. */
   readonly stopped: boolean
-  /** The newest lines of its log. */
-  readonly log: string[]
-  /** It gets the signal at the n-th write to its store from now on. */
+  /** One entry for each time that it ended by itself with an exit code other than 0. */
+  readonly falls: readonly string[]
+  /** Sends itself a signal at a later write to its store. */
   signalAtWrite(order: Order): Promise<void>
   kill(): void
-  /** SIGTERM; resolves with the exit code. */
-  stop(): Promise<number | null>
   pause(): void
   resume(): void
-  exited(): Promise<number | null>
-  /** Why it ended although nobody had told it to, one entry for each time. */
-  readonly falls: readonly string[]
-  /** Starts it anew where it is dead. */
+  /** Starts it again, if it has ended. */
   restart(): Promise<void>
 }
 
-/** Starts a host, and resolves when it listens. */
+/** Starts a host, and resolves when it is ready. */
 export async function startHost(options: HostProcessOptions): Promise<HostProcess> {
-  const falls: string[] = []
-  const start = async () => {
-    const started = await launch(options)
-    started.exit.then((code) => {
-      if (code !== null && code !== 0) falls.push(`exit ${code}: ${started.log.slice(-8).join('\n')}`)
-    })
-    return started
-  }
-  let running = await start()
-  const isAlive = () => running.child.exitCode === null && running.child.signalCode === null
-  return {
-    get url() {
-      return running.url
-    },
-    get alive() {
-      return isAlive()
-    },
-    get stopped() {
-      return isAlive() && readStat(running.child.pid)[0] === 'T'
-    },
-    get log() {
-      return running.log
-    },
-    signalAtWrite: (order) =>
-      new Promise((resolve, reject) => {
-        running.child.once('message', () => resolve())
-        running.child.send(order, (error) => error && reject(error))
-      }),
-    kill: () => void running.child.kill('SIGKILL'),
-    async stop() {
-      running.child.kill('SIGTERM')
-      return running.exit
-    },
-    pause: () => void running.child.kill('SIGSTOP'),
-    resume: () => void running.child.kill('SIGCONT'),
-    exited: () => running.exit,
-    falls,
-    async restart() {
-      if (!isAlive()) running = await start()
-    },
-  }
-}
-
-/** What Linux tells of a process: the fields after its name, the first of which is its state. */
-function readStat(pid: number | undefined): string[] {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-}
-
-interface Running {
-  child: ChildProcess
-  url: string
-  log: string[]
-  exit: Promise<number | null>
-}
-
-async function launch(options: HostProcessOptions): Promise<Running> {
   const { environment, leaseMs = 1_000, settleMs = 1_000, onStoreWrite } = options
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', '--conditions=@org/source', source],
-    {
-      env: {
-        PATH: process.env.PATH ?? '',
+  const falls: string[] = []
+  let { host, url } = await start()
+
+  async function start(): Promise<{ host: Process; url: string }> {
+    const host = launch(process.execPath, {
+      parameters: [...sourceOptions, source],
+      environment: {
         ...environment,
         PORT: '0',
         CHAOS_LEASE_MS: String(leaseMs),
         CHAOS_SETTLE_MS: String(settleMs),
       },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    },
-  )
-  const log: string[] = []
-  const keep = (line: string) => void (log.push(line) > LINES_KEPT && log.shift())
-  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  child.stderr?.on('data', (chunk) => keep(String(chunk)))
-  const port = new Promise<number>((resolve, reject) => {
-    setTimeout(() => reject(new Error('The host does not listen.')), START_MS).unref()
-    exit.then(() => reject(new Error(`The host ended without listening: ${log.slice(-5).join('\n')}`)))
-    if (!child.stdout) return
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const fact = parse(line)
-      if (fact?.chaos) onStoreWrite?.(fact.chaos)
-      else keep(line)
-      if (fact?.port) resolve(fact.port)
+      ipc: true,
+      onLine(line) {
+        if (!line.startsWith('{"chaos":')) return false
+        onStoreWrite?.(JSON.parse(line).chaos)
+        return true
+      },
     })
-  })
-  const url = `http://127.0.0.1:${await port}`
-  await until('the host is ready', async () => (await fetch(`${url}/readyz`)).ok, START_MS)
-  return { child, log, exit, url }
+    host.exit.then((code) => {
+      if (code) falls.push(`exit ${code}: ${host.log.slice(-8).join('\n')}`)
+    })
+    const [, port] = await host.line(/"port":(\d+)/)
+    const url = `http://127.0.0.1:${port}`
+    await until('the host is ready', async () => (await fetch(`${url}/readyz`)).ok, START_MS)
+    return { host, url }
+  }
+
+  return {
+    get url() {
+      return url
+    },
+    get process() {
+      return host
+    },
+    get stopped() {
+      return host.alive && stateOf(host) === 'T'
+    },
+    falls,
+    async signalAtWrite(order) {
+      host.child.send(order)
+      await once(host.child, 'message')
+    },
+    kill: () => void host.child.kill('SIGKILL'),
+    pause: () => void host.child.kill('SIGSTOP'),
+    resume: () => void host.child.kill('SIGCONT'),
+    async restart() {
+      if (!host.alive) ({ host, url } = await start())
+    },
+  }
 }
 
-function parse(line: string): { chaos?: StoreWrite; port?: number } | undefined {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
+/** The state of a process in Linux: the first field after its name. */
+function stateOf({ child: { pid } }: Process): string | undefined {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[0]
 }

@@ -1,6 +1,6 @@
 /**
- * The host as the chaos runs start it: with a lease and a settle time that a run can wait for, and with a store
- * that tells of every write and can die at one of them. No configuration of the product has these.
+ * The host as chaos runs start it. Its lease and its settle time are short, and its store reports every write and
+ * can end the process at one of them. The configuration of the product has no such options.
  *
  * @module
  */
@@ -9,27 +9,25 @@ import { readConfig } from '../../apps/server/src/host.ts'
 import { run } from '../../apps/server/src/run.ts'
 import { dyingAt, type Order } from './dying-store.ts'
 
-const milliseconds = (name: string, otherwise: number) => Number(process.env[name] ?? otherwise)
-
 const config = readConfig(process.env)
 let order: Order | undefined
 process.on('message', (next: Order) => {
   order = next
   process.send?.({ armed: true })
 })
-// A host whose parent is gone is of no use to anybody.
+// The process ends with its parent.
 process.on('disconnect', () => process.exit(1))
 
 await run(
-  { ...config, idpServer: { ...config.idpServer, settleMs: milliseconds('CHAOS_SETTLE_MS', 60_000) } },
+  { ...config, idpServer: { ...config.idpServer, settleMs: Number(process.env.CHAOS_SETTLE_MS) } },
   {
     environment: process.env,
-    leaseMs: milliseconds('CHAOS_LEASE_MS', 60_000),
+    leaseMs: Number(process.env.CHAOS_LEASE_MS),
     wrapStore: (store) =>
       dyingAt(store, {
         order: () => order,
-        // Written at once, so that it is known even of a process that dies in the next moment.
-        tell: (fact) => writeSync(1, `${JSON.stringify({ chaos: fact })}\n`),
+        // Synchronously, so that the report arrives even if the process dies next.
+        report: (write) => writeSync(1, `${JSON.stringify({ chaos: write })}\n`),
         die: (signal) => process.kill(process.pid, signal),
       }),
   },

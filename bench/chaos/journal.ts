@@ -1,31 +1,33 @@
-/** Something that happened in the world outside the hosts, or that a host was told or answered. */
-type Effect =
-  | { kind: 'application created'; applicationId: string; name: string }
-  | { kind: 'application deleted'; applicationId: string }
-  | { kind: 'mail accepted'; messageId: string; to: string }
+/** Something that happened outside the hosts, or the response of a host. */
+type Entry =
+  | { kind: 'application created' | 'application deleted'; applicationId: string }
+  | { kind: 'mail accepted'; to: readonly string[] }
   | { kind: 'callback'; deployment: string; what: string; body: unknown }
   | { kind: 'answer'; delivery: string; status: number; code: string | undefined; host: number }
   | { kind: 'disturbance'; what: string }
-  /** A host failed in a way that it did not foresee; with what its log says. */
+  /** A host responded with `internal_error`; with the line of its log. */
   | { kind: 'host fault'; delivery: string; log: string | undefined }
 
-/** A list that only grows: what is judged after a run, and by it alone. */
+/** The record by which a run is judged. */
 export interface Journal {
-  readonly effects: readonly (Effect & { at: number })[]
-  write(effect: Effect): void
-  of<Kind extends Effect['kind']>(kind: Kind): Extract<Effect, { kind: Kind }>[]
+  write(entry: Entry): void
+  of<Kind extends Entry['kind']>(kind: Kind): readonly Extract<Entry, { kind: Kind }>[]
+  /** How many mails each address got. */
+  readonly timesSent: ReadonlyMap<string, number>
 }
 
-/** Makes an empty journal; its times are in milliseconds since it was made. */
+/** Makes an empty journal. */
 export function createJournal(): Journal {
-  const began = performance.now()
-  const effects: (Effect & { at: number })[] = []
+  const entries: Entry[] = []
+  const timesSent = new Map<string, number>()
   return {
-    effects,
-    write: (effect) => void effects.push({ ...effect, at: Math.round(performance.now() - began) }),
+    timesSent,
+    write(entry) {
+      entries.push(entry)
+      if (entry.kind === 'mail accepted')
+        for (const address of entry.to) timesSent.set(address, (timesSent.get(address) ?? 0) + 1)
+    },
     of: (kind) =>
-      effects.filter(
-        (effect): effect is Extract<Effect, { kind: typeof kind }> & { at: number } => effect.kind === kind,
-      ),
+      entries.filter((entry): entry is Extract<Entry, { kind: typeof kind }> => entry.kind === kind),
   }
 }

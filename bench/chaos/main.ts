@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRandom } from './random.ts'
 import type { Scenario } from './run.ts'
@@ -19,10 +17,6 @@ import { platformOutage } from './scenarios/platform-outage.ts'
 import { redisOutage } from './scenarios/redis-outage.ts'
 import { rolling } from './scenarios/rolling.ts'
 import { soak } from './scenarios/soak.ts'
-
-/** Violations that are printed; the others go to a file. */
-const SHOWN = 20
-const dataFolder = new URL('../../.data/chaos', import.meta.url).pathname
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -49,11 +43,13 @@ const { values } = parseArgs({
   },
 })
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000))
-const chosen = values.only ? scenarios.filter(({ name }) => values.only?.includes(name)) : scenarios
-if (chosen.length === 0) {
-  say(`There is no such scenario. There are: ${scenarios.map(({ name }) => name).join(', ')}.`)
+const names = scenarios.map(({ name }) => name)
+const unknown = values.only?.find((name) => !names.includes(name))
+if (unknown !== undefined) {
+  say(`There is no scenario “${unknown}”. The scenarios are ${names.join(', ')}.`)
   process.exit(2)
 }
+const chosen = scenarios.filter(({ name }) => values.only?.includes(name) ?? true)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 say(`seed ${seed}\n`)
@@ -62,19 +58,13 @@ for (const { name, shows, run } of chosen) {
   const began = performance.now()
   say(`${name}: ${shows}`)
   const { figures, violations } = await run({
-    seed,
     random: createRandom(seed).fork(name),
     minutes: Number(values.minutes),
     seeds: Number(values.seeds),
     say: (line) => say(`  … ${line}`),
   })
   for (const [what, figure] of Object.entries(figures)) say(`  ${what}: ${figure}`)
-  for (const violation of violations.slice(0, SHOWN)) say(`  VIOLATION ${violation}`)
-  if (violations.length > SHOWN) {
-    mkdirSync(dataFolder, { recursive: true })
-    writeFileSync(join(dataFolder, `${name}.txt`), violations.join('\n'))
-    say(`  … all of them are in ${join(dataFolder, `${name}.txt`)}`)
-  }
+  for (const violation of violations) say(`  VIOLATION ${violation}`)
   failed ||= violations.length > 0
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   say(`  ${violations.length} violations, ${seconds} s\n`)

@@ -1,11 +1,11 @@
-/** Numbers that look random and are the same for the same seed, so that a run can be had again. */
+/** Pseudorandom numbers: the same seed gives the same numbers, so that a run can be repeated. */
 export interface Random {
   /** From 0 to below 1. */
   next(): number
   /** A whole number from 0 to below `below`. */
   below(below: number): number
   pick<Item>(items: readonly [Item, ...Item[]]): Item
-  /** A generator of its own, so that what one part draws does not move the others. */
+  /** A generator of its own, which the draws of other parts do not change. */
   fork(name: string | number): Random
 }
 

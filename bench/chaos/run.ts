@@ -6,80 +6,99 @@ import { type HostProcess, type HostProcessOptions, startHost } from './host-pro
 import { createRandom, type Random } from './random.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 import { createSender, type Sender } from './sender.ts'
-import { createWorld, type World } from './world.ts'
+import { type Outside, startOutside } from './world.ts'
 
-/** What a scenario is started with. */
+/** The options of a scenario. */
 export interface ScenarioOptions {
-  seed: number
   random: Random
-  /** How long a scenario that can be of any length lasts. */
+  /** The length of a scenario that has no length of its own. */
   minutes: number
-  /** How often each thing is tried, where that can be chosen. */
+  /** How often a scenario repeats each case. */
   seeds: number
   say(line: string): void
 }
 
-/** What came of a scenario. */
+/** The outcome of a scenario. */
 export interface Findings {
-  /** What was counted, by name. */
+  /** The counts, by name. */
   figures: Record<string, number | string>
-  /** Everything that must not have happened; empty is good. */
+  /** Everything that must not happen. */
   violations: string[]
 }
 
-/** One thing to be shown. */
+/** A promise of the host, put to the test. */
 export interface Scenario {
   name: string
   shows: string
   run(options: ScenarioOptions): Promise<Findings>
 }
 
-/** A world with hosts in it. */
-export interface Arrangement extends World {
+/** Hosts, with everything outside them. */
+export interface World extends Outside {
   hosts: HostProcess[]
   sender: Sender
-  /** Where the store is one. */
+  /** If the hosts keep their deliveries there. */
   redis: RedisServer | undefined
-  /** Every write to the store, as the hosts told it; a scenario may empty it. */
+  /** Every write to the store, as the hosts report it. A scenario may empty the list. */
   storeWrites: StoreWrite[]
 }
 
-/** How a world is arranged. */
-export interface ArrangementOptions extends Pick<HostProcessOptions, 'leaseMs' | 'settleMs'> {
+/** How hosts are started. */
+export interface WorldOptions extends Pick<HostProcessOptions, 'leaseMs' | 'settleMs'> {
   store: 'redis' | 'sqlite'
   hosts: number
   random?: Random
   environment?: Record<string, string>
 }
 
-/** Starts a world with hosts, runs `body` in it, and ends everything that it started, whatever happens. */
+/** Starts hosts and everything outside them, runs `body`, and ends what it has started. */
 export async function arranged<Result>(
-  { store, hosts: count, random = createRandom(1), environment = {}, ...options }: ArrangementOptions,
-  body: (arrangement: Arrangement) => Promise<Result>,
+  { store, hosts: count, random = createRandom(1), environment, ...options }: WorldOptions,
+  body: (world: World) => Promise<Result>,
 ): Promise<Result> {
-  const world = await createWorld()
+  const outside = await startOutside()
   const folder = mkdtempSync(join(tmpdir(), 'chaos-'))
   const redis = store === 'redis' ? await startRedis() : undefined
   const hosts: HostProcess[] = []
   const storeWrites: StoreWrite[] = []
-  const onStoreWrite = (write: StoreWrite) => void storeWrites.push(write)
+  const hostOptions = {
+    ...options,
+    onStoreWrite: (write: StoreWrite) => void storeWrites.push(write),
+    environment: {
+      ...outside.variables,
+      DELIVERY_STORE: redis?.url ?? `sqlite:${join(folder, 'deliveries.db')}`,
+      ...environment,
+    },
+  }
   try {
-    const common = world.environment(redis?.url ?? `sqlite:${join(folder, 'deliveries.db')}`)
-    const started = await Promise.allSettled(
-      Array.from({ length: count }, () =>
-        startHost({ ...options, onStoreWrite, environment: { ...common, ...environment } }),
-      ),
-    )
+    const started = await Promise.allSettled(Array.from({ length: count }, () => startHost(hostOptions)))
     for (const start of started) {
       if (start.status === 'rejected') throw start.reason
       hosts.push(start.value)
     }
-    const sender = createSender(hosts, world.journal, random)
-    return await body(Object.assign(world, { hosts, sender, redis, storeWrites }))
+    const sender = createSender(hosts, outside.journal, random)
+    return await body(Object.assign(outside, { hosts, sender, redis, storeWrites }))
   } finally {
     for (const host of hosts) host.kill()
     await redis?.close()
-    await world.close()
+    await outside.close()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Runs a scenario with one host on SQLite and at the same time with one on Redis. */
+export async function onBothStores(
+  random: Random,
+  body: (world: World, random: Random) => Promise<Findings>,
+): Promise<Findings> {
+  const findings: Findings = { figures: {}, violations: [] }
+  const runs = (['sqlite', 'redis'] as const).map((store) =>
+    arranged({ store, hosts: 1, random: random.fork(store) }, async (world) => {
+      const { figures, violations } = await body(world, random.fork(store))
+      findings.violations.push(...violations.map((violation) => `${store}: ${violation}`))
+      for (const [name, figure] of Object.entries(figures)) findings.figures[`${store} ${name}`] = figure
+    }),
+  )
+  await Promise.all(runs)
+  return findings
 }

@@ -1,34 +1,32 @@
+import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A proxy in front of a server, which uses no connection twice. */
+/** A proxy that passes one request on each connection. */
 export interface StaleProxy {
   url: string
-  /** Connections on which a second request broke. */
+  /** The server behind the proxy. */
+  target: string
+  /** The connections that broke at a second request. */
   readonly broken: number
-  close(): Promise<void>
+  close(): void
 }
 
 /**
- * Passes one request on each connection, and cuts the connection at the first byte of a second one: as a
- * provider does that closes an idle connection at the very moment at which a client writes to it.
+ * Starts a proxy that cuts a connection at the first byte of its second request, like a provider that closes an
+ * idle connection at the moment of the next request.
  */
-export async function startStaleProxy(target: string): Promise<StaleProxy> {
-  const { hostname, port } = new URL(target)
+export async function startStaleProxy(): Promise<StaleProxy> {
   const sockets = new Set<Socket>()
   let broken = 0
   const server = createServer((client) => {
     let answered = false
+    const { hostname, port } = new URL(proxy.target)
     const upstream = connect(Number(port), hostname)
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => sockets.delete(socket))
-    }
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => {}))
     client.on('data', (bytes) => {
       if (!answered) return void upstream.write(bytes)
       broken += 1
       client.destroy()
-      upstream.destroy()
     })
     upstream.on('data', (bytes) => {
       answered = true
@@ -36,17 +34,19 @@ export async function startStaleProxy(target: string): Promise<StaleProxy> {
     })
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.end())
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
   const address = server.address()
-  return {
+  const proxy: StaleProxy = {
     url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+    target: '',
     get broken() {
       return broken
     },
-    async close() {
+    close() {
       for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
+      server.close()
     },
   }
+  return proxy
 }

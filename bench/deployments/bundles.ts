@@ -1,14 +1,9 @@
-/**
- * The bundles of the host, each alone in an empty folder, where nothing else can be loaded.
- *
- * @module
- */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-/** What the host is bundled for, each with its file. */
+/** The bundle of each deployment target. */
 export const bundles = {
   node: 'node.js',
   lambda: 'lambda.mjs',
@@ -22,17 +17,15 @@ export type TargetName = keyof typeof bundles
 const pathOf = (name: TargetName) => new URL(`../../apps/server/dist/${bundles[name]}`, import.meta.url)
 
 /** The text of a bundle. */
-export function readBundle(name: TargetName): string {
-  return readFileSync(pathOf(name), 'utf8')
-}
+export const readBundle = (name: TargetName) => readFileSync(pathOf(name), 'utf8')
 
-/** How large a bundle is, in bytes: as it is, and as gzip. */
+/** The size of a bundle in bytes, plain and as gzip. */
 export function weighBundle(name: TargetName): { bytes: number; gzipped: number } {
   const content = readFileSync(pathOf(name))
   return { bytes: content.byteLength, gzipped: gzipSync(content, { level: 9 }).byteLength }
 }
 
-/** Copies a bundle into an empty folder. */
+/** Copies a bundle into an empty folder, from where it can load no other module. */
 export function putAlone(name: TargetName): { folder: string; file: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'host-'))
   const file = join(folder, `${name}.mjs`)

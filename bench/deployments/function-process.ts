@@ -1,26 +1,26 @@
 /**
- * A function as a process of its own, which is halted whenever it has answered, as platforms halt functions: what
- * it does after its answer is not done.
+ * A function in a process of its own, which is halted after each response, as platforms halt functions: work that
+ * goes on after the response is lost.
  *
  * @module
  */
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
-import { type Served, serve } from '@org/core/testing'
+import { once } from 'node:events'
+import { serve } from '@org/core/testing'
+import { launchNode } from '../shared/processes.ts'
 import { putAlone } from './bundles.ts'
 import { toGatewayEvent, toResponse } from './lambda-gateway.ts'
 import type { Target, Variables } from './target.ts'
 
-/** One call of a function, as it reaches the process. */
+/** A call of a function, as its process gets it. */
 export interface Call {
   id: number
   payload: unknown
 }
 
-/** What became of it. */
+/** The outcome of a call. */
 export type Outcome = { id: number } & ({ answer: unknown } | { failure: string })
 
-/** A request or a response in plain data; the body as base64. */
+/** A response in plain data; the body is base64. */
 export interface HttpParts {
   status: number
   headers: [name: string, value: string][]
@@ -34,7 +34,7 @@ export interface FunctionProcess {
   close(): void
 }
 
-/** Runs the bundle for Lambda behind what makes events of requests. */
+/** Runs the bundle for Lambda behind a gateway. */
 export async function startLambda(variables: Variables): Promise<Target> {
   const running = await startFunction('lambda', variables)
   return serveFunction(running, async (request) =>
@@ -58,7 +58,7 @@ async function serveFunction(
   running: FunctionProcess,
   handle: (request: Request) => Promise<Response>,
 ): Promise<Target> {
-  const server: Served = await serve(handle)
+  const server = await serve(handle)
   return {
     url: server.url,
     log: running.log,
@@ -69,50 +69,45 @@ async function serveFunction(
   }
 }
 
-/** Runs a bundle as a process, which has nothing but these variables, and halts it until it is called. */
+/** Runs a bundle with only these variables, and halts it until it is called. */
 export async function startFunction(
   kind: 'lambda' | 'vercel',
   variables: Variables,
 ): Promise<FunctionProcess> {
   const { folder, file, remove } = putAlone(kind)
   const program = new URL('function-program.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [program, kind, file], {
+  const { child, exit, log } = launchNode(program, {
+    parameters: [kind, file],
     cwd: folder,
-    env: variables,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    environment: variables,
+    ipc: true,
   })
-  const log: string[] = []
-  for (const output of [child.stdout, child.stderr]) {
-    if (output) createInterface({ input: output }).on('line', (line) => log.push(line))
-  }
-  const waiting = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>()
-  let calls = 0
-
-  await new Promise<void>((resolve, reject) => {
-    child.once('message', () => resolve())
-    child.once('exit', () => reject(new Error(`The function did not start: ${log.join('\n')}`)))
-  })
+  const ended = exit.then(() => Promise.reject(new Error(`The function ended: ${log.join('\n')}`)))
+  await Promise.race([once(child, 'message'), ended])
+  const calls = new Map<number, (outcome: Outcome) => void>()
+  let number = 0
   child.on('message', (outcome: Outcome) => {
-    const caller = waiting.get(outcome.id)
-    waiting.delete(outcome.id)
-    if (waiting.size === 0) child.kill('SIGSTOP')
-    if ('failure' in outcome) caller?.reject(new Error(outcome.failure))
-    else caller?.resolve(outcome.answer)
+    const settle = calls.get(outcome.id)
+    calls.delete(outcome.id)
+    if (calls.size === 0) child.kill('SIGSTOP')
+    settle?.(outcome)
   })
-  child.once('exit', () => {
-    for (const { reject } of waiting.values()) reject(new Error('The function ended in the middle.'))
-  })
+  // Each call waits for the end by itself.
+  ended.catch(() => {})
   child.kill('SIGSTOP')
 
   return {
     log,
-    call: (payload) =>
-      new Promise((resolve, reject) => {
-        calls += 1
-        waiting.set(calls, { resolve, reject })
-        child.kill('SIGCONT')
-        child.send({ id: calls, payload } satisfies Call)
-      }),
+    async call(payload) {
+      number += 1
+      const id = number
+      const settled = new Promise<Outcome>((resolve) => calls.set(id, resolve))
+      child.kill('SIGCONT')
+      child.send({ id, payload } satisfies Call)
+      const outcome = await Promise.race([settled, ended])
+      if ('failure' in outcome) throw new Error(outcome.failure)
+      return outcome.answer
+    },
     close() {
       child.kill('SIGKILL')
       remove()

@@ -1,5 +1,5 @@
 /**
- * A function as its platform runs it: `node function-program.ts lambda|vercel <bundle>`. Each message is one call.
+ * Runs a function as its platform does: `node function-program.ts lambda|vercel <bundle>`. Each message is a call.
  *
  * @module
  */

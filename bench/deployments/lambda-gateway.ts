@@ -1,6 +1,8 @@
 /**
- * The part of AWS that stands before a function: from HTTP to an event of payload format 2.0, which HTTP APIs and
- * function URLs both send, and back.
+ * The gateway of AWS: it makes an event in payload format 2.0 of a request, as HTTP APIs and function URLs do, and a
+ * response of the function's result.
+ *
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
  *
  * @module
  */
@@ -10,10 +12,10 @@ import type {
   LambdaFunctionURLEvent,
 } from 'aws-lambda'
 
-/** Bodies of these arrive as text, all others as base64. */
+/** Bodies of these content types arrive as text, all others as base64. */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml))\b/i
 
-/** The event that an HTTP API makes of a request. */
+/** Makes the event of an HTTP API. */
 export async function toGatewayEvent(request: Request): Promise<APIGatewayProxyEventV2> {
   return toEvent(request, {
     accountId: '123456789012',
@@ -23,7 +25,7 @@ export async function toGatewayEvent(request: Request): Promise<APIGatewayProxyE
   })
 }
 
-/** The event that a function URL makes of a request. */
+/** Makes the event of a function URL. */
 export async function toFunctionUrlEvent(request: Request): Promise<LambdaFunctionURLEvent> {
   return toEvent(request, {
     accountId: 'anonymous',
@@ -83,7 +85,7 @@ async function toEvent(request: Request, api: Api): Promise<APIGatewayProxyEvent
   }
 }
 
-/** The response that AWS makes of what a function returned. */
+/** Makes a response of the function's result. */
 export function toResponse(result: APIGatewayProxyStructuredResultV2): Response {
   const { statusCode = 200, headers = {}, body = '', isBase64Encoded = false, cookies = [] } = result
   const all = new Headers()

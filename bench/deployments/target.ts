@@ -5,7 +5,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 export interface Target {
   /** Without a slash at the end. */
   url: string
-  /** What it has written to its log so far. */
+  /** The lines of its log so far. */
   log: readonly string[]
   close(): Promise<void>
 }

@@ -1,12 +1,12 @@
 /**
- * Every way to deploy the host, configured as in production.
+ * Every way to deploy the host, with its configuration in production.
  *
  * @module
  */
 import { TENANT_TOKEN } from '../../apps/sandbox/src/world.ts'
-import type { TargetName } from './bundles.ts'
+import { launchNode } from '../shared/processes.ts'
+import { putAlone, type TargetName } from './bundles.ts'
 import { startLambda, startVercel } from './function-process.ts'
-import { startNode } from './node-process.ts'
 import type { Target, Variables } from './target.ts'
 import { startWorker } from './worker-process.ts'
 
@@ -18,7 +18,7 @@ export const targets: Readonly<Record<TargetName, (variables: Variables) => Prom
   worker: startWorker,
 }
 
-/** What makes a configuration of the sandbox one of production. */
+/** Makes the sandbox's configuration one of production. */
 export function inProduction(variables: Variables, deliveryStore: string): Variables {
   return {
     ...variables,
@@ -26,5 +26,19 @@ export function inProduction(variables: Variables, deliveryStore: string): Varia
     CORS_ORIGINS: 'https://app.example.com',
     ENV_REFERENCE_ALLOW: TENANT_TOKEN,
     DELIVERY_STORE: deliveryStore,
+  }
+}
+
+async function startNode(variables: Variables): Promise<Target> {
+  const { folder, file, remove } = putAlone('node')
+  const host = launchNode(file, { cwd: folder, environment: variables })
+  const [, port] = await host.line(/"port":(\d+)/)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    log: host.log,
+    async close() {
+      await host.stop()
+      remove()
+    },
   }
 }

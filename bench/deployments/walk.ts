@@ -1,5 +1,5 @@
 /**
- * The walk of the sandbox, through a host that runs elsewhere.
+ * The walk of the sandbox, through a host outside this process.
  *
  * @module
  */
@@ -13,16 +13,16 @@ import { startWorld } from '../../apps/sandbox/src/world.ts'
 const webhookSecret = `whsec_${btoa('a secret of the platform')}`
 const WIDTH = 120
 
-/** Every walk, without the step in which the host waits for as long as a provider asks it to. */
+/** Every walk, without the step in which the host waits for a busy provider. */
 export const quickWalks: readonly Walk[] = allWalks.map((walk) => ({
   ...walk,
   steps: walk.steps.filter(({ title }) => !title.includes('while the provider is busy')),
 }))
 
 /**
- * Goes through every step of the walks, with signed events.
+ * Takes every step of the walks, with signed events.
  *
- * @returns how it ended, and what was printed
+ * @returns the summary, and the printed output
  */
 export async function walkThrough(
   startHost: StartHost,

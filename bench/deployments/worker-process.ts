@@ -4,17 +4,8 @@ import { workerd } from '../../tooling/runtimes/targets.ts'
 import { readBundle } from './bundles.ts'
 import type { Target, Variables } from './target.ts'
 
-/** What a Worker may be given beside its variables. */
-export interface WorkerOptions {
-  /** Certificates, in PEM, that its connections trust. */
-  trustedCertificates?: string[]
-}
-
-/** Runs the bundle for Workers in workerd, the runtime of Cloudflare. */
-export async function startWorker(
-  variables: Variables,
-  { trustedCertificates = [] }: WorkerOptions = {},
-): Promise<Target> {
+/** Runs the bundle for Workers in workerd, Cloudflare's runtime. */
+export async function startWorker(variables: Variables): Promise<Target> {
   const log: string[] = []
   const collect = (output: Readable) => output.on('data', (chunk) => log.push(String(chunk)))
   const miniflare = new Miniflare({
@@ -25,7 +16,7 @@ export async function startWorker(
     compatibilityFlags: ['nodejs_compat'],
     bindings: Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined)),
     outboundService: {
-      network: { allow: ['public', 'private'], tlsOptions: { trustBrowserCas: true, trustedCertificates } },
+      network: { allow: ['public', 'private'], tlsOptions: { trustBrowserCas: true } },
     },
     cf: false,
     handleRuntimeStdio(stdout: Readable, stderr: Readable) {

@@ -1,83 +1,33 @@
 import { checkPublished, sentTwice } from '../checks.ts'
 import { pause, until } from '../clock.ts'
-import { addressOf, created, deleted, sendEmail } from '../events.ts'
+import { addressOf, created, type Delivery, deleted, sendEmail } from '../events.ts'
 import type { HostProcess } from '../host-process.ts'
-import { type Arrangement, arranged, type Findings, type ScenarioOptions } from '../run.ts'
-import type { Delivery } from '../sender.ts'
+import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
 const LEASE_MS = 700
 
-/** Where a holder is stopped: at a write to its store, or at a call that it makes. */
+/** Where the holder of a lease is halted: at a write to its store, or at a call that it makes. */
 type PausePoint = { at: 'store'; number: number; when: 'before' | 'after' } | { at: 'call'; number: number }
 
-/** A holder that is stopped for twice its lease, and goes on. */
-export const pausedHolder = {
+/** The holder of a lease is halted for twice the lease, and goes on. */
+export const pausedHolder: Scenario = {
   name: 'pause',
   shows: 'SIGSTOP at every step for twice the lease, another host takes over, SIGCONT: nothing late arrives',
-  run: ({ random, seeds }: ScenarioOptions) =>
-    arranged({ store: 'redis', hosts: 2, random, leaseMs: LEASE_MS, settleMs: LEASE_MS }, (arrangement) =>
-      pauseEverywhere(arrangement, { rounds: Math.max(1, Math.round(seeds / 4)) }),
+  run: ({ random, seeds }) =>
+    arranged({ store: 'redis', hosts: 2, random, leaseMs: LEASE_MS, settleMs: LEASE_MS }, (world) =>
+      pauseEverywhere(world, { rounds: Math.max(1, Math.round(seeds / 4)) }),
     ),
 }
 
-const creationPoints: readonly PausePoint[] = [
-  ...[1, 2, 3, 4, 5, 6].flatMap((number) =>
-    (['before', 'after'] as const).map((when) => ({ at: 'store', number, when }) as const),
-  ),
-  ...[1, 2, 3, 4, 5, 6, 7].map((number) => ({ at: 'call', number }) as const),
-]
-const sendPoints: readonly PausePoint[] = [
-  ...[1, 2].flatMap((number) =>
-    (['before', 'after'] as const).map((when) => ({ at: 'store', number, when }) as const),
-  ),
-  { at: 'call', number: 1 },
-]
-
-/** Stops one host at every point, and lets the other take over. */
-export async function pauseEverywhere(
-  arrangement: Arrangement,
-  { rounds, creations = creationPoints, sends = sendPoints }: PauseOptions,
-): Promise<Findings> {
-  const { sender, journal, platform, idp } = arrangement
-  const violations: string[] = []
-  const figures = {
-    pauses: 0,
-    'taken over': 0,
-    'late calls': 0,
-    outcome_unknown: 0,
-  }
-  const count = (paused: Paused) => {
-    figures.pauses += 1
-    figures['late calls'] += paused.late.length
-    if (paused.takenOver) figures['taken over'] += 1
-  }
-
-  for (let round = 0; round < rounds; round += 1) {
-    for (const point of creations) {
-      const deployment = `dep_${round}_${point.at}_${point.number}_${'when' in point ? point.when : ''}`
-      platform.addDeployment({ id: deployment })
-      const before = journal.of('application created').length
-      const paused = await pauseAt(arrangement, created(deployment, deployment), point)
-      count(paused)
-      const made = journal.of('application created').length - before
-      if (made !== 1) violations.push(`${deployment}: ${made} applications were made`)
-      for (const call of paused.late) violations.push(`${deployment}: ${call} came late`)
-      violations.push(...checkPublished(arrangement, deployment))
-      await sender.untilAnswered(deleted(deployment))
-      if (idp.applications.size > 0) violations.push(`${deployment}: its application is left`)
-    }
-    for (const point of sends) {
-      const id = `mail_${round}_${point.at}_${point.number}_${'when' in point ? point.when : ''}`
-      const paused = await pauseAt(arrangement, sendEmail(id), point)
-      count(paused)
-      if (paused.code === 'outcome_unknown') figures.outcome_unknown += 1
-      for (const call of paused.late) violations.push(`${id}: ${call} came late`)
-      const sent = journal.of('mail accepted').filter(({ to }) => to === addressOf(id)).length
-      if (paused.code !== 'outcome_unknown' && sent !== 1) violations.push(`${id}: sent ${sent} times`)
-    }
-  }
-  violations.push(...sentTwice(arrangement))
-  return { figures, violations }
+function pointsOf(writes: number, calls: number): readonly PausePoint[] {
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+  return [
+    ...numbers(writes).flatMap((number): PausePoint[] => [
+      { at: 'store', number, when: 'before' },
+      { at: 'store', number, when: 'after' },
+    ]),
+    ...numbers(calls).map((number): PausePoint => ({ at: 'call', number })),
+  ]
 }
 
 interface PauseOptions {
@@ -86,20 +36,62 @@ interface PauseOptions {
   sends?: readonly PausePoint[]
 }
 
+/** Halts one host at every point, while the other takes over. */
+export async function pauseEverywhere(
+  world: World,
+  { rounds, creations = pointsOf(6, 7), sends = pointsOf(2, 1) }: PauseOptions,
+): Promise<Findings> {
+  const { sender, journal, platform, idp } = world
+  const violations: string[] = []
+  const figures = { pauses: 0, 'taken over': 0, 'late calls': 0, outcome_unknown: 0 }
+  async function pauseDuring(delivery: Delivery, point: PausePoint): Promise<Paused> {
+    const paused = await pauseAt(world, delivery, point)
+    figures.pauses += 1
+    figures['late calls'] += paused.late.length
+    if (paused.takenOver) figures['taken over'] += 1
+    for (const call of paused.late) violations.push(`${delivery.id}: ${call} came late`)
+    return paused
+  }
+
+  for (let round = 0; round < rounds; round += 1) {
+    const nameOf = (point: PausePoint) => `${round}_${Object.values(point).join('_')}`
+    for (const point of creations) {
+      const deployment = `dep_${nameOf(point)}`
+      platform.addDeployment({ id: deployment })
+      const before = journal.of('application created').length
+      await pauseDuring(created(deployment, deployment), point)
+      const made = journal.of('application created').length - before
+      if (made !== 1) violations.push(`${deployment}: ${made} applications were made`)
+      violations.push(...checkPublished(world, deployment))
+      await sender.untilAnswered(deleted(deployment))
+      if (idp.applications.size > 0) violations.push(`${deployment}: its application is left`)
+    }
+    for (const point of sends) {
+      const id = `mail_${nameOf(point)}`
+      const { code } = await pauseDuring(sendEmail(id), point)
+      const sent = journal.timesSent.get(addressOf(id)) ?? 0
+      if (code === 'outcome_unknown') figures.outcome_unknown += 1
+      else if (sent !== 1) violations.push(`${id}: sent ${sent} times`)
+    }
+  }
+  violations.push(...sentTwice(world))
+  return { figures, violations }
+}
+
 interface Paused {
-  /** Calls that change something, made after the holder woke. */
+  /** Calls with an effect that the holder made after it woke. */
   late: string[]
   takenOver: boolean
   code: unknown
 }
 
-async function pauseAt(arrangement: Arrangement, delivery: Delivery, point: PausePoint): Promise<Paused> {
-  const { sender, hosts } = arrangement
+async function pauseAt(world: World, delivery: Delivery, point: PausePoint): Promise<Paused> {
+  const { sender, hosts } = world
   const [holder, other] = hosts
   if (!holder || !other) throw new Error('There are not two hosts.')
-  const stopped = await stopAt(arrangement, holder, point)
+  const { reached } = await stopAt(world, holder, point)
   const first = sender.once(delivery, 0)
-  await Promise.race([stopped.reached, first])
+  await Promise.race([reached, first])
   await pause(LEASE_MS)
   const began = Date.now()
   let answer = await sender.once(delivery, 1)
@@ -110,34 +102,34 @@ async function pauseAt(arrangement: Arrangement, delivery: Delivery, point: Paus
   await pause(LEASE_MS)
 
   const late: string[] = []
-  arrangement.atStep = ({ to, method, path, when }) => {
+  world.atStep = ({ to, method, path, when }) => {
     if (when === 'before' && method !== 'GET') late.push(`${method} ${to}${path}`)
   }
   holder.resume()
   await first
   await pause(100)
-  arrangement.atStep = () => {}
+  world.atStep = () => {}
   return { late, takenOver: !answer.replayed, code: answer.body.code }
 }
 
-/** Has a holder stop at a point. */
+/** Makes a holder stop at a point; `reached` resolves when it has stopped. */
 async function stopAt(
-  arrangement: Arrangement,
+  world: World,
   holder: HostProcess,
   point: PausePoint,
 ): Promise<{ reached: Promise<void> }> {
   if (point.at === 'store') {
     await holder.signalAtWrite({ write: point.number, when: point.when, signal: 'SIGSTOP' })
-    return { reached: until('the holder has stopped', () => holder.stopped, 5_000).catch(() => {}) }
+    return { reached: until('the holder stops', () => holder.stopped, 5_000).catch(() => {}) }
   }
   let calls = 0
   const reached = new Promise<void>((resolve) => {
-    arrangement.atStep = ({ when }) => {
+    world.atStep = ({ when }) => {
       if (when === 'before') calls += 1
       if (when !== 'after' || calls !== point.number) return
-      // Its call has taken effect; the answer waits for it in the socket.
+      // The call has taken effect; its response waits in the socket.
       holder.pause()
-      arrangement.atStep = () => {}
+      world.atStep = () => {}
       resolve()
     }
   })

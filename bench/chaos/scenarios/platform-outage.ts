@@ -1,16 +1,14 @@
 import { checkPublished, tally } from '../checks.ts'
 import { created } from '../events.ts'
-import { type Arrangement, arranged, type Findings, type ScenarioOptions } from '../run.ts'
+import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
-const ALWAYS = { times: Number.POSITIVE_INFINITY }
-
-/** A platform that takes no callbacks for a while. */
-export const platformOutage = {
+/** A platform that refuses callbacks for a while. */
+export const platformOutage: Scenario = {
   name: 'platform-outage',
   shows: 'the platform answers 503 for a while: applications are kept, and published once it is back',
-  run: ({ random, seeds }: ScenarioOptions) =>
-    arranged({ store: 'sqlite', hosts: 1, random }, (arrangement) =>
-      outlastPlatform(arrangement, {
+  run: ({ random, seeds }) =>
+    arranged({ store: 'sqlite', hosts: 1, random }, (world) =>
+      outlastPlatform(world, {
         deployments: seeds > 1 ? 10 : 3,
         tries: seeds > 1 ? 3 : 1,
         callbacks: /^\/deployments\/.+\/.+$/,
@@ -18,22 +16,22 @@ export const platformOutage = {
     ),
 }
 
-/** Creates deployments while no callback gets through, and again when it does. */
+/** Creates deployments while every callback fails, and again afterwards. */
 export async function outlastPlatform(
-  arrangement: Arrangement,
+  world: World,
   { deployments, tries, callbacks }: { deployments: number; tries: number; callbacks: RegExp },
 ): Promise<Findings> {
-  const { sender, platform, idp, journal } = arrangement
+  const { sender, platform, idp, journal } = world
   const violations: string[] = []
   const ids = Array.from({ length: deployments }, (_, index) => `dep_${index}`)
   for (const id of ids) platform.addDeployment({ id })
 
-  platform.faults.add({ path: callbacks, status: 503, ...ALWAYS })
+  platform.faults.add({ path: callbacks, status: 503, times: Number.POSITIVE_INFINITY })
   for (let round = 0; round < tries; round += 1) {
     const answers = await Promise.all(ids.map((id) => sender.once(created(id, id))))
     for (const { status, body } of answers) {
       if (status !== 502 || body.retryable !== true)
-        violations.push(`an answer was ${status} ${JSON.stringify(body)}`)
+        violations.push(`a response was ${status} ${JSON.stringify(body)}`)
     }
     if (idp.applications.size !== deployments)
       violations.push(`${idp.applications.size} applications were kept`)
@@ -42,7 +40,7 @@ export async function outlastPlatform(
 
   platform.faults.clear()
   await Promise.all(ids.map((id) => sender.untilAnswered(created(id, id))))
-  for (const id of ids) violations.push(...checkPublished(arrangement, id))
+  for (const id of ids) violations.push(...checkPublished(world, id))
   const made = journal.of('application created').length
   if (made !== deployments) violations.push(`${made} applications were made for ${deployments} deployments`)
   const gone = journal.of('application deleted').length

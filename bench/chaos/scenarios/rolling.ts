@@ -1,66 +1,54 @@
-import { sentTwice, tally, timesSent } from '../checks.ts'
-import { pause } from '../clock.ts'
+import { sentTwice, statusAndCode, tally } from '../checks.ts'
+import { pause, startLoad } from '../clock.ts'
 import { addressOf, sendEmail } from '../events.ts'
-import { type Arrangement, arranged, type Findings, type ScenarioOptions } from '../run.ts'
-import type { Answer, Delivery } from '../sender.ts'
+import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
 /** Hosts that are replaced one by one. */
-export const rolling = {
+export const rolling: Scenario = {
   name: 'rolling',
   shows: 'two hosts are restarted in turn by SIGTERM, under load: nothing lost, nothing twice',
-  run: ({ random, seeds }: ScenarioOptions) =>
-    arranged({ store: 'redis', hosts: 2, random, leaseMs: 2_000 }, (arrangement) =>
-      restartInTurn(arrangement, { restarts: seeds > 1 ? 10 : 2, perSecond: 100 }),
+  run: ({ random, seeds }) =>
+    arranged({ store: 'redis', hosts: 2, random, leaseMs: 2_000 }, (world) =>
+      restartInTurn(world, { restarts: seeds > 1 ? 10 : 2, perSecond: 100 }),
     ),
 }
 
 /** Restarts the hosts in turn while mails are sent. */
 export async function restartInTurn(
-  arrangement: Arrangement,
+  world: World,
   { restarts, perSecond }: { restarts: number; perSecond: number },
 ): Promise<Findings> {
-  const { sender, hosts, journal, mail } = arrangement
+  const { sender, hosts, journal, mail } = world
   const violations: string[] = []
-  const finals: Promise<{ delivery: Delivery; answer: Answer }>[] = []
-  const codes: (number | null)[] = []
-  // Slow enough that there is always something under way.
+  const codes: (number | null | undefined)[] = []
+  // Slow, so that a mail is always in flight.
   mail.faults.add({ path: '/email', delayMs: 50, times: Number.POSITIVE_INFINITY })
-  let loading = true
-  async function load(): Promise<void> {
-    const began = performance.now()
-    for (let number = 0; loading; number += 1) {
-      const delivery = sendEmail(`mail_${number}`)
-      finals.push(sender.untilAnswered(delivery).then((answer) => ({ delivery, answer })))
-      await pause(Math.max(0, began + (number * 1_000) / perSecond - performance.now()))
-    }
-  }
-  const loaded = load()
+  const endLoad = startLoad(perSecond, async (number) => {
+    const delivery = sendEmail(`mail_${number}`)
+    return { delivery, answer: await sender.untilAnswered(delivery) }
+  })
   await pause(500)
   for (let restart = 0; restart < restarts; restart += 1) {
     const host = hosts[restart % hosts.length]
-    const code = await host?.stop()
-    codes.push(code ?? null)
+    const code = await host?.process.stop()
+    codes.push(code)
     if (code !== 0) violations.push(`restart ${restart} ended with ${code}`)
     await host?.restart()
     await pause(200)
   }
-  loading = false
-  await loaded
-
-  const answered = await Promise.all(finals)
-  const times = timesSent(arrangement)
-  for (const { delivery, answer } of answered) {
-    const sent = times.get(addressOf(delivery.id)) ?? 0
+  const ended = await endLoad()
+  for (const { delivery, answer } of ended) {
+    const sent = journal.timesSent.get(addressOf(delivery.id)) ?? 0
     if (answer.status !== 200 || sent !== 1)
       violations.push(`${delivery.id}: ${answer.status} ${JSON.stringify(answer.body)}, sent ${sent} times`)
   }
-  violations.push(...sentTwice(arrangement))
+  violations.push(...sentTwice(world))
   return {
     figures: {
-      mails: finals.length,
+      mails: ended.length,
       restarts: codes.length,
       'exit codes': tally(codes, String),
-      tries: tally(journal.of('answer'), ({ status, code }) => (code ? `${status} ${code}` : status)),
+      attempts: tally(journal.of('answer'), statusAndCode),
     },
     violations,
   }

@@ -1,20 +1,20 @@
-import { sentTwice, tally } from '../checks.ts'
+import { sentTwice, statusAndCode, tally } from '../checks.ts'
 import { pause } from '../clock.ts'
-import { arranged, type Findings, type ScenarioOptions } from '../run.ts'
-import { disturb } from '../soak-disturbances.ts'
-import { checkLife, type Life, liveOn } from '../soak-lives.ts'
+import { arranged, type Scenario } from '../run.ts'
+import { disturb } from './soak-disturbances.ts'
+import { checkLife, type Life, live } from './soak-lives.ts'
 
 /** The lease of its hosts, in milliseconds. */
 const LEASE_MS = 2_000
 const PER_SECOND = 50
-/** Lives at a time. A platform has a queue: where hosts are away it does not press on them all the more. */
+/** The limit of lives at a time: a platform queues its events while no host is there. */
 const MAX_LIVING = 300
 
-/** Everything at once, for as long as is asked for. */
-export const soak = {
+/** Everything at once, for `minutes`. */
+export const soak: Scenario = {
   name: 'soak',
   shows: 'about 50 events a second, with kills, pauses and outages at random: no orphan, no double, no loss',
-  run: ({ random, minutes, say }: ScenarioOptions): Promise<Findings> =>
+  run: ({ random, minutes, say }) =>
     arranged(
       {
         store: 'redis',
@@ -24,11 +24,11 @@ export const soak = {
         settleMs: LEASE_MS,
         environment: { REQUEST_TIMEOUT_MS: '4000' },
       },
-      async (arrangement) => {
-        const { journal, idp, platform } = arrangement
+      async (world) => {
+        const { journal, idp, platform } = world
         const end = Date.now() + minutes * 60_000
         const lives: Promise<Life>[] = []
-        const disturbing = disturb(arrangement, {
+        const disturbing = disturb(world, {
           random: random.fork('disturbances'),
           leaseMs: LEASE_MS,
           end,
@@ -40,8 +40,8 @@ export const soak = {
         for (let number = 0; Date.now() < end; number += 1) {
           while (living >= MAX_LIVING) await pause(100)
           living += 1
-          lives.push(liveOn(arrangement, number, drawn.fork(number)).finally(() => (living -= 1)))
-          // A life has about 1.6 events, its redeliveries not counted.
+          lives.push(live(world, number, drawn.fork(number)).finally(() => (living -= 1)))
+          // A life has about 1.6 events, without redeliveries.
           await pause(Math.max(0, began + (number * 1_600) / PER_SECOND - performance.now()))
           const minute = Math.floor((performance.now() - began) / 60_000)
           if (minute > reported) {
@@ -52,13 +52,13 @@ export const soak = {
         await disturbing
         const ended = await Promise.all(lives)
 
-        const violations = ended.flatMap((life) => checkLife(arrangement, life))
-        violations.push(...sentTwice(arrangement))
-        for (const { falls } of arrangement.hosts) violations.push(...falls)
+        const violations = ended.flatMap((life) => checkLife(world, life))
+        violations.push(...sentTwice(world))
+        for (const { falls } of world.hosts) violations.push(...falls)
         for (const { delivery, log } of journal.of('host fault')) violations.push(`${delivery}: ${log}`)
         const kept = new Set(
-          ended.flatMap(({ deployment, deleted }) =>
-            deployment && !deleted ? [platform.deployments.get(deployment)?.outputs.applicationId] : [],
+          ended.flatMap(({ deployment, isDeleted }) =>
+            deployment && !isDeleted ? [platform.deployments.get(deployment)?.outputs.applicationId] : [],
           ),
         )
         const orphans = [...idp.applications.keys()].filter((id) => !kept.has(id))
@@ -70,11 +70,12 @@ export const soak = {
             lives: ended.length,
             deliveries: answers.length,
             'deliveries per second': Math.round(answers.length / ((performance.now() - began) / 1000)),
-            answers: tally(answers, ({ status, code }) => (code ? `${status} ${code}` : status)),
+            answers: tally(answers, statusAndCode),
             disturbances: tally(journal.of('disturbance'), ({ what }) => what),
             mails: journal.of('mail accepted').length,
-            'mails answered with outcome_unknown': ended.filter(({ code }) => code === 'outcome_unknown')
-              .length,
+            'mails answered with outcome_unknown': ended.filter(
+              ({ answer }) => answer.body.code === 'outcome_unknown',
+            ).length,
             'messages of batches that are unknown': ended.reduce((sum, { unknown }) => sum + unknown, 0),
             'applications created': journal.of('application created').length,
             'applications deleted': journal.of('application deleted').length,

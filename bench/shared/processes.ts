@@ -1,0 +1,207 @@
+/**
+ * Child processes. Each of them ends when this process ends, for whatever reason.
+ *
+ * @module
+ */
+import { type ChildProcess, type Serializable, type StdioOptions, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pinned } from './machine.ts'
+
+const START_MS = 30_000
+/** Longer than a host may take to finish its events after SIGTERM. */
+const STOP_MS = 30_000
+const LINES_KEPT = 1_000
+
+/** How a process is started. */
+export interface LaunchOptions {
+  parameters?: readonly string[]
+  /** The process sees `PATH` and these variables, and no others. */
+  environment?: Readonly<Record<string, string | undefined>>
+  cwd?: string
+  /** The core that the process is pinned to. */
+  core?: number
+  /** A file descriptor for standard output, which is piped otherwise. */
+  output?: number
+  /** Opens a channel for messages. */
+  ipc?: boolean
+  /** Gets each line of output; a line for which it returns `true` is not kept in the log. */
+  onLine?: (line: string) => boolean
+}
+
+/** A running process. */
+export interface Process {
+  child: ChildProcess
+  /** The newest lines of its output. */
+  log: readonly string[]
+  /** Resolves with the exit code; `null` after a signal. */
+  exit: Promise<number | null>
+  readonly alive: boolean
+  /**
+   * Resolves with the first line that matches.
+   *
+   * @throws if the process ends before, or after 30 seconds
+   */
+  line(pattern: RegExp): Promise<RegExpExecArray>
+  /** Sends SIGTERM, after 30 seconds SIGKILL, and resolves with the exit code. */
+  stop(): Promise<number | null>
+}
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Starts a command. */
+export function launch(command: string, options: LaunchOptions = {}): Process {
+  const { parameters = [], environment = {}, cwd, core, output, ipc = false, onLine } = options
+  const stdio: StdioOptions = ['ignore', output ?? 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])]
+  const env = { PATH: process.env.PATH, ...environment }
+  const child = spawn(...pinned(core, command, parameters), { stdio, env, cwd })
+  const log: string[] = []
+  const lines = new EventEmitter().setMaxListeners(0)
+  for (const stream of [child.stdout, child.stderr]) {
+    if (!stream) continue
+    createInterface({ input: stream }).on('line', (line) => {
+      if (!onLine?.(line) && log.push(line) > LINES_KEPT) log.shift()
+      lines.emit('line', line)
+    })
+  }
+  running.add(child)
+  const exit = new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null))
+    child.once('exit', resolve)
+  })
+  exit.then(() => running.delete(child))
+  const failure = (reason: string) =>
+    new Error(`${[command, ...parameters].slice(-3).join(' ')} ${reason}: ${log.slice(-8).join('\n')}`)
+  return {
+    child,
+    log,
+    exit,
+    get alive() {
+      return child.exitCode === null && child.signalCode === null
+    },
+    line: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (line: string) => {
+          const match = pattern.exec(line)
+          if (match) resolve(match)
+        }
+        log.forEach(look)
+        lines.on('line', look)
+        exit.then((code) => reject(failure(`ended with ${code}`)))
+        setTimeout(() => reject(failure('is not ready')), START_MS).unref()
+      }),
+    async stop() {
+      child.kill('SIGTERM')
+      const limit = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      return exit.finally(() => clearTimeout(limit))
+    },
+  }
+}
+
+/** Starts a program on Node. */
+export function launchNode(file: string, { parameters = [], ...options }: LaunchOptions = {}): Process {
+  return launch(process.execPath, { ...options, parameters: [file, ...parameters] })
+}
+
+/** The options with which Node runs the sources of this repository. */
+export const sourceOptions = ['--disable-warning=ExperimentalWarning', '--conditions=@org/source']
+
+/** A process that serves HTTP. */
+export interface ServerProcess extends Process {
+  port: number
+  url: string
+  /** From the start of the process to its first 200, in milliseconds. */
+  startMs: number
+}
+
+/** Starts a server that takes its port from `PORT`, and waits for its first 200 at `path`. */
+export async function startServer(
+  file: string,
+  path: string,
+  { environment, ...options }: LaunchOptions = {},
+): Promise<ServerProcess> {
+  const port = await freePort()
+  const began = performance.now()
+  const startMs = () => performance.now() - began
+  const server = launchNode(file, { ...options, environment: { ...environment, PORT: String(port) } })
+  while (!(await answers(port, path))) {
+    if (!server.alive || startMs() > START_MS)
+      throw new Error(`${file} does not listen: ${server.log.join('\n')}`)
+    await pause(1)
+  }
+  return Object.assign(server, { port, url: `http://127.0.0.1:${port}`, startMs: startMs() })
+}
+
+function answers(port: number, path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    }).on('error', () => resolve(false))
+  })
+}
+
+/** A process that takes one order at a time. */
+export interface WorkerProcess extends Process {
+  ask<Report>(order: Serializable): Promise<Report>
+}
+
+/** Starts a program that runs `serveOrders` of `speed/programs`. */
+export async function startWorker(file: string, options: LaunchOptions = {}): Promise<WorkerProcess> {
+  const worker = launchNode(file, { ...options, ipc: true })
+  const reply = async () => {
+    const ended = worker.exit.then((code) => {
+      throw new Error(`${file} ended with ${code}: ${worker.log.join('\n')}`)
+    })
+    const [message] = await Promise.race([once(worker.child, 'message'), ended])
+    if (message.error !== undefined) throw new Error(`${file}: ${message.error}`)
+    return message
+  }
+  await reply()
+  return Object.assign(worker, {
+    ask(order: Serializable) {
+      worker.child.send(order)
+      return reply()
+    },
+  })
+}
+
+/** What the kernel counts for a process. */
+export interface Usage {
+  /** Processor time of all threads, in milliseconds. */
+  cpuMs: number
+  residentBytes: number
+}
+
+/** Reads the usage of a process from `/proc`, which only Linux has. */
+export function usageOf({ child: { pid } }: Process): Usage {
+  const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    try {
+      // `schedstat` counts nanoseconds, `stat` only hundredths of a second.
+      return sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
+    } catch {
+      // The thread has ended.
+      return sum
+    }
+  }, 0)
+  return { cpuMs: nanoseconds / 1e6, residentBytes: Number(resident) * 1024 }
+}
+
+/** Finds a port of the loopback interface on which nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (typeof address !== 'object' || !address) throw new Error('The system gives no port.')
+  return address.port
+}

@@ -1,0 +1,26 @@
+/**
+ * One client that makes calls, and reports their cost: `caller <row> <contender> <url of the provider>`.
+ *
+ * @module
+ */
+import { outboundCalls } from './outbound-call.ts'
+import { serveOrders } from './serve-orders.ts'
+import { singleSends } from './single-send.ts'
+
+const [row = '', contender = '', url = ''] = process.argv.slice(2)
+const callers = row === 'outbound-call' ? outboundCalls : singleSends
+const connect = callers[contender]
+if (!connect) throw new Error(`The row ${row} has no contender ${contender}.`)
+const call = await connect(url)
+
+serveOrders(async ({ calls, inFlight }: { calls: number; inFlight: number }) => {
+  let begun = 0
+  const before = process.cpuUsage()
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (begun++ < calls) await call()
+    }),
+  )
+  const { user, system } = process.cpuUsage(before)
+  return { cpuMicroseconds: (user + system) / calls }
+})

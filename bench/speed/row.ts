@@ -1,0 +1,184 @@
+/**
+ * A row of the benchmark: its definition, its measurement and its section in Markdown.
+ *
+ * @module
+ */
+import type { Random } from '../chaos/random.ts'
+import { times } from '../shared/format.ts'
+import { toTable } from '../shared/markdown.ts'
+import { ratioOf, type Samples, type Spread, spreadOf } from '../shared/statistics.ts'
+import type { Fixture } from './fixture.ts'
+
+/** One of the programs that a row compares. */
+export interface Contender {
+  /** Short; `--against` takes the ids of peers. */
+  id: string
+  title: string
+  /**
+   * `ours`; `peer`, a library that does the same; or `floor`, the least that the same work can cost: it has no
+   * retries, typed failures and limits.
+   */
+  kind: 'ours' | 'peer' | 'floor'
+}
+
+/** The values of one measurement; a list counts as several rounds. */
+type Values = Readonly<Record<string, number | readonly number[]>>
+
+/** A row that has started its processes. */
+export interface StartedRow {
+  /** Runs a contender before it is measured, so that its code is compiled. */
+  warm?: (id: string) => Promise<unknown>
+  /** Measures a contender once; the names of the values are the same each time. */
+  measure: (id: string) => Promise<Values>
+  stop: () => Promise<unknown>
+}
+
+/** The input of a row's start. */
+export interface RowContext {
+  fixture: Fixture
+  /** The contenders that this run measures. */
+  contenders: readonly Contender[]
+  /** Short rounds, which prove only that the row works. */
+  quick: boolean
+  /** The number of events of the memory row, if the caller chooses it. */
+  events: number | undefined
+}
+
+/** A column: one value of each contender. */
+interface Column {
+  value: string
+  title: string
+  format: (value: number) => string
+  /** The contenders to which further columns give the ratio. */
+  against?: readonly string[]
+}
+
+/** The samples of a row, for its targets. */
+interface Results {
+  spread(value: string, id: string): Spread
+  /** `undefined` if one of the contenders was not run. */
+  ratio(value: string, id: string, against: string): Spread | undefined
+  /** The samples of a value, by contender. */
+  samples(value: string): Samples
+}
+
+/** A target, and whether this run reached it. */
+export interface Target {
+  target: string
+  measured: string
+  reached: boolean
+}
+
+/** A row of the benchmark. */
+export interface Row {
+  /** For `--only`, and the mark of its section in RESULTS.md. */
+  id: string
+  title: string
+  /** How the row measures, in a few sentences. */
+  method: string
+  contenders: readonly Contender[]
+  rounds: number
+  quickRounds: number
+  columns: readonly Column[]
+  start(context: RowContext): Promise<StartedRow>
+  /** A target without a result, because a contender was left out, is `undefined`. */
+  targets?(results: Results): readonly (Target | undefined)[]
+  /** Sentences about this run that no table can say. */
+  facts?(results: Results): readonly string[]
+}
+
+/** How a row is measured. */
+export interface MeasureOptions extends RowContext {
+  random: Random
+  progress: (line: string) => void
+}
+
+/** A target for a ratio. */
+export function ratioTarget(target: string, ratio: Spread | undefined, most: number): Target | undefined {
+  return ratio && { target, measured: times(ratio.median), reached: ratio.median <= most }
+}
+
+/**
+ * Measures a row. Each round measures all contenders in an order of its own, so that other work of the machine
+ * disturbs all of them alike.
+ *
+ * @returns the section in Markdown
+ */
+export async function measureRow(
+  row: Row,
+  { random, progress, ...context }: MeasureOptions,
+): Promise<string> {
+  const ids = context.contenders.map(({ id }) => id)
+  const measured = new Map(ids.map((id): [string, Values[]] => [id, []]))
+  const { warm, measure, stop } = await row.start(context)
+  for (const id of warm ? ids : []) {
+    progress(`warming ${id}`)
+    await warm?.(id)
+  }
+  const rounds = context.quick ? row.quickRounds : row.rounds
+  for (let round = 1; round <= rounds; round += 1) {
+    progress(`round ${round} of ${rounds}`)
+    for (const id of shuffled(ids, random)) measured.get(id)?.push(await measure(id))
+  }
+  await stop()
+  const samples = (value: string): Samples =>
+    Object.fromEntries([...measured].map(([id, list]) => [id, list.flatMap((values) => values[value] ?? [])]))
+  const results: Results = {
+    samples,
+    spread: (value, id) => spreadOf(samples(value)[id]),
+    ratio: (value, id, against) => ratioOf(samples(value), id, against),
+  }
+  return toSection(row, context.contenders, results)
+}
+
+function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+  const drawn = items.map((item) => ({ item, at: random.next() }))
+  return drawn.sort((one, other) => one.at - other.at).map(({ item }) => item)
+}
+
+function toSection(row: Row, contenders: readonly Contender[], results: Results): string {
+  const columns = row.columns.flatMap((column) => toColumns(column, contenders, results))
+  const targets = row.targets?.(results).filter((target) => target !== undefined) ?? []
+  return [
+    row.method,
+    toTable([
+      ['', '', ...columns.map(({ title }) => title)],
+      ...contenders.map(({ id, title, kind }) => [title, kind, ...columns.map(({ cell }) => cell(id))]),
+    ]),
+    ...(targets.length > 0
+      ? [
+          toTable([
+            ['target', 'measured', 'reached'],
+            ...targets.map(({ target, measured, reached }) => [target, measured, reached ? 'yes' : '**no**']),
+          ]),
+        ]
+      : []),
+    ...(row.facts?.(results) ?? []),
+  ].join('\n\n')
+}
+
+function toColumns(
+  { value, title, format, against = [] }: Column,
+  contenders: readonly Contender[],
+  results: Results,
+): { title: string; cell: (id: string) => string }[] {
+  return [
+    {
+      title: `${title}: median (least–most)`,
+      cell: (id) => withRange(results.spread(value, id), format),
+    },
+    ...against
+      .flatMap((id) => contenders.filter((contender) => contender.id === id))
+      .map((other) => ({
+        title: `${title} × ${other.title}`,
+        cell: (id: string) => {
+          const ratio = results.ratio(value, id, other.id)
+          return ratio ? withRange(ratio, (multiple) => multiple.toFixed(2)) : ''
+        },
+      })),
+  ]
+}
+
+function withRange({ median, least, most }: Spread, format: (value: number) => string): string {
+  return `${format(median)} (${format(least)}–${format(most)})`
+}

@@ -1,0 +1,108 @@
+import { microseconds, times } from '../../shared/format.ts'
+import { startWorker } from '../../shared/processes.ts'
+import { type Row, type RowContext, ratioTarget, type StartedRow } from '../row.ts'
+
+const IN_FLIGHT = 50
+const MOST_MICROSECONDS = 150
+
+/** Starts each contender of `programs/caller.ts`, and the provider, as processes. */
+async function startCallers(row: string, { fixture, contenders, quick }: RowContext): Promise<StartedRow> {
+  const caller = await fixture.program('caller')
+  const provider = await fixture.startProvider()
+  const workers = new Map(
+    await Promise.all(
+      contenders.map(async ({ id }) => {
+        return [id, await startWorker(caller, { parameters: [row, id, provider.url] })] as const
+      }),
+    ),
+  )
+  const call = async (id: string, calls: number): Promise<{ cpuMicroseconds: number }> =>
+    workers.get(id)?.ask({ calls, inFlight: IN_FLIGHT }) ?? Promise.reject(new Error(`No worker for ${id}.`))
+  return {
+    warm: (id) => call(id, quick ? 500 : 6_000),
+    measure: (id) => call(id, quick ? 300 : 1_500),
+    stop: () => Promise.all([provider, ...workers.values()].map((process) => process.stop())),
+  }
+}
+
+/** Reads a user. */
+export const outboundCall: Row = {
+  id: 'outbound-call',
+  title: 'Processor time of one outbound call, 50 in flight',
+  method:
+    'Each contender reads one user (`GET /v1/users/{id}`) over HTTP from a provider in another process, 50 calls in flight, and checks the response. Each contender has a process of its own, and they take turns in a new order each round. The client’s own `process.cpuUsage()` is measured. “The host’s transport” is the client as the host calls it: with its transport, its circuit breaker, and the signal of an event.',
+  contenders: [
+    { id: 'undici-request', title: '`undici.request`', kind: 'floor' },
+    { id: 'fetch', title: 'global `fetch`', kind: 'floor' },
+    { id: 'ky', title: 'ky over `fetch`', kind: 'floor' },
+    { id: 'clerk', title: '`@clerk/backend`', kind: 'peer' },
+    { id: 'ours', title: '`@org/idp`, plain `fetch`', kind: 'ours' },
+    { id: 'ours-hosted', title: '`@org/idp`, the host’s transport', kind: 'ours' },
+  ],
+  rounds: 15,
+  quickRounds: 3,
+  columns: [
+    {
+      value: 'cpuMicroseconds',
+      title: 'processor time',
+      format: microseconds,
+      against: ['fetch', 'clerk'],
+    },
+  ],
+  start: (context) => startCallers('outbound-call', context),
+  targets({ spread, ratio }) {
+    const { median } = spread('cpuMicroseconds', 'ours-hosted')
+    const againstClerk = (id: string, transport: string) =>
+      ratioTarget(`never above \`@clerk/backend\`: ${transport}`, ratio('cpuMicroseconds', id, 'clerk'), 1)
+    return [
+      {
+        target: `with the host’s transport at most ${MOST_MICROSECONDS} µs`,
+        measured: microseconds(median),
+        reached: median <= MOST_MICROSECONDS,
+      },
+      againstClerk('ours', 'plain `fetch`'),
+      againstClerk('ours-hosted', 'the host’s transport'),
+    ]
+  },
+}
+
+/** Sends one mail. */
+export const singleSend: Row = {
+  id: 'single-send',
+  title: 'Processor time of one single send, 50 in flight',
+  method:
+    'As above, with one mail a call (`POST /email`; `POST /emails` for `resend`), which the provider answers at once.',
+  contenders: [
+    { id: 'undici-request', title: '`undici.request`', kind: 'floor' },
+    { id: 'undici-fresh', title: '`undici.request`, a new connection for each', kind: 'floor' },
+    { id: 'fetch', title: 'global `fetch`', kind: 'floor' },
+    { id: 'ky', title: 'ky over `fetch`', kind: 'floor' },
+    { id: 'postmark', title: '`postmark`', kind: 'peer' },
+    { id: 'resend', title: '`resend`', kind: 'peer' },
+    { id: 'ours', title: '`@org/mailer`, plain `fetch`', kind: 'ours' },
+    { id: 'ours-hosted', title: '`@org/mailer`, the host’s transport', kind: 'ours' },
+  ],
+  rounds: 15,
+  quickRounds: 3,
+  columns: [
+    {
+      value: 'cpuMicroseconds',
+      title: 'processor time',
+      format: microseconds,
+      against: ['fetch', 'postmark'],
+    },
+  ],
+  start: (context) => startCallers('single-send', context),
+  targets({ ratio }) {
+    const againstPostmark = (id: string, transport: string, most: number) =>
+      ratioTarget(
+        `at most ${times(most)} of \`postmark\`: ${transport}`,
+        ratio('cpuMicroseconds', id, 'postmark'),
+        most,
+      )
+    return [
+      againstPostmark('ours', 'the SDK alone, plain `fetch`', 1),
+      againstPostmark('ours-hosted', 'the host’s transport', 0.6),
+    ]
+  },
+}

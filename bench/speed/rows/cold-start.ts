@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { milliseconds, times } from '../../shared/format.ts'
+import { startServer, usageOf } from '../../shared/processes.ts'
+import { hostEnvironment } from '../programs/host-environment.ts'
+import type { Row } from '../row.ts'
+
+const MOST_TIMES = 1.25
+
+/** Starts a host, up to its first response. */
+export const coldStart: Row = {
+  id: 'cold-start',
+  title: 'Cold start of the bundled host, to the first 200',
+  method:
+    'From the start of the process to the first 200 on `GET /healthz`, requested each millisecond. esbuild bundles each contender into one file, with the options of the host’s own build. “Compile cache” is `NODE_COMPILE_CACHE`, which a start before the first round fills. Our host keeps its deliveries in an existing SQLite file, which is the default, or in memory.',
+  contenders: [
+    { id: 'hono', title: 'bare hono', kind: 'floor' },
+    { id: 'usual', title: 'hono, zod, ky, pino', kind: 'floor' },
+    { id: 'usual-cached', title: 'hono, zod, ky, pino; compile cache', kind: 'floor' },
+    { id: 'ours', title: 'our host', kind: 'ours' },
+    { id: 'ours-memory', title: 'our host, deliveries in memory', kind: 'ours' },
+    { id: 'ours-cached', title: 'our host; compile cache', kind: 'ours' },
+  ],
+  rounds: 21,
+  quickRounds: 3,
+  columns: [
+    { value: 'startMs', title: 'to the first 200', format: milliseconds, against: ['hono', 'usual'] },
+    { value: 'cpuMs', title: 'processor time until then', format: milliseconds, against: ['hono'] },
+  ],
+  async start({ fixture }) {
+    const usual = await fixture.bundle('cold-usual')
+    const files = new Map([
+      ['hono', await fixture.bundle('cold-hono')],
+      ['usual', usual],
+      ['usual-cached', usual],
+    ])
+    async function measure(id: string): Promise<Record<'startMs' | 'cpuMs', number>> {
+      const environment = {
+        ...hostEnvironment,
+        DELIVERY_STORE: id === 'ours-memory' ? 'memory:' : `sqlite:${join(fixture.folder, 'cold.db')}`,
+        ...(id.endsWith('-cached') ? { NODE_COMPILE_CACHE: join(fixture.folder, 'compiled') } : {}),
+      }
+      const server = await startServer(files.get(id) ?? fixture.host, '/healthz', { environment })
+      const { cpuMs } = usageOf(server)
+      // Node writes the compile cache when a process exits by itself, which SIGTERM makes it do.
+      await server.stop()
+      return { startMs: server.startMs, cpuMs }
+    }
+    return {
+      // The first start creates the SQLite file and the compile cache.
+      warm: async (id) => [await measure(id), await measure(id)],
+      measure,
+      stop: async () => {},
+    }
+  },
+  targets({ ratio }) {
+    const start = ratio('startMs', 'ours', 'hono')
+    const cpu = ratio('cpuMs', 'ours', 'hono')
+    return [
+      start &&
+        cpu && {
+          target: `at most ${times(MOST_TIMES)} of bare hono, as it is shipped`,
+          measured: `${times(start.median)}; of its processor time ${times(cpu.median)}`,
+          reached: start.median <= MOST_TIMES,
+        },
+    ]
+  },
+}
