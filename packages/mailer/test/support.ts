@@ -19,21 +19,20 @@ interface SeenRequest {
 }
 
 /** A mail provider over real HTTP, for all tests of a file. */
-export interface Arrangement {
+export interface MailFixture {
   provider: MailProvider
-  /** Every request, as it was on the wire. */
   requests: SeenRequest[]
-  /** Where the provider listens. */
+  /** The provider’s base URL. */
   readonly url: string
-  /** Does something as soon as the request of this number (from 1) has arrived. */
-  atRequest(count: number, action: () => void): void
-  /** The pauses between two tries, in milliseconds; none of them is really waited for. */
+  /** Runs an action as soon as the request of this number (from 1) arrives. */
+  atRequest(number: number, action: () => void): void
+  /** The pauses between attempts, in milliseconds; the tests do not wait for them. */
   waits: number[]
   mailer(options?: Partial<MailerOptions>): Mailer
 }
 
-/** Runs a mail provider for a test file; it starts each test as new. */
-export function runMailProvider(): Arrangement {
+/** Runs a mail provider for a test file, and resets it before each test. */
+export function runMailProvider(): MailFixture {
   const provider = createMailProvider()
   const requests: SeenRequest[] = []
   const waits: number[] = []
@@ -64,7 +63,7 @@ export function runMailProvider(): Arrangement {
     get url() {
       return server?.url ?? ''
     },
-    atRequest: (count, action) => void actions.set(count, action),
+    atRequest: (number, action) => void actions.set(number, action),
     mailer: (options) =>
       createMailer({
         apiToken: 'server-token',
@@ -78,15 +77,15 @@ export function runMailProvider(): Arrangement {
   }
 }
 
-/** A message that is fit to be sent. */
+/** A valid message. */
 export function message(fields: Partial<Message> = {}): Message {
   return { to: 'ann@example.org', subject: 'Hello', textBody: 'Hi Ann', ...fields }
 }
 
-/** What a promise was rejected with, which must be an error of the family. */
+/** The `IntegrationError` that a promise rejects with. */
 export async function failureOf(work: Promise<unknown>): Promise<IntegrationError> {
   const error: unknown = await work.then(
-    () => expect.fail('it should have failed'),
+    () => expect.fail('expected a rejection'),
     (reason: unknown) => reason,
   )
   if (!isIntegrationError(error)) throw error

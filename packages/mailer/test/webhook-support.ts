@@ -2,26 +2,26 @@ import { createPlatformEmulator, deliver, type PlatformEmulator, type Served, se
 import { createPlatformClient } from '@org/platform-client'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { createHandler } from '../src/webhook.ts'
-import { type Arrangement, runMailProvider } from './support.ts'
+import { type MailFixture, runMailProvider } from './support.ts'
 
 type Dependencies = Parameters<typeof createHandler>[0]
 
-/** The mailer's webhook between a mail provider and a platform, both over real HTTP. */
-export interface WebhookArrangement extends Arrangement {
+/** The mailer’s webhook between a mail provider and a platform, both over real HTTP. */
+export interface WebhookFixture extends MailFixture {
   platform: PlatformEmulator
-  /** A handler with the shared token `shared-token`, whatever else it is given. */
+  /** Makes a handler with the shared token `shared-token`; the given dependencies override the defaults. */
   handler(dependencies?: Partial<Dependencies>): ReturnType<typeof createHandler>
-  /** Delivers an event to one handler for the whole test. */
+  /** Delivers an event to the handler of the running test. */
   send(event: object, id?: string): ReturnType<typeof deliver>
-  /** Calls a function without a deployment, through {@link WebhookArrangement.send}. */
+  /** Calls a function without a deployment. */
   call(name: string, given: object, id?: string): ReturnType<typeof deliver>
 }
 
-/** Tokens that must show nowhere but in a header, and among the published outputs. */
+/** Tokens that may occur only in headers and among the published outputs. */
 const TOKENS = ['shared-token', 'dedicated-token', 'wrong-token']
 
-/** Runs platform and provider for a test file; they start each test as new. */
-export function runWebhook(): WebhookArrangement {
+/** Runs platform and provider for a test file, and resets them before each test. */
+export function runWebhook(): WebhookFixture {
   const mail = runMailProvider()
   const platform = createPlatformEmulator({ token: 'platform-token' })
   const log: string[] = []
