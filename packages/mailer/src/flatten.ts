@@ -1,13 +1,7 @@
 /**
- * Lists that come one after another, as one stream of their items.
+ * Yields the items of all lists, in order, and asks for a list only when the one before it is used up.
  *
- * @module
- */
-
-/**
- * The items of all lists, in order. It asks for a list only when the one before it is used up.
- *
- * Not a generator: one that has its items already would still take three turns of the queue for each.
+ * It is not an async generator, because one takes three turns of the microtask queue for each item.
  */
 export function flatten<Item>(lists: AsyncGenerator<readonly Item[]>): AsyncIterableIterator<Item> {
   let list: readonly Item[] = []
@@ -15,7 +9,6 @@ export function flatten<Item>(lists: AsyncGenerator<readonly Item[]>): AsyncIter
   let ended = false
   let refill: Promise<void> | undefined
 
-  // Shared by all who ask at the same time, so that none of them drops a list that another got.
   async function fill(): Promise<void> {
     try {
       while (position === list.length && !ended) {
@@ -38,6 +31,7 @@ export function flatten<Item>(lists: AsyncGenerator<readonly Item[]>): AsyncIter
 
   async function takeLater(): Promise<IteratorResult<Item>> {
     while (!ended) {
+      // Readers that ask at once share one refill, so that no list is lost.
       refill ??= fill()
       await refill
       const taken = take()

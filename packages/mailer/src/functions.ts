@@ -1,5 +1,5 @@
 /**
- * What FUNCTION_CALL may run (specification §2.6).
+ * The functions of FUNCTION_CALL (specification §2.6).
  *
  * @module
  */
@@ -18,28 +18,27 @@ export const functions = {
   },
 
   async sendEmails({ messages, to = [], subject = '', ...content }, context) {
-    const judged =
+    const parsed =
       messages ?? to.map((recipient) => messageArguments.safeParse({ ...content, subject, to: recipient }))
-    const fit: { index: number; message: Message }[] = []
-    const unfit: MessageResult[] = []
-    for (const [index, { data, error }] of judged.entries()) {
-      if (data) fit.push({ index, message: data })
-      else
-        unfit.push(
-          failedResult(
-            index,
-            null,
-            invalidMessage(fieldErrors(error, '', Object.keys(messageArguments.shape))),
-          ),
-        )
+    const valid: { index: number; message: Message }[] = []
+    const invalid: MessageResult[] = []
+    for (const [index, { data, error }] of parsed.entries()) {
+      if (data) valid.push({ index, message: data })
+      else {
+        const errors = fieldErrors(error, '', Object.keys(messageArguments.shape))
+        invalid.push(failedResult(index, null, invalidMessage(errors)))
+      }
     }
     const client = await connect(context)
+    const journal = context.progress && createJournal(context.progress)
     const batch = await client.sendEmails(
-      fit.map(({ message }) => message),
-      { ...callOptions(context), journal: context.progress && keepJournal(context.progress) },
+      valid.map(({ message }) => message),
+      { ...callOptions(context), journal },
     )
-    const placed = batch.results.flatMap((result, at) => (fit[at] ? { ...result, index: fit[at].index } : []))
-    return toBatchResult([...unfit, ...placed])
+    const sent = batch.results.flatMap((result, at) =>
+      valid[at] ? { ...result, index: valid[at].index } : [],
+    )
+    return toBatchResult([...invalid, ...sent])
   },
 
   async getDeliveryStats(filter, context) {
@@ -60,14 +59,14 @@ const callRecord = z.union([
   ),
 ])
 
-/** A batch's journal in what is written down of its delivery. */
-function keepJournal(progress: Progress): BatchJournal {
+/** Keeps a batch’s journal in the record of its delivery. */
+function createJournal(progress: Progress): BatchJournal {
   const nameOf = (call: number) => `call ${call}`
   return {
-    // What can't be read may have been sent.
     read(call) {
-      const written = progress.read(nameOf(call))
-      return written === undefined || written === null ? undefined : callRecord.catch('begun').parse(written)
+      const record = progress.read(nameOf(call))
+      // A call whose record is invalid may have been sent.
+      return record === undefined || record === null ? undefined : callRecord.catch('begun').parse(record)
     },
     write: (call, record) =>
       progress.write(nameOf(call), record === undefined ? null : callRecord.parse(record)),

@@ -56,7 +56,7 @@ function textsOf(value: unknown): string[] {
 }
 
 /** Counts the addresses in a header, as RFC 5322 reads it: a comma inside quotes does not separate. */
-function countAddresses(header: string): number {
+function countAddresses(header = ''): number {
   const bare = header.replaceAll(/"(?:\\.|[^"\\])*"/g, 'name')
   return bare === '' ? 0 : bare.split(',').length
 }
@@ -74,11 +74,10 @@ it('sends no line break and no additional address in a header, whatever the fiel
         left += 1
         const { TextBody, MessageStream, ...head } = JSON.parse(text)
         expect(textsOf(head).filter((value) => /[\r\n]/.test(value))).toEqual([])
-        expect(countAddresses(head.To)).toBe(listOf(message.to).length)
-        expect(countAddresses(head.Cc ?? '')).toBe(listOf(message.cc).length)
-        expect(countAddresses(head.Bcc ?? '')).toBe(listOf(message.bcc).length)
-        expect(countAddresses(head.ReplyTo ?? '')).toBe(listOf(message.replyTo).length)
-        expect(countAddresses(head.From)).toBe(1)
+        const { to, cc, bcc, replyTo } = message
+        expect([head.From, head.To, head.Cc, head.Bcc, head.ReplyTo].map(countAddresses)).toEqual(
+          ['from@example.org', to, cc, bcc, replyTo].map((value) => listOf(value).length),
+        )
       }
     }),
     { numRuns: 1_000 },

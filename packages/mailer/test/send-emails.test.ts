@@ -260,8 +260,7 @@ describe('a batch that ends early', () => {
 
 describe('a batch of which nothing was sent', () => {
   it('throws if the token is wrong', async () => {
-    provider.settings.apiTokens = ['another']
-    const error = await failureOf(mail.mailer().sendEmails(messages(501)))
+    const error = await failureOf(mail.mailer({ apiToken: 'another' }).sendEmails(messages(501)))
     expect(error).toMatchObject({ code: 'credentials_rejected', retryable: false, sent: 'no' })
   })
 

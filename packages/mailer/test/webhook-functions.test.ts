@@ -80,26 +80,32 @@ describe('sendEmail', () => {
       messageStream: 'broadcast',
       headers: { 'X-Order': '7' },
       metadata: { order: '7' },
-      attachments: [{ name: 'a.txt', content: 'SGk=', contentType: 'text/plain' }],
+      attachments: [{ name: 'a.txt', content: 'SGk=', contentType: 'text/plain', contentId: 'cid:a' }],
       trackOpens: true,
       trackLinks: 'TextOnly',
     })
-    expect(provider.messages[0]?.raw).toEqual({
-      From: 'me@example.com',
-      To: 'Ann <ann@example.org>, bob@example.org',
-      Cc: 'carl@example.org',
-      Bcc: 'dora@example.org',
-      ReplyTo: 'help@example.com',
-      Subject: 'Hello',
-      HtmlBody: '<p>Hi</p>',
-      Tag: 'welcome',
-      MessageStream: 'broadcast',
-      Headers: [{ Name: 'X-Order', Value: '7' }],
-      Metadata: { order: '7' },
-      Attachments: [{ Name: 'a.txt', Content: 'SGk=', ContentType: 'text/plain' }],
-      TrackOpens: true,
-      TrackLinks: 'TextOnly',
-    })
+    expect(provider.messages).toEqual([
+      {
+        messageId: expect.any(String),
+        submittedAt: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{7}-05:00$/),
+        from: 'me@example.com',
+        to: ['ann@example.org', 'bob@example.org'],
+        cc: ['carl@example.org'],
+        bcc: ['dora@example.org'],
+        inactive: [],
+        replyTo: 'help@example.com',
+        subject: 'Hello',
+        htmlBody: '<p>Hi</p>',
+        tag: 'welcome',
+        messageStream: 'broadcast',
+        headers: [{ name: 'X-Order', value: '7' }],
+        metadata: { order: '7' },
+        attachments: [{ name: 'a.txt', content: 'SGk=', contentType: 'text/plain', contentId: 'cid:a' }],
+        trackOpens: true,
+        trackLinks: 'TextOnly',
+        raw: expect.objectContaining({ To: 'Ann <ann@example.org>, bob@example.org' }),
+      },
+    ])
   })
 
   it.each<[object, string, unknown]>([

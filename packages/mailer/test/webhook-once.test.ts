@@ -5,12 +5,10 @@ const { provider, requests, call } = runWebhook()
 
 const mail = { to: 'ann@example.org', subject: 'Hello', textBody: 'private words' }
 
-it.each([
-  ['sendEmail', mail],
-  ['sendEmails', { messages: [mail, { ...mail, to: 'nobody' }] }],
-])('answers a redelivery of %s from the record, and sends nothing again', async (name, given) => {
-  const first = await call(name, given, 'evt_1')
-  const again = await call(name, given, 'evt_1')
+it('answers a redelivery of a batch from the record, and sends nothing again', async () => {
+  const given = { messages: [mail, { ...mail, to: 'nobody' }] }
+  const first = await call('sendEmails', given, 'evt_1')
+  const again = await call('sendEmails', given, 'evt_1')
   expect([again.status, again.body]).toEqual([200, first.body])
   expect(first.headers.has('idempotency-replayed')).toBe(false)
   expect(again.headers.get('idempotency-replayed')).toBe('true')

@@ -12,16 +12,11 @@ export type AccountState =
 /** The purpose of a message stream. */
 export type StreamType = 'Transactional' | 'Broadcasts' | 'Inbound'
 
-/** `GET /stats/outbound`: the totals that a client reads. */
-export interface OutboundStats {
-  Sent: number
-  Bounced: number
-  /** In percent. */
-  BounceRate: number
-  SpamComplaints: number
-  Opens: number
-  Tracked: number
-}
+/** The totals of `GET /stats/outbound` that a client reads; `BounceRate` is in percent. */
+export type OutboundStats = Record<
+  'Sent' | 'Bounced' | 'BounceRate' | 'SpamComplaints' | 'Opens' | 'Tracked',
+  number
+>
 
 /** `GET /server`: the fields that a client reads, and those that it must not repeat. */
 export interface ServerInfo {
