@@ -6,6 +6,9 @@ export interface Address {
   address: string
 }
 
+/** The fault of a text that is not one address. */
+export const ADDRESS_FAULT = 'is invalid: expected one address, a@b.c or Name <a@b.c>'
+
 const BARE_ADDRESS = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters.
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/

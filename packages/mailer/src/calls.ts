@@ -1,6 +1,12 @@
 import { isIntegrationError } from '@org/core/errors'
 import { failedResult, type MessageResult, type PlacedMessage } from './batch.ts'
-import { type ComposedMessage, composeMessage, type Message, type MessageDefaults } from './message.ts'
+import {
+  type ComposedMessage,
+  composeMessage,
+  type Message,
+  type MessageDefaults,
+  type Messages,
+} from './message.ts'
 
 /** One call of the provider’s batch endpoint. */
 export interface Call {
@@ -23,10 +29,7 @@ const MAX_INVALID = 500
  * Cuts messages into calls, by count and by size. It reads no further than the next call needs, and cuts the
  * same messages always in the same way.
  */
-export async function* cutIntoCalls(
-  messages: Iterable<Message> | AsyncIterable<Message>,
-  defaults: MessageDefaults,
-): AsyncGenerator<Call> {
+export async function* cutIntoCalls(messages: Messages, defaults: MessageDefaults): AsyncGenerator<Call> {
   let number = 0
   let index = 0
   let draft = emptyDraft()

@@ -8,9 +8,9 @@ import { createHttpClient, type HttpAnswer, type HttpRequest } from '@org/core/h
 import { type BatchProgress, type BatchResult, type MessageResult, toBatchResult } from './batch.ts'
 import { type Call, cutIntoCalls } from './calls.ts'
 import { callError, missingToken, refusalError, unexpectedResponse } from './errors.ts'
-import { flatten } from './flatten.ts'
+import { flattenResults } from './flatten.ts'
 import type { BatchJournal } from './journal.ts'
-import { composeMessage, type Message } from './message.ts'
+import { composeMessage, type Message, type Messages } from './message.ts'
 import { type CallOutcome, findFault, makeCalls } from './sending.ts'
 import {
   type DeliveryStats,
@@ -127,10 +127,7 @@ export interface Mailer {
    * @throws only if nothing was sent at all, for example because the token is wrong
    * @see https://postmarkapp.com/developer/api/email-api#send-batch-emails
    */
-  sendEmails(
-    messages: Iterable<Message> | AsyncIterable<Message>,
-    options?: BatchOptions,
-  ): Promise<BatchResult>
+  sendEmails(messages: Messages, options?: BatchOptions): Promise<BatchResult>
   /**
    * Sends the messages of a stream, and yields a result for each, in the order given. It reads no further than
    * it sends, so memory does not grow with the number of messages.
@@ -138,7 +135,7 @@ export interface Mailer {
    * @throws only what the source of the messages throws
    */
   streamEmails(
-    messages: Iterable<Message> | AsyncIterable<Message>,
+    messages: Messages,
     options?: Omit<BatchOptions, 'journal'>,
   ): AsyncIterableIterator<MessageResult>
   /**
@@ -209,7 +206,7 @@ export function createMailer(options: MailerOptions): Mailer {
   }
 
   async function* outcomesOf(
-    messages: Iterable<Message> | AsyncIterable<Message>,
+    messages: Messages,
     { signal, timeoutMs: limit, journal, onProgress }: BatchOptions,
   ): AsyncGenerator<CallOutcome> {
     // A batch may have any length, so only its calls have a time limit by default.
@@ -233,10 +230,6 @@ export function createMailer(options: MailerOptions): Mailer {
     }
   }
 
-  async function* resultsOf(...batch: Parameters<typeof outcomesOf>): AsyncGenerator<MessageResult[]> {
-    for await (const { results } of outcomesOf(...batch)) yield results
-  }
-
   return {
     async sendEmail(message, options = {}) {
       const { json, to, recipients } = composeMessage(message, defaults)
@@ -258,7 +251,7 @@ export function createMailer(options: MailerOptions): Mailer {
     },
 
     streamEmails(messages, options = {}) {
-      return flatten(resultsOf(messages, options))
+      return flattenResults(outcomesOf(messages, options))
     },
 
     getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {

@@ -1,9 +1,11 @@
 /**
- * Yields the items of all lists, in order, and asks for a list only when the one before it is used up.
+ * Yields the results of all lists, in order, and asks for a list only when the one before it is used up.
  *
- * It is not an async generator, because one takes three turns of the microtask queue for each item.
+ * It is not an async generator, because one takes three turns of the microtask queue for each result.
  */
-export function flatten<Item>(lists: AsyncGenerator<readonly Item[]>): AsyncIterableIterator<Item> {
+export function flattenResults<Item>(
+  lists: AsyncGenerator<{ results: readonly Item[] }>,
+): AsyncIterableIterator<Item> {
   let list: readonly Item[] = []
   let position = 0
   let ended = false
@@ -14,7 +16,7 @@ export function flatten<Item>(lists: AsyncGenerator<readonly Item[]>): AsyncIter
       while (position === list.length && !ended) {
         const next = await lists.next()
         ended = next.done === true
-        list = next.done ? [] : next.value
+        list = next.done ? [] : next.value.results
         position = 0
       }
     } finally {

@@ -5,7 +5,7 @@
  */
 import { defineIntegration, environmentReference, functionArguments, secret, toJsonSchema } from '@org/core'
 import * as z from 'zod'
-import { parseAddress } from './address.ts'
+import { ADDRESS_FAULT, parseAddress } from './address.ts'
 import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
 
 const address = z.string().describe('`a@b.c` or `Name <a@b.c>`.')
@@ -119,10 +119,7 @@ export const mailer = defineIntegration({
         .optional()
         .describe('Dedicated only: the Server API Token. {{env.NAME}} refers to a variable of the host.'),
       fromEmail: address
-        .refine(
-          (text) => parseAddress(text) !== undefined,
-          'is invalid: expected one address, such as a@b.c or Name <a@b.c>',
-        )
+        .refine((text) => parseAddress(text) !== undefined, ADDRESS_FAULT)
         .optional()
         .describe('The default sender: a verified signature, or an address of a verified domain.'),
       messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('The message stream.'),

@@ -5,7 +5,7 @@
  * @module
  */
 import { type FieldError, IntegrationError } from '@org/core/errors'
-import { type Address, formatAddress, hasControlCharacter, parseAddress } from './address.ts'
+import { ADDRESS_FAULT, type Address, formatAddress, hasControlCharacter, parseAddress } from './address.ts'
 
 /** A file that is sent with a message. */
 export interface Attachment {
@@ -50,6 +50,9 @@ export interface Message {
   trackLinks?: 'None' | 'HtmlAndText' | 'HtmlOnly' | 'TextOnly' | undefined
 }
 
+/** Any number of messages. */
+export type Messages = Iterable<Message> | AsyncIterable<Message>
+
 /** The defaults of a message. */
 export interface MessageDefaults {
   fromEmail: string | undefined
@@ -92,15 +95,13 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
   }
   const list = (path: string, value: string | readonly string[] | undefined): readonly Address[] => {
     if (!value && value !== '') return NO_ADDRESSES
+    const items = typeof value === 'string' ? [value] : value
     const addresses: Address[] = []
-    const add = (item: unknown, itemPath: string) => {
+    items.forEach((item, index) => {
       const address = typeof item === 'string' ? parseAddress(item) : undefined
       if (address) addresses.push(address)
-      else
-        fault(itemPath, 'is invalid: expected one address, such as a@b.c or Name <a@b.c>, or a list of them')
-    }
-    if (typeof value === 'string') add(value, path)
-    else for (const [index, item] of value.entries()) add(item, `${path}[${index}]`)
+      else fault(items === value ? `${path}[${index}]` : path, ADDRESS_FAULT)
+    })
     return addresses
   }
 
@@ -126,12 +127,12 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
     fault('body', 'is an alias of htmlBody: set only one of them')
   const htmlBody = message.htmlBody ?? message.body
   if (!htmlBody && !message.textBody) fault('htmlBody', 'is required, or textBody')
-  for (const [name, value] of entriesOf(message.headers)) {
+  for (const [name, value] of Object.entries(message.headers ?? {})) {
     // The path repeats only a valid name, which can’t be an address or contain a line break.
     if (HEADER_NAME.test(name)) line(`headers.${name}`, value)
     else fault('headers', 'contains an invalid header name')
   }
-  for (const [name, value] of entriesOf(message.metadata)) line('metadata', name + value)
+  for (const [name, value] of Object.entries(message.metadata ?? {})) line('metadata', name + value)
   for (const [index, { name, contentType, contentId = '' }] of message.attachments?.entries() ?? []) {
     line(`attachments[${index}]`, name + contentType + contentId)
   }
@@ -184,10 +185,6 @@ function sizeOf(json: string): number {
   return json.length <= SMALL_MESSAGE_LENGTH
     ? json.length * MAX_BYTES_PER_CHARACTER
     : encoder.encode(json).byteLength
-}
-
-function entriesOf(texts: Readonly<Record<string, string>> | undefined): [string, string][] {
-  return texts ? Object.entries(texts) : []
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -1,4 +1,3 @@
-import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { runWebhook } from './webhook-support.ts'
 
@@ -140,12 +139,6 @@ describe('sendEmail', () => {
     expect(body).toHaveProperty('provider.message', 'Not with [redacted].')
     expect(JSON.stringify(body)).not.toContain('shared-token')
   })
-
-  it('fails with missing_credentials if the host has no shared server', async () => {
-    const functionCall = { name: 'sendEmail', arguments: mail }
-    const response = deliver(webhook.handler({ shared: undefined }), { name: 'FUNCTION_CALL', functionCall })
-    expect(await response).toMatchObject({ status: 422, body: { code: 'missing_credentials' } })
-  })
 })
 
 describe.each(['sendEmails', 'sendBatch'])('%s', (name) => {
@@ -214,12 +207,6 @@ describe('sendEmails', () => {
       body: { result: { sent: 0, failed: 0, unknown: 2, results } },
     })
     expect(provider.messages).toHaveLength(2)
-  })
-
-  it('fails as a whole if the token is wrong', async () => {
-    provider.settings.apiTokens = []
-    const response = await call('sendEmails', { messages: [mail, mail] })
-    expect(response).toMatchObject({ status: 422, body: { code: 'credentials_rejected' } })
   })
 })
 

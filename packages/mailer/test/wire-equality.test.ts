@@ -56,22 +56,22 @@ describe('the comparison', () => {
   const message = { From: 'Shop <shop@example.com>', To: 'a@b.c,D <d@e.f>', Subject: 'Hello', TextBody: 'Hi' }
 
   it.each([
-    { what: 'null, empty and absent', other: { ...message, Cc: null, Bcc: '', Headers: [], Metadata: {} } },
-    { what: 'quotes that change nothing', other: { ...message, From: '"Shop" <shop@example.com>' } },
-    { what: 'the default stream', other: { ...message, MessageStream: 'outbound' } },
-  ])('ignores $what', ({ other }) => {
-    expect(meaningOf(other)).toEqual(meaningOf(message))
+    { Cc: null, Bcc: '', Headers: [], Metadata: {} },
+    { From: '"Shop" <shop@example.com>' },
+    { MessageStream: 'outbound' },
+  ])('ignores %j', (change) => {
+    expect(meaningOf({ ...message, ...change })).toEqual(meaningOf(message))
   })
 
   it.each([
-    { what: 'another name', other: { ...message, From: 'Shops <shop@example.com>' } },
-    { what: 'a missing recipient', other: { ...message, To: 'a@b.c' } },
-    { what: 'another order of recipients', other: { ...message, To: 'D <d@e.f>,a@b.c' } },
-    { what: 'a comma inside quotes', other: { ...message, To: '"a@b.c,D" <d@e.f>' } },
-    { what: 'false instead of absent', other: { ...message, TrackOpens: false } },
-    { what: 'a space in the text', other: { ...message, TextBody: 'Hi ' } },
-    { what: 'an unknown field', other: { ...message, Surprise: 1 } },
-  ])('notices $what', ({ other }) => {
-    expect(meaningOf(other)).not.toEqual(meaningOf(message))
+    { From: 'Shops <shop@example.com>' },
+    { To: 'a@b.c' },
+    { To: 'D <d@e.f>,a@b.c' },
+    { To: '"a@b.c,D" <d@e.f>' },
+    { TrackOpens: false },
+    { TextBody: 'Hi ' },
+    { Surprise: 1 },
+  ])('notices %j', (change) => {
+    expect(meaningOf({ ...message, ...change })).not.toEqual(meaningOf(message))
   })
 })
