@@ -7,7 +7,7 @@ import { fieldErrors, type Handlers, type Progress } from '@org/core'
 import * as z from 'zod'
 import { failedResult, type MessageResult, toBatchResult } from './batch.ts'
 import { callOptions, connect, type MailerSettings } from './connection.ts'
-import { type mailer, messageArguments } from './integration.ts'
+import { type mailer, messageArguments, messageResult } from './integration.ts'
 import type { BatchJournal } from './journal.ts'
 import { invalidMessage, type Message } from './message.ts'
 
@@ -48,15 +48,7 @@ export const functions = {
 
 const callRecord = z.union([
   z.literal('begun'),
-  z.array(
-    z.object({
-      status: z.enum(['sent', 'failed', 'unknown']),
-      messageId: z.string().nullable(),
-      submittedAt: z.string().nullable(),
-      rejected: z.array(z.int()),
-      error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
-    }),
-  ),
+  z.array(messageResult.omit({ index: true, to: true }).extend({ rejected: z.array(z.int()) })),
 ])
 
 /** Keeps a batch’s journal in the record of its delivery. */

@@ -94,7 +94,16 @@ const rejected = z
   .array(z.string())
   .describe('Recipients that the provider left out because they are inactive.')
 
-const failure = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() })
+/** The result of one message of a batch. */
+export const messageResult = z.object({
+  index: z.int(),
+  to: recipients.nullable(),
+  status: z.enum(['sent', 'failed', 'unknown']),
+  messageId: z.string().nullable(),
+  submittedAt: sentAt.nullable(),
+  rejected,
+  error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
+})
 
 const day = z.iso.date().describe('A day, for example 2026-11-20.')
 
@@ -147,12 +156,7 @@ export const mailer = defineIntegration({
       aliases: ['send'],
       effect: true,
       arguments: messageArguments,
-      result: z.object({
-        messageId: z.string(),
-        submittedAt: sentAt,
-        to: recipients,
-        rejected,
-      }),
+      result: z.object({ messageId: z.string(), submittedAt: sentAt, to: recipients, rejected }),
     },
     sendEmails: {
       description: 'Sends many mails, and returns a result for each.',
@@ -164,19 +168,7 @@ export const mailer = defineIntegration({
         sent: z.int(),
         failed: z.int(),
         unknown: z.int().describe('Messages of calls whose outcome is unknown; they may have been sent.'),
-        results: z
-          .array(
-            z.object({
-              index: z.int(),
-              to: recipients.nullable(),
-              status: z.enum(['sent', 'failed', 'unknown']),
-              messageId: z.string().nullable(),
-              submittedAt: sentAt.nullable(),
-              rejected,
-              error: failure.nullable(),
-            }),
-          )
-          .describe('In the order given.'),
+        results: z.array(messageResult).describe('In the order given.'),
       }),
     },
     getDeliveryStats: {

@@ -15,6 +15,9 @@ async function fail(options: Partial<MailerOptions> = {}): Promise<IntegrationEr
   return error
 }
 
+const refused = { code: 'provider_rejected', retryable: false, sent: 'no' }
+const unknown = { code: 'outcome_unknown', status: 409, retryable: false, sent: 'unknown' }
+
 const refusal = (ErrorCode: number) => ({
   ErrorCode,
   Message: "Found ann@example.org, 'bob@example.org' and Shop <shop@example.com>.",
@@ -44,19 +47,13 @@ describe('a send', () => {
     async (code) => {
       provider.faults.add({ status: 422, body: refusal(code) })
       const error = await fail()
+      const message = 'Found [address], [address] and Shop <[address]>.'
       expect(error).toMatchObject({
-        code: 'provider_rejected',
+        ...refused,
         message: expect.stringContaining(String(code)),
-        retryable: false,
-        sent: 'no',
         retryAfter: undefined,
         hint: withHint.includes(code) ? expect.stringMatching(/\.$/) : undefined,
-        provider: {
-          name: 'mailer',
-          status: 422,
-          code: String(code),
-          message: 'Found [address], [address] and Shop <[address]>.',
-        },
+        provider: { name: 'mailer', status: 422, code: String(code), message },
       })
       expect(requests).toHaveLength(1)
     },
@@ -69,13 +66,8 @@ describe('a send', () => {
     ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, 302],
   ])('points at the base URL after %s', async (_what, fault, status) => {
     provider.faults.add(fault)
-    expect(await fail()).toMatchObject({
-      code: 'provider_rejected',
-      retryable: false,
-      sent: 'no',
-      message: expect.stringContaining('base URL'),
-      provider: { status, code: undefined },
-    })
+    const message = expect.stringContaining('base URL')
+    expect(await fail()).toMatchObject({ ...refused, message, provider: { status, code: undefined } })
     expect(requests).toHaveLength(1)
   })
 
@@ -93,13 +85,8 @@ describe('a send', () => {
 
   it.each([503, 500, 422])('may be sent later after maintenance with status %i', async (status) => {
     provider.faults.add({ status, headers: { 'retry-after': '90' }, body: refusal(100) })
-    expect(await fail()).toMatchObject({
-      code: 'provider_error',
-      retryable: true,
-      sent: 'no',
-      retryAfter: 90,
-      provider: { code: '100', status },
-    })
+    const error = { code: 'provider_error', retryable: true, sent: 'no', retryAfter: 90 }
+    expect(await fail()).toMatchObject({ ...error, provider: { code: '100', status } })
     expect(requests).toHaveLength(1)
   })
 
@@ -111,14 +98,8 @@ describe('a send', () => {
 
   it('fails at once if Retry-After is longer than the time limit, and passes it on', async () => {
     provider.faults.add({ status: 429, headers: { 'retry-after': '120' } })
-    expect(await fail()).toMatchObject({
-      code: 'provider_rate_limited',
-      status: 429,
-      retryable: true,
-      sent: 'no',
-      retryAfter: 120,
-      provider: { status: 429 },
-    })
+    const error = { code: 'provider_rate_limited', status: 429, retryable: true, sent: 'no', retryAfter: 120 }
+    expect(await fail()).toMatchObject({ ...error, provider: { status: 429 } })
     expect([waits, requests.length]).toEqual([[], 1])
   })
 
@@ -161,10 +142,7 @@ describe('a send', () => {
   ])('has an unknown outcome and is not retried if %s', async (_what, fault, status, accepted) => {
     provider.faults.add(fault)
     expect(await fail({ timeoutMs: 'hang' in fault ? 1_000 : undefined })).toMatchObject({
-      code: 'outcome_unknown',
-      status: 409,
-      retryable: false,
-      sent: 'unknown',
+      ...unknown,
       retryAfter: undefined,
       hint: expect.any(String),
       provider: { name: 'mailer', status },
@@ -177,12 +155,13 @@ describe('a send', () => {
     const controller = new AbortController()
     mail.atRequest(1, () => controller.abort())
     const error = await failureOf(mail.mailer().sendEmail(message(), { signal: controller.signal }))
-    expect(error).toMatchObject({ code: 'outcome_unknown', retryable: false, sent: 'unknown' })
+    expect(error).toMatchObject(unknown)
     expect(requests).toHaveLength(1)
   })
 
+  const reason = new Error('the user left')
+
   it('rejects with the signal’s reason if the signal fired before', async () => {
-    const reason = new Error('the user left')
     const sending = mail.mailer().sendEmail(message(), { signal: AbortSignal.abort(reason) })
     await expect(sending).rejects.toBe(reason)
     expect(requests).toEqual([])
@@ -190,7 +169,6 @@ describe('a send', () => {
 
   it('rejects with the signal’s reason if the signal fires between two attempts', async () => {
     provider.faults.add({ status: 429 })
-    const reason = new Error('the user left')
     const controller = new AbortController()
     const mailer = mail.mailer({ wait: async () => controller.abort(reason) })
     await expect(mailer.sendEmail(message(), { signal: controller.signal })).rejects.toBe(reason)

@@ -4,37 +4,15 @@ import {
   createMailer,
   type IntegrationError,
   isIntegrationError,
-  type Mailer,
   type MailerOptions,
   type Message,
 } from '../src/index.ts'
-import { createMailProvider, type MailProvider } from '../src/testing/index.ts'
+import { createMailProvider } from '../src/testing/index.ts'
 
-/** A request as it was on the wire. */
-interface SeenRequest {
-  method: string
-  path: string
-  headers: Headers
-  text: string
-}
-
-/** A mail provider over real HTTP, for all tests of a file. */
-export interface MailFixture {
-  provider: MailProvider
-  requests: SeenRequest[]
-  /** The provider’s base URL. */
-  readonly url: string
-  /** Runs an action as soon as the request of this number (from 1) arrives. */
-  atRequest(number: number, action: () => void): void
-  /** The pauses between attempts, in milliseconds; the tests do not wait for them. */
-  waits: number[]
-  mailer(options?: Partial<MailerOptions>): Mailer
-}
-
-/** Runs a mail provider for a test file, and resets it before each test. */
-export function runMailProvider(): MailFixture {
+/** Runs a mail provider over real HTTP for a test file, and resets it before each test. */
+export function runMailProvider() {
   const provider = createMailProvider()
-  const requests: SeenRequest[] = []
+  const requests: { method: string; path: string; headers: Headers; text: string }[] = []
   const waits: number[] = []
   const actions = new Map<number, () => void>()
   let server: Served | undefined
@@ -59,19 +37,20 @@ export function runMailProvider(): MailFixture {
   return {
     provider,
     requests,
+    /** The pauses between attempts, in milliseconds; the tests do not wait for them. */
     waits,
+    /** The provider’s base URL. */
     get url() {
       return server?.url ?? ''
     },
-    atRequest: (number, action) => void actions.set(number, action),
-    mailer: (options) =>
+    /** Runs an action as soon as the request of this number (from 1) arrives. */
+    atRequest: (number: number, action: () => void) => void actions.set(number, action),
+    mailer: (options?: Partial<MailerOptions>) =>
       createMailer({
         apiToken: 'server-token',
         fromEmail: 'Shop <shop@example.com>',
         baseUrl: server?.url,
-        wait: async (milliseconds) => {
-          waits.push(milliseconds)
-        },
+        wait: async (milliseconds) => void waits.push(milliseconds),
         ...options,
       }),
   }

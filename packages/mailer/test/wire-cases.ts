@@ -8,10 +8,8 @@ const bytes = Uint8Array.from({ length: 100_001 }, (_, index) => index % 256)
 
 const ours = { from: 'shop@example.com', to: 'ada@example.com', subject: 'Hello' }
 const theirs = { From: 'shop@example.com', To: 'ada@example.com', Subject: 'Hello' }
-const [ourText, theirText] = [
-  { ...ours, textBody: 'Hi' },
-  { ...theirs, TextBody: 'Hi' },
-]
+const ourText = { ...ours, textBody: 'Hi' }
+const theirText = { ...theirs, TextBody: 'Hi' }
 
 /** The same messages, written for our client and for the provider’s own. */
 export const cases: { what: string; our: Message; their: postmark.Message }[] = [

@@ -4,8 +4,7 @@
  * @module
  */
 export type { AcceptedMessage } from './messages.ts'
-export type { MailProvider } from './provider.ts'
-export { createMailProvider } from './provider.ts'
+export { createMailProvider, type MailProvider } from './provider.ts'
 export type {
   AccountState,
   MailProviderSettings,

@@ -77,15 +77,10 @@ export function createMailProvider(overrides: Partial<MailProviderSettings> = {}
     }
   }
 
-  function describeServer(): ServerInfo {
-    const { apiTokens, server } = settings
-    return { ID: 1, Name: 'Emulated server', ApiTokens: apiTokens, DeliveryType: 'Sandbox', ...server }
-  }
-
   const routes = new Map<string, { method: string; answer(request: EmulatedRequest): object }>([
     ['/email', { method: 'POST', answer: (request) => receive(parseJson(request, limits.messageBytes)) }],
     ['/email/batch', { method: 'POST', answer: (request) => parseBatch(request).map(receiveInBatch) }],
-    ['/server', { method: 'GET', answer: describeServer }],
+    ['/server', { method: 'GET', answer: () => describeServer(settings) }],
     [
       '/stats/outbound',
       { method: 'GET', answer: ({ url }) => readStats(url.searchParams, messages, settings) },
@@ -123,6 +118,10 @@ export function createMailProvider(overrides: Partial<MailProviderSettings> = {}
       Object.assign(settings, first)
     },
   }
+}
+
+function describeServer({ apiTokens, server }: MailProviderSettings): ServerInfo {
+  return { ID: 1, Name: 'Emulated server', ApiTokens: apiTokens, DeliveryType: 'Sandbox', ...server }
 }
 
 function checkHeaders({ method, headers }: EmulatedRequest, { apiTokens }: MailProviderSettings): void {
