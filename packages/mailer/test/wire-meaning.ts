@@ -8,9 +8,9 @@ const records = z.array(record)
  * Reduces a message on the wire, or each message of a batch, to its meaning, so that two ways to write the
  * same message are equal. It ignores only these differences:
  *
- * - An optional field is absent, `null`, or empty: the provider's reference gives none of them a meaning, and
- *   the provider's own classes write `null`.
- * - The stream `outbound` is named or left out: it is the provider's default.
+ * - An optional field is absent, `null`, or empty: the provider’s reference gives none of them a meaning, and
+ *   the provider’s own classes write `null`.
+ * - The stream `outbound` is named or left out: it is the provider’s default.
  * - The order of headers and of metadata: they are found by name. The order of recipients and of attachments
  *   counts.
  * - The quotes around a name that needs none, and the space after a comma: RFC 5322 reads the same addresses.

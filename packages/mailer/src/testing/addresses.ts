@@ -1,6 +1,6 @@
 import { Refusal } from './refusals.ts'
 
-// The provider's rules: https://postmarkapp.com/support/article/1180-what-does-errorcode-300-mean
+// The provider’s rules: https://postmarkapp.com/support/article/1180-what-does-errorcode-300-mean
 const addressRule = /^[\w!#$%&'`*+\-/=^{}|~]+(?:\.[\w!#$%&'`*+\-/=^{}|~]+)*@[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i
 /** One entry of a list: a comma inside quotes does not separate. */
 const entryRule = /(?:"(?:\\.|[^"\\])*"|[^",])+/g

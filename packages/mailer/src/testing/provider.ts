@@ -125,7 +125,7 @@ function describeServer({ apiTokens, server }: MailProviderSettings): ServerInfo
 }
 
 function checkHeaders({ method, headers }: EmulatedRequest, { apiTokens }: MailProviderSettings): void {
-  // The neutral name of the header, and the provider's own: each that is present must hold a known token.
+  // The neutral name of the header, and the provider’s own: each that is present must hold a known token.
   const tokens = ['x-mailer-server-token', 'x-postmark-server-token'].flatMap(
     (name) => headers.get(name) ?? [],
   )
