@@ -1,25 +1,29 @@
-/** A mail address, taken apart. */
+/** A mail address and its display name. */
 export interface Address {
+  /** Empty if there is none. */
   name: string
   /** The bare address, `a@b.c`. */
   address: string
 }
 
+/** The fault of a text that is not one address. */
+export const ADDRESS_FAULT = 'is invalid: expected one address, a@b.c or Name <a@b.c>'
+
 const BARE_ADDRESS = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what it is for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters.
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
 const NEEDS_QUOTES = /[,;:<>@()[\]\\"]/
 
-/** Whether a text holds a line break, or another character that has no place in one line of a mail's head. */
+/** Whether a text contains a line break or another control character, which could start a new header. */
 export function hasControlCharacter(text: string): boolean {
   return CONTROL_CHARACTER.test(text)
 }
 
 /**
- * Reads `a@b.c` or `Name <a@b.c>`: exactly one address, so that a comma in what a user typed can't add a
- * recipient.
+ * Parses `a@b.c` or `Name <a@b.c>`. It accepts exactly one address, so that a comma in a user’s input can’t
+ * add a recipient.
  *
- * @returns `undefined` where it is not one address
+ * @returns `undefined` if the text is not one address
  */
 export function parseAddress(text: string): Address | undefined {
   if (hasControlCharacter(text)) return undefined
@@ -27,12 +31,11 @@ export function parseAddress(text: string): Address | undefined {
   const open = trimmed.lastIndexOf('<')
   const hasName = open !== -1 && trimmed.endsWith('>')
   const address = hasName ? trimmed.slice(open + 1, -1).trim() : trimmed
-  return BARE_ADDRESS.test(address)
-    ? { name: hasName ? unquote(trimmed.slice(0, open).trim()) : '', address }
-    : undefined
+  if (!BARE_ADDRESS.test(address)) return undefined
+  return { name: hasName ? unquote(trimmed.slice(0, open).trim()) : '', address }
 }
 
-/** Writes an address for a header; a name with a comma or another special character is quoted. */
+/** Formats an address for a header, and quotes a name that contains a special character. */
 export function formatAddress({ name, address }: Address): string {
   if (name === '') return address
   const display = NEEDS_QUOTES.test(name) ? `"${name.replaceAll(/["\\]/g, '\\$&')}"` : name

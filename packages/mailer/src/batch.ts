@@ -1,55 +1,47 @@
-/**
- * The result of each message of a batch, in the order given.
- *
- * @module
- */
 import type { IntegrationError } from '@org/core/errors'
 import { refusalError } from './errors.ts'
 import type { ComposedMessage } from './message.ts'
-import { readRejected, type SendAnswer } from './wire.ts'
+import { readRemark, type SendAnswer } from './wire.ts'
 
-/** What came of one message of a batch. */
+/** The result of one message of a batch. */
 export interface MessageResult {
-  /** Where the message stood in the batch, from 0. */
+  /** The message’s position in the batch, from 0. */
   index: number
-  /** The recipients; `null` where the message was not fit to be sent. */
+  /** The recipients; `null` if the message was invalid. */
   to: string | null
-  /** `unknown`: the call that it was in broke, and it may have been sent. */
+  /** `unknown`: the call that contained the message broke, and the mail may have been sent. */
   status: 'sent' | 'failed' | 'unknown'
   messageId: string | null
   /** ISO 8601, UTC. */
   submittedAt: string | null
-  /** Recipients that the provider left out, because they are inactive. */
+  /** Recipients that the provider left out because they are inactive. */
   rejected: string[]
-  /** Why it was not sent, or why that is not known. */
+  /** Why the mail was not sent, or why its outcome is unknown. */
   error: { code: string; message: string; retryable: boolean } | null
 }
 
-/** What came of a batch. */
+/** The result of a batch. */
 export interface BatchResult {
   sent: number
   failed: number
   unknown: number
-  /** One for each message, in the order given. */
+  /** One result for each message, in the order given. */
   results: MessageResult[]
 }
 
-/** How far a batch is. */
-export interface BatchProgress {
+/** The progress of a batch. */
+export interface BatchProgress extends Omit<BatchResult, 'results'> {
   /** Messages that have a result. */
   done: number
-  sent: number
-  failed: number
-  unknown: number
 }
 
-/** What is kept of a message while it is on its way. */
+/** The parts of a message that are kept while its call is in flight. */
 export type PlacedMessage = Pick<ComposedMessage, 'to' | 'recipients'> & {
-  /** Its place in the batch. */
+  /** The message’s position in the batch. */
   index: number
 }
 
-/** The result of one message that the provider answered for. */
+/** The result of a message that the provider accepted or refused. */
 export function answeredResult({ index, to, recipients }: PlacedMessage, answer: SendAnswer): MessageResult {
   if (!answer.accepted) return failedResult(index, to, refusalError(answer.refusal))
   return {
@@ -58,12 +50,12 @@ export function answeredResult({ index, to, recipients }: PlacedMessage, answer:
     status: 'sent',
     messageId: answer.messageId,
     submittedAt: answer.submittedAt,
-    rejected: readRejected(answer.message, recipients),
+    rejected: readRemark(answer.message, recipients).rejected,
     error: null,
   }
 }
 
-/** The result of a message that did not leave, or of which that is not known. */
+/** The result of a message that was not sent, or whose outcome is unknown. */
 export function failedResult(index: number, to: string | null, error: IntegrationError): MessageResult {
   const message = error.hint ? `${error.message} ${error.hint}` : error.message
   return {
@@ -77,14 +69,9 @@ export function failedResult(index: number, to: string | null, error: Integratio
   }
 }
 
-/** A batch's results in the order given, with their totals. */
+/** Sorts the results, and counts them by status. */
 export function toBatchResult(results: readonly MessageResult[]): BatchResult {
-  const count = (status: MessageResult['status']) =>
-    results.filter((result) => result.status === status).length
-  return {
-    sent: count('sent'),
-    failed: count('failed'),
-    unknown: count('unknown'),
-    results: results.toSorted((a, b) => a.index - b.index),
-  }
+  const counts = { sent: 0, failed: 0, unknown: 0 }
+  for (const { status } of results) counts[status] += 1
+  return { ...counts, results: results.toSorted((a, b) => a.index - b.index) }
 }

@@ -1,88 +1,73 @@
-/**
- * Messages, however many and from wherever, as calls that the provider accepts.
- *
- * @module
- */
 import { isIntegrationError } from '@org/core/errors'
 import { failedResult, type MessageResult, type PlacedMessage } from './batch.ts'
-import { type ComposedMessage, composeMessage, type Message, type MessageDefaults } from './message.ts'
+import {
+  type ComposedMessage,
+  composeMessage,
+  type Message,
+  type MessageDefaults,
+  type Messages,
+} from './message.ts'
 
-/** What goes to the provider at once, and what of the messages in between must not leave. */
+/** One call of the provider’s batch endpoint. */
 export interface Call {
-  /** Counts the calls of a batch, from 0. */
+  /** The call’s position in the batch, from 0. */
   number: number
   messages: PlacedMessage[]
-  /** All of them, as the JSON that leaves: once, because a call under way is what a batch holds in memory. */
+  /** The body: the only copy of the messages, because calls in flight determine the memory of a batch. */
   jsonText: string
-  unfit: MessageResult[]
+  /** The results of the invalid messages between the others; they are not sent. */
+  invalid: MessageResult[]
 }
 
-/** What the provider accepts in one call. */
+/** The provider’s limits of one call. */
 const MAX_MESSAGES = 500
 const MAX_BYTES = 50_000_000
-/** Messages that may be unfit in a row before their results are passed on. */
-const MAX_UNFIT = 500
+/** After so many invalid messages a call ends, so that their results are passed on. */
+const MAX_INVALID = 500
 
 /**
- * Cuts messages into calls, by count and by size, and reads no further than the next call needs. The same
- * messages are always cut in the same way.
+ * Cuts messages into calls, by count and by size. It reads no further than the next call needs, and cuts the
+ * same messages always in the same way.
  */
-export async function* cutIntoCalls(
-  messages: Iterable<Message> | AsyncIterable<Message>,
-  defaults: MessageDefaults,
-): AsyncGenerator<Call> {
-  let draft = new Draft()
+export async function* cutIntoCalls(messages: Messages, defaults: MessageDefaults): AsyncGenerator<Call> {
   let number = 0
   let index = 0
+  let draft = emptyDraft()
   for await (const message of messages) {
     const composed = compose(message, defaults, index)
-    if (draft.isFullFor(composed)) {
-      yield draft.toCall(number)
-      draft = new Draft()
+    if (isFull(draft, composed)) {
+      yield toCall(draft, number)
+      draft = emptyDraft()
       number += 1
     }
-    draft.add(composed, index)
+    if ('error' in composed) draft.invalid.push(composed)
+    else {
+      draft.messages.push({ index, to: composed.to, recipients: composed.recipients })
+      draft.texts.push(composed.json)
+      draft.bytes += composed.bytes + 1
+    }
     index += 1
   }
-  if (!draft.isEmpty()) yield draft.toCall(number)
+  if (draft.messages.length + draft.invalid.length > 0) yield toCall(draft, number)
 }
 
-/** A call that messages are still added to. */
-class Draft {
-  readonly #messages: PlacedMessage[] = []
-  readonly #unfit: MessageResult[] = []
-  readonly #texts: string[] = []
-  #bytes = 2
+interface Draft extends Pick<Call, 'messages' | 'invalid'> {
+  texts: string[]
+  bytes: number
+}
 
-  isEmpty(): boolean {
-    return this.#messages.length === 0 && this.#unfit.length === 0
-  }
+function emptyDraft(): Draft {
+  return { messages: [], invalid: [], texts: [], bytes: 2 }
+}
 
-  isFullFor(composed: ComposedMessage | MessageResult): boolean {
-    if (this.#unfit.length === MAX_UNFIT) return true
-    if ('error' in composed) return false
-    const { length } = this.#messages
-    return length === MAX_MESSAGES || (length > 0 && this.#bytes + composed.bytes + 1 > MAX_BYTES)
-  }
+function toCall({ messages, invalid, texts }: Draft, number: number): Call {
+  return { number, messages, invalid, jsonText: `[${texts.join(',')}]` }
+}
 
-  add(composed: ComposedMessage | MessageResult, index: number): void {
-    if ('error' in composed) {
-      this.#unfit.push(composed)
-      return
-    }
-    this.#messages.push({ index, to: composed.to, recipients: composed.recipients })
-    this.#texts.push(composed.json)
-    this.#bytes += composed.bytes + 1
-  }
-
-  toCall(number: number): Call {
-    return {
-      number,
-      messages: this.#messages,
-      unfit: this.#unfit,
-      jsonText: `[${this.#texts.join(',')}]`,
-    }
-  }
+function isFull({ messages, invalid, bytes }: Draft, next: ComposedMessage | MessageResult): boolean {
+  if (invalid.length === MAX_INVALID) return true
+  if ('error' in next || messages.length === 0) return false
+  return messages.length === MAX_MESSAGES || bytes + next.bytes + 1 > MAX_BYTES
 }
 
 function compose(

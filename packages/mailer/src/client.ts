@@ -1,22 +1,22 @@
 /**
- * The mail client: the only file that knows the provider's URLs and headers.
+ * The mail client. No other file knows the provider’s URLs and headers.
  *
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { createHttpClient, type HttpAnswer, type HttpRequest, maskAddresses } from '@org/core/http'
+import { createHttpClient, type HttpAnswer, type HttpRequest } from '@org/core/http'
 import { type BatchProgress, type BatchResult, type MessageResult, toBatchResult } from './batch.ts'
 import { type Call, cutIntoCalls } from './calls.ts'
-import { callError, missingToken, notUnderstood, refusalError } from './errors.ts'
-import { flatten } from './flatten.ts'
+import { callError, missingToken, refusalError, unexpectedResponse } from './errors.ts'
+import { flattenResults } from './flatten.ts'
 import type { BatchJournal } from './journal.ts'
-import { composeMessage, type Message } from './message.ts'
-import { type CallOutcome, faultOf, makeCalls } from './sending.ts'
+import { composeMessage, type Message, type Messages } from './message.ts'
+import { type CallOutcome, findFault, makeCalls } from './sending.ts'
 import {
   type DeliveryStats,
+  type Remark,
   readBatchAnswer,
-  readNotice,
-  readRejected,
+  readRemark,
   readSendAnswer,
   readServer,
   readStats,
@@ -24,9 +24,9 @@ import {
   type ServerDetails,
 } from './wire.ts'
 
-/** The provider's API. */
+/** The provider’s API. */
 export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
-/** The stream that every mail server has from the start. */
+/** The stream that every mail server has. */
 export const DEFAULT_MESSAGE_STREAM = 'outbound'
 
 const BATCH: HttpRequest = { method: 'POST', path: '/email/batch', maxBytes: 10 * 1024 * 1024 }
@@ -37,17 +37,20 @@ export interface MailerOptions {
   apiToken: string
   /**
    * The sender of messages without a `from`.
-   * @default none: then each message needs its own
+   * @default none: each message needs its own
    */
   fromEmail?: string | undefined
-  /** @default 'outbound' */
+  /**
+   * The stream of messages without a `messageStream`.
+   * @default 'outbound'
+   */
   messageStream?: string | undefined
   /** @default 'https://api.postmarkapp.com' */
   baseUrl?: string | undefined
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
   /**
-   * Longest time for one call of a method with everything under it, in milliseconds.
+   * Longest time for one call of a method, including all attempts, in milliseconds.
    * @default 30_000
    */
   timeoutMs?: number | undefined
@@ -56,93 +59,93 @@ export interface MailerOptions {
    * @default 12
    */
   concurrency?: number | undefined
-  /** Waits between two tries; tests pass one that does not. */
+  /**
+   * Waits between two attempts; a test can pass a function that returns at once.
+   * @default a timer
+   */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
-/** What every method takes beside its input. */
+/** Options of every method. */
 export interface CallOptions {
   /** Ends the call at once. */
   signal?: AbortSignal | undefined
   /**
    * Longest time for this call, in milliseconds.
-   * @default the mailer's `timeoutMs`
+   * @default the mailer’s `timeoutMs`
    */
   timeoutMs?: number | undefined
 }
 
-/** What sending a batch takes beside the messages. */
+/** Options of {@link Mailer.sendEmails}. */
 export interface BatchOptions extends CallOptions {
   /**
-   * Where each call is written down, so that a batch goes on after a crash, or when its time was not enough.
-   * With one, `sendEmails` throws `overloaded` (retryable) while some of it is left.
-   * @default none: what can't be sent in time is `failed`
+   * Records each call, so that a batch can go on after a crash or a time limit. With a journal, `sendEmails`
+   * throws `overloaded` (retryable) while messages are left.
+   * @default none: a message for which the time is too short is `failed`
    */
   journal?: BatchJournal | undefined
-  /** Called after each call of the provider. */
+  /** Is called after each call of the provider. */
   onProgress?: ((progress: BatchProgress) => void) | undefined
 }
 
 /** A mail that the provider accepted. */
-export interface SentEmail {
+export interface SentEmail extends Remark {
   messageId: string
   /** ISO 8601, UTC. */
   submittedAt: string
   /** The recipients, as the provider names them. */
   to: string
-  /** Recipients that the provider left out, because they are inactive. */
-  rejected: string[]
-  /** What else the provider said, where it is not understood; `null` mostly. It names no address. */
-  notice: string | null
 }
 
-/** Which mail {@link Mailer.getDeliveryStats} counts. */
+/** Selects the mail that {@link Mailer.getDeliveryStats} counts. */
 export interface StatsFilter {
   tag?: string | undefined
-  /** A day, `YYYY-MM-DD`, in the provider's time zone. */
+  /** A day, `YYYY-MM-DD`, in the provider’s time zone. */
   fromDate?: string | undefined
-  /** A day, `YYYY-MM-DD`, in the provider's time zone. */
+  /** A day, `YYYY-MM-DD`, in the provider’s time zone. */
   toDate?: string | undefined
   messageStream?: string | undefined
 }
 
 /**
- * Sends mail. Every method throws an `IntegrationError`; where its signal ended it before anything left, the
- * signal's reason.
+ * Sends mail. Every method throws an `IntegrationError`, or the reason of its signal if the signal fires before
+ * anything is sent.
  */
 export interface Mailer {
   /**
-   * Sends one mail. It is repeated only where it certainly did not go out.
+   * Sends one mail. A mail is retried only if it was certainly not sent.
    *
-   * @throws `invalid_arguments` before anything leaves; `provider_rejected`; `outcome_unknown` where the mail
-   * may have gone out
+   * @throws `invalid_arguments` before anything is sent; `provider_rejected`; `outcome_unknown` if the mail may
+   * have been sent
    * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
    */
   sendEmail(message: Message, options?: CallOptions): Promise<SentEmail>
   /**
-   * Sends any number of mails, and tells of each what came of it.
+   * Sends any number of mails, and returns a result for each.
    *
-   * @throws only where nothing was sent at all, for example for a wrong token
+   * @throws only if nothing was sent at all, for example because the token is wrong
    * @see https://postmarkapp.com/developer/api/email-api#send-batch-emails
    */
-  sendEmails(
-    messages: Iterable<Message> | AsyncIterable<Message>,
-    options?: BatchOptions,
-  ): Promise<BatchResult>
+  sendEmails(messages: Messages, options?: BatchOptions): Promise<BatchResult>
   /**
-   * The same as a stream: reads no further than it sends, and holds only what is under way, so that memory stays
-   * flat whatever the number. The results come in the order given.
+   * Sends the messages of a stream, and yields a result for each, in the order given. It reads no further than
+   * it sends, so memory does not grow with the number of messages.
    *
-   * @throws what the source of the messages throws, and nothing else
+   * @throws only what the source of the messages throws
    */
   streamEmails(
-    messages: Iterable<Message> | AsyncIterable<Message>,
+    messages: Messages,
     options?: Omit<BatchOptions, 'journal'>,
   ): AsyncIterableIterator<MessageResult>
-  /** @see https://postmarkapp.com/developer/api/stats-api#overview */
+  /**
+   * Returns the totals of outbound mail.
+   *
+   * @see https://postmarkapp.com/developer/api/stats-api#overview
+   */
   getDeliveryStats(filter?: StatsFilter, options?: CallOptions): Promise<DeliveryStats>
   /**
-   * The mail server that the token belongs to; the cheapest way to see whether it is accepted.
+   * Returns the mail server that the token belongs to: the cheapest check of a token.
    *
    * @see https://postmarkapp.com/developer/api/server-api#get-server
    */
@@ -171,8 +174,9 @@ export function createMailer(options: MailerOptions): Mailer {
     wait: options.wait,
   }
   const readHttp = createHttpClient(connection)
-  // What timed out is not sent again, so one try may take all the time that there is.
+  // A send that timed out is not retried, so one attempt may use the whole time.
   const sendHttp = createHttpClient({ ...connection, timeoutMs: Number.POSITIVE_INFINITY })
+  const deadlineOf = (options: CallOptions) => Date.now() + (options.timeoutMs ?? timeoutMs)
 
   async function call(
     request: HttpRequest,
@@ -180,7 +184,7 @@ export function createMailer(options: MailerOptions): Mailer {
     deadline: number,
     signal?: AbortSignal,
   ): Promise<HttpAnswer> {
-    // Not when the client is made: a module that makes one must also load where there is no token.
+    // Checked here, because a module that makes a client must also load without a token.
     if (!/^[!-~]+$/.test(apiToken.trim())) throw missingToken()
     try {
       const http = sending ? sendHttp : readHttp
@@ -195,24 +199,24 @@ export function createMailer(options: MailerOptions): Mailer {
     reader: (body: unknown) => T | undefined,
     options: CallOptions,
   ): Promise<T> {
-    const answer = await call(request, false, deadlineOf(options), options.signal)
-    const value = reader(answer.body)
-    if (value === undefined) throw notUnderstood(answer.status, false)
+    const { body, status } = await call(request, false, deadlineOf(options), options.signal)
+    const value = reader(body)
+    if (value === undefined) throw unexpectedResponse(status, false)
     return value
   }
 
   async function* outcomesOf(
-    messages: Iterable<Message> | AsyncIterable<Message>,
+    messages: Messages,
     { signal, timeoutMs: limit, journal, onProgress }: BatchOptions,
   ): AsyncGenerator<CallOutcome> {
-    // A batch may be of any length, so only its calls are limited where the caller gives no time for all.
+    // A batch may have any length, so only its calls have a time limit by default.
     const deadline = limit === undefined ? Number.POSITIVE_INFINITY : Date.now() + limit
     const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
     async function send({ messages, jsonText }: Call): Promise<SendAnswer[]> {
       const callDeadline = Math.min(deadline, Date.now() + timeoutMs)
       const { body, status } = await call({ ...BATCH, jsonText }, true, callDeadline, signal)
       const answers = readBatchAnswer(body, messages.length)
-      if (!answers) throw notUnderstood(status, true)
+      if (!answers) throw unexpectedResponse(status, true)
       return answers
     }
     const calls = cutIntoCalls(messages, defaults)
@@ -226,36 +230,28 @@ export function createMailer(options: MailerOptions): Mailer {
     }
   }
 
-  async function* resultsOf(...batch: Parameters<typeof outcomesOf>): AsyncGenerator<MessageResult[]> {
-    for await (const { results } of outcomesOf(...batch)) yield results
-  }
-
-  const deadlineOf = (options: CallOptions) => Date.now() + (options.timeoutMs ?? timeoutMs)
-
   return {
     async sendEmail(message, options = {}) {
-      const composed = composeMessage(message, defaults)
-      const request: HttpRequest = { method: 'POST', path: '/email', jsonText: composed.json }
+      const { json, to, recipients } = composeMessage(message, defaults)
+      const request: HttpRequest = { method: 'POST', path: '/email', jsonText: json }
       const { body, status } = await call(request, true, deadlineOf(options), options.signal)
       const answer = readSendAnswer(body)
-      if (!answer) throw notUnderstood(status, true)
+      if (!answer) throw unexpectedResponse(status, true)
       if (!answer.accepted) throw refusalError(answer.refusal, { status })
-      const { messageId, submittedAt, to, message: words } = answer
-      const rejected = readRejected(words, composed.recipients)
-      const notice = readNotice(maskAddresses(words), rejected)
-      return { messageId, submittedAt, to: to || composed.to, rejected, notice }
+      const { messageId, submittedAt } = answer
+      return { messageId, submittedAt, to: answer.to || to, ...readRemark(answer.message, recipients) }
     },
 
     async sendEmails(messages, options = {}) {
       const outcomes: CallOutcome[] = []
       for await (const outcome of outcomesOf(messages, options)) outcomes.push(outcome)
-      const fault = faultOf(outcomes, options.journal !== undefined)
+      const fault = findFault(outcomes, options.journal !== undefined)
       if (fault) throw fault.reason
       return toBatchResult(outcomes.flatMap(({ results }) => results))
     },
 
     streamEmails(messages, options = {}) {
-      return flatten(resultsOf(messages, options))
+      return flattenResults(outcomesOf(messages, options))
     },
 
     getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {
@@ -269,7 +265,7 @@ export function createMailer(options: MailerOptions): Mailer {
   }
 }
 
-// The neutral header always; the provider's own name for it only where it is the provider that is spoken to.
+// The provider’s own name of the header goes only to the provider itself.
 function tokenHeaders(baseUrl: string, apiToken: string): Record<string, string> {
   const neutral = { 'x-mailer-server-token': apiToken }
   const isProvider = new URL(baseUrl).host === new URL(DEFAULT_BASE_URL).host

@@ -1,5 +1,5 @@
 /**
- * Whose mail server an event is handled with: the deployment's, or the shared one.
+ * Selects the mail server for an event: the deployment’s own, or the shared one.
  *
  * @module
  */
@@ -13,15 +13,15 @@ import {
 } from './client.ts'
 import { mailer } from './integration.ts'
 
-/** What the host configures for all deployments. */
+/** The host’s configuration of the mailer, for all deployments. */
 export interface MailerSettings {
-  /** The platform's own mail server, for deployments of the type `shared` and for events without one. */
+  /** The platform’s own mail server: for deployments with serverType shared, and for events without a deployment. */
   shared?: { apiToken?: string | undefined; fromEmail?: string | undefined } | undefined
   /** @default 'https://api.postmarkapp.com' */
   baseUrl?: string | undefined
 }
 
-/** Everything that is needed to send. */
+/** A mail server, and the defaults of its messages. */
 export interface Connection {
   apiToken: string
   fromEmail: string | undefined
@@ -30,45 +30,30 @@ export interface Connection {
 }
 
 /**
- * The connection that a deployment's inputs describe.
+ * The connection that a deployment’s inputs describe.
  *
- * @throws {IntegrationError} `missing_credentials`, or `invalid_inputs` where the shared token would leave for
- * a server of the deployment's choice
+ * @throws {IntegrationError} `missing_credentials`; or `invalid_inputs` if the shared token would be sent to a
+ * server of the deployment’s choice
  */
 export function fromInputs(inputs: Inputs<typeof mailer>, settings: MailerSettings): Connection {
-  const { messageStream } = inputs
+  const { serverType, apiToken, fromEmail, messageStream, baseUrl } = inputs
   const hostBaseUrl = settings.baseUrl ?? DEFAULT_BASE_URL
-  if (inputs.serverType === 'dedicated') {
-    if (!inputs.apiToken) {
-      throw new IntegrationError(
-        'missing_credentials',
-        'A dedicated mail server needs its Server API Token.',
-        {
-          errors: [
-            { path: 'deployment.inputs.apiToken', message: 'is required where serverType is dedicated' },
-          ],
-        },
-      )
-    }
-    const baseUrl = inputs.baseUrl ?? hostBaseUrl
-    return { apiToken: inputs.apiToken, fromEmail: inputs.fromEmail, messageStream, baseUrl }
+  if (serverType === 'dedicated') {
+    if (!apiToken)
+      throw inputError('missing_credentials', 'apiToken', 'is required with serverType dedicated')
+    return { apiToken, fromEmail, messageStream, baseUrl: baseUrl ?? hostBaseUrl }
   }
-  if (inputs.baseUrl && new URL(inputs.baseUrl).origin !== new URL(hostBaseUrl).origin) {
-    const message = 'goes with serverType dedicated: the shared token is sent to its own provider alone'
-    throw new IntegrationError('invalid_inputs', `deployment.inputs.baseUrl ${message}.`, {
-      errors: [{ path: 'deployment.inputs.baseUrl', message }],
-    })
+  if (baseUrl && new URL(baseUrl).origin !== new URL(hostBaseUrl).origin) {
+    const message = 'goes with serverType dedicated: the shared token is sent only to its own provider'
+    throw inputError('invalid_inputs', 'baseUrl', message)
   }
-  return {
-    ...sharedConnection(settings),
-    messageStream,
-    ...(inputs.fromEmail ? { fromEmail: inputs.fromEmail } : {}),
-  }
+  const shared = sharedConnection(settings)
+  return { ...shared, messageStream, fromEmail: fromEmail || shared.fromEmail }
 }
 
 /**
- * A client for the event at hand: with what the deployment published, else with its inputs, else, where there
- * is no deployment, with the shared token.
+ * Makes the client for an event: with the deployment’s outputs, else with its inputs, or with the shared token
+ * if the event names no deployment.
  */
 export async function connect(context: HandlerContext<MailerSettings>): Promise<Mailer> {
   const { deployment, settings } = context
@@ -76,44 +61,46 @@ export async function connect(context: HandlerContext<MailerSettings>): Promise<
   const outputs = await deployment.outputs(mailer.outputs)
   if (!outputs) return openMailer(fromInputs(await deployment.inputs(mailer.inputs), settings), context)
   const { apiToken, fromEmail, messageStream, apiUrl } = outputs
-  // The shared token goes to its own provider, whatever an event says.
+  // The shared token is sent only to its own provider, whatever an event says.
   const isShared = apiToken === settings.shared?.apiToken
   const baseUrl = isShared ? (settings.baseUrl ?? DEFAULT_BASE_URL) : apiUrl
   return openMailer({ apiToken, fromEmail, messageStream, baseUrl }, context)
 }
 
 /**
- * A client for a connection. A base URL that is not the host's own is held to the host's rule for such URLs.
+ * Makes the client for a connection. A base URL other than the host’s must pass the host’s egress rule.
  *
- * @throws {IntegrationError} `invalid_inputs` where the rule refuses it
+ * @throws {IntegrationError} `invalid_inputs` if the egress rule refuses the base URL
  */
 export function openMailer(connection: Connection, context: HandlerContext<MailerSettings>): Mailer {
   const { fetch, egress, settings } = context
   const url = new URL(connection.baseUrl)
-  if (url.origin === new URL(settings.baseUrl ?? DEFAULT_BASE_URL).origin)
-    return createMailer({ ...connection, fetch })
-  const refusal = egress.refuse(url)
-  if (refusal === undefined) return createMailer({ ...connection, fetch: egress.fetch })
-  throw new IntegrationError('invalid_inputs', `deployment.inputs.baseUrl ${refusal}.`, {
-    errors: [{ path: 'deployment.inputs.baseUrl', message: refusal }],
-  })
+  const isHosts = url.origin === new URL(settings.baseUrl ?? DEFAULT_BASE_URL).origin
+  const refusal = isHosts ? undefined : egress.refuse(url)
+  if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
+  return createMailer({ ...connection, fetch: isHosts ? fetch : egress.fetch })
 }
 
-/** An event's deadline, for a call of the client. */
+/** The event’s signal and remaining time, as options of a client call. */
 export function callOptions({ signal, deadline }: HandlerContext<MailerSettings>): CallOptions {
   return { signal, timeoutMs: deadline - Date.now() }
 }
 
 function sharedConnection({ shared, baseUrl = DEFAULT_BASE_URL }: MailerSettings): Connection {
-  if (!shared?.apiToken) {
-    throw new IntegrationError('missing_credentials', 'This host has no shared mail server.', {
-      hint: 'Set MAILER_SHARED_API_TOKEN on the host, or deploy the mailer with a token of its own.',
-    })
+  const { apiToken, fromEmail } = shared ?? {}
+  if (apiToken) {
+    return { apiToken, fromEmail: fromEmail || undefined, messageStream: DEFAULT_MESSAGE_STREAM, baseUrl }
   }
-  return {
-    apiToken: shared.apiToken,
-    fromEmail: shared.fromEmail || undefined,
-    messageStream: DEFAULT_MESSAGE_STREAM,
-    baseUrl,
-  }
+  throw new IntegrationError('missing_credentials', 'This host has no shared mail server.', {
+    hint: 'Set MAILER_SHARED_API_TOKEN on the host, or use serverType dedicated with your own token.',
+  })
+}
+
+function inputError(
+  code: 'missing_credentials' | 'invalid_inputs',
+  input: string,
+  message: string,
+): IntegrationError {
+  const path = `deployment.inputs.${input}`
+  return new IntegrationError(code, `${path} ${message}.`, { errors: [{ path, message }] })
 }

@@ -1,27 +1,22 @@
 /**
- * Lists that come one after another, as one stream of their items.
+ * Yields the results of all lists, in order, and asks for a list only when the one before it is used up.
  *
- * @module
+ * It is not an async generator, because one takes three turns of the microtask queue for each result.
  */
-
-/**
- * The items of all lists, in order. It asks for a list only when the one before it is used up.
- *
- * Not a generator: one that has its items already would still take three turns of the queue for each.
- */
-export function flatten<Item>(lists: AsyncGenerator<readonly Item[]>): AsyncIterableIterator<Item> {
+export function flattenResults<Item>(
+  lists: AsyncGenerator<{ results: readonly Item[] }>,
+): AsyncIterableIterator<Item> {
   let list: readonly Item[] = []
   let position = 0
   let ended = false
   let refill: Promise<void> | undefined
 
-  // Shared by all who ask at the same time, so that none of them drops a list that another got.
   async function fill(): Promise<void> {
     try {
       while (position === list.length && !ended) {
         const next = await lists.next()
         ended = next.done === true
-        list = next.done ? [] : next.value
+        list = next.done ? [] : next.value.results
         position = 0
       }
     } finally {
@@ -38,6 +33,7 @@ export function flatten<Item>(lists: AsyncGenerator<readonly Item[]>): AsyncIter
 
   async function takeLater(): Promise<IteratorResult<Item>> {
     while (!ended) {
+      // Readers that ask at once share one refill, so that no list is lost.
       refill ??= fill()
       await refill
       const taken = take()

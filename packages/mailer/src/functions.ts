@@ -1,5 +1,5 @@
 /**
- * What FUNCTION_CALL may run (specification §2.6).
+ * The functions of FUNCTION_CALL (specification §2.6).
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { fieldErrors, type Handlers, type Progress } from '@org/core'
 import * as z from 'zod'
 import { failedResult, type MessageResult, toBatchResult } from './batch.ts'
 import { callOptions, connect, type MailerSettings } from './connection.ts'
-import { type mailer, messageArguments } from './integration.ts'
+import { type mailer, messageArguments, messageResult } from './integration.ts'
 import type { BatchJournal } from './journal.ts'
 import { invalidMessage, type Message } from './message.ts'
 
@@ -18,28 +18,27 @@ export const functions = {
   },
 
   async sendEmails({ messages, to = [], subject = '', ...content }, context) {
-    const judged =
+    const parsed =
       messages ?? to.map((recipient) => messageArguments.safeParse({ ...content, subject, to: recipient }))
-    const fit: { index: number; message: Message }[] = []
-    const unfit: MessageResult[] = []
-    for (const [index, { data, error }] of judged.entries()) {
-      if (data) fit.push({ index, message: data })
-      else
-        unfit.push(
-          failedResult(
-            index,
-            null,
-            invalidMessage(fieldErrors(error, '', Object.keys(messageArguments.shape))),
-          ),
-        )
+    const valid: { index: number; message: Message }[] = []
+    const invalid: MessageResult[] = []
+    for (const [index, { data, error }] of parsed.entries()) {
+      if (data) valid.push({ index, message: data })
+      else {
+        const errors = fieldErrors(error, '', Object.keys(messageArguments.shape))
+        invalid.push(failedResult(index, null, invalidMessage(errors)))
+      }
     }
     const client = await connect(context)
+    const journal = context.progress && createJournal(context.progress)
     const batch = await client.sendEmails(
-      fit.map(({ message }) => message),
-      { ...callOptions(context), journal: context.progress && keepJournal(context.progress) },
+      valid.map(({ message }) => message),
+      { ...callOptions(context), journal },
     )
-    const placed = batch.results.flatMap((result, at) => (fit[at] ? { ...result, index: fit[at].index } : []))
-    return toBatchResult([...unfit, ...placed])
+    const sent = batch.results.flatMap((result, at) =>
+      valid[at] ? { ...result, index: valid[at].index } : [],
+    )
+    return toBatchResult([...invalid, ...sent])
   },
 
   async getDeliveryStats(filter, context) {
@@ -49,25 +48,17 @@ export const functions = {
 
 const callRecord = z.union([
   z.literal('begun'),
-  z.array(
-    z.object({
-      status: z.enum(['sent', 'failed', 'unknown']),
-      messageId: z.string().nullable(),
-      submittedAt: z.string().nullable(),
-      rejected: z.array(z.int()),
-      error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
-    }),
-  ),
+  z.array(messageResult.omit({ index: true, to: true }).extend({ rejected: z.array(z.int()) })),
 ])
 
-/** A batch's journal in what is written down of its delivery. */
-function keepJournal(progress: Progress): BatchJournal {
+/** Keeps a batch’s journal in the record of its delivery. */
+function createJournal(progress: Progress): BatchJournal {
   const nameOf = (call: number) => `call ${call}`
   return {
-    // What can't be read may have been sent.
     read(call) {
-      const written = progress.read(nameOf(call))
-      return written === undefined || written === null ? undefined : callRecord.catch('begun').parse(written)
+      const record = progress.read(nameOf(call))
+      // A call whose record is invalid may have been sent.
+      return record === undefined || record === null ? undefined : callRecord.catch('begun').parse(record)
     },
     write: (call, record) =>
       progress.write(nameOf(call), record === undefined ? null : callRecord.parse(record)),

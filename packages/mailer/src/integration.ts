@@ -1,43 +1,43 @@
 /**
- * What the mailer is: its inputs, outputs, functions and metrics (specification §2.4, §2.6 and §2.7).
+ * The mailer’s contract: inputs, outputs, functions and metrics (specification §2.4, §2.6 and §2.7).
  *
  * @module
  */
 import { defineIntegration, environmentReference, functionArguments, secret, toJsonSchema } from '@org/core'
 import * as z from 'zod'
-import { parseAddress } from './address.ts'
+import { ADDRESS_FAULT, parseAddress } from './address.ts'
 import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
 
 const address = z.string().describe('`a@b.c` or `Name <a@b.c>`.')
 const addresses = z
   .union([address, z.array(address)], {
     error: ({ input }) =>
-      `${input === undefined ? 'is required' : 'does not fit'}: expected one address, or a list of them`,
+      `${input === undefined ? 'is required' : 'is invalid'}: expected one address or a list of addresses`,
   })
-  .describe('One address, or a list of them.')
+  .describe('One address or a list of addresses.')
 
 const content = {
   htmlBody: z.string().optional().describe('The body as HTML.'),
   textBody: z.string().optional().describe('The body as plain text.'),
-  body: z.string().optional().describe('Another name for htmlBody.'),
-  from: address.optional().describe('The sender; the deployment’s fromEmail where it is left out.'),
+  body: z.string().optional().describe('An alias of htmlBody.'),
+  from: address.optional().describe('The sender. Default: the deployment’s fromEmail.'),
   cc: addresses.optional(),
   bcc: addresses.optional(),
   replyTo: addresses.optional(),
   tag: z.string().optional().describe('A category for the statistics.'),
-  messageStream: z.string().optional().describe('The message stream; the deployment’s where it is left out.'),
-  headers: z.record(z.string(), z.string()).optional().describe('Further headers of the mail, by name.'),
+  messageStream: z.string().optional().describe('The message stream. Default: the deployment’s.'),
+  headers: z.record(z.string(), z.string()).optional().describe('Additional headers, by name.'),
   metadata: z
     .record(z.string(), z.string())
     .optional()
-    .describe('Up to 10 values that the provider keeps with the mail.'),
+    .describe('Up to 10 values that the provider stores with the mail.'),
   attachments: z
     .array(
       z.strictObject({
         name: z.string().describe('The file’s name.'),
         content: z.base64().describe('The file, in base64.'),
         contentType: z.string().describe('The file’s media type.'),
-        contentId: z.string().optional().describe('For an inline image: what `cid:` names.'),
+        contentId: z.string().optional().describe('For an inline image: the id that `cid:` refers to.'),
       }),
     )
     .optional(),
@@ -45,7 +45,7 @@ const content = {
   trackLinks: z.enum(['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']).optional(),
 }
 
-/** The arguments of sendEmail. What a message needs beyond its types is checked where it is composed. */
+/** The arguments of sendEmail. `composeMessage` checks everything beyond the types. */
 export const messageArguments = functionArguments({
   to: addresses,
   subject: z.string().describe('The subject line.'),
@@ -55,18 +55,18 @@ export const messageArguments = functionArguments({
   examples: [{ to: 'ada@example.com', subject: 'Welcome', textBody: 'Hello Ada.' }],
 })
 
-// Judged one by one, so that a bad message in a batch fails alone; the form that it should have still shows in the manifest.
-const judgedMessage = z
+// Each message is parsed on its own, so that an invalid one fails alone. The manifest still shows its schema.
+const batchMessage = z
   .unknown()
   .transform((value) => messageArguments.safeParse(value))
   .meta(toJsonSchema(messageArguments, 'input'))
 
 const batchArguments = functionArguments({
-  messages: z.array(judgedMessage).optional().describe('The messages, each like a call of sendEmail.'),
+  messages: z.array(batchMessage).optional().describe('The messages, each with the arguments of sendEmail.'),
   to: z
     .array(address)
     .optional()
-    .describe('Instead of messages: one message for each of these, all with one subject and body.'),
+    .describe('Instead of messages: one message to each address, all with the same subject and body.'),
   subject: z.string().optional().describe('With to: the subject line.'),
   ...content,
 })
@@ -80,7 +80,7 @@ const batchArguments = functionArguments({
       return
     }
     for (const [name, given] of Object.entries(shared)) {
-      if (given !== undefined) fault(name, 'goes into each of the messages, not beside them')
+      if (given !== undefined) fault(name, 'goes into each message, not beside messages')
     }
   })
   .meta({
@@ -88,15 +88,28 @@ const batchArguments = functionArguments({
   })
 
 const recipients = z.string().describe('The recipients, as the provider names them.')
-const sentAt = z.iso.datetime().describe('When the provider took it: ISO 8601, UTC.')
+const sentAt = z.iso.datetime().describe('When the provider accepted the mail: ISO 8601, UTC.')
 
-const failure = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() })
+const rejected = z
+  .array(z.string())
+  .describe('Recipients that the provider left out because they are inactive.')
 
-const day = z.iso.date().describe('A day, as 2026-11-20.')
+/** The result of one message of a batch. */
+export const messageResult = z.object({
+  index: z.int(),
+  to: recipients.nullable(),
+  status: z.enum(['sent', 'failed', 'unknown']),
+  messageId: z.string().nullable(),
+  submittedAt: sentAt.nullable(),
+  rejected,
+  error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
+})
+
+const day = z.iso.date().describe('A day, for example 2026-11-20.')
 
 const baseUrl = z
   .url({ protocol: /^https?$/ })
-  .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not hold a user name or password')
+  .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not contain a user name or password')
 
 /** The mailer’s contract. */
 export const mailer = defineIntegration({
@@ -110,16 +123,16 @@ export const mailer = defineIntegration({
       serverType: z
         .enum(['shared', 'dedicated'])
         .default('shared')
-        .describe('shared: the platform’s own mail server. dedicated: yours, by its token.'),
+        .describe('shared: the platform’s mail server. dedicated: your own, with its token.'),
       apiToken: environmentReference(secret(z.string().trim().min(1)))
         .optional()
-        .describe('Dedicated only: the Server API Token. {{env.NAME}} names a variable of the host.'),
+        .describe('Dedicated only: the Server API Token. {{env.NAME}} refers to a variable of the host.'),
       fromEmail: address
-        .refine((text) => parseAddress(text) !== undefined, 'expected one address, a@b.c or Name <a@b.c>')
+        .refine((text) => parseAddress(text) !== undefined, ADDRESS_FAULT)
         .optional()
-        .describe('Default sender: a verified signature, or an address of a verified domain.'),
-      messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('Outbound message stream.'),
-      baseUrl: baseUrl.optional().describe(`Overrides the provider’s API base, ${DEFAULT_BASE_URL}.`),
+        .describe('The default sender: a verified signature, or an address of a verified domain.'),
+      messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('The message stream.'),
+      baseUrl: baseUrl.optional().describe(`The provider’s base URL. Default: ${DEFAULT_BASE_URL}.`),
     })
     .meta({
       examples: [
@@ -132,10 +145,10 @@ export const mailer = defineIntegration({
     }),
   outputs: z.object({
     apiToken: secret(z.string()).describe('The resolved Server API Token.'),
-    fromEmail: z.string().optional().describe('Default sender.'),
-    // A URL: events carry outputs, and one that is none must not be called.
-    apiUrl: baseUrl.describe('Base URL that requests go to.'),
-    messageStream: z.string().describe('Outbound message stream.'),
+    fromEmail: z.string().optional().describe('The default sender.'),
+    // Validated as a URL, because events carry outputs.
+    apiUrl: baseUrl.describe('The provider’s base URL.'),
+    messageStream: z.string().describe('The message stream.'),
   }),
   functions: {
     sendEmail: {
@@ -143,17 +156,10 @@ export const mailer = defineIntegration({
       aliases: ['send'],
       effect: true,
       arguments: messageArguments,
-      result: z.object({
-        messageId: z.string(),
-        submittedAt: sentAt,
-        to: recipients,
-        rejected: z
-          .array(z.string())
-          .describe('Recipients that the provider left out, because they are inactive.'),
-      }),
+      result: z.object({ messageId: z.string(), submittedAt: sentAt, to: recipients, rejected }),
     },
     sendEmails: {
-      description: 'Sends many mails, and tells of each what came of it.',
+      description: 'Sends many mails, and returns a result for each.',
       aliases: ['sendBatch'],
       effect: true,
       resumable: true,
@@ -161,24 +167,12 @@ export const mailer = defineIntegration({
       result: z.object({
         sent: z.int(),
         failed: z.int(),
-        unknown: z.int().describe('Messages of calls whose fate is not known; they may have been sent.'),
-        results: z
-          .array(
-            z.object({
-              index: z.int(),
-              to: recipients.nullable(),
-              status: z.enum(['sent', 'failed', 'unknown']),
-              messageId: z.string().nullable(),
-              submittedAt: sentAt.nullable(),
-              rejected: z.array(z.string()).describe('Recipients that the provider left out.'),
-              error: failure.nullable(),
-            }),
-          )
-          .describe('In the order given.'),
+        unknown: z.int().describe('Messages of calls whose outcome is unknown; they may have been sent.'),
+        results: z.array(messageResult).describe('In the order given.'),
       }),
     },
     getDeliveryStats: {
-      description: 'Totals of what was sent, and of what became of it.',
+      description: 'Returns the totals of outbound mail.',
       effect: false,
       arguments: functionArguments({
         tag: z.string().optional().describe('Only mail with this tag.'),

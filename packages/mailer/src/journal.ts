@@ -1,71 +1,57 @@
-/**
- * What was done of a batch, written down call by call, so that it can go on after a crash without sending
- * anything twice.
- *
- * @module
- */
 import { IntegrationError } from '@org/core/errors'
 import { failedResult, type MessageResult, type PlacedMessage } from './batch.ts'
 
-/** What came of one message, without any address: recipients are known by their place in the message. */
-export interface RecordedOutcome {
-  status: MessageResult['status']
-  messageId: string | null
-  submittedAt: string | null
-  /** Places in to, cc and bcc, counted through. */
+/** The result of one message, without any address. */
+export interface RecordedOutcome extends Omit<MessageResult, 'index' | 'to' | 'rejected'> {
+  /** Positions of the recipients in to, cc and bcc, counted through. */
   rejected: number[]
-  error: MessageResult['error']
 }
 
-/** `begun`: it left, and no answer was written down. */
+/** `begun`: the call started, and its results are not recorded. */
 export type CallRecord = 'begun' | RecordedOutcome[]
 
-/** Where the calls of a batch are written down. Each write must last before it resolves. */
+/** Records the calls of a batch, so that the batch can go on after a crash and sends nothing twice. */
 export interface BatchJournal {
-  /** What is known of a call, by its number; `undefined` where it has not begun. */
+  /** The record of a call, by its number; `undefined` if the call has not begun. */
   read(call: number): CallRecord | undefined
-  /** `undefined` takes a call back that certainly did not happen. */
+  /**
+   * Resolves when the record is durable.
+   *
+   * @param record `undefined` deletes the record of a call that was not sent
+   */
   write(call: number, record: CallRecord | undefined): Promise<void>
 }
 
-/** The results of a call that an earlier try made; `undefined` where none did. */
-export function recall(
+/** The results of a call that an earlier attempt made; `undefined` if there was none. */
+export function restore(
   record: CallRecord | undefined,
   messages: readonly PlacedMessage[],
 ): MessageResult[] | undefined {
   if (record === undefined) return undefined
-  return messages.map((message, at) => {
+  return messages.map(({ index, to, recipients }, at) => {
     const outcome = record === 'begun' ? undefined : record[at]
-    if (!outcome) return failedResult(message.index, message.to, interrupted())
-    const { index, to, recipients } = message
-    return { ...outcome, index, to, rejected: outcome.rejected.flatMap((place) => recipients[place] ?? []) }
+    if (!outcome) return failedResult(index, to, interrupted())
+    const rejected = outcome.rejected.flatMap((position) => recipients[position] ?? [])
+    return { ...outcome, index, to, rejected }
   })
 }
 
-/** Results as they are written down. */
+/** The record of a call’s results. */
 export function toRecord(
   results: readonly MessageResult[],
   messages: readonly PlacedMessage[],
 ): RecordedOutcome[] {
   return results.map(({ status, messageId, submittedAt, rejected, error }, at) => {
     const recipients = messages[at]?.recipients ?? []
-    return {
-      status,
-      messageId,
-      submittedAt,
-      error,
-      rejected: rejected.map((address) => recipients.indexOf(address)),
-    }
+    const positions = rejected.map((address) => recipients.indexOf(address))
+    return { status, messageId, submittedAt, rejected: positions, error }
   })
 }
 
 function interrupted(): IntegrationError {
-  return new IntegrationError(
-    'outcome_unknown',
-    'An earlier try died while the call with this mail was under way.',
-    {
-      hint: 'Look at the provider before doing it again.',
-      sent: 'unknown',
-    },
-  )
+  const message = 'An earlier attempt ended while the call with this mail was in flight.'
+  return new IntegrationError('outcome_unknown', message, {
+    hint: 'Check the provider’s activity before you send the mail again.',
+    sent: 'unknown',
+  })
 }

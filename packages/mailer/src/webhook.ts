@@ -23,9 +23,9 @@ const handlers = { created, deleted, health, metrics, functions } satisfies Hand
 >
 
 /**
- * Makes the mailer's webhook handler.
+ * Makes the mailer’s webhook handler.
  *
- * @param dependencies what every handler takes, and what the host configures for the mailer
+ * @param dependencies the dependencies of every handler, and the host’s settings of the mailer
  */
 export function createHandler({
   shared,

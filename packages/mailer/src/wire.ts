@@ -1,38 +1,18 @@
 /**
- * The provider's wire format, as far as it is used: what is sent, and what is read of the answers. Read
- * tolerantly and without a schema library, because who only sends mail should not load one.
+ * The provider’s wire format. The readers use no schema library, because the SDK must not load one, and they
+ * ignore fields that they do not know.
  *
  * @see https://postmarkapp.com/developer/api/email-api
  * @module
  */
+import { maskAddresses } from '@org/core/http'
 
-/** A message, as `POST /email` takes it. */
-export interface WireMessage {
-  From: string
-  To: string
-  Cc: string | undefined
-  Bcc: string | undefined
-  ReplyTo: string | undefined
-  Subject: string
-  HtmlBody: string | undefined
-  TextBody: string | undefined
-  Tag: string | undefined
-  MessageStream: string | undefined
-  Headers: { Name: string; Value: string }[] | undefined
-  Metadata: Record<string, string> | undefined
-  Attachments:
-    | { Name: string; Content: string; ContentType: string; ContentID: string | undefined }[]
-    | undefined
-  TrackOpens: boolean | undefined
-  TrackLinks: string | undefined
-}
-
-/** What the provider says of one message: accepted with an id, or refused with a code. */
+/** The provider’s answer for one message: accepted with an id, or refused with a code. */
 export type SendAnswer =
   | { accepted: true; messageId: string; submittedAt: string; to: string; message: string }
   | { accepted: false; refusal: Refusal }
 
-/** The provider's body for a failure. */
+/** The provider’s body for a failure. */
 export interface Refusal {
   errorCode: number
   message: string
@@ -53,11 +33,11 @@ export interface DeliveryStats {
 export interface ServerDetails {
   id: number
   name: string
-  /** `Live`, or `Sandbox` where nothing is really delivered. */
+  /** `Live`; or `Sandbox`: the server accepts mail, and delivers none. */
   deliveryType: string | undefined
 }
 
-/** @returns `undefined` where it is no answer to a single send */
+/** @returns `undefined` if the body is not an answer for one message */
 export function readSendAnswer(body: unknown): SendAnswer | undefined {
   const refusal = readRefusal(body)
   if (!refusal) return undefined
@@ -68,7 +48,7 @@ export function readSendAnswer(body: unknown): SendAnswer | undefined {
   return { accepted: true, messageId, submittedAt, to: readText(body, 'To') ?? '', message: refusal.message }
 }
 
-/** @returns `undefined` where it is not one answer for each of `count` messages */
+/** @returns `undefined` if the body is not a list of `count` answers */
 export function readBatchAnswer(body: unknown, count: number): SendAnswer[] | undefined {
   if (!Array.isArray(body) || body.length !== count) return undefined
   const answers: SendAnswer[] = []
@@ -81,13 +61,13 @@ export function readBatchAnswer(body: unknown, count: number): SendAnswer[] | un
   return answers
 }
 
-/** @returns `undefined` where there is no error code */
+/** @returns `undefined` if the body has no error code */
 export function readRefusal(body: unknown): Refusal | undefined {
   const errorCode = readNumber(body, 'ErrorCode')
   return errorCode === undefined ? undefined : { errorCode, message: readText(body, 'Message') ?? '' }
 }
 
-/** @returns `undefined` where it is not a record of totals */
+/** @returns `undefined` if the body holds no totals */
 export function readStats(body: unknown): DeliveryStats | undefined {
   const sent = readNumber(body, 'Sent')
   if (sent === undefined) return undefined
@@ -101,40 +81,38 @@ export function readStats(body: unknown): DeliveryStats | undefined {
   }
 }
 
-/** @returns `undefined` where it is not a server */
+/** @returns `undefined` if the body does not describe a server */
 export function readServer(body: unknown): ServerDetails | undefined {
   const id = readNumber(body, 'ID')
   if (id === undefined) return undefined
   return { id, name: readText(body, 'Name') ?? '', deliveryType: readText(body, 'DeliveryType') }
 }
 
-/**
- * The recipients that the provider left out of an accepted message, because they are inactive. It names them
- * in prose alone, so they are found by looking for each recipient, whatever the wording.
- */
-export function readRejected(message: string, recipients: readonly string[]): string[] {
-  if (!message.includes('@')) return []
-  const named = new Set(
-    message
-      .toLowerCase()
-      .split(/[\s,;<>"]+/)
-      .map((word) => word.replace(/\.$/, '')),
-  )
-  return recipients.filter((address) => named.has(address.toLowerCase()))
+/** The provider’s words beside an accepted message. */
+export interface Remark {
+  /** Recipients that the provider left out because they are inactive. */
+  rejected: string[]
+  /** Words that are neither a plain yes nor about inactive recipients, with the addresses masked. */
+  notice: string | null
 }
 
 /**
- * What the provider said beside an accepted message that is neither a plain yes nor about recipients it left
- * out: so that a wording nobody knew is seen, and not taken for a yes.
+ * Reads the words beside an accepted message. They name inactive recipients only in prose, so each recipient
+ * is searched for, whatever the wording.
  */
-export function readNotice(message: string, rejected: readonly string[]): string | null {
-  const known = message === 'OK' || message === 'Test job accepted' || message === '' || rejected.length > 0
-  return known ? null : message
+export function readRemark(message: string, recipients: readonly string[]): Remark {
+  if (message === 'OK' || message === 'Test job accepted' || message === '') {
+    return { rejected: [], notice: null }
+  }
+  const words = message.toLowerCase().split(/[\s,;<>"]+/)
+  const named = new Set(words.map((word) => word.replace(/\.$/, '')))
+  const rejected = recipients.filter((address) => named.has(address.toLowerCase()))
+  return { rejected, notice: rejected.length > 0 ? null : maskAddresses(message) }
 }
 
 let latest = { time: '', utc: '' }
 
-// All messages of a call mostly have the same time, and reading it takes longer than the rest of an answer.
+// Most messages of a call have the same time, and parsing it takes longer than reading the rest of an answer.
 function toUtc(time = ''): string {
   if (time !== '' && time === latest.time) return latest.utc
   const date = new Date(time)

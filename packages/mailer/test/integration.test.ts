@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createMailProvider } from '../src/testing/index.ts'
 import { createHandler, integration } from '../src/webhook.ts'
 
-function arrange() {
+function fixture() {
   const provider = createMailProvider({ apiTokens: ['dedicated-token'] })
   return {
     createHandler,
@@ -21,4 +21,4 @@ function arrange() {
   }
 }
 
-describeIntegration(integration, arrange, { describe, expect, it })
+describeIntegration(integration, fixture, { describe, expect, it })

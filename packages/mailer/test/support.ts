@@ -4,38 +4,15 @@ import {
   createMailer,
   type IntegrationError,
   isIntegrationError,
-  type Mailer,
   type MailerOptions,
   type Message,
 } from '../src/index.ts'
-import { createMailProvider, type MailProvider } from '../src/testing/index.ts'
+import { createMailProvider } from '../src/testing/index.ts'
 
-/** A request as it was on the wire. */
-interface SeenRequest {
-  method: string
-  path: string
-  headers: Headers
-  text: string
-}
-
-/** A mail provider over real HTTP, for all tests of a file. */
-export interface Arrangement {
-  provider: MailProvider
-  /** Every request, as it was on the wire. */
-  requests: SeenRequest[]
-  /** Where the provider listens. */
-  readonly url: string
-  /** Does something as soon as the request of this number (from 1) has arrived. */
-  atRequest(count: number, action: () => void): void
-  /** The pauses between two tries, in milliseconds; none of them is really waited for. */
-  waits: number[]
-  mailer(options?: Partial<MailerOptions>): Mailer
-}
-
-/** Runs a mail provider for a test file; it starts each test as new. */
-export function runMailProvider(): Arrangement {
+/** Runs a mail provider over real HTTP for a test file, and resets it before each test. */
+export function runMailProvider() {
   const provider = createMailProvider()
-  const requests: SeenRequest[] = []
+  const requests: { method: string; path: string; headers: Headers; text: string }[] = []
   const waits: number[] = []
   const actions = new Map<number, () => void>()
   let server: Served | undefined
@@ -60,33 +37,34 @@ export function runMailProvider(): Arrangement {
   return {
     provider,
     requests,
+    /** The pauses between attempts, in milliseconds; the tests do not wait for them. */
     waits,
+    /** The provider’s base URL. */
     get url() {
       return server?.url ?? ''
     },
-    atRequest: (count, action) => void actions.set(count, action),
-    mailer: (options) =>
+    /** Runs an action as soon as the request of this number (from 1) arrives. */
+    atRequest: (number: number, action: () => void) => void actions.set(number, action),
+    mailer: (options?: Partial<MailerOptions>) =>
       createMailer({
         apiToken: 'server-token',
         fromEmail: 'Shop <shop@example.com>',
         baseUrl: server?.url,
-        wait: async (milliseconds) => {
-          waits.push(milliseconds)
-        },
+        wait: async (milliseconds) => void waits.push(milliseconds),
         ...options,
       }),
   }
 }
 
-/** A message that is fit to be sent. */
+/** A valid message. */
 export function message(fields: Partial<Message> = {}): Message {
   return { to: 'ann@example.org', subject: 'Hello', textBody: 'Hi Ann', ...fields }
 }
 
-/** What a promise was rejected with, which must be an error of the family. */
+/** The `IntegrationError` that a promise rejects with. */
 export async function failureOf(work: Promise<unknown>): Promise<IntegrationError> {
   const error: unknown = await work.then(
-    () => expect.fail('it should have failed'),
+    () => expect.fail('expected a rejection'),
     (reason: unknown) => reason,
   )
   if (!isIntegrationError(error)) throw error

@@ -1,33 +1,26 @@
-import { createPlatformEmulator, deliver, type PlatformEmulator, type Served, serve } from '@org/core/testing'
+import { createPlatformEmulator, deliver, type Served, serve } from '@org/core/testing'
 import { createPlatformClient } from '@org/platform-client'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { createHandler } from '../src/webhook.ts'
-import { type Arrangement, runMailProvider } from './support.ts'
+import { runMailProvider } from './support.ts'
 
 type Dependencies = Parameters<typeof createHandler>[0]
 
-/** The mailer's webhook between a mail provider and a platform, both over real HTTP. */
-export interface WebhookArrangement extends Arrangement {
-  platform: PlatformEmulator
-  /** A handler with the shared token `shared-token`, whatever else it is given. */
-  handler(dependencies?: Partial<Dependencies>): ReturnType<typeof createHandler>
-  /** Delivers an event to one handler for the whole test. */
-  send(event: object, id?: string): ReturnType<typeof deliver>
-  /** Calls a function without a deployment, through {@link WebhookArrangement.send}. */
-  call(name: string, given: object, id?: string): ReturnType<typeof deliver>
-}
-
-/** Tokens that must show nowhere but in a header, and among the published outputs. */
+/** Tokens that may occur only in headers and among the published outputs. */
 const TOKENS = ['shared-token', 'dedicated-token', 'wrong-token']
 
-/** Runs platform and provider for a test file; they start each test as new. */
-export function runWebhook(): WebhookArrangement {
+/**
+ * Runs the mailer’s webhook between a mail provider and a platform, both over real HTTP, for a test file. They
+ * are reset before each test.
+ */
+export function runWebhook() {
   const mail = runMailProvider()
   const platform = createPlatformEmulator({ token: 'platform-token' })
   const log: string[] = []
   let server: Served | undefined
   let handle: ReturnType<typeof createHandler>
 
+  /** Makes a handler with the shared token `shared-token`; the given dependencies override the defaults. */
   const handler = (dependencies: Partial<Dependencies> = {}) =>
     createHandler({
       platform: createPlatformClient({
@@ -57,11 +50,13 @@ export function runWebhook(): WebhookArrangement {
     expect(log.join('\n')).not.toMatch(/private words|@example/)
   })
 
+  /** Delivers an event to the handler of the running test. */
   const send = (event: object, id?: string) => deliver((request) => handle(request), event, { id })
   return Object.assign(mail, {
     platform,
     handler,
     send,
+    /** Calls a function without a deployment. */
     call: (name: string, given: object, id?: string) =>
       send({ name: 'FUNCTION_CALL', functionCall: { name, arguments: given } }, id),
   })

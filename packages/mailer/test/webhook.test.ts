@@ -3,77 +3,66 @@ import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, requests, platform, send } = arrangement
+const webhook = runWebhook()
+const { provider, requests, platform, send } = webhook
 
 const tokens = () => requests.map(({ headers }) => headers.get('x-mailer-server-token'))
+const deployment = () => platform.deployments.get('dep_1')
+const statuses = () => deployment()?.statusHistory.map(({ status }) => status)
 
 /** Creates a deployment that the platform knows. */
-function create(inputs: Record<string, unknown> = {}, handler = arrangement.handler()) {
+function create(inputs: Record<string, unknown> = {}, handler = webhook.handler()) {
   platform.addDeployment({ id: 'dep_1', inputs })
   return deliver(handler, { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } })
 }
 
-const deployment = () => platform.deployments.get('dep_1')
-const statuses = () => deployment()?.statusHistory.map(({ status }) => status)
-
-describe('WEBHOOK_CHALLENGE', () => {
-  it('is echoed, without any call', async () => {
-    expect(await send({ name: 'WEBHOOK_CHALLENGE', challenge: 'c_1' })).toMatchObject({
-      status: 200,
-      body: { challenge: 'c_1' },
-    })
-    expect([requests, platform.calls]).toEqual([[], []])
-  })
+const onDeployment = (name: string) => send({ name, deployment: { id: 'dep_1' } })
+const dedicated = { serverType: 'dedicated', apiToken: 'dedicated-token' }
+const refused = (code: string, ...paths: string[]) => ({
+  status: 422,
+  body: { code, retryable: false, errors: paths.map((path) => ({ path: `deployment.inputs.${path}` })) },
 })
 
 describe('DEPLOYMENT_CREATED', () => {
   it.each([{}, { serverType: 'shared' }, { serverType: '', apiToken: null, fromEmail: ' ', baseUrl: '' }])(
-    'connects %j to the shared server, and publishes what others need',
+    'connects %j to the shared server, and publishes the outputs',
     async (inputs) => {
       const outputs = {
         apiToken: 'shared-token',
         fromEmail: 'Shop <shop@example.com>',
-        apiUrl: arrangement.url,
+        apiUrl: webhook.url,
         messageStream: 'outbound',
       }
       expect(await create(inputs)).toMatchObject({ status: 200, body: { status: 'running', outputs } })
       expect(deployment()).toMatchObject({ outputs, sensitive: ['apiToken'], status: 'running' })
-      expect(statuses()).toEqual(['deploying', 'running'])
       expect(requests.map(({ path }) => path)).toEqual(['/server'])
       expect(tokens()).toEqual(['shared-token'])
     },
   )
 
   it('lets a shared deployment choose its sender and stream', async () => {
-    const inputs = { fromEmail: 'me@example.com', messageStream: 'broadcast', baseUrl: `${arrangement.url}/` }
+    const inputs = { fromEmail: 'me@example.com', messageStream: 'broadcast', baseUrl: `${webhook.url}/` }
     expect(await create(inputs)).toMatchObject({
-      body: { outputs: { fromEmail: 'me@example.com', messageStream: 'broadcast', apiUrl: arrangement.url } },
+      body: { outputs: { fromEmail: 'me@example.com', messageStream: 'broadcast', apiUrl: webhook.url } },
     })
   })
 
   it('connects a dedicated server with its own token, sender and base URL', async () => {
-    const inputs = {
-      serverType: 'dedicated',
-      apiToken: ' dedicated-token\n',
-      fromEmail: 'Me <me@example.com>',
-      baseUrl: arrangement.url,
-    }
     const asked: string[] = []
-    const egress: Egress = {
-      refuse: (url) => void asked.push(url.origin),
-      fetch,
-    }
-    const elsewhere = arrangement.handler({ shared: undefined, baseUrl: 'http://nowhere.invalid', egress })
+    const egress: Egress = { refuse: (url) => void asked.push(url.origin), fetch }
+    const elsewhere = webhook.handler({ shared: undefined, baseUrl: 'http://nowhere.invalid', egress })
     const outputs = {
       apiToken: 'dedicated-token',
       fromEmail: 'Me <me@example.com>',
-      apiUrl: arrangement.url,
+      apiUrl: webhook.url,
       messageStream: 'outbound',
     }
-    expect(await create(inputs, elsewhere)).toMatchObject({ body: { outputs } })
+    const inputs = { ...dedicated, fromEmail: 'Me <me@example.com>', baseUrl: webhook.url }
+    expect(await create({ ...inputs, apiToken: ' dedicated-token\n' }, elsewhere)).toMatchObject({
+      body: { outputs },
+    })
     expect(tokens()).toEqual(['dedicated-token'])
-    expect(asked).toEqual([arrangement.url])
+    expect(asked).toEqual([webhook.url])
   })
 
   it.each([
@@ -82,62 +71,41 @@ describe('DEPLOYMENT_CREATED', () => {
     'https://2130706433/',
     'https://[::1]/',
     'https://x.localhost',
-  ])('takes no token to %s unless the host allows it', async (baseUrl) => {
-    const answer = await create({ serverType: 'dedicated', apiToken: 'dedicated-token', baseUrl })
-    expect(answer).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.baseUrl' }] },
-    })
+  ])('does not call %s unless the host allows it', async (baseUrl) => {
+    expect(await create({ ...dedicated, baseUrl })).toMatchObject(refused('invalid_inputs', 'baseUrl'))
   })
 
   it('resolves {{env.NAME}} in the token', async () => {
-    const values = new Map([['TENANT_TOKEN', 'dedicated-token']])
-    const environment = (name: string) => {
-      const value = values.get(name)
-      return value === undefined ? { problem: `names ${name}, which is not to be had` } : { value }
-    }
-    const handler = arrangement.handler({ environment })
-    const inputs = { serverType: 'dedicated', apiToken: '{{env.TENANT_TOKEN}}' }
-    expect((await create(inputs, handler)).status).toBe(200)
+    const environment = (name: string) =>
+      name === 'TENANT_TOKEN' ? { value: 'dedicated-token' } : { problem: `names ${name}, which is not set` }
+    const handler = webhook.handler({ environment })
+    expect((await create({ ...dedicated, apiToken: '{{env.TENANT_TOKEN}}' }, handler)).status).toBe(200)
     expect(tokens()).toEqual(['dedicated-token'])
-
-    expect(await create({ ...inputs, apiToken: '{{ env.OTHER }}' }, handler)).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.apiToken' }] },
-    })
+    const response = await create({ ...dedicated, apiToken: '{{ env.OTHER }}' }, handler)
+    expect(response).toMatchObject(refused('invalid_inputs', 'apiToken'))
     expect(statuses()).toEqual(['deploying', 'failed'])
   })
 
-  it('asks for the token that a dedicated server lacks', async () => {
-    expect(await create({ serverType: 'dedicated' })).toMatchObject({
-      status: 422,
-      body: {
-        code: 'missing_credentials',
-        retryable: false,
-        errors: [{ path: 'deployment.inputs.apiToken' }],
-      },
-    })
+  it('requires the token of a dedicated server', async () => {
+    const response = await create({ serverType: 'dedicated' })
+    expect(response).toMatchObject(refused('missing_credentials', 'apiToken'))
     expect(statuses()).toEqual(['deploying', 'failed'])
     expect(requests).toEqual([])
   })
 
-  it('says what the host lacks where it has no shared server', async () => {
-    const answer = await create({}, arrangement.handler({ shared: { fromEmail: 'shop@example.com' } }))
-    expect(answer).toMatchObject({
+  it('names the variable that a host without a shared server lacks', async () => {
+    const response = await create({}, webhook.handler({ shared: { fromEmail: 'shop@example.com' } }))
+    expect(response).toMatchObject({
       status: 422,
       body: { code: 'missing_credentials', detail: expect.stringContaining('MAILER_SHARED_API_TOKEN') },
     })
   })
 
   it('reports a token that the provider rejects, and publishes nothing', async () => {
-    expect(await create({ serverType: 'dedicated', apiToken: 'wrong-token' })).toMatchObject({
+    const rejection = { name: 'mailer', status: 401, code: '10' }
+    expect(await create({ ...dedicated, apiToken: 'wrong-token' })).toMatchObject({
       status: 422,
-      headers: expect.any(Headers),
-      body: {
-        code: 'credentials_rejected',
-        retryable: false,
-        provider: { name: 'mailer', status: 401, code: '10' },
-      },
+      body: { code: 'credentials_rejected', retryable: false, provider: rejection },
     })
     expect(statuses()).toEqual(['deploying', 'failed'])
     expect(deployment()?.statusHistory.at(-1)?.message).toContain('Check the Server API Token')
@@ -145,38 +113,23 @@ describe('DEPLOYMENT_CREATED', () => {
   })
 
   it.each([
-    [{ fromEmail: 'nobody' }, 'deployment.inputs.fromEmail'],
-    [{ serverType: 'own' }, 'deployment.inputs.serverType'],
-    [
-      { serverType: 'dedicated', apiToken: 'a-token', baseUrl: 'ftp://x.example' },
-      'deployment.inputs.baseUrl',
-    ],
-    [
-      { serverType: 'dedicated', apiToken: 'a-token', baseUrl: 'https://me:pw@x.example' },
-      'deployment.inputs.baseUrl',
-    ],
-  ])('refuses inputs that do not fit: %j', async (inputs, path) => {
-    expect(await create(inputs)).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_inputs', errors: [{ path }] },
-    })
+    [{ fromEmail: 'nobody' }, 'fromEmail'],
+    [{ serverType: 'own' }, 'serverType'],
+    [{ ...dedicated, baseUrl: 'ftp://x.example' }, 'baseUrl'],
+    [{ ...dedicated, baseUrl: 'https://me:pw@x.example' }, 'baseUrl'],
+    // The shared token is sent only to its own provider.
+    [{ baseUrl: 'https://mail.elsewhere.example' }, 'baseUrl'],
+  ])('refuses the inputs %j', async (inputs, path) => {
+    expect(await create(inputs)).toMatchObject(refused('invalid_inputs', path))
     expect(requests).toEqual([])
   })
 
-  it('never takes the shared token to a server of the deployment’s choice', async () => {
-    expect(await create({ baseUrl: 'https://mail.elsewhere.example' })).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.baseUrl' }] },
-    })
-    expect(requests).toEqual([])
-  })
-
-  it('warns where there is no sender, and does not fail', async () => {
-    const handler = arrangement.handler({ shared: { apiToken: 'shared-token', fromEmail: '' } })
+  it('warns if there is no fromEmail, and does not fail', async () => {
+    const handler = webhook.handler({ shared: { apiToken: 'shared-token', fromEmail: '' } })
     provider.settings.server = { DeliveryType: 'Live' }
-    const answer = await create({}, handler)
-    expect(answer).toMatchObject({ status: 200, body: { status: 'running' } })
-    expect(answer.body).not.toHaveProperty('outputs.fromEmail')
+    const response = await create({}, handler)
+    expect(response).toMatchObject({ status: 200, body: { status: 'running' } })
+    expect(response.body).not.toHaveProperty('outputs.fromEmail')
     const warnings = deployment()?.logs.filter(({ level }) => level !== 'info')
     expect(warnings).toMatchObject([{ level: 'warn', message: expect.stringContaining('fromEmail') }])
 
@@ -185,7 +138,7 @@ describe('DEPLOYMENT_CREATED', () => {
     expect((await deliver(handler, stats)).status).toBe(200)
   })
 
-  it('warns of a server that delivers nothing', async () => {
+  it('warns if the mail server is a sandbox', async () => {
     await create()
     expect(deployment()?.logs).toMatchObject([
       { level: 'info', message: expect.stringContaining('Emulated server') },
@@ -195,53 +148,49 @@ describe('DEPLOYMENT_CREATED', () => {
 })
 
 describe('DEPLOYMENT_DELETED', () => {
-  it('stops, and touches nothing at the provider', async () => {
+  it('stops the deployment, and changes nothing at the provider', async () => {
     await create()
     requests.length = 0
-    const answer = await send({ name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_1' } })
-    expect(answer).toMatchObject({ status: 200, body: { status: 'stopped' } })
+    expect(await onDeployment('DEPLOYMENT_DELETED')).toMatchObject({ body: { status: 'stopped' } })
     expect(statuses()).toEqual(['deploying', 'running', 'stopped'])
     expect(requests).toEqual([])
   })
 })
 
 describe('HEALTH_CHECK', () => {
-  const checks = (healthy: boolean, message?: unknown) => [
-    { name: 'provider', healthy, latencyMs: expect.any(Number), ...(message ? { message } : {}) },
-  ]
-
-  it('asks for the server with the shared token where no deployment is named', async () => {
+  it('probes with the shared token if the event names no deployment', async () => {
+    const checks = [{ name: 'provider', healthy: true, latencyMs: expect.any(Number) }]
     const { status, body } = await send({ name: 'HEALTH_CHECK' })
-    expect([status, body]).toEqual([200, { status: 'healthy', checks: checks(true) }])
+    expect([status, body]).toEqual([200, { status: 'healthy', checks }])
     expect(requests.map(({ path }) => path)).toEqual(['/server'])
+    expect(tokens()).toEqual(['shared-token'])
   })
 
-  it('asks with what the deployment published', async () => {
-    await create({ serverType: 'dedicated', apiToken: 'dedicated-token' })
-    expect((await send({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1' } })).body).toMatchObject({
-      status: 'healthy',
-    })
+  it('probes with the outputs of the deployment', async () => {
+    await create(dedicated)
+    expect((await onDeployment('HEALTH_CHECK')).body).toMatchObject({ status: 'healthy' })
     expect(tokens()).toEqual(['dedicated-token', 'dedicated-token'])
-    expect(deployment()?.status).toBe('running')
   })
 
-  it('finds a provider unhealthy, which is a success, and tells the platform why', async () => {
+  it('reports a rejected token as unhealthy, with the reason', async () => {
     await create()
     provider.settings.apiTokens = []
-    const { status, body } = await send({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1' } })
     const message = expect.stringContaining('does not accept the token')
-    expect([status, body]).toEqual([200, { status: 'unhealthy', checks: checks(false, message) }])
+    expect(await onDeployment('HEALTH_CHECK')).toMatchObject({
+      status: 200,
+      body: { status: 'unhealthy', checks: [{ name: 'provider', healthy: false, message }] },
+    })
     expect(deployment()?.statusHistory.at(-1)).toMatchObject({ status: 'unhealthy', message })
   })
 
-  it('finds missing credentials unhealthy too', async () => {
-    const answer = await deliver(arrangement.handler({ shared: undefined }), { name: 'HEALTH_CHECK' })
-    expect(answer).toMatchObject({ status: 200, body: { status: 'unhealthy' } })
+  it('reports missing credentials as unhealthy', async () => {
+    const response = await deliver(webhook.handler({ shared: undefined }), { name: 'HEALTH_CHECK' })
+    expect(response).toMatchObject({ status: 200, body: { status: 'unhealthy' } })
   })
 })
 
 describe('METRIC_UPDATE', () => {
-  it('answers with the provider’s totals, and reports them', async () => {
+  it('returns and reports the provider’s totals', async () => {
     await create()
     provider.settings.stats = { Sent: 615, Bounced: 64, SpamComplaints: 10 }
     const metrics = [
@@ -250,18 +199,10 @@ describe('METRIC_UPDATE', () => {
       { name: 'bounce_rate', value: 10.407, unit: 'percent' },
       { name: 'spam_complaints', value: 10 },
     ]
-    const { status, body } = await send({ name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } })
+    const { status, body } = await onDeployment('METRIC_UPDATE')
     expect([status, body]).toEqual([200, { metrics }])
     expect(deployment()?.metrics).toEqual(
       metrics.map((metric) => ({ ...metric, timestamp: expect.any(String) })),
     )
-  })
-})
-
-describe('DOWNLOAD_STARTED', () => {
-  it('is ignored', async () => {
-    const answer = await send({ name: 'DOWNLOAD_STARTED', download: { id: 'dl_1' } })
-    expect(answer).toMatchObject({ status: 200, body: { status: 'ignored', reason: expect.any(String) } })
-    expect(requests).toEqual([])
   })
 })

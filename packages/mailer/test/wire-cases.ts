@@ -1,83 +1,58 @@
-/**
- * Messages as they are written for our client, and for the provider's own.
- *
- * @module
- */
 import * as postmark from 'postmark'
 import type { Message } from '../src/index.ts'
 
-const From = 'shop@example.com'
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+/** More bytes than one call of `String.fromCharCode` can take. */
+const bytes = Uint8Array.from({ length: 100_001 }, (_, index) => index % 256)
 
-/** The same messages for both clients. */
+const ours = { from: 'shop@example.com', to: 'ada@example.com', subject: 'Hello' }
+const theirs = { From: 'shop@example.com', To: 'ada@example.com', Subject: 'Hello' }
+const ourText = { ...ours, textBody: 'Hi' }
+const theirText = { ...theirs, TextBody: 'Hi' }
+
+/** The same messages, written for our client and for the provider’s own. */
 export const cases: { what: string; our: Message; their: postmark.Message }[] = [
-  {
-    what: 'plain text',
-    our: { from: From, to: 'ada@example.com', subject: 'Hello', textBody: 'Hi Ada' },
-    their: { From, To: 'ada@example.com', Subject: 'Hello', TextBody: 'Hi Ada' },
-  },
+  { what: 'plain text', our: ourText, their: theirText },
   {
     what: 'HTML',
-    our: { from: From, to: 'ada@example.com', subject: 'Hello', htmlBody: '<p>Hi & welcome “Ada”</p>' },
-    their: { From, To: 'ada@example.com', Subject: 'Hello', HtmlBody: '<p>Hi & welcome “Ada”</p>' },
+    our: { ...ours, htmlBody: '<p>Hi & welcome “Ada”</p>' },
+    their: { ...theirs, HtmlBody: '<p>Hi & welcome “Ada”</p>' },
   },
-  {
-    what: 'HTML under its other name',
-    our: { from: From, to: 'ada@example.com', subject: 'Hello', body: '<p>Hi</p>' },
-    their: { From, To: 'ada@example.com', Subject: 'Hello', HtmlBody: '<p>Hi</p>' },
-  },
+  { what: 'HTML as body', our: { ...ours, body: '<p>Hi</p>' }, their: { ...theirs, HtmlBody: '<p>Hi</p>' } },
   {
     what: 'HTML and text with line breaks',
-    our: {
-      from: From,
-      to: 'ada@example.com',
-      subject: 'Hello',
-      htmlBody: '<p>Hi</p>\r\n',
-      textBody: 'Hi\n\tAda\n',
-    },
-    their: {
-      From,
-      To: 'ada@example.com',
-      Subject: 'Hello',
-      HtmlBody: '<p>Hi</p>\r\n',
-      TextBody: 'Hi\n\tAda\n',
-    },
+    our: { ...ours, htmlBody: '<p>Hi</p>\r\n', textBody: 'Hi\n\tAda\n' },
+    their: { ...theirs, HtmlBody: '<p>Hi</p>\r\n', TextBody: 'Hi\n\tAda\n' },
   },
   {
     what: 'lists of to, cc and bcc',
     our: {
-      from: From,
+      ...ourText,
       to: ['ada@example.com', 'Grace Hopper <grace@example.com>'],
       cc: ['a@example.org', 'b@example.org'],
       bcc: ['c@example.org', 'D <d@example.org>'],
-      subject: 'Hello',
-      textBody: 'Hi all',
     },
     their: {
-      From,
+      ...theirText,
       To: 'ada@example.com,Grace Hopper <grace@example.com>',
       Cc: 'a@example.org,b@example.org',
       Bcc: 'c@example.org,D <d@example.org>',
-      Subject: 'Hello',
-      TextBody: 'Hi all',
     },
   },
   {
     what: 'names with commas, quotes and brackets',
     our: {
+      ...ourText,
       from: 'Shop (Berlin) <shop@example.com>',
       to: ['Lovelace, Ada <ada@example.com>', '"Ada \\"The Countess\\" King" <king@example.com>'],
       cc: 'Dr. Grace "Amazing" Hopper <grace@example.com>',
-      subject: 'Hello',
-      textBody: 'Hi',
     },
     their: {
+      ...theirText,
       From: '"Shop (Berlin)" <shop@example.com>',
       To: '"Lovelace, Ada" <ada@example.com>, "Ada \\"The Countess\\" King" <king@example.com>',
       Cc: '"Dr. Grace \\"Amazing\\" Hopper" <grace@example.com>',
-      Subject: 'Hello',
-      TextBody: 'Hi',
     },
   },
   {
@@ -96,21 +71,15 @@ export const cases: { what: string; our: Message; their: postmark.Message }[] = 
     },
   },
   {
-    what: 'a tag, a stream and an address for replies',
+    what: 'a tag, a stream and addresses for replies',
     our: {
-      from: From,
-      to: 'ada@example.com',
-      subject: 'Hello',
-      textBody: 'Hi',
+      ...ourText,
       tag: 'welcome',
       messageStream: 'broadcast',
       replyTo: ['help@example.com', 'Sales <sales@example.com>'],
     },
     their: {
-      From,
-      To: 'ada@example.com',
-      Subject: 'Hello',
-      TextBody: 'Hi',
+      ...theirText,
       Tag: 'welcome',
       MessageStream: 'broadcast',
       ReplyTo: 'help@example.com,Sales <sales@example.com>',
@@ -119,9 +88,7 @@ export const cases: { what: string; our: Message; their: postmark.Message }[] = 
   {
     what: 'an attachment as base64, and an inline image',
     our: {
-      from: From,
-      to: 'ada@example.com',
-      subject: 'Hello',
+      ...ours,
       htmlBody: '<img src="cid:pixel">',
       attachments: [
         { name: 'pixel.png', content: pixel, contentType: 'image/png', contentId: 'cid:pixel' },
@@ -129,9 +96,7 @@ export const cases: { what: string; our: Message; their: postmark.Message }[] = 
       ],
     },
     their: {
-      From,
-      To: 'ada@example.com',
-      Subject: 'Hello',
+      ...theirs,
       HtmlBody: '<img src="cid:pixel">',
       Attachments: [
         new postmark.Attachment('pixel.png', pixel, 'image/png', 'cid:pixel'),
@@ -140,48 +105,23 @@ export const cases: { what: string; our: Message; their: postmark.Message }[] = 
     },
   },
   {
-    what: 'an attachment as bytes',
-    our: {
-      from: From,
-      to: 'ada@example.com',
-      subject: 'Hello',
-      textBody: 'Hi',
-      attachments: [
-        {
-          name: 'all.pdf',
-          content: Uint8Array.from({ length: 256 }, (_, at) => at),
-          contentType: 'application/pdf',
-        },
-      ],
-    },
+    what: 'a large attachment as bytes',
+    our: { ...ourText, attachments: [{ name: 'all.pdf', content: bytes, contentType: 'application/pdf' }] },
     their: {
-      From,
-      To: 'ada@example.com',
-      Subject: 'Hello',
-      TextBody: 'Hi',
+      ...theirText,
       Attachments: [
-        new postmark.Attachment(
-          'all.pdf',
-          Buffer.from(Array.from({ length: 256 }, (_, at) => at)).toString('base64'),
-          'application/pdf',
-        ),
+        new postmark.Attachment('all.pdf', Buffer.from(bytes).toString('base64'), 'application/pdf'),
       ],
     },
   },
   {
     what: 'headers',
     our: {
-      from: From,
-      to: 'ada@example.com',
-      subject: 'Hello',
-      textBody: 'Hi',
+      ...ourText,
       headers: { 'X-Order': '7', 'List-Unsubscribe': '<https://example.com/u?id=1&x=2>' },
     },
     their: {
-      From,
-      To: 'ada@example.com',
-      Subject: 'Hello',
-      TextBody: 'Hi',
+      ...theirText,
       Headers: [
         new postmark.Header('List-Unsubscribe', '<https://example.com/u?id=1&x=2>'),
         new postmark.Header('X-Order', '7'),
@@ -190,35 +130,14 @@ export const cases: { what: string; our: Message; their: postmark.Message }[] = 
   },
   {
     what: 'metadata',
-    our: {
-      from: From,
-      to: 'ada@example.com',
-      subject: 'Hello',
-      textBody: 'Hi',
-      metadata: { order: '7', 'a b': 'ü' },
-    },
-    their: {
-      From,
-      To: 'ada@example.com',
-      Subject: 'Hello',
-      TextBody: 'Hi',
-      Metadata: { 'a b': 'ü', order: '7' },
-    },
+    our: { ...ourText, metadata: { order: '7', 'a b': 'ü' } },
+    their: { ...theirText, Metadata: { 'a b': 'ü', order: '7' } },
   },
   {
     what: 'tracking, on and off',
-    our: {
-      from: From,
-      to: 'ada@example.com',
-      subject: 'Hello',
-      htmlBody: 'Hi',
-      trackOpens: false,
-      trackLinks: 'HtmlAndText',
-    },
+    our: { ...ours, htmlBody: 'Hi', trackOpens: false, trackLinks: 'HtmlAndText' },
     their: {
-      From,
-      To: 'ada@example.com',
-      Subject: 'Hello',
+      ...theirs,
       HtmlBody: 'Hi',
       TrackOpens: false,
       TrackLinks: postmark.Models.LinkTrackingOptions.HtmlAndText,

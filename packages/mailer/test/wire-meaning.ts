@@ -1,36 +1,31 @@
-/**
- * What a message on the wire means, so that two ways to write the same message can be compared. Taken for the
- * same, and nothing else is:
- *
- * - An optional field that is absent, `null`, or empty: the provider's reference gives none of them a meaning.
- *   JSON has no `undefined`, and the provider's own classes write `null`.
- * - The stream `outbound`, and none: it is the provider's default.
- * - The order of headers and of metadata: they are found by name. The order of recipients and of attachments
- *   counts.
- * - How an address is written, where RFC 5322 reads the same name and address: the quotes around a name that
- *   needs none, and the spaces after a comma.
- *
- * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
- * @module
- */
 import * as z from 'zod'
 
 const addressFields = new Set(['From', 'To', 'Cc', 'Bcc', 'ReplyTo'])
-const headers = z.array(z.record(z.string(), z.unknown()))
+const record = z.record(z.string(), z.unknown())
+const records = z.array(record)
 
-/** The meaning of a message, or of each message of a batch. */
+/**
+ * Reduces a message on the wire, or each message of a batch, to its meaning, so that two ways to write the
+ * same message are equal. It ignores only these differences:
+ *
+ * - An optional field is absent, `null`, or empty: the provider’s reference gives none of them a meaning, and
+ *   the provider’s own classes write `null`.
+ * - The stream `outbound` is named or left out: it is the provider’s default.
+ * - The order of headers and of metadata: they are found by name. The order of recipients and of attachments
+ *   counts.
+ * - The quotes around a name that needs none, and the space after a comma: RFC 5322 reads the same addresses.
+ *
+ * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
+ */
 export function meaningOf(body: unknown): unknown {
   if (Array.isArray(body)) return body.map(meaningOf)
-  const fields = Object.entries({
-    MessageStream: 'outbound',
-    ...z.record(z.string(), z.unknown()).parse(body),
-  })
+  const fields = Object.entries({ MessageStream: 'outbound', ...record.parse(body) })
   return withoutEmpty(
     fields.map(([name, value]): [string, unknown] => {
       if (addressFields.has(name) && typeof value === 'string') return [name, readAddresses(value)]
-      if (name === 'Headers' && value) return [name, headers.parse(value).sort(byName)]
+      if (name === 'Headers' && value) return [name, records.parse(value).sort(byName)]
       if (name === 'Attachments' && value)
-        return [name, headers.parse(value).map((attachment) => withoutEmpty(Object.entries(attachment)))]
+        return [name, records.parse(value).map((attachment) => withoutEmpty(Object.entries(attachment)))]
       return [name, value]
     }),
   )
@@ -49,7 +44,6 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-/** Addresses as RFC 5322 reads them: a comma within quotes is part of a name. */
 function readAddresses(text: string): { name: string; address: string }[] {
   const items = text.match(/(?:"(?:\\.|[^"\\])*"|[^",])+/g) ?? []
   return items.map((item) => {

@@ -4,8 +4,7 @@
  * @module
  */
 export type { AcceptedMessage } from './messages.ts'
-export type { MailProvider, MailProviderOptions } from './provider.ts'
-export { createMailProvider } from './provider.ts'
+export { createMailProvider, type MailProvider } from './provider.ts'
 export type {
   AccountState,
   MailProviderSettings,
@@ -13,4 +12,4 @@ export type {
   ServerInfo,
   StreamType,
 } from './settings.ts'
-export type { WireAttachment, WireMessage } from './wire-message.ts'
+export type { WireMessage } from './wire-message.ts'

@@ -1,7 +1,6 @@
 /**
- * The mail provider as an emulator: its four endpoints, on its wire format exactly, with its limits and its
- * refusals. It is stricter than the real one about names and types of fields, so that a client's mistake
- * is seen.
+ * The mail provider as an emulator. It is stricter than the real one about names and types of fields, so that
+ * tests see a client’s mistake.
  *
  * @module
  */
@@ -14,32 +13,21 @@ import {
   keepNewest,
 } from '@org/core/testing'
 import { limits } from './limits.ts'
-import { type Acceptance, type AcceptedMessage, judge } from './messages.ts'
-import { codes, type Refusal, refuse } from './refusals.ts'
-import { defaultSettings, describeServer, type MailProviderSettings } from './settings.ts'
-import { bouncing, readStats } from './stats.ts'
-
-/** Options of {@link createMailProvider}: the settings to begin with, and what can't change later. */
-export interface MailProviderOptions extends Partial<MailProviderSettings> {
-  /**
-   * How many accepted messages are kept; the oldest are dropped.
-   * @default 100_000
-   */
-  keep?: number | undefined
-  /** @default the system's clock */
-  now?: (() => Date) | undefined
-}
+import { type AcceptedMessage, acceptMessage } from './messages.ts'
+import { invalidField, Refusal } from './refusals.ts'
+import { defaultSettings, type MailProviderSettings, type ServerInfo } from './settings.ts'
+import { readStats } from './stats.ts'
 
 /** A mail provider that lives in memory. */
 export interface MailProvider {
   /** Works as a `fetch` in process, and as a handler for {@link serve}. */
   fetch: typeof globalThis.fetch
   faults: Faults
-  /** The accepted messages, newest last. */
+  /** The newest 100,000 accepted messages, newest last. */
   messages: AcceptedMessage[]
-  /** The newest 10,000 calls, those that met a fault included, newest last. */
+  /** The newest 10,000 calls, including those that met a fault, newest last. */
   calls: EmulatorCall[]
-  /** Addresses that get no mail, in lower case. Who bounces comes here too. */
+  /** Addresses that get no mail, in lower case. */
   inactive: Set<string>
   /** How the provider behaves; may be changed at any time. */
   settings: MailProviderSettings
@@ -47,15 +35,7 @@ export interface MailProvider {
   reset(): void
 }
 
-/** Messages sent with this token are checked, and not kept. */
-const TEST_TOKEN = 'POSTMARK_API_TEST'
-
-const routes: Readonly<Record<string, 'GET' | 'POST'>> = {
-  '/email': 'POST',
-  '/email/batch': 'POST',
-  '/server': 'GET',
-  '/stats/outbound': 'GET',
-}
+const MESSAGES_KEPT = 100_000
 
 /**
  * Makes a mail provider.
@@ -68,79 +48,58 @@ const routes: Readonly<Record<string, 'GET' | 'POST'>> = {
  * const client = createMailer({ apiToken: 'server-token', fetch: provider.fetch })
  * ```
  */
-export function createMailProvider({
-  keep = 100_000,
-  now = () => new Date(),
-  ...overrides
-}: MailProviderOptions = {}): MailProvider {
+export function createMailProvider(overrides: Partial<MailProviderSettings> = {}): MailProvider {
   const first: MailProviderSettings = { ...defaultSettings, ...overrides }
   const settings = { ...first }
   const messages: AcceptedMessage[] = []
   const inactive = new Set<string>()
   const faults = createFaults()
-  let sequence = 0
+
+  function receive(value: unknown) {
+    const message = acceptMessage(value, settings, inactive)
+    keepNewest(messages, [message], MESSAGES_KEPT)
+    const left = message.inactive.join(', ')
+    return {
+      To: message.raw.To ?? '',
+      SubmittedAt: message.submittedAt,
+      MessageID: message.messageId,
+      ErrorCode: 0,
+      Message: left ? `Message OK, but will not deliver to these inactive addresses: ${left}` : 'OK',
+    }
+  }
+
+  function receiveInBatch(value: unknown) {
+    try {
+      return receive(value)
+    } catch (error) {
+      if (error instanceof Refusal) return error.body
+      throw error
+    }
+  }
+
+  const routes = new Map<string, { method: string; answer(request: EmulatedRequest): object }>([
+    ['/email', { method: 'POST', answer: (request) => receive(parseJson(request, limits.messageBytes)) }],
+    ['/email/batch', { method: 'POST', answer: (request) => parseBatch(request).map(receiveInBatch) }],
+    ['/server', { method: 'GET', answer: () => describeServer(settings) }],
+    [
+      '/stats/outbound',
+      { method: 'GET', answer: ({ url }) => readStats(url.searchParams, messages, settings) },
+    ],
+  ])
 
   function handle(request: EmulatedRequest): Response {
-    const { pathname, searchParams } = request.url
-    const method = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined
-    if (!method) return new Response(null, { status: 404 })
-    // The real one looks at the method before the token, and says nothing more about it.
-    if (method !== request.method) return new Response(null, { status: 405, headers: { allow: method } })
-
-    const tokens = readTokens(request)
-    const isTest = tokens.every((token) => token === TEST_TOKEN)
-    const isKnown = tokens.every((token) => settings.apiTokens.includes(token))
-    if (tokens.length === 0 || !(isKnown || (isTest && method === 'POST'))) {
-      return refusal(401, refuse('badToken', 'Request does not contain a valid Server token.'))
+    const route = routes.get(request.url.pathname)
+    if (!route) return new Response(null, { status: 404 })
+    // The real provider checks the method before the token.
+    if (route.method !== request.method)
+      return new Response(null, { status: 405, headers: { allow: route.method } })
+    try {
+      checkHeaders(request, settings)
+      return Response.json(route.answer(request))
+    } catch (error) {
+      if (error instanceof Refusal) return Response.json(error.body, { status: error.status })
+      throw error
     }
-    if (!speaksJson(request)) {
-      const wanted = 'application/json, text/json, or text/x-json'
-      return refusal(415, refuse('jsonRequired', `Content-Type and Accept headers must be set to ${wanted}.`))
-    }
-    if (pathname === '/server') return Response.json(describeServer(settings))
-    if (pathname === '/stats/outbound') return answer(readStats(searchParams, messages, settings))
-    return pathname === '/email' ? receiveOne(request, isTest) : receiveBatch(request, isTest)
-  }
-
-  function receiveOne(request: EmulatedRequest, isTest: boolean): Response {
-    if (request.bytes > limits.messageBytes) return tooLarge('10 MB')
-    const json = parseJson(request.text)
-    if ('ErrorCode' in json) return refusal(422, json)
-    return answer(receive([json.value], { isTest, inBatch: false })[0])
-  }
-
-  function receiveBatch(request: EmulatedRequest, isTest: boolean): Response {
-    if (request.bytes > limits.batchBytes) return tooLarge('50 MB')
-    const json = parseJson(request.text)
-    if ('ErrorCode' in json) return refusal(422, json)
-    if (!Array.isArray(json.value) || json.value.length === 0) {
-      return refusal(422, refuse('invalidField', 'Invalid request field(s): expected an array of messages.'))
-    }
-    if (json.value.length > limits.batchMessages) {
-      return refusal(
-        422,
-        refuse('tooManyMessages', 'You may only send up to 500 messages in a single batched request.'),
-      )
-    }
-    return Response.json(receive(json.value, { isTest, inBatch: true }))
-  }
-
-  function receive(
-    values: readonly unknown[],
-    { isTest, inBatch }: { isTest: boolean; inBatch: boolean },
-  ): (Acceptance | Refusal)[] {
-    const accepted: AcceptedMessage[] = []
-    const answers = values.map((value) => {
-      sequence += 1
-      const submittedAt = easternTime(now(), sequence)
-      const judgement = judge(value, { settings, inactive, isTest, inBatch, submittedAt })
-      if ('ErrorCode' in judgement) return judgement
-      if (judgement.message) accepted.push(judgement.message)
-      return judgement.answer
-    })
-    keepNewest(messages, accepted, keep)
-    for (const message of accepted) for (const address of bouncing(message)) inactive.add(address)
-    return answers
   }
 
   const { fetch, calls } = createEmulator({ faults, handle, details: () => ({}) })
@@ -161,47 +120,37 @@ export function createMailProvider({
   }
 }
 
-/** The neutral name of the token's header, and the provider's own: what is there must be right. */
-function readTokens({ headers }: EmulatedRequest): string[] {
-  const tokens = [headers.get('x-mailer-server-token'), headers.get('x-postmark-server-token')]
-  return tokens.filter((token) => token !== null)
+function describeServer({ apiTokens, server }: MailProviderSettings): ServerInfo {
+  return { ID: 1, Name: 'Emulated server', ApiTokens: apiTokens, DeliveryType: 'Sandbox', ...server }
 }
 
-function speaksJson({ method, headers }: EmulatedRequest): boolean {
-  const isJson = (header: string) => /\b(?:application|text)\/(?:x-)?json\b/i.test(headers.get(header) ?? '')
-  return isJson('accept') && (method === 'GET' || isJson('content-type'))
+function checkHeaders({ method, headers }: EmulatedRequest, { apiTokens }: MailProviderSettings): void {
+  // The neutral name of the header, and the provider’s own: each that is present must hold a known token.
+  const tokens = ['x-mailer-server-token', 'x-postmark-server-token'].flatMap(
+    (name) => headers.get(name) ?? [],
+  )
+  if (tokens.length === 0 || !tokens.every((token) => apiTokens.includes(token))) {
+    throw new Refusal('badToken', 'Request does not contain a valid Server token.', 401)
+  }
+  const isJson = (name: string) => /\bapplication\/json\b/i.test(headers.get(name) ?? '')
+  if (!isJson('accept') || (method === 'POST' && !isJson('content-type'))) {
+    throw new Refusal('jsonRequired', 'Content-Type and Accept headers must be set to application/json.', 415)
+  }
 }
 
-function parseJson(text: string): { value: unknown } | Refusal {
+function parseJson({ bytes, text }: EmulatedRequest, maxBytes: number): unknown {
+  if (bytes > maxBytes) throw new Refusal('invalidRequest', 'The request exceeds the maximum size.', 413)
   try {
-    return { value: JSON.parse(text) }
+    return JSON.parse(text)
   } catch {
-    return refuse('invalidJson', 'Invalid JSON.')
+    throw new Refusal('invalidJson', 'Invalid JSON.')
   }
 }
 
-/** Codes that are not answered with 422. */
-const statuses: Readonly<Record<number, number>> = { [codes.streamNotFound]: 404 }
-
-function answer(body: object | undefined): Response {
-  if (body && 'ErrorCode' in body && typeof body.ErrorCode === 'number' && body.ErrorCode !== 0) {
-    return refusal(statuses[body.ErrorCode] ?? 422, body)
-  }
-  return Response.json(body)
-}
-
-function refusal(status: number, body: object & { ErrorCode: unknown }): Response {
-  return Response.json(body, { status, headers: { 'x-pm-apierrorcode': String(body.ErrorCode) } })
-}
-
-function tooLarge(limit: string): Response {
-  return refusal(413, refuse('invalidRequest', `The request exceeds the maximum size of ${limit}.`))
-}
-
-const EASTERN_OFFSET_MS = 5 * 60 * 60 * 1000
-
-/** Like the provider writes it: `2026-11-20T07:25:01.4178645-05:00`. */
-function easternTime(date: Date, sequence: number): string {
-  const local = new Date(date.getTime() - EASTERN_OFFSET_MS).toISOString().slice(0, -1)
-  return `${local}${String(sequence % 10_000).padStart(4, '0')}-05:00`
+function parseBatch(request: EmulatedRequest): unknown[] {
+  const messages = parseJson(request, limits.batchBytes)
+  if (!Array.isArray(messages) || messages.length === 0) throw invalidField('Messages')
+  if (messages.length <= limits.batchMessages) return messages
+  const limit = 'You may only send up to 500 messages in a single batched request.'
+  throw new Refusal('tooManyMessages', limit)
 }

@@ -2,128 +2,58 @@
 export type AccountState =
   /** To everyone. */
   | 'approved'
-  /** To its own domain only: code 412. */
+  /** Only to its own domain: others are refused with code 412. */
   | 'pending'
-  /** Not at all: code 413. */
+  /** To nobody: code 413. */
   | 'blocked'
-  /** Not until someone pays: code 405. */
+  /** To nobody until credits are bought: code 405. */
   | 'out-of-credits'
 
-/** What a message stream is for. */
+/** The purpose of a message stream. */
 export type StreamType = 'Transactional' | 'Broadcasts' | 'Inbound'
 
-/** `GET /stats/outbound`. */
-export interface OutboundStats {
-  Sent: number
-  Bounced: number
-  SMTPApiErrors: number
-  /** In percent. */
-  BounceRate: number
-  SpamComplaints: number
-  /** In percent. */
-  SpamComplaintsRate: number
-  Opens: number
-  UniqueOpens: number
-  Tracked: number
-  WithLinkTracking: number
-  WithOpenTracking: number
-  TotalTrackedLinksSent: number
-  UniqueLinksClicked: number
-  TotalClicks: number
-  WithClientRecorded: number
-  WithPlatformRecorded: number
-  WithReadTimeRecorded: number
-}
+/** The totals of `GET /stats/outbound` that a client reads; `BounceRate` is in percent. */
+export type OutboundStats = Record<
+  'Sent' | 'Bounced' | 'BounceRate' | 'SpamComplaints' | 'Opens' | 'Tracked',
+  number
+>
 
-/** `GET /server`. */
+/** `GET /server`: the fields that a client reads, and those that it must not repeat. */
 export interface ServerInfo {
   ID: number
   Name: string
   ApiTokens: readonly string[]
-  ServerLink: string
-  Color: string
-  SmtpApiActivated: boolean
-  RawEmailEnabled: boolean
   DeliveryType: 'Live' | 'Sandbox'
-  InboundAddress: string
-  InboundHookUrl: string
-  BounceHookUrl: string
-  OpenHookUrl: string
-  DeliveryHookUrl: string
-  ClickHookUrl: string
-  PostFirstOpenOnly: boolean
-  InboundDomain: string
-  InboundHash: string
-  InboundSpamThreshold: number
-  TrackOpens: boolean
-  TrackLinks: 'None' | 'HtmlAndText' | 'HtmlOnly' | 'TextOnly'
-  IncludeBounceContentInHook: boolean
-  EnableSmtpApiErrorHooks: boolean
 }
 
-/** How the provider behaves; a test may change it while the provider runs. */
+/** How the provider behaves; a test may change it at any time. */
 export interface MailProviderSettings {
   /** @default ['server-token'] */
   apiTokens: readonly string[]
   /**
-   * The confirmed senders: addresses, and domains without `@`. Others are refused with code 400.
-   * @default undefined: everyone may send
+   * The confirmed senders: addresses, and domains without `@`. Other senders are refused with code 400.
+   * @default undefined: every sender is accepted
    */
   senders: readonly string[] | undefined
-  /** Addresses that are known, but not confirmed: refused with code 401. */
-  unconfirmedSenders: readonly string[]
-  /** The message streams, by id. */
+  /**
+   * The message streams, by id.
+   * @default outbound, broadcast and inbound
+   */
   streams: Readonly<Record<string, StreamType>>
   /** @default 'approved' */
   account: AccountState
-  /**
-   * How a partly delivered message names the inactive addresses: both wordings have been seen.
-   * @default 'short'
-   */
-  inactiveWording: 'short' | 'long'
-  /** Replaces what is counted, field by field; the rates follow the numbers. */
+  /** Replaces statistics, field by field; the bounce rate follows from the numbers. */
   stats: Partial<OutboundStats>
-  /** Replaces what `GET /server` answers, field by field. */
+  /** Replaces fields of `GET /server`. */
   server: Partial<ServerInfo>
 }
 
-/** The settings of a provider for which nothing else is asked. */
+/** The settings of a provider that is made without options. */
 export const defaultSettings: MailProviderSettings = {
   apiTokens: ['server-token'],
   senders: undefined,
-  unconfirmedSenders: [],
   streams: { outbound: 'Transactional', broadcast: 'Broadcasts', inbound: 'Inbound' },
   account: 'approved',
-  inactiveWording: 'short',
   stats: {},
   server: {},
-}
-
-/** What `GET /server` answers. */
-export function describeServer({ apiTokens, server }: MailProviderSettings): ServerInfo {
-  return {
-    ID: 1,
-    Name: 'Emulated server',
-    ApiTokens: apiTokens,
-    ServerLink: 'https://mail.invalid/servers/1/streams',
-    Color: 'blue',
-    SmtpApiActivated: true,
-    RawEmailEnabled: false,
-    DeliveryType: 'Sandbox',
-    InboundAddress: 'inbound@mail.invalid',
-    InboundHookUrl: '',
-    BounceHookUrl: '',
-    OpenHookUrl: '',
-    DeliveryHookUrl: '',
-    ClickHookUrl: '',
-    PostFirstOpenOnly: false,
-    InboundDomain: '',
-    InboundHash: 'inbound',
-    InboundSpamThreshold: 0,
-    TrackOpens: false,
-    TrackLinks: 'None',
-    IncludeBounceContentInHook: false,
-    EnableSmtpApiErrorHooks: false,
-    ...server,
-  }
 }
