@@ -33,10 +33,7 @@ describe('the public names of', () => {
       () => import('@org/idp/testing'),
       [
         'Refusal',
-        'answer',
-        'apiVersion',
         'asFault',
-        'buildDomain',
         'createBackendApi',
         'internalError',
         'newId',
@@ -47,6 +44,7 @@ describe('the public names of', () => {
         'readBody',
         'reason',
         'refusals',
+        'respond',
         'underMaintenance',
         'withUndocumented',
       ],

@@ -19,7 +19,7 @@ interface SeenRequest {
 }
 
 /** The provider over real HTTP, for all tests of a file. */
-export interface Arrangement {
+export interface IdpFixture {
   backend: BackendApi
   /** Every request, as it was on the wire. */
   requests: SeenRequest[]
@@ -38,7 +38,7 @@ export interface Arrangement {
 export const NOW = '2026-11-20T09:00:00.000Z'
 
 /** Runs the provider for a test file; it starts each test as new. */
-export function runIdp(...instances: InstanceOptions[]): Arrangement {
+export function runIdp(...instances: InstanceOptions[]): IdpFixture {
   const [first = {}, ...others] = instances
   const backend = createBackendApi({ instances: [first, ...others], now: () => new Date(NOW) })
   const requests: SeenRequest[] = []

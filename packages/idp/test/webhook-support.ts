@@ -9,13 +9,13 @@ import {
 import { afterEach, beforeEach, expect } from 'vitest'
 import type { IdpInstance } from '../src/testing/index.ts'
 import { createHandler } from '../src/webhook.ts'
-import { type Arrangement, runIdp } from './support.ts'
+import { type IdpFixture, runIdp } from './support.ts'
 
 type Dependencies = Parameters<typeof createHandler>[0]
 type Handler = ReturnType<typeof createHandler>
 
 /** The webhook between a provider over real HTTP and a platform. */
-export interface WebhookArrangement extends Arrangement {
+export interface WebhookIdpFixture extends IdpFixture {
   platform: PlatformEmulator
   /** The shared application. */
   shared: IdpInstance
@@ -38,7 +38,7 @@ export interface WebhookArrangement extends Arrangement {
 }
 
 /** Runs platform and provider for a test file; they start each test as new. */
-export function runWebhook(): WebhookArrangement {
+export function runWebhook(): WebhookIdpFixture {
   const idp = runIdp({}, { environmentType: 'production' })
   const [shared, own] = [...idp.backend.instances.values()]
   if (!shared || !own) throw new Error('There are two instances.')

@@ -6,7 +6,7 @@
  */
 import { createEmulator, type EmulatedRequest, type Faults, type StatusFault } from '@org/core/testing'
 import {
-  answer,
+  respond,
   asFault,
   type BackendApi,
   type BackendApiCall,
@@ -152,16 +152,15 @@ export function createPlatformApi({
       removeApplication(id)
       return withUndocumented({ deleted: true, object: 'deleted', id })
     }
-    throw refusals.noSuchRoute()
+    throw refusals.unknownRoute()
   }
 
   const { fetch, calls } = createEmulator({
     faults: backend.faults,
     handle: (request) =>
-      request.url.pathname.startsWith('/v1/platform/') ? answer(() => act(request)) : backend.handle(request),
+      request.url.pathname.startsWith('/v1/platform/') ? respond(() => act(request)) : backend.handle(request),
     details: ({ headers }) => ({
       instanceId: backend.findInstance(readBearer(headers) ?? '')?.id,
-      apiVersion: headers.get('clerk-api-version') ?? undefined,
     }),
   })
 
@@ -197,7 +196,7 @@ function checkToken(headers: Headers, { accessTokens }: PlatformApiSettings): vo
  * @param status which of the documented refusals: not authorized (403), not in the plan (402), not there (404)
  */
 export function platformNotEnabled(status: 402 | 403 | 404 = 403): StatusFault {
-  if (status === 404) return asFault(refusals.noSuchRoute())
+  if (status === 404) return asFault(refusals.unknownRoute())
   if (status === 403) {
     const message = 'You are not authorized to perform this request'
     return asFault(new Refusal(403, reason('authorization_invalid', 'Unauthorized request', message)))
