@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import type { IdpClient } from '../src/index.ts'
 import { runIdp } from './support.ts'
 
-const arrangement = runIdp()
-const { backend, requests, answerWith } = arrangement
+const fixture = runIdp()
+const { backend, requests, respondWith } = fixture
 
-/** What the calls are answered, so that each can be made by itself. */
+/** Responses that let each call succeed by itself. */
 const wireUser = { id: 'user_1', created_at: 0, updated_at: 0 }
 const wireOrganization = { id: 'org_1', name: 'Shop', created_at: 0, updated_at: 0 }
 
-describe('each method sends what the provider documents:', () => {
+describe('each method sends the documented request:', () => {
   it.each<[string, (idp: IdpClient) => Promise<unknown>, string, object | undefined, unknown]>([
     [
-      'createUser, with one address as a list of one',
+      'createUser with one address, which becomes a list',
       (idp) =>
         idp.createUser({
           emailAddress: 'ada@example.com',
@@ -46,7 +46,7 @@ describe('each method sends what the provider documents:', () => {
       wireUser,
     ],
     [
-      'createUser, with several addresses and nothing else',
+      'createUser with several addresses alone',
       (idp) => idp.createUser({ emailAddress: ['a@example.com', 'b@example.com'] }),
       'POST /users',
       { email_address: ['a@example.com', 'b@example.com'] },
@@ -77,7 +77,7 @@ describe('each method sends what the provider documents:', () => {
     ],
     ['countUsers', (idp) => idp.countUsers(), 'GET /users/count', undefined, { total_count: 1 }],
     [
-      'countUsers with a filter, false and lists included',
+      'countUsers with every filter',
       (idp) =>
         idp.countUsers({ query: 'a+b', emailAddress: ['a@example.com', 'b@example.com'], banned: false }),
       'GET /users/count?query=a+b&email_address=a@example.com&email_address=b@example.com&banned=false',
@@ -114,7 +114,7 @@ describe('each method sends what the provider documents:', () => {
       { data: [], total_count: 0 },
     ],
     [
-      'listOrganizations with everything',
+      'listOrganizations with every parameter',
       (idp) =>
         idp.listOrganizations({
           limit: 5,
@@ -136,8 +136,8 @@ describe('each method sends what the provider documents:', () => {
     ],
     ['listDomains', (idp) => idp.listDomains(), 'GET /domains', undefined, { data: [] }],
   ])('%s', async (_what, call, line, body, answer) => {
-    answerWith(answer)
-    await call(arrangement.client())
+    respondWith(answer)
+    await call(fixture.client())
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([line])
     const { headers, text } = requests[0] ?? expect.fail()
     expect(text === '' ? undefined : JSON.parse(text)).toEqual(body)

@@ -9,7 +9,7 @@ import {
 } from '../src/index.ts'
 import { type BackendApi, createBackendApi, type InstanceOptions } from '../src/testing/index.ts'
 
-/** A request as it was on the wire. */
+/** A request that the provider received. */
 interface SeenRequest {
   method: string
   /** Below the base URL, with the query decoded. */
@@ -18,26 +18,25 @@ interface SeenRequest {
   text: string
 }
 
-/** The provider over real HTTP, for all tests of a file. */
+/** The provider over real HTTP. */
 export interface IdpFixture {
   backend: BackendApi
-  /** Every request, as it was on the wire. */
   requests: SeenRequest[]
   /** The base URL. */
   readonly url: string
-  /** Does something as soon as the request of this number (from 1) has arrived. */
+  /** Runs an action when the request of this number, from 1, arrives. */
   atRequest(count: number, action: () => void): void
-  /** Answers the next request with any body. */
-  answerWith(body: unknown): void
-  /** The pauses between two tries, in milliseconds; none of them is really waited for. */
+  /** Sets the body of the next response. */
+  respondWith(body: unknown): void
+  /** The pauses between attempts, in milliseconds. The client records them, and does not wait. */
   waits: number[]
   client(options?: Partial<IdpClientOptions>): IdpClient
 }
 
-/** What the provider's clock shows. */
+/** The time of the provider's clock. */
 export const NOW = '2026-11-20T09:00:00.000Z'
 
-/** Runs the provider for a test file; it starts each test as new. */
+/** Starts the provider for a test file, and resets it before each test. */
 export function runIdp(...instances: InstanceOptions[]): IdpFixture {
   const [first = {}, ...others] = instances
   const backend = createBackendApi({ instances: [first, ...others], now: () => new Date(NOW) })
@@ -72,7 +71,7 @@ export function runIdp(...instances: InstanceOptions[]): IdpFixture {
       return `${server?.url ?? ''}/v1`
     },
     atRequest: (count, action) => void actions.set(count, action),
-    answerWith: (body) => backend.faults.add({ status: 200, body }),
+    respondWith: (body) => backend.faults.add({ status: 200, body }),
     client: (options) =>
       createIdpClient({
         secretKey: backend.instance.secretKey,
@@ -85,17 +84,17 @@ export function runIdp(...instances: InstanceOptions[]): IdpFixture {
   }
 }
 
-/** What a promise was rejected with, which must be an error of the family. */
+/** Returns the `IntegrationError` that a promise rejects with. */
 export async function failureOf(work: Promise<unknown>): Promise<IntegrationError> {
   const error: unknown = await work.then(
-    () => expect.fail('it should have failed'),
+    () => expect.fail('The promise resolved.'),
     (reason: unknown) => reason,
   )
   if (!isIntegrationError(error)) throw error
   return error
 }
 
-/** A URL on which nothing listens. */
+/** Returns a URL that refuses connections. */
 export async function deadUrl(): Promise<string> {
   const server = await serve(async () => new Response())
   await server.close()
