@@ -7,6 +7,8 @@ const { backend, requests, respondWith } = fixture
 
 /** Responses that let each call succeed by itself. */
 const wireUser = { id: 'user_1', created_at: 0, updated_at: 0 }
+const wireInstance = { id: 'ins_1', environment_type: 'development' }
+const noOrganizations = { data: [], total_count: 0 }
 const wireOrganization = { id: 'org_1', name: 'Shop', created_at: 0, updated_at: 0 }
 
 describe('each method sends the documented request:', () => {
@@ -68,13 +70,7 @@ describe('each method sends the documented request:', () => {
       wireUser,
     ],
     ['updateUser with nothing', (idp) => idp.updateUser('user_1', {}), 'PATCH /users/user_1', {}, wireUser],
-    [
-      'deleteUser',
-      (idp) => idp.deleteUser('user_1'),
-      'DELETE /users/user_1',
-      undefined,
-      { object: 'user', deleted: true },
-    ],
+    ['deleteUser', (idp) => idp.deleteUser('user_1'), 'DELETE /users/user_1', undefined, { deleted: true }],
     ['countUsers', (idp) => idp.countUsers(), 'GET /users/count', undefined, { total_count: 1 }],
     [
       'countUsers with every filter',
@@ -106,13 +102,7 @@ describe('each method sends the documented request:', () => {
       },
       wireOrganization,
     ],
-    [
-      'listOrganizations',
-      (idp) => idp.listOrganizations(),
-      'GET /organizations',
-      undefined,
-      { data: [], total_count: 0 },
-    ],
+    ['listOrganizations', (idp) => idp.listOrganizations(), 'GET /organizations', undefined, noOrganizations],
     [
       'listOrganizations with every parameter',
       (idp) =>
@@ -125,15 +115,9 @@ describe('each method sends the documented request:', () => {
         }),
       'GET /organizations?limit=5&offset=0&query=sh&include_members_count=false&order_by=+name',
       undefined,
-      { data: [], total_count: 0 },
+      noOrganizations,
     ],
-    [
-      'getInstance',
-      (idp) => idp.getInstance(),
-      'GET /instance',
-      undefined,
-      { id: 'ins_1', environment_type: 'x' },
-    ],
+    ['getInstance', (idp) => idp.getInstance(), 'GET /instance', undefined, wireInstance],
     ['listDomains', (idp) => idp.listDomains(), 'GET /domains', undefined, { data: [] }],
   ])('%s', async (_what, call, line, body, answer) => {
     respondWith(answer)

@@ -49,11 +49,11 @@ describe('the public names of', () => {
         'withUndocumented',
       ],
     ],
-  ])('%s are these', async (_entry, load, names) => {
+  ])('%s are stable', async (_entry, load, names) => {
     expect(Object.keys(await load()).toSorted()).toEqual(names)
   })
 
-  it('the package are in no other entry', () => {
+  it('the package are in these entries only', () => {
     const entries = ['.', './webhook', './instance', './testing']
     expect(Object.keys(packageJson.exports)).toEqual(entries)
     expect(Object.keys(packageJson.publishConfig.exports)).toEqual(entries)
