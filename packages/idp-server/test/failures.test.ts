@@ -6,8 +6,8 @@ import type { IdpPlatformClient, IdpPlatformClientOptions, IntegrationError } fr
 import { platformNotEnabled } from '../src/testing/index.ts'
 import { applicationsPath, failureOf, hostToken, runPlatformApi } from './support.ts'
 
-const arrangement = runPlatformApi()
-const { provider, requests, waits } = arrangement
+const fixture = runPlatformApi()
+const { provider, requests, waits } = fixture
 const always = { times: Number.POSITIVE_INFINITY }
 
 /** Calls a method, and looks at the error for what must never be in one, with everything that it holds. */
@@ -15,7 +15,7 @@ async function fail(
   call: (client: IdpPlatformClient) => Promise<unknown>,
   options: Partial<IdpPlatformClientOptions> = {},
 ): Promise<IntegrationError> {
-  const error = await failureOf(call(arrangement.client(options)))
+  const error = await failureOf(call(fixture.client(options)))
   expect(inspect(error, { depth: null })).not.toContain(hostToken)
   return error
 }
@@ -106,7 +106,7 @@ it('a redirect is not followed: the token reaches nobody else', async () => {
 describe('a create that is asked to slow down', () => {
   it('waits as long as it was told, and succeeds', async () => {
     provider.faults.add(rateLimited(2))
-    await create(arrangement.client())
+    await create(fixture.client())
     expect([waits, requests.length, provider.applications.size]).toEqual([[2_000], 2, 1])
   })
 
@@ -157,7 +157,7 @@ describe('a create of which nobody knows whether it happened is never sent twice
   it('its caller ended it', async () => {
     provider.faults.add({ hang: 'after' })
     const controller = new AbortController()
-    arrangement.atRequest(() => controller.abort())
+    fixture.atRequest(() => controller.abort())
     const { signal } = controller
     const failure = await fail((client) => client.createApplication({ name: 'Shop' }, { signal }))
     expect(failure).toMatchObject({ code: 'outcome_unknown', sent: 'unknown' })
@@ -169,7 +169,7 @@ describe('a create that ends before anything left', () => {
   it('rejects with its caller’s reason', async () => {
     const reason = new Error('the user went away')
     const signal = AbortSignal.abort(reason)
-    await expect(arrangement.client().createApplication({ name: 'Shop' }, { signal })).rejects.toBe(reason)
+    await expect(fixture.client().createApplication({ name: 'Shop' }, { signal })).rejects.toBe(reason)
     expect(requests).toEqual([])
   })
 

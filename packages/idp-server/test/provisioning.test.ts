@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { applicationsPath } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, platform, asked, deployment } = arrangement
+const fixture = runWebhook()
+const { provider, platform, asked, deployment } = fixture
 
 const LEASE_MS = 60_000
 const inputs = { applicationName: 'Shop' }
@@ -34,7 +34,7 @@ const ambiguous: [string, Fault, exists: boolean][] = [
 describe('a create of which nobody knows whether it happened', () => {
   it.each(ambiguous)('because it was %s, ends in one application', async (_, fault, exists) => {
     platform.addDeployment({ id: 'dep_1', inputs })
-    const handle = arrangement.handler({ settleMs: 0, timeoutMs: 'hang' in fault ? 400 : undefined })
+    const handle = fixture.handler({ settleMs: 0, timeoutMs: 'hang' in fault ? 400 : undefined })
     provider.faults.add(fault)
     const first = await deliver(handle, created(), { id: 'evt_1' })
     expect(provider.applications.size).toBe(exists ? 1 : 0)
@@ -50,7 +50,7 @@ describe('a create of which nobody knows whether it happened', () => {
 
   it('is not made again before it has had time to appear', async () => {
     platform.addDeployment({ id: 'dep_1', inputs })
-    const handle = arrangement.handler()
+    const handle = fixture.handler()
     provider.faults.add({ ...onCreate, cut: 'before' })
     for (const id of ['evt_1', 'evt_1', 'evt_2']) {
       const answer = await deliver(handle, created(), { id })
@@ -63,7 +63,7 @@ describe('a create of which nobody knows whether it happened', () => {
 
   it('is looked for by a teardown, which deletes what appeared', async () => {
     platform.addDeployment({ id: 'dep_1', inputs })
-    const handle = arrangement.handler({ settleMs: 0 })
+    const handle = fixture.handler({ settleMs: 0 })
     provider.faults.add(
       { ...onCreate, cut: 'after' },
       { method: 'GET', path: applicationsPath, skip: 1, times: 3, status: 500 },
@@ -78,7 +78,7 @@ describe('a create of which nobody knows whether it happened', () => {
     provider.addApplication({ name: 'Shop' })
     platform.addDeployment({ id: 'dep_1', inputs })
     platform.addDeployment({ id: 'dep_2', inputs })
-    const handle = arrangement.handler({ settleMs: 0 })
+    const handle = fixture.handler({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
     expect((await deliver(handle, created('dep_1'), { id: 'evt_1' })).status).toBe(504)
     expect((await deliver(handle, created('dep_2'), { id: 'evt_2' })).status).toBe(200)
@@ -90,7 +90,7 @@ describe('a create of which nobody knows whether it happened', () => {
 
   it('is left to a person where several could be it, by their ids', async () => {
     platform.addDeployment({ id: 'dep_1', inputs })
-    const handle = arrangement.handler({ settleMs: 0 })
+    const handle = fixture.handler({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
     await deliver(handle, created(), { id: 'evt_1' })
     const strangers = [provider.addApplication({ name: 'Shop' }), provider.addApplication({ name: 'Shop' })]
@@ -133,8 +133,8 @@ describe('a holder that dies', () => {
     async (deathAt) => {
       platform.addDeployment({ id: 'dep_1', inputs })
       const { mortal, reborn } = mortalStore(deathAt)
-      await deliver(arrangement.handler({ store: mortal, settleMs: 0 }), created(), { id: 'evt_1' })
-      const handle = arrangement.handler({ store: reborn(), settleMs: 0 })
+      await deliver(fixture.handler({ store: mortal, settleMs: 0 }), created(), { id: 'evt_1' })
+      const handle = fixture.handler({ store: reborn(), settleMs: 0 })
       expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(200)
       expect(provider.applications.size).toBe(1)
       expect(creates()).toBe(1)
@@ -156,7 +156,7 @@ it('500 random orders of creations, deletions and redeliveries leave nothing beh
     return Math.floor((state / 2_147_483_648) * below)
   }
   const foreign = provider.addApplication({ name: 'Shop' }).applicationId
-  const handle = arrangement.handler({ settleMs: 0 })
+  const handle = fixture.handler({ settleMs: 0 })
   for (let order = 0; order < 500; order += 1) {
     const id = `dep_order_${order}`
     platform.addDeployment({ id, inputs })

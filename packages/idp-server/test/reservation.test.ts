@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { applicationsPath } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, platform, asked, deployment } = arrangement
+const fixture = runWebhook()
+const { provider, platform, asked, deployment } = fixture
 
 const LEASE_MS = 60_000
 const inputs = { applicationName: 'Shop' }
@@ -18,7 +18,7 @@ function contended(
   now?: () => number,
 ) {
   const store = memoryStore(now ? { now } : {})
-  const handle = arrangement.handler({
+  const handle = fixture.handler({
     store,
     settleMs: 0,
     async fetch(input, init) {

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { applicationsPath, only } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, asked, platform, create, deployment, statuses, logged } = arrangement
+const fixture = runWebhook()
+const { provider, asked, platform, create, deployment, statuses, logged } = fixture
 
 const creates = () => asked().filter((request) => request.startsWith('POST'))
 const applicationId = () => only(provider.applications.keys())
@@ -15,7 +15,7 @@ describe('a deployment whose application is published', () => {
     const first = await create()
     const inputs = { applicationName: 'Renamed' }
     const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
-    for (const using of [arrangement.handler({ store: memoryStore() }), arrangement.handler()]) {
+    for (const using of [fixture.handler({ store: memoryStore() }), fixture.handler()]) {
       const again = await deliver(using, event)
       expect([again.status, again.body]).toEqual([200, first.body])
     }
@@ -28,7 +28,7 @@ describe('a deployment whose application is published', () => {
     const inputs = { applicationName: 'Shop' }
     platform.addDeployment({ id: 'dep_1' })
     const deployment = { id: 'dep_1', inputs, outputs: { applicationId } }
-    const answer = await deliver(arrangement.handler(), { name: 'DEPLOYMENT_CREATED', deployment })
+    const answer = await deliver(fixture.handler(), { name: 'DEPLOYMENT_CREATED', deployment })
     expect(answer.body).toMatchObject({ status: 'running', outputs: { applicationId } })
     expect(asked()).toEqual([`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`])
     expect(platform.calls.filter(({ method }) => method === 'GET')).toEqual([])
@@ -86,22 +86,22 @@ describe('a deployment that the platform no longer knows', () => {
   }
 
   it('leaves no application behind', async () => {
-    expect(await arrangement.send(forgotten)).toMatchObject({ status: 200, body: { status: 'ignored' } })
+    expect(await fixture.send(forgotten)).toMatchObject({ status: 200, body: { status: 'ignored' } })
     expect(creates()).toHaveLength(1)
     expect(provider.applications.size).toBe(0)
   })
 
   it('is told so again later where its application could not be deleted, and it is not forgotten', async () => {
     provider.faults.add({ method: 'DELETE', status: 403 })
-    expect(await arrangement.send(forgotten, 'evt_1')).toMatchObject({ status: 422 })
+    expect(await fixture.send(forgotten, 'evt_1')).toMatchObject({ status: 422 })
     expect(provider.applications.size).toBe(1)
-    expect(await arrangement.send(forgotten, 'evt_2')).toMatchObject({ body: { status: 'ignored' } })
+    expect(await fixture.send(forgotten, 'evt_2')).toMatchObject({ body: { status: 'ignored' } })
     expect(creates()).toHaveLength(1)
     expect(provider.applications.size).toBe(0)
   })
 
   it('gets a new application where the platform knows it again', async () => {
-    await arrangement.send(forgotten)
+    await fixture.send(forgotten)
     expect(await create()).toMatchObject({ status: 200, body: { status: 'running' } })
     expect(deployment()?.outputs).toMatchObject({ applicationId: applicationId() })
     expect(statuses()).toEqual(['deploying', 'running'])

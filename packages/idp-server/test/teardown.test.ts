@@ -5,14 +5,14 @@ import { platformNotEnabled } from '../src/testing/index.ts'
 import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, requests, asked, platform, create, remove, statuses, logged } = arrangement
+const fixture = runWebhook()
+const { provider, requests, asked, platform, create, remove, statuses, logged } = fixture
 
 const name = 'DEPLOYMENT_DELETED'
 const applicationId = () => only(provider.applications.keys())
 const stopped = { status: 200, body: { status: 'stopped' } }
 /** A handler that remembers nothing of what was done before. */
-const cold = () => arrangement.handler({ store: memoryStore() })
+const cold = () => fixture.handler({ store: memoryStore() })
 
 /** Creates a deployment, and forgets the calls that this took. */
 async function deployed(inputs: Record<string, unknown> = {}): Promise<string> {
@@ -62,7 +62,7 @@ describe('DEPLOYMENT_DELETED', () => {
     await deployed()
     const inputs = { applicationName: '', environmentType: 'staging', template: 7 }
     const event = { name, deployment: { id: 'dep_1', inputs } }
-    expect(await deliver(arrangement.handler(), event)).toMatchObject(stopped)
+    expect(await deliver(fixture.handler(), event)).toMatchObject(stopped)
     expect(provider.applications.size).toBe(0)
   })
 

@@ -7,30 +7,30 @@ import {
 } from '@org/core/testing'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 import { createHandler } from '../src/webhook.ts'
-import { type Arrangement, hostToken, runPlatformApi, tenantToken } from './support.ts'
+import { hostToken, type PlatformFixture, runPlatformApi, tenantToken } from './support.ts'
 
 type Dependencies = Parameters<typeof createHandler>[0]
 
-/** Provisioning as a webhook, between the provider over real HTTP and a platform. */
-export interface WebhookArrangement extends Arrangement {
+/** The webhook handler between the provider over real HTTP and the platform. */
+export interface WebhookFixture extends PlatformFixture {
   platform: PlatformEmulator
-  /** A handler with the host's own token, whatever else it is given. */
+  /** Makes a handler with the host's token. */
   handler(dependencies?: Partial<Dependencies>): ReturnType<typeof createHandler>
-  /** Delivers an event to one handler for the whole test. */
+  /** Delivers an event. All events of a test go to one handler. */
   send(event: object, id?: string): ReturnType<typeof deliver>
-  /** Creates the deployment, which the platform knows, with these inputs beside its name. */
+  /** Adds `dep_1` to the platform, and delivers its DEPLOYMENT_CREATED with these inputs and a name. */
   create(inputs?: Record<string, unknown>, id?: string): ReturnType<typeof deliver>
-  /** Deletes the deployment with an event that carries no more than its id. */
+  /** Delivers a DEPLOYMENT_DELETED with no more than the deployment's id. */
   remove(id?: string): ReturnType<typeof deliver>
-  /** What the platform knows of the deployment. */
+  /** The platform's record of `dep_1`. */
   deployment(): EmulatedDeployment | undefined
   statuses(): string[]
   /** The messages of the deployment's log at one level. */
   logged(level: 'info' | 'warn' | 'error'): string[]
 }
 
-/** Runs platform and provider for a test file; they start each test as new. */
-export function runWebhook(): WebhookArrangement {
+/** Starts platform and provider for a test file, and resets them before each test. */
+export function runWebhook(): WebhookFixture {
   const provider = runPlatformApi()
   const platform = createPlatformEmulator()
   const log: string[] = []
@@ -50,7 +50,7 @@ export function runWebhook(): WebhookArrangement {
     platform.reset()
     log.length = 0
     handle = handler()
-    // The pause between two tries is random, up to a limit: this makes it none.
+    // The pause between two attempts is random: this makes it zero.
     vi.spyOn(Math, 'random').mockReturnValue(0)
   })
   afterEach(() => {
@@ -61,7 +61,7 @@ export function runWebhook(): WebhookArrangement {
     for (const token of [hostToken, tenantToken]) expect(everything).not.toContain(token)
   })
 
-  const send: WebhookArrangement['send'] = (event, id) => deliver((request) => handle(request), event, { id })
+  const send: WebhookFixture['send'] = (event, id) => deliver((request) => handle(request), event, { id })
   const deployment = () => platform.deployments.get('dep_1')
 
   return Object.assign(provider, {
@@ -78,5 +78,5 @@ export function runWebhook(): WebhookArrangement {
     statuses: () => deployment()?.statusHistory.map(({ status }) => status) ?? [],
     logged: (level) =>
       deployment()?.logs.flatMap((entry) => (entry.level === level ? entry.message : [])) ?? [],
-  } satisfies Omit<WebhookArrangement, keyof Arrangement>)
+  } satisfies Omit<WebhookFixture, keyof PlatformFixture>)
 }

@@ -4,8 +4,8 @@ import { platformNotEnabled } from '../src/testing/index.ts'
 import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, requests, asked, platform, send, create, deployment, statuses, logged } = arrangement
+const fixture = runWebhook()
+const { provider, requests, asked, platform, send, create, deployment, statuses, logged } = fixture
 
 const application = () => only(provider.applications.values())
 const tokens = () => requests.map(({ headers }) => headers.get('authorization')?.replace('Bearer ', ''))
@@ -58,7 +58,7 @@ describe('DEPLOYMENT_CREATED', () => {
   it('resolves {{env.NAME}} in the token', async () => {
     const environment = (name: string) =>
       name === 'TENANT_TOKEN' ? { value: tenantToken } : { problem: `names ${name}, which is not allowed` }
-    const using = arrangement.handler({ environment, platformApiKey: undefined })
+    const using = fixture.handler({ environment, platformApiKey: undefined })
     const event = (platformApiKey: string) => ({
       name: 'DEPLOYMENT_CREATED',
       deployment: { id: 'dep_1', inputs: { applicationName: 'Shop', platformApiKey } },
@@ -73,7 +73,7 @@ describe('DEPLOYMENT_CREATED', () => {
   })
 
   it('says what is missing where neither has a token', async () => {
-    const using = arrangement.handler({ platformApiKey: undefined })
+    const using = fixture.handler({ platformApiKey: undefined })
     const deployment = { id: 'dep_1', inputs: { applicationName: 'Shop' } }
     expect(await deliver(using, { name: 'DEPLOYMENT_CREATED', deployment })).toMatchObject({
       status: 422,

@@ -6,7 +6,6 @@
  */
 import { createEmulator, type EmulatedRequest, type Faults, type StatusFault } from '@org/core/testing'
 import {
-  respond,
   asFault,
   type BackendApi,
   type BackendApiCall,
@@ -18,6 +17,7 @@ import {
   readBody,
   reason,
   refusals,
+  respond,
   withUndocumented,
 } from '@org/idp/testing'
 import {
@@ -158,7 +158,9 @@ export function createPlatformApi({
   const { fetch, calls } = createEmulator({
     faults: backend.faults,
     handle: (request) =>
-      request.url.pathname.startsWith('/v1/platform/') ? respond(() => act(request)) : backend.handle(request),
+      request.url.pathname.startsWith('/v1/platform/')
+        ? respond(() => act(request))
+        : backend.handle(request),
     details: ({ headers }) => ({
       instanceId: backend.findInstance(readBearer(headers) ?? '')?.id,
     }),
