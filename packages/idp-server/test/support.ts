@@ -2,45 +2,20 @@ import { type Served, serve } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import {
   createIdpPlatformClient,
-  type IdpPlatformClient,
   type IdpPlatformClientOptions,
   type IntegrationError,
   isIntegrationError,
 } from '../src/index.ts'
-import { createPlatformApi, type PlatformApi } from '../src/testing/index.ts'
-
-/** A request that the provider received. */
-interface SeenRequest {
-  method: string
-  /** With the query, where there is one. */
-  path: string
-  headers: Headers
-  text: string
-}
-
-/** The provider over real HTTP. */
-export interface PlatformFixture {
-  provider: PlatformApi
-  requests: SeenRequest[]
-  /** Runs an action when the next request arrives. */
-  atRequest(action: () => void): void
-  /** The requests as `POST /v1/platform/applications`. */
-  asked(): string[]
-  /** The base of both APIs. */
-  readonly url: string
-  /** The pauses between attempts, in milliseconds. The client records them, and does not wait. */
-  waits: number[]
-  client(options?: Partial<IdpPlatformClientOptions>): IdpPlatformClient
-}
+import { createPlatformApi } from '../src/testing/index.ts'
 
 export const hostToken = 'ak_of_the_host'
 export const tenantToken = 'ak_of_the_tenant'
 export const applicationsPath = '/v1/platform/applications'
 
 /** Starts the provider for a test file, and resets it before each test. */
-export function runPlatformApi(): PlatformFixture {
+export function runPlatformApi() {
   const provider = createPlatformApi({ accessTokens: [hostToken, tenantToken] })
-  const requests: SeenRequest[] = []
+  const requests: { method: string; path: string; headers: Headers; text: string }[] = []
   const waits: number[] = []
   let atRequest: (() => void) | undefined
   let server: Served | undefined
@@ -64,16 +39,20 @@ export function runPlatformApi(): PlatformFixture {
 
   return {
     provider,
+    /** The requests that the provider received. */
     requests,
+    /** The pauses between attempts, in milliseconds. The client records them, and does not wait. */
     waits,
-    atRequest(action) {
+    /** Runs an action when the next request arrives. */
+    atRequest(action: () => void) {
       atRequest = action
     },
+    /** The requests as `POST /v1/platform/applications`. */
     asked: () => requests.map(({ method, path }) => `${method} ${path}`),
     get url() {
       return `${server?.url}/v1`
     },
-    client: (options) =>
+    client: (options: Partial<IdpPlatformClientOptions> = {}) =>
       createIdpPlatformClient({
         platformApiKey: hostToken,
         baseUrl: `${server?.url}/v1`,

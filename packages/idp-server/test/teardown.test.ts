@@ -144,19 +144,3 @@ describe('DEPLOYMENT_DELETED fails if', () => {
     expect(provider.applications.size).toBe(1)
   })
 })
-
-describe('DEPLOYMENT_CREATED after DEPLOYMENT_DELETED', () => {
-  it('is ignored, and creates nothing', async () => {
-    await remove('evt_2')
-    expect(await create({}, 'evt_1')).toMatchObject({ status: 200, body: { status: 'ignored' } })
-    expect(requests).toEqual([])
-  })
-
-  it('is ignored for a deployment that ran before', async () => {
-    await deployed()
-    await remove()
-    requests.length = 0
-    expect(await create()).toMatchObject({ status: 200, body: { status: 'ignored' } })
-    expect([requests, provider.applications.size]).toEqual([[], 0])
-  })
-})

@@ -1,36 +1,12 @@
-import {
-  connectPlatform,
-  createPlatformEmulator,
-  deliver,
-  type EmulatedDeployment,
-  type PlatformEmulator,
-} from '@org/core/testing'
+import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 import { createHandler } from '../src/webhook.ts'
-import { hostToken, type PlatformFixture, runPlatformApi, tenantToken } from './support.ts'
+import { hostToken, runPlatformApi, tenantToken } from './support.ts'
 
 type Dependencies = Parameters<typeof createHandler>[0]
 
-/** The webhook handler between the provider over real HTTP and the platform. */
-export interface WebhookFixture extends PlatformFixture {
-  platform: PlatformEmulator
-  /** Makes a handler with the host's token. */
-  handler(dependencies?: Partial<Dependencies>): ReturnType<typeof createHandler>
-  /** Delivers an event. All events of a test go to one handler. */
-  send(event: object, id?: string): ReturnType<typeof deliver>
-  /** Adds `dep_1` to the platform, and delivers its DEPLOYMENT_CREATED with these inputs and a name. */
-  create(inputs?: Record<string, unknown>, id?: string): ReturnType<typeof deliver>
-  /** Delivers a DEPLOYMENT_DELETED with no more than the deployment's id. */
-  remove(id?: string): ReturnType<typeof deliver>
-  /** The platform's record of `dep_1`. */
-  deployment(): EmulatedDeployment | undefined
-  statuses(): string[]
-  /** The messages of the deployment's log at one level. */
-  logged(level: 'info' | 'warn' | 'error'): string[]
-}
-
 /** Starts platform and provider for a test file, and resets them before each test. */
-export function runWebhook(): WebhookFixture {
+export function runWebhook() {
   const provider = runPlatformApi()
   const platform = createPlatformEmulator()
   const log: string[] = []
@@ -61,7 +37,7 @@ export function runWebhook(): WebhookFixture {
     for (const token of [hostToken, tenantToken]) expect(everything).not.toContain(token)
   })
 
-  const send: WebhookFixture['send'] = (event, id) => deliver((request) => handle(request), event, { id })
+  const send = (event: object, id?: string) => deliver((request) => handle(request), event, { id })
   const deployment = () => platform.deployments.get('dep_1')
 
   return Object.assign(provider, {
@@ -69,14 +45,15 @@ export function runWebhook(): WebhookFixture {
     handler,
     send,
     deployment,
-    create(inputs = {}, id) {
+    /** Adds `dep_1` to the platform, and delivers its DEPLOYMENT_CREATED with these inputs and a name. */
+    create(inputs: Record<string, unknown> = {}, id?: string) {
       const all = { applicationName: 'Shop', ...inputs }
       if (!deployment()) platform.addDeployment({ id: 'dep_1', inputs: all })
       return send({ name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs: all } }, id)
     },
-    remove: (id) => send({ name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_1' } }, id),
+    remove: (id?: string) => send({ name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_1' } }, id),
     statuses: () => deployment()?.statusHistory.map(({ status }) => status) ?? [],
-    logged: (level) =>
+    logged: (level: 'info' | 'warn' | 'error') =>
       deployment()?.logs.flatMap((entry) => (entry.level === level ? entry.message : [])) ?? [],
-  } satisfies Omit<WebhookFixture, keyof PlatformFixture>)
+  })
 }

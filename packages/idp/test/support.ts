@@ -2,45 +2,20 @@ import { type Served, serve } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import {
   createIdpClient,
-  type IdpClient,
   type IdpClientOptions,
   type IntegrationError,
   isIntegrationError,
 } from '../src/index.ts'
-import { type BackendApi, createBackendApi, type InstanceOptions } from '../src/testing/index.ts'
-
-/** A request that the provider received. */
-interface SeenRequest {
-  method: string
-  /** Below the base URL, with the query decoded. */
-  path: string
-  headers: Headers
-  text: string
-}
-
-/** The provider over real HTTP. */
-export interface IdpFixture {
-  backend: BackendApi
-  requests: SeenRequest[]
-  /** The base URL. */
-  readonly url: string
-  /** Runs an action when the request of this number, from 1, arrives. */
-  atRequest(count: number, action: () => void): void
-  /** Sets the body of the next response. */
-  respondWith(body: unknown): void
-  /** The pauses between attempts, in milliseconds. The client records them, and does not wait. */
-  waits: number[]
-  client(options?: Partial<IdpClientOptions>): IdpClient
-}
+import { createBackendApi, type InstanceOptions } from '../src/testing/index.ts'
 
 /** The time of the provider's clock. */
 export const NOW = '2026-11-20T09:00:00.000Z'
 
 /** Starts the provider for a test file, and resets it before each test. */
-export function runIdp(...instances: InstanceOptions[]): IdpFixture {
+export function runIdp(...instances: InstanceOptions[]) {
   const [first = {}, ...others] = instances
   const backend = createBackendApi({ instances: [first, ...others], now: () => new Date(NOW) })
-  const requests: SeenRequest[] = []
+  const requests: { method: string; path: string; headers: Headers; text: string }[] = []
   const waits: number[] = []
   const actions = new Map<number, () => void>()
   let server: Served | undefined
@@ -65,14 +40,18 @@ export function runIdp(...instances: InstanceOptions[]): IdpFixture {
 
   return {
     backend,
+    /** The requests that the provider received, with decoded paths below the base URL. */
     requests,
+    /** The pauses between attempts, in milliseconds. The client records them, and does not wait. */
     waits,
     get url() {
       return `${server?.url ?? ''}/v1`
     },
-    atRequest: (count, action) => void actions.set(count, action),
-    respondWith: (body) => backend.faults.add({ status: 200, body }),
-    client: (options) =>
+    /** Runs an action when the request of this number, from 1, arrives. */
+    atRequest: (count: number, action: () => void) => void actions.set(count, action),
+    /** Sets the body of the next response. */
+    respondWith: (body: unknown) => backend.faults.add({ status: 200, body }),
+    client: (options: Partial<IdpClientOptions> = {}) =>
       createIdpClient({
         secretKey: backend.instance.secretKey,
         baseUrl: `${server?.url ?? ''}/v1`,

@@ -1,50 +1,18 @@
-import {
-  connectPlatform,
-  createPlatformEmulator,
-  type DeliveryAnswer,
-  deliver,
-  type EmulatedDeployment,
-  type PlatformEmulator,
-} from '@org/core/testing'
+import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { afterEach, beforeEach, expect } from 'vitest'
-import type { IdpInstance } from '../src/testing/index.ts'
 import { createHandler } from '../src/webhook.ts'
-import { type IdpFixture, runIdp } from './support.ts'
+import { runIdp } from './support.ts'
 
 type Dependencies = Parameters<typeof createHandler>[0]
-type Handler = ReturnType<typeof createHandler>
-
-/** The webhook handler between the provider over real HTTP and the platform. */
-export interface WebhookFixture extends IdpFixture {
-  platform: PlatformEmulator
-  /** The shared application. */
-  shared: IdpInstance
-  /** The application of a dedicated deployment. */
-  own: IdpInstance
-  /** The keys of {@link own}, as inputs of a dedicated deployment. */
-  readonly ownInputs: { serverType: string; publishableKey: string; secretKey: string }
-  handler(dependencies?: Partial<Dependencies>): Handler
-  /** Delivers an event. All events of a test go to one handler. */
-  send(event: object, id?: string): Promise<DeliveryAnswer>
-  /** Calls a function without a deployment, through {@link send}. */
-  call(name: string, given: object, id?: string): Promise<DeliveryAnswer>
-  /** Adds the deployment `dep_1` to the platform, and delivers its DEPLOYMENT_CREATED. */
-  create(inputs?: Record<string, unknown>, handler?: Handler): Promise<DeliveryAnswer>
-  /** The platform's record of `dep_1`. */
-  deployment(): EmulatedDeployment
-  statuses(): string[]
-  /** The instance of each call to the provider, by its key. */
-  callers(): (string | undefined)[]
-}
 
 /** Starts platform and provider for a test file, and resets them before each test. */
-export function runWebhook(): WebhookFixture {
+export function runWebhook() {
   const idp = runIdp({}, { environmentType: 'production' })
   const [shared, own] = [...idp.backend.instances.values()]
   if (!shared || !own) throw new Error('The emulator starts with two instances.')
   const platform = createPlatformEmulator()
   const log: string[] = []
-  let handle: Handler
+  let handle: ReturnType<typeof createHandler>
 
   const handler = (dependencies: Partial<Dependencies> = {}) =>
     createHandler({
