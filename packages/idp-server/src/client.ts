@@ -8,10 +8,9 @@ import { IntegrationError } from '@org/core/errors'
 import { createHttpClient, type HttpRequest } from '@org/core/http'
 import type { Environment } from '@org/idp'
 import * as z from 'zod'
-import { callError, missingToken, notUnderstood } from './errors.ts'
+import { callError, invalidResponse, missingToken } from './errors.ts'
 import { type Application, wireApplication, wireDeleted } from './wire.ts'
 
-/** The provider's API. */
 const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
 
 /** The templates that preconfigure an application. */
@@ -26,20 +25,20 @@ export interface IdpPlatformClientOptions {
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
   /**
-   * Longest time for one call of a method with everything under it, in milliseconds.
+   * Time limit of one method call with all its attempts, in milliseconds.
    * @default 30_000
    */
   timeoutMs?: number | undefined
-  /** Waits between two tries; tests pass one that does not. */
+  /** Waits between two attempts. A test passes a function that does not. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
-/** What every method takes beside its input. */
+/** Options of every method. */
 export interface CallOptions {
-  /** Ends the call at once. */
+  /** Ends the call. */
   signal?: AbortSignal | undefined
   /**
-   * Longest time for this call, in milliseconds.
+   * Time limit of this call, in milliseconds.
    * @default the client's `timeoutMs`
    */
   timeoutMs?: number | undefined
@@ -55,29 +54,32 @@ export interface NewApplication {
   template?: (typeof templates)[number] | undefined
 }
 
-/** Whether answers hold the instances' secret keys. */
+/** Options of the reading methods. */
 export interface ReadOptions extends CallOptions {
-  /** @default false */
+  /**
+   * Include the secret keys of the instances.
+   * @default false
+   */
   includeSecretKeys?: boolean | undefined
 }
 
 /** The applications of a workspace. Every method throws an `IntegrationError`. */
 export interface IdpPlatformClient {
   /**
-   * Creates an application with an instance for each environment; the answer holds their keys.
+   * Creates an application with an instance for each environment, and returns their keys.
    *
-   * @throws `outcome_unknown` where it may have been created: look it up before trying again
+   * @throws `outcome_unknown` if the application may have been created: look for it before you try again
    */
   createApplication(application: NewApplication, options?: CallOptions): Promise<Application>
   getApplication(applicationId: string, options?: ReadOptions): Promise<Application>
-  /** All of them: the provider has no pages here. */
+  /** Lists all applications: this endpoint has no pages. */
   listApplications(options?: ReadOptions): Promise<Application[]>
-  /** @throws `provider_rejected` with `provider.status` 404 where it is gone already, also by an earlier try */
+  /** @throws `provider_rejected` with `provider.status` 404 if it is already gone, for example after a retry */
   deleteApplication(applicationId: string, options?: CallOptions): Promise<void>
 }
 
-/** The provider lists all applications in one answer. */
-const MAX_LIST_BYTES = 10 * 1024 * 1024
+/** The provider lists all applications in one response. */
+const MAX_RESPONSE_BYTES = 10 * 1024 * 1024
 
 /**
  * Makes a client for the applications of a workspace.
@@ -97,7 +99,7 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
     wait: options.wait,
   }
   const readHttp = createHttpClient(connection)
-  // A create that timed out is not sent again, so one try may take all the time that there is.
+  // A create is not retried after a timeout, so one attempt may take the whole time.
   const createHttp = createHttpClient({ ...connection, timeoutMs: Number.POSITIVE_INFINITY })
 
   async function call<Schema extends z.ZodType>(
@@ -106,7 +108,7 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
     { signal, timeoutMs: limit = timeoutMs }: CallOptions = {},
     effect?: string,
   ): Promise<z.output<Schema>> {
-    // No header can hold such a token, and a failure to send would look like a broken connection.
+    // No header can hold such a token: fetch would fail as if the connection was broken.
     if (!/^[!-~]+$/.test(platformApiKey.trim())) throw missingToken()
     const http = effect === undefined ? readHttp : createHttp
     const answer = await http({
@@ -114,12 +116,12 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
       repeatable: effect === undefined,
       signal,
       deadline: Date.now() + limit,
-      maxBytes: MAX_LIST_BYTES,
+      maxBytes: MAX_RESPONSE_BYTES,
     }).catch((error: unknown) => {
       throw callError(error, effect)
     })
     const parsed = schema.safeParse(answer.body)
-    if (!parsed.success) throw notUnderstood(answer.status, effect)
+    if (!parsed.success) throw invalidResponse(answer.status, effect)
     return parsed.data
   }
 
@@ -151,14 +153,14 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
       ),
 
     async deleteApplication(applicationId, options) {
-      // Deleting twice does no harm, so it is repeated, and its failures are retryable.
+      // Deleting twice does no harm, so the call is retried, and its failures are retryable.
       await call({ method: 'DELETE', path: pathOf(applicationId) }, wireDeleted, options)
     },
   }
 }
 
 function pathOf(applicationId: string): string {
-  // These would name the list, or what is above it.
+  // Such an id would name the list of applications, or its parent.
   if (/^\.{0,2}$/.test(applicationId)) {
     throw new IntegrationError('invalid_arguments', `“${applicationId}” is not the id of an application.`)
   }

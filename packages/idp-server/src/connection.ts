@@ -1,5 +1,5 @@
 /**
- * Which token creates an application, and which keys its instance has.
+ * The token that creates an application, and the keys of its instance.
  *
  * @module
  */
@@ -9,23 +9,23 @@ import * as z from 'zod'
 import { createIdpPlatformClient, type IdpPlatformClient } from './client.ts'
 import { idpServer } from './integration.ts'
 
-/** What the host configures for all deployments. */
+/** The host's configuration for all deployments. */
 export interface IdpServerSettings {
-  /** The platform's own Platform API access token, for deployments without one. */
+  /** The platform's own Platform API access token, for deployments without a token. */
   platformApiKey?: string | undefined
   /**
-   * Base of the Platform API.
+   * Base URL of the Platform API.
    * @default 'https://api.clerk.com/v1'
    */
   platformBaseUrl?: string | undefined
   /**
-   * Base of the Backend API, which the instance is spoken to at.
+   * Base URL of the Backend API, which serves the instances.
    * @default 'https://api.clerk.com/v1'
    */
   baseUrl?: string | undefined
   /**
-   * How long an application may still appear at the provider after the connection that asked for it broke, in
-   * milliseconds. Until then none is created in its place.
+   * How long an application may take to appear in the provider's list after a create with an unknown outcome, in
+   * milliseconds. No other application is created before that.
    * @default 60_000
    */
   settleMs?: number | undefined
@@ -33,35 +33,38 @@ export interface IdpServerSettings {
 
 type Context = HandlerContext<IdpServerSettings>
 
-/** The token is all that a teardown needs of the inputs; the others may be as they like. */
+/** A teardown needs only the token, so it accepts invalid values of the other inputs. */
 const tokenInput = z.object({ platformApiKey: idpServer.inputs.shape.platformApiKey })
 
-/**
- * A client for the workspace of the event's deployment: by its own token, else by the platform's.
- *
- * @throws {IntegrationError} `missing_credentials` where there is neither
- */
-export async function openPlatform({ deployment, settings, fetch }: Context): Promise<IdpPlatformClient> {
-  const platformApiKey = (await deployment?.inputs(tokenInput))?.platformApiKey ?? settings.platformApiKey
-  if (!platformApiKey) {
-    throw new IntegrationError(
-      'missing_credentials',
-      'There is no Platform API access token to create applications with.',
-      {
-        hint: 'Set IDP_PLATFORM_API_KEY on the host, or give the deployment a platformApiKey.',
-        errors: [
-          { path: 'deployment.inputs.platformApiKey', message: 'is required, because the host has none' },
-        ],
-      },
-    )
-  }
-  return createIdpPlatformClient({ platformApiKey, baseUrl: settings.platformBaseUrl, fetch })
+/** Makes a client for the workspace of a deployment, with the token of its inputs or the host's. */
+export async function connectPlatform(context: Context): Promise<IdpPlatformClient> {
+  return openPlatform(await context.deployment?.inputs(tokenInput), context)
 }
 
 /**
- * The keys of the provisioned instance, as they were published.
+ * Makes a client for a workspace.
  *
- * @throws {IntegrationError} `missing_credentials` where none were
+ * @param inputs the inputs of the deployment, of which only the token is used
+ * @throws {IntegrationError} `missing_credentials` if neither the inputs nor the host has a token
+ */
+export function openPlatform(
+  inputs: z.output<typeof tokenInput> | undefined,
+  { settings, fetch }: Context,
+): IdpPlatformClient {
+  const platformApiKey = inputs?.platformApiKey ?? settings.platformApiKey
+  if (platformApiKey) {
+    return createIdpPlatformClient({ platformApiKey, baseUrl: settings.platformBaseUrl, fetch })
+  }
+  throw new IntegrationError('missing_credentials', 'The Platform API access token is missing.', {
+    hint: 'Set IDP_PLATFORM_API_KEY on the host, or give the deployment a platformApiKey.',
+    errors: [{ path: 'deployment.inputs.platformApiKey', message: 'is required, because the host has none' }],
+  })
+}
+
+/**
+ * Returns the published keys of the provisioned instance.
+ *
+ * @throws {IntegrationError} `missing_credentials` if the deployment has published none
  */
 export async function keysOf({
   deployment,
@@ -69,19 +72,17 @@ export async function keysOf({
   const keys = await deployment?.outputs(idpServer.outputs.pick({ publishableKey: true, secretKey: true }))
   if (keys) return keys
   throw deployment
-    ? new IntegrationError('missing_credentials', 'The deployment has published no keys yet.', {
-        hint: 'Deploy it first; where that failed, its log says why.',
+    ? new IntegrationError('missing_credentials', 'The deployment has not published its keys yet.', {
+        hint: 'Deploy it first. If that failed, its log has the reason.',
       })
     : new IntegrationError(
         'missing_credentials',
-        'The event names no deployment, and there is no shared instance here.',
-        {
-          hint: 'Name the deployment whose instance is meant; /idp serves the shared application.',
-        },
+        'The event names no deployment, and this integration has no shared instance.',
+        { hint: 'Name the deployment in the event. For the shared application, use /idp.' },
       )
 }
 
-/** A client for the provisioned instance. */
+/** Makes a client for the provisioned instance. */
 export async function connect(context: Context): Promise<IdpClient> {
   const { secretKey } = await keysOf(context)
   return createIdpClient({ secretKey, baseUrl: context.settings.baseUrl, fetch: context.fetch })

@@ -1,6 +1,6 @@
 /**
- * From the provider's failures to the error family. The Platform API is a beta: where it is not enabled, that
- * is what the error says.
+ * Turns failures of the provider into `IntegrationError`s. The Platform API is a beta: if it may not be enabled
+ * for the workspace, the error says so.
  *
  * @module
  */
@@ -9,19 +9,19 @@ import { HttpFailure, toProviderError, unknownOutcome } from '@org/core/http'
 import { wireErrors } from './wire.ts'
 
 const CREDENTIALS_HINT =
-  'Check the Platform API access token: it is another one than an instance’s secret key. The Platform API is a beta, which the provider may have to enable for the workspace first.'
+  'Check the Platform API access token, which is not the secret key of an instance. The Platform API is a beta: the provider may have to enable it for the workspace first.'
 
-/** What a status of the Platform API means beyond what the provider says. */
+/** Advice for statuses of the Platform API. */
 const hints: Record<number, string> = {
-  402: 'The workspace’s plan does not include this: the Platform API is a beta, which the provider enables on request.',
-  403: 'The token may not do this: check its scopes (applications:manage), and that the Platform API beta is enabled for the workspace.',
-  404: 'Unless the application itself is gone, the Platform API beta is not enabled for the workspace, or the base URL is wrong.',
+  402: 'The plan of the workspace does not include this. The Platform API is a beta, which the provider enables on request.',
+  403: 'The token lacks a permission: check its scopes (applications:manage), and whether the Platform API beta is enabled for the workspace.',
+  404: 'The application is gone, the Platform API beta is not enabled for the workspace, or the base URL is wrong.',
 }
 
 /**
- * The error for a call that failed.
+ * Makes the error for a failed call.
  *
- * @param effect what the call may have done, for example `the application was created`
+ * @param effect the possible effect of the call, for example `the application was created`
  */
 export function callError(error: unknown, effect: string | undefined): unknown {
   if (!(error instanceof HttpFailure)) return error
@@ -37,24 +37,24 @@ export function callError(error: unknown, effect: string | undefined): unknown {
   })
 }
 
-/** The error for a success whose body is not what the provider promises. */
-export function notUnderstood(status: number, effect: string | undefined): IntegrationError {
+/** Makes the error for a successful response with an invalid body. */
+export function invalidResponse(status: number, effect: string | undefined): IntegrationError {
   const provider = { name: 'idp-server', status }
-  const reason = 'The Platform API’s answer could not be understood.'
+  const reason = 'The Platform API sent a response in an unknown format.'
   return effect
     ? unknownOutcome(`It is not known whether ${effect}: ${reason}`, { provider })
     : new IntegrationError('provider_error', reason, { hint: 'Check the base URL.', provider })
 }
 
-/** The error for a token that can’t be one. */
+/** Makes the error for a token that no HTTP header can hold. */
 export function missingToken(): IntegrationError {
-  const message = 'The Platform API access token is missing, or holds a character that no token can have.'
+  const message = 'The Platform API access token is missing, or contains invalid characters.'
   return new IntegrationError('missing_credentials', message, { hint: 'Pass it as platformApiKey.' })
 }
 
 /**
- * Whether a call failed because the provider has no such application: it said so itself, which a wrong base
- * URL, or a page in between, does not.
+ * Tells whether the provider has no such application. Its 404 has a code: that of a proxy or of a wrong base URL
+ * has none.
  */
 export function isNotFound(error: unknown): error is IntegrationError {
   return isIntegrationError(error) && error.provider?.status === 404 && error.provider.code !== undefined

@@ -1,5 +1,5 @@
 import { createFunctions } from '@org/idp/instance'
 import { connect } from './connection.ts'
 
-/** What FUNCTION_CALL may run: the functions of any instance, against the provisioned one. */
+/** The functions of FUNCTION_CALL: those of every instance, against the provisioned one. */
 export const functions = createFunctions(connect)

@@ -1,5 +1,5 @@
 /**
- * The applications of an identity-provider workspace.
+ * A client for the applications of an identity-provider workspace.
  *
  * @example
  * ```ts

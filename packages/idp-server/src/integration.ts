@@ -1,5 +1,5 @@
 /**
- * What provisioning is: its inputs and outputs, and the functions, metrics and downloads of any instance
+ * The contract of provisioning: inputs and outputs, and the functions, metrics and downloads of every instance
  * (specification §2.3, §2.5 and §2.7).
  *
  * @module
@@ -17,12 +17,12 @@ const inputs = z
     platformApiKey: environmentReference(secret(z.string().trim().min(1)))
       .optional()
       .describe(
-        'Platform API access token; the platform’s own where it is left blank. Not an instance’s secret key.',
+        'Platform API access token. If it is blank, the platform’s own is used. Not the secret key of an instance.',
       ),
     environmentType: z
       .enum(['development', 'production'])
       .default('development')
-      .describe('development: test keys, no domain needed. production: live keys, for a domain of yours.'),
+      .describe('development: test keys, without a domain. production: live keys, for your domain.'),
     domain: z
       .string()
       .trim()
@@ -31,7 +31,7 @@ const inputs = z
       .meta({ visibleWhen: { environmentType: 'production' } }),
     template: z.enum(templates).optional().describe('Preconfigures the application.'),
   })
-  // Judged in production alone: elsewhere the field is hidden, and a fault in it could not be mended.
+  // Validated only in production: elsewhere the form hides the field, so nobody could correct it.
   .check(({ value: { environmentType, domain }, issues }) => {
     if (environmentType !== 'production' || (domain !== undefined && DOMAIN.test(domain))) return
     issues.push({
@@ -39,7 +39,7 @@ const inputs = z
       path: ['domain'],
       message:
         domain === undefined
-          ? 'is required where environmentType is production'
+          ? 'is required with environmentType production'
           : 'expected a domain such as example.com',
       input: domain,
     })

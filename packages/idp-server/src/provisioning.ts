@@ -1,9 +1,9 @@
 /**
- * One application for a deployment, whatever happens in between.
+ * One application for a deployment, whatever fails in between.
  *
- * The provider takes no idempotency key. So before an application is created, the intent is written down with
- * what is there already under that name; afterwards, its id. A delivery that finds an intent without an id
- * looks for what is new in the provider's list before it creates anything.
+ * The provider has no idempotency keys. So the intent is recorded before a create, with the applications that
+ * already have the name, and the id of the new application after it. A delivery that finds an intent without
+ * an id looks for the application in the provider's list before it creates another one.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type HandlerContext, type Inputs, IntegrationError, isIntegrationError 
 import { callOptions } from '@org/idp/instance'
 import * as z from 'zod'
 import type { IdpPlatformClient } from './client.ts'
-import { type IdpServerSettings, openPlatform } from './connection.ts'
+import type { IdpServerSettings } from './connection.ts'
 import { isNotFound } from './errors.ts'
 import { idpServer } from './integration.ts'
 import type { Application } from './wire.ts'
@@ -20,66 +20,64 @@ type Context = HandlerContext<IdpServerSettings>
 
 const DEFAULT_SETTLE_MS = 60_000
 
-/** What is written down before an application is created. */
+/** The intent to create an application. */
 const intentRecord = z.object({
   name: z.string(),
   environmentType: z.string(),
-  /** The applications that had the name before. */
+  /** The applications that already have the name. */
   before: z.array(z.string()),
-  /** When the create left, in milliseconds since 1970. */
+  /** The time of the create, in milliseconds since 1970. */
   at: z.number(),
 })
 
 type Intent = z.infer<typeof intentRecord>
 
-/** The deployment's application: the one that is recorded, or that an earlier delivery left behind, or a new one. */
+/** The recorded application of a deployment, or the intent to create it. */
+type ApplicationRecord = { applicationId: string } | { intent: Intent }
+
+/** Reads the published or recorded id of the application, or else the recorded intent. */
+export async function readRecord({ deployment, progress }: Context): Promise<ApplicationRecord | undefined> {
+  const published = await deployment?.outputs(idpServer.outputs.pick({ applicationId: true }))
+  if (published) return published
+  const applicationId = progress?.read('applicationId')
+  if (typeof applicationId === 'string') return { applicationId }
+  const intent = intentRecord.safeParse(progress?.read('intent')).data
+  return intent && { intent }
+}
+
+/** Returns the application of the deployment: the recorded one, the one that an earlier delivery created, or a new one. */
 export async function provideApplication(
   inputs: Inputs<typeof idpServer>,
   platform: IdpPlatformClient,
   context: Context,
 ): Promise<Application> {
-  const recorded = await recordedId(context)
-  if (recorded) return reuse(recorded, platform, context)
-  const intent = readIntent(context)
-  const found = intent && (await lookFor(intent, platform, context))
-  if (found) return adopt(found, context)
-  if (intent) awaitSettled(intent, context)
-  return create(inputs, platform, context)
+  const record = await readRecord(context)
+  if (!record) return create(inputs, platform, context)
+  if ('applicationId' in record) return reuse(record.applicationId, platform, context)
+  const found = await lookFor(record.intent, platform, context)
+  return found ? adopt(found, context) : create(inputs, platform, context)
 }
 
 /**
- * The id of the deployment's application, for its teardown.
+ * Returns the id of a recorded application, for its teardown.
  *
- * @returns `undefined` where there is none
- * @throws {IntegrationError} where one may still appear
+ * @returns `undefined` if the intent led to no application
+ * @throws {IntegrationError} `provider_timeout` while the application may still appear
  */
-export async function findApplication(context: Context): Promise<string | undefined> {
-  const recorded = await recordedId(context)
-  if (recorded) return recorded
-  const intent = readIntent(context)
-  if (!intent) return undefined
-  const found = await lookFor(intent, await openPlatform(context), context)
-  if (!found) awaitSettled(intent, context)
-  return found?.applicationId
+export async function findApplication(
+  record: ApplicationRecord,
+  platform: IdpPlatformClient,
+  context: Context,
+): Promise<string | undefined> {
+  if ('applicationId' in record) return record.applicationId
+  return (await lookFor(record.intent, platform, context))?.applicationId
 }
 
-/** Forgets what is recorded, because it is gone. */
+/** Forgets the recorded application. */
 export async function forgetApplication({ progress }: Context): Promise<void> {
-  // In this order: an intent without an application is looked into, and the other way round it is missed.
+  // In this order: an intent alone leads to a look at the list, an id alone to an application that is gone.
   await progress?.write('applicationId', null)
   await progress?.write('intent', null)
-}
-
-/** The application as it was published, or as an earlier delivery wrote it down. */
-async function recordedId({ deployment, progress }: Context): Promise<string | undefined> {
-  const published = await deployment?.outputs(idpServer.outputs.pick({ applicationId: true }))
-  if (published) return published.applicationId
-  const written = progress?.read('applicationId')
-  return typeof written === 'string' ? written : undefined
-}
-
-function readIntent({ progress }: Context): Intent | undefined {
-  return intentRecord.safeParse(progress?.read('intent')).data
 }
 
 async function reuse(
@@ -87,7 +85,7 @@ async function reuse(
   platform: IdpPlatformClient,
   context: Context,
 ): Promise<Application> {
-  context.log.info(`Application ${applicationId} is there already, and is used again.`)
+  context.log.info(`Application ${applicationId} already exists, and is reused.`)
   try {
     return await platform.getApplication(applicationId, { ...callOptions(context), includeSecretKeys: true })
   } catch (error) {
@@ -95,11 +93,7 @@ async function reuse(
     throw new IntegrationError(
       'provider_rejected',
       `Application ${applicationId} no longer exists at the provider.`,
-      {
-        hint: 'Delete the deployment, and create it anew.',
-        provider: error.provider,
-        cause: error,
-      },
+      { hint: 'Delete the deployment, and create a new one.', provider: error.provider, cause: error },
     )
   }
 }
@@ -116,8 +110,9 @@ async function create(
     .map(({ applicationId }) => applicationId)
   const intent: Intent = { name, environmentType, before, at: Date.now() }
   await context.progress?.write('intent', intent)
+  let application: Application
   try {
-    const application = await platform.createApplication(
+    application = await platform.createApplication(
       {
         name,
         environmentTypes: [environmentType],
@@ -126,50 +121,81 @@ async function create(
       },
       callOptions(context),
     )
-    context.log.info(`Application ${application.applicationId} was created.`, { environmentType })
-    return await record(application, context)
   } catch (error) {
-    if (!isIntegrationError(error)) throw error
-    if (error.code !== 'outcome_unknown') {
-      // Refused before anything happened; what came after the create keeps the intent.
-      if (error.provider !== undefined) await context.progress?.write('intent', null)
-      throw error
-    }
-    const found = await lookFor(intent, platform, context).catch((failure: unknown) => {
-      // The list can be read by the next delivery too.
-      if (isIntegrationError(failure) && failure.retryable) return undefined
-      throw failure
-    })
-    if (found) return adopt(found, context)
-    throw mayStillAppear(intent, context, error)
+    return adoptAfter(error, intent, platform, context)
   }
-}
-
-async function adopt(application: Application, context: Context): Promise<Application> {
-  context.log.warn(`Application ${application.applicationId} was created by an earlier try, and is used.`)
-  return record(application, context)
-}
-
-async function record(application: Application, context: Context): Promise<Application> {
-  // Another delivery that looks for its own may have seen this one first, and taken it.
-  if ((await context.progress?.reserve(`application/${application.applicationId}`)) === false) {
-    const message = `Application ${application.applicationId} was taken by another deployment of the same name.`
+  context.log.info(`Application ${application.applicationId} was created.`, { environmentType })
+  if (!(await reserve(application, context))) {
+    // Another delivery looked for its own application, and adopted this one.
+    const message = `Another deployment of the same name took application ${application.applicationId}.`
     throw new IntegrationError('delivery_in_progress', message, {
-      hint: 'The next delivery looks for another one before it creates any.',
+      hint: 'The next delivery looks for another application, or creates one.',
       retryAfter: 1,
     })
   }
-  await context.progress?.write('applicationId', application.applicationId)
+  return record(application, context)
+}
+
+/** Looks for the application after a failed create. Throws the failure if there can be none. */
+async function adoptAfter(
+  error: unknown,
+  intent: Intent,
+  platform: IdpPlatformClient,
+  context: Context,
+): Promise<Application> {
+  if (!isIntegrationError(error)) throw error
+  if (error.code !== 'outcome_unknown') {
+    // The provider refused, so there is nothing to look for.
+    if (error.provider !== undefined) await context.progress?.write('intent', null)
+    throw error
+  }
+  const found = await findNew(intent, platform, context).catch((failure: unknown) => {
+    // The next delivery reads the list again.
+    if (isIntegrationError(failure) && failure.retryable) return undefined
+    throw failure
+  })
+  if (found) return adopt(found, context)
+  throw mayStillAppear(intent, context, error)
+}
+
+/** Records an application that {@link findNew} has reserved. */
+async function adopt(application: Application, context: Context): Promise<Application> {
+  context.log.warn(`Application ${application.applicationId} was created by an earlier attempt, and is used.`)
+  return record(application, context)
+}
+
+async function record(application: Application, { progress }: Context): Promise<Application> {
+  await progress?.write('applicationId', application.applicationId)
   return application
 }
 
+/** Reserves an application for this deployment, unless another one has it. */
+async function reserve({ applicationId }: Application, { progress }: Context): Promise<boolean> {
+  return (await progress?.reserve(`application/${applicationId}`)) !== false
+}
+
 /**
- * What an intent left behind at the provider: an application of that name which was not there before, and
- * which no other deployment has.
+ * Looks for the application that an intent led to.
  *
- * @throws {IntegrationError} `outcome_unknown` where there are several, and the list can't tell
+ * @returns `undefined` once none can appear any more
+ * @throws {IntegrationError} `provider_timeout` while one may still appear
  */
 async function lookFor(
+  intent: Intent,
+  platform: IdpPlatformClient,
+  context: Context,
+): Promise<Application | undefined> {
+  const found = await findNew(intent, platform, context)
+  if (!found && remainingMs(intent, context) > 0) throw mayStillAppear(intent, context)
+  return found
+}
+
+/**
+ * Finds an application of the intended name and environment that is new since the intent, and reserves it.
+ *
+ * @throws {IntegrationError} `outcome_unknown` for several candidates
+ */
+async function findNew(
   intent: Intent,
   platform: IdpPlatformClient,
   context: Context,
@@ -178,39 +204,30 @@ async function lookFor(
   const candidates = []
   for (const application of listed) {
     const { applicationId, name, instances } = application
-    const fits =
+    const matches =
       name === intent.name &&
       instances.some(({ environmentType }) => environmentType === intent.environmentType)
-    if (!fits || intent.before.includes(applicationId)) continue
-    if ((await context.progress?.reserve(`application/${applicationId}`)) === false) continue
-    candidates.push(application)
+    if (!matches || intent.before.includes(applicationId)) continue
+    if (await reserve(application, context)) candidates.push(application)
   }
   if (candidates.length <= 1) return candidates[0]
   const ids = candidates.map(({ applicationId }) => applicationId).join(', ')
   throw new IntegrationError(
     'outcome_unknown',
-    `One of these applications is this deployment’s, and the list can’t tell which: ${ids}.`,
-    {
-      hint: 'Delete those that are not needed at the provider, and deploy again.',
-      sent: 'unknown',
-    },
+    `One of these applications belongs to this deployment, but the provider’s list does not tell which: ${ids}.`,
+    { hint: 'Delete the unneeded ones at the provider, and deploy again.', sent: 'unknown' },
   )
 }
 
-/** @throws {IntegrationError} while an application may still appear that was asked for */
-function awaitSettled(intent: Intent, context: Context): void {
-  if (settledIn(intent, context) > 0) throw mayStillAppear(intent, context)
-}
-
-function settledIn({ at }: Intent, { settings }: Context): number {
+function remainingMs({ at }: Intent, { settings }: Context): number {
   return at + (settings.settleMs ?? DEFAULT_SETTLE_MS) - Date.now()
 }
 
 function mayStillAppear(intent: Intent, context: Context, cause?: IntegrationError): IntegrationError {
   const message = `It is not known yet whether the application “${intent.name}” was created.`
   return new IntegrationError('provider_timeout', message, {
-    hint: 'The next delivery looks for it again before it creates another.',
-    retryAfter: Math.max(1, settledIn(intent, context) / 1000),
+    hint: 'The next delivery looks for it before it creates another one.',
+    retryAfter: Math.max(1, remainingMs(intent, context) / 1000),
     provider: cause?.provider,
     cause,
   })

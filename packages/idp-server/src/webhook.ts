@@ -1,5 +1,5 @@
 /**
- * Provisioning as a webhook integration: mount it at `POST /idp-server/webhook`.
+ * The webhook integration for `POST /idp-server/webhook`, which provisions applications.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ const handlers = { created, discard, deleted, health, metrics, download, functio
 /**
  * Makes the webhook handler.
  *
- * @param dependencies what every handler takes, and what the host configures for provisioning
+ * @param dependencies the dependencies of every handler, and the host's settings for provisioning
  */
 export function createHandler({
   platformApiKey,

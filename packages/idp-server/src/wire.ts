@@ -1,5 +1,5 @@
 /**
- * The provider's wire format, as far as it is used, read tolerantly.
+ * Tolerant schemas for the provider's responses.
  *
  * @see https://clerk.com/docs/reference/platform-api
  * @module
@@ -11,7 +11,7 @@ const optionalText = z
   .nullish()
   .transform((value) => value || undefined)
 
-/** An application, as every endpoint shows it. Keys may be missing from any of them. */
+/** An application, in the response of every endpoint. Any response may lack the keys. */
 export const wireApplication = z
   .object({
     application_id: z.string().min(1),
@@ -37,7 +37,7 @@ export const wireApplication = z
 /** `DELETE /platform/applications/{id}`. */
 export const wireDeleted = z.object({ deleted: z.literal(true) })
 
-/** The provider's body for a failure; the first error is the one that is told. */
+/** The body of an error response. Only the first error is used. */
 export const wireErrors = z.object({
   errors: z.array(z.object({ code: optionalText, message: optionalText, long_message: optionalText })).min(1),
 })

@@ -2,21 +2,19 @@ import { describe, expect, it, vi } from 'vitest'
 import { createIdpPlatformClient } from '../src/index.ts'
 import { applicationsPath, failureOf, hostToken, only, runPlatformApi } from './support.ts'
 
-const arrangement = runPlatformApi()
-const { provider, requests, asked } = arrangement
-
-const application = () => only(provider.applications.values())
+const fixture = runPlatformApi()
+const { provider, requests, asked } = fixture
 
 describe('createApplication', () => {
-  it('sends the name alone where nothing else is given, and gives the instance with its keys', async () => {
-    const created = await arrangement.client().createApplication({ name: 'Shop' })
+  it('sends only the name by default, and returns the instance with its keys', async () => {
+    const created = await fixture.client().createApplication({ name: 'Shop' })
     const { text, headers } = only(requests)
     expect(asked()).toEqual([`POST ${applicationsPath}`])
     expect(JSON.parse(text)).toEqual({ name: 'Shop' })
     expect(headers.get('authorization')).toBe(`Bearer ${hostToken}`)
     expect(headers.get('content-type')).toBe('application/json')
 
-    const { applicationId, instances } = application()
+    const { applicationId, instances } = only(provider.applications.values())
     const { id, publishableKey, secretKey } = only(instances)
     expect(created).toEqual({
       applicationId,
@@ -25,8 +23,8 @@ describe('createApplication', () => {
     })
   })
 
-  it('sends everything that is given, in the provider’s words', async () => {
-    const { instances } = await arrangement.client().createApplication({
+  it('sends every field under the provider’s name', async () => {
+    const { instances } = await fixture.client().createApplication({
       name: 'Shop',
       environmentTypes: ['development', 'production'],
       domain: 'shop.example.com',
@@ -41,117 +39,87 @@ describe('createApplication', () => {
     expect(instances.map(({ environmentType }) => environmentType)).toEqual(['development', 'production'])
   })
 
-  it('leaves out the keys that the answer does not hold', async () => {
+  it('leaves keys undefined that the response lacks', async () => {
     provider.settings.secretKeysOnCreate = false
-    const { instances } = await arrangement.client().createApplication({ name: 'Shop' })
+    const { instances } = await fixture.client().createApplication({ name: 'Shop' })
     expect(only(instances)).toMatchObject({ secretKey: undefined, publishableKey: expect.any(String) })
   })
 
-  it('may take all the time that it was given, because it is not sent again', async () => {
+  it('may use the whole time limit in one attempt', async () => {
     const timers = vi.spyOn(globalThis, 'setTimeout')
-    await arrangement.client({ timeoutMs: 60_000 }).createApplication({ name: 'Shop' })
+    await fixture.client({ timeoutMs: 60_000 }).createApplication({ name: 'Shop' })
     const lengths = timers.mock.calls.map(([, milliseconds = 0]) => milliseconds)
     timers.mockRestore()
     expect(lengths.some((length) => length > 50_000 && length <= 60_000)).toBe(true)
   })
 })
 
-describe('getApplication', () => {
-  it('shows no secret key unless it is asked for', async () => {
-    const { applicationId } = provider.addApplication({ name: 'Shop' })
-    const { instances } = await arrangement.client().getApplication(applicationId)
-    expect(asked()).toEqual([`GET ${applicationsPath}/${applicationId}`])
-    expect(only(instances).secretKey).toBeUndefined()
-  })
-
-  it('shows the secret keys where it is', async () => {
+describe('getApplication and listApplications', () => {
+  it.each([undefined, true])('return secret keys only on request: %s', async (includeSecretKeys) => {
     const { applicationId, instances } = provider.addApplication({ name: 'Shop' })
-    const read = await arrangement.client().getApplication(applicationId, { includeSecretKeys: true })
-    expect(asked()).toEqual([`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`])
-    expect(only(read.instances).secretKey).toBe(only(instances).secretKey)
+    const client = fixture.client()
+    const { secretKey } = only(instances)
+    const expected = { instances: [{ secretKey: includeSecretKeys ? secretKey : undefined }] }
+    expect(await client.getApplication(applicationId, { includeSecretKeys })).toMatchObject(expected)
+    expect(await client.listApplications({ includeSecretKeys })).toMatchObject([expected])
+    const query = includeSecretKeys ? '?include_secret_keys=true' : ''
+    expect(asked()).toEqual([
+      `GET ${applicationsPath}/${applicationId}${query}`,
+      `GET ${applicationsPath}${query}`,
+    ])
   })
 
-  it('asks for the id as it is, whatever characters it has', async () => {
-    await failureOf(arrangement.client().getApplication('app_1/../2?x'))
+  it('list every application in one call', async () => {
+    expect(await fixture.client().listApplications()).toEqual([])
+    const names = Array.from({ length: 30 }, (_, index) => `App ${index}`)
+    for (const name of names) provider.addApplication({ name })
+    expect((await fixture.client().listApplications()).map(({ name }) => name)).toEqual(names)
+    expect(requests).toHaveLength(2)
+  })
+
+  it('encode the id in the path', async () => {
+    await failureOf(fixture.client().getApplication('app_1/../2?x'))
     expect(asked()).toEqual([`GET ${applicationsPath}/app_1%2F..%2F2%3Fx`])
   })
 })
 
-describe('listApplications', () => {
-  it('gives all of them at once', async () => {
-    const names = Array.from({ length: 30 }, (_, index) => `App ${index}`)
-    for (const name of names) provider.addApplication({ name })
-    const listed = await arrangement.client().listApplications()
-    expect(listed.map(({ name }) => name)).toEqual(names)
-    expect(JSON.stringify(listed)).not.toContain('sk_')
-    expect(asked()).toEqual([`GET ${applicationsPath}`])
-  })
-
-  it('shows the secret keys where that is asked for', async () => {
-    const { instances } = provider.addApplication({ name: 'Shop' })
-    const listed = await arrangement.client().listApplications({ includeSecretKeys: true })
-    expect(asked()).toEqual([`GET ${applicationsPath}?include_secret_keys=true`])
-    expect(listed).toMatchObject([{ instances: [{ secretKey: only(instances).secretKey }] }])
-  })
-
-  it('gives none where there is none', async () => {
-    expect(await arrangement.client().listApplications()).toEqual([])
-  })
+it('deleteApplication deletes only the named application', async () => {
+  const shop = provider.addApplication({ name: 'Shop' })
+  const blog = provider.addApplication({ name: 'Blog' })
+  expect(await fixture.client().deleteApplication(shop.applicationId)).toBeUndefined()
+  expect(asked()).toEqual([`DELETE ${applicationsPath}/${shop.applicationId}`])
+  expect([...provider.applications.keys()]).toEqual([blog.applicationId])
 })
 
-describe('deleteApplication', () => {
-  it('deletes this one, and no other', async () => {
-    const [shop, blog] = [
-      provider.addApplication({ name: 'Shop' }),
-      provider.addApplication({ name: 'Blog' }),
-    ]
-    expect(await arrangement.client().deleteApplication(shop.applicationId)).toBeUndefined()
-    expect(asked()).toEqual([`DELETE ${applicationsPath}/${shop.applicationId}`])
-    expect([...provider.applications.keys()]).toEqual([blog.applicationId])
-  })
-
-  it('tells an application that is gone already by the provider’s 404', async () => {
-    expect(await failureOf(arrangement.client().deleteApplication('app_gone'))).toMatchObject({
-      code: 'provider_rejected',
-      provider: { status: 404, code: 'resource_not_found' },
-    })
-  })
-})
-
-describe('an id that would lead out of the list', () => {
-  it.each(['', '.', '..'])('is refused before anything leaves: “%s”', async (id) => {
-    provider.addApplication({ name: 'Shop' })
-    const { deleteApplication, getApplication } = arrangement.client()
+it.each(['', '.', '..'])(
+  'the client refuses an id that names the list, and sends nothing: “%s”',
+  async (id) => {
+    const { deleteApplication, getApplication } = fixture.client()
     for (const call of [deleteApplication, getApplication]) {
       await expect(call(id)).rejects.toMatchObject({ code: 'invalid_arguments' })
     }
     expect(requests).toEqual([])
-    expect(provider.applications.size).toBe(1)
-  })
-})
+  },
+)
 
-describe('a client', () => {
-  it('speaks to the provider’s own address unless it is told another', async () => {
-    const fetched: string[] = []
-    const client = createIdpPlatformClient({
-      platformApiKey: hostToken,
-      fetch: async (input, init) => {
-        fetched.push(new Request(input, init).url)
-        return provider.fetch(input, init)
-      },
-    })
-    await client.listApplications()
-    expect(fetched).toEqual([`https://api.clerk.com${applicationsPath}`])
-  })
-
-  it.each(['', '  ', 'ak_a\nb', 'ak_é', 'ak_“quoted”'])(
-    'refuses a token that can’t be one, and sends nothing: %j',
-    async (platformApiKey) => {
-      const failure = await failureOf(
-        arrangement.client({ platformApiKey }).createApplication({ name: 'Shop' }),
-      )
-      expect(failure).toMatchObject({ code: 'missing_credentials', retryable: false, sent: 'no' })
-      expect(requests).toEqual([])
+it('the client calls the provider’s own address by default', async () => {
+  const fetched: string[] = []
+  const client = createIdpPlatformClient({
+    platformApiKey: hostToken,
+    fetch: async (input, init) => {
+      fetched.push(new Request(input, init).url)
+      return provider.fetch(input, init)
     },
-  )
+  })
+  await client.listApplications()
+  expect(fetched).toEqual([`https://api.clerk.com${applicationsPath}`])
 })
+
+it.each(['', '  ', 'ak_a\nb', 'ak_é', 'ak_“quoted”'])(
+  'a token that no header can hold is reported as missing, and nothing is sent: %j',
+  async (platformApiKey) => {
+    const failure = await failureOf(fixture.client({ platformApiKey }).createApplication({ name: 'Shop' }))
+    expect(failure).toMatchObject({ code: 'missing_credentials', retryable: false, sent: 'no' })
+    expect(requests).toEqual([])
+  },
+)

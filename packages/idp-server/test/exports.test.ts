@@ -10,11 +10,11 @@ describe('the public names of', () => {
     ],
     ['./webhook', () => import('@org/idp-server/webhook'), ['createHandler', 'integration']],
     ['./testing', () => import('@org/idp-server/testing'), ['createPlatformApi', 'platformNotEnabled']],
-  ])('%s are these', async (_entry, load, names) => {
+  ])('%s are stable', async (_entry, load, names) => {
     expect(Object.keys(await load()).toSorted()).toEqual(names)
   })
 
-  it('the package are in no other entry', () => {
+  it('the package are in these entries only', () => {
     const entries = ['.', './webhook', './testing']
     expect(Object.keys(packageJson.exports)).toEqual(entries)
     expect(Object.keys(packageJson.publishConfig.exports)).toEqual(entries)

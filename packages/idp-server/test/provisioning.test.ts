@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { applicationsPath } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, platform, asked, deployment } = arrangement
+const fixture = runWebhook()
+const { provider, platform, asked, deployment } = fixture
 
 const LEASE_MS = 60_000
 const inputs = { applicationName: 'Shop' }
@@ -14,27 +14,27 @@ const deleted = (id = 'dep_1') => ({ name: 'DEPLOYMENT_DELETED', deployment: { i
 const creates = () => asked().filter((request) => request === `POST ${applicationsPath}`).length
 const onCreate = { method: 'POST', path: applicationsPath }
 
-/** What a connection can do to a create, and whether the application is there afterwards. */
+/** A fault of a create, and whether the application exists afterwards. */
 const ambiguous: [string, Fault, exists: boolean][] = [
-  ['cut before it took effect', { ...onCreate, cut: 'before' }, false],
-  ['cut after it took effect', { ...onCreate, cut: 'after' }, true],
-  ['cut in the middle of its answer', { ...onCreate, cut: 'during' }, true],
-  ['never answered, and not made', { ...onCreate, hang: true }, false],
-  ['never answered, and made', { ...onCreate, hang: 'after' }, true],
-  ['answered with 500, and not made', { ...onCreate, status: 500 }, false],
-  ['answered with 500, and made', { ...onCreate, status: 500, takesEffect: true }, true],
-  ['answered with 502, and made', { ...onCreate, status: 502, takesEffect: true }, true],
-  ['answered with 503, and made', { ...onCreate, status: 503, takesEffect: true }, true],
-  ['answered with 504, and made', { ...onCreate, status: 504, takesEffect: true }, true],
-  ['answered with nothing', { ...onCreate, empty: true }, true],
-  ['answered with half an answer', { ...onCreate, truncate: true }, true],
+  ['cut before its effect', { ...onCreate, cut: 'before' }, false],
+  ['cut after its effect', { ...onCreate, cut: 'after' }, true],
+  ['cut in its response', { ...onCreate, cut: 'during' }, true],
+  ['unanswered without an effect', { ...onCreate, hang: true }, false],
+  ['unanswered with an effect', { ...onCreate, hang: 'after' }, true],
+  ['answered with 500 without an effect', { ...onCreate, status: 500 }, false],
+  ['answered with 500 after its effect', { ...onCreate, status: 500, takesEffect: true }, true],
+  ['answered with 502 after its effect', { ...onCreate, status: 502, takesEffect: true }, true],
+  ['answered with 503 after its effect', { ...onCreate, status: 503, takesEffect: true }, true],
+  ['answered with 504 after its effect', { ...onCreate, status: 504, takesEffect: true }, true],
+  ['answered with an empty body', { ...onCreate, empty: true }, true],
+  ['answered with half a response', { ...onCreate, truncate: true }, true],
   ['answered with a page', { ...onCreate, html: true }, false],
 ]
 
-describe('a create of which nobody knows whether it happened', () => {
-  it.each(ambiguous)('because it was %s, ends in one application', async (_, fault, exists) => {
+describe('a create with an unknown outcome', () => {
+  it.each(ambiguous)('leads to one application after it was %s', async (_, fault, exists) => {
     platform.addDeployment({ id: 'dep_1', inputs })
-    const handle = arrangement.handler({ settleMs: 0, timeoutMs: 'hang' in fault ? 400 : undefined })
+    const handle = fixture.handler({ settleMs: 0, timeoutMs: 'hang' in fault ? 400 : undefined })
     provider.faults.add(fault)
     const first = await deliver(handle, created(), { id: 'evt_1' })
     expect(provider.applications.size).toBe(exists ? 1 : 0)
@@ -48,9 +48,9 @@ describe('a create of which nobody knows whether it happened', () => {
     expect(deployment()?.outputs.applicationId).toBe([...provider.applications.keys()][0])
   })
 
-  it('is not made again before it has had time to appear', async () => {
+  it('is not repeated while the application may still appear', async () => {
     platform.addDeployment({ id: 'dep_1', inputs })
-    const handle = arrangement.handler()
+    const handle = fixture.handler()
     provider.faults.add({ ...onCreate, cut: 'before' })
     for (const id of ['evt_1', 'evt_1', 'evt_2']) {
       const answer = await deliver(handle, created(), { id })
@@ -61,9 +61,9 @@ describe('a create of which nobody knows whether it happened', () => {
     expect(creates()).toBe(1)
   })
 
-  it('is looked for by a teardown, which deletes what appeared', async () => {
+  it('is looked up by a teardown, which deletes the application', async () => {
     platform.addDeployment({ id: 'dep_1', inputs })
-    const handle = arrangement.handler({ settleMs: 0 })
+    const handle = fixture.handler({ settleMs: 0 })
     provider.faults.add(
       { ...onCreate, cut: 'after' },
       { method: 'GET', path: applicationsPath, skip: 1, times: 3, status: 500 },
@@ -74,11 +74,11 @@ describe('a create of which nobody knows whether it happened', () => {
     expect(provider.applications.size).toBe(0)
   })
 
-  it('takes none that was there before, and none of another deployment', async () => {
+  it('adopts no older application, and none of another deployment', async () => {
     provider.addApplication({ name: 'Shop' })
     platform.addDeployment({ id: 'dep_1', inputs })
     platform.addDeployment({ id: 'dep_2', inputs })
-    const handle = arrangement.handler({ settleMs: 0 })
+    const handle = fixture.handler({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
     expect((await deliver(handle, created('dep_1'), { id: 'evt_1' })).status).toBe(504)
     expect((await deliver(handle, created('dep_2'), { id: 'evt_2' })).status).toBe(200)
@@ -88,9 +88,9 @@ describe('a create of which nobody knows whether it happened', () => {
     expect(provider.applications.size).toBe(3)
   })
 
-  it('is left to a person where several could be it, by their ids', async () => {
+  it('leaves several candidates to a person, and names their ids', async () => {
     platform.addDeployment({ id: 'dep_1', inputs })
-    const handle = arrangement.handler({ settleMs: 0 })
+    const handle = fixture.handler({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
     await deliver(handle, created(), { id: 'evt_1' })
     const strangers = [provider.addApplication({ name: 'Shop' }), provider.addApplication({ name: 'Shop' })]
@@ -103,8 +103,8 @@ describe('a create of which nobody knows whether it happened', () => {
   })
 })
 
-describe('a holder that dies', () => {
-  /** A store whose holder dies at one of its writes; what is written from then on is lost. */
+describe('a process that dies', () => {
+  /** A store that loses all writes from the given one on. */
   function mortalStore(deathAt: number) {
     let time = 0
     let writes = 0
@@ -127,14 +127,14 @@ describe('a holder that dies', () => {
     return { mortal, reborn }
   }
 
-  // Two steps, the reservation between them, and the answer.
+  // The writes: the intent, the reservation, the id, the response.
   it.each([1, 2, 3, 4])(
     'at write %i leaves one application, published by the next delivery',
     async (deathAt) => {
       platform.addDeployment({ id: 'dep_1', inputs })
       const { mortal, reborn } = mortalStore(deathAt)
-      await deliver(arrangement.handler({ store: mortal, settleMs: 0 }), created(), { id: 'evt_1' })
-      const handle = arrangement.handler({ store: reborn(), settleMs: 0 })
+      await deliver(fixture.handler({ store: mortal, settleMs: 0 }), created(), { id: 'evt_1' })
+      const handle = fixture.handler({ store: reborn(), settleMs: 0 })
       expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(200)
       expect(provider.applications.size).toBe(1)
       expect(creates()).toBe(1)
@@ -145,10 +145,10 @@ describe('a holder that dies', () => {
   )
 })
 
-it('500 random orders of creations, deletions and redeliveries leave nothing behind, and touch nothing of others', {
+it('500 random orders of creations, deletions and redeliveries leave no application behind, and touch no other', {
   timeout: 60_000,
 }, async () => {
-  // A generator of our own, so that a failing order can be run again by its seed.
+  // A seeded generator, so that a failing order can be repeated.
   const seed = 20_261_120
   let state = seed
   const random = (below: number) => {
@@ -156,7 +156,7 @@ it('500 random orders of creations, deletions and redeliveries leave nothing beh
     return Math.floor((state / 2_147_483_648) * below)
   }
   const foreign = provider.addApplication({ name: 'Shop' }).applicationId
-  const handle = arrangement.handler({ settleMs: 0 })
+  const handle = fixture.handler({ settleMs: 0 })
   for (let order = 0; order < 500; order += 1) {
     const id = `dep_order_${order}`
     platform.addDeployment({ id, inputs })
@@ -176,10 +176,10 @@ it('500 random orders of creations, deletions and redeliveries leave nothing beh
     }
     for (const { status } of await Promise.all(answers))
       expect([200, 409], `order ${order}, seed ${seed}`).toContain(status)
-    // The platform delivers until it is answered: at last the deletion arrives.
+    // The platform redelivers until it gets a final response, so the deletion arrives.
     const last = await deliver(handle, deleted(id), { id: `${id}_c` })
     expect(last.body, `order ${order}, seed ${seed}`).toEqual({ status: 'stopped' })
-    // And what is still on its way comes late.
+    // A late delivery.
     await deliver(handle, created(id), { id: `${id}_late` })
     expect([...provider.applications.keys()], `order ${order}, seed ${seed}`).toEqual([foreign])
   }

@@ -40,7 +40,7 @@ describe('the README', () => {
 
   for (const { title, path, code } of blocks) {
     if (code.includes("from 'vitest'")) {
-      // Its tests become tests of this file.
+      // The example’s tests run in this file.
       describe(title, async () => void (await import(path)))
     } else if (code.includes('export default')) {
       it(`${title} provisions`, async () => {

@@ -1,24 +1,24 @@
 import { memoryStore } from '@org/core'
 import { deliver } from '@org/core/testing'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { applicationsPath } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, platform, asked, deployment } = arrangement
+const fixture = runWebhook()
+const { provider, platform, asked, deployment } = fixture
 
 const LEASE_MS = 60_000
 const inputs = { applicationName: 'Shop' }
 const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
 const creates = () => asked().filter((request) => request === `POST ${applicationsPath}`).length
 
-/** A store in which the application is claimed by `act` as soon as the provider has it. */
+/** A store and a handler: `act` runs as soon as the provider has created the first application. */
 function contended(
   act: (store: ReturnType<typeof memoryStore>, subject: string) => Promise<void>,
   now?: () => number,
 ) {
   const store = memoryStore(now ? { now } : {})
-  const handle = arrangement.handler({
+  const handle = fixture.handler({
     store,
     settleMs: 0,
     async fetch(input, init) {
@@ -32,7 +32,7 @@ function contended(
   return { store, handle }
 }
 
-it('an application that another deployment took first is left to it, and another one is made', async () => {
+it('an application that another deployment has reserved is left to it, and another one is created', async () => {
   platform.addDeployment({ id: 'dep_1', inputs })
   const { handle } = contended(async (store, subject) => {
     const claimed = await store.claim({ subject, leaseMs: LEASE_MS })
@@ -50,7 +50,7 @@ it('an application that another deployment took first is left to it, and another
   expect(deployment()?.outputs.applicationId).not.toBe(taken)
 })
 
-it('an application for which a holder died while it reserved it is waited for, and not made again', async () => {
+it('a reservation whose holder died is waited for, and no other application is created', async () => {
   let time = Date.now()
   platform.addDeployment({ id: 'dep_1', inputs })
   const { handle } = contended(
@@ -64,4 +64,16 @@ it('an application for which a holder died while it reserved it is waited for, a
   time += LEASE_MS
   expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)
   expect(creates()).toBe(1)
+})
+
+it('a delivery that finds its application in the list reserves it once', async () => {
+  platform.addDeployment({ id: 'dep_1', inputs })
+  const store = memoryStore()
+  const claim = vi.spyOn(store, 'claim')
+  const handle = fixture.handler({ store, settleMs: 0 })
+  provider.faults.add({ method: 'POST', path: applicationsPath, cut: 'after' })
+  expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)
+  const [applicationId] = provider.applications.keys()
+  const reservations = claim.mock.calls.filter(([{ subject }]) => subject.endsWith(`/${applicationId}`))
+  expect(reservations).toHaveLength(1)
 })

@@ -4,37 +4,37 @@ import { describe, expect, it } from 'vitest'
 import { applicationsPath, only } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, asked, platform, create, deployment, statuses, logged } = arrangement
+const fixture = runWebhook()
+const { provider, asked, platform, create, deployment, statuses, logged } = fixture
 
 const creates = () => asked().filter((request) => request.startsWith('POST'))
 const applicationId = () => only(provider.applications.keys())
 
-describe('a deployment whose application is published', () => {
-  it('uses it again, also where the store has forgotten it', async () => {
+describe('a redeploy', () => {
+  it('reuses the published application, even if the store has forgotten it', async () => {
     const first = await create()
     const inputs = { applicationName: 'Renamed' }
     const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
-    for (const using of [arrangement.handler({ store: memoryStore() }), arrangement.handler()]) {
+    for (const using of [fixture.handler({ store: memoryStore() }), fixture.handler()]) {
       const again = await deliver(using, event)
       expect([again.status, again.body]).toEqual([200, first.body])
     }
     expect(creates()).toHaveLength(1)
-    expect(logged('info').at(-1)).toContain(`${applicationId()} is there already`)
+    expect(logged('info').at(-1)).toContain(`${applicationId()} already exists`)
   })
 
-  it('uses the one that the event names, and does not ask the platform', async () => {
+  it('reuses the application in the event’s outputs, without a call to the platform', async () => {
     const { applicationId } = provider.addApplication({ name: 'Shop' })
     const inputs = { applicationName: 'Shop' }
     platform.addDeployment({ id: 'dep_1' })
     const deployment = { id: 'dep_1', inputs, outputs: { applicationId } }
-    const answer = await deliver(arrangement.handler(), { name: 'DEPLOYMENT_CREATED', deployment })
+    const answer = await deliver(fixture.handler(), { name: 'DEPLOYMENT_CREATED', deployment })
     expect(answer.body).toMatchObject({ status: 'running', outputs: { applicationId } })
     expect(asked()).toEqual([`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`])
     expect(platform.calls.filter(({ method }) => method === 'GET')).toEqual([])
   })
 
-  it('fails where the application is gone at the provider, and creates no other', async () => {
+  it('fails if the application is gone at the provider, and creates no other', async () => {
     await create()
     const gone = applicationId()
     provider.removeApplication(gone)
@@ -46,7 +46,7 @@ describe('a deployment whose application is published', () => {
     expect(deployment()?.status).toBe('failed')
   })
 
-  it('fails where the application has no such environment, and creates no other', async () => {
+  it('fails if the application lacks the environment, and creates no other', async () => {
     await create()
     expect(await create({ environmentType: 'production', domain: 'example.com' })).toMatchObject({
       status: 422,
@@ -56,8 +56,8 @@ describe('a deployment whose application is published', () => {
   })
 })
 
-describe('a deployment whose outputs could not be published', () => {
-  it('keeps its application, and the next delivery publishes it without a second create', async () => {
+describe('a deployment whose outputs were not published', () => {
+  it('keeps its application, and the next delivery publishes that', async () => {
     platform.addDeployment({ id: 'dep_1' })
     platform.faults.add({ path: /outputs$/, status: 503 })
     expect(await create({}, 'evt_1')).toMatchObject({
@@ -86,22 +86,22 @@ describe('a deployment that the platform no longer knows', () => {
   }
 
   it('leaves no application behind', async () => {
-    expect(await arrangement.send(forgotten)).toMatchObject({ status: 200, body: { status: 'ignored' } })
+    expect(await fixture.send(forgotten)).toMatchObject({ status: 200, body: { status: 'ignored' } })
     expect(creates()).toHaveLength(1)
     expect(provider.applications.size).toBe(0)
   })
 
-  it('is told so again later where its application could not be deleted, and it is not forgotten', async () => {
+  it('deletes the application in the next delivery if the provider refuses the first delete', async () => {
     provider.faults.add({ method: 'DELETE', status: 403 })
-    expect(await arrangement.send(forgotten, 'evt_1')).toMatchObject({ status: 422 })
+    expect(await fixture.send(forgotten, 'evt_1')).toMatchObject({ status: 422 })
     expect(provider.applications.size).toBe(1)
-    expect(await arrangement.send(forgotten, 'evt_2')).toMatchObject({ body: { status: 'ignored' } })
+    expect(await fixture.send(forgotten, 'evt_2')).toMatchObject({ body: { status: 'ignored' } })
     expect(creates()).toHaveLength(1)
     expect(provider.applications.size).toBe(0)
   })
 
-  it('gets a new application where the platform knows it again', async () => {
-    await arrangement.send(forgotten)
+  it('gets a new application if the platform knows it again', async () => {
+    await fixture.send(forgotten)
     expect(await create()).toMatchObject({ status: 200, body: { status: 'running' } })
     expect(deployment()?.outputs).toMatchObject({ applicationId: applicationId() })
     expect(statuses()).toEqual(['deploying', 'running'])

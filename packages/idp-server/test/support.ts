@@ -2,46 +2,20 @@ import { type Served, serve } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import {
   createIdpPlatformClient,
-  type IdpPlatformClient,
   type IdpPlatformClientOptions,
   type IntegrationError,
   isIntegrationError,
 } from '../src/index.ts'
-import { createPlatformApi, type PlatformApi } from '../src/testing/index.ts'
-
-/** A request as it was on the wire. */
-interface SeenRequest {
-  method: string
-  /** With the query, where there is one. */
-  path: string
-  headers: Headers
-  text: string
-}
-
-/** The provider over real HTTP, for all tests of a file. */
-export interface Arrangement {
-  provider: PlatformApi
-  /** Every request, as it was on the wire. */
-  requests: SeenRequest[]
-  /** Does something as soon as the next request has arrived. */
-  atRequest(action: () => void): void
-  /** The requests as `POST /v1/platform/applications`. */
-  asked(): string[]
-  /** The base of both APIs. */
-  readonly url: string
-  /** The pauses between two tries, in milliseconds; none of them is really waited for. */
-  waits: number[]
-  client(options?: Partial<IdpPlatformClientOptions>): IdpPlatformClient
-}
+import { createPlatformApi } from '../src/testing/index.ts'
 
 export const hostToken = 'ak_of_the_host'
 export const tenantToken = 'ak_of_the_tenant'
 export const applicationsPath = '/v1/platform/applications'
 
-/** Runs the provider for a test file; it starts each test as new. */
-export function runPlatformApi(): Arrangement {
+/** Starts the provider for a test file, and resets it before each test. */
+export function runPlatformApi() {
   const provider = createPlatformApi({ accessTokens: [hostToken, tenantToken] })
-  const requests: SeenRequest[] = []
+  const requests: { method: string; path: string; headers: Headers; text: string }[] = []
   const waits: number[] = []
   let atRequest: (() => void) | undefined
   let server: Served | undefined
@@ -65,16 +39,20 @@ export function runPlatformApi(): Arrangement {
 
   return {
     provider,
+    /** The requests that the provider received. */
     requests,
+    /** The pauses between attempts, in milliseconds. The client records them, and does not wait. */
     waits,
-    atRequest(action) {
+    /** Runs an action when the next request arrives. */
+    atRequest(action: () => void) {
       atRequest = action
     },
+    /** The requests as `POST /v1/platform/applications`. */
     asked: () => requests.map(({ method, path }) => `${method} ${path}`),
     get url() {
       return `${server?.url}/v1`
     },
-    client: (options) =>
+    client: (options: Partial<IdpPlatformClientOptions> = {}) =>
       createIdpPlatformClient({
         platformApiKey: hostToken,
         baseUrl: `${server?.url}/v1`,
@@ -86,20 +64,19 @@ export function runPlatformApi(): Arrangement {
   }
 }
 
-/** What a promise was rejected with, which must be an error of the family. */
+/** Returns the `IntegrationError` that a promise rejects with. */
 export async function failureOf(work: Promise<unknown>): Promise<IntegrationError> {
   const error: unknown = await work.then(
-    () => expect.fail('it should have failed'),
+    () => expect.fail('The promise resolved.'),
     (reason: unknown) => reason,
   )
   if (!isIntegrationError(error)) throw error
   return error
 }
 
-/** The only item of a collection. */
+/** Returns the only item of a collection. */
 export function only<Item>(items: Iterable<Item>): Item {
   const [item, ...others] = items
-  if (item === undefined || others.length > 0)
-    expect.fail(`one item was expected, and not ${others.length + 1}`)
+  if (item === undefined || others.length > 0) expect.fail('The collection does not have exactly one item.')
   return item
 }

@@ -5,16 +5,16 @@ import { platformNotEnabled } from '../src/testing/index.ts'
 import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, requests, asked, platform, create, remove, statuses, logged } = arrangement
+const fixture = runWebhook()
+const { provider, requests, asked, platform, create, remove, statuses, logged } = fixture
 
 const name = 'DEPLOYMENT_DELETED'
 const applicationId = () => only(provider.applications.keys())
 const stopped = { status: 200, body: { status: 'stopped' } }
-/** A handler that remembers nothing of what was done before. */
-const cold = () => arrangement.handler({ store: memoryStore() })
+/** Makes a handler with an empty store. */
+const cold = () => fixture.handler({ store: memoryStore() })
 
-/** Creates a deployment, and forgets the calls that this took. */
+/** Creates a deployment, and clears the recorded requests. */
 async function deployed(inputs: Record<string, unknown> = {}): Promise<string> {
   expect((await create(inputs)).status).toBe(200)
   requests.length = 0
@@ -22,7 +22,7 @@ async function deployed(inputs: Record<string, unknown> = {}): Promise<string> {
 }
 
 describe('DEPLOYMENT_DELETED', () => {
-  it('deletes the application that the event’s outputs name', async () => {
+  it('deletes the application in the event’s outputs', async () => {
     const { applicationId } = provider.addApplication({ name: 'Shop' })
     const other = provider.addApplication({ name: 'Blog' })
     const deployment = { id: 'dep_1', inputs: {}, outputs: { applicationId } }
@@ -39,48 +39,48 @@ describe('DEPLOYMENT_DELETED', () => {
     expect(statuses()).toEqual(['deploying', 'running', 'stopped'])
   })
 
-  it('finds the id in the store where the outputs were never published', async () => {
+  it('finds the id in the store if the outputs were never published', async () => {
     platform.faults.add({ path: /outputs$/, status: 503 })
     expect((await create()).status).toBe(502)
     expect(await remove()).toMatchObject(stopped)
     expect(provider.applications.size).toBe(0)
   })
 
-  it('uses the host’s token where the deployment has none of its own', async () => {
+  it('uses the host’s token for a deployment without one', async () => {
     await deployed()
     await remove()
     expect(only(requests).headers.get('authorization')).toBe(`Bearer ${hostToken}`)
   })
 
-  it('uses the deployment’s own token, which the platform’s record has', async () => {
+  it('uses the deployment’s own token from the platform’s record', async () => {
     await deployed({ platformApiKey: tenantToken })
     expect(await deliver(cold(), { name, deployment: { id: 'dep_1' } })).toMatchObject(stopped)
     expect(only(requests).headers.get('authorization')).toBe(`Bearer ${tenantToken}`)
   })
 
-  it('minds no other input than the token', async () => {
+  it('ignores invalid inputs other than the token', async () => {
     await deployed()
     const inputs = { applicationName: '', environmentType: 'staging', template: 7 }
     const event = { name, deployment: { id: 'dep_1', inputs } }
-    expect(await deliver(arrangement.handler(), event)).toMatchObject(stopped)
+    expect(await deliver(fixture.handler(), event)).toMatchObject(stopped)
     expect(provider.applications.size).toBe(0)
   })
 
-  it('succeeds again and again, warm and cold', async () => {
+  it('succeeds when repeated, with and without the store', async () => {
     await deployed()
     for (const id of ['evt_1', 'evt_2']) expect(await remove(id)).toMatchObject(stopped)
     expect(await deliver(cold(), { name, deployment: { id: 'dep_1' } })).toMatchObject(stopped)
-    expect(logged('info').at(-1)).toContain('was gone already')
+    expect(logged('info').at(-1)).toContain('was already gone')
   })
 
-  it('succeeds where the application is gone at the provider', async () => {
+  it('succeeds if the application is gone at the provider', async () => {
     const id = await deployed()
     provider.removeApplication(id)
     expect(await remove()).toMatchObject(stopped)
-    expect(logged('info').at(-1)).toBe(`Application ${id} was gone already.`)
+    expect(logged('info').at(-1)).toBe(`Application ${id} was already gone.`)
   })
 
-  it('succeeds where the answer to the delete got lost', async () => {
+  it('succeeds if the response to the delete is lost', async () => {
     await deployed()
     provider.faults.add({ method: 'DELETE', cut: 'after' })
     expect(await remove()).toMatchObject(stopped)
@@ -88,34 +88,29 @@ describe('DEPLOYMENT_DELETED', () => {
     expect(provider.applications.size).toBe(0)
   })
 
-  it('stops with a warning where no application was ever recorded', async () => {
+  it('stops with a warning if no application was recorded', async () => {
     platform.addDeployment({ id: 'dep_1' })
     expect(await remove()).toMatchObject(stopped)
     expect(logged('warn')).toEqual([expect.stringContaining('there is none to delete')])
     expect(requests).toEqual([])
   })
 
-  it('stops where the platform has forgotten the deployment too', async () => {
+  it('stops if the platform does not know the deployment either', async () => {
     expect(await remove()).toMatchObject(stopped)
     expect(requests).toEqual([])
   })
 })
 
-describe('DEPLOYMENT_DELETED is no success where', () => {
+describe('DEPLOYMENT_DELETED fails if', () => {
   it.each<[string, Fault, number, string]>([
-    ['the token is refused', { status: 401 }, 422, 'credentials_rejected'],
+    ['the provider refuses the token', { status: 401 }, 422, 'credentials_rejected'],
     ['the provider forbids it', { status: 403 }, 422, 'provider_rejected'],
     ['the Platform API is not enabled', platformNotEnabled(403), 422, 'provider_rejected'],
-    ['a page answers with 404', { html: true, status: 404 }, 422, 'provider_rejected'],
-    ['a page answers with 200', { html: true }, 502, 'provider_error'],
+    ['a page is the response with 404', { html: true, status: 404 }, 422, 'provider_rejected'],
+    ['a page is the response with 200', { html: true }, 502, 'provider_error'],
+    ['a 404 has no code', { status: 404, body: { hello: 'world' } }, 422, 'provider_rejected'],
     [
-      'something answers with 404 and no code',
-      { status: 404, body: { hello: 'world' } },
-      422,
-      'provider_rejected',
-    ],
-    [
-      'the answer does not say that it was deleted',
+      'the response does not confirm the delete',
       { status: 200, body: { deleted: false } },
       502,
       'provider_error',
@@ -123,7 +118,7 @@ describe('DEPLOYMENT_DELETED is no success where', () => {
     ['the provider fails', { status: 500 }, 502, 'provider_error'],
     ['the provider is down', { status: 503, headers: { 'retry-after': '600' } }, 502, 'provider_error'],
     [
-      'the provider asks to slow down',
+      'the provider limits the rate',
       { status: 429, headers: { 'retry-after': '600' } },
       429,
       'provider_rate_limited',
@@ -139,7 +134,7 @@ describe('DEPLOYMENT_DELETED is no success where', () => {
     expect(provider.applications.size).toBe(0)
   })
 
-  it('the platform can’t be asked for the id', async () => {
+  it('the platform can’t be reached for the id', async () => {
     await deployed()
     platform.faults.add({ method: 'GET', status: 503 })
     expect(await deliver(cold(), { name, deployment: { id: 'dep_1' } })).toMatchObject({
@@ -147,21 +142,5 @@ describe('DEPLOYMENT_DELETED is no success where', () => {
       body: { code: 'platform_unavailable', retryable: true },
     })
     expect(provider.applications.size).toBe(1)
-  })
-})
-
-describe('DEPLOYMENT_CREATED after DEPLOYMENT_DELETED', () => {
-  it('is ignored, and creates nothing', async () => {
-    await remove('evt_2')
-    expect(await create({}, 'evt_1')).toMatchObject({ status: 200, body: { status: 'ignored' } })
-    expect(requests).toEqual([])
-  })
-
-  it('is ignored also where the deployment ran before', async () => {
-    await deployed()
-    await remove()
-    requests.length = 0
-    expect(await create()).toMatchObject({ status: 200, body: { status: 'ignored' } })
-    expect([requests, provider.applications.size]).toEqual([[], 0])
   })
 })

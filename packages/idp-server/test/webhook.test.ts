@@ -4,25 +4,17 @@ import { platformNotEnabled } from '../src/testing/index.ts'
 import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
-const arrangement = runWebhook()
-const { provider, requests, asked, platform, send, create, deployment, statuses, logged } = arrangement
+const fixture = runWebhook()
+const { provider, requests, asked, platform, send, create, deployment, statuses, logged } = fixture
 
 const application = () => only(provider.applications.values())
 const tokens = () => requests.map(({ headers }) => headers.get('authorization')?.replace('Bearer ', ''))
-/** The bodies of the creates, as the provider got them. */
+/** The bodies of the creates. */
 const created = () =>
   requests.filter(({ method }) => method === 'POST').map(({ text }): unknown => JSON.parse(text))
 
-describe('WEBHOOK_CHALLENGE', () => {
-  it('is echoed, without any call', async () => {
-    const answer = await send({ name: 'WEBHOOK_CHALLENGE', challenge: 'c_1' })
-    expect(answer).toMatchObject({ status: 200, body: { challenge: 'c_1' } })
-    expect([requests, platform.calls]).toEqual([[], []])
-  })
-})
-
 describe('DEPLOYMENT_CREATED', () => {
-  it('creates an application, and publishes its five outputs, the secret key as sensitive', async () => {
+  it('creates an application, and publishes five outputs, of which the secret key is sensitive', async () => {
     const { status, body } = await create()
     const { applicationId, instances } = application()
     const { id, publishableKey, secretKey, frontendHost } = only(instances)
@@ -43,14 +35,14 @@ describe('DEPLOYMENT_CREATED', () => {
   })
 
   it.each([{}, { platformApiKey: '' }, { platformApiKey: '  ' }, { platformApiKey: null }])(
-    'uses the host’s token where the deployment has none: %j',
+    'uses the host’s token for a deployment without one: %j',
     async (inputs) => {
       expect((await create(inputs)).status).toBe(200)
       expect(new Set(tokens())).toEqual(new Set([hostToken]))
     },
   )
 
-  it('uses the deployment’s own token where it has one', async () => {
+  it('uses the deployment’s own token', async () => {
     expect((await create({ platformApiKey: ` ${tenantToken}\n` })).status).toBe(200)
     expect(new Set(tokens())).toEqual(new Set([tenantToken]))
   })
@@ -58,7 +50,7 @@ describe('DEPLOYMENT_CREATED', () => {
   it('resolves {{env.NAME}} in the token', async () => {
     const environment = (name: string) =>
       name === 'TENANT_TOKEN' ? { value: tenantToken } : { problem: `names ${name}, which is not allowed` }
-    const using = arrangement.handler({ environment, platformApiKey: undefined })
+    const using = fixture.handler({ environment, platformApiKey: undefined })
     const event = (platformApiKey: string) => ({
       name: 'DEPLOYMENT_CREATED',
       deployment: { id: 'dep_1', inputs: { applicationName: 'Shop', platformApiKey } },
@@ -72,8 +64,8 @@ describe('DEPLOYMENT_CREATED', () => {
     expect(new Set(tokens())).toEqual(new Set([tenantToken]))
   })
 
-  it('says what is missing where neither has a token', async () => {
-    const using = arrangement.handler({ platformApiKey: undefined })
+  it('names the variable and the input of a missing token', async () => {
+    const using = fixture.handler({ platformApiKey: undefined })
     const deployment = { id: 'dep_1', inputs: { applicationName: 'Shop' } }
     expect(await deliver(using, { name: 'DEPLOYMENT_CREATED', deployment })).toMatchObject({
       status: 422,
@@ -102,8 +94,8 @@ describe('DEPLOYMENT_CREATED', () => {
   })
 
   it.each([
-    [undefined, 'is required where environmentType is production'],
-    ['', 'is required where environmentType is production'],
+    [undefined, 'is required with environmentType production'],
+    ['', 'is required with environmentType production'],
     ['https://example.com', 'expected a domain such as example.com'],
     ['localhost', 'expected a domain such as example.com'],
     ['-a.example', 'expected a domain such as example.com'],
@@ -117,15 +109,16 @@ describe('DEPLOYMENT_CREATED', () => {
   })
 
   it.each(['shop.example.com', 'not a domain'])(
-    'ignores the domain “%s” in development, with a warning',
+    'ignores the domain “%s” in development, and warns',
     async (domain) => {
       expect((await create({ domain })).status).toBe(200)
       expect(created()).toEqual([{ name: 'Shop', environment_types: ['development'] }])
-      expect(logged('warn')).toEqual([expect.stringContaining('domain is not used')])
+      expect(logged('warn')).toEqual([expect.stringContaining('domain is ignored')])
     },
   )
 
-  it.each(['b2b-saas', 'b2c-saas', 'waitlist'])('hands the template %s on', async (template) => {
+  it('passes the template on', async () => {
+    const template = 'waitlist'
     expect((await create({ template })).status).toBe(200)
     expect(created()).toMatchObject([{ template }])
     expect(application().template).toBe(template)
@@ -144,26 +137,23 @@ describe('DEPLOYMENT_CREATED', () => {
     expect(requests).toEqual([])
   })
 
-  it.each(['development', 'production'])('picks the %s instance where the answer has both', async (type) => {
-    const [wanted, other] = ['development', 'production'].toSorted((name) => (name === type ? -1 : 1))
-    const instance = (environment_type: string | undefined, key: string) => ({
-      instance_id: `ins_${environment_type}`,
-      environment_type,
-      publishable_key: `pk_${key}_${btoa(`${environment_type}.example.com$`)}`,
-      secret_key: `sk_${key}_${'x'.repeat(40)}`,
-    })
-    const instances = [instance(other, 'live'), instance(wanted, 'test')]
-    provider.faults.add({
-      method: 'POST',
-      status: 200,
-      body: { application_id: 'app_1', name: 'Shop', instances },
-    })
-    expect((await create({ environmentType: type, domain: 'shop.example.com' })).body).toMatchObject({
-      outputs: { instanceId: `ins_${type}`, frontendApiUrl: `https://${type}.example.com` },
-    })
-  })
+  it.each(['development', 'production'] as const)(
+    'uses the %s instance of several',
+    async (environmentType) => {
+      const environment_types = ['development', 'production']
+      const fields = { name: 'Shop', domain: 'shop.example.com', environment_types }
+      const { applicationId, instances } = provider.addApplication(fields)
+      const inputs = { applicationName: 'Shop', environmentType, domain: fields.domain }
+      const deployment = { id: 'dep_1', inputs, outputs: { applicationId } }
+      platform.addDeployment({ id: 'dep_1', inputs })
+      const instance = instances.find((one) => one.environmentType === environmentType)
+      expect((await send({ name: 'DEPLOYMENT_CREATED', deployment })).body).toMatchObject({
+        outputs: { instanceId: instance?.id, frontendApiUrl: `https://${instance?.frontendHost}` },
+      })
+    },
+  )
 
-  it('reads the secret key again where the answer to the create lacks it', async () => {
+  it('reads the keys again if the response to the create lacks them', async () => {
     provider.settings.secretKeysOnCreate = false
     const { body } = await create()
     const { applicationId, instances } = application()
@@ -171,7 +161,7 @@ describe('DEPLOYMENT_CREATED', () => {
     expect(asked().at(-1)).toBe(`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`)
   })
 
-  it('blames the provider for a publishable key that can’t be read', async () => {
+  it('reports an invalid publishable key as a fault of the provider', async () => {
     const instance = { instance_id: 'ins_1', environment_type: 'development', secret_key: 'sk_test_secret' }
     const instances = [{ ...instance, publishable_key: 'pk_test_?' }]
     provider.faults.add({
@@ -187,28 +177,22 @@ describe('DEPLOYMENT_CREATED', () => {
   it.each([
     ['host', hostToken, {}],
     ['deployment', tenantToken, { platformApiKey: tenantToken }],
-  ])(
-    'gives the token of the %s away nowhere, also where the provider quotes it',
-    async (_of, token, inputs) => {
-      const errors = [{ code: 'not_allowed', message: `The key ${token} may not do this.` }]
-      provider.faults.add({ path: /platform/, times: 10, status: 403, body: { errors } })
-      const { body } = await create(inputs)
-      expect(body).toMatchObject({ provider: { message: 'The key [redacted] may not do this.' } })
-      expect(JSON.stringify(body)).not.toContain(token)
-    },
-  )
+  ])('never repeats the token of the %s, even if the provider quotes it', async (_of, token, inputs) => {
+    const errors = [{ code: 'not_allowed', message: `The key ${token} may not do this.` }]
+    provider.faults.add({ path: /platform/, times: 10, status: 403, body: { errors } })
+    const { body } = await create(inputs)
+    expect(body).toMatchObject({ provider: { message: 'The key [redacted] may not do this.' } })
+    expect(JSON.stringify(body)).not.toContain(token)
+  })
 
-  it.each([402, 403, 404] as const)(
-    'explains a Platform API that is not enabled (%i), and creates nothing',
-    async (status) => {
-      provider.faults.add({ path: /platform/, times: 10, ...platformNotEnabled(status) })
-      expect(await create()).toMatchObject({
-        status: 422,
-        body: { code: 'provider_rejected', retryable: false, provider: { name: 'idp-server', status } },
-      })
-      expect(statuses()).toEqual(['deploying', 'failed'])
-      expect(deployment()?.statusHistory.at(-1)?.message).toContain('beta')
-      expect(deployment()?.outputs).toEqual({})
-    },
-  )
+  it('fails with advice if the Platform API is not enabled, and creates nothing', async () => {
+    provider.faults.add({ path: /platform/, times: 10, ...platformNotEnabled() })
+    expect(await create()).toMatchObject({
+      status: 422,
+      body: { code: 'provider_rejected', retryable: false },
+    })
+    expect(statuses()).toEqual(['deploying', 'failed'])
+    expect(deployment()?.statusHistory.at(-1)?.message).toContain('beta')
+    expect(deployment()?.outputs).toEqual({})
+  })
 })

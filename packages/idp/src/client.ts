@@ -1,12 +1,12 @@
 /**
- * The client of one instance: the only file that knows the Backend API's URLs and headers.
+ * The client of the Backend API: the only file that knows its URLs and headers.
  *
  * @see https://clerk.com/docs/reference/backend-api
  * @module
  */
 import { createHttpClient, type HttpRequest } from '@org/core/http'
 import * as z from 'zod'
-import { callError, halfDone, invalidArgument, missingKey, notUnderstood } from './errors.ts'
+import { callError, invalidArgument, invalidResponse, metadataError, missingKey } from './errors.ts'
 import type {
   NewOrganization,
   NewUser,
@@ -34,13 +34,12 @@ import {
   wireUser,
 } from './wire.ts'
 
-/** The provider's API. */
 const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
 const API_VERSION = '2026-05-12'
 const DEFAULT_PAGE = 10
-const LARGEST_PAGE = 500
-/** A full page of users, each with three kinds of metadata of 8 KB. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+const MAX_PAGE = 500
+/** Room for a full page of users, each with three kinds of metadata of 8 KB. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 
 /** Options of {@link createIdpClient}. */
 export interface IdpClientOptions {
@@ -51,43 +50,43 @@ export interface IdpClientOptions {
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
   /**
-   * Longest time for one call of a method with everything under it, in milliseconds.
+   * Time limit of one method call with all its attempts, in milliseconds.
    * @default 30_000
    */
   timeoutMs?: number | undefined
-  /** Waits between two tries; tests pass one that does not. */
+  /** Waits between two attempts. A test passes a function that does not. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
-/** What every method takes beside its input. */
+/** Options of every method. */
 export interface CallOptions {
-  /** Ends the call at once. */
+  /** Ends the call. */
   signal?: AbortSignal | undefined
   /**
-   * Longest time for this call, in milliseconds.
+   * Time limit of this call, in milliseconds.
    * @default the client's `timeoutMs`
    */
   timeoutMs?: number | undefined
 }
 
 /**
- * The users and organizations of one instance. Every method throws an `IntegrationError`; where its signal
- * ended it before anything was changed, the signal's reason.
+ * The users and organizations of one instance. Every method throws an `IntegrationError`, or the reason of its
+ * signal if that ended the call before a change was possible.
  */
 export interface IdpClient {
   /**
    * Creates a user.
    *
-   * @throws `provider_rejected`, for example where the address is taken; `outcome_unknown` where the user may
-   * have been created
+   * @throws `provider_rejected`, for example for a taken address; `outcome_unknown` if the user may have been
+   * created
    * @see https://clerk.com/docs/reference/backend-api/tag/users/post/users
    */
   createUser(user: NewUser, options?: CallOptions): Promise<User>
   /** @see https://clerk.com/docs/reference/backend-api/tag/users/get/users/%7Buser_id%7D */
   getUser(userId: string, options?: CallOptions): Promise<User>
   /**
-   * One page, with the number of all. `nextCursor` is the `startingAfter` of the next page; `null` on the last
-   * one, and for orders other than by `created_at`.
+   * Lists one page of users, with the total count. `nextCursor` is the `startingAfter` of the next page, and
+   * `null` on the last page and for orders other than by `created_at`.
    *
    * @see https://clerk.com/docs/reference/backend-api/tag/users/get/users
    */
@@ -96,13 +95,13 @@ export interface IdpClient {
     options?: CallOptions,
   ): Promise<{ data: User[]; totalCount: number; nextCursor: string | null }>
   /**
-   * All users, newest first, page by page with a cursor: one call for each 500, none missed or seen twice
-   * while others are added. The time limit is that of each page.
+   * Iterates over all users, newest first: one call for each 500, with a cursor, so that users who are added
+   * meanwhile neither hide nor repeat others. The time limit applies to each page.
    */
   iterateUsers(filter?: UserFilter, options?: CallOptions): AsyncIterableIterator<User>
   /**
-   * Changes a user. Metadata is merged, everything else is replaced. Both together are two calls, the metadata
-   * last; where that one fails, the error says that the rest was changed.
+   * Changes a user. Metadata is merged, other fields are replaced. An update of both takes two calls, the
+   * metadata last. If the second call fails, the error says that the fields were changed.
    *
    * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D
    * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D/metadata
@@ -115,7 +114,7 @@ export interface IdpClient {
   /** @see https://clerk.com/docs/reference/backend-api/tag/organizations/post/organizations */
   createOrganization(organization: NewOrganization, options?: CallOptions): Promise<Organization>
   /**
-   * One page, with the number of all.
+   * Lists one page of organizations, with the total count.
    *
    * @see https://clerk.com/docs/reference/backend-api/tag/organizations/get/organizations
    */
@@ -123,15 +122,15 @@ export interface IdpClient {
     list?: OrganizationListOptions,
     options?: CallOptions,
   ): Promise<{ data: Organization[]; totalCount: number }>
-  /** The instance that the secret key belongs to; the cheapest way to see whether the key is accepted. */
+  /** Gets the instance of the secret key: the cheapest way to check the key. */
   getInstance(options?: CallOptions): Promise<{ id: string; environmentType: string }>
-  /** The domains of the instance, each with the URL of its frontend API. */
+  /** Lists the domains of the instance, each with the URL of its frontend API. */
   listDomains(options?: CallOptions): Promise<{ name: string | null; frontendApiUrl: string | null }[]>
 }
 
 /**
- * Makes a client for one instance. Reads are repeated where that helps, changes only where they certainly did
- * not happen, and both honour `Retry-After`.
+ * Makes a client for one instance. It retries reads, and retries a change only if it certainly did not happen.
+ * It honours `Retry-After`.
  *
  * @example
  * ```ts
@@ -148,7 +147,7 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
     wait: options.wait,
   }
   const read = createHttpClient(connection)
-  // A change that timed out is not made again, so one try may take all the time that there is.
+  // A change is not retried after a timeout, so one attempt may take the whole time.
   const change = createHttpClient({ ...connection, timeoutMs: Number.POSITIVE_INFINITY })
 
   const deadlineOf = (options: CallOptions = {}) => Date.now() + (options.timeoutMs ?? timeoutMs)
@@ -168,12 +167,12 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
       repeatable: !effect,
       signal: options.signal,
       deadline,
-      maxBytes: MAX_ANSWER_BYTES,
+      maxBytes: MAX_RESPONSE_BYTES,
     }).catch((error: unknown) => {
       throw callError(error, effect)
     })
     const parsed = schema.safeParse(answer.body)
-    if (!parsed.success) throw notUnderstood(answer.status, effect)
+    if (!parsed.success) throw invalidResponse(answer.status, effect)
     return parsed.data
   }
 
@@ -201,11 +200,11 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
       checkFilter(filter)
       let startingAfter: string | undefined
       for (;;) {
-        const query = { ...toFilterQuery(filter), limit: LARGEST_PAGE, starting_after: startingAfter }
+        const query = { ...toFilterQuery(filter), limit: MAX_PAGE, starting_after: startingAfter }
         const page = await call({ method: 'GET', path: '/users', query }, z.array(wireUser), options)
         yield* page
         startingAfter = page.at(-1)?.id
-        if (page.length < LARGEST_PAGE) return
+        if (page.length < MAX_PAGE) return
       }
     },
 
@@ -216,13 +215,13 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
         call({ method: 'PATCH', path, json }, wireUser, options, deadline)
       const fields = toWireChanges(changes)
       const metadata = toWireMetadata(changes)
-      // The provider merges metadata at a path of its own, and refuses it everywhere else.
+      // The provider accepts metadata only at its own endpoint.
       if (isEmpty(metadata)) return patch(path, fields)
       if (isEmpty(fields)) return patch(`${path}/metadata`, metadata)
-      // The fields first: they are what the provider may refuse.
+      // The fields first: the provider is more likely to refuse them.
       await patch(path, fields)
       return patch(`${path}/metadata`, metadata).catch((error: unknown) => {
-        throw halfDone(error)
+        throw metadataError(error)
       })
     },
 
@@ -258,15 +257,15 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
 }
 
 function userPath(userId: string): string {
-  // Anything else could name another path: of the list, or above it.
+  // Another text could name another path, for example that of the list.
   if (!/^[\w-]+$/.test(userId)) throw invalidArgument('userId', 'is not the id of a user')
   return `/users/${userId}`
 }
 
 function checkFilter({ emailAddress }: UserFilter): void {
-  // On the wire an empty list is no filter at all, and would mean everyone.
+  // An empty list adds no parameter, and would select everyone.
   if (emailAddress?.length === 0)
-    throw invalidArgument('emailAddress', 'is empty: leave it out to mean everyone')
+    throw invalidArgument('emailAddress', 'is empty: leave it out to select everyone')
 }
 
 function hasCursor(orderBy = '-created_at'): boolean {

@@ -1,5 +1,5 @@
 /**
- * Whose application an event is handled with: the deployment's, or the shared one.
+ * The keys and the client of an event: those of its deployment, or those of the shared application.
  *
  * @module
  */
@@ -15,9 +15,9 @@ import { createIdpClient, type IdpClient } from './client.ts'
 import { idp } from './integration.ts'
 import type { InstanceKeys } from './keys.ts'
 
-/** What the host configures for all deployments. */
+/** The host's configuration for all deployments. */
 export interface IdpSettings {
-  /** The platform's own application, for deployments of the type `shared` and for events without one. */
+  /** The platform's own application, for deployments of the type `shared` and for events without a deployment. */
   shared?: { publishableKey?: string | undefined; secretKey?: string | undefined } | undefined
   /** @default 'https://api.clerk.com/v1' */
   baseUrl?: string | undefined
@@ -26,10 +26,10 @@ export interface IdpSettings {
 type Context = HandlerContext<IdpSettings>
 
 const SHARED_HINT =
-  'Set IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY on the host, or deploy with keys of your own.'
+  'Set IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY on the host, or deploy with your own keys.'
 
 /**
- * The keys that a deployment's inputs describe, as they were given.
+ * Returns the keys that the inputs of a deployment select, unchecked.
  *
  * @throws {IntegrationError} `missing_credentials`
  */
@@ -47,34 +47,34 @@ export function fromInputs(inputs: Inputs<typeof idp>, settings: IdpSettings): I
       hint: 'Both are in the application’s settings at the provider, under “API keys”.',
       errors: missing.map((name) => ({
         path: `deployment.inputs.${name}`,
-        message: 'is required where serverType is dedicated',
+        message: 'is required with serverType dedicated',
       })),
     },
   )
 }
 
-/** The error for keys that can't be used: a dedicated deployment's by input, the host's by variable. */
-export function unusableKeys(
+/** Makes the error for invalid keys: it names the inputs of the deployment, or the variables of the host. */
+export function invalidKeys(
   faults: readonly FieldError[],
   { serverType }: Inputs<typeof idp>,
   { code, ...options }: IntegrationErrorOptions & { code: ErrorCode },
 ): IntegrationError {
   const words = faults.map(({ path, message }) => `${path} ${message}`).join('; ')
   if (serverType === 'shared') {
-    return new IntegrationError(code, `The shared application of this host can’t be used: ${words}.`, {
+    return new IntegrationError(code, `The keys of this host’s shared application are invalid: ${words}.`, {
       ...options,
       hint: SHARED_HINT,
     })
   }
-  return new IntegrationError(code, `The keys do not fit: ${words}.`, {
+  return new IntegrationError(code, `The keys are invalid: ${words}.`, {
     ...options,
     errors: faults.map(({ path, message }) => ({ path: `deployment.inputs.${path}`, message })),
   })
 }
 
 /**
- * The keys for the event at hand: what the deployment published, else its inputs, else, where there is no
- * deployment, the shared ones.
+ * Returns the keys for an event: the deployment's published keys, else the keys of its inputs. An event
+ * without a deployment gets the shared keys.
  */
 export async function keysOf({ deployment, settings }: Context): Promise<InstanceKeys> {
   if (!deployment) return sharedKeys(settings)
@@ -82,12 +82,12 @@ export async function keysOf({ deployment, settings }: Context): Promise<Instanc
   return outputs ?? fromInputs(await deployment.inputs(idp.inputs), settings)
 }
 
-/** A client for the event at hand. */
+/** Makes a client for an event. */
 export async function connect(context: Context): Promise<IdpClient> {
   return openClient(await keysOf(context), context)
 }
 
-/** A client for a pair of keys. */
+/** Makes a client for a pair of keys. */
 export function openClient({ secretKey }: InstanceKeys, { settings, fetch }: Context): IdpClient {
   return createIdpClient({ secretKey, baseUrl: settings.baseUrl, fetch })
 }
@@ -98,6 +98,8 @@ function sharedKeys({ shared }: IdpSettings): InstanceKeys {
   throw new IntegrationError(
     'missing_credentials',
     'This host has no shared identity-provider application.',
-    { hint: SHARED_HINT },
+    {
+      hint: SHARED_HINT,
+    },
   )
 }

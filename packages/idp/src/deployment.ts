@@ -1,57 +1,62 @@
 /**
- * The life of a deployment that attaches to an application: its keys are proved, and published.
+ * A deployment that attaches to an existing application: it verifies the keys, and publishes them.
  *
  * @module
  */
 import { type HandlerContext, type Inputs, isIntegrationError, type Outputs } from '@org/core'
-import { connect, fromInputs, type IdpSettings, keysOf, openClient, unusableKeys } from './connection.ts'
+import { connect, fromInputs, type IdpSettings, invalidKeys, keysOf, openClient } from './connection.ts'
 import { callOptions, createInstanceHandlers } from './instance-handlers.ts'
 import type { idp } from './integration.ts'
 import { findKeyFaults, type InstanceKeys, parsePublishableKey } from './keys.ts'
 
 type Context = HandlerContext<IdpSettings>
 
-/** DEPLOYMENT_CREATED: proves that both keys are good and belong together, and publishes them. */
+/** DEPLOYMENT_CREATED: verifies that both keys are valid and belong together, and publishes them. */
 export async function created(inputs: Inputs<typeof idp>, context: Context): Promise<Outputs<typeof idp>> {
   const { serverType } = inputs
   if (serverType === 'shared' && (inputs.publishableKey || inputs.secretKey)) {
-    context.log.warn('The keys are not used: serverType is shared. Set it to dedicated to use them.')
+    context.log.warn('The deployment’s keys are ignored, because serverType is shared. Set it to dedicated.')
   }
   const keys = fromInputs(inputs, context.settings)
   const faults = findKeyFaults(keys)
   if (faults.length > 0) {
-    throw unusableKeys(faults, inputs, {
+    throw invalidKeys(faults, inputs, {
       code: serverType === 'shared' ? 'missing_credentials' : 'invalid_inputs',
     })
   }
-  const instance = await prove(keys, inputs, context)
+  const { frontendHost, frontendApiUrl } = parsePublishableKey(keys.publishableKey)
+  const instance = await verify(keys, frontendHost, inputs, context)
   context.log.info(`Connected to the ${instance.environmentType} instance ${instance.id}.`, { serverType })
-  return { ...keys, frontendApiUrl: parsePublishableKey(keys.publishableKey).frontendApiUrl }
+  return { ...keys, frontendApiUrl }
 }
 
-/** DEPLOYMENT_DELETED: the application stays; it was there before. */
+/** DEPLOYMENT_DELETED: the application stays, because the deployment did not create it. */
 export async function deleted(context: Context): Promise<void> {
-  context.log.info('The deployment is stopped; the application itself stays as it is.')
+  context.log.info('The deployment stopped. Its application is unchanged.')
 }
 
-/** HEALTH_CHECK, METRIC_UPDATE and DOWNLOAD_STARTED, with the deployment's keys or the shared ones. */
+/** HEALTH_CHECK, METRIC_UPDATE and DOWNLOAD_STARTED, with the keys of the deployment or the shared ones. */
 export const { health, metrics, download } = createInstanceHandlers<IdpSettings>({ connect, keys: keysOf })
 
-/** Asks the provider whether it knows the secret key, and whether the publishable key is of that instance. */
-async function prove(keys: InstanceKeys, inputs: Inputs<typeof idp>, context: Context) {
+/** Asks the provider for the instance of the secret key, and for its domains. */
+async function verify(
+  keys: InstanceKeys,
+  frontendHost: string,
+  inputs: Inputs<typeof idp>,
+  context: Context,
+) {
   const client = openClient(keys, context)
   const instance = await client.getInstance(callOptions(context)).catch((error: unknown) => {
     if (!isIntegrationError(error) || error.code !== 'credentials_rejected') throw error
-    const message = 'is not known to the provider, or was revoked: copy the current one'
+    const message = 'is unknown to the provider, or revoked: copy the current key'
     const { code, provider } = error
-    throw unusableKeys([{ path: 'secretKey', message }], inputs, { code, provider, cause: error })
+    throw invalidKeys([{ path: 'secretKey', message }], inputs, { code, provider, cause: error })
   })
-  const { frontendHost } = parsePublishableKey(keys.publishableKey)
   const domains = await client.listDomains(callOptions(context))
   const hosts = domains.flatMap(({ frontendApiUrl }) => hostOf(frontendApiUrl) ?? [])
   if (!hosts.includes(frontendHost)) {
-    const message = `belongs to another instance than secretKey, for it names ${frontendHost}, and the instance of the secret key has ${hosts.join(', ') || 'no domain'}: copy both keys from one instance`
-    throw unusableKeys([{ path: 'publishableKey', message }], inputs, { code: 'credentials_rejected' })
+    const message = `names ${frontendHost}, but the instance of secretKey has ${hosts.join(', ') || 'no domain'}: copy both keys from one instance`
+    throw invalidKeys([{ path: 'publishableKey', message }], inputs, { code: 'credentials_rejected' })
   }
   return instance
 }

@@ -1,5 +1,5 @@
 /**
- * The files for a Node frontend framework that is to use the application.
+ * Generates files for a Node frontend framework that uses the application.
  *
  * @see https://clerk.com/docs/nextjs/getting-started/quickstart
  * @module
@@ -8,9 +8,9 @@ import { type DownloadFile, IntegrationError } from '@org/core'
 import type { InstanceKeys } from './keys.ts'
 
 /**
- * The file of one name.
+ * Generates one file.
  *
- * @throws {IntegrationError} `invalid_inputs` where a key can't be written into an `.env` file
+ * @throws {IntegrationError} `invalid_inputs` for a key that an `.env` file can't hold
  */
 export function generateFile(file: '.env.local' | 'middleware.ts', keys: InstanceKeys): DownloadFile {
   return file === '.env.local'
@@ -27,29 +27,29 @@ function environmentFile({ publishableKey, secretKey }: InstanceKeys): string {
   ].join('\n')
 }
 
-/** Quotes a value so that what reads the file gets it as it was. No real key holds what can't be quoted. */
+/** Quotes a value. No real key contains a character that can't be quoted. */
 function quote(name: string, value: string): string {
   // Next.js expands $NAME between any quotes; a backslash at the end would swallow the closing quote.
   if (!/['\\$\p{Cc}]/u.test(value)) return `'${value}'`
   throw new IntegrationError(
     'invalid_inputs',
-    `The deployment’s ${name} holds characters that an .env file can’t hold, and that no key has.`,
-    { hint: 'Copy the key again, and deploy anew.' },
+    `The deployment’s ${name} contains characters that no key has, and that an .env file can’t hold.`,
+    { hint: 'Copy the key again, and redeploy.' },
   )
 }
 
-const MIDDLEWARE = `// Runs before your pages and routes, and tells them who is signed in.
+const MIDDLEWARE = `// Runs before your pages and routes, and tells them which user is signed in.
 // Put it beside the folder \`app\` (or \`pages\`), which may be in \`src\`.
-// From Next.js 16 on this file is named \`proxy.ts\`, with the same content; up to 15, \`middleware.ts\`.
+// Next.js 16 and later name this file \`proxy.ts\`, with the same content.
 import { clerkMiddleware } from '@clerk/nextjs/server'
 
 export default clerkMiddleware()
 
 export const config = {
   matcher: [
-    // Everything but Next.js internals and static files, which are told by the ends of their names.
+    // Everything except Next.js internals and static files, recognized by their extensions.
     '/((?!_next/|.*\\\\.(?:html?|css|m?js|map|jpe?g|webp|avif|png|gif|svg|ico|ttf|woff2?|csv|docx?|xlsx?|pdf|zip|webmanifest|txt)$).*)',
-    // Always for API routes, and for the provider's own path.
+    // API routes, and the provider's own path.
     '/(api|trpc)(.*)',
     '/__clerk/(.*)',
   ],

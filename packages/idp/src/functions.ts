@@ -1,39 +1,39 @@
 /**
- * What FUNCTION_CALL may run (specification §2.5), the same for every instance.
+ * The functions of FUNCTION_CALL (specification §2.5), the same for every instance.
  *
  * @module
  */
 import type { HandlerContext, Handlers } from '@org/core'
-import type { IdpClient } from './client.ts'
+import type { CallOptions, IdpClient } from './client.ts'
 import { connect } from './connection.ts'
 import { callOptions } from './instance-handlers.ts'
 import type { idp } from './integration.ts'
 
 /**
- * The functions, run against the instance that an event is for.
+ * Makes the functions.
  *
- * @param connect gets that instance
+ * @param connect returns a client for the instance of the event
  */
 export function createFunctions<Settings>(
   connect: (context: HandlerContext<Settings>) => Promise<IdpClient>,
 ): Handlers<typeof idp, Settings>['functions'] {
+  const run =
+    <Arguments, Result>(
+      call: (client: IdpClient, given: Arguments, options: CallOptions) => Promise<Result>,
+    ) =>
+    async (given: Arguments, context: HandlerContext<Settings>) =>
+      call(await connect(context), given, callOptions(context))
   return {
-    createUser: async (user, context) => (await connect(context)).createUser(user, callOptions(context)),
-    getUser: async ({ userId }, context) => (await connect(context)).getUser(userId, callOptions(context)),
-    listUsers: async (list, context) => (await connect(context)).listUsers(list, callOptions(context)),
-    updateUser: async ({ userId, ...changes }, context) =>
-      (await connect(context)).updateUser(userId, changes, callOptions(context)),
-    deleteUser: async ({ userId }, context) =>
-      (await connect(context)).deleteUser(userId, callOptions(context)),
-    countUsers: async (filter, context) => ({
-      count: await (await connect(context)).countUsers(filter, callOptions(context)),
-    }),
-    createOrganization: async (organization, context) =>
-      (await connect(context)).createOrganization(organization, callOptions(context)),
-    listOrganizations: async (list, context) =>
-      (await connect(context)).listOrganizations(list, callOptions(context)),
+    createUser: run((client, user, options) => client.createUser(user, options)),
+    getUser: run((client, { userId }, options) => client.getUser(userId, options)),
+    listUsers: run((client, list, options) => client.listUsers(list, options)),
+    updateUser: run((client, { userId, ...changes }, options) => client.updateUser(userId, changes, options)),
+    deleteUser: run((client, { userId }, options) => client.deleteUser(userId, options)),
+    countUsers: run(async (client, filter, options) => ({ count: await client.countUsers(filter, options) })),
+    createOrganization: run((client, given, options) => client.createOrganization(given, options)),
+    listOrganizations: run((client, list, options) => client.listOrganizations(list, options)),
   }
 }
 
-/** The functions of an application that was attached to. */
+/** The functions of an existing application. */
 export const functions = createFunctions(connect)

@@ -1,5 +1,5 @@
 /**
- * The users and organizations of an identity-provider application.
+ * A client for the users and organizations of an identity-provider application.
  *
  * @example
  * ```ts

@@ -1,29 +1,28 @@
 /**
- * What any instance can do, whoever made its application: the health check, metrics and downloads that
- * attaching and provisioning share.
+ * The handlers that attaching and provisioning share: health, metrics and downloads of an instance.
  *
  * @module
  */
 import { checkHealth, type HandlerContext, type Handlers } from '@org/core'
 import type { CallOptions, IdpClient } from './client.ts'
 import { generateFile } from './download.ts'
-import { isWithoutOrganizations } from './errors.ts'
+import { isOrganizationsDisabled } from './errors.ts'
 import type { idp } from './integration.ts'
 import type { InstanceKeys } from './keys.ts'
 
-/** Where the shared handlers get the instance of an event from. */
+/** Access to the instance of an event. */
 export interface InstanceAccess<Settings> {
   connect(context: HandlerContext<Settings>): Promise<IdpClient>
   keys(context: HandlerContext<Settings>): Promise<InstanceKeys>
 }
 
-type Shared<Settings> = Pick<Handlers<typeof idp, Settings>, 'health' | 'metrics' | 'download'>
+type InstanceHandlers<Settings> = Pick<Handlers<typeof idp, Settings>, 'health' | 'metrics' | 'download'>
 
-/** The handlers of everything that happens to an instance after it is there. */
+/** Makes the handlers of HEALTH_CHECK, METRIC_UPDATE and DOWNLOAD_STARTED. */
 export function createInstanceHandlers<Settings>({
   connect,
   keys,
-}: InstanceAccess<Settings>): Shared<Settings> {
+}: InstanceAccess<Settings>): InstanceHandlers<Settings> {
   return {
     async health(context) {
       const probe = async () => (await connect(context)).getInstance(callOptions(context))
@@ -49,13 +48,13 @@ async function countOrganizations(client: IdpClient, options: CallOptions): Prom
   try {
     return (await client.listOrganizations({ limit: 1 }, options)).totalCount
   } catch (error) {
-    // An instance that does not use organizations, as every new one, refuses to list them: it has none.
-    if (isWithoutOrganizations(error)) return 0
+    // Organizations are disabled in a new instance: the provider refuses to list them, and there are none.
+    if (isOrganizationsDisabled(error)) return 0
     throw error
   }
 }
 
-/** An event's deadline, for a call of the client. */
+/** Passes the signal and the deadline of an event to a call of the client. */
 export function callOptions<Settings>({ signal, deadline }: HandlerContext<Settings>): CallOptions {
   return { signal, timeoutMs: deadline - Date.now() }
 }

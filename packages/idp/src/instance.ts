@@ -1,5 +1,5 @@
 /**
- * What any instance has, whoever made its application: for integrations that provision what this one attaches to.
+ * The parts that `@org/idp-server` shares: it provisions the applications that this integration attaches to.
  *
  * @module
  */

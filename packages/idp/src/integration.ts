@@ -1,6 +1,6 @@
 /**
- * What the identity-provider integration is: its inputs, outputs, functions, metrics and downloads
- * (specification §2.2, §2.5 and §2.7).
+ * The contract of the integration: inputs, outputs, functions, metrics and downloads (specification §2.2, §2.5
+ * and §2.7).
  *
  * @module
  */
@@ -15,8 +15,8 @@ const textOrList = z.union([text, z.array(text).min(1)], {
 const metadata = z.record(z.string(), z.unknown())
 const exampleUser = 'user_2xPZv8ySAMPLEcQ4sKfT1b9d'
 const userId = text.meta({ examples: [exampleUser] }).describe('The id of the user, user_….')
-const limit = z.int().min(1).max(500).optional().describe('How many at most; 10 where it is left out.')
-const offset = z.int().min(0).optional().describe('How many to skip.')
+const limit = z.int().min(1).max(500).optional().describe('The largest number of results. The default is 10.')
+const offset = z.int().min(0).optional().describe('The number of results to skip.')
 
 const changeable = {
   firstName: z.string().optional(),
@@ -24,14 +24,16 @@ const changeable = {
   username: text.optional(),
   password: secret(z.string().min(1)).optional(),
   externalId: text.optional().describe('The user’s id in your own system.'),
-  skipPasswordChecks: z.boolean().optional().describe('Accept a password that is known to have leaked.'),
+  skipPasswordChecks: z.boolean().optional().describe('Accept a password that is known to be leaked.'),
   publicMetadata: metadata.optional().describe('Readable by frontends and backends.'),
-  privateMetadata: metadata.optional().describe('Readable by backends alone.'),
-  unsafeMetadata: metadata.optional().describe('Writable by frontends too.'),
+  privateMetadata: metadata.optional().describe('Readable only by backends.'),
+  unsafeMetadata: metadata
+    .optional()
+    .describe('Readable by frontends and backends, and writable by frontends.'),
 }
 
 const filter = {
-  query: z.string().optional().describe('Occurs in an address, a name, a number or an id.'),
+  query: z.string().optional().describe('Occurs in an address, a name, a phone number or an id.'),
   emailAddress: textOrList.optional().describe('Has this address, or one of these.'),
 }
 
@@ -49,9 +51,9 @@ const userOrder = direction([
   'username',
   'last_active_at',
   'last_sign_in_at',
-]).describe('A field, with - in front for descending; -created_at where it is left out.')
+]).describe('A field, with - in front for descending. The default is -created_at.')
 
-/** The functions of any instance, whoever made it. */
+/** The functions of every instance. */
 export const instanceFunctions = {
   createUser: {
     description: 'Creates a user.',
@@ -89,7 +91,7 @@ export const instanceFunctions = {
       offset,
       startingAfter: text
         .optional()
-        .describe('The nextCursor of the page before; goes with orders by created_at.'),
+        .describe('The nextCursor of the previous page. Needs an order by created_at.'),
       orderBy: userOrder,
     }).meta({ examples: [{ query: 'ada', limit: 20 }] }),
     result: z.object({
@@ -99,8 +101,7 @@ export const instanceFunctions = {
     }),
   },
   updateUser: {
-    description:
-      'Changes a user. Metadata is merged, and null removes a key of it; everything else is replaced.',
+    description: 'Changes a user. Metadata is merged, and null removes a key. Other fields are replaced.',
     effect: true,
     arguments: functionArguments({ userId, ...changeable }).meta({
       examples: [{ userId: exampleUser, publicMetadata: { plan: 'gold' } }],
@@ -146,28 +147,27 @@ export const instanceFunctions = {
   },
 } as const
 
-/** The metrics of any instance. */
+/** The metrics of every instance. */
 export const instanceMetrics = {
   number_of_users: { description: 'Total users.' },
   number_of_organizations: { description: 'Total organizations.' },
 } as const
 
-/** The files that any instance has for a Node frontend framework. */
+/** The downloads of every instance, for a Node frontend framework. */
 export const instanceDownloads = ['.env.local', 'middleware.ts'] as const
 
-/** The keys that any instance publishes. */
+/** The outputs of every instance. */
 export const instanceOutputs = {
   publishableKey: z.string().describe('Publishable key; safe to expose to a frontend.'),
   secretKey: secret(z.string()).describe('Secret key; for backend services.'),
   frontendApiUrl: z.string().describe('Frontend API URL.'),
 }
 
-/** The contract of attaching to an application that exists. */
+/** The contract for attaching to an existing application. */
 export const idp = defineIntegration({
   name: 'idp',
   title: 'Identity provider',
-  description:
-    'Connects to an application of an identity provider that exists: the platform’s own, or yours.',
+  description: 'Connects to an existing application of an identity provider: the platform’s, or your own.',
   events: [
     'DEPLOYMENT_CREATED',
     'DEPLOYMENT_DELETED',
@@ -181,7 +181,7 @@ export const idp = defineIntegration({
       serverType: z
         .enum(['shared', 'dedicated'])
         .default('shared')
-        .describe('shared: the platform’s own application, for development. dedicated: yours, by its keys.'),
+        .describe('shared: the platform’s application, for development. dedicated: your own application.'),
       publishableKey: environmentReference(z.string())
         .optional()
         .describe('Dedicated only: the publishable key, pk_….'),

@@ -1,6 +1,6 @@
 /**
- * The generic placeholder for an external or unmanaged identity provider: it has no deployment, and answers
- * challenges and health checks alone (specification §1.5).
+ * The placeholder for an external identity provider (specification §1.5): it answers only challenges and
+ * health checks, and has no deployment.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export const placeholder = defineIntegration({
 
 /** Makes the placeholder’s webhook handler. */
 export function createPlaceholderHandler(dependencies: HandlerDependencies): WebhookHandler {
-  // There is nothing of its own to probe: who gets an answer knows that the route is there.
+  // There is nothing to probe: the response itself proves that the route works.
   const handlers = { health: async () => [] }
   return createWebhookHandler(placeholder, handlers, { ...dependencies, settings: undefined })
 }

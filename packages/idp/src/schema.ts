@@ -1,6 +1,6 @@
 /**
- * Users and organizations, as callers see them and ask for them (contract §9): camelCase, ISO 8601, and `null`
- * for what is absent.
+ * The input and output of the client (contract §9): camelCase names, times in ISO 8601, and `null` for absent
+ * values.
  *
  * @module
  */
@@ -13,9 +13,9 @@ const metadata = z.record(z.string(), z.unknown())
 export const user = z
   .object({
     id: z.string(),
-    emailAddress: z.string().nullable().describe('The primary one.'),
+    emailAddress: z.string().nullable().describe('The primary one of the user.'),
     emailAddresses: z.array(z.string()),
-    phoneNumber: z.string().nullable().describe('The primary one.'),
+    phoneNumber: z.string().nullable().describe('The primary one of the user.'),
     username: z.string().nullable(),
     firstName: z.string().nullable(),
     lastName: z.string().nullable(),
@@ -39,7 +39,7 @@ export const organization = z
     name: z.string(),
     slug: z.string().nullable(),
     imageUrl: z.string().nullable(),
-    membersCount: z.int().nullable().describe('Only where it was asked for.'),
+    membersCount: z.int().nullable().describe('Null unless includeMembersCount is set.'),
     maxAllowedMemberships: z.int().nullable(),
     publicMetadata: metadata,
     privateMetadata: metadata,
@@ -55,7 +55,7 @@ export type User = z.infer<typeof user>
 /** An organization of an identity-provider application. */
 export type Organization = z.infer<typeof organization>
 
-/** What can be changed of a user. */
+/** The fields of a user that can be changed. */
 export interface UserChanges {
   firstName?: string | undefined
   lastName?: string | undefined
@@ -63,13 +63,13 @@ export interface UserChanges {
   password?: string | undefined
   /** The user's id in your own system. */
   externalId?: string | undefined
-  /** Accept a password that is known to have leaked. */
+  /** Accept a password that is known to be leaked. */
   skipPasswordChecks?: boolean | undefined
-  /** Merged into what is there; `null` removes a key. */
+  /** Merged into the current metadata; `null` removes a key. */
   publicMetadata?: Record<string, unknown> | undefined
-  /** Merged into what is there; `null` removes a key. */
+  /** Merged into the current metadata; `null` removes a key. */
   privateMetadata?: Record<string, unknown> | undefined
-  /** Merged into what is there; `null` removes a key. */
+  /** Merged into the current metadata; `null` removes a key. */
   unsafeMetadata?: Record<string, unknown> | undefined
 }
 
@@ -79,13 +79,13 @@ export interface NewUser extends UserChanges {
   emailAddress?: string | readonly string[] | undefined
   /** The first is the primary one; `+` and digits. */
   phoneNumber?: string | readonly string[] | undefined
-  /** Create the user without a password although the instance asks for one. */
+  /** Create the user without a password, even if the instance requires one. */
   skipPasswordRequirement?: boolean | undefined
 }
 
-/** Which users are meant. */
+/** A filter of users. All its conditions must hold. */
 export interface UserFilter {
-  /** Occurs in an address, a name, a number or an id. */
+  /** Occurs in an address, a name, a phone number or an id. */
   query?: string | undefined
   /** Has this address, or one of these: from 1 to 100. */
   emailAddress?: string | readonly string[] | undefined
@@ -93,7 +93,7 @@ export interface UserFilter {
   banned?: boolean | undefined
 }
 
-/** Which users are listed, and in which order. */
+/** A page of users. */
 export interface UserListOptions extends UserFilter {
   /**
    * A field, with `-` in front for descending.
@@ -105,16 +105,16 @@ export interface UserListOptions extends UserFilter {
    * @default 10
    */
   limit?: number | undefined
-  /** How many to skip; does not go with `startingAfter`. */
+  /** The number of users to skip. Can't be combined with `startingAfter`. */
   offset?: number | undefined
-  /** The `nextCursor` of the page before; goes with orders by `created_at`. */
+  /** The `nextCursor` of the previous page. Needs an order by `created_at`. */
   startingAfter?: string | undefined
 }
 
 /** An organization to create. */
 export interface NewOrganization {
   name: string
-  /** Lower-case letters, digits and dashes; made from the name where it is left out. */
+  /** Lower-case letters, digits and dashes; derived from the name by default. */
   slug?: string | undefined
   /** The id of the user who becomes its first administrator. */
   createdBy?: string | undefined
@@ -124,9 +124,9 @@ export interface NewOrganization {
   privateMetadata?: Record<string, unknown> | undefined
 }
 
-/** Which organizations are listed, and in which order. */
+/** A page of organizations. */
 export interface OrganizationListOptions {
-  /** Occurs in the name or the slug, or is the id. */
+  /** Occurs in the name or the slug, or equals the id. */
   query?: string | undefined
   /** Fill `membersCount`. */
   includeMembersCount?: boolean | undefined

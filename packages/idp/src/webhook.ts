@@ -1,6 +1,6 @@
 /**
- * The identity provider as a webhook integration: mount it at `POST /idp/webhook`. Beside it, the placeholder
- * for an identity provider that is managed elsewhere, at `POST /auth/webhook`.
+ * The webhook integration, for `POST /idp/webhook`, and the placeholder for an identity provider that is
+ * managed elsewhere, for `POST /auth/webhook`.
  *
  * @example
  * ```ts
@@ -24,7 +24,7 @@ const handlers = { created, deleted, health, metrics, download, functions } sati
 /**
  * Makes the webhook handler.
  *
- * @param dependencies what every handler takes, and what the host configures for the identity provider
+ * @param dependencies the dependencies of every handler, and the host's settings for the identity provider
  */
 export function createHandler({
   shared,

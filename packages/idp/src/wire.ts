@@ -1,6 +1,5 @@
 /**
- * The provider's wire format, as far as it is used: answers are read tolerantly and turned into what callers
- * see, and what callers ask for is turned into the provider's names.
+ * The provider's format: tolerant schemas that read its responses, and functions that build its requests.
  *
  * @see https://clerk.com/docs/reference/backend-api
  * @module
@@ -17,44 +16,31 @@ import type {
   UserListOptions,
 } from './schema.ts'
 
-/** A text that may be missing, null, or blank: all of them are absent. */
+/** A text. A blank one counts as absent. */
 const text = z
   .string()
   .nullish()
   .transform((value) => value || null)
 
-const metadata = z
-  .record(z.string(), z.unknown())
-  .nullish()
-  .transform((value) => value ?? {})
+/** A value that may be missing or null, with a default. */
+const withDefault = <Schema extends z.ZodType, Default>(schema: Schema, fallback: Default) =>
+  schema.nullish().transform((value) => value ?? fallback)
 
-const flag = z
-  .boolean()
-  .nullish()
-  .transform((value) => value ?? false)
+const metadata = withDefault(z.record(z.string(), z.unknown()), {})
+const flag = withDefault(z.boolean(), false)
 
-/** Unix milliseconds, up to the last one that ISO 8601 writes with four digits of a year. */
+/** Unix milliseconds, up to the end of the year 9999: ISO 8601 has four digits for it. */
 const time = z
   .number()
   .min(0)
   .max(Date.UTC(9999, 11, 31, 23, 59, 59, 999))
   .transform((milliseconds) => new Date(milliseconds).toISOString())
-const optionalTime = time.nullish().transform((value) => value ?? null)
-const count = z
-  .int()
-  .nullish()
-  .transform((value) => value ?? null)
+const optionalTime = withDefault(time, null)
+const count = withDefault(z.int(), null)
+const emailAddresses = withDefault(z.array(z.object({ id: text, email_address: z.string() })), [])
+const phoneNumbers = withDefault(z.array(z.object({ id: text, phone_number: z.string() })), [])
 
-const listOf = <Item extends z.ZodType>(item: Item) =>
-  z
-    .array(item)
-    .nullish()
-    .transform((items) => items ?? [])
-
-const emailAddresses = listOf(z.object({ id: text, email_address: z.string() }))
-const phoneNumbers = listOf(z.object({ id: text, phone_number: z.string() }))
-
-/** A user, as every endpoint shows it. */
+/** A user, in the response of every endpoint. */
 export const wireUser = z
   .object({
     id: z.string(),
@@ -79,13 +65,9 @@ export const wireUser = z
   .transform(
     (wire): User => ({
       id: wire.id,
-      emailAddress:
-        wire.email_addresses.find(({ id }) => id !== null && id === wire.primary_email_address_id)
-          ?.email_address ?? null,
+      emailAddress: primary(wire.email_addresses, wire.primary_email_address_id)?.email_address ?? null,
       emailAddresses: wire.email_addresses.map(({ email_address }) => email_address),
-      phoneNumber:
-        wire.phone_numbers.find(({ id }) => id !== null && id === wire.primary_phone_number_id)
-          ?.phone_number ?? null,
+      phoneNumber: primary(wire.phone_numbers, wire.primary_phone_number_id)?.phone_number ?? null,
       username: wire.username,
       firstName: wire.first_name,
       lastName: wire.last_name,
@@ -102,7 +84,7 @@ export const wireUser = z
     }),
   )
 
-/** An organization, as every endpoint shows it. */
+/** An organization, in the response of every endpoint. */
 export const wireOrganization = z
   .object({
     id: z.string(),
@@ -156,7 +138,7 @@ export const wireDomains = z
 /** `DELETE /users/{id}`. */
 export const wireDeleted = z.object({ deleted: z.literal(true) })
 
-/** The provider's body for a failure; the first error is the one that is told. */
+/** The body of an error response. Only the first error is used. */
 export const wireErrors = z
   .object({ errors: z.tuple([z.object({ code: text, message: text, long_message: text })], z.unknown()) })
   .transform(({ errors: [{ code, message, long_message }] }) => ({
@@ -193,7 +175,7 @@ export function toWireUser(user: NewUser): object {
   }
 }
 
-/** The body of `PATCH /users/{id}`: everything but the metadata, which it refuses. */
+/** The body of `PATCH /users/{id}`: everything except the metadata, which this endpoint refuses. */
 export function toWireChanges(changes: UserChanges): object {
   return {
     first_name: changes.firstName,
@@ -224,6 +206,10 @@ export function toWireOrganization(organization: NewOrganization): object {
     public_metadata: organization.publicMetadata,
     private_metadata: organization.privateMetadata,
   }
+}
+
+function primary<Item extends { id: string | null }>(items: readonly Item[], id: string | null) {
+  return id === null ? undefined : items.find((item) => item.id === id)
 }
 
 function toList(value: string | readonly string[] | undefined): readonly string[] | undefined {

@@ -2,17 +2,19 @@ import { describe, expect, it } from 'vitest'
 import type { IdpClient } from '../src/index.ts'
 import { runIdp } from './support.ts'
 
-const arrangement = runIdp()
-const { backend, requests, answerWith } = arrangement
+const fixture = runIdp()
+const { backend, requests, respondWith } = fixture
 
-/** What the calls are answered, so that each can be made by itself. */
+/** Responses that let each call succeed by itself. */
 const wireUser = { id: 'user_1', created_at: 0, updated_at: 0 }
+const wireInstance = { id: 'ins_1', environment_type: 'development' }
+const noOrganizations = { data: [], total_count: 0 }
 const wireOrganization = { id: 'org_1', name: 'Shop', created_at: 0, updated_at: 0 }
 
-describe('each method sends what the provider documents:', () => {
+describe('each method sends the documented request:', () => {
   it.each<[string, (idp: IdpClient) => Promise<unknown>, string, object | undefined, unknown]>([
     [
-      'createUser, with one address as a list of one',
+      'createUser with one address, which becomes a list',
       (idp) =>
         idp.createUser({
           emailAddress: 'ada@example.com',
@@ -46,7 +48,7 @@ describe('each method sends what the provider documents:', () => {
       wireUser,
     ],
     [
-      'createUser, with several addresses and nothing else',
+      'createUser with several addresses alone',
       (idp) => idp.createUser({ emailAddress: ['a@example.com', 'b@example.com'] }),
       'POST /users',
       { email_address: ['a@example.com', 'b@example.com'] },
@@ -68,16 +70,10 @@ describe('each method sends what the provider documents:', () => {
       wireUser,
     ],
     ['updateUser with nothing', (idp) => idp.updateUser('user_1', {}), 'PATCH /users/user_1', {}, wireUser],
-    [
-      'deleteUser',
-      (idp) => idp.deleteUser('user_1'),
-      'DELETE /users/user_1',
-      undefined,
-      { object: 'user', deleted: true },
-    ],
+    ['deleteUser', (idp) => idp.deleteUser('user_1'), 'DELETE /users/user_1', undefined, { deleted: true }],
     ['countUsers', (idp) => idp.countUsers(), 'GET /users/count', undefined, { total_count: 1 }],
     [
-      'countUsers with a filter, false and lists included',
+      'countUsers with every filter',
       (idp) =>
         idp.countUsers({ query: 'a+b', emailAddress: ['a@example.com', 'b@example.com'], banned: false }),
       'GET /users/count?query=a+b&email_address=a@example.com&email_address=b@example.com&banned=false',
@@ -106,15 +102,9 @@ describe('each method sends what the provider documents:', () => {
       },
       wireOrganization,
     ],
+    ['listOrganizations', (idp) => idp.listOrganizations(), 'GET /organizations', undefined, noOrganizations],
     [
-      'listOrganizations',
-      (idp) => idp.listOrganizations(),
-      'GET /organizations',
-      undefined,
-      { data: [], total_count: 0 },
-    ],
-    [
-      'listOrganizations with everything',
+      'listOrganizations with every parameter',
       (idp) =>
         idp.listOrganizations({
           limit: 5,
@@ -125,19 +115,13 @@ describe('each method sends what the provider documents:', () => {
         }),
       'GET /organizations?limit=5&offset=0&query=sh&include_members_count=false&order_by=+name',
       undefined,
-      { data: [], total_count: 0 },
+      noOrganizations,
     ],
-    [
-      'getInstance',
-      (idp) => idp.getInstance(),
-      'GET /instance',
-      undefined,
-      { id: 'ins_1', environment_type: 'x' },
-    ],
+    ['getInstance', (idp) => idp.getInstance(), 'GET /instance', undefined, wireInstance],
     ['listDomains', (idp) => idp.listDomains(), 'GET /domains', undefined, { data: [] }],
   ])('%s', async (_what, call, line, body, answer) => {
-    answerWith(answer)
-    await call(arrangement.client())
+    respondWith(answer)
+    await call(fixture.client())
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([line])
     const { headers, text } = requests[0] ?? expect.fail()
     expect(text === '' ? undefined : JSON.parse(text)).toEqual(body)

@@ -13,10 +13,10 @@ const require = createRequire(import.meta.url)
 const keys = createBackendApi({ instances: [{ environmentType: 'production' }] }).instance
 const { path, content } = generateFile('middleware.ts', keys)
 
-// Ignored by version control and formatter; within the package, so that the frontend's packages are found.
+// Ignored by version control and the formatter. Inside the package, so that imports resolve.
 const folder = join(import.meta.dirname, '../.data/frontend')
 
-/** As a new Next.js project has it, and a file beside it that says what the types must be. */
+/** A new Next.js project, with a file that checks the types. */
 const project = {
   'tsconfig.json': JSON.stringify({
     compilerOptions: {
@@ -49,14 +49,14 @@ let middleware: { default: (request: Request, event: object) => Promise<Response
 let config: Parameters<Matches>[0]['config']
 
 beforeAll(async () => {
-  // Next.js brings it to its own server; here its parts are loaded without.
+  // A global of the Next.js server, which does not run here.
   vi.stubGlobal('AsyncLocalStorage', AsyncLocalStorage)
   const environment = dotenv.parse(generateFile('.env.local', keys).content)
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
   const { unstable_doesMiddlewareMatch } = await import('next/experimental/testing/server.js')
   doesMatch = unstable_doesMiddlewareMatch
   vi.stubGlobal('frontend', require('@clerk/nextjs/server'))
-  // An import of the frontend's would need its bundler.
+  // The import would need the bundler of Next.js.
   const alone = content.replace(/^import (.*) from .*$/m, 'const $1 = globalThis.frontend')
   const loaded = await import(`data:text/javascript,${encodeURIComponent(alone)}`)
   middleware = loaded
@@ -68,7 +68,7 @@ afterAll(() => {
 })
 
 describe('middleware.ts', () => {
-  it('is named so, and says how newer frameworks name it', () => {
+  it('has its name, and mentions the name of newer frameworks', () => {
     expect(path).toBe('middleware.ts')
     expect(content).toContain('proxy.ts')
   })
@@ -77,7 +77,7 @@ describe('middleware.ts', () => {
     expect(content).not.toMatch(/[ps]k_/)
   })
 
-  it('compiles against the published packages, under both its names', { timeout: 30_000 }, async () => {
+  it('compiles against the published packages, under both names', { timeout: 30_000 }, async () => {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true })
     for (const [name, text] of Object.entries(project)) await writeFile(join(folder, name), text)
@@ -92,7 +92,7 @@ describe('middleware.ts', () => {
   })
 })
 
-it('the middleware, with the keys of .env.local, tells a visitor who is not signed in', async () => {
+it('the middleware recognizes a visitor who is signed out, with the keys of .env.local', async () => {
   const { NextRequest }: typeof import('next/server.js') = require('next/server')
   const request = new NextRequest('https://example.com/dashboard')
   const answer = await middleware.default(request, { waitUntil: () => {} })
@@ -100,67 +100,19 @@ it('the middleware, with the keys of .env.local, tells a visitor who is not sign
   expect(answer.headers.get('x-clerk-auth-status')).toBe('signed-out')
 })
 
-describe('the middleware runs for', () => {
-  it.each([
-    '/',
-    '/dashboard',
-    '/users/user_1/settings',
-    '/de/über-uns',
-    '/a.b.c',
-    '/data.json',
-    '/manifest.json',
-    '/v1.2/notes',
-    '/image.png/edit',
-    '/report.pdf.exe',
-    '/jsx',
-    '/css',
-    '/docs/html',
-    '/_nextdoor',
-    '/api',
-    '/api/users',
-    '/api/report.csv',
-    '/api/image.png',
-    '/trpc/user.byId',
-    '/trpc/chunk.js',
-    '/__clerk/v1/client',
-    '/__clerk/npm/@clerk/clerk-js@6/dist/clerk.browser.js',
-    '/dashboard.rsc',
-    '/_next/data/build-1/dashboard.json',
-    '/_next/data/build-1/index.json',
-  ])('%s', (url) => {
-    expect(doesMatch({ config, url })).toBe(true)
-  })
+const runs = `/ /dashboard /users/user_1/settings /de/über-uns /a.b.c /data.json /manifest.json /v1.2/notes
+  /image.png/edit /report.pdf.exe /jsx /css /docs/html /_nextdoor /api /api/users /api/report.csv /api/image.png
+  /trpc/user.byId /trpc/chunk.js /__clerk/v1/client /__clerk/npm/@clerk/clerk-js@6/dist/clerk.browser.js
+  /dashboard.rsc /_next/data/build-1/dashboard.json /_next/data/build-1/index.json`
+const skipped = `/_next/static/chunks/main-1a2b.js /_next/static/media/inter.woff2 /_next/image /_next/webpack-hmr
+  /favicon.ico /image.png /images/deep/photo.jpeg /photo.jpg /logo.svg /hero.webp /hero.avif /main.css /main.js
+  /sw.mjs /main.js.map /a.b.c.png /font.ttf /font.woff /robots.txt /site.webmanifest /terms.pdf /prices.xlsx
+  /prices.csv /letter.docx /all.zip /static.html`
+
+it.each(runs.split(/\s+/))('the middleware runs for %s', (url) => {
+  expect(doesMatch({ config, url })).toBe(true)
 })
 
-describe('the middleware does not run for', () => {
-  it.each([
-    '/_next/static/chunks/main-1a2b.js',
-    '/_next/static/media/inter.woff2',
-    '/_next/image',
-    '/_next/webpack-hmr',
-    '/favicon.ico',
-    '/image.png',
-    '/images/deep/photo.jpeg',
-    '/photo.jpg',
-    '/logo.svg',
-    '/hero.webp',
-    '/hero.avif',
-    '/main.css',
-    '/main.js',
-    '/sw.mjs',
-    '/main.js.map',
-    '/a.b.c.png',
-    '/font.ttf',
-    '/font.woff',
-    '/robots.txt',
-    '/site.webmanifest',
-    '/terms.pdf',
-    '/prices.xlsx',
-    '/prices.csv',
-    '/letter.docx',
-    '/all.zip',
-    '/static.html',
-  ])('%s', (url) => {
-    expect(doesMatch({ config, url })).toBe(false)
-  })
+it.each(skipped.split(/\s+/))('the middleware does not run for %s', (url) => {
+  expect(doesMatch({ config, url })).toBe(false)
 })

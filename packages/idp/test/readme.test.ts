@@ -32,7 +32,7 @@ afterAll(() => {
 })
 
 describe('the README', () => {
-  it('has an example of each entry that people start from', () => {
+  it('has an example of each entry that users import', () => {
     const code = blocks.map((block) => block.code).join()
     for (const entry of ['@org/idp', '@org/idp/webhook', '@org/idp/testing']) {
       expect(code).toContain(`from '${entry}'`)
@@ -45,7 +45,7 @@ describe('the README', () => {
 
   for (const { title, path, code } of blocks) {
     if (code.includes("from 'vitest'")) {
-      // Its tests become tests of this file.
+      // The example’s tests run in this file.
       describe(title, async () => void (await import(path)))
     } else if (code.includes('export default')) {
       it(`${title} answers events`, async () => {

@@ -2,46 +2,20 @@ import { type Served, serve } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import {
   createIdpClient,
-  type IdpClient,
   type IdpClientOptions,
   type IntegrationError,
   isIntegrationError,
 } from '../src/index.ts'
-import { type BackendApi, createBackendApi, type InstanceOptions } from '../src/testing/index.ts'
+import { createBackendApi, type InstanceOptions } from '../src/testing/index.ts'
 
-/** A request as it was on the wire. */
-interface SeenRequest {
-  method: string
-  /** Below the base URL, with the query decoded. */
-  path: string
-  headers: Headers
-  text: string
-}
-
-/** The provider over real HTTP, for all tests of a file. */
-export interface Arrangement {
-  backend: BackendApi
-  /** Every request, as it was on the wire. */
-  requests: SeenRequest[]
-  /** The base URL. */
-  readonly url: string
-  /** Does something as soon as the request of this number (from 1) has arrived. */
-  atRequest(count: number, action: () => void): void
-  /** Answers the next request with any body. */
-  answerWith(body: unknown): void
-  /** The pauses between two tries, in milliseconds; none of them is really waited for. */
-  waits: number[]
-  client(options?: Partial<IdpClientOptions>): IdpClient
-}
-
-/** What the provider's clock shows. */
+/** The time of the provider's clock. */
 export const NOW = '2026-11-20T09:00:00.000Z'
 
-/** Runs the provider for a test file; it starts each test as new. */
-export function runIdp(...instances: InstanceOptions[]): Arrangement {
+/** Starts the provider for a test file, and resets it before each test. */
+export function runIdp(...instances: InstanceOptions[]) {
   const [first = {}, ...others] = instances
   const backend = createBackendApi({ instances: [first, ...others], now: () => new Date(NOW) })
-  const requests: SeenRequest[] = []
+  const requests: { method: string; path: string; headers: Headers; text: string }[] = []
   const waits: number[] = []
   const actions = new Map<number, () => void>()
   let server: Served | undefined
@@ -66,14 +40,18 @@ export function runIdp(...instances: InstanceOptions[]): Arrangement {
 
   return {
     backend,
+    /** The requests that the provider received, with decoded paths below the base URL. */
     requests,
+    /** The pauses between attempts, in milliseconds. The client records them, and does not wait. */
     waits,
     get url() {
       return `${server?.url ?? ''}/v1`
     },
-    atRequest: (count, action) => void actions.set(count, action),
-    answerWith: (body) => backend.faults.add({ status: 200, body }),
-    client: (options) =>
+    /** Runs an action when the request of this number, from 1, arrives. */
+    atRequest: (count: number, action: () => void) => void actions.set(count, action),
+    /** Sets the body of the next response. */
+    respondWith: (body: unknown) => backend.faults.add({ status: 200, body }),
+    client: (options: Partial<IdpClientOptions> = {}) =>
       createIdpClient({
         secretKey: backend.instance.secretKey,
         baseUrl: `${server?.url ?? ''}/v1`,
@@ -85,17 +63,17 @@ export function runIdp(...instances: InstanceOptions[]): Arrangement {
   }
 }
 
-/** What a promise was rejected with, which must be an error of the family. */
+/** Returns the `IntegrationError` that a promise rejects with. */
 export async function failureOf(work: Promise<unknown>): Promise<IntegrationError> {
   const error: unknown = await work.then(
-    () => expect.fail('it should have failed'),
+    () => expect.fail('The promise resolved.'),
     (reason: unknown) => reason,
   )
   if (!isIntegrationError(error)) throw error
   return error
 }
 
-/** A URL on which nothing listens. */
+/** Returns a URL that refuses connections. */
 export async function deadUrl(): Promise<string> {
   const server = await serve(async () => new Response())
   await server.close()

@@ -2,10 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { asFault, parameterReason, Refusal, rateLimited } from '../src/testing/index.ts'
 import { failureOf, runIdp } from './support.ts'
 
-const arrangement = runIdp()
-const { backend, requests } = arrangement
+const fixture = runIdp()
+const { backend, requests } = fixture
 
-/** A user with a name and metadata. */
 const someone = () => {
   const metadata = { plan: 'free', limits: { seats: 1, projects: 2 } }
   return backend.instance.createUser({ first_name: 'Ada', public_metadata: metadata })
@@ -15,7 +14,7 @@ const metadataPath = /\/metadata$/
 describe('metadata', () => {
   it('is merged at every depth, and null removes a key', async () => {
     const { id } = someone()
-    const idp = arrangement.client()
+    const idp = fixture.client()
     const updated = await idp.updateUser(id, {
       publicMetadata: { plan: null, limits: { seats: 5 }, beta: true },
       privateMetadata: { note: 'x' },
@@ -24,9 +23,9 @@ describe('metadata', () => {
     expect(updated.publicMetadata).toEqual({ limits: { seats: 5, projects: 2 }, beta: true })
   })
 
-  it('goes to its own endpoint, after everything else', async () => {
+  it('goes to its own endpoint, after the other fields', async () => {
     const { id } = someone()
-    const updated = await arrangement
+    const updated = await fixture
       .client()
       .updateUser(id, { lastName: 'Lovelace', unsafeMetadata: { theme: 'dark' } })
     expect(requests.map(({ method, path, text }) => [method, path, JSON.parse(text)])).toEqual([
@@ -37,14 +36,14 @@ describe('metadata', () => {
   })
 })
 
-describe('an update of both', () => {
+describe('an update of fields and metadata', () => {
   const both = { firstName: 'Augusta', publicMetadata: { plan: 'pro' } }
 
-  it('stops where the first half is refused', async () => {
+  it('stops if the fields are refused', async () => {
     const { id, public_metadata } = someone()
     const other = backend.instance.createUser({ username: 'taken' })
     const error = await failureOf(
-      arrangement.client().updateUser(id, { ...both, username: other.username ?? '' }),
+      fixture.client().updateUser(id, { ...both, username: other.username ?? '' }),
     )
     expect(error).toMatchObject({ code: 'provider_rejected', sent: 'no' })
     expect(error.message).not.toContain('were changed')
@@ -59,29 +58,31 @@ describe('an update of both', () => {
       { code: 'provider_rejected', status: 422, retryable: false, sent: 'no' },
     ],
     [
-      'put off',
+      'rate-limited',
       rateLimited(600),
       { code: 'provider_rate_limited', status: 429, retryable: true, sent: 'no', retryAfter: 600 },
     ],
     [
-      'in doubt',
+      'of unknown outcome',
       { status: 500 },
       { code: 'outcome_unknown', status: 409, retryable: false, sent: 'unknown' },
     ],
-  ])('says that the first half was done where the second is %s', async (_what, fault, expected) => {
+  ])('says that the fields were changed if the metadata is %s', async (_what, fault, expected) => {
     const { id } = someone()
     backend.faults.add({ path: metadataPath, ...fault })
-    const error = await failureOf(arrangement.client().updateUser(id, both))
+    const error = await failureOf(fixture.client().updateUser(id, both))
     expect(error).toMatchObject({ ...expected, provider: { name: 'idp', status: fault.status } })
-    expect(error.message).toMatch(/^The user’s fields were changed\. Then, for the metadata: (The|It is) /)
+    expect(error.message).toMatch(
+      /^The user’s fields were changed\. The update of the metadata failed: (The|It is) /,
+    )
     expect(backend.users.get(id)).toMatchObject({ first_name: 'Augusta', public_metadata: { plan: 'free' } })
     expect(requests).toHaveLength(2)
   })
 
-  it('can be made again as a whole where the second half was put off', async () => {
+  it('can be repeated as a whole after a rate limit', async () => {
     const { id } = someone()
     backend.faults.add({ path: metadataPath, ...rateLimited(600) })
-    const idp = arrangement.client()
+    const idp = fixture.client()
     await failureOf(idp.updateUser(id, both))
     expect(await idp.updateUser(id, both)).toMatchObject({
       firstName: 'Augusta',
@@ -89,22 +90,22 @@ describe('an update of both', () => {
     })
   })
 
-  it('is in doubt where its caller ends it in between', async () => {
+  it('has an unknown outcome if its caller aborts it between the two calls', async () => {
     const { id } = someone()
     const controller = new AbortController()
     backend.faults.add({ path: metadataPath, ...rateLimited(1) })
-    const idp = arrangement.client({ wait: async () => controller.abort(new Error('gone')) })
+    const idp = fixture.client({ wait: async () => controller.abort(new Error('gone')) })
     expect(await failureOf(idp.updateUser(id, both, { signal: controller.signal }))).toMatchObject({
       code: 'outcome_unknown',
       message: expect.stringContaining('fields were changed'),
     })
   })
 
-  it('has one time limit for both halves', async () => {
+  it('has one time limit for both calls', async () => {
     const { id } = someone()
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now())
-    arrangement.atRequest(1, () => void clock.mockReturnValue(Date.now() + 20_000))
-    const error = await failureOf(arrangement.client({ timeoutMs: 10_000 }).updateUser(id, both))
+    fixture.atRequest(1, () => void clock.mockReturnValue(Date.now() + 20_000))
+    const error = await failureOf(fixture.client({ timeoutMs: 10_000 }).updateUser(id, both))
     clock.mockRestore()
     expect(error).toMatchObject({ code: 'provider_timeout', sent: 'no' })
     expect(requests).toHaveLength(1)

@@ -1,50 +1,18 @@
-import {
-  connectPlatform,
-  createPlatformEmulator,
-  type DeliveryAnswer,
-  deliver,
-  type EmulatedDeployment,
-  type PlatformEmulator,
-} from '@org/core/testing'
+import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { afterEach, beforeEach, expect } from 'vitest'
-import type { IdpInstance } from '../src/testing/index.ts'
 import { createHandler } from '../src/webhook.ts'
-import { type Arrangement, runIdp } from './support.ts'
+import { runIdp } from './support.ts'
 
 type Dependencies = Parameters<typeof createHandler>[0]
-type Handler = ReturnType<typeof createHandler>
 
-/** The webhook between a provider over real HTTP and a platform. */
-export interface WebhookArrangement extends Arrangement {
-  platform: PlatformEmulator
-  /** The shared application. */
-  shared: IdpInstance
-  /** The application of the deployment `dep_1`, where that is a dedicated one. */
-  own: IdpInstance
-  /** The keys of {@link own}, as inputs of a dedicated deployment. */
-  readonly ownInputs: { serverType: string; publishableKey: string; secretKey: string }
-  handler(dependencies?: Partial<Dependencies>): Handler
-  /** Delivers an event to one handler for the whole test. */
-  send(event: object, id?: string): Promise<DeliveryAnswer>
-  /** Calls a function without a deployment, through {@link send}. */
-  call(name: string, given: object, id?: string): Promise<DeliveryAnswer>
-  /** Creates the deployment `dep_1`, which the platform knows. */
-  create(inputs?: Record<string, unknown>, handler?: Handler): Promise<DeliveryAnswer>
-  /** `dep_1`, as the platform has it. */
-  deployment(): EmulatedDeployment
-  statuses(): string[]
-  /** Whose keys were sent to the provider. */
-  callers(): (string | undefined)[]
-}
-
-/** Runs platform and provider for a test file; they start each test as new. */
-export function runWebhook(): WebhookArrangement {
+/** Starts platform and provider for a test file, and resets them before each test. */
+export function runWebhook() {
   const idp = runIdp({}, { environmentType: 'production' })
   const [shared, own] = [...idp.backend.instances.values()]
-  if (!shared || !own) throw new Error('There are two instances.')
+  if (!shared || !own) throw new Error('The emulator starts with two instances.')
   const platform = createPlatformEmulator()
   const log: string[] = []
-  let handle: Handler
+  let handle: ReturnType<typeof createHandler>
 
   const handler = (dependencies: Partial<Dependencies> = {}) =>
     createHandler({
@@ -60,7 +28,7 @@ export function runWebhook(): WebhookArrangement {
     log.length = 0
     handle = handler()
   })
-  // Secret keys, and what is told of people, show nowhere but in outputs and answers.
+  // Secret keys and personal data appear only in outputs and responses.
   afterEach(() => {
     const told = platform.calls.filter(({ path }) => !/\/(outputs|downloads\/\w+)$/.test(path))
     expect(log.join('\n') + JSON.stringify(told)).not.toMatch(/sk_(test|live)_\w|@example|pass phrase/)

@@ -1,115 +1,95 @@
 /**
- * Applications: what one is created of, and how one is answered.
+ * Applications: the checks of a create, and the format of a response.
  *
  * @module
  */
 import {
   type EnvironmentType,
   type IdpInstance,
-  parameterReason,
   Refusal,
   reason,
   refusals,
   withUndocumented,
 } from '@org/idp/testing'
 import * as z from 'zod'
+import { templates } from '../client.ts'
 
-/** `POST /platform/applications`, as documented: every other field is refused. */
+/** The body of `POST /platform/applications`, as far as the client uses it. The emulator refuses every other field. */
 export const newApplicationFields = z.strictObject({
   name: z.string(),
   domain: z.string().optional(),
   environment_types: z.array(z.string()).optional(),
   template: z.string().optional(),
-  proxy_path: z.string().optional(),
 })
 
-/** What an application is created of. */
+/** The fields of a new application. */
 export type NewApplication = z.output<typeof newApplicationFields>
 
-/** An application that the emulator keeps. */
+/** An emulated application. */
 export interface EmulatedApplication {
   /** `app_…` */
   applicationId: string
   name: string
   template: string | undefined
-  /** Of the production instance. */
+  /** The domain of the production instance. */
   domain: string | undefined
-  /** One per environment; each is an instance of the Backend API, too. */
+  /** One for each environment. The Backend API serves them. */
   instances: IdpInstance[]
 }
 
-const environmentTypes: readonly EnvironmentType[] = ['development', 'production']
-const templates = ['b2b-saas', 'b2c-saas', 'waitlist']
-
 /**
- * @returns the environments that are asked for
- * @throws {Refusal} where no such application can be created
+ * Checks the fields of a create.
+ *
+ * @returns the environments of the application
+ * @throws {Refusal} as the provider refuses it
  */
 export function checkNewApplication(
-  fields: NewApplication,
+  { name, environment_types = ['development'], template, domain }: NewApplication,
   applications: Iterable<EmulatedApplication>,
 ): EnvironmentType[] {
-  if (fields.name.trim() === '')
-    throw new Refusal(422, parameterReason('form_param_nil', 'name', 'Enter name.'))
-  const environments = readEnvironments(fields.environment_types ?? ['development'])
-  if (fields.template !== undefined && !templates.includes(fields.template)) {
-    const message = `${fields.template} does not match the allowed values for parameter template. Allowed values: ${templates.join(', ')}`
-    throw new Refusal(422, parameterReason('form_param_value_invalid', 'template', 'is invalid', message))
-  }
-  if (fields.proxy_path !== undefined && !/^\/[^/\s]+$/.test(fields.proxy_path)) {
-    throw refusals.wrongFormat('proxy_path', 'proxy_path must be one path segment with a leading slash.')
-  }
-  if (fields.domain !== undefined) checkDomain(fields.domain, applications)
-  if (environments.includes('production') && fields.domain === undefined) throw missingDomain()
-  return environments
-}
-
-function readEnvironments(names: readonly string[]): EnvironmentType[] {
-  const unknown = names.filter((name) => !environmentTypes.some((type) => type === name))
-  if (unknown.length > 0 || names.length === 0) {
-    const message = `invalid environment types: ${unknown.join(', ')}`
+  if (name.trim() === '') throw refusals.parameter('form_param_nil', 'name', 'Enter name.')
+  const environments = (['development', 'production'] as const).filter((type) =>
+    environment_types.includes(type),
+  )
+  if (environments.length === 0 || environments.length !== environment_types.length) {
+    const message = `invalid environment types: ${environment_types.join(', ')}`
     throw new Refusal(400, reason('invalid_environment_type', 'invalid environment type', message))
   }
-  if (new Set(names).size < names.length) {
-    const message = 'duplicate list items not allowed'
-    throw new Refusal(
-      422,
-      reason('duplicate_list_items_not_allowed', message, `${message}: environment_types`),
-    )
+  if (template !== undefined && !templates.some((known) => known === template)) {
+    throw refusals.wrongValue('template', template)
   }
-  return environmentTypes.filter((type) => names.includes(type))
+  if (domain !== undefined) checkDomain(domain, applications)
+  if (environments.includes('production') && domain === undefined) {
+    const message = '`domain` is required when `environment_types` is `production`.'
+    throw refusals.parameter('form_conditional_param_missing', 'domain', 'is missing', message)
+  }
+  return environments
 }
 
 function checkDomain(domain: string, applications: Iterable<EmulatedApplication>): void {
   if (!/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/i.test(domain)) {
     throw refusals.wrongFormat('domain', 'domain must be a valid domain name.')
   }
-  for (const application of applications) {
-    if (application.domain !== domain.toLowerCase()) continue
+  if ([...applications].some((application) => application.domain === domain.toLowerCase())) {
     const message = `The ${domain} root domain is already in use by another application.`
-    throw new Refusal(422, parameterReason('home_url_taken', 'domain', 'Domain already in use', message))
+    throw refusals.parameter('home_url_taken', 'domain', 'Domain already in use', message)
   }
 }
 
-function missingDomain(): Refusal {
-  const message = '`domain` is required when `environment_types` is `production`.'
-  return new Refusal(422, parameterReason('form_conditional_param_missing', 'domain', 'is missing', message))
-}
-
-/** An application, as it is answered. */
+/** Describes an application in the provider's format. */
 export function describeApplication(
   { applicationId, name, instances }: EmulatedApplication,
-  { withSecretKeys }: { withSecretKeys: boolean },
+  withSecretKeys: boolean,
 ): object {
   return withUndocumented({
     application_id: applicationId,
     name,
-    instances: instances.map((instance) =>
+    instances: instances.map(({ id, environmentType, secretKey, publishableKey }) =>
       withUndocumented({
-        instance_id: instance.id,
-        environment_type: instance.environmentType,
-        ...(withSecretKeys ? { secret_key: instance.secretKey } : {}),
-        publishable_key: instance.publishableKey,
+        instance_id: id,
+        environment_type: environmentType,
+        ...(withSecretKeys ? { secret_key: secretKey } : {}),
+        publishable_key: publishableKey,
       }),
     ),
   })

@@ -1,6 +1,5 @@
 /**
- * The identity provider's Platform API as an emulator, with the Backend API behind it, for tests and the
- * sandbox.
+ * An emulator of the identity provider's Platform and Backend APIs, for tests and the sandbox.
  *
  * @module
  */

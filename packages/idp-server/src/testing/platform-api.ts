@@ -1,12 +1,11 @@
 /**
- * The provider's Platform API as an emulator, on its wire format exactly. Behind the same `fetch` stands the
- * Backend API: the secret key of a created application opens its users there.
+ * An emulator of the provider's Platform API, in its format. The same `fetch` serves the Backend API, which
+ * accepts the secret keys of the applications.
  *
  * @module
  */
 import { createEmulator, type EmulatedRequest, type Faults, type StatusFault } from '@org/core/testing'
 import {
-  answer,
   asFault,
   type BackendApi,
   type BackendApiCall,
@@ -18,6 +17,7 @@ import {
   readBody,
   reason,
   refusals,
+  respond,
   withUndocumented,
 } from '@org/idp/testing'
 import {
@@ -28,41 +28,41 @@ import {
   newApplicationFields,
 } from './applications.ts'
 
-/** How the Platform API behaves; a test may change it while the emulator runs. */
+/** The behaviour of the Platform API. A test may change it at any time. */
 export interface PlatformApiSettings {
   /**
-   * The tokens that are accepted.
+   * The valid access tokens.
    * @default ['ak_emulated']
    */
   accessTokens: readonly string[]
   /**
-   * Whether the answer to a create holds the secret keys, which the schema leaves open.
+   * The response to a create contains the secret keys. The provider's schema makes them optional.
    * @default true
    */
   secretKeysOnCreate: boolean
   /**
-   * The settings of the instances that are created.
+   * The settings of new instances.
    * @default {}
    */
   newInstances: Partial<InstanceSettings>
 }
 
-/** Options of {@link createPlatformApi}: the settings to begin with, and what can't change later. */
+/** Options of {@link createPlatformApi}: the first settings, and the Backend API. */
 export interface PlatformApiOptions extends Partial<PlatformApiSettings> {
-  /** @default a new one, with one instance that belongs to no application */
+  /** @default a new Backend API, whose first instance belongs to no application */
   backend?: BackendApi | undefined
 }
 
-/** A Platform API that lives in memory. */
+/** A Platform API in memory. */
 export interface PlatformApi {
   /**
-   * Works as a `fetch` in process, and as a handler for {@link serve}. Serves both APIs: `/v1/platform/…`, and
-   * the Backend API under `/v1/…`.
+   * A `fetch` in process, and a handler for `serve`. It serves both APIs: `/v1/platform/…`, and the Backend API
+   * under `/v1/…`.
    */
   fetch: typeof globalThis.fetch
   /** The faults of both APIs. */
   faults: Faults
-  /** The newest 10,000 calls of both APIs that came by this `fetch`, newest last. */
+  /** The newest 10,000 calls of this `fetch` to both APIs, newest last. */
   calls: BackendApiCall[]
   backend: BackendApi
   settings: PlatformApiSettings
@@ -70,13 +70,11 @@ export interface PlatformApi {
   applications: ReadonlyMap<string, EmulatedApplication>
   /** Creates an application, as `POST /platform/applications` does. */
   addApplication(fields: NewApplication): EmulatedApplication
-  /** Deletes an application as someone at the provider does; its secret keys are dead from then on. */
+  /** Deletes an application as a person at the provider does, and so revokes its secret keys. */
   removeApplication(applicationId: string): void
   /** Forgets applications, calls and faults, resets the Backend API, and restores the first settings. */
   reset(): void
 }
-
-const applicationsPath = '/v1/platform/applications'
 
 /**
  * Makes a Platform API.
@@ -132,36 +130,37 @@ export function createPlatformApi({
     return application
   }
 
-  function act(request: EmulatedRequest): unknown {
+  function callEndpoint(request: EmulatedRequest): unknown {
     checkToken(request.headers, settings)
     const { pathname, searchParams } = request.url
     const withSecretKeys = searchParams.get('include_secret_keys') === 'true'
-    if (pathname === applicationsPath) {
-      if (request.method === 'GET') {
-        return [...applications.values()].map((one) => describeApplication(one, { withSecretKeys }))
-      }
-      if (request.method === 'POST') {
+    const [, path, id = ''] = /^(\/v1\/platform\/applications)(?:\/([^/]+))?$/.exec(pathname) ?? []
+    switch (path && `${request.method} ${id && '{id}'}`) {
+      case 'GET ':
+        return [...applications.values()].map((one) => describeApplication(one, withSecretKeys))
+      case 'POST ': {
         const application = addApplication(readBody(request, newApplicationFields))
-        return describeApplication(application, { withSecretKeys: settings.secretKeysOnCreate })
+        return describeApplication(application, settings.secretKeysOnCreate)
       }
+      case 'GET {id}':
+        return describeApplication(find(id), withSecretKeys)
+      case 'DELETE {id}':
+        find(id)
+        removeApplication(id)
+        return withUndocumented({ deleted: true, object: 'deleted', id })
+      default:
+        throw refusals.unknownRoute()
     }
-    const id = /^\/v1\/platform\/applications\/([^/]+)$/.exec(pathname)?.[1]
-    if (id && request.method === 'GET') return describeApplication(find(id), { withSecretKeys })
-    if (id && request.method === 'DELETE') {
-      find(id)
-      removeApplication(id)
-      return withUndocumented({ deleted: true, object: 'deleted', id })
-    }
-    throw refusals.noSuchRoute()
   }
 
   const { fetch, calls } = createEmulator({
     faults: backend.faults,
     handle: (request) =>
-      request.url.pathname.startsWith('/v1/platform/') ? answer(() => act(request)) : backend.handle(request),
+      request.url.pathname.startsWith('/v1/platform/')
+        ? respond(() => callEndpoint(request))
+        : backend.handle(request),
     details: ({ headers }) => ({
       instanceId: backend.findInstance(readBearer(headers) ?? '')?.id,
-      apiVersion: headers.get('clerk-api-version') ?? undefined,
     }),
   })
 
@@ -192,12 +191,12 @@ function checkToken(headers: Headers, { accessTokens }: PlatformApiSettings): vo
 }
 
 /**
- * The fault of a workspace for which the Platform API is not enabled.
+ * Makes the fault of a workspace without the Platform API.
  *
- * @param status which of the documented refusals: not authorized (403), not in the plan (402), not there (404)
+ * @param status the documented refusal: not authorized (403), not in the plan (402), or not found (404)
  */
 export function platformNotEnabled(status: 402 | 403 | 404 = 403): StatusFault {
-  if (status === 404) return asFault(refusals.noSuchRoute())
+  if (status === 404) return asFault(refusals.unknownRoute())
   if (status === 403) {
     const message = 'You are not authorized to perform this request'
     return asFault(new Refusal(403, reason('authorization_invalid', 'Unauthorized request', message)))

@@ -1,6 +1,6 @@
 /**
- * The provider's Backend API as an emulator, on its wire format exactly. It is stricter than the real one
- * about names and types of fields, so that a client's mistake is seen.
+ * An emulator of the provider's Backend API. It knows the endpoints, fields and parameters that the client
+ * uses, in the provider's format, and refuses every other one, so that a test sees a mistake of the client.
  *
  * @module
  */
@@ -13,14 +13,14 @@ import {
 } from '@org/core/testing'
 import { createInstance, type IdpInstance, type InstanceOptions } from './instance.ts'
 import { createOrganization, listOrganizations } from './organizations.ts'
-import { answer, refusals, withUndocumented } from './refusals.ts'
+import { refusals, respond, withUndocumented } from './refusals.ts'
 import { countUsers, listUsers } from './user-list.ts'
 import { createUser, deleteUser, getUser, mergeMetadata, updateUser } from './users.ts'
 import type { WireOrganization } from './wire-organization.ts'
 import type { WireUser } from './wire-user.ts'
 
-/** The version of the API that the emulator speaks: every request must name it. */
-export const apiVersion = '2026-05-12'
+/** The version of the API. Every request must name it. */
+const API_VERSION = '2026-05-12'
 
 /** Options of {@link createBackendApi}. */
 export interface BackendApiOptions {
@@ -32,20 +32,18 @@ export interface BackendApiOptions {
 
 /** One call of the Backend API. */
 export interface BackendApiCall extends EmulatorCall {
-  /** Whose key was sent; `undefined` where it is nobody's. */
+  /** The instance that the secret key belongs to; `undefined` for an unknown key. */
   instanceId: string | undefined
-  /** What was sent as `Clerk-API-Version`. */
-  apiVersion: string | undefined
 }
 
-/** A Backend API that lives in memory. */
+/** A Backend API in memory. */
 export interface BackendApi {
-  /** Works as a `fetch` in process, and as a handler for {@link serve}. Its paths begin with `/v1`. */
+  /** A `fetch` in process, and a handler for `serve`. Its paths begin with `/v1`. */
   fetch: typeof globalThis.fetch
   faults: Faults
-  /** The newest 10,000 calls, those that met a fault included, newest last. */
+  /** The newest 10,000 calls, including those that met a fault, newest last. */
   calls: BackendApiCall[]
-  /** The first instance: the only one, where nothing else is asked. */
+  /** The first instance. */
   instance: IdpInstance
   /** The users of the first instance. */
   users: Map<string, WireUser>
@@ -54,47 +52,43 @@ export interface BackendApi {
   /** All instances, by id. */
   instances: ReadonlyMap<string, IdpInstance>
   addInstance(options?: InstanceOptions): IdpInstance
-  /** Deletes an instance, with all that is in it. Its secret key is dead from then on. */
+  /** Deletes an instance, and so revokes its secret key. */
   removeInstance(id: string): void
-  /** @returns the instance that a secret key opens; none where the key is revoked or unknown */
+  /** @returns the instance of a secret key; `undefined` for an unknown or revoked key */
   findInstance(secretKey: string): IdpInstance | undefined
-  /** Answers a request that no fault prevents, for an emulator that stands in front. */
+  /** Responds without faults, for an emulator that serves this API under its own `fetch`. */
   handle(request: EmulatedRequest): Response
   /** Forgets all users, organizations, calls, faults and added instances, and restores the first settings. */
   reset(): void
 }
 
-/** What a route acts on. */
-interface Action {
+/** A request to one endpoint. */
+interface EndpointCall {
   instance: IdpInstance
   request: EmulatedRequest
-  /** The id in the path; empty where there is none. */
+  query: URLSearchParams
+  /** The id in the path, or an empty text. */
   id: string
   /** Unix milliseconds. */
   at: number
 }
 
-const routes: readonly [method: string, path: RegExp, act: (action: Action) => unknown][] = [
-  ['GET', /^\/v1\/users$/, ({ instance, request }) => listUsers(instance, request.url.searchParams)],
-  ['POST', /^\/v1\/users$/, ({ instance, request, at }) => createUser(instance, request, at)],
-  ['GET', /^\/v1\/users\/count$/, ({ instance, request }) => countUsers(instance, request.url.searchParams)],
-  ['GET', /^\/v1\/users\/([^/]+)$/, ({ instance, id }) => getUser(instance, id)],
+const endpoints = new Map<string, (call: EndpointCall) => unknown>([
+  ['GET /v1/users', ({ instance, query }) => listUsers(instance, query)],
+  ['POST /v1/users', ({ instance, request, at }) => createUser(instance, request, at)],
+  ['GET /v1/users/count', ({ instance, query }) => countUsers(instance, query)],
+  ['GET /v1/users/{id}', ({ instance, id }) => getUser(instance, id)],
+  ['PATCH /v1/users/{id}', ({ instance, id, request, at }) => updateUser(instance, id, request, at)],
+  ['DELETE /v1/users/{id}', ({ instance, id }) => deleteUser(instance, id)],
   [
-    'PATCH',
-    /^\/v1\/users\/([^/]+)$/,
-    ({ instance, id, request, at }) => updateUser(instance, id, request, at),
-  ],
-  ['DELETE', /^\/v1\/users\/([^/]+)$/, ({ instance, id }) => deleteUser(instance, id)],
-  [
-    'PATCH',
-    /^\/v1\/users\/([^/]+)\/metadata$/,
+    'PATCH /v1/users/{id}/metadata',
     ({ instance, id, request, at }) => mergeMetadata(instance, id, request, at),
   ],
-  ['GET', /^\/v1\/organizations$/, ({ instance, request }) => listOrganizations(instance, request)],
-  ['POST', /^\/v1\/organizations$/, ({ instance, request }) => createOrganization(instance, request)],
-  ['GET', /^\/v1\/instance$/, ({ instance }) => describeInstance(instance)],
-  ['GET', /^\/v1\/domains$/, ({ instance }) => describeDomains(instance)],
-]
+  ['GET /v1/organizations', ({ instance, query }) => listOrganizations(instance, query)],
+  ['POST /v1/organizations', ({ instance, request }) => createOrganization(instance, request)],
+  ['GET /v1/instance', ({ instance }) => describeInstance(instance)],
+  ['GET /v1/domains', ({ instance }) => describeDomains(instance)],
+])
 
 /**
  * Makes a Backend API.
@@ -104,7 +98,7 @@ const routes: readonly [method: string, path: RegExp, act: (action: Action) => u
  * const backend = createBackendApi()
  * backend.instance.createUsers(1_201)
  * backend.faults.add({ path: /^\/v1\/users/, ...rateLimited(7) })
- * const client = createIdp({ secretKey: backend.instance.secretKey, fetch: backend.fetch })
+ * const idp = createIdpClient({ secretKey: backend.instance.secretKey, fetch: backend.fetch })
  * ```
  */
 export function createBackendApi({
@@ -130,31 +124,30 @@ export function createBackendApi({
   }
 
   function handle(request: EmulatedRequest): Response {
-    return answer(() => {
+    return respond(() => {
       const token = readBearer(request.headers)
       if (token === undefined) throw refusals.noToken()
-      const opened = findInstance(token)
-      if (!opened) throw refusals.unknownSecretKey()
-      checkVersion(request.headers)
-      return act(opened, request)
+      const found = findInstance(token)
+      if (!found) throw refusals.unknownSecretKey()
+      const version = request.headers.get('clerk-api-version')
+      if (version !== API_VERSION) throw refusals.wrongVersion(version)
+      return callEndpoint(found, request)
     })
   }
 
-  function act(opened: IdpInstance, request: EmulatedRequest): unknown {
-    for (const [method, path, run] of routes) {
-      const match = method === request.method ? path.exec(request.url.pathname) : null
-      if (match) return run({ instance: opened, request, id: match[1] ?? '', at: now().getTime() })
-    }
-    throw refusals.noSuchRoute()
+  function callEndpoint(instance: IdpInstance, request: EmulatedRequest): unknown {
+    const { pathname, searchParams: query } = request.url
+    const id = /^\/v1\/users\/(?!count$)([^/]+)/.exec(pathname)?.[1] ?? ''
+    const path = id === '' ? pathname : pathname.replace(id, '{id}')
+    const endpoint = endpoints.get(`${request.method} ${path}`)
+    if (!endpoint) throw refusals.unknownRoute()
+    return endpoint({ instance, request, query, id, at: now().getTime() })
   }
 
   const { fetch, calls } = createEmulator({
     faults,
     handle,
-    details: ({ headers }) => ({
-      instanceId: findInstance(readBearer(headers) ?? '')?.id,
-      apiVersion: headers.get('clerk-api-version') ?? undefined,
-    }),
+    details: ({ headers }) => ({ instanceId: findInstance(readBearer(headers) ?? '')?.id }),
   })
 
   return {
@@ -181,25 +174,17 @@ export function createBackendApi({
   }
 }
 
-/** @returns the token of `Authorization: Bearer …`, where there is one */
+/** Reads the token of `Authorization: Bearer …`. */
 export function readBearer(headers: Headers): string | undefined {
   return /^Bearer ([^\s]+)$/.exec(headers.get('authorization') ?? '')?.[1]
 }
 
-function checkVersion(headers: Headers): void {
-  const version = headers.get('clerk-api-version')
-  if (version === apiVersion) return
-  const why = version === null ? 'the header Clerk-API-Version is missing' : `${version} is not supported`
-  throw refusals.wrongVersion(why)
-}
-
-function describeInstance({ id, environmentType, workspaceId }: IdpInstance): object {
+function describeInstance({ id, environmentType }: IdpInstance): object {
   return withUndocumented({
     object: 'instance',
     id,
     environment_type: environmentType,
     allowed_origins: null,
-    workspace_id: workspaceId,
   })
 }
 

@@ -1,13 +1,13 @@
 /**
- * Reads a JSON body by a schema, and refuses what does not fit as the provider does.
+ * Reads a JSON body by a schema, and refuses an invalid one as the provider does.
  *
  * @module
  */
 import type { EmulatedRequest } from '@org/core/testing'
 import type * as z from 'zod'
-import { parameterReason, Refusal, refusals, type WireError } from './refusals.ts'
+import { parameterReason, Refusal, refusals, unknownParameter, type WireError } from './refusals.ts'
 
-/** @throws {Refusal} 415, 400, or 422 with one reason per parameter */
+/** @throws {Refusal} 415, 400, or 422 with one error for each parameter */
 export function readBody<Schema extends z.ZodType>(
   { headers, text }: EmulatedRequest,
   schema: Schema,
@@ -17,7 +17,7 @@ export function readBody<Schema extends z.ZodType>(
   const body = parseObject(text)
   const parsed = schema.safeParse(body)
   if (parsed.success) return parsed.data
-  throw new Refusal(422, ...parsed.error.issues.flatMap((issue) => toReasons(issue, body)))
+  throw new Refusal(422, ...parsed.error.issues.flatMap((issue) => toErrors(issue, body)))
 }
 
 function parseObject(text: string): object {
@@ -25,12 +25,12 @@ function parseObject(text: string): object {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {
-    // Refused below, with everything else that is not an object.
+    // Refused below, like JSON that is not an object.
   }
   throw refusals.invalidBody()
 }
 
-function toReasons(issue: z.core.$ZodIssue, body: object): WireError[] {
+function toErrors(issue: z.core.$ZodIssue, body: object): WireError[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map(unknownParameter)
   const parameter = String(issue.path[0])
   if (!Object.hasOwn(body, parameter)) {
@@ -40,15 +40,5 @@ function toReasons(issue: z.core.$ZodIssue, body: object): WireError[] {
     const message = `\`${parameter}\` must be a \`${issue.expected}\`.`
     return [parameterReason('form_param_type_invalid', parameter, 'is invalid', message)]
   }
-  if (issue.code === 'invalid_format' && issue.format === 'datetime') {
-    const message = `${parameter} must contain a datetime specified in RFC3339 format (e.g. \`2022-10-20T10:00:27.645Z\`).`
-    return [parameterReason('form_param_invalid_time', parameter, 'invalid format', message)]
-  }
   return [parameterReason('form_param_value_invalid', parameter, 'is invalid', `${parameter} is invalid`)]
-}
-
-/** The reason of a parameter that the endpoint does not take. */
-export function unknownParameter(parameter: string): WireError {
-  const message = `${parameter} is not a valid parameter for this request.`
-  return parameterReason('form_param_unknown', parameter, 'is unknown', message)
 }

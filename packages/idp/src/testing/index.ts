@@ -1,20 +1,23 @@
 /**
- * The identity provider's Backend API as an emulator, for tests and the sandbox, and what an emulator of its
- * other APIs is made of.
+ * An emulator of the identity provider's Backend API, for tests and the sandbox, and its parts, from which
+ * `@org/idp-server/testing` builds an emulator of the Platform API.
  *
  * @module
  */
 export type { BackendApi, BackendApiCall, BackendApiOptions } from './backend-api.ts'
-export { apiVersion, createBackendApi, readBearer } from './backend-api.ts'
+export { createBackendApi, readBearer } from './backend-api.ts'
 export { readBody } from './body.ts'
-export type { WireDomain } from './domains.ts'
-export { buildDomain } from './domains.ts'
-export type { EnvironmentType, IdpInstance, InstanceOptions, InstanceSettings } from './instance.ts'
+export type {
+  EnvironmentType,
+  IdpInstance,
+  InstanceOptions,
+  InstanceSettings,
+  WireDomain,
+} from './instance.ts'
 export { publishableKeyOf } from './instance.ts'
 export { newId } from './random.ts'
 export type { WireError } from './refusals.ts'
 export {
-  answer,
   asFault,
   internalError,
   parameterReason,
@@ -22,16 +25,10 @@ export {
   rateLimited,
   reason,
   refusals,
+  respond,
   underMaintenance,
   withUndocumented,
 } from './refusals.ts'
 export type { NewUser } from './user-fields.ts'
 export type { NewOrganization, WireOrganization } from './wire-organization.ts'
-export type {
-  WireEmailAddress,
-  WireMetadata,
-  WirePhoneNumber,
-  WireUser,
-  WireVerification,
-  WireWallet,
-} from './wire-user.ts'
+export type { WireMetadata, WireUser } from './wire-user.ts'

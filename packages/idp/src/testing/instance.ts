@@ -1,41 +1,35 @@
 /**
- * An instance: one environment of an application, with its keys, its users and its organizations.
+ * An instance: one environment of an application, with its keys, users and organizations.
  *
  * @module
  */
-import { buildDomain, type WireDomain } from './domains.ts'
 import { newId, randomText } from './random.ts'
 import type { NewUser } from './user-fields.ts'
 import { buildOrganization, type NewOrganization, type WireOrganization } from './wire-organization.ts'
 import { buildUser, type WireUser } from './wire-user.ts'
 
-/** What an instance is for. */
+/** The environment of an instance. */
 export type EnvironmentType = 'development' | 'production'
 
-/** How an instance behaves; a test may change it while the emulator runs. */
+/** The behaviour of an instance. A test may change it at any time. */
 export interface InstanceSettings {
   /**
-   * Whether the secret key was revoked: every call with it is refused with 401.
+   * The provider refuses every call with the secret key, with 401.
    * @default false
    */
   secretKeyRevoked: boolean
   /**
-   * Whether a user needs a password, unless `skip_password_requirement` is sent.
+   * A new user needs a password, unless the call has `skip_password_requirement`.
    * @default false
    */
   passwordRequired: boolean
   /**
-   * Fields of users that the instance does not use, and refuses as unknown, for example `username`.
-   * @default []
-   */
-  disabledFields: readonly string[]
-  /**
-   * More users are refused with 403.
-   * @default undefined: as many as come
+   * The provider refuses more users than this, with 403.
+   * @default undefined: no limit
    */
   maxUsers: number | undefined
   /**
-   * Where false, organizations are refused with 403.
+   * If false, the provider refuses every call about organizations, with 403.
    * @default true
    */
   organizationsEnabled: boolean
@@ -44,19 +38,31 @@ export interface InstanceSettings {
 const defaultSettings: InstanceSettings = {
   secretKeyRevoked: false,
   passwordRequired: false,
-  disabledFields: [],
   maxUsers: undefined,
   organizationsEnabled: true,
 }
 
-/** Options of an instance: the settings to begin with, and what can't change later. */
+/** Options of an instance: its first settings, and its fixed properties. */
 export interface InstanceOptions extends Partial<InstanceSettings> {
   /** @default 'development' */
   environmentType?: EnvironmentType | undefined
-  /** @default `clerk.example.com` in production, else a new one such as `happy-cat-12.clerk.accounts.dev` */
+  /** @default `clerk.example.com` in production, else a random host such as `happy-cat-12.clerk.accounts.dev` */
   frontendHost?: string | undefined
-  /** @default a new one */
+  /** @default a random key */
   secretKey?: string | undefined
+}
+
+/** A domain of an instance in the provider's format. */
+export interface WireDomain {
+  object: 'domain'
+  id: string
+  name: string
+  is_satellite: boolean
+  /** `https://` and the frontend host. */
+  frontend_api_url: string
+  accounts_portal_url: string
+  proxy_url: null
+  development_origin: string
 }
 
 /** One instance. */
@@ -69,8 +75,6 @@ export interface IdpInstance {
   readonly publishableKey: string
   /** `sk_test_…` or `sk_live_…` */
   readonly secretKey: string
-  /** `org_…` */
-  readonly workspaceId: string
   readonly settings: InstanceSettings
   /** The primary domain first. */
   readonly domains: WireDomain[]
@@ -78,17 +82,17 @@ export interface IdpInstance {
   readonly users: Map<string, WireUser>
   /** By id, in the order of their creation. */
   readonly organizations: Map<string, WireOrganization>
-  /** The ids of the members, by the id of the organization. */
+  /** The ids of the members of each organization, by the id of the organization. */
   readonly members: Map<string, Set<string>>
-  /** Adds a user without any check. Without an address, it gets one. */
+  /** Adds a user without checks. A user without an address gets one. */
   createUser(fields?: NewUser): WireUser
-  /** Adds many users without any check: `user-1@example.com`, and so on. */
+  /** Adds users without checks: `user-1@example.com`, `user-2@example.com` and so on. */
   createUsers(count: number): WireUser[]
-  /** Adds an organization without any check. */
+  /** Adds an organization without checks. */
   createOrganization(fields?: Partial<NewOrganization>): WireOrganization
-  /** Adds many organizations without any check. */
+  /** Adds organizations without checks. */
   createOrganizations(count: number): WireOrganization[]
-  /** Forgets users, organizations and domains that were added, and restores the first settings. */
+  /** Forgets all users and organizations, and restores the first settings and domains. */
   reset(): void
 }
 
@@ -96,11 +100,13 @@ const prefixes = { development: 'test', production: 'live' } as const
 
 /** Makes an instance. */
 export function createInstance(options: InstanceOptions, now: () => Date): IdpInstance {
-  const { environmentType = 'development', frontendHost = newHost(environmentType) } = options
-  const prefix = prefixes[environmentType]
-  const { secretKey = `sk_${prefix}_${randomText(42)}` } = options
-  const first = readSettings(options)
-  const primary = buildDomain(frontendHost, environmentType)
+  const {
+    environmentType = 'development',
+    frontendHost = newHost(environmentType),
+    secretKey = `sk_${prefixes[environmentType]}_${randomText(42)}`,
+    ...settings
+  } = options
+  const first = { ...defaultSettings, ...settings }
   let usersMade = 0
   let organizationsMade = 0
 
@@ -110,9 +116,8 @@ export function createInstance(options: InstanceOptions, now: () => Date): IdpIn
     frontendHost,
     publishableKey: publishableKeyOf(frontendHost, environmentType),
     secretKey,
-    workspaceId: newId('org'),
     settings: { ...first },
-    domains: [primary],
+    domains: [buildDomain(frontendHost)],
     users: new Map(),
     organizations: new Map(),
     members: new Map(),
@@ -137,7 +142,7 @@ export function createInstance(options: InstanceOptions, now: () => Date): IdpIn
       instance.users.clear()
       instance.organizations.clear()
       instance.members.clear()
-      instance.domains.splice(0, instance.domains.length, primary)
+      instance.domains.splice(0, instance.domains.length, buildDomain(frontendHost))
       Object.assign(instance.settings, first)
       usersMade = 0
       organizationsMade = 0
@@ -146,26 +151,28 @@ export function createInstance(options: InstanceOptions, now: () => Date): IdpIn
   return instance
 }
 
-/** The publishable key of a frontend host: whoever has the one has the other. */
+/** Makes the publishable key of a frontend host. */
 export function publishableKeyOf(frontendHost: string, environmentType: EnvironmentType): string {
   return `pk_${prefixes[environmentType]}_${btoa(`${frontendHost}$`)}`
 }
 
-function readSettings({
-  environmentType: _type,
-  frontendHost: _host,
-  secretKey: _key,
-  ...settings
-}: InstanceOptions): InstanceSettings {
-  return { ...defaultSettings, ...settings }
+function buildDomain(frontendHost: string): WireDomain {
+  const name = frontendHost.replace(/^clerk\./, '').replace('.clerk.', '.')
+  return {
+    object: 'domain',
+    id: newId('dmn'),
+    name,
+    is_satellite: false,
+    frontend_api_url: `https://${frontendHost}`,
+    accounts_portal_url: `https://accounts.${name}`,
+    proxy_url: null,
+    development_origin: '',
+  }
 }
-
-const moods = ['happy', 'brave', 'calm', 'eager', 'fair', 'gentle', 'keen', 'lucky', 'proud', 'quick']
-const animals = ['cat', 'crab', 'dove', 'fox', 'hare', 'lion', 'mole', 'newt', 'otter', 'wren']
 
 function newHost(environmentType: EnvironmentType): string {
   if (environmentType === 'production') return 'clerk.example.com'
-  const [mood = 0, animal = 0, number = 0] = crypto.getRandomValues(new Uint32Array(3))
-  const name = `${moods[mood % moods.length]}-${animals[animal % animals.length]}-${number % 1_000_000}`
-  return `${name}.clerk.accounts.dev`
+  const animals = ['cat', 'crab', 'dove', 'fox', 'hare', 'lion', 'mole', 'newt', 'otter', 'wren']
+  const [animal = 0, number = 0] = crypto.getRandomValues(new Uint32Array(2))
+  return `happy-${animals[animal % animals.length]}-${number % 1_000_000}.clerk.accounts.dev`
 }

@@ -1,36 +1,38 @@
 /**
- * Query parameters that several lists share.
+ * The query parameters that the lists share.
  *
  * @module
  */
-import { parameterReason, Refusal, refusals } from './refusals.ts'
+import { Refusal, refusals, unknownParameter } from './refusals.ts'
 
-const LIMIT_MOST = 500
-const LIMIT_DEFAULT = 10
-const VALUES_MOST = 100
+const MAX_LIMIT = 500
+const DEFAULT_LIMIT = 10
 
-/** The part of a list that is asked for. */
-export interface Page {
-  limit: number
-  offset: number
+/**
+ * Refuses a parameter that the emulator does not have: to ignore a filter would answer with too much.
+ *
+ * @throws {Refusal} 422 that names each unknown parameter
+ */
+export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
+  const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new Refusal(422, ...unknown.map(unknownParameter))
 }
 
-/** @throws {Refusal} where the limit is not 1–500, or the offset is below 0 */
-export function readPage(query: URLSearchParams): Page {
-  const limit = readInteger(query, 'limit') ?? LIMIT_DEFAULT
-  if (limit < 1 || limit > LIMIT_MOST) throw refusals.wrongValue('limit', String(limit))
+/** @throws {Refusal} 422 unless the limit is from 1 to 500, and the offset at least 0 */
+export function readPage(query: URLSearchParams): { limit: number; offset: number } {
+  const limit = readInteger(query, 'limit') ?? DEFAULT_LIMIT
+  if (limit < 1 || limit > MAX_LIMIT) throw refusals.wrongValue('limit', String(limit))
   return { limit, offset: readInteger(query, 'offset') ?? 0 }
 }
 
-/** @throws {Refusal} where the parameter is there, and no whole number from 0 */
-export function readInteger(query: URLSearchParams, parameter: string): number | undefined {
+function readInteger(query: URLSearchParams, parameter: string): number | undefined {
   const text = query.get(parameter)
   if (text === null) return undefined
   if (!/^\d{1,15}$/.test(text)) throw refusals.wrongValue(parameter, text)
   return Number(text)
 }
 
-/** @throws {Refusal} where the parameter is there, and neither `true` nor `false` */
+/** @throws {Refusal} 422 for a value other than `true` and `false` */
 export function readBoolean(query: URLSearchParams, parameter: string): boolean | undefined {
   const text = query.get(parameter)
   if (text === null) return undefined
@@ -38,65 +40,35 @@ export function readBoolean(query: URLSearchParams, parameter: string): boolean 
   return text === 'true'
 }
 
-/**
- * The values of a repeated parameter: `email_address=a&email_address=b`.
- *
- * @throws {Refusal} where there are more than 100
- */
-export function readValues(query: URLSearchParams, parameter: string): string[] {
-  const values = query.getAll(parameter)
-  if (values.length <= VALUES_MOST) return values
-  const message = `${parameter} should not exceed ${VALUES_MOST} items.`
-  throw new Refusal(
-    422,
-    parameterReason('form_param_array_size_exceeded', parameter, 'exceeds maximum size', message),
-  )
-}
-
-/** Whether an item passes a repeated parameter whose values may begin with `+` or `-`. */
-export function readSigned(query: URLSearchParams, parameter: string): (has: Has) => boolean {
-  const values = readValues(query, parameter)
-  const wanted = values.filter((value) => !value.startsWith('-')).map(withoutSign)
-  const unwanted = values.filter((value) => value.startsWith('-')).map(withoutSign)
-  return (has) => (wanted.length === 0 || wanted.some(has)) && !unwanted.some(has)
-}
-
-type Has = (value: string) => boolean
-
-// A plus sign that was not encoded arrives as a space.
-function withoutSign(value: string): string {
-  return value.replace(/^[-+ ]/, '')
-}
-
-/** Which way a list is sorted. */
-export interface Order {
-  field: string
-  descending: boolean
-}
+/** Reads the value that a list is sorted by. */
+type SortKey<Item> = (item: Item) => string | number | null
 
 /**
- * The first `order_by`; without one, the newest come first.
+ * Sorts as `order_by` says, the newest first by default. Items without a value come last, and equal ones keep
+ * the order of their creation, or its reverse.
  *
- * @throws {Refusal} where the list can't be ordered so
+ * @throws {Refusal} 422 for an order that the list does not have
  */
-export function readOrder(query: URLSearchParams, fields: readonly string[]): Order {
-  const text = query.get('order_by') || '-created_at'
-  const field = withoutSign(text)
-  if (!fields.includes(field)) throw refusals.wrongValue('order_by', text)
-  return { field, descending: text.startsWith('-') }
-}
-
-/** Sorts by a key; items without one come last, and equal ones keep the order of their creation. */
-export function sortBy<Item>(
-  items: readonly Item[],
-  key: (item: Item) => string | number | null,
-  descending: boolean,
+export function sort<Item>(
+  items: Iterable<Item>,
+  query: URLSearchParams,
+  keys: Readonly<Record<string, SortKey<Item>>>,
 ): Item[] {
-  const sorted = items.toSorted((one, other) => compare(key(one), key(other)))
+  const { field, descending } = readOrder(query)
+  const key = Object.hasOwn(keys, field) ? keys[field] : undefined
+  if (!key) throw refusals.wrongValue('order_by', query.get('order_by') ?? '')
+  const sorted = [...items].sort((one, other) => compare(key(one), key(other)))
   if (!descending) return sorted
-  const empty = sorted.findIndex((item) => key(item) === null)
-  if (empty === -1) return sorted.reverse()
-  return [...sorted.slice(0, empty).reverse(), ...sorted.slice(empty)]
+  const filled = sorted.filter((item) => key(item) !== null)
+  const empty = sorted.filter((item) => key(item) === null)
+  return [...filled.reverse(), ...empty]
+}
+
+/** Reads `order_by`: a field, with `-` in front for descending. */
+export function readOrder(query: URLSearchParams): { field: string; descending: boolean } {
+  const text = query.get('order_by') || '-created_at'
+  // A plus sign that was not encoded arrives as a space.
+  return { field: text.replace(/^[-+ ]/, ''), descending: text.startsWith('-') }
 }
 
 function compare(one: string | number | null, other: string | number | null): number {

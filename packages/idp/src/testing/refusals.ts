@@ -1,12 +1,12 @@
 /**
- * The provider's refusals: its statuses and codes, in its words.
+ * The provider's error responses: its statuses, codes and words.
  *
- * @module
  * @see https://clerk.com/docs/guides/development/errors/backend-api
+ * @module
  */
 import type { StatusFault } from '@org/core/testing'
 
-/** One reason in a refusal. */
+/** One error of a response. */
 export interface WireError {
   code: string
   message: string
@@ -14,7 +14,7 @@ export interface WireError {
   meta?: Record<string, unknown>
 }
 
-/** Thrown where the provider refuses; {@link answer} makes the response of it. */
+/** The emulator throws a refusal, and {@link respond} turns it into the provider's error response. */
 export class Refusal extends Error {
   readonly status: number
   readonly errors: readonly WireError[]
@@ -27,12 +27,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Makes one reason. Without a long message, the short one stands for both. */
+/** Makes one error of a response. Without a long message, the short one is used for both. */
 export function reason(code: string, message: string, longMessage = message): WireError {
   return { code, message, long_message: longMessage }
 }
 
-/** Makes one reason that names the parameter at fault. */
+/** Makes an error that names the parameter at fault. */
 export function parameterReason(
   code: string,
   parameter: string,
@@ -42,23 +42,24 @@ export function parameterReason(
   return { ...reason(code, message, longMessage), meta: { param_name: parameter } }
 }
 
-/** What is refused in every part of the provider's API. */
+/** The refusals that several endpoints share. */
 export const refusals = {
   noToken: () => {
     const message = 'Invalid Authorization header format'
-    const wanted = `${message}. Must be 'Bearer <YOUR_API_KEY>'`
-    return new Refusal(401, reason('authorization_header_format_invalid', message, wanted))
+    const expected = `${message}. Must be 'Bearer <YOUR_API_KEY>'`
+    return new Refusal(401, reason('authorization_header_format_invalid', message, expected))
   },
   unknownSecretKey: () => {
     const message =
       'The provided Clerk Secret Key is invalid. Make sure that your Clerk Secret Key is correct.'
     return new Refusal(401, reason('clerk_key_invalid', message))
   },
-  wrongVersion: (why: string) => {
+  wrongVersion: (version: string | null) => {
+    const why = version === null ? 'the header Clerk-API-Version is missing' : `${version} is not supported`
     const message = `Invalid Clerk API version: ${why}`
     return new Refusal(400, reason('api_version_invalid', 'Invalid API version', message))
   },
-  noSuchRoute: () => {
+  unknownRoute: () => {
     return new Refusal(404, reason('resource_not_found', 'URL not found', 'The URL was not found'))
   },
   notFound: (longMessage: string) => {
@@ -72,39 +73,35 @@ export const refusals = {
     const message = 'The request body is invalid. Please consult the API documentation for more information.'
     return new Refusal(400, reason('request_body_invalid', 'Request body invalid', message))
   },
+  /** 422 for one parameter. */
+  parameter: (code: string, parameter: string, message: string, longMessage?: string) => {
+    return new Refusal(422, parameterReason(code, parameter, message, longMessage))
+  },
   wrongValue: (parameter: string, value: string) => {
     const message = `${value} does not match one of the allowed values for parameter ${parameter}`
-    return new Refusal(422, parameterReason('form_param_value_invalid', parameter, 'is invalid', message))
+    return refusals.parameter('form_param_value_invalid', parameter, 'is invalid', message)
   },
   wrongFormat: (parameter: string, longMessage: string) => {
-    return new Refusal(
-      422,
-      parameterReason('form_param_format_invalid', parameter, 'is invalid', longMessage),
-    )
+    return refusals.parameter('form_param_format_invalid', parameter, 'is invalid', longMessage)
   },
   taken: (parameter: string) => {
     const message = `That ${parameter.replaceAll('_', ' ')} is taken. Please try another.`
-    return new Refusal(422, parameterReason('form_identifier_exists', parameter, message))
-  },
-  missingResource: (parameter: string) => {
-    const message = `The resource associated with the supplied ${parameter} was not found.`
-    return new Refusal(422, parameterReason('form_resource_not_found', parameter, 'is missing', message))
-  },
-  notTogether: (parameter: string, other: string) => {
-    const message = `\`${parameter}\` isn't allowed when \`${other}\` is present.`
-    return new Refusal(
-      422,
-      parameterReason('form_conditional_param_disallowed', parameter, 'is not allowed', message),
-    )
+    return refusals.parameter('form_identifier_exists', parameter, message)
   },
 } as const
 
-/** Answers with what is returned, and with a thrown {@link Refusal} as the provider does. */
-export function answer(act: () => unknown): Response {
+/** Makes the error of a parameter that the endpoint does not have. */
+export function unknownParameter(parameter: string): WireError {
+  const message = `${parameter} is not a valid parameter for this request.`
+  return parameterReason('form_param_unknown', parameter, 'is unknown', message)
+}
+
+/** Responds with the result as JSON, or with the error response of a thrown {@link Refusal}. */
+export function respond(handle: () => unknown): Response {
   const traceId = crypto.randomUUID().replaceAll('-', '')
   const headers = { 'x-clerk-trace-id': traceId }
   try {
-    return Response.json(act(), { headers })
+    return Response.json(handle(), { headers })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return Response.json(errorBody(error, traceId), { status: error.status, headers })
@@ -115,7 +112,7 @@ function errorBody({ errors }: Refusal, traceId: string): object {
   return { errors, clerk_trace_id: traceId }
 }
 
-/** A fault that answers with a refusal, for `faults.add({ path, ...asFault(refusal) })`. */
+/** Makes a fault that responds with a refusal, for `faults.add({ path, ...asFault(refusal) })`. */
 export function asFault(refusal: Refusal, headers: Record<string, string> = {}): StatusFault {
   return { status: refusal.status, headers, body: errorBody(refusal, '5e1f0c2d4b6a79880f1e2d3c4b5a6978') }
 }
@@ -123,17 +120,14 @@ export function asFault(refusal: Refusal, headers: Record<string, string> = {}):
 /**
  * The fault of too many requests.
  *
- * @param retryAfterSeconds is sent as `Retry-After`
+ * @param retryAfterSeconds the value of `Retry-After`
  */
 export function rateLimited(retryAfterSeconds: number): StatusFault {
-  const refusal = new Refusal(
-    429,
-    reason('too_many_requests', 'Too many requests', 'Too many requests, retry later'),
-  )
-  return asFault(refusal, { 'retry-after': String(retryAfterSeconds) })
+  const error = reason('too_many_requests', 'Too many requests', 'Too many requests, retry later')
+  return asFault(new Refusal(429, error), { 'retry-after': String(retryAfterSeconds) })
 }
 
-/** The fault of an error on the provider's side. */
+/** The fault of an internal error of the provider. */
 export function internalError(): StatusFault {
   const message =
     "There was an internal error on our servers. We've been notified and are working on fixing it."
@@ -149,10 +143,10 @@ export function underMaintenance(): StatusFault {
   return asFault(new Refusal(503, reason('maintenance_mode', 'System under maintenance', message)))
 }
 
-/** Fields that no document names: clients must not mind them. */
+/** Fields that the provider does not document. Clients must ignore them. */
 const undocumented = { emulated: true, emulated_later: null }
 
-/** Adds what a newer version of the provider might add. */
+/** Adds fields that a newer version of the provider might add. */
 export function withUndocumented<Body extends object>(body: Body): Body & typeof undocumented {
   return { ...body, ...undocumented }
 }

@@ -1,37 +1,63 @@
 /**
- * The endpoints of one user.
+ * The endpoints of one user, with the provider's checks.
  *
  * @module
  */
 import type { EmulatedRequest } from '@org/core/testing'
 import { readBody } from './body.ts'
 import type { IdpInstance } from './instance.ts'
-import { refusals, withUndocumented } from './refusals.ts'
-import { checkNewUser, checkUserChange } from './user-checks.ts'
-import { newUserFields, type UserChange, userChangeFields, userMetadataFields } from './user-fields.ts'
-import { buildUser, toMilliseconds, type WireMetadata, type WireUser } from './wire-user.ts'
+import { Refusal, reason, refusals, withUndocumented } from './refusals.ts'
+import {
+  type NewUser,
+  newUserFields,
+  type UserChange,
+  userChangeFields,
+  userMetadataFields,
+} from './user-fields.ts'
+import { buildUser, type WireMetadata, type WireUser } from './wire-user.ts'
+
+const leakedPasswords = new Set(['password', 'password1', 'password123', '12345678', '123456789', 'qwertyui'])
 
 /** `POST /users` */
 export function createUser(instance: IdpInstance, request: EmulatedRequest, at: number): object {
   const fields = readBody(request, newUserFields)
-  checkNewUser(fields, instance)
+  checkIdentifiers(fields)
+  checkCredentials(fields)
+  checkComplete(fields, instance)
+  checkUnique(fields, instance)
+  const { maxUsers } = instance.settings
+  if (maxUsers !== undefined && instance.users.size >= maxUsers) {
+    const message = `You have reached your limit of ${maxUsers} users.`
+    throw new Refusal(403, reason('user_quota_exceeded', 'user quota exceeded', message))
+  }
   const user = buildUser(fields, at)
   instance.users.set(user.id, user)
-  return describeUser(user)
+  return withUndocumented(user)
 }
 
 /** `GET /users/{id}` */
 export function getUser(instance: IdpInstance, id: string): object {
-  return describeUser(findUser(instance, id))
+  return withUndocumented(findUser(instance, id))
 }
 
 /** `PATCH /users/{id}` */
 export function updateUser(instance: IdpInstance, id: string, request: EmulatedRequest, at: number): object {
   const user = findUser(instance, id)
-  const fields = readBody(request, userChangeFields)
-  checkUserChange(fields, instance, user)
-  change(user, fields, at)
-  return describeUser(user)
+  const { password, username, skip_password_checks, ...fields } = readBody(request, userChangeFields)
+  checkCredentials({ password, username, skip_password_checks })
+  if (skip_password_checks && !password) {
+    const message = '`password` is required when `skip_password_checks` is present.'
+    throw refusals.parameter('form_conditional_param_missing', 'password', 'is missing', message)
+  }
+  checkUnique({ username, ...fields }, instance, user)
+  for (const name of ['external_id', 'first_name', 'last_name'] as const) {
+    const value = fields[name]
+    if (value !== undefined) user[name] = value
+  }
+  if (username !== undefined) user.username = username?.toLowerCase() || null
+  if (password) Object.assign(user, { password_enabled: true, password_last_updated_at: at })
+  user.updated_at = at
+  return withUndocumented(user)
 }
 
 /** `PATCH /users/{id}/metadata` */
@@ -43,11 +69,11 @@ export function mergeMetadata(
 ): object {
   const user = findUser(instance, id)
   const fields = readBody(request, userMetadataFields)
-  user.public_metadata = merge(user.public_metadata, fields.public_metadata ?? {})
-  user.private_metadata = merge(user.private_metadata ?? {}, fields.private_metadata ?? {})
-  user.unsafe_metadata = merge(user.unsafe_metadata, fields.unsafe_metadata ?? {})
+  for (const name of ['public_metadata', 'private_metadata', 'unsafe_metadata'] as const) {
+    user[name] = merge(user[name], fields[name] ?? {})
+  }
   user.updated_at = at
-  return describeUser(user)
+  return withUndocumented(user)
 }
 
 /** `DELETE /users/{id}` */
@@ -58,42 +84,81 @@ export function deleteUser(instance: IdpInstance, id: string): object {
   return withUndocumented({ object: 'user', id, deleted: true })
 }
 
-/** A user, as it is answered. */
-export function describeUser(user: WireUser): object {
-  return withUndocumented(user)
-}
-
 function findUser({ users }: IdpInstance, id: string): WireUser {
   const user = users.get(id)
   if (!user) throw refusals.notFound(`No user was found with id ${id}`)
   return user
 }
 
-// Every field of the kept user that a change may set, where the names are the same.
-const plainFields = [
-  'external_id',
-  'first_name',
-  'last_name',
-  'locale',
-  'primary_email_address_id',
-  'primary_phone_number_id',
-  'primary_web3_wallet_id',
-  'create_organizations_limit',
-] as const
-const flags = ['delete_self_enabled', 'create_organization_enabled', 'bypass_client_trust'] as const
-
-function change(user: WireUser, fields: UserChange, at: number): void {
-  for (const name of plainFields)
-    Object.assign(user, fields[name] === undefined ? {} : { [name]: fields[name] })
-  for (const name of flags) user[name] = fields[name] ?? user[name]
-  if (fields.username !== undefined) user.username = fields.username?.toLowerCase() || null
-  if (fields.password || fields.password_digest) {
-    user.password_enabled = true
-    user.password_last_updated_at = at
+function checkIdentifiers({ email_address = [], phone_number = [] }: NewUser): void {
+  const isAddress = (text: string) => /^[^\s@<>"(),:;[\]\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text)
+  if (!email_address.every(isAddress)) {
+    throw refusals.wrongFormat('email_address', 'email_address must be a valid email address.')
   }
-  user.legal_accepted_at = toMilliseconds(fields.legal_accepted_at) ?? user.legal_accepted_at
-  user.created_at = toMilliseconds(fields.created_at) ?? user.created_at
-  user.updated_at = at
+  if (!phone_number.every((text) => /^\+[1-9]\d{6,14}$/.test(text))) {
+    const message = 'phone_number must be a valid phone number according to E.164 international standard.'
+    throw refusals.wrongFormat('phone_number', message)
+  }
+}
+
+function checkCredentials({ username, password, skip_password_checks }: UserChange): void {
+  if (username && !/^(?=.*\D)[\w-]{4,64}$/.test(username)) {
+    const message = "Username can only contain letters, numbers and '_' or '-'."
+    throw refusals.parameter('form_username_invalid_character', 'username', message)
+  }
+  if (!password || skip_password_checks) return
+  if (password.length < 8) {
+    const message = 'Passwords must be 8 characters or more.'
+    throw refusals.parameter('form_password_length_too_short', 'password', message)
+  }
+  if (leakedPasswords.has(password.toLowerCase())) {
+    const message =
+      'Password has been found in an online data breach. For account safety, please use a different password.'
+    throw refusals.parameter('form_password_pwned', 'password', message)
+  }
+}
+
+function checkComplete(fields: NewUser, { settings }: IdpInstance): void {
+  const isIdentified = fields.email_address?.length || fields.phone_number?.length || fields.username
+  const hasPassword = fields.password || fields.skip_password_requirement || !settings.passwordRequired
+  const missing = [...(isIdentified ? [] : ['email_address']), ...(hasPassword ? [] : ['password'])]
+  if (missing.length === 0) return
+  const message = `${JSON.stringify(missing)} data doesn't match user requirements set for this instance`
+  const error = { ...reason('form_data_missing', 'missing data', message), meta: { param_names: missing } }
+  throw new Refusal(422, error)
+}
+
+function checkUnique(fields: NewUser & UserChange, { users }: IdpInstance, self?: WireUser): void {
+  const wanted = identifiersOf({
+    email_address: fields.email_address?.map((address) => address.toLowerCase()),
+    phone_number: fields.phone_number,
+    username: fields.username?.toLowerCase(),
+    external_id: fields.external_id,
+  })
+  const others = [...users.values()].filter((user) => user !== self)
+  const owned = new Set(
+    others.flatMap(({ email_addresses, phone_numbers, username, external_id }) =>
+      identifiersOf({
+        email_address: email_addresses.map(({ email_address }) => email_address),
+        phone_number: phone_numbers.map(({ phone_number }) => phone_number),
+        username,
+        external_id,
+      }).map(String),
+    ),
+  )
+  for (const identifier of wanted) {
+    if (owned.has(String(identifier))) throw refusals.taken(identifier[0])
+    owned.add(String(identifier))
+  }
+}
+
+/** The identifiers that no two users of an instance share, each with the name of its field. */
+function identifiersOf(
+  fields: Record<string, string | readonly string[] | null | undefined>,
+): [field: string, value: string][] {
+  return Object.entries(fields).flatMap(([field, values]) =>
+    [values ?? []].flat().flatMap((value): [string, string][] => (value ? [[field, value]] : [])),
+  )
 }
 
 /** Merges at every depth; `null` removes a key. */

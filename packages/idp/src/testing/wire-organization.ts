@@ -1,28 +1,26 @@
 /**
- * An organization as the provider keeps and answers it.
+ * An organization in the provider's format.
  *
  * @module
  */
 import * as z from 'zod'
 import { newId } from './random.ts'
 import { metadata } from './user-fields.ts'
-import { toMilliseconds, type WireMetadata } from './wire-user.ts'
+import type { WireMetadata } from './wire-user.ts'
 
-const MEMBERSHIPS_DEFAULT = 5
+const DEFAULT_MEMBERSHIPS = 5
 
-/** `POST /organizations` */
+/** The body of `POST /organizations`, as far as the client uses it. The emulator refuses every other field. */
 export const newOrganizationFields = z.strictObject({
   name: z.string(),
-  created_by: z.string().nullable().optional(),
-  private_metadata: metadata.nullable().optional(),
-  public_metadata: metadata.nullable().optional(),
-  slug: z.string().nullable().optional(),
-  max_allowed_memberships: z.int().min(0).nullable().optional(),
-  created_at: z.iso.datetime({ offset: true }).nullable().optional(),
-  role_set_key: z.string().nullable().optional(),
+  slug: z.string().optional(),
+  created_by: z.string().optional(),
+  max_allowed_memberships: z.int().min(0).optional(),
+  public_metadata: metadata.optional(),
+  private_metadata: metadata.optional(),
 })
 
-/** What an organization is created of. */
+/** The fields of a new organization. */
 export type NewOrganization = z.output<typeof newOrganizationFields>
 
 /** An organization, without the number of its members. Times are Unix milliseconds. */
@@ -37,15 +35,15 @@ export interface WireOrganization {
   admin_delete_enabled: boolean
   public_metadata: WireMetadata
   private_metadata: WireMetadata
-  /** Absent where no one is known. */
+  /** Absent if the provider does not know the creator. */
   created_by?: string
   created_at: number
   updated_at: number
-  role_set_key: string | null
+  role_set_key: null
 }
 
 /**
- * Makes an organization of the fields of a create, unchecked.
+ * Makes an organization from the fields of a create, without checks.
  *
  * @param at Unix milliseconds
  */
@@ -57,13 +55,13 @@ export function buildOrganization(fields: NewOrganization & { slug: string }, at
     slug: fields.slug,
     image_url: 'https://img.idp.invalid/default',
     has_image: false,
-    max_allowed_memberships: fields.max_allowed_memberships ?? MEMBERSHIPS_DEFAULT,
+    max_allowed_memberships: fields.max_allowed_memberships ?? DEFAULT_MEMBERSHIPS,
     admin_delete_enabled: true,
     public_metadata: fields.public_metadata ?? {},
     private_metadata: fields.private_metadata ?? {},
     ...(fields.created_by ? { created_by: fields.created_by } : {}),
-    created_at: toMilliseconds(fields.created_at) ?? at,
+    created_at: at,
     updated_at: at,
-    role_set_key: fields.role_set_key ?? null,
+    role_set_key: null,
   }
 }
