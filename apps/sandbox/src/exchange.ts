@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { LogLevel } from '@org/core'
+import type { LogLevel } from '@org/core/internal'
 
 /** The names and values of a message’s headers. */
 export type HeaderList = readonly (readonly [name: string, value: string])[]

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createRedactor, type Redactor } from '@org/core'
+import { createRedactor, type Redactor } from '@org/core/internal'
 
 const MASK = '[redacted]'
 const SECRET_FIELD = /token|secret|password|api_?key/i

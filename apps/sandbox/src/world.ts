@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type PlatformEvent, platformEvent } from '@org/core'
+import { type PlatformEvent } from '@org/core'
+import { platformEvent } from '@org/core/internal'
 import { createPlatformEmulator, deliver, type PlatformEmulator, type Served, serve } from '@org/core/testing'
 import { createHost, readConfig } from '@org/server'
 import { type StartHost, startElsewhere } from './elsewhere.ts'

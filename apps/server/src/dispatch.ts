@@ -4,14 +4,14 @@
  *
  * @module
  */
-import type { CallInit } from '@org/core'
+import type { OutboundInit } from '@org/core/internal'
 import type { Dispatcher } from 'undici'
 
 /** What a server is told that a call comes from; some refuse calls that say nothing. */
 const USER_AGENT = 'integration-host'
 
 /**
- * Makes a `fetch` that sends through `dispatcher`, does not follow redirects, and calls {@link CallInit.ensureHeld}
+ * Makes a `fetch` that sends through `dispatcher`, does not follow redirects, and calls {@link OutboundInit.ensureHeld}
  * right before the first byte is written.
  */
 export function fetchThrough(dispatcher: Dispatcher): typeof fetch {
@@ -73,13 +73,13 @@ export function fetchThrough(dispatcher: Dispatcher): typeof fetch {
   }
 }
 
-type Call = Pick<CallInit, 'ensureHeld'> &
+type Call = Pick<OutboundInit, 'ensureHeld'> &
   Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'> & {
     url: string
     signal: AbortSignal | null | undefined
   }
 
-async function readCall(input: string | URL | Request, init: CallInit = {}): Promise<Call> {
+async function readCall(input: string | URL | Request, init: OutboundInit = {}): Promise<Call> {
   const { ensureHeld } = init
   if (input instanceof Request || (init.body != null && typeof init.body !== 'string')) {
     const request = new Request(input, init)

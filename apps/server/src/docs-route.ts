@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OpenApiDocument } from '@org/core'
+import type { OpenApiDocument } from '@org/core/internal'
 import * as z from 'zod'
 import { renderPage } from './docs/page.ts'
 import { ORIGIN } from './docs/parts.ts'

@@ -3,15 +3,8 @@
  *
  * @module
  */
-import {
-  type DeliveryStore,
-  explainDelivery,
-  explanationSchema,
-  type IntegrationDefinition,
-  IntegrationError,
-  type Redactor,
-  type Verify,
-} from '@org/core'
+import { type DeliveryStore, type IntegrationDefinition, IntegrationError, type Verify } from '@org/core'
+import { readDeliveryStatus, deliveryStatusSchema, type Redactor } from '@org/core/internal'
 import * as z from 'zod'
 import { type Route, unstored } from './routes.ts'
 
@@ -32,7 +25,7 @@ const NO_BODY = new Uint8Array()
 export function createExplainRoute({ verify, ...known }: ExplainRouteOptions): Route {
   return {
     path: '/deliveries/{id}',
-    operationId: 'explainDelivery',
+    operationId: 'readDeliveryStatus',
     summary: 'What became of a delivery',
     description:
       'What is recorded: how far the work is, what it was answered, and what the same event would do if it were delivered again. The answer’s words are sealed. The signed webhook-id must be the id that is asked for; the signed body is empty.',
@@ -51,7 +44,7 @@ export function createExplainRoute({ verify, ...known }: ExplainRouteOptions): R
     answers: {
       200: {
         description: 'What is recorded of it, on each route that knows it.',
-        schema: z.object({ id: z.string(), records: z.array(explanationSchema) }),
+        schema: z.object({ id: z.string(), records: z.array(deliveryStatusSchema) }),
       },
     },
     async handle(context) {
@@ -74,9 +67,9 @@ export function createExplainRoute({ verify, ...known }: ExplainRouteOptions): R
   }
 }
 
-async function read(options: Parameters<typeof explainDelivery>[0]) {
+async function read(options: Parameters<typeof readDeliveryStatus>[0]) {
   try {
-    return await explainDelivery(options)
+    return await readDeliveryStatus(options)
   } catch (cause) {
     throw new IntegrationError('overloaded', 'The delivery store can’t be reached.', { retryAfter: 5, cause })
   }

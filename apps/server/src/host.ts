@@ -3,19 +3,8 @@
  *
  * @module
  */
-import {
-  createGate,
-  createJsonLogger,
-  createRedactor,
-  createVerifier,
-  type DeliveryStore,
-  type Egress,
-  type Hmac,
-  type Logger,
-  memoryStore,
-  type Platform,
-  type WebhookHandler,
-} from '@org/core'
+import { createJsonLogger, createVerifier, type DeliveryStore, type Egress, type Logger, memoryStore, type Platform, type WebhookHandler } from '@org/core'
+import { createConcurrencyLimit, createRedactor, type Hmac } from '@org/core/internal'
 import { createPlatformClient } from '@org/platform-client'
 import { createApp } from './app.ts'
 import { type Circuits, countCircuits, withBreaker } from './breaker.ts'
@@ -54,7 +43,7 @@ export interface HostOptions {
   /** @default Web Crypto */
   hmac?: Hmac
   /** Whether the runtime holds bodies to the length that was announced. */
-  lengthHolds?: boolean
+  trustContentLength?: boolean
   /**
    * Shown at `GET /metrics`; `false` where the host is one of many that come and go, and tell of themselves alone.
    * @default those of the host, without those of a process
@@ -87,7 +76,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const store = onlooker ? watchStore(ownStore, onlooker) : ownStore
   const secrets = config.webhookSecrets
   const verify = secrets.length > 0 ? createVerifier({ secrets, hmac: options.hmac }) : undefined
-  const gate = createGate(MAX_IN_FLIGHT)
+  const gate = createConcurrencyLimit(MAX_IN_FLIGHT)
   const circuits = new Map<string, Circuits[]>()
 
   /** A breaker for each integration, so that one provider that is down costs the others nothing. */
@@ -117,7 +106,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     gate,
     logger,
     bodyLimit: config.bodyLimit,
-    lengthHolds: options.lengthHolds,
+    trustContentLength: options.trustContentLength,
     timeoutMs: config.requestTimeoutMs,
     leaseMs: options.leaseMs,
   }

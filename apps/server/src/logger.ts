@@ -1,4 +1,5 @@
-import { createRedactor, escapeInvisible, type Logger } from '@org/core'
+import { type Logger } from '@org/core'
+import { createRedactor, escapeInvisible } from '@org/core/internal'
 import { pino } from 'pino'
 
 /**

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { RouteDescription } from '@org/core'
+import type { RouteDescription } from '@org/core/internal'
 import type { Context, Hono } from 'hono'
 
 /** A route that is read: what the document says of it, and what it answers. */

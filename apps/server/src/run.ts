@@ -71,7 +71,7 @@ export async function run(
     ),
     tracing,
     ...onNode(config),
-    lengthHolds: true,
+    trustContentLength: true,
   })
   const server = serve({ fetch: host.fetch, port: config.port, serverOptions: SLOW_CLIENTS }, ({ port }) => {
     logger('info', `Listening on http://localhost:${port}`, { port })

@@ -17,7 +17,8 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
-import { createRedactor, type EventRecord, type Logger } from '@org/core'
+import { type EventRecord, type Logger } from '@org/core'
+import { createRedactor } from '@org/core/internal'
 import packageJson from '../package.json' with { type: 'json' }
 import { type Call, failureOf, type HttpCall, type Onlooker } from './onlooker.ts'
 

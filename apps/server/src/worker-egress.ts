@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type Egress, namedHostsOnly } from '@org/core'
+import { type Egress } from '@org/core'
+import { namedHostsOnly } from '@org/core/internal'
 import { createEgressRule, type EgressRuleOptions } from './egress-rule.ts'
 
 /**

@@ -2,7 +2,7 @@
  * The host held to its own OpenAPI document: whatever it answers must be what the document says, for the event
  * that it was sent.
  */
-import type { DescribedEvent, OpenApiDocument } from '@org/core'
+import type { DescribedEvent, OpenApiDocument } from '@org/core/internal'
 import { type DeliverOptions, deliver } from '@org/core/testing'
 import { createValidator } from '@org/openapi-checks/validate'
 import { integrations } from '../src/integrations.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { errorCodes } from '@org/core'
+import { errorCodes } from '@org/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { calling, mail, mailDeployment, type Series, startMeasured } from './measured.ts'

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, type RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { CallInit } from '@org/core'
+import type { OutboundInit } from '@org/core/internal'
 import { Agent } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fetchThrough } from '../src/dispatch.ts'
@@ -58,7 +58,7 @@ describe('the transport of a Node host', () => {
     subscribe('undici:client:connected', onConnected)
     onTestFinished(() => void unsubscribe('undici:client:connected', onConnected))
     const refusal = new Error('The claim was lost.')
-    const init: CallInit = {
+    const init: OutboundInit = {
       method: 'POST',
       body: '{}',
       ensureHeld() {

@@ -2,7 +2,8 @@
  * Requests that nobody should send, and what must hold whatever is answered. Shared by the test, and by the long
  * run by hand (`pnpm fuzz`).
  */
-import { eventNames, problemSchema, sign } from '@org/core'
+import { sign } from '@org/core'
+import { eventNames, problemSchema } from '@org/core/internal'
 import * as fc from 'fast-check'
 import { createWorld, credentials } from './hosted.ts'
 

@@ -1,4 +1,4 @@
-import type { CallInit } from '@org/core'
+import type { OutboundInit } from '@org/core/internal'
 import { describe, expect, it } from 'vitest'
 import { type Call, failureOf, type HttpCall, type Onlooker, together, watchFetch } from '../src/onlooker.ts'
 
@@ -26,10 +26,10 @@ function createOnlooker(name: string, seen: string[], headers: Record<string, st
 const toPlatform = (call: HttpCall): Call => ({ to: 'platform-api', ...call })
 
 /** What left, behind a watched `fetch`. */
-async function send(onlooker: Onlooker, input: string | Request, init?: CallInit) {
-  const left: { input: unknown; init: CallInit | undefined }[] = []
+async function send(onlooker: Onlooker, input: string | Request, init?: OutboundInit) {
+  const left: { input: unknown; init: OutboundInit | undefined }[] = []
   const watched = watchFetch(
-    async (...given: [unknown, CallInit?]) => {
+    async (...given: [unknown, OutboundInit?]) => {
       left.push({ input: given[0], init: given[1] })
       return new Response(null, { status: 429 })
     },

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { explanationSchema } from '@org/core'
+import { deliveryStatusSchema } from '@org/core/internal'
 import { serve } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
@@ -12,7 +12,7 @@ const page = readFileSync(new URL('../../../docs/signals.md', import.meta.url), 
 const blocks = (language: string) =>
   [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text)
 const command = blocks('sh').find((text) => text.includes('/deliveries/')) ?? ''
-const explained = z.object({ id: z.string(), records: z.array(explanationSchema) })
+const explained = z.object({ id: z.string(), records: z.array(deliveryStatusSchema) })
 
 const hasTools = ['bash', 'curl', 'openssl', 'od'].every(
   (tool) => spawnSync(tool, ['--version']).error === undefined,

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type DeliveryStore, type HandlerContext, type Json, memoryStore } from '../src/index.ts'
+import { type DeliveryStore, type HandlerContext, memoryStore } from '../src/index.ts'
+import type { Json } from '../src/internal.ts'
 import { deliver } from '../src/testing/index.ts'
 import { calling, created, createHost, deleted, type ExampleSettings, type ProviderCall } from './example.ts'
 import { gate } from './gate.ts'
@@ -128,7 +129,7 @@ describe('a holder that vanished in the middle of its work', () => {
 describe('the intent to change something', () => {
   const request =
     (method: string) =>
-    async (_: ProviderCall, { fetch }: HandlerContext<ExampleSettings>) => {
+    async (_: ProviderCall, { fetch }: HandlerContext) => {
       await fetch('http://provider.test', { method })
     }
 

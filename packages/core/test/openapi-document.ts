@@ -2,7 +2,8 @@
  * What the tests of the OpenAPI document share: an integration with almost nothing, and a way to its schemas.
  */
 import * as z from 'zod'
-import { defineIntegration, type JsonSchema, type OpenApiDocument } from '../src/index.ts'
+import { defineIntegration } from '../src/index.ts'
+import type { JsonSchema, OpenApiDocument } from '../src/internal.ts'
 
 export const bare = defineIntegration({
   name: 'elsewhere',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { errorCodes, eventNames, type OpenApiDocument, secret, toOpenApi } from '../src/index.ts'
+import { secret } from '../src/index.ts'
+import { errorCodes, eventNames, type OpenApiDocument, toOpenApi } from '../src/internal.ts'
 import { greeter } from './example.ts'
 import { bare, info, schemaOf } from './openapi-document.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { IntegrationError, type Json, memoryStore } from '../src/index.ts'
+import { IntegrationError, memoryStore } from '../src/index.ts'
+import type { Json } from '../src/internal.ts'
 import { deliver } from '../src/testing/index.ts'
 import { calling, created, createHost, deleted } from './example.ts'
 

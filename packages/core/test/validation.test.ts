@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { fieldErrors, functionArguments, suggestion } from '../src/index.ts'
+import { functionArguments } from '../src/index.ts'
+import { fieldErrors, suggestion } from '../src/internal.ts'
 
 const message = functionArguments({
   to: z.union([z.string(), z.array(z.string())]),

@@ -5,10 +5,10 @@
  * @module
  */
 import { IntegrationError } from '@org/core/errors'
-import { createHttpClient, type HttpRequest } from '@org/core/http'
+import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
 import type { Environment } from '@org/idp'
 import * as z from 'zod'
-import { callError, invalidResponse, missingToken } from './errors.ts'
+import { idpPlatformProvider } from './errors.ts'
 import { type Application, wireApplication, wireDeleted } from './wire.ts'
 
 const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
@@ -31,17 +31,6 @@ export interface IdpPlatformClientOptions {
   timeoutMs?: number | undefined
   /** Waits between two attempts. A test passes a function that does not. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
-}
-
-/** Options of every method. */
-export interface CallOptions {
-  /** Ends the call. */
-  signal?: AbortSignal | undefined
-  /**
-   * Time limit of this call, in milliseconds.
-   * @default the client's `timeoutMs`
-   */
-  timeoutMs?: number | undefined
 }
 
 /** An application to create. */
@@ -91,38 +80,21 @@ const MAX_RESPONSE_BYTES = 10 * 1024 * 1024
  * ```
  */
 export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpPlatformClient {
-  const { baseUrl = DEFAULT_BASE_URL, platformApiKey, timeoutMs = 30_000 } = options
-  const connection = {
+  const { baseUrl = DEFAULT_BASE_URL, platformApiKey, ...connection } = options
+  const provider = createProviderClient(idpPlatformProvider, {
+    ...connection,
     baseUrl,
+    credential: platformApiKey,
     headers: { authorization: `Bearer ${platformApiKey}` },
-    fetch: options.fetch,
-    wait: options.wait,
-  }
-  const readHttp = createHttpClient(connection)
-  // A create is not retried after a timeout, so one attempt may take the whole time.
-  const createHttp = createHttpClient({ ...connection, timeoutMs: Number.POSITIVE_INFINITY })
+    maxBytes: MAX_RESPONSE_BYTES,
+  })
 
   async function call<Schema extends z.ZodType>(
-    request: HttpRequest,
+    request: ProviderRequest,
     schema: Schema,
-    { signal, timeoutMs: limit = timeoutMs }: CallOptions = {},
-    effect?: string,
+    callOptions: CallOptions = {},
   ): Promise<z.output<Schema>> {
-    // No header can hold such a token: fetch would fail as if the connection was broken.
-    if (!/^[!-~]+$/.test(platformApiKey.trim())) throw missingToken()
-    const http = effect === undefined ? readHttp : createHttp
-    const answer = await http({
-      ...request,
-      repeatable: effect === undefined,
-      signal,
-      deadline: Date.now() + limit,
-      maxBytes: MAX_RESPONSE_BYTES,
-    }).catch((error: unknown) => {
-      throw callError(error, effect)
-    })
-    const parsed = schema.safeParse(answer.body)
-    if (!parsed.success) throw invalidResponse(answer.status, effect)
-    return parsed.data
+    return (await provider.call(request, (body) => schema.safeParse(body).data, callOptions)).value
   }
 
   return {
@@ -132,10 +104,10 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
           method: 'POST',
           path: '/platform/applications',
           json: { name, environment_types: environmentTypes, domain, template },
+          effect: 'the application was created',
         },
         wireApplication,
         options,
-        'the application was created',
       ),
 
     getApplication: async (applicationId, { includeSecretKeys, ...options } = {}) =>

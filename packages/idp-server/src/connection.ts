@@ -31,30 +31,39 @@ export interface IdpServerSettings {
   settleMs?: number | undefined
 }
 
-type Context = HandlerContext<IdpServerSettings>
+/** The workspace of a deployment. */
+export interface Workspace {
+  client: IdpPlatformClient
+  /** See {@link IdpServerSettings.settleMs}. */
+  settleMs: number
+}
+
+const DEFAULT_SETTLE_MS = 60_000
 
 /** A teardown needs only the token, so it accepts invalid values of the other inputs. */
 const tokenInput = z.object({ platformApiKey: idpServer.inputs.shape.platformApiKey })
 
-/** Makes a client for the workspace of a deployment, with the token of its inputs or the host's. */
-export async function connectPlatform(context: Context): Promise<IdpPlatformClient> {
-  return openPlatform(await context.deployment?.inputs(tokenInput), context)
+/** Opens the workspace of an event, with the token of its deployment or the host's. */
+export async function connectWorkspace(
+  context: HandlerContext,
+  settings: IdpServerSettings,
+): Promise<Workspace> {
+  return openWorkspace(await context.deployment?.inputs(tokenInput), context, settings)
 }
 
 /**
- * Makes a client for a workspace.
+ * Opens a workspace.
  *
  * @param inputs the inputs of the deployment, of which only the token is used
  * @throws {IntegrationError} `missing_credentials` if neither the inputs nor the host has a token
  */
-export function openPlatform(
+export function openWorkspace(
   inputs: z.output<typeof tokenInput> | undefined,
-  { settings, fetch }: Context,
-): IdpPlatformClient {
+  { fetch }: HandlerContext,
+  { platformBaseUrl: baseUrl, settleMs = DEFAULT_SETTLE_MS, ...settings }: IdpServerSettings,
+): Workspace {
   const platformApiKey = inputs?.platformApiKey ?? settings.platformApiKey
-  if (platformApiKey) {
-    return createIdpPlatformClient({ platformApiKey, baseUrl: settings.platformBaseUrl, fetch })
-  }
+  if (platformApiKey) return { client: createIdpPlatformClient({ platformApiKey, baseUrl, fetch }), settleMs }
   throw new IntegrationError('missing_credentials', 'The Platform API access token is missing.', {
     hint: 'Set IDP_PLATFORM_API_KEY on the host, or give the deployment a platformApiKey.',
     errors: [{ path: 'deployment.inputs.platformApiKey', message: 'is required, because the host has none' }],
@@ -68,7 +77,7 @@ export function openPlatform(
  */
 export async function keysOf({
   deployment,
-}: Context): Promise<{ publishableKey: string; secretKey: string }> {
+}: HandlerContext): Promise<{ publishableKey: string; secretKey: string }> {
   const keys = await deployment?.outputs(idpServer.outputs.pick({ publishableKey: true, secretKey: true }))
   if (keys) return keys
   throw deployment
@@ -83,7 +92,7 @@ export async function keysOf({
 }
 
 /** Makes a client for the provisioned instance. */
-export async function connect(context: Context): Promise<IdpClient> {
+export async function connect(context: HandlerContext, { baseUrl }: IdpServerSettings): Promise<IdpClient> {
   const { secretKey } = await keysOf(context)
-  return createIdpClient({ secretKey, baseUrl: context.settings.baseUrl, fetch: context.fetch })
+  return createIdpClient({ secretKey, baseUrl, fetch: context.fetch })
 }

@@ -3,55 +3,57 @@
  *
  * @module
  */
-import { type HandlerContext, type Inputs, IntegrationError, type Outputs } from '@org/core'
-import { callOptions, createInstanceHandlers, parsePublishableKey } from '@org/idp/instance'
-import type { IdpPlatformClient } from './client.ts'
-import { connect, connectPlatform, type IdpServerSettings, keysOf, openPlatform } from './connection.ts'
+import { type HandlerContext, type Handlers, IntegrationError } from '@org/core'
+import { createInstanceHandlers, parsePublishableKey } from '@org/idp/instance'
+import {
+  connect,
+  connectWorkspace,
+  type IdpServerSettings,
+  keysOf,
+  openWorkspace,
+  type Workspace,
+} from './connection.ts'
 import { isNotFound } from './errors.ts'
 import type { idpServer } from './integration.ts'
 import { findApplication, forgetApplication, provideApplication, readRecord } from './provisioning.ts'
 import type { Application } from './wire.ts'
 
-type Context = HandlerContext<IdpServerSettings>
+/** Makes the handlers of every event but FUNCTION_CALL. */
+export function createDeploymentHandlers(settings: IdpServerSettings) {
+  return {
+    /** Creates the application or reuses the existing one, and publishes its keys. */
+    async created(inputs, context) {
+      const { environmentType } = inputs
+      if (inputs.domain !== undefined && environmentType === 'development') {
+        context.log.warn('The domain is ignored: a development instance has a domain of the provider.')
+      }
+      const workspace = openWorkspace(inputs, context, settings)
+      const application = await provideApplication(inputs, workspace, context)
+      const keys =
+        pickKeys(application, environmentType) ??
+        (await readKeys(application.applicationId, environmentType, workspace, context))
+      return { applicationId: application.applicationId, ...keys, frontendApiUrl: toUrl(keys.publishableKey) }
+    },
 
-/** DEPLOYMENT_CREATED: creates the application or reuses the existing one, and publishes its keys. */
-export async function created(
-  inputs: Inputs<typeof idpServer>,
-  context: Context,
-): Promise<Outputs<typeof idpServer>> {
-  const { environmentType } = inputs
-  if (inputs.domain !== undefined && environmentType === 'development') {
-    context.log.warn('The domain is ignored: a development instance has a domain of the provider.')
-  }
-  const platform = openPlatform(inputs, context)
-  const application = await provideApplication(inputs, platform, context)
-  const keys =
-    pickKeys(application, environmentType) ??
-    (await readKeys(application.applicationId, environmentType, platform, context))
-  return { applicationId: application.applicationId, ...keys, frontendApiUrl: toUrl(keys.publishableKey) }
+    /** Deletes the new application, because the platform no longer knows the deployment. */
+    async discard({ applicationId }, context) {
+      await remove(applicationId, await connectWorkspace(context, settings), context)
+      // If the platform knows the deployment again, it needs another application.
+      await forgetApplication(context)
+    },
+
+    /** Deletes the application. It may be gone already. */
+    async deleted(context) {
+      const record = await readRecord(context)
+      const workspace = record && (await connectWorkspace(context, settings))
+      const applicationId = workspace && (await findApplication(record, workspace, context))
+      if (applicationId) await remove(applicationId, workspace, context)
+      else context.log.warn('The deployment has no recorded application, so there is none to delete.')
+    },
+
+    ...createInstanceHandlers({ connect: (context) => connect(context, settings), keys: keysOf }),
+  } satisfies Omit<Handlers<typeof idpServer>, 'functions'>
 }
-
-/** Deletes the new application, because the platform no longer knows the deployment. */
-export async function discard({ applicationId }: Outputs<typeof idpServer>, context: Context): Promise<void> {
-  await remove(applicationId, await connectPlatform(context), context)
-  // If the platform knows the deployment again, it needs another application.
-  await forgetApplication(context)
-}
-
-/** DEPLOYMENT_DELETED: deletes the application. It may be gone already. */
-export async function deleted(context: Context): Promise<void> {
-  const record = await readRecord(context)
-  const platform = record && (await connectPlatform(context))
-  const applicationId = platform && (await findApplication(record, platform, context))
-  if (applicationId) await remove(applicationId, platform, context)
-  else context.log.warn('The deployment has no recorded application, so there is none to delete.')
-}
-
-/** HEALTH_CHECK, METRIC_UPDATE and DOWNLOAD_STARTED, with the keys of the provisioned instance. */
-export const { health, metrics, download } = createInstanceHandlers<IdpServerSettings>({
-  connect,
-  keys: keysOf,
-})
 
 function pickKeys({ instances }: Application, environmentType: string) {
   const instance = instances.find((candidate) => candidate.environmentType === environmentType)
@@ -64,11 +66,12 @@ function pickKeys({ instances }: Application, environmentType: string) {
 async function readKeys(
   applicationId: string,
   environmentType: string,
-  platform: IdpPlatformClient,
-  context: Context,
+  workspace: Workspace,
+  context: HandlerContext,
 ) {
-  const options = { ...callOptions(context), includeSecretKeys: true }
-  const keys = pickKeys(await platform.getApplication(applicationId, options), environmentType)
+  const { signal, deadline } = context
+  const options = { signal, deadline, includeSecretKeys: true }
+  const keys = pickKeys(await workspace.client.getApplication(applicationId, options), environmentType)
   if (keys) return keys
   throw new IntegrationError(
     'provider_rejected',
@@ -92,9 +95,9 @@ function toUrl(publishableKey: string): string {
   }
 }
 
-async function remove(applicationId: string, platform: IdpPlatformClient, context: Context): Promise<void> {
+async function remove(applicationId: string, { client }: Workspace, context: HandlerContext): Promise<void> {
   try {
-    await platform.deleteApplication(applicationId, callOptions(context))
+    await client.deleteApplication(applicationId, context)
     context.log.info(`Application ${applicationId} was deleted.`)
   } catch (error) {
     if (!isNotFound(error)) throw error

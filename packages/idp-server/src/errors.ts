@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { IntegrationError, isIntegrationError } from '@org/core/errors'
-import { HttpFailure, toProviderError, unknownOutcome } from '@org/core/http'
+import { type IntegrationError, isIntegrationError } from '@org/core/errors'
+import type { Provider } from '@org/core/http'
 import { wireErrors } from './wire.ts'
 
 const CREDENTIALS_HINT =
@@ -18,38 +18,20 @@ const hints: Record<number, string> = {
   404: 'The application is gone, the Platform API beta is not enabled for the workspace, or the base URL is wrong.',
 }
 
-/**
- * Makes the error for a failed call.
- *
- * @param effect the possible effect of the call, for example `the application was created`
- */
-export function callError(error: unknown, effect: string | undefined): unknown {
-  if (!(error instanceof HttpFailure)) return error
-  const first = wireErrors.safeParse(error.body).data?.errors[0]
-  return toProviderError(error, {
-    name: 'idp-server',
-    title: 'The identity provider’s Platform API',
-    effect,
-    code: first?.code,
-    message: first?.long_message ?? first?.message,
-    hint: error.status === undefined ? undefined : hints[error.status],
-    credentialsHint: CREDENTIALS_HINT,
-  })
-}
-
-/** Makes the error for a successful response with an invalid body. */
-export function invalidResponse(status: number, effect: string | undefined): IntegrationError {
-  const provider = { name: 'idp-server', status }
-  const reason = 'The Platform API sent a response in an unknown format.'
-  return effect
-    ? unknownOutcome(`It is not known whether ${effect}: ${reason}`, { provider })
-    : new IntegrationError('provider_error', reason, { hint: 'Check the base URL.', provider })
-}
-
-/** Makes the error for a token that no HTTP header can hold. */
-export function missingToken(): IntegrationError {
-  const message = 'The Platform API access token is missing, or contains invalid characters.'
-  return new IntegrationError('missing_credentials', message, { hint: 'Pass it as platformApiKey.' })
+/** The provider, as errors name it. */
+export const idpPlatformProvider: Provider = {
+  name: 'idp-server',
+  title: 'The identity provider’s Platform API',
+  credentials: {
+    title: 'Platform API access token',
+    missingHint: 'Pass it as platformApiKey.',
+    rejectedHint: CREDENTIALS_HINT,
+  },
+  readFailure({ body, status }) {
+    const first = wireErrors.safeParse(body).data?.errors[0]
+    const hint = status === undefined ? undefined : hints[status]
+    return { code: first?.code, message: first?.long_message ?? first?.message, hint }
+  },
 }
 
 /**

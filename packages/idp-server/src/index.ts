@@ -13,8 +13,8 @@
 
 export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
 export { IntegrationError, isIntegrationError } from '@org/core/errors'
+export type { CallOptions } from '@org/core/http'
 export type {
-  CallOptions,
   IdpPlatformClient,
   IdpPlatformClientOptions,
   NewApplication,

@@ -8,17 +8,11 @@
  * @module
  */
 import { type HandlerContext, type Inputs, IntegrationError, isIntegrationError } from '@org/core'
-import { callOptions } from '@org/idp/instance'
 import * as z from 'zod'
-import type { IdpPlatformClient } from './client.ts'
-import type { IdpServerSettings } from './connection.ts'
+import type { Workspace } from './connection.ts'
 import { isNotFound } from './errors.ts'
 import { idpServer } from './integration.ts'
 import type { Application } from './wire.ts'
-
-type Context = HandlerContext<IdpServerSettings>
-
-const DEFAULT_SETTLE_MS = 60_000
 
 /** The intent to create an application. */
 const intentRecord = z.object({
@@ -36,7 +30,10 @@ type Intent = z.infer<typeof intentRecord>
 type ApplicationRecord = { applicationId: string } | { intent: Intent }
 
 /** Reads the published or recorded id of the application, or else the recorded intent. */
-export async function readRecord({ deployment, progress }: Context): Promise<ApplicationRecord | undefined> {
+export async function readRecord({
+  deployment,
+  progress,
+}: HandlerContext): Promise<ApplicationRecord | undefined> {
   const published = await deployment?.outputs(idpServer.outputs.pick({ applicationId: true }))
   if (published) return published
   const applicationId = progress?.read('applicationId')
@@ -48,14 +45,14 @@ export async function readRecord({ deployment, progress }: Context): Promise<App
 /** Returns the application of the deployment: the recorded one, the one that an earlier delivery created, or a new one. */
 export async function provideApplication(
   inputs: Inputs<typeof idpServer>,
-  platform: IdpPlatformClient,
-  context: Context,
+  workspace: Workspace,
+  context: HandlerContext,
 ): Promise<Application> {
   const record = await readRecord(context)
-  if (!record) return create(inputs, platform, context)
-  if ('applicationId' in record) return reuse(record.applicationId, platform, context)
-  const found = await lookFor(record.intent, platform, context)
-  return found ? adopt(found, context) : create(inputs, platform, context)
+  if (!record) return create(inputs, workspace, context)
+  if ('applicationId' in record) return reuse(record.applicationId, workspace, context)
+  const found = await lookFor(record.intent, workspace, context)
+  return found ? adopt(found, context) : create(inputs, workspace, context)
 }
 
 /**
@@ -66,15 +63,15 @@ export async function provideApplication(
  */
 export async function findApplication(
   record: ApplicationRecord,
-  platform: IdpPlatformClient,
-  context: Context,
+  workspace: Workspace,
+  context: HandlerContext,
 ): Promise<string | undefined> {
   if ('applicationId' in record) return record.applicationId
-  return (await lookFor(record.intent, platform, context))?.applicationId
+  return (await lookFor(record.intent, workspace, context))?.applicationId
 }
 
 /** Forgets the recorded application. */
-export async function forgetApplication({ progress }: Context): Promise<void> {
+export async function forgetApplication({ progress }: HandlerContext): Promise<void> {
   // In this order: an intent alone leads to a look at the list, an id alone to an application that is gone.
   await progress?.write('applicationId', null)
   await progress?.write('intent', null)
@@ -82,12 +79,16 @@ export async function forgetApplication({ progress }: Context): Promise<void> {
 
 async function reuse(
   applicationId: string,
-  platform: IdpPlatformClient,
-  context: Context,
+  workspace: Workspace,
+  context: HandlerContext,
 ): Promise<Application> {
   context.log.info(`Application ${applicationId} already exists, and is reused.`)
   try {
-    return await platform.getApplication(applicationId, { ...callOptions(context), includeSecretKeys: true })
+    return await workspace.client.getApplication(applicationId, {
+      signal: context.signal,
+      deadline: context.deadline,
+      includeSecretKeys: true,
+    })
   } catch (error) {
     if (!isNotFound(error)) throw error
     throw new IntegrationError(
@@ -100,11 +101,11 @@ async function reuse(
 
 async function create(
   inputs: Inputs<typeof idpServer>,
-  platform: IdpPlatformClient,
-  context: Context,
+  workspace: Workspace,
+  context: HandlerContext,
 ): Promise<Application> {
   const { applicationName: name, environmentType, domain, template } = inputs
-  const listed = await platform.listApplications(callOptions(context))
+  const listed = await workspace.client.listApplications(context)
   const before = listed
     .filter((application) => application.name === name)
     .map(({ applicationId }) => applicationId)
@@ -112,17 +113,17 @@ async function create(
   await context.progress?.write('intent', intent)
   let application: Application
   try {
-    application = await platform.createApplication(
+    application = await workspace.client.createApplication(
       {
         name,
         environmentTypes: [environmentType],
         domain: environmentType === 'production' ? domain : undefined,
         template,
       },
-      callOptions(context),
+      context,
     )
   } catch (error) {
-    return adoptAfter(error, intent, platform, context)
+    return adoptAfter(error, intent, workspace, context)
   }
   context.log.info(`Application ${application.applicationId} was created.`, { environmentType })
   if (!(await reserve(application, context))) {
@@ -140,8 +141,8 @@ async function create(
 async function adoptAfter(
   error: unknown,
   intent: Intent,
-  platform: IdpPlatformClient,
-  context: Context,
+  workspace: Workspace,
+  context: HandlerContext,
 ): Promise<Application> {
   if (!isIntegrationError(error)) throw error
   if (error.code !== 'outcome_unknown') {
@@ -149,28 +150,28 @@ async function adoptAfter(
     if (error.provider !== undefined) await context.progress?.write('intent', null)
     throw error
   }
-  const found = await findNew(intent, platform, context).catch((failure: unknown) => {
+  const found = await findNew(intent, workspace, context).catch((failure: unknown) => {
     // The next delivery reads the list again.
     if (isIntegrationError(failure) && failure.retryable) return undefined
     throw failure
   })
   if (found) return adopt(found, context)
-  throw mayStillAppear(intent, context, error)
+  throw mayStillAppear(intent, workspace, error)
 }
 
 /** Records an application that {@link findNew} has reserved. */
-async function adopt(application: Application, context: Context): Promise<Application> {
+async function adopt(application: Application, context: HandlerContext): Promise<Application> {
   context.log.warn(`Application ${application.applicationId} was created by an earlier attempt, and is used.`)
   return record(application, context)
 }
 
-async function record(application: Application, { progress }: Context): Promise<Application> {
+async function record(application: Application, { progress }: HandlerContext): Promise<Application> {
   await progress?.write('applicationId', application.applicationId)
   return application
 }
 
 /** Reserves an application for this deployment, unless another one has it. */
-async function reserve({ applicationId }: Application, { progress }: Context): Promise<boolean> {
+async function reserve({ applicationId }: Application, { progress }: HandlerContext): Promise<boolean> {
   return (await progress?.reserve(`application/${applicationId}`)) !== false
 }
 
@@ -182,11 +183,11 @@ async function reserve({ applicationId }: Application, { progress }: Context): P
  */
 async function lookFor(
   intent: Intent,
-  platform: IdpPlatformClient,
-  context: Context,
+  workspace: Workspace,
+  context: HandlerContext,
 ): Promise<Application | undefined> {
-  const found = await findNew(intent, platform, context)
-  if (!found && remainingMs(intent, context) > 0) throw mayStillAppear(intent, context)
+  const found = await findNew(intent, workspace, context)
+  if (!found && remainingMs(intent, workspace) > 0) throw mayStillAppear(intent, workspace)
   return found
 }
 
@@ -197,10 +198,14 @@ async function lookFor(
  */
 async function findNew(
   intent: Intent,
-  platform: IdpPlatformClient,
-  context: Context,
+  workspace: Workspace,
+  context: HandlerContext,
 ): Promise<Application | undefined> {
-  const listed = await platform.listApplications({ ...callOptions(context), includeSecretKeys: true })
+  const listed = await workspace.client.listApplications({
+    signal: context.signal,
+    deadline: context.deadline,
+    includeSecretKeys: true,
+  })
   const candidates = []
   for (const application of listed) {
     const { applicationId, name, instances } = application
@@ -215,19 +220,19 @@ async function findNew(
   throw new IntegrationError(
     'outcome_unknown',
     `One of these applications belongs to this deployment, but the provider’s list does not tell which: ${ids}.`,
-    { hint: 'Delete the unneeded ones at the provider, and deploy again.', sent: 'unknown' },
+    { hint: 'Delete the unneeded ones at the provider, and deploy again.', effect: 'unknown' },
   )
 }
 
-function remainingMs({ at }: Intent, { settings }: Context): number {
-  return at + (settings.settleMs ?? DEFAULT_SETTLE_MS) - Date.now()
+function remainingMs({ at }: Intent, { settleMs }: Workspace): number {
+  return at + settleMs - Date.now()
 }
 
-function mayStillAppear(intent: Intent, context: Context, cause?: IntegrationError): IntegrationError {
+function mayStillAppear(intent: Intent, workspace: Workspace, cause?: IntegrationError): IntegrationError {
   const message = `It is not known yet whether the application “${intent.name}” was created.`
   return new IntegrationError('provider_timeout', message, {
     hint: 'The next delivery looks for it before it creates another one.',
-    retryAfter: Math.max(1, remainingMs(intent, context) / 1000),
+    retryAfter: Math.max(1, remainingMs(intent, workspace) / 1000),
     provider: cause?.provider,
     cause,
   })

@@ -9,16 +9,11 @@
  * ```
  * @module
  */
-import { createWebhookHandler, type HandlerDependencies, type Handlers, type WebhookHandler } from '@org/core'
-import type { IdpServerSettings } from './connection.ts'
-import { created, deleted, discard, download, health, metrics } from './deployment.ts'
-import { functions } from './functions.ts'
+import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
+import { createFunctions } from '@org/idp/instance'
+import { connect, type IdpServerSettings } from './connection.ts'
+import { createDeploymentHandlers } from './deployment.ts'
 import { idpServer } from './integration.ts'
-
-const handlers = { created, discard, deleted, health, metrics, download, functions } satisfies Handlers<
-  typeof idpServer,
-  IdpServerSettings
->
 
 /**
  * Makes the webhook handler.
@@ -34,7 +29,9 @@ export function createHandler({
 }: HandlerDependencies & IdpServerSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(platformApiKey ? [platformApiKey] : [])]
   const settings = { platformApiKey, platformBaseUrl, baseUrl, settleMs }
-  return createWebhookHandler(idpServer, handlers, { ...dependencies, secrets, settings })
+  const functions = createFunctions((context) => connect(context, settings))
+  const handlers = { ...createDeploymentHandlers(settings), functions }
+  return createWebhookHandler(idpServer, handlers, { ...dependencies, secrets })
 }
 
 export type { IdpServerSettings } from './connection.ts'

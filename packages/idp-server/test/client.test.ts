@@ -119,7 +119,7 @@ it.each(['', '  ', 'ak_a\nb', 'ak_é', 'ak_“quoted”'])(
   'a token that no header can hold is reported as missing, and nothing is sent: %j',
   async (platformApiKey) => {
     const failure = await failureOf(fixture.client({ platformApiKey }).createApplication({ name: 'Shop' }))
-    expect(failure).toMatchObject({ code: 'missing_credentials', retryable: false, sent: 'no' })
+    expect(failure).toMatchObject({ code: 'missing_credentials', retryable: false, effect: 'none' })
     expect(requests).toEqual([])
   },
 )

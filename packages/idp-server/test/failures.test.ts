@@ -25,7 +25,7 @@ const read = (client: IdpPlatformClient) => client.getApplication('app_1')
 const list = (client: IdpPlatformClient) => client.listApplications()
 const remove = (client: IdpPlatformClient) => client.deleteApplication('app_1')
 const everyCall = [create, read, list, remove]
-const rejected = { code: 'provider_rejected', status: 422, retryable: false, sent: 'no' }
+const rejected = { code: 'provider_rejected', status: 422, retryable: false, effect: 'none' }
 
 it.each([402, 403, 404] as const)('a refusal with %i advises to check the beta', async (status) => {
   provider.faults.add({ ...platformNotEnabled(status), ...always })
@@ -81,7 +81,7 @@ describe('a refused create', () => {
 it('a create that is rate-limited beyond its time limit fails at once, with the time to wait', async () => {
   provider.faults.add(rateLimited(120))
   const expected = { code: 'provider_rate_limited', status: 429, retryable: true, retryAfter: 120 }
-  expect(await fail(create)).toMatchObject({ ...expected, sent: 'no' })
+  expect(await fail(create)).toMatchObject({ ...expected, effect: 'none' })
   expect([waits, requests.length]).toEqual([[], 1])
 })
 
@@ -114,7 +114,7 @@ describe('a create with an unknown outcome is not retried after', () => {
       code: 'outcome_unknown',
       status: 409,
       retryable: false,
-      sent: 'unknown',
+      effect: 'unknown',
       retryAfter: undefined,
       message: expect.stringContaining('whether the application was created'),
       provider: { name: 'idp-server', status },
@@ -128,7 +128,7 @@ describe('a create with an unknown outcome is not retried after', () => {
     fixture.atRequest(() => controller.abort())
     const { signal } = controller
     const failure = await fail((client) => client.createApplication({ name: 'Shop' }, { signal }))
-    expect(failure).toMatchObject({ code: 'outcome_unknown', sent: 'unknown' })
+    expect(failure).toMatchObject({ code: 'outcome_unknown', effect: 'unknown' })
     expect(requests).toHaveLength(1)
   })
 })
@@ -154,7 +154,7 @@ describe.each([
     ['fails for a page with 404', { html: true, status: 404 }, rejected, 1],
   ])('%s', async (_fault, fault, expected, calls) => {
     provider.faults.add({ ...fault, ...always })
-    expect(await fail(call)).toMatchObject({ ...expected, sent: 'no' })
+    expect(await fail(call)).toMatchObject({ ...expected, effect: 'none' })
     expect(requests).toHaveLength(calls)
   })
 })

@@ -4,9 +4,9 @@
  * @see https://clerk.com/docs/reference/backend-api
  * @module
  */
-import { createHttpClient, type HttpRequest } from '@org/core/http'
+import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
 import * as z from 'zod'
-import { callError, invalidArgument, invalidResponse, metadataError, missingKey } from './errors.ts'
+import { idpProvider, invalidArgument, metadataError } from './errors.ts'
 import type {
   NewOrganization,
   NewUser,
@@ -56,17 +56,6 @@ export interface IdpClientOptions {
   timeoutMs?: number | undefined
   /** Waits between two attempts. A test passes a function that does not. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
-}
-
-/** Options of every method. */
-export interface CallOptions {
-  /** Ends the call. */
-  signal?: AbortSignal | undefined
-  /**
-   * Time limit of this call, in milliseconds.
-   * @default the client's `timeoutMs`
-   */
-  timeoutMs?: number | undefined
 }
 
 /**
@@ -139,41 +128,23 @@ export interface IdpClient {
  * ```
  */
 export function createIdpClient(options: IdpClientOptions): IdpClient {
-  const { baseUrl = DEFAULT_BASE_URL, secretKey = '', timeoutMs = 30_000 } = options
-  const connection = {
+  const { baseUrl = DEFAULT_BASE_URL, secretKey = '', ...connection } = options
+  const provider = createProviderClient(idpProvider, {
+    ...connection,
     baseUrl,
+    credential: secretKey,
     headers: { authorization: `Bearer ${secretKey}`, 'clerk-api-version': API_VERSION },
-    fetch: options.fetch,
-    wait: options.wait,
-  }
-  const read = createHttpClient(connection)
-  // A change is not retried after a timeout, so one attempt may take the whole time.
-  const change = createHttpClient({ ...connection, timeoutMs: Number.POSITIVE_INFINITY })
-
-  const deadlineOf = (options: CallOptions = {}) => Date.now() + (options.timeoutMs ?? timeoutMs)
+    maxBytes: MAX_RESPONSE_BYTES,
+  })
 
   async function call<Schema extends z.ZodType>(
-    request: HttpRequest,
+    request: ProviderRequest,
     schema: Schema,
-    options: CallOptions = {},
-    deadline = deadlineOf(options),
+    callOptions: CallOptions = {},
   ): Promise<z.output<Schema>> {
-    // Not when the client is made: a module that makes one must also load where there is no key.
-    if (!/^[!-~]+$/.test(secretKey)) throw missingKey()
-    const effect = request.method !== 'GET'
-    const http = effect ? change : read
-    const answer = await http({
-      ...request,
-      repeatable: !effect,
-      signal: options.signal,
-      deadline,
-      maxBytes: MAX_RESPONSE_BYTES,
-    }).catch((error: unknown) => {
-      throw callError(error, effect)
-    })
-    const parsed = schema.safeParse(answer.body)
-    if (!parsed.success) throw invalidResponse(answer.status, effect)
-    return parsed.data
+    const effect = request.method === 'GET' ? undefined : 'the change was made'
+    const read = (body: unknown) => schema.safeParse(body).data
+    return (await provider.call({ ...request, effect }, read, callOptions)).value
   }
 
   const client: IdpClient = {
@@ -210,9 +181,8 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
 
     async updateUser(userId, changes, options) {
       const path = userPath(userId)
-      const deadline = deadlineOf(options)
-      const patch = (path: string, json: object) =>
-        call({ method: 'PATCH', path, json }, wireUser, options, deadline)
+      const until = provider.within(options)
+      const patch = (path: string, json: object) => call({ method: 'PATCH', path, json }, wireUser, until)
       const fields = toWireChanges(changes)
       const metadata = toWireMetadata(changes)
       // The provider accepts metadata only at its own endpoint.

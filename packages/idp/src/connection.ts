@@ -23,8 +23,6 @@ export interface IdpSettings {
   baseUrl?: string | undefined
 }
 
-type Context = HandlerContext<IdpSettings>
-
 const SHARED_HINT =
   'Set IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY on the host, or deploy with your own keys.'
 
@@ -76,20 +74,24 @@ export function invalidKeys(
  * Returns the keys for an event: the deployment's published keys, else the keys of its inputs. An event
  * without a deployment gets the shared keys.
  */
-export async function keysOf({ deployment, settings }: Context): Promise<InstanceKeys> {
+export async function keysOf({ deployment }: HandlerContext, settings: IdpSettings): Promise<InstanceKeys> {
   if (!deployment) return sharedKeys(settings)
   const outputs = await deployment.outputs(idp.outputs)
   return outputs ?? fromInputs(await deployment.inputs(idp.inputs), settings)
 }
 
 /** Makes a client for an event. */
-export async function connect(context: Context): Promise<IdpClient> {
-  return openClient(await keysOf(context), context)
+export async function connect(context: HandlerContext, settings: IdpSettings): Promise<IdpClient> {
+  return openClient(await keysOf(context, settings), context, settings)
 }
 
 /** Makes a client for a pair of keys. */
-export function openClient({ secretKey }: InstanceKeys, { settings, fetch }: Context): IdpClient {
-  return createIdpClient({ secretKey, baseUrl: settings.baseUrl, fetch })
+export function openClient(
+  { secretKey }: InstanceKeys,
+  { fetch }: HandlerContext,
+  { baseUrl }: IdpSettings,
+): IdpClient {
+  return createIdpClient({ secretKey, baseUrl, fetch })
 }
 
 function sharedKeys({ shared }: IdpSettings): InstanceKeys {

@@ -6,10 +6,9 @@
  * @module
  */
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
-import { HttpFailure, toProviderError, unknownOutcome } from '@org/core/http'
+import { type Provider, unknownOutcome } from '@org/core/http'
 import { wireErrors } from './wire.ts'
 
-const EFFECT = 'the change was made'
 const ORGANIZATIONS_DISABLED = 'organization_not_enabled_in_instance'
 
 /** Advice for the provider's most frequent codes. */
@@ -23,33 +22,19 @@ const hints: Record<string, string> = {
   user_quota_exceeded: 'The instance is full: delete users, or change to a larger plan.',
 }
 
-/**
- * Makes the error for a failed call.
- *
- * @param effect whether the call changes something: a failure without a clear response is then
- * `outcome_unknown`, and must not be retried
- */
-export function callError(error: unknown, effect: boolean): unknown {
-  if (!(error instanceof HttpFailure)) return error
-  const refusal = wireErrors.safeParse(error.body).data
-  return toProviderError(error, {
-    name: 'idp',
-    title: 'The identity provider',
-    effect: effect ? EFFECT : undefined,
-    code: refusal?.code,
-    message: refusal?.message,
-    hint: refusal?.code === undefined ? undefined : hints[refusal.code],
-    credentialsHint: 'Check the secret key. It may have been revoked.',
-  })
-}
-
-/** Makes the error for a successful response with an invalid body. */
-export function invalidResponse(status: number, effect: boolean): IntegrationError {
-  const provider = { name: 'idp', status }
-  const reason = 'The identity provider sent a response in an unknown format.'
-  return effect
-    ? unknownOutcome(`It is not known whether ${EFFECT}: ${reason}`, { provider })
-    : new IntegrationError('provider_error', reason, { hint: 'Check the base URL.', provider })
+/** The provider, as errors name it. */
+export const idpProvider: Provider = {
+  name: 'idp',
+  title: 'The identity provider',
+  credentials: {
+    title: 'secret key',
+    missingHint: 'Pass it as secretKey.',
+    rejectedHint: 'Check the secret key. It may have been revoked.',
+  },
+  readFailure({ body }) {
+    const { code, message } = wireErrors.safeParse(body).data ?? {}
+    return { code, message, hint: code === undefined ? undefined : hints[code] }
+  },
 }
 
 /**
@@ -61,8 +46,9 @@ export function metadataError(error: unknown): IntegrationError {
   if (!isIntegrationError(error)) {
     return unknownOutcome(`${done} the caller ended the call.`, { cause: error })
   }
-  const { code, message, hint, retryAfter, provider, sent } = error
-  return new IntegrationError(code, `${done} ${message}`, { hint, retryAfter, provider, sent, cause: error })
+  const { code, message, hint, retryAfter, provider, effect } = error
+  const options = { hint, retryAfter, provider, effect, cause: error }
+  return new IntegrationError(code, `${done} ${message}`, options)
 }
 
 /** Makes the error for an argument that the client refuses before it sends anything. */
@@ -70,15 +56,6 @@ export function invalidArgument(path: string, message: string): IntegrationError
   return new IntegrationError('invalid_arguments', `The arguments are invalid: ${path} ${message}.`, {
     errors: [{ path, message }],
   })
-}
-
-/** Makes the error for a secret key that no HTTP header can hold. */
-export function missingKey(): IntegrationError {
-  return new IntegrationError(
-    'missing_credentials',
-    'The secret key is missing, or contains invalid characters.',
-    { hint: 'Pass it as secretKey.' },
-  )
 }
 
 /** Tells whether a call failed because organizations are disabled in the instance. */

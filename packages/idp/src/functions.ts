@@ -4,9 +4,8 @@
  * @module
  */
 import type { HandlerContext, Handlers } from '@org/core'
-import type { CallOptions, IdpClient } from './client.ts'
-import { connect } from './connection.ts'
-import { callOptions } from './instance-handlers.ts'
+import type { CallOptions } from '@org/core/http'
+import type { IdpClient } from './client.ts'
 import type { idp } from './integration.ts'
 
 /**
@@ -14,15 +13,15 @@ import type { idp } from './integration.ts'
  *
  * @param connect returns a client for the instance of the event
  */
-export function createFunctions<Settings>(
-  connect: (context: HandlerContext<Settings>) => Promise<IdpClient>,
-): Handlers<typeof idp, Settings>['functions'] {
+export function createFunctions(
+  connect: (context: HandlerContext) => Promise<IdpClient>,
+): Handlers<typeof idp>['functions'] {
   const run =
     <Arguments, Result>(
       call: (client: IdpClient, given: Arguments, options: CallOptions) => Promise<Result>,
     ) =>
-    async (given: Arguments, context: HandlerContext<Settings>) =>
-      call(await connect(context), given, callOptions(context))
+    async (given: Arguments, context: HandlerContext) =>
+      call(await connect(context), given, context)
   return {
     createUser: run((client, user, options) => client.createUser(user, options)),
     getUser: run((client, { userId }, options) => client.getUser(userId, options)),
@@ -34,6 +33,3 @@ export function createFunctions<Settings>(
     listOrganizations: run((client, list, options) => client.listOrganizations(list, options)),
   }
 }
-
-/** The functions of an existing application. */
-export const functions = createFunctions(connect)

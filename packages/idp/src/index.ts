@@ -13,7 +13,8 @@
 
 export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
 export { IntegrationError, isIntegrationError } from '@org/core/errors'
-export type { CallOptions, IdpClient, IdpClientOptions } from './client.ts'
+export type { CallOptions } from '@org/core/http'
+export type { IdpClient, IdpClientOptions } from './client.ts'
 export { createIdpClient } from './client.ts'
 export type { Environment, PublishableKey } from './keys.ts'
 export { parsePublishableKey } from './keys.ts'

@@ -4,36 +4,34 @@
  * @module
  */
 import { checkHealth, type HandlerContext, type Handlers } from '@org/core'
-import type { CallOptions, IdpClient } from './client.ts'
+import type { CallOptions } from '@org/core/http'
+import type { IdpClient } from './client.ts'
 import { generateFile } from './download.ts'
 import { isOrganizationsDisabled } from './errors.ts'
 import type { idp } from './integration.ts'
 import type { InstanceKeys } from './keys.ts'
 
 /** Access to the instance of an event. */
-export interface InstanceAccess<Settings> {
-  connect(context: HandlerContext<Settings>): Promise<IdpClient>
-  keys(context: HandlerContext<Settings>): Promise<InstanceKeys>
+export interface InstanceAccess {
+  connect(context: HandlerContext): Promise<IdpClient>
+  keys(context: HandlerContext): Promise<InstanceKeys>
 }
 
-type InstanceHandlers<Settings> = Pick<Handlers<typeof idp, Settings>, 'health' | 'metrics' | 'download'>
+type InstanceHandlers = Pick<Handlers<typeof idp>, 'health' | 'metrics' | 'download'>
 
 /** Makes the handlers of HEALTH_CHECK, METRIC_UPDATE and DOWNLOAD_STARTED. */
-export function createInstanceHandlers<Settings>({
-  connect,
-  keys,
-}: InstanceAccess<Settings>): InstanceHandlers<Settings> {
+export function createInstanceHandlers({ connect, keys }: InstanceAccess): InstanceHandlers {
   return {
     async health(context) {
-      const probe = async () => (await connect(context)).getInstance(callOptions(context))
+      const probe = async () => (await connect(context)).getInstance(context)
       return [await checkHealth('provider', probe)]
     },
 
     async metrics(context) {
       const client = await connect(context)
       const [users, organizations] = await Promise.all([
-        client.countUsers({}, callOptions(context)),
-        countOrganizations(client, callOptions(context)),
+        client.countUsers({}, context),
+        countOrganizations(client, context),
       ])
       return { number_of_users: users, number_of_organizations: organizations }
     },
@@ -52,9 +50,4 @@ async function countOrganizations(client: IdpClient, options: CallOptions): Prom
     if (isOrganizationsDisabled(error)) return 0
     throw error
   }
-}
-
-/** Passes the signal and the deadline of an event to a call of the client. */
-export function callOptions<Settings>({ signal, deadline }: HandlerContext<Settings>): CallOptions {
-  return { signal, timeoutMs: deadline - Date.now() }
 }

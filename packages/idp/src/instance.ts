@@ -5,6 +5,6 @@
  */
 export { createIdpClient, type IdpClient } from './client.ts'
 export { createFunctions } from './functions.ts'
-export { callOptions, createInstanceHandlers, type InstanceAccess } from './instance-handlers.ts'
+export { createInstanceHandlers, type InstanceAccess } from './instance-handlers.ts'
 export { instanceDownloads, instanceFunctions, instanceMetrics, instanceOutputs } from './integration.ts'
 export { type Environment, parsePublishableKey } from './keys.ts'

@@ -29,5 +29,5 @@ export const placeholder = defineIntegration({
 export function createPlaceholderHandler(dependencies: HandlerDependencies): WebhookHandler {
   // There is nothing to probe: the response itself proves that the route works.
   const handlers = { health: async () => [] }
-  return createWebhookHandler(placeholder, handlers, { ...dependencies, settings: undefined })
+  return createWebhookHandler(placeholder, handlers, dependencies)
 }

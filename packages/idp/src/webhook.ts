@@ -10,16 +10,11 @@
  * ```
  * @module
  */
-import { createWebhookHandler, type HandlerDependencies, type Handlers, type WebhookHandler } from '@org/core'
-import type { IdpSettings } from './connection.ts'
-import { created, deleted, download, health, metrics } from './deployment.ts'
-import { functions } from './functions.ts'
+import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
+import { connect, type IdpSettings } from './connection.ts'
+import { createDeploymentHandlers } from './deployment.ts'
+import { createFunctions } from './functions.ts'
 import { idp } from './integration.ts'
-
-const handlers = { created, deleted, health, metrics, download, functions } satisfies Handlers<
-  typeof idp,
-  IdpSettings
->
 
 /**
  * Makes the webhook handler.
@@ -32,7 +27,10 @@ export function createHandler({
   ...dependencies
 }: HandlerDependencies & IdpSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(shared?.secretKey ? [shared.secretKey] : [])]
-  return createWebhookHandler(idp, handlers, { ...dependencies, secrets, settings: { shared, baseUrl } })
+  const settings = { shared, baseUrl }
+  const functions = createFunctions((context) => connect(context, settings))
+  const handlers = { ...createDeploymentHandlers(settings), functions }
+  return createWebhookHandler(idp, handlers, { ...dependencies, secrets })
 }
 
 export type { IdpSettings } from './connection.ts'

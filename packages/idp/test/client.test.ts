@@ -148,7 +148,7 @@ it.each(['', '.', '..', '../organizations', 'a/b', 'a?b', 'a#b', 'a%2Fb', 'user 
   'the client refuses an id that could name another path, and sends nothing: “%s”',
   async (userId) => {
     const idp = fixture.client()
-    const expected = { code: 'invalid_arguments', sent: 'no', errors: [{ path: 'userId' }] }
+    const expected = { code: 'invalid_arguments', effect: 'none', errors: [{ path: 'userId' }] }
     await expect(idp.getUser(userId)).rejects.toMatchObject(expected)
     await expect(idp.updateUser(userId, {})).rejects.toMatchObject(expected)
     await expect(idp.deleteUser(userId)).rejects.toMatchObject(expected)

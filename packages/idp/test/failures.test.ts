@@ -26,7 +26,7 @@ const readAndChange: [string, (idp: IdpClient) => Promise<unknown>][] = [
   ['a read', count],
   ['a change', create],
 ]
-const rejected = { code: 'provider_rejected', status: 422, retryable: false, sent: 'no' }
+const rejected = { code: 'provider_rejected', status: 422, retryable: false, effect: 'none' }
 
 describe('a refusal', () => {
   it.each(readAndChange)('of the key has advice: %s', async (_what, call) => {
@@ -90,7 +90,7 @@ it('a rate limit beyond the time limit fails at once, with the time to wait', as
     code: 'provider_rate_limited',
     status: 429,
     retryable: true,
-    sent: 'no',
+    effect: 'none',
     retryAfter: 120,
     provider: { status: 429, code: 'too_many_requests' },
   })
@@ -108,7 +108,7 @@ it('a change is retried after a refused connection, which had no effect', async 
     code: 'provider_error',
     status: 502,
     retryable: true,
-    sent: 'no',
+    effect: 'none',
     provider: { name: 'idp', status: undefined },
   })
   expect(waits).toHaveLength(2)
@@ -142,7 +142,7 @@ describe('a change with an unknown outcome is not retried after', () => {
       code: 'outcome_unknown',
       status: 409,
       retryable: false,
-      sent: 'unknown',
+      effect: 'unknown',
       retryAfter: undefined,
       message: expect.stringContaining('whether the change was made'),
     })
@@ -164,7 +164,7 @@ describe('a change with an unknown outcome is not retried after', () => {
     const controller = new AbortController()
     fixture.atRequest(1, () => controller.abort())
     const error = await fail((idp) => idp.createUser(ada, { signal: controller.signal }))
-    expect(error).toMatchObject({ code: 'outcome_unknown', sent: 'unknown' })
+    expect(error).toMatchObject({ code: 'outcome_unknown', effect: 'unknown' })
     expect(requests).toHaveLength(1)
   })
 })
@@ -175,7 +175,7 @@ describe('a read', () => {
     expect(await fixture.client().countUsers()).toBe(0)
     expect([requests.length, waits.length]).toEqual([2, 1])
     backend.faults.add({ ...fault, times: 3 })
-    expect(await fail(count)).toMatchObject({ code, retryable: true, sent: 'no' })
+    expect(await fail(count)).toMatchObject({ code, retryable: true, effect: 'none' })
     expect(requests).toHaveLength(5)
   })
 
@@ -191,7 +191,7 @@ describe('a read', () => {
   it('ends at its time limit', async () => {
     backend.faults.add({ hang: true })
     const error = await fail((idp) => idp.countUsers({}, { timeoutMs: 100 }))
-    expect(error).toMatchObject({ code: 'provider_timeout', status: 504, retryable: true, sent: 'no' })
+    expect(error).toMatchObject({ code: 'provider_timeout', status: 504, retryable: true, effect: 'none' })
   })
 })
 
@@ -214,7 +214,7 @@ describe('a call that its caller aborts', () => {
 
 it('a change whose time is over before it begins is retryable, and sends nothing', async () => {
   const error = await fail((idp) => idp.createUser(ada, { timeoutMs: 0 }))
-  expect(error).toMatchObject({ code: 'provider_timeout', retryable: true, sent: 'no' })
+  expect(error).toMatchObject({ code: 'provider_timeout', retryable: true, effect: 'none' })
   expect(requests).toEqual([])
 })
 
@@ -232,7 +232,7 @@ it.each(['', ' ', 'sk_test_one\nsk_test_two', 'sk_test_…'])(
     expect(await fail((idp) => idp.getInstance(), { secretKey })).toMatchObject({
       code: 'missing_credentials',
       retryable: false,
-      sent: 'no',
+      effect: 'none',
     })
     expect(requests).toEqual([])
   },

@@ -45,7 +45,7 @@ describe('an update of fields and metadata', () => {
     const error = await failureOf(
       fixture.client().updateUser(id, { ...both, username: other.username ?? '' }),
     )
-    expect(error).toMatchObject({ code: 'provider_rejected', sent: 'no' })
+    expect(error).toMatchObject({ code: 'provider_rejected', effect: 'none' })
     expect(error.message).not.toContain('were changed')
     expect(requests).toHaveLength(1)
     expect(backend.users.get(id)).toMatchObject({ first_name: 'Ada', public_metadata })
@@ -55,17 +55,17 @@ describe('an update of fields and metadata', () => {
     [
       'refused',
       asFault(new Refusal(422, parameterReason('form_param_invalid', 'public_metadata', 'too large'))),
-      { code: 'provider_rejected', status: 422, retryable: false, sent: 'no' },
+      { code: 'provider_rejected', status: 422, retryable: false, effect: 'none' },
     ],
     [
       'rate-limited',
       rateLimited(600),
-      { code: 'provider_rate_limited', status: 429, retryable: true, sent: 'no', retryAfter: 600 },
+      { code: 'provider_rate_limited', status: 429, retryable: true, effect: 'none', retryAfter: 600 },
     ],
     [
       'of unknown outcome',
       { status: 500 },
-      { code: 'outcome_unknown', status: 409, retryable: false, sent: 'unknown' },
+      { code: 'outcome_unknown', status: 409, retryable: false, effect: 'unknown' },
     ],
   ])('says that the fields were changed if the metadata is %s', async (_what, fault, expected) => {
     const { id } = someone()
@@ -107,7 +107,7 @@ describe('an update of fields and metadata', () => {
     fixture.atRequest(1, () => void clock.mockReturnValue(Date.now() + 20_000))
     const error = await failureOf(fixture.client({ timeoutMs: 10_000 }).updateUser(id, both))
     clock.mockRestore()
-    expect(error).toMatchObject({ code: 'provider_timeout', sent: 'no' })
+    expect(error).toMatchObject({ code: 'provider_timeout', effect: 'none' })
     expect(requests).toHaveLength(1)
   })
 })

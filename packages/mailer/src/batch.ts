@@ -61,7 +61,7 @@ export function failedResult(index: number, to: string | null, error: Integratio
   return {
     index,
     to,
-    status: error.sent === 'unknown' ? 'unknown' : 'failed',
+    status: error.effect === 'unknown' ? 'unknown' : 'failed',
     messageId: null,
     submittedAt: null,
     rejected: [],

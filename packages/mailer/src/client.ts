@@ -4,10 +4,10 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { createHttpClient, type HttpAnswer, type HttpRequest } from '@org/core/http'
+import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
 import { type BatchProgress, type BatchResult, type MessageResult, toBatchResult } from './batch.ts'
 import { type Call, cutIntoCalls } from './calls.ts'
-import { callError, missingToken, refusalError, unexpectedResponse } from './errors.ts'
+import { mailProvider, refusalError } from './errors.ts'
 import { flattenResults } from './flatten.ts'
 import type { BatchJournal } from './journal.ts'
 import { composeMessage, type Message, type Messages } from './message.ts'
@@ -29,7 +29,14 @@ export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
 /** The stream that every mail server has. */
 export const DEFAULT_MESSAGE_STREAM = 'outbound'
 
-const BATCH: HttpRequest = { method: 'POST', path: '/email/batch', maxBytes: 10 * 1024 * 1024 }
+const EFFECT = 'the mail was sent'
+const SINGLE: ProviderRequest = { method: 'POST', path: '/email', effect: EFFECT }
+const BATCH: ProviderRequest = {
+  method: 'POST',
+  path: '/email/batch',
+  effect: EFFECT,
+  maxBytes: 10 * 1024 * 1024,
+}
 
 /** Options of {@link createMailer}. */
 export interface MailerOptions {
@@ -64,17 +71,6 @@ export interface MailerOptions {
    * @default a timer
    */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
-}
-
-/** Options of every method. */
-export interface CallOptions {
-  /** Ends the call at once. */
-  signal?: AbortSignal | undefined
-  /**
-   * Longest time for this call, in milliseconds.
-   * @default the mailer’s `timeoutMs`
-   */
-  timeoutMs?: number | undefined
 }
 
 /** Options of {@link Mailer.sendEmails}. */
@@ -162,62 +158,32 @@ export interface Mailer {
  * ```
  */
 export function createMailer(options: MailerOptions): Mailer {
-  const { apiToken = '', baseUrl = DEFAULT_BASE_URL, timeoutMs = 30_000, concurrency = 12 } = options
+  const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
   const defaults = {
     fromEmail: options.fromEmail || undefined,
     messageStream: options.messageStream || DEFAULT_MESSAGE_STREAM,
   }
-  const connection = {
+  const provider = createProviderClient(mailProvider, {
     baseUrl,
+    credential: apiToken,
     headers: tokenHeaders(baseUrl, apiToken),
     fetch: options.fetch,
+    timeoutMs,
     wait: options.wait,
-  }
-  const readHttp = createHttpClient(connection)
-  // A send that timed out is not retried, so one attempt may use the whole time.
-  const sendHttp = createHttpClient({ ...connection, timeoutMs: Number.POSITIVE_INFINITY })
-  const deadlineOf = (options: CallOptions) => Date.now() + (options.timeoutMs ?? timeoutMs)
-
-  async function call(
-    request: HttpRequest,
-    sending: boolean,
-    deadline: number,
-    signal?: AbortSignal,
-  ): Promise<HttpAnswer> {
-    // Checked here, because a module that makes a client must also load without a token.
-    if (!/^[!-~]+$/.test(apiToken.trim())) throw missingToken()
-    try {
-      const http = sending ? sendHttp : readHttp
-      return await http({ ...request, repeatable: !sending, deadline, signal })
-    } catch (error) {
-      throw callError(error, sending)
-    }
-  }
-
-  async function read<T>(
-    request: HttpRequest,
-    reader: (body: unknown) => T | undefined,
-    options: CallOptions,
-  ): Promise<T> {
-    const { body, status } = await call(request, false, deadlineOf(options), options.signal)
-    const value = reader(body)
-    if (value === undefined) throw unexpectedResponse(status, false)
-    return value
-  }
+  })
 
   async function* outcomesOf(
     messages: Messages,
-    { signal, timeoutMs: limit, journal, onProgress }: BatchOptions,
+    { journal, onProgress, ...callOptions }: BatchOptions,
   ): AsyncGenerator<CallOutcome> {
     // A batch may have any length, so only its calls have a time limit by default.
-    const deadline = limit === undefined ? Number.POSITIVE_INFINITY : Date.now() + limit
+    const { signal, deadline } = provider.within({ timeoutMs: Number.POSITIVE_INFINITY, ...callOptions })
     const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
     async function send({ messages, jsonText }: Call): Promise<SendAnswer[]> {
-      const callDeadline = Math.min(deadline, Date.now() + timeoutMs)
-      const { body, status } = await call({ ...BATCH, jsonText }, true, callDeadline, signal)
-      const answers = readBatchAnswer(body, messages.length)
-      if (!answers) throw unexpectedResponse(status, true)
-      return answers
+      const read = (body: unknown) => readBatchAnswer(body, messages.length)
+      const until = Math.min(deadline, Date.now() + timeoutMs)
+      const { value } = await provider.call({ ...BATCH, jsonText }, read, { signal, deadline: until })
+      return value
     }
     const calls = cutIntoCalls(messages, defaults)
     for await (const outcome of makeCalls(calls, { send, concurrency, signal, deadline, journal })) {
@@ -233,10 +199,8 @@ export function createMailer(options: MailerOptions): Mailer {
   return {
     async sendEmail(message, options = {}) {
       const { json, to, recipients } = composeMessage(message, defaults)
-      const request: HttpRequest = { method: 'POST', path: '/email', jsonText: json }
-      const { body, status } = await call(request, true, deadlineOf(options), options.signal)
-      const answer = readSendAnswer(body)
-      if (!answer) throw unexpectedResponse(status, true)
+      const request = { ...SINGLE, jsonText: json }
+      const { value: answer, status } = await provider.call(request, readSendAnswer, options)
       if (!answer.accepted) throw refusalError(answer.refusal, { status })
       const { messageId, submittedAt } = answer
       return { messageId, submittedAt, to: answer.to || to, ...readRemark(answer.message, recipients) }
@@ -254,13 +218,14 @@ export function createMailer(options: MailerOptions): Mailer {
       return flattenResults(outcomesOf(messages, options))
     },
 
-    getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {
+    async getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {
       const query = { tag, fromdate: fromDate, todate: toDate, messagestream: messageStream }
-      return read({ method: 'GET', path: '/stats/outbound', query }, readStats, options)
+      const request: ProviderRequest = { method: 'GET', path: '/stats/outbound', query }
+      return (await provider.call(request, readStats, options)).value
     },
 
-    getServer(options = {}) {
-      return read({ method: 'GET', path: '/server' }, readServer, options)
+    async getServer(options = {}) {
+      return (await provider.call({ method: 'GET', path: '/server' }, readServer, options)).value
     },
   }
 }

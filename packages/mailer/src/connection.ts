@@ -4,13 +4,7 @@
  * @module
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
-import {
-  type CallOptions,
-  createMailer,
-  DEFAULT_BASE_URL,
-  DEFAULT_MESSAGE_STREAM,
-  type Mailer,
-} from './client.ts'
+import { createMailer, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type Mailer } from './client.ts'
 import { mailer } from './integration.ts'
 
 /** The host’s configuration of the mailer, for all deployments. */
@@ -55,16 +49,17 @@ export function fromInputs(inputs: Inputs<typeof mailer>, settings: MailerSettin
  * Makes the client for an event: with the deployment’s outputs, else with its inputs, or with the shared token
  * if the event names no deployment.
  */
-export async function connect(context: HandlerContext<MailerSettings>): Promise<Mailer> {
-  const { deployment, settings } = context
-  if (!deployment) return openMailer(sharedConnection(settings), context)
+export async function connect(context: HandlerContext, settings: MailerSettings): Promise<Mailer> {
+  const { deployment } = context
+  if (!deployment) return openMailer(sharedConnection(settings), context, settings)
   const outputs = await deployment.outputs(mailer.outputs)
-  if (!outputs) return openMailer(fromInputs(await deployment.inputs(mailer.inputs), settings), context)
+  if (!outputs)
+    return openMailer(fromInputs(await deployment.inputs(mailer.inputs), settings), context, settings)
   const { apiToken, fromEmail, messageStream, apiUrl } = outputs
   // The shared token is sent only to its own provider, whatever an event says.
   const isShared = apiToken === settings.shared?.apiToken
   const baseUrl = isShared ? (settings.baseUrl ?? DEFAULT_BASE_URL) : apiUrl
-  return openMailer({ apiToken, fromEmail, messageStream, baseUrl }, context)
+  return openMailer({ apiToken, fromEmail, messageStream, baseUrl }, context, settings)
 }
 
 /**
@@ -72,18 +67,16 @@ export async function connect(context: HandlerContext<MailerSettings>): Promise<
  *
  * @throws {IntegrationError} `invalid_inputs` if the egress rule refuses the base URL
  */
-export function openMailer(connection: Connection, context: HandlerContext<MailerSettings>): Mailer {
-  const { fetch, egress, settings } = context
+export function openMailer(
+  connection: Connection,
+  { fetch, egress }: HandlerContext,
+  settings: MailerSettings,
+): Mailer {
   const url = new URL(connection.baseUrl)
   const isHosts = url.origin === new URL(settings.baseUrl ?? DEFAULT_BASE_URL).origin
   const refusal = isHosts ? undefined : egress.refuse(url)
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
   return createMailer({ ...connection, fetch: isHosts ? fetch : egress.fetch })
-}
-
-/** The event’s signal and remaining time, as options of a client call. */
-export function callOptions({ signal, deadline }: HandlerContext<MailerSettings>): CallOptions {
-  return { signal, timeoutMs: deadline - Date.now() }
 }
 
 function sharedConnection({ shared, baseUrl = DEFAULT_BASE_URL }: MailerSettings): Connection {

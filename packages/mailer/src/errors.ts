@@ -5,10 +5,9 @@
  * @module
  */
 import { IntegrationError, type IntegrationErrorOptions } from '@org/core/errors'
-import { HttpFailure, maskAddresses, toProviderError, unknownOutcome } from '@org/core/http'
+import { maskAddresses, type Provider } from '@org/core/http'
 import { type Refusal, readRefusal } from './wire.ts'
 
-const EFFECT = 'the mail was sent'
 const TOKEN_HINT =
   'Check the Server API Token: the provider shows it in the settings of the mail server, under “API Tokens”.'
 
@@ -54,39 +53,20 @@ export function refusalError(
   return new IntegrationError('provider_rejected', message, options)
 }
 
-/**
- * The error for a failed call.
- *
- * @param sending whether the call may have sent a mail: a failure without a clear answer is then
- * `outcome_unknown`, and must not be retried
- */
-export function callError(error: unknown, sending: boolean): unknown {
-  if (!(error instanceof HttpFailure)) return error
-  const refusal = readRefusal(error.body)
-  if (refusal && (error.sent === 'no' || refusal.errorCode === MAINTENANCE) && error.status !== 429) {
-    return refusalError(refusal, error)
-  }
-  return toProviderError(error, {
-    name: 'mailer',
-    title: 'The mail provider',
-    effect: sending ? EFFECT : undefined,
-    code: refusal && String(refusal.errorCode),
-    message: refusal?.message,
-    credentialsHint: TOKEN_HINT,
-  })
-}
-
-/** The error for a successful response with an unexpected body. */
-export function unexpectedResponse(status: number, sending: boolean): IntegrationError {
-  const provider = { name: 'mailer', status }
-  const reason = 'The mail provider’s response has an unexpected body.'
-  return sending
-    ? unknownOutcome(`It is not known whether ${EFFECT}: ${reason}`, { provider })
-    : new IntegrationError('provider_error', reason, { hint: 'Check the base URL.', provider })
-}
-
-/** The error for a call without a usable token. */
-export function missingToken(): IntegrationError {
-  const message = 'The Server API Token is missing, or contains an invalid character.'
-  return new IntegrationError('missing_credentials', message, { hint: 'Pass it as apiToken.' })
+/** The provider, as errors name it. */
+export const mailProvider: Provider = {
+  name: 'mailer',
+  title: 'The mail provider',
+  credentials: {
+    title: 'Server API Token',
+    missingHint: 'Pass it as apiToken.',
+    rejectedHint: TOKEN_HINT,
+  },
+  readFailure(failure) {
+    const refusal = readRefusal(failure.body)
+    if (!refusal) return {}
+    const isCertain = failure.effect === 'none' || refusal.errorCode === MAINTENANCE
+    if (isCertain && failure.status !== 429) return refusalError(refusal, failure)
+    return { code: String(refusal.errorCode), message: refusal.message }
+  },
 }

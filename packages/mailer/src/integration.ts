@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { defineIntegration, environmentReference, functionArguments, secret, toJsonSchema } from '@org/core'
+import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
+import { toJsonSchema } from '@org/core/internal'
 import * as z from 'zod'
 import { ADDRESS_FAULT, parseAddress } from './address.ts'
 import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'

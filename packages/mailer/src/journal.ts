@@ -52,6 +52,6 @@ function interrupted(): IntegrationError {
   const message = 'An earlier attempt ended while the call with this mail was in flight.'
   return new IntegrationError('outcome_unknown', message, {
     hint: 'Check the provider’s activity before you send the mail again.',
-    sent: 'unknown',
+    effect: 'unknown',
   })
 }

@@ -85,7 +85,7 @@ async function attempt(
   } catch (reason) {
     const error = isIntegrationError(reason) ? reason : unexpectedError(reason, signal)
     const results = messages.map(({ index, to }) => failedResult(index, to, error))
-    return error.sent === 'no' ? { kind: 'refused', results, reason } : { kind: 'answered', results }
+    return error.effect === 'none' ? { kind: 'refused', results, reason } : { kind: 'answered', results }
   }
 }
 

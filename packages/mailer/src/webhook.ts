@@ -11,16 +11,11 @@
  * ```
  * @module
  */
-import { createWebhookHandler, type HandlerDependencies, type Handlers, type WebhookHandler } from '@org/core'
+import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
 import type { MailerSettings } from './connection.ts'
-import { created, deleted, health, metrics } from './deployment.ts'
-import { functions } from './functions.ts'
+import { createDeploymentHandlers } from './deployment.ts'
+import { createFunctions } from './functions.ts'
 import { mailer } from './integration.ts'
-
-const handlers = { created, deleted, health, metrics, functions } satisfies Handlers<
-  typeof mailer,
-  MailerSettings
->
 
 /**
  * Makes the mailer’s webhook handler.
@@ -33,7 +28,9 @@ export function createHandler({
   ...dependencies
 }: HandlerDependencies & MailerSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(shared?.apiToken ? [shared.apiToken] : [])]
-  return createWebhookHandler(mailer, handlers, { ...dependencies, secrets, settings: { shared, baseUrl } })
+  const settings = { shared, baseUrl }
+  const handlers = { ...createDeploymentHandlers(settings), functions: createFunctions(settings) }
+  return createWebhookHandler(mailer, handlers, { ...dependencies, secrets })
 }
 
 export type { MailerSettings } from './connection.ts'

@@ -15,8 +15,8 @@ async function fail(options: Partial<MailerOptions> = {}): Promise<IntegrationEr
   return error
 }
 
-const refused = { code: 'provider_rejected', retryable: false, sent: 'no' }
-const unknown = { code: 'outcome_unknown', status: 409, retryable: false, sent: 'unknown' }
+const refused = { code: 'provider_rejected', retryable: false, effect: 'none' }
+const unknown = { code: 'outcome_unknown', status: 409, retryable: false, effect: 'unknown' }
 
 const refusal = (ErrorCode: number) => ({
   ErrorCode,
@@ -34,7 +34,7 @@ describe('a send', () => {
       code: 'credentials_rejected',
       status: 422,
       retryable: false,
-      sent: 'no',
+      effect: 'none',
       hint: expect.stringContaining('Server API Token'),
       provider: { name: 'mailer', status: 401, code },
     })
@@ -85,7 +85,7 @@ describe('a send', () => {
 
   it.each([503, 500, 422])('may be sent later after maintenance with status %i', async (status) => {
     provider.faults.add({ status, headers: { 'retry-after': '90' }, body: refusal(100) })
-    const error = { code: 'provider_error', retryable: true, sent: 'no', retryAfter: 90 }
+    const error = { code: 'provider_error', retryable: true, effect: 'none', retryAfter: 90 }
     expect(await fail()).toMatchObject({ ...error, provider: { code: '100', status } })
     expect(requests).toHaveLength(1)
   })
@@ -98,14 +98,20 @@ describe('a send', () => {
 
   it('fails at once if Retry-After is longer than the time limit, and passes it on', async () => {
     provider.faults.add({ status: 429, headers: { 'retry-after': '120' } })
-    const error = { code: 'provider_rate_limited', status: 429, retryable: true, sent: 'no', retryAfter: 120 }
+    const error = {
+      code: 'provider_rate_limited',
+      status: 429,
+      retryable: true,
+      effect: 'none',
+      retryAfter: 120,
+    }
     expect(await fail()).toMatchObject({ ...error, provider: { status: 429 } })
     expect([waits, requests.length]).toEqual([[], 1])
   })
 
   it('fails after three attempts with 429, also when the provider adds a code', async () => {
     provider.faults.add({ status: 429, body: refusal(429), times: 3 })
-    expect(await fail()).toMatchObject({ code: 'provider_rate_limited', retryable: true, sent: 'no' })
+    expect(await fail()).toMatchObject({ code: 'provider_rate_limited', retryable: true, effect: 'none' })
     expect([waits.length, requests.length]).toEqual([2, 3])
   })
 
@@ -114,7 +120,7 @@ describe('a send', () => {
       code: 'provider_error',
       status: 502,
       retryable: true,
-      sent: 'no',
+      effect: 'none',
       provider: { name: 'mailer', status: undefined },
       cause: expect.objectContaining({ code: 'ECONNREFUSED' }),
     })
@@ -177,7 +183,7 @@ describe('a send', () => {
 
   it('may be retried if its time was over before the request left', async () => {
     const error = await failureOf(mail.mailer().sendEmail(message(), { timeoutMs: 0 }))
-    expect(error).toMatchObject({ code: 'provider_timeout', status: 504, retryable: true, sent: 'no' })
+    expect(error).toMatchObject({ code: 'provider_timeout', status: 504, retryable: true, effect: 'none' })
     expect(requests).toEqual([])
   })
 
@@ -210,7 +216,7 @@ describe('a read', () => {
     provider.faults.add(fault)
     const timeoutMs = 'hang' in fault ? 100 : undefined
     const error = await failureOf(mail.mailer().getDeliveryStats({}, { timeoutMs }))
-    expect(error).toMatchObject({ ...expected, sent: 'no' })
+    expect(error).toMatchObject({ ...expected, effect: 'none' })
     expect(requests).toHaveLength(calls)
   })
 

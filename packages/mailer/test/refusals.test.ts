@@ -44,7 +44,7 @@ it.each<[string, Partial<Message>, string[]]>([
   ['several faults', { to: [], subject: '', textBody: '' }, ['to', 'subject', 'htmlBody']],
 ])('does not send a message with %s, and names only the place', async (_what, fields, paths) => {
   const error = await failureOf(mail.mailer().sendEmail(message(fields)))
-  expect(error).toMatchObject({ code: 'invalid_arguments', retryable: false, sent: 'no' })
+  expect(error).toMatchObject({ code: 'invalid_arguments', retryable: false, effect: 'none' })
   expect(error.errors?.map(({ path }) => path)).toEqual(paths)
   expect(error.message).toContain(paths[0])
   expect(error.message + JSON.stringify(error.errors)).not.toMatch(/example\.|secret-words|Bcc|[\r\n]/)
@@ -60,7 +60,7 @@ it.each([undefined, ''])('does not send a message without a sender: fromEmail %j
 
 it.each(['', ' ', 'a\nb', 'tökén'])('does not send with the invalid token %j', async (apiToken) => {
   const error = await failureOf(mail.mailer({ apiToken }).sendEmail(message()))
-  expect(error).toMatchObject({ code: 'missing_credentials', retryable: false, sent: 'no' })
+  expect(error).toMatchObject({ code: 'missing_credentials', retryable: false, effect: 'none' })
   expect(requests).toEqual([])
 })
 

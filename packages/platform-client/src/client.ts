@@ -5,7 +5,7 @@ import {
   type Platform,
   type WriteResult,
 } from '@org/core'
-import { HttpFailure, readAnswer, toFailure, toRefusal } from '@org/core/http'
+import { HttpFailure, readResponse, toHttpFailure, toStatusFailure } from '@org/core/http'
 import ky, { type HTTPError, isHTTPError, isTimeoutError, type Options } from 'ky'
 import { deploymentRecord } from './schema.ts'
 
@@ -75,7 +75,7 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
         async fetch(input, init) {
           const response = await attempt(input, init)
           // Read here, so that ky's time limits and retries cover the body too.
-          if (response.ok) body = (await readAnswer(response, MAX_RESPONSE_BYTES)).body
+          if (response.ok) body = (await readResponse(response, MAX_RESPONSE_BYTES)).body
           return response
         },
         retry: {
@@ -140,7 +140,7 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
  * leaves the decision to ky
  */
 function waitFits({ response }: HTTPError, deadline: number): false | undefined {
-  const { retryAfter = 0 } = toRefusal(response)
+  const { retryAfter = 0 } = toStatusFailure(response)
   return Date.now() + retryAfter * 1000 >= deadline ? false : undefined
 }
 
@@ -150,11 +150,11 @@ function isGone({ response, data }: HTTPError): boolean {
 }
 
 function describeFailure(error: unknown, signal: AbortSignal | undefined): HttpFailure {
-  if (isHTTPError(error)) return toRefusal(error.response)
+  if (isHTTPError(error)) return toStatusFailure(error.response)
   // ky's time-out holds the request with its token, and a cause may be logged.
   return isTimeoutError(error)
-    ? toFailure(undefined, undefined, signal, true)
-    : toFailure(error, undefined, signal, false)
+    ? toHttpFailure(undefined, undefined, signal, true)
+    : toHttpFailure(error, undefined, signal, false)
 }
 
 function pathOf(id: string): string {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { callbackBodies, type Platform, toJsonSchema } from '@org/core'
+import type { Platform } from '@org/core'
+import { callbackBodies, toJsonSchema } from '@org/core/internal'
 import { createPlatformEmulator } from '@org/core/testing'
 import { lint } from '@org/openapi-checks/lint'
 import { createValidator } from '@org/openapi-checks/validate'

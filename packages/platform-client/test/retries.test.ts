@@ -55,7 +55,7 @@ describe('a callback', () => {
       code: 'platform_unavailable',
       status: 502,
       retryable: true,
-      sent: 'no',
+      effect: 'none',
     })
     expect(platform.calls).toHaveLength(5)
   })

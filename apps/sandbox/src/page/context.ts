@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createRedactor, type JsonSchema, type Manifest } from '@org/core'
+import { createRedactor, type JsonSchema, type Manifest } from '@org/core/internal'
 import { at, isRecord, listOf } from '../data.ts'
 import type { HeaderList, OpenExchange } from '../exchange.ts'
 import { createMask } from '../mask.ts'

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Manifest } from '@org/core'
+import type { Manifest } from '@org/core/internal'
 import type { EmulatedDeployment } from '@org/core/testing'
 import { html } from 'hono/html'
 import type { PageContext } from './context.ts'

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { JsonSchema } from '@org/core'
+import type { JsonSchema } from '@org/core/internal'
 import { html } from 'hono/html'
 import { at, isRecord, listOf } from '../data.ts'
 import type { Html } from './html.ts'

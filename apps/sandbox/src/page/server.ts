@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Manifest } from '@org/core'
+import type { Manifest } from '@org/core/internal'
 import { type Served, serve } from '@org/core/testing'
 import { SandboxError } from '../environment.ts'
 import type { World } from '../world.ts'

@@ -99,7 +99,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
   }
 
   function notUnderstood(status: number, effect: string | undefined): IntegrationError {
-    const reason = `${title} sent a response that this client does not understand.`
+    const reason = `${title}’s response has an unexpected body.`
     const refusal = { provider: { name, status } }
     return effect
       ? unknownOutcome(`It is not known whether ${effect}: ${reason}`, refusal)
@@ -110,7 +110,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
     within,
     async call({ effect, ...request }, read, callOptions) {
       if (!CREDENTIAL.test(credential.trim())) {
-        const message = `The ${credentials.title} is missing, or holds a character that no credential can have.`
+        const message = `The ${credentials.title} is missing, or contains an invalid character.`
         throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
       }
       const { status, body } = await send({
