@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createWebhookHandler, defineIntegration } from '../src/index.ts'
-import { eventNames } from '../src/internal.ts'
+import { createWebhookHandler, defineIntegration, eventNames } from '../src/index.ts'
 import { createPlatformEmulator, deliver } from '../src/testing/index.ts'
 import { calling, createHost } from './example.ts'
 import { platformOver } from './platform-port.ts'

@@ -3,7 +3,7 @@ import { createJsonLogger, type HandlerContext, IntegrationError } from '../src/
 import { deliver } from '../src/testing/index.ts'
 import { calling, created, createHost, type ExampleSettings, type ProviderCall, token } from './example.ts'
 
-type Context = HandlerContext
+type Context = HandlerContext<ExampleSettings>
 const greet = calling('greet', { to: 'Ada' })
 
 /** The line of the last event. */

@@ -12,9 +12,9 @@ import {
   type HandlerDependencies,
   type Handlers,
   IntegrationError,
+  type LogLevel,
   secret,
 } from '../src/index.ts'
-import type { LogLevel } from '../src/internal.ts'
 import { createPlatformEmulator } from '../src/testing/index.ts'
 import { platformOver } from './platform-port.ts'
 
@@ -26,7 +26,7 @@ export interface ProviderCall {
 }
 
 export interface ExampleSettings {
-  provider: (call: ProviderCall, context: HandlerContext) => Promise<void>
+  provider: (call: ProviderCall, context: HandlerContext<ExampleSettings>) => Promise<void>
 }
 
 export const greeter = defineIntegration({
@@ -84,7 +84,7 @@ export const greeter = defineIntegration({
   downloads: ['.env.local', 'middleware.ts'],
 })
 
-type Context = HandlerContext
+type Context = HandlerContext<ExampleSettings>
 
 async function tokenOf({ deployment }: Context): Promise<string | undefined> {
   return (await deployment?.outputs(greeter.outputs))?.token
@@ -121,7 +121,7 @@ const handlers = {
       return { count: 3 }
     },
   },
-} satisfies Handlers<typeof greeter>
+} satisfies Handlers<typeof greeter, ExampleSettings>
 
 export const token = 'token-4f9a1c77'
 export const issuedKey = 'key-of-the-vault'

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type DeliveryStore, IntegrationError, memoryStore } from '../src/index.ts'
-import { type Json, type Lease, readDeliveryStatus } from '../src/internal.ts'
+import {
+  type DeliveryStore,
+  explainDelivery,
+  IntegrationError,
+  type Json,
+  type Lease,
+  memoryStore,
+} from '../src/index.ts'
 import { deliver } from '../src/testing/index.ts'
 import { calling, created, createHost, deleted, greeter, token } from './example.ts'
 
@@ -29,7 +35,7 @@ function createBench() {
       return result.lease
     },
     explain: (deploymentId?: string, of: DeliveryStore = store) =>
-      readDeliveryStatus({ store: of, integrations: [greeter], deliveryId: id, deploymentId, now }),
+      explainDelivery({ store: of, integrations: [greeter], deliveryId: id, deploymentId, now }),
   }
 }
 

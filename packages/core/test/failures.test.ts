@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import {
   createVerifier,
   type ErrorCode,
+  errorCodes,
   IntegrationError,
   type IntegrationErrorOptions,
   memoryStore,
 } from '../src/index.ts'
-import { errorCodes } from '../src/internal.ts'
 import { deliver } from '../src/testing/index.ts'
 import { calling, created, createHost, deleted, greeter, token } from './example.ts'
 import { post, read, seen } from './problem.ts'
@@ -219,14 +219,14 @@ describe('a provider that', () => {
 
   it('may have acted before it failed is not asked again: outcome_unknown', async () => {
     for (const code of ['provider_timeout', 'provider_error'] as const) {
-      const host = failing(code, 'The connection broke.', { effect: 'unknown' })
+      const host = failing(code, 'The connection broke.', { sent: 'unknown' })
       const { problem } = await post(host, calling('sendGreeting', { to: 'Ada' }))
       expect(problem).toMatchObject({ status: 409, code: 'outcome_unknown', retryable: false })
     }
   })
 
   it('may have got a reading call before it failed can be asked again', async () => {
-    const host = failing('provider_timeout', 'Too slow.', { effect: 'unknown' })
+    const host = failing('provider_timeout', 'Too slow.', { sent: 'unknown' })
     expect((await post(host, calling('count'))).problem).toMatchObject({ status: 504, retryable: true })
   })
 })

@@ -86,12 +86,12 @@ describe('which failures are repeated', () => {
 
 describe('whether a request took effect', () => {
   it.each([
-    { what: 'a refusal', fault: { status: 422 }, effect: 'none' },
-    { what: 'a rate limit', fault: { status: 429, times: 9 }, effect: 'none' },
-    { what: 'a time-out at a proxy', fault: { status: 408 }, effect: 'unknown' },
-    { what: 'a failure', fault: { status: 500 }, effect: 'unknown' },
-    { what: 'a cut before it', fault: { cut: 'before' }, effect: 'unknown' },
-    { what: 'a cut after it', fault: { cut: 'after' }, effect: 'unknown' },
+    { what: 'a refusal', fault: { status: 422 }, sent: 'no' },
+    { what: 'a rate limit', fault: { status: 429, times: 9 }, sent: 'no' },
+    { what: 'a time-out at a proxy', fault: { status: 408 }, sent: 'unknown' },
+    { what: 'a failure', fault: { status: 500 }, sent: 'unknown' },
+    { what: 'a cut before it', fault: { cut: 'before' }, sent: 'unknown' },
+    { what: 'a cut after it', fault: { cut: 'after' }, sent: 'unknown' },
   ] as const)('is “$sent” after $what', async ({ fault, sent }) => {
     server.faults.add(fault)
     expect(await server.failure({ method: 'POST', json: {} })).toMatchObject({ sent })
@@ -99,13 +99,13 @@ describe('whether a request took effect', () => {
 
   it('is “no” where nobody listens, and so even a POST is repeated', async () => {
     const failure = await server.failure({ method: 'POST', json: {} }, { baseUrl: await closedPort() })
-    expect(failure).toMatchObject({ kind: 'connection', effect: 'none', status: undefined })
+    expect(failure).toMatchObject({ kind: 'connection', sent: 'no', status: undefined })
     expect(server.waits).toHaveLength(2)
   })
 
   it('is “no” where the name of the host does not exist', async () => {
     const failure = await server.failure({ method: 'POST', json: {} }, { baseUrl: 'http://nowhere.invalid' })
-    expect(failure).toMatchObject({ kind: 'connection', effect: 'none' })
+    expect(failure).toMatchObject({ kind: 'connection', sent: 'no' })
   })
 })
 
@@ -169,7 +169,7 @@ describe('time', () => {
   it('ends a POST for good, which may have taken effect', async () => {
     server.faults.add({ hang: 'after' })
     const failure = await server.failure({ method: 'POST' }, { timeoutMs: 50 })
-    expect(failure).toMatchObject({ kind: 'timeout', effect: 'unknown', status: undefined })
+    expect(failure).toMatchObject({ kind: 'timeout', sent: 'unknown', status: undefined })
     expect(server.received).toHaveLength(1)
   })
 
@@ -182,7 +182,7 @@ describe('time', () => {
 
   it('that is over before the call began sends nothing', async () => {
     const failure = await server.failure({ deadline: Date.now() - 1 })
-    expect(failure).toMatchObject({ kind: 'timeout', effect: 'none' })
+    expect(failure).toMatchObject({ kind: 'timeout', sent: 'no' })
     expect(server.received).toEqual([])
   })
 })
@@ -195,7 +195,7 @@ describe('the caller', () => {
     const failure = await server.failure({ signal: caller.signal })
     expect(failure).toMatchObject({
       kind: 'aborted',
-      effect: 'unknown',
+      sent: 'unknown',
       cause: { message: 'no more interest' },
     })
     expect(server.waits).toEqual([])
@@ -204,7 +204,7 @@ describe('the caller', () => {
 
   it('can end a call before it begins', async () => {
     const failure = await server.failure({ signal: AbortSignal.abort() })
-    expect(failure).toMatchObject({ kind: 'aborted', effect: 'none' })
+    expect(failure).toMatchObject({ kind: 'aborted', sent: 'no' })
     expect(server.received).toEqual([])
   })
 
@@ -221,11 +221,11 @@ describe('the caller', () => {
       },
     })
     const failure = request({ method: 'GET', path: '/', signal: caller.signal })
-    await expect(failure).rejects.toMatchObject({ kind: 'aborted', effect: 'none' })
+    await expect(failure).rejects.toMatchObject({ kind: 'aborted', sent: 'no' })
   })
 
   it('whose own time is up gets a time-out, not an abort', async () => {
     const signal = AbortSignal.abort(new DOMException('late', 'TimeoutError'))
-    expect(await server.failure({ signal })).toMatchObject({ kind: 'timeout', effect: 'none' })
+    expect(await server.failure({ signal })).toMatchObject({ kind: 'timeout', sent: 'no' })
   })
 })

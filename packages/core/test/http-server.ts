@@ -1,9 +1,4 @@
-import {
-  createHttpClient,
-  type HttpClientOptions,
-  HttpFailure,
-  type HttpRequest,
-} from '../src/http/client.ts'
+import { createHttpClient, type HttpClientOptions, HttpFailure, type HttpRequest } from '../src/http/client.ts'
 import { createEmulator, createFaults, serve } from '../src/testing/index.ts'
 
 /** What the server got. */

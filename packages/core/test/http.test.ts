@@ -80,7 +80,7 @@ describe('a redirect', () => {
       const other = await startServer()
       server.faults.add({ status, headers: { location: `${other.url}/stolen` } })
       const failure = await server.failure({}, { headers: { 'x-token': 'secret' } })
-      expect(failure).toMatchObject({ kind: 'status', status, effect: 'none' })
+      expect(failure).toMatchObject({ kind: 'status', status, sent: 'no' })
       expect(other.received).toEqual([])
       expect(server.received).toHaveLength(1)
       await other.close()
@@ -94,7 +94,7 @@ describe('an answer', () => {
     server.faults.add({ status: 200, body, times: 2 })
     expect((await server.request({ maxBytes: 1000 })).body).toHaveLength(998)
     const failure = await server.failure({ maxBytes: 999 })
-    expect(failure).toMatchObject({ kind: 'too_large', status: 200, effect: 'unknown' })
+    expect(failure).toMatchObject({ kind: 'too_large', status: 200, sent: 'unknown' })
     expect(server.received).toHaveLength(2)
   })
 
@@ -134,7 +134,7 @@ describe('an answer', () => {
   ] as const)('of success that is $what is malformed, and may have had its effect', async ({ fault }) => {
     server.faults.add(fault)
     const failure = await server.failure({ method: 'POST' })
-    expect(failure).toMatchObject({ kind: 'malformed', status: 200, effect: 'unknown', body: undefined })
+    expect(failure).toMatchObject({ kind: 'malformed', status: 200, sent: 'unknown', body: undefined })
   })
 
   it('of failure carries its parsed body, where it is JSON', async () => {

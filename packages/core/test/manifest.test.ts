@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { defineIntegration, environmentReference, secret, secretNames, toManifest } from '../src/index.ts'
 import { referenceNames } from '../src/contract/integration.ts'
-import { defineIntegration, environmentReference, secret } from '../src/index.ts'
-import { secretNames, toManifest } from '../src/internal.ts'
 import { greeter } from './example.ts'
 
 const bare = defineIntegration({

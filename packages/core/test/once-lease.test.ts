@@ -8,7 +8,7 @@ const id = 'evt_1'
 const LEASE_MS = 60_000
 
 /** A provider that is called over HTTP. */
-const post = async (_: ProviderCall, { fetch }: HandlerContext) => {
+const post = async (_: ProviderCall, { fetch }: HandlerContext<ExampleSettings>) => {
   await fetch('http://provider.test', { method: 'POST' })
 }
 

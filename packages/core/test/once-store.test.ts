@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type DeliveryStore, type HandlerContext, memoryStore } from '../src/index.ts'
-import type { Json } from '../src/internal.ts'
+import { type DeliveryStore, type HandlerContext, type Json, memoryStore } from '../src/index.ts'
 import { deliver } from '../src/testing/index.ts'
 import { calling, created, createHost, deleted, type ExampleSettings, type ProviderCall } from './example.ts'
 import { gate } from './gate.ts'
@@ -129,7 +128,7 @@ describe('a holder that vanished in the middle of its work', () => {
 describe('the intent to change something', () => {
   const request =
     (method: string) =>
-    async (_: ProviderCall, { fetch }: HandlerContext) => {
+    async (_: ProviderCall, { fetch }: HandlerContext<ExampleSettings>) => {
       await fetch('http://provider.test', { method })
     }
 

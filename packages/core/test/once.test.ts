@@ -98,7 +98,7 @@ describe('the same delivery again', () => {
   it('does not run again where the effect may have happened', async () => {
     for (const error of [
       new TypeError('a fault of the host'),
-      new IntegrationError('provider_timeout', 'Too slow.', { effect: 'unknown' }),
+      new IntegrationError('provider_timeout', 'Too slow.', { sent: 'unknown' }),
     ]) {
       const host = createHost({ provider: failingOnce(error) })
       for (const expected of [null, 'true']) {

@@ -2,8 +2,7 @@
  * What the tests of the OpenAPI document share: an integration with almost nothing, and a way to its schemas.
  */
 import * as z from 'zod'
-import { defineIntegration } from '../src/index.ts'
-import type { JsonSchema, OpenApiDocument } from '../src/internal.ts'
+import { defineIntegration, type JsonSchema, type OpenApiDocument } from '../src/index.ts'
 
 export const bare = defineIntegration({
   name: 'elsewhere',

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { defineIntegration, type FunctionDefinition, functionArguments } from '../src/index.ts'
-import { toOpenApi } from '../src/internal.ts'
+import { defineIntegration, type FunctionDefinition, functionArguments, toOpenApi } from '../src/index.ts'
 import { bare, info, schemaOf } from './openapi-document.ts'
 
 describe('a name', () => {

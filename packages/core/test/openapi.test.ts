@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { secret } from '../src/index.ts'
-import { errorCodes, eventNames, type OpenApiDocument, toOpenApi } from '../src/internal.ts'
+import { errorCodes, eventNames, type OpenApiDocument, secret, toOpenApi } from '../src/index.ts'
 import { greeter } from './example.ts'
 import { bare, info, schemaOf } from './openapi-document.ts'
 

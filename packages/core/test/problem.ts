@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import type { ErrorCode } from '../src/index.ts'
-import { problemSchema } from '../src/internal.ts'
+import { type ErrorCode, problemSchema } from '../src/index.ts'
 import { type createHost, token } from './example.ts'
 
 const headerCanary = 'canary-in-a-header'

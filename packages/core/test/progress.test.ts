@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { IntegrationError, memoryStore } from '../src/index.ts'
-import type { Json } from '../src/internal.ts'
+import { IntegrationError, type Json, memoryStore } from '../src/index.ts'
 import { deliver } from '../src/testing/index.ts'
 import { calling, created, createHost, deleted } from './example.ts'
 

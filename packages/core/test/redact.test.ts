@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createRedactor } from '../src/internal.ts'
+import { createRedactor } from '../src/index.ts'
 
 describe('a text', () => {
   it('loses every occurrence of every secret, also of those that were added later', () => {

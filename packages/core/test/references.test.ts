@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { type EnvironmentLookup, resolveReferences } from '../src/contract/references.ts'
 import {
   createWebhookHandler,
   defineIntegration,
   environmentReference,
   IntegrationError,
 } from '../src/index.ts'
+import { type EnvironmentLookup, resolveReferences } from '../src/contract/references.ts'
 import { connectPlatform, createPlatformEmulator, deliver } from '../src/testing/index.ts'
 import { createHost } from './example.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type DeliveryStore, IntegrationError, memoryStore } from '../src/index.ts'
-import type { RecordedResponse } from '../src/internal.ts'
+import { type DeliveryStore, IntegrationError, memoryStore, type RecordedAnswer } from '../src/index.ts'
 import { deliver } from '../src/testing/index.ts'
 import { calling, created, createHost } from './example.ts'
 
@@ -8,9 +7,9 @@ const greet = calling('greet', { to: 'ada@example.com' })
 const id = 'evt_1'
 
 /** A host whose store shows each answer that is recorded, and can be made to give another one back. */
-function createObservedHost(tamper: (answer: RecordedResponse) => RecordedResponse = (answer) => answer) {
+function createObservedHost(tamper: (answer: RecordedAnswer) => RecordedAnswer = (answer) => answer) {
   const memory = memoryStore()
-  const recorded: RecordedResponse[] = []
+  const recorded: RecordedAnswer[] = []
   const store: DeliveryStore = {
     ...memory,
     async claim(request) {

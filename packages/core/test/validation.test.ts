@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { functionArguments } from '../src/index.ts'
-import { fieldErrors, suggestion } from '../src/internal.ts'
+import { fieldErrors, functionArguments, suggestion } from '../src/index.ts'
 
 const message = functionArguments({
   to: z.union([z.string(), z.array(z.string())]),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ClaimRequest, DeliveryStore, Lease, RecordedResponse } from '../delivery/store.ts'
+import type { ClaimRequest, DeliveryStore, Lease, RecordedAnswer } from '../delivery/store.ts'
 import { describeStoreRecords } from './describe-store-records.ts'
 import type { TestRunner } from './integration-suite.ts'
 
@@ -38,7 +38,7 @@ export function describeDeliveryStore(
 
   const subject = 'greeter/deployment/dep_1'
   const delivery = { id: 'evt_1', digest: 'd1' }
-  const answer: RecordedResponse = { status: 200, body: 'sealed' }
+  const answer: RecordedAnswer = { status: 200, body: 'sealed' }
   const keepMs = 7 * DAY_MS
 
   const ask = (request: Partial<ClaimRequest> = {}) =>

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DeliveryStore, Lease, RecordedResponse } from '../delivery/store.ts'
+import type { DeliveryStore, Lease, RecordedAnswer } from '../delivery/store.ts'
 import type { TestRunner } from './integration-suite.ts'
 
 /** A store under test, and the clock that it goes by. */
@@ -30,7 +30,7 @@ export function describeStoreRecords(
     if (result.state !== 'claimed') throw new Error(`Expected a claim, got ${result.state}.`)
     return result
   }
-  const finish = (lease: Lease, answer: RecordedResponse) =>
+  const finish = (lease: Lease, answer: RecordedAnswer) =>
     store().complete(lease, { answer, progress: {}, keepMs })
   const read = () => store().read(subject)
 
