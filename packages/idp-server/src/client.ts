@@ -111,7 +111,7 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
     // No header can hold such a token: fetch would fail as if the connection was broken.
     if (!/^[!-~]+$/.test(platformApiKey.trim())) throw missingToken()
     const http = effect === undefined ? readHttp : createHttp
-    const answer = await http({
+    const response = await http({
       ...request,
       repeatable: effect === undefined,
       signal,
@@ -120,8 +120,8 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
     }).catch((error: unknown) => {
       throw callError(error, effect)
     })
-    const parsed = schema.safeParse(answer.body)
-    if (!parsed.success) throw invalidResponse(answer.status, effect)
+    const parsed = schema.safeParse(response.body)
+    if (!parsed.success) throw invalidResponse(response.status, effect)
     return parsed.data
   }
 

@@ -45,7 +45,7 @@ export async function readRecord({ deployment, progress }: Context): Promise<App
   return intent && { intent }
 }
 
-/** Returns the application of the deployment: the recorded one, the one that an earlier delivery created, or a new one. */
+/** Returns the application of the deployment: the recorded one, that of an earlier delivery, or a new one. */
 export async function provideApplication(
   inputs: Inputs<typeof idpServer>,
   platform: IdpPlatformClient,

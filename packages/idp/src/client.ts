@@ -158,11 +158,11 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
     options: CallOptions = {},
     deadline = deadlineOf(options),
   ): Promise<z.output<Schema>> {
-    // Not when the client is made: a module that makes one must also load where there is no key.
+    // Checked here and not in the factory: a module that makes a client must load without a key.
     if (!/^[!-~]+$/.test(secretKey)) throw missingKey()
     const effect = request.method !== 'GET'
     const http = effect ? change : read
-    const answer = await http({
+    const response = await http({
       ...request,
       repeatable: !effect,
       signal: options.signal,
@@ -171,8 +171,8 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
     }).catch((error: unknown) => {
       throw callError(error, effect)
     })
-    const parsed = schema.safeParse(answer.body)
-    if (!parsed.success) throw invalidResponse(answer.status, effect)
+    const parsed = schema.safeParse(response.body)
+    if (!parsed.success) throw invalidResponse(response.status, effect)
     return parsed.data
   }
 
