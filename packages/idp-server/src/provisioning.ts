@@ -42,7 +42,7 @@ export async function readRecord({
   return intent && { intent }
 }
 
-/** Returns the application of the deployment: the recorded one, the one that an earlier delivery created, or a new one. */
+/** Returns the application of the deployment: the recorded one, that of an earlier delivery, or a new one. */
 export async function provideApplication(
   inputs: Inputs<typeof idpServer>,
   workspace: Workspace,

@@ -9,7 +9,7 @@ const MAX_LIMIT = 500
 const DEFAULT_LIMIT = 10
 
 /**
- * Refuses a parameter that the emulator does not have: to ignore a filter would answer with too much.
+ * Refuses a parameter that the emulator does not have. An ignored filter would return too many results.
  *
  * @throws {Refusal} 422 that names each unknown parameter
  */
