@@ -127,12 +127,12 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
     fault('body', 'is an alias of htmlBody: set only one of them')
   const htmlBody = message.htmlBody ?? message.body
   if (!htmlBody && !message.textBody) fault('htmlBody', 'is required, or textBody')
-  for (const [name, value] of Object.entries(message.headers ?? {})) {
+  for (const [name, value] of entriesOf(message.headers)) {
     // The path repeats only a valid name, which can’t be an address or contain a line break.
     if (HEADER_NAME.test(name)) line(`headers.${name}`, value)
     else fault('headers', 'contains an invalid header name')
   }
-  for (const [name, value] of Object.entries(message.metadata ?? {})) line('metadata', name + value)
+  for (const [name, value] of entriesOf(message.metadata)) line('metadata', name + value)
   for (const [index, { name, contentType, contentId = '' }] of message.attachments?.entries() ?? []) {
     line(`attachments[${index}]`, name + contentType + contentId)
   }
@@ -186,6 +186,8 @@ function sizeOf(json: string): number {
     ? json.length * MAX_BYTES_PER_CHARACTER
     : encoder.encode(json).byteLength
 }
+
+const entriesOf = (texts: Message['headers']) => (texts ? Object.entries(texts) : [])
 
 function toBase64(bytes: Uint8Array): string {
   let binary = ''
