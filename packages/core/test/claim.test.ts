@@ -16,7 +16,7 @@ import {
 
 const id = 'evt_1'
 const LEASE_MS = 60_000
-const away = () => Promise.reject(new Error('connect ECONNREFUSED'))
+const away = (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
 const ok = async () => new Response()
 
 /** A provider that is called over HTTP. */

@@ -232,7 +232,7 @@ const headerCanary = 'canary-in-a-header'
 
 /** Posts a body, as it is or as JSON, with a header that must not come back, and reads the problem. */
 export async function refusal({ handle }: Host, body: unknown, headers: HeadersInit = {}) {
-  const isWire = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
+  const isWire = typeof body === 'string' || body instanceof Blob || body instanceof ReadableStream
   return readProblem(
     await post(handle, isWire ? body : JSON.stringify(body), {
       authorization: `Bearer ${headerCanary}`,

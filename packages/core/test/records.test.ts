@@ -142,10 +142,10 @@ describe('the progress of a delivery', () => {
     expect([read, host.written]).toEqual([Array(4).fill(undefined), []])
   })
 
-  it.each([
+  it.each<[string, string, () => Promise<boolean>]>([
     ['overloaded', 'the store can’t be reached', () => Promise.reject(new Error('gone'))],
     ['delivery_in_progress', 'another holder has taken over', async () => false],
-  ] as const)('ends the event as %s if %s', async (code, _, advance) => {
+  ])('ends the event as %s if %s', async (code, _, advance) => {
     const { host } = interrupted({ store: { ...memoryStore(), advance } })
     const { body, headers } = await deliver(host.handle, created, { id })
     expect(body).toMatchObject({ code, retryable: true })
