@@ -16,7 +16,7 @@ import {
 
 const id = 'evt_1'
 const LEASE_MS = 60_000
-const away = (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
+const away = () => Promise.reject(new Error('connect ECONNREFUSED'))
 const ok = async () => new Response()
 
 /** A provider that is called over HTTP. */
@@ -71,10 +71,10 @@ describe('a store that can’t be reached', () => {
     expect(complete).toHaveBeenCalledTimes(2)
   })
 
-  it.each([
+  it.each<[string, string, DeliveryStore['complete']]>([
     ['overloaded', 'the store is away', away],
     ['delivery_in_progress', 'the claim was lost', async () => false],
-  ] as const)('at the end of a deployment event fails it as %s, because %s', async (code, _, complete) => {
+  ])('at the end of a deployment event fails it as %s, because %s', async (code, _, complete) => {
     for (const event of [created, deleted]) {
       const host = createHost({ store: { ...memoryStore(), complete } })
       expect(await deliver(host.handle, event, { id })).toMatchObject({ body: { code, retryable: true } })
