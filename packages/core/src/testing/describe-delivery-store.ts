@@ -1,8 +1,3 @@
-/**
- * The promises of the port `DeliveryStore`, as a suite of tests that every store passes.
- *
- * @module
- */
 import type { ClaimRequest, DeliveryStore, Lease, RecordedAnswer } from '../delivery.ts'
 import type { TestRunner } from './integration-suite.ts'
 
@@ -14,18 +9,11 @@ const second = { id: 'evt_2', digest: 'd2' }
 const answer: RecordedAnswer = { status: 200, body: 'encrypted' }
 
 /**
- * Describes a store as a suite of tests.
+ * Describes the promises of the port `DeliveryStore` as a suite of tests, which every store passes.
  *
  * @param runner the functions of the test runner
  * @param name the name of the store in the names of the tests
  * @param create makes an empty store that reads the time, in milliseconds since 1970, from `now`
- *
- * @example
- * ```ts
- * import { beforeEach, describe, expect, it } from 'vitest'
- *
- * describeDeliveryStore({ describe, it, expect, beforeEach }, 'my', (now) => myStore({ now }))
- * ```
  */
 export function describeDeliveryStore(
   { describe, it, expect, beforeEach }: TestRunner & { beforeEach(body: () => Promise<void>): unknown },

@@ -1,8 +1,3 @@
-/**
- * The promises of every integration, as a suite of tests.
- *
- * @module
- */
 import * as z from 'zod'
 import { type IntegrationDefinition, secretNames } from '../integration.ts'
 import { toManifest } from '../manifest.ts'
@@ -18,7 +13,6 @@ import {
   IMPATIENT_MS,
   type IntegrationFixture,
   isReplay,
-  type Suite,
   type TestRunner,
 } from './integration-suite.ts'
 
@@ -39,38 +33,30 @@ const published = z.strictObject({
   status: z.literal('running'),
   outputs: z.record(z.string(), z.unknown()),
 })
+const reading: EventOf = () => ({ name: 'METRIC_UPDATE', deployment })
+const events = { deployment: created, call: calling, read: reading }
 const deletedWithoutOutputs = { name: 'DEPLOYMENT_DELETED', deployment }
 
 /**
- * Describes an integration as a suite of tests.
+ * Describes the promises of every integration as a suite of tests.
  *
  * @param definition the contract of the integration
  * @param createFixture makes a handler and a provider; called once for each test
  * @param runner the functions of the test runner
- *
- * @example
- * ```ts
- * import { describe, expect, it } from 'vitest'
- *
- * describeIntegration(integration, () => createFixture(), { describe, it, expect })
- * ```
  */
 export function describeIntegration(
   definition: IntegrationDefinition,
   createFixture: () => IntegrationFixture,
   runner: TestRunner,
 ): void {
-  const suite = createSuite(definition, createFixture, runner)
-  describeContract(suite)
-  describeDeployment(suite)
-  describeFunctions(suite)
-  describeReads(suite)
-  describeFailures(suite)
-  describeSecrets(suite)
-}
+  const { describe, it, expect, host, deployed, problemOf, expectRecovery } = createSuite(
+    definition,
+    createFixture,
+    runner,
+  )
+  const { name, metrics: declared, downloads } = definition
 
-function describeContract({ describe, it, expect, definition, host }: Suite): void {
-  describe(`the integration ${definition.name}`, () => {
+  describe(`the integration ${name}`, () => {
     it('has a manifest in JSON Schema, with its secrets marked', async () => {
       const manifest = toManifest(definition)
       expect(JSON.parse(JSON.stringify(manifest))).toEqual(manifest)
@@ -84,13 +70,8 @@ function describeContract({ describe, it, expect, definition, host }: Suite): vo
       expect((await send({ name })).body).toEqual({ status: 'ok' })
       expect([provider.calls.length, platform.calls.length]).toEqual([0, 0])
     })
-  })
-}
 
-/** DEPLOYMENT_CREATED and DEPLOYMENT_DELETED. */
-function describeDeployment({ describe, it, expect, definition, host, deployed, problemOf }: Suite) {
-  describe(`a deployment of ${definition.name}`, () => {
-    it('goes from deploying to running, and publishes its outputs with the secret ones marked', async () => {
+    it('takes a deployment from deploying to running, and publishes its outputs with the secret ones marked', async () => {
       const running = host()
       const { status, body } = await running.send(created(running))
       expect(status).toBe(200)
@@ -100,7 +81,7 @@ function describeDeployment({ describe, it, expect, definition, host, deployed, 
       expect(running.record).toMatchObject({ outputs, sensitive: secretNames(definition.outputs) })
     })
 
-    it('runs again for a new delivery, and creates nothing twice', async () => {
+    it('deploys again for a new delivery, and creates nothing twice', async () => {
       const running = await deployed()
       const existing = running.provisioned?.()
       const again = await running.send(created(running), { id: 'evt_2' })
@@ -108,7 +89,7 @@ function describeDeployment({ describe, it, expect, definition, host, deployed, 
       expect([isReplay(again), running.provisioned?.()]).toEqual([false, existing])
     })
 
-    it('fails with a reason if the provider rejects the credentials', async () => {
+    it('fails a deployment with a reason if the provider rejects the credentials', async () => {
       const running = host()
       running.provider.faults.add({ status: 401, ...always })
       const problem = problemOf(await running.send(created(running)))
@@ -116,7 +97,7 @@ function describeDeployment({ describe, it, expect, definition, host, deployed, 
       expect(running.statuses()).toEqual(['deploying', 'failed'])
     })
 
-    it('can be deleted with an empty store, more than once, and leaves nothing behind', async () => {
+    it('deletes a deployment with an empty store, more than once, and leaves nothing behind', async () => {
       const running = await deployed()
       for (const id of ['evt_2', 'evt_3']) {
         const using = running.handler({ store: memoryStore() })
@@ -125,13 +106,8 @@ function describeDeployment({ describe, it, expect, definition, host, deployed, 
       expect(running.statuses()).toEqual(['deploying', 'running', 'stopped', 'stopped'])
       expect(running.provisioned?.() ?? 0).toBe(0)
     })
-  })
-}
 
-/** FUNCTION_CALL. */
-function describeFunctions({ describe, it, expect, definition, deployed, problemOf }: Suite): void {
-  describe(`a function of ${definition.name}`, () => {
-    it('takes effect once for each delivery id', async () => {
+    it('runs a function with an effect once for each delivery id', async () => {
       const running = await deployed()
       const first = await running.send(calling(running), { id: 'evt_1' })
       const again = await running.send(calling(running), { id: 'evt_1' })
@@ -141,7 +117,7 @@ function describeFunctions({ describe, it, expect, definition, deployed, problem
       expect(running.effect.count()).toBe(2)
     })
 
-    it('refuses an unknown argument at its path, and has no effect', async () => {
+    it('refuses an unknown argument of a function at its path, without an effect', async () => {
       const running = await deployed()
       const functionCall = {
         name: running.effect.name,
@@ -152,30 +128,17 @@ function describeFunctions({ describe, it, expect, definition, deployed, problem
       expect(problem.errors?.map(({ path }) => path)).toEqual(['unheardOf'])
       expect(running.effect.count()).toBe(0)
     })
-  })
-}
 
-/** A provider that fails. */
-function describeFailures({ describe, it, expect, definition, host, deployed, expectRecovery }: Suite): void {
-  const reading: EventOf = () => ({ name: 'METRIC_UPDATE', deployment })
-
-  describe(`a failure at the provider of ${definition.name}`, () => {
     for (const [failure, fault] of faults) {
-      for (const [event, eventOf] of Object.entries({ deployment: created, call: calling, reading })) {
-        it(`makes a ${event} say whether a retry is safe, and take effect at most once, if ${failure}`, async () => {
+      for (const [event, eventOf] of Object.entries(events)) {
+        it(`says whether a retry of a ${event} is safe, and lets it take effect at most once, if ${failure}`, async () => {
           const running = eventOf === created ? host() : await deployed()
           await expectRecovery(running, eventOf, fault)
           expect(running.effect.count() <= 1 && (running.provisioned?.() ?? 0) <= 1).toBe(true)
         })
       }
     }
-  })
-}
 
-function describeReads({ describe, it, expect, definition, deployed, problemOf }: Suite): void {
-  const { name, metrics: declared, downloads } = definition
-
-  describe(`a reading event of ${name}`, () => {
     it('reports healthy if the provider answers', async () => {
       const running = await deployed()
       const { status, body } = await running.send({ name: 'HEALTH_CHECK', deployment })
@@ -214,12 +177,8 @@ function describeReads({ describe, it, expect, definition, deployed, problemOf }
       const problem = problemOf(await download('unheard-of.txt'))
       expect(problem).toMatchObject({ status: 400, errors: [{ path: 'download.file' }] })
     })
-  })
-}
 
-function describeSecrets({ describe, it, expect, definition, deployed }: Suite): void {
-  describe(`the secrets of ${definition.name}`, () => {
-    it('appear in no log, record or problem, and in no callback except outputs', async () => {
+    it('shows secrets in no log, record or problem, and in no callback except outputs', async () => {
       const running = await deployed()
       const answers = [await running.send(calling(running), { id: 'evt_1' })]
       for (const fault of [{ status: 401 }, { status: 500 }, { cut: 'before' }] as const) {

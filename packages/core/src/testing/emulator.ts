@@ -1,8 +1,3 @@
-/**
- * The base of every emulator: a `fetch` function with faults on demand that records its calls.
- *
- * @module
- */
 import { type Faults, withFaults } from './faults.ts'
 
 /** A request whose body has been read. */

@@ -1,9 +1,3 @@
-/**
- * Faults of a network and of a provider, on demand.
- *
- * @module
- */
-
 /** Selects the requests that meet a {@link Fault}. By default, the next request meets it. */
 interface FaultSelector {
   method?: string | undefined

@@ -21,7 +21,6 @@ export interface TestRunner {
   it(name: string, body: () => Promise<void>): unknown
   expect(actual: unknown): Expectation & { not: Expectation }
 }
-
 interface Expectation {
   toBe(expected: unknown): unknown
   toEqual(expected: unknown): unknown
@@ -121,10 +120,7 @@ function createHost(definition: IntegrationDefinition, fixture: IntegrationFixtu
   }
 }
 
-/** The tools of the suite. */
-export type Suite = ReturnType<typeof createSuite>
-
-/** Makes the tools. */
+/** Makes the tools of the suite. */
 export function createSuite(
   definition: IntegrationDefinition,
   createFixture: () => IntegrationFixture,
@@ -174,7 +170,7 @@ export function createSuite(
     }
   }
 
-  return { ...runner, definition, host, deployed, problemOf, expectRecovery }
+  return { ...runner, host, deployed, problemOf, expectRecovery }
 }
 
 /** Whether an answer was replayed from the record. */

@@ -1,8 +1,3 @@
-/**
- * The callbacks that write (contract §5): the bodies that they accept, and their effect on a deployment.
- *
- * @module
- */
 import * as z from 'zod'
 import { callbackBodies, type DownloadFile, type LogEntry, type Metric } from '../platform.ts'
 import { keepNewest } from './emulator.ts'

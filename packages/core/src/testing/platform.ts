@@ -1,9 +1,3 @@
-/**
- * The platform's side of the callbacks (contract §5), as an emulator. It refuses every call that breaks the
- * contract, and says why.
- *
- * @module
- */
 import * as z from 'zod'
 import { createEmulator, type EmulatedRequest, type EmulatorCall } from './emulator.ts'
 import { createFaults, type Faults } from './faults.ts'
@@ -34,7 +28,7 @@ export interface PlatformEmulator {
 const KEYS_KEPT = 10_000
 
 /**
- * Makes a platform without any deployment.
+ * Makes a platform without any deployment. It refuses every callback that breaks the contract (§5), and says why.
  *
  * @param options.token the bearer token that every call must carry; by default, calls need none
  */

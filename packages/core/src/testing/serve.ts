@@ -1,8 +1,3 @@
-/**
- * Serves a fetch handler over real HTTP, on Node.
- *
- * @module
- */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isConnectionCut } from './faults.ts'
 
@@ -18,7 +13,7 @@ export interface Served {
 type Handler = (request: Request) => Promise<Response>
 
 /**
- * Serves a fetch handler on the loopback interface, for example the `fetch` of an emulator.
+ * Serves a fetch handler over real HTTP on the loopback interface, on Node: for example the `fetch` of an emulator.
  *
  * The signal of the request aborts when the client leaves. A thrown `ConnectionCut` cuts the connection; any
  * other exception is answered with status 500.
