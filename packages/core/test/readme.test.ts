@@ -10,6 +10,7 @@ import {
 } from '@org/core/testing'
 import { prepareExamples } from '@org/tooling/readme'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
 
 const home = join(import.meta.dirname, '..')
 const { blocks, compile } = await prepareExamples(home)
@@ -37,6 +38,14 @@ afterAll(() => {
 describe('the README', () => {
   it('has examples that compile', { timeout: 30_000 }, async () => {
     expect(await compile()).toBe('')
+  })
+
+  it('has a row for each entry of the package, which is published as it is tested', async () => {
+    const text = readFileSync(join(home, 'README.md'), 'utf8')
+    const rows = [...text.matchAll(/^\| `@org\/core(\/?[^`]*)` +\|/gm)].map(([, path]) => `.${path}`)
+    expect(Object.keys(packageJson.exports).toSorted()).toEqual(rows.toSorted())
+    expect(Object.keys(packageJson.publishConfig.exports).toSorted()).toEqual(rows.toSorted())
+    for (const row of rows) await import(`@org/core${row.slice(1)}`)
   })
 
   it('has a row for each error code with its status and its retryability', () => {
