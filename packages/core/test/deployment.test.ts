@@ -1,127 +1,201 @@
+import { type EnvironmentLookup, IntegrationError } from '@org/core'
+import { connectPlatform, deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { type EnvironmentLookup, IntegrationError } from '../src/index.ts'
-import { deliver } from '../src/testing/index.ts'
-import { calling, createHost, greeter, sessionKey, token } from './example.ts'
-import { platformOver } from './platform-port.ts'
+import { createHost, deployment, greet, greeter, type Host, sessionKey, token } from './fixtures.ts'
 
 type Values = Record<string, unknown>
 
-/** Delivers DEPLOYMENT_CREATED with these inputs to a host. */
-const createWith = (host: ReturnType<typeof createHost>, inputs?: Values) =>
-  deliver(host.handle, { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } })
+const createWith = ({ handle }: Host, inputs?: Values) =>
+  deliver(handle, { name: 'DEPLOYMENT_CREATED', deployment: { ...deployment, inputs } })
 
-/** Delivers DEPLOYMENT_DELETED, for which the example needs the published token. */
-const deleteWith = (host: ReturnType<typeof createHost>, outputs?: Values) =>
-  deliver(host.handle, { name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_1', outputs } })
+/** DEPLOYMENT_DELETED, for which the integration needs the published token. */
+const deleteWith = ({ handle }: Host, outputs?: Values) =>
+  deliver(handle, { name: 'DEPLOYMENT_DELETED', deployment: { ...deployment, outputs } })
 
-const reads = (host: ReturnType<typeof createHost>) =>
-  host.platform.calls.filter(({ method }) => method === 'GET').map(({ path }) => path)
+const reads = ({ platform }: Host) => platform.calls.filter(({ method }) => method === 'GET')
 
 describe('the inputs of a deployment', () => {
-  it('are those of the event, and the platform is not asked', async () => {
+  it('come from the event, and the platform is not asked', async () => {
     const host = createHost()
     await createWith(host, { token: 'token-of-the-event', region: 'us' })
     expect(host.asked).toEqual([{ action: 'connect', token: 'token-of-the-event' }])
     expect(reads(host)).toEqual([])
   })
 
-  it('are read from the platform where the event has none', async () => {
+  it('come from the platform if the event has none', async () => {
     const host = createHost()
     expect((await createWith(host)).body).toMatchObject({ outputs: { token, region: 'eu' } })
-    expect(reads(host)).toEqual(['/deployments/dep_1'])
+    expect(reads(host)).toMatchObject([{ path: '/deployments/dep_1' }])
   })
 
-  it('can’t be read: that is platform_unavailable, and nothing is done', async () => {
+  it('fail the event as platform_unavailable if they can’t be read, before the provider is called', async () => {
     const host = createHost()
     host.platform.faults.add({ method: 'GET', cut: 'before' })
-    expect(await createWith(host)).toMatchObject({
-      status: 502,
-      body: { code: 'platform_unavailable', retryable: true },
-    })
+    expect(await createWith(host)).toMatchObject({ status: 502, body: { code: 'platform_unavailable' } })
     expect(host.asked).toEqual([])
   })
 
-  it.each(['', '  ', null])('count as absent where a form left them blank, as %j', async (blank) => {
+  it.each(['', '  ', null])('count as absent if a form left them blank, as %j', async (blank) => {
     const host = createHost()
-    const inputs = { token, region: blank, contacts: blank }
-    expect((await createWith(host, inputs)).body).toMatchObject({ outputs: { region: 'eu' } })
+    const { body } = await createWith(host, { token, region: blank, contacts: blank })
+    expect(body).toMatchObject({ outputs: { region: 'eu' } })
     expect((await createWith(host, { token: blank })).body).toMatchObject({ code: 'missing_credentials' })
   })
 })
 
-describe('{{env.NAME}} in an input', () => {
-  const environment: EnvironmentLookup = (name) =>
-    name === 'TENANT_TOKEN'
-      ? { value: 'the-tenants-own-token' }
-      : { problem: `names ${name}, which is not allowed` }
+describe('a reference in an input', () => {
+  const value = 'the-value-of-a-variable'
+  const variables = new Map([
+    ['TENANT', value],
+    ['EMPTY', ''],
+    ['NESTED', '{{env.TENANT}}'],
+    ['DOLLAR', '$&$1'],
+  ])
+  const looked: string[] = []
+  const environment: EnvironmentLookup = (name) => {
+    looked.push(name)
+    const found = variables.get(name)
+    return found === undefined ? { problem: `names ${name}, which is not allowed` } : { value: found }
+  }
 
-  it('is resolved, and the value is kept out of the log', async () => {
+  /** What becomes of a token: what the provider gets, or the fault. */
+  async function resolve(text: string) {
     const host = createHost({ environment })
-    const { body } = await createWith(host, { token: 'pre-{{ env.TENANT_TOKEN }}' })
-    expect(host.asked).toEqual([{ action: 'connect', token: 'pre-the-tenants-own-token' }])
-    expect(body).toMatchObject({ outputs: { token: 'pre-the-tenants-own-token' } })
-    expect(JSON.stringify(host.lines)).not.toContain('the-tenants-own-token')
+    const { body } = await createWith(host, { token: text })
+    return host.asked[0]?.token ?? body
+  }
+  const refusedWith = (message: string) => ({
+    code: 'invalid_inputs',
+    errors: [{ path: 'deployment.inputs.token', message }],
   })
 
-  it('is resolved in what the platform has recorded, too', async () => {
+  it.each([
+    ['no reference', 'no reference'],
+    ['{{env.TENANT}}', value],
+    ['{{ env.TENANT }}', value],
+    ['x{{env.TENANT}}y{{env.DOLLAR}}z', `x${value}y$&$1z`],
+    ['{{env.TENANT}}{{env.TENANT}}', value + value],
+    ['[{{env.EMPTY}}]', '[]'],
+    ['{single} }} {', '{single} }} {'],
+    ['{{env.NESTED}}', '{{env.TENANT}}'],
+  ])('turns “%s” into “%s”, in one pass', async (text, resolved) => {
+    expect(await resolve(text)).toBe(resolved)
+  })
+
+  it('is refused with the name of a variable that is not allowed, and no value', async () => {
+    const problem = await resolve('{{env.TENANT}}{{env.PATH}}')
+    expect(problem).toMatchObject(refusedWith('names PATH, which is not allowed'))
+    expect(JSON.stringify(problem)).not.toContain(value)
+  })
+
+  it('is refused for every variable of a host that resolves none', async () => {
+    const { body } = await createWith(createHost(), { token: '{{env.NOT_HERE}}' })
+    expect(body).toMatchObject(refusedWith(expect.stringContaining('NOT_HERE')))
+  })
+
+  it.each(['{{env.TENANT', '{{', 'x {{env.TENANT} }', '{{'.repeat(200_000), '{{ env.A'.repeat(8_192)])(
+    'is refused without its end: “%s”',
+    async (text) => {
+      expect(await resolve(text)).toMatchObject(refusedWith('has “{{” without “}}”; write {{env.NAME}}'))
+    },
+  )
+
+  it.each([
+    '{{}}',
+    '{{A}}',
+    '{{env.}}',
+    '{{env.1A}}',
+    '{{env.A-B}}',
+    '{{ENV.A}}',
+    '{{env.A.B}}',
+    '{{env.__proto__.x}}',
+    '{{secret.A}}',
+    '{{{env.A}}}',
+    '{{env.{{env.A}}}}',
+    `{{env.${'A'.repeat(129)}}}`,
+    `${'{{'.repeat(200_000)}}}`,
+    `{{${' '.repeat(65_536)}env.A}}`,
+  ])('is refused if it is malformed: “%s”', async (text) => {
+    looked.length = 0
+    const words = 'has a reference that is not understood; write {{env.NAME}}'
+    expect(await resolve(text)).toMatchObject(refusedWith(words))
+    expect(looked).toEqual([])
+  })
+
+  it('is resolved in the inputs that come from the platform', async () => {
     const host = createHost({ environment })
-    host.platform.addDeployment({ id: 'dep_1', inputs: { token: '{{env.TENANT_TOKEN}}' } })
+    host.platform.addDeployment({ ...deployment, inputs: { token: '{{env.TENANT}}' } })
     await createWith(host)
-    expect(host.asked[0]?.token).toBe('the-tenants-own-token')
+    expect(host.asked[0]?.token).toBe(value)
   })
 
-  it('is invalid_inputs where the host does not allow it, with the path and the name', async () => {
-    const host = createHost({ environment })
-    expect(await createWith(host, { token: '{{env.PATH}}' })).toMatchObject({
-      status: 422,
-      body: {
-        code: 'invalid_inputs',
-        errors: [{ path: 'deployment.inputs.token', message: 'names PATH, which is not allowed' }],
-      },
-    })
-    expect(host.asked).toEqual([])
+  it('stays as it is in an input that takes no references', async () => {
+    looked.length = 0
+    const contacts = [{ name: '{{env.TENANT}}' }]
+    expect((await createWith(createHost({ environment }), { token, contacts })).status).toBe(200)
+    expect(looked).toEqual([])
   })
 
-  it('is left as it is in an input that takes no references', async () => {
-    const contacts = [{ name: '{{env.TENANT_TOKEN}}' }]
-    const lookedUp: string[] = []
+  it.each([
+    ['the deployment succeeds', { token: '{{env.TENANT}}', region: 'us' }],
+    ['the provider quotes it', { token: '{{env.TENANT}}!' }],
+    ['another input is invalid', { token: '{{env.TENANT}}', region: 'mars' }],
+    ['another reference is unknown', { token: '{{env.TENANT}} {{env.OTHER}}' }],
+    ['it makes the input too long', { token: '{{env.TENANT}}'.repeat(5) }],
+    ['it stands in an input without references', { region: '{{env.TENANT}}' }],
+  ])('leaves its value out of the problem, the log and the callbacks if %s', async (_, inputs) => {
     const host = createHost({
-      environment(name) {
-        lookedUp.push(name)
-        return { value: name }
+      environment,
+      provider: async ({ token: used }) => {
+        if (used?.endsWith('!')) throw new IntegrationError('provider_rejected', `Unknown token ${used}.`)
       },
     })
-    expect((await createWith(host, { token, contacts })).status).toBe(200)
-    expect(lookedUp).toEqual([])
+    const { status, body } = await createWith(host, inputs)
+    const told = host.platform.calls.filter(({ path }) => !path.endsWith('/outputs'))
+    const isPublished = 'region' in inputs && inputs.region === 'us'
+    expect(status).toBe(isPublished ? 200 : 422)
+    if (isPublished) expect(body).toMatchObject({ outputs: { token: value } })
+    expect(JSON.stringify([isPublished ? [] : body, host.lines, told])).not.toContain(value)
+  })
+
+  it('is a secret also in an input that is none, until it is published as an output that is none', async () => {
+    const host = createHost({ environment })
+    const inputs = { token, label: '{{env.TENANT}}' }
+    const event = { name: 'DEPLOYMENT_CREATED', deployment: { ...deployment, inputs } }
+    for (const _ of ['first', 'replayed']) {
+      const { body } = await deliver(host.handle, event, { id: 'evt_1' })
+      expect(body).toMatchObject({ outputs: { label: value } })
+    }
+    const logs = JSON.stringify([host.lines, host.record()?.logs])
+    expect(logs).toContain('Labelled [redacted].')
+    expect(logs).not.toContain(value)
   })
 })
 
 describe('the outputs of a deployment', () => {
-  it('are those of the event, and the platform is not asked', async () => {
+  it('come from the event, and the platform is not asked', async () => {
     const host = createHost()
     await deleteWith(host, { token: 'token-of-the-event', region: 'eu' })
     expect(host.asked).toEqual([{ action: 'disconnect', token: 'token-of-the-event' }])
     expect(reads(host)).toEqual([])
   })
 
-  it.each([
-    { what: 'has none', outputs: undefined },
-    { what: 'has only some', outputs: { region: 'us' } },
-    { what: 'has them blank', outputs: { token: '', region: 'us' } },
-    { what: 'has them null', outputs: { token: null, region: 'us' } },
-  ])('are read from the platform, once, where the event $what', async ({ outputs }) => {
-    const host = createHost()
-    await createWith(host, { token })
-    await deleteWith(host, outputs)
-    expect(host.asked.at(-1)).toEqual({ action: 'disconnect', token })
-    expect(reads(host)).toEqual(['/deployments/dep_1'])
-  })
+  it.each([undefined, { region: 'us' }, { token: '', region: 'us' }, { token: null, region: 'us' }])(
+    'come from the platform, in one read, if the event lacks some: %j',
+    async (outputs) => {
+      const host = createHost()
+      await createWith(host, { token })
+      await deleteWith(host, outputs)
+      expect(host.asked.at(-1)).toEqual({ action: 'disconnect', token })
+      expect(reads(host)).toMatchObject([{ path: '/deployments/dep_1' }])
+    },
+  )
 
-  it('of the event win over those of the platform, one by one', async () => {
+  it('of the event replace those of the platform one by one', async () => {
     let outputs: unknown
     const host = createHost({
-      async provider(_, { deployment }) {
-        outputs = await deployment?.outputs(greeter.outputs)
+      async provider(_, context) {
+        outputs = await context.deployment?.outputs(greeter.outputs)
       },
     })
     await createWith(host, { token, region: 'us' })
@@ -129,22 +203,27 @@ describe('the outputs of a deployment', () => {
     expect(outputs).toEqual({ token, region: 'eu', sessionKey })
   })
 
-  it('are called sensitive where they are secret and there', async () => {
+  it('are absent if neither has them, and the handler decides', async () => {
     const host = createHost()
-    for (const [region, sensitive] of [
-      ['eu', ['token']],
-      ['us', ['token', 'sessionKey']],
-    ]) {
-      await createWith(host, { token, region })
-      expect(host.platform.deployments.get('dep_1')?.sensitive).toEqual(sensitive)
-    }
+    expect((await deleteWith(host)).status).toBe(200)
+    host.platform.removeDeployment('dep_1')
+    expect((await deleteWith(host)).status).toBe(200)
+    expect(host.asked).toEqual([{ action: 'disconnect' }, { action: 'disconnect' }])
   })
 
-  it('are kept out of a problem from the moment that they exist', async () => {
-    const { platform } = createHost()
+  it.each([
+    ['eu', ['token']],
+    ['us', ['token', 'sessionKey']],
+  ])('of the region %s are published with the sensitive names %j', async (region, sensitive) => {
+    const host = createHost()
+    await createWith(host, { token, region })
+    expect(host.record()?.sensitive).toEqual(sensitive)
+  })
+
+  it('stay out of a problem as soon as they exist', async () => {
     const host = createHost({
       platform: {
-        ...platformOver(platform.fetch),
+        ...connectPlatform(createHost().platform.fetch),
         async setOutputs(_, { outputs }) {
           throw new IntegrationError('platform_unavailable', `Refused ${outputs.sessionKey}.`)
         },
@@ -154,31 +233,14 @@ describe('the outputs of a deployment', () => {
     expect(body).toMatchObject({ code: 'platform_unavailable', detail: 'Refused [redacted].' })
   })
 
-  it('are absent where neither has them, and the handler decides', async () => {
-    const host = createHost()
-    expect((await deleteWith(host)).status).toBe(200)
-    host.platform.removeDeployment('dep_1')
-    expect((await deleteWith(host)).status).toBe(200)
-    expect(host.asked).toEqual([{ action: 'disconnect' }, { action: 'disconnect' }])
-  })
-
-  it('are kept out of logs where they came from the platform', async () => {
+  it('stay out of the log if they came from the platform, at any depth', async () => {
     const host = createHost({
-      provider: async ({ token: used }, { log, deployment }) => {
-        if (used === undefined) return
-        log.warn(`Used ${used}.`, { [used]: [used, { used }] })
-        await deployment?.outputs(greeter.outputs)
-      },
+      provider: async ({ token: used = '' }, { log }) => log.warn(`Used ${used}.`, { [used]: [{ used }] }),
     })
-    host.platform.addDeployment({ id: 'dep_1' }).outputs = { token: 'published-token', region: 'eu' }
-    await deliver(host.handle, { ...calling('greet', { to: 'Ada' }), deployment: { id: 'dep_1' } })
-    expect(host.platform.deployments.get('dep_1')?.logs).toMatchObject([
-      {
-        level: 'warn',
-        message: 'Used [redacted].',
-        data: { '[redacted]': ['[redacted]', { used: '[redacted]' }] },
-      },
-    ])
+    host.platform.addDeployment(deployment).outputs = { token: 'published-token', region: 'eu' }
+    await deliver(host.handle, { ...greet, deployment })
+    const data = { '[redacted]': [{ used: '[redacted]' }] }
+    expect(host.record()?.logs).toMatchObject([{ level: 'warn', message: 'Used [redacted].', data }])
     expect(reads(host)).toHaveLength(1)
   })
 })

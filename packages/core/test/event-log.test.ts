@@ -1,26 +1,31 @@
+import { createJsonLogger, type EventRecord, type HandlerContext, IntegrationError } from '@org/core'
+import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { createJsonLogger, type HandlerContext, IntegrationError } from '../src/index.ts'
-import { deliver } from '../src/testing/index.ts'
-import { calling, created, createHost, type ExampleSettings, type ProviderCall, token } from './example.ts'
+import {
+  calling,
+  created,
+  createHost,
+  type ExampleSettings,
+  failing,
+  greet,
+  type Host,
+  outputs,
+  type ProviderCall,
+  token,
+} from './fixtures.ts'
 
 type Context = HandlerContext<ExampleSettings>
-const greet = calling('greet', { to: 'Ada' })
 
-/** The line of the last event. */
-const lastLine = ({ lines }: ReturnType<typeof createHost>) => lines.at(-1)
+const lastLine = ({ lines }: Host) => lines.at(-1)
 
-describe('the line of an event', () => {
-  it('says who asked for what, what came of it, and how often the provider was called', async () => {
+describe('the log line of an event', () => {
+  it('has the facts of the event, its outcome and the number of provider calls', async () => {
     const provider = async (_: ProviderCall, { fetch, egress }: Context) => {
       await fetch('http://provider.test/one')
       await egress.fetch('https://provider.test/two')
     }
     const host = createHost({ provider, fetch: async () => new Response(), now: () => 0 })
-    await deliver(
-      host.handle,
-      { ...greet, deployment: { id: 'dep_1', outputs: { token, region: 'eu' } } },
-      { id: 'evt_1' },
-    )
+    await deliver(host.handle, { ...greet, deployment: { id: 'dep_1', outputs } }, { id: 'evt_1' })
     expect(lastLine(host)).toEqual({
       level: 'info',
       message: 'FUNCTION_CALL 200',
@@ -38,65 +43,54 @@ describe('the line of an event', () => {
         providerCalls: 2,
       },
     })
+    await deliver(host.handle, { ...greet, deployment: { id: 'dep_1', outputs } }, { id: 'evt_1' })
+    expect(lastLine(host)?.facts).toMatchObject({ outcome: 'replayed', providerCalls: 0 })
   })
 
-  it('counts the calls of each event by itself, and none for what is replayed', async () => {
-    const host = createHost({
-      provider: async (_, { fetch }) => void (await fetch('http://provider.test/')),
-      fetch: async () => new Response(),
-    })
-    for (const expected of [
-      { outcome: 'ok', providerCalls: 1 },
-      { outcome: 'replayed', providerCalls: 0 },
-    ]) {
-      await deliver(host.handle, greet, { id: 'evt_1' })
-      expect(lastLine(host)?.facts).toMatchObject(expected)
-    }
+  it.each([
+    ['ok', 'info', createHost(), { name: 'WEBHOOK_CHALLENGE' }],
+    ['refused', 'info', createHost(), { name: 'NOTHING' }],
+    [
+      'failed',
+      'error',
+      createHost({ provider: failing(new IntegrationError('provider_error', 'Down.')) }),
+      calling('count'),
+    ],
+  ] as const)('has the outcome “%s” at the level %s', async (outcome, level, host, event) => {
+    await deliver(host.handle, event)
+    expect(lastLine(host)).toMatchObject({ level, facts: { outcome } })
   })
 
-  it('tells outcomes apart in a word', async () => {
-    const failing = async () => {
-      throw new IntegrationError('provider_error', 'Down.')
-    }
-    const gone = createHost()
-    gone.platform.removeDeployment('dep_1')
-    for (const [host, event, outcome, level] of [
-      [createHost(), { name: 'WEBHOOK_CHALLENGE' }, 'ok', 'info'],
-      [gone, created, 'ignored', 'info'],
-      [createHost(), { name: 'NOTHING' }, 'refused', 'info'],
-      [createHost({ provider: failing }), calling('count'), 'failed', 'error'],
-    ] as const) {
-      await deliver(host.handle, event)
-      expect(lastLine(host)).toMatchObject({ level, facts: { outcome } })
-    }
+  it('has the outcome “ignored” at the level info', async () => {
+    const host = createHost()
+    host.platform.removeDeployment('dep_1')
+    await deliver(host.handle, created)
+    expect(lastLine(host)).toMatchObject({ level: 'info', facts: { outcome: 'ignored' } })
   })
 
-  it('holds no secret and no mail address, whichever field the sender puts them into', async () => {
-    const host = createHost({ secrets: ['the-secret'] })
-    for (const text of ['the-secret', 'ada@example.com']) {
+  it.each(['the-secret', 'ada@example.com'])(
+    'never holds “%s”, whichever field the sender puts it into',
+    async (text) => {
+      const host = createHost({ secrets: ['the-secret'] })
       const event = { ...calling(text), deployment: { id: text, inputs: { token } } }
       await deliver(host.handle, event, { id: `${text}-1` })
       await deliver(host.handle, calling('greet', { [text]: text }), { id: `${text}-2` })
-    }
-    expect(host.lines.length).toBeGreaterThanOrEqual(4)
-    expect(JSON.stringify(host.lines)).not.toMatch(/the-secret|ada@example/)
-  })
+      expect(host.lines.length).toBeGreaterThanOrEqual(2)
+      expect(JSON.stringify(host.lines)).not.toContain(text)
+    },
+  )
 
-  it('holds no secret and no address, of a fault of the host, but where it was', async () => {
-    const provider = async () => {
-      throw new TypeError(`Headers.append: "${token}" for ada@example.com ${'x'.repeat(1_000)}`)
-    }
-    const host = createHost({ provider })
+  it('has the reason and the place of a fault of the host, without secrets and addresses', async () => {
+    const message = `Headers.append: "${token}" for ada@example.com ${'x'.repeat(1_000)}`
+    const host = createHost({ provider: failing(new TypeError(message)) })
     await deliver(host.handle, created)
     const facts = lastLine(host)?.facts ?? {}
     expect(facts.reason).toMatch(/^TypeError: Headers\.append: "\[redacted\]" for \[address\] x+$/)
     expect(String(facts.reason)).toHaveLength(500)
     expect(facts).toMatchObject({ at: expect.arrayContaining([expect.stringMatching(/^ +at /)]) })
   })
-})
 
-describe('a line of JSON', () => {
-  // ANSI sequences, line ends of every kind, and characters that turn the direction of writing or do not show.
+  // ANSI sequences, line ends, and characters that turn the direction of writing or are invisible.
   it.each([
     '\n',
     '\r\n',
@@ -109,12 +103,59 @@ describe('a line of JSON', () => {
     '\u200b\u2060\ufeff',
     '"}\n{"level":"error","message":"forged"}',
     '\ud800',
-  ])('is one line, and shows %j as what it is', (payload) => {
+  ])('is one line of visible characters as JSON, with %j in it', (payload) => {
     const lines: string[] = []
-    const log = createJsonLogger('info', (line) => lines.push(line))
-    log('info', payload, { [payload]: payload })
-    expect(lines).toHaveLength(1)
-    expect(lines[0]).toMatch(/^[\x20-\x7e]*$/)
+    createJsonLogger('info', (line) => lines.push(line))('info', payload, { [payload]: payload })
+    expect(lines).toEqual([expect.stringMatching(/^[\x20-\x7e]*$/)])
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', message: payload, [payload]: payload })
+  })
+})
+
+describe('an observer', () => {
+  /** A host with an observer, and everything that it observes, in order. */
+  function observed(provider?: ExampleSettings['provider']) {
+    const seen: (EventRecord | string)[] = []
+    const observer = {
+      answered: (record: EventRecord) => void seen.push(record),
+      async step<Result>(name: string, work: () => Promise<Result>) {
+        seen.push(`${name} begins`)
+        return work().finally(() => seen.push(`${name} ends`))
+      },
+    }
+    return { seen, host: createHost({ observer, ...(provider && { provider }) }) }
+  }
+  const steps = ['handler begins', 'handler ends', 'report begins', 'report ends']
+
+  it('sees the steps of an event, and then the facts of its log line', async () => {
+    const { seen, host } = observed()
+    await deliver(host.handle, created, { id: 'evt_1' })
+    const line = host.lines.find(({ message }) => message === 'DEPLOYMENT_CREATED 200')
+    expect(line).toBeDefined()
+    expect(seen).toEqual([...steps, line?.facts])
+  })
+
+  it('sees a failure, and does not change it', async () => {
+    const { seen, host } = observed(failing(new IntegrationError('provider_rejected', 'No.')))
+    const code = 'provider_rejected'
+    expect((await deliver(host.handle, created)).body).toMatchObject({ code })
+    expect(seen).toEqual([...steps, expect.objectContaining({ outcome: 'refused', code })])
+  })
+
+  it('sees a replayed and a refused event without any step', async () => {
+    const { seen, host } = observed()
+    await deliver(host.handle, greet, { id: 'evt_1' })
+    seen.length = 0
+    await deliver(host.handle, greet, { id: 'evt_1' })
+    await deliver(host.handle, { name: 'NOTHING' })
+    expect(seen).toMatchObject([
+      { event: 'FUNCTION_CALL', outcome: 'replayed' },
+      { event: undefined, outcome: 'refused', code: 'invalid_event' },
+    ])
+  })
+
+  it('may observe nothing', async () => {
+    const host = createHost({ observer: {} })
+    expect((await deliver(host.handle, created)).status).toBe(200)
+    expect(host.told()).toHaveLength(4)
   })
 })

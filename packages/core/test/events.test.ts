@@ -1,26 +1,36 @@
+import { IntegrationError } from '@org/core'
+import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { IntegrationError } from '../src/index.ts'
-import { deliver } from '../src/testing/index.ts'
-import { calling, created, createHost, deleted, token } from './example.ts'
+import {
+  calling,
+  created,
+  createHost,
+  deleted,
+  deployment,
+  failing,
+  greet,
+  outputs,
+  post,
+  token,
+} from './fixtures.ts'
 
-const deployment = { id: 'dep_1' }
-const outputs = { token, region: 'eu' }
+const at = Date.UTC(2026, 10, 20, 9)
+const timestamp = '2026-11-20T09:00:00.000Z'
 
-describe('each event', () => {
-  it('WEBHOOK_CHALLENGE is answered with its challenge, or with “ok” where it has none', async () => {
+describe('an event', () => {
+  it('WEBHOOK_CHALLENGE is answered with its challenge, or with “ok” without one', async () => {
     const { handle, told } = createHost()
     const name = 'WEBHOOK_CHALLENGE'
-    expect(await deliver(handle, { name, challenge: 'c_9f', deployment })).toMatchObject({
-      status: 200,
-      body: { challenge: 'c_9f' },
-    })
-    expect((await deliver(handle, { name, challenge: '' })).body).toEqual({ challenge: '' })
+    for (const challenge of ['c_9f', '']) {
+      const answer = await deliver(handle, { name, challenge, deployment })
+      expect(answer).toMatchObject({ status: 200, body: { challenge } })
+    }
     expect((await deliver(handle, { name })).body).toEqual({ status: 'ok' })
     expect(told()).toEqual([])
   })
 
   it('DEPLOYMENT_CREATED publishes the outputs between “deploying” and “running”, then the log', async () => {
-    const { handle, platform, told } = createHost()
+    const { handle, record, told } = createHost()
     const { status, body, headers } = await deliver(handle, created)
     expect({ status, body }).toEqual({ status: 200, body: { status: 'running', outputs } })
     expect(headers.get('content-type')).toBe('application/json')
@@ -31,7 +41,7 @@ describe('each event', () => {
       'PUT /deployments/dep_1/status running',
       'POST /deployments/dep_1/logs',
     ])
-    expect(platform.deployments.get('dep_1')).toMatchObject({
+    expect(record()).toMatchObject({
       outputs,
       sensitive: ['token'],
       logs: [{ level: 'info', message: 'Connected with [redacted].', data: { region: 'eu' } }],
@@ -45,64 +55,47 @@ describe('each event', () => {
     expect(told()).toEqual(['PUT /deployments/dep_1/status stopped'])
   })
 
-  it('HEALTH_CHECK of a provider that answers is healthy, and the deployment is “running”', async () => {
+  it('HEALTH_CHECK reports “running” if the provider answers', async () => {
     const { handle, told } = createHost()
-    expect((await deliver(handle, { name: 'HEALTH_CHECK', deployment })).body).toEqual({
-      status: 'healthy',
-      checks: [{ name: 'provider', healthy: true, latencyMs: expect.any(Number) }],
-    })
+    const checks = [{ name: 'provider', healthy: true, latencyMs: expect.any(Number) }]
+    const { body } = await deliver(handle, { name: 'HEALTH_CHECK', deployment })
+    expect(body).toEqual({ status: 'healthy', checks })
     expect(told()).toEqual(['PUT /deployments/dep_1/status running'])
   })
 
-  it('HEALTH_CHECK of a provider that fails is answered with 200 and “unhealthy”', async () => {
-    const provider = async () => {
-      throw new IntegrationError('provider_error', 'It is away.', { hint: 'Wait.' })
-    }
+  it('HEALTH_CHECK is answered with 200 and reports “unhealthy” if the provider fails', async () => {
+    const provider = failing(new IntegrationError('provider_error', 'It is away.', { hint: 'Wait.' }))
     const { handle, platform } = createHost({ provider })
-    const { status, body } = await deliver(handle, { name: 'HEALTH_CHECK', deployment })
-    expect(status).toBe(200)
-    expect(body).toMatchObject({
-      status: 'unhealthy',
-      checks: [{ name: 'provider', healthy: false, message: 'It is away. Wait.' }],
+    const message = 'It is away. Wait.'
+    expect(await deliver(handle, { name: 'HEALTH_CHECK', deployment })).toMatchObject({
+      status: 200,
+      body: { status: 'unhealthy', checks: [{ name: 'provider', healthy: false, message }] },
     })
-    expect(platform.calls.map((call) => call.body)).toEqual([
-      { status: 'unhealthy', message: 'It is away. Wait.' },
-    ])
+    expect(platform.calls.map(({ body }) => body)).toEqual([{ status: 'unhealthy', message }])
   })
 
   it('METRIC_UPDATE answers and reports every metric, with the time', async () => {
-    const now = () => Date.UTC(2026, 10, 20, 9)
-    const { handle, platform } = createHost({ now })
+    const { handle, platform } = createHost({ now: () => at })
     const metrics = [
       { name: 'greetings_sent', value: 3, unit: 'greetings' },
       { name: 'people_greeted', value: 2 },
     ]
     expect((await deliver(handle, { name: 'METRIC_UPDATE', deployment })).body).toEqual({ metrics })
-    const timestamp = '2026-11-20T09:00:00.000Z'
-    expect(platform.calls).toMatchObject([
-      {
-        method: 'POST',
-        path: '/deployments/dep_1/metrics',
-        body: { metrics: metrics.map((metric) => ({ ...metric, timestamp })) },
-      },
-    ])
+    const body = { metrics: metrics.map((metric) => ({ ...metric, timestamp })) }
+    expect(platform.calls).toMatchObject([{ method: 'POST', path: '/deployments/dep_1/metrics', body }])
   })
 
-  it('DOWNLOAD_STARTED answers the file, and hands it over under the id of the download', async () => {
-    const { handle, platform } = createHost()
-    const event = {
-      name: 'DOWNLOAD_STARTED',
-      deployment: { id: 'dep_1', outputs },
-      download: { id: 'dl_1', file: 'middleware.ts' },
-    }
+  it('DOWNLOAD_STARTED answers the file, and writes it under the id of the download', async () => {
+    const { handle, record } = createHost()
+    const download = { id: 'dl_1', file: 'middleware.ts' }
+    const event = { name: 'DOWNLOAD_STARTED', deployment: { id: 'dep_1', outputs }, download }
     const files = [{ path: 'middleware.ts', contentType: 'text/plain', content: `TOKEN=${token}\n` }]
     expect((await deliver(handle, event)).body).toEqual({ files })
-    expect(platform.deployments.get('dep_1')?.downloads.get('dl_1')).toEqual(files)
+    expect(record()?.downloads.get('dl_1')).toEqual(files)
   })
 
   it.each([undefined, {}, { id: 'dl_1' }])('DOWNLOAD_STARTED with %j means .env.local', async (download) => {
-    const { handle } = createHost()
-    const { body } = await deliver(handle, { name: 'DOWNLOAD_STARTED', deployment, download })
+    const { body } = await deliver(createHost().handle, { name: 'DOWNLOAD_STARTED', deployment, download })
     expect(body).toMatchObject({ files: [{ path: '.env.local' }] })
   })
 
@@ -114,14 +107,25 @@ describe('each event', () => {
     expect(told()).toEqual([])
   })
 
-  it('FUNCTION_CALL takes a function without arguments', async () => {
-    const { handle } = createHost()
-    expect((await deliver(handle, calling('count'))).body).toEqual({ result: { count: 3 } })
+  it('FUNCTION_CALL runs a function without arguments', async () => {
+    expect((await deliver(createHost().handle, calling('count'))).body).toEqual({ result: { count: 3 } })
+  })
+
+  it.each([
+    { name: 'HEALTH_CHECK' },
+    { name: 'METRIC_UPDATE' },
+    { name: 'DOWNLOAD_STARTED', download: { id: 'dl_1' } },
+    greet,
+    calling('nothing'),
+  ])('makes no callback without a deployment, as %j', async (event) => {
+    const { handle, platform } = createHost()
+    await deliver(handle, event, { id: 'evt_1' })
+    expect(platform.calls).toEqual([])
   })
 })
 
-describe('the idempotency key of a write', () => {
-  it('is the delivery’s id and the step', async () => {
+describe('the idempotency key of a callback', () => {
+  it('is the delivery id and the step', async () => {
     const { handle, platform } = createHost()
     await deliver(handle, { ...created, id: 'evt_of_the_body' }, { id: 'evt_1' })
     const keys = platform.calls.map(({ idempotencyKey }) => idempotencyKey?.replace(/\.[0-9a-f]{8}$/, ''))
@@ -129,86 +133,114 @@ describe('the idempotency key of a write', () => {
   })
 
   it.each([{}, { 'webhook-id': '' }])(
-    'takes the id of the body where the headers are %j',
+    'is made of the id in the body with the headers %j',
     async (headers) => {
       const { handle, platform } = createHost()
-      const init = {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({ ...deleted, id: 'evt_2' }),
-      }
-      await handle(new Request('http://host.test', init))
+      await post(handle, JSON.stringify({ ...deleted, id: 'evt_2' }), headers)
       expect(platform.calls[0]?.idempotencyKey).toMatch(/^evt_2:status-stopped\./)
     },
   )
 
-  it('is another one for each delivery without an id', async () => {
+  it('is a new one for each delivery without an id', async () => {
     const { handle, platform } = createHost()
     await deliver(handle, deleted)
     await deliver(handle, deleted)
-    const keys = platform.calls.map(({ idempotencyKey }) => idempotencyKey)
-    expect(new Set(keys).size).toBe(2)
+    expect(new Set(platform.calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2)
   })
 
-  it('is another one for each try of a delivery, so that the platform takes the log of both', async () => {
-    const { handle, platform } = createHost()
+  it('is a new one for each try of a delivery, so that the platform accepts the log of both', async () => {
+    const { handle, platform, record } = createHost()
     platform.faults.add({ path: /outputs$/, status: 503 })
     expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(502)
     expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)
     expect(platform.calls.filter(({ status }) => status === 422)).toEqual([])
-    const levels = platform.deployments.get('dep_1')?.logs.map(({ level }) => level)
-    expect(levels).toEqual(['info', 'error', 'info'])
+    expect(record()?.logs.map(({ level }) => level)).toEqual(['info', 'error', 'info'])
   })
 })
 
 describe('a failed event', () => {
-  const failing = (code: 'credentials_rejected' | 'provider_error') =>
-    createHost({
-      provider: async () => {
-        throw new IntegrationError(code, 'It said no.', { hint: 'Replace the key.' })
-      },
-    })
+  const no = (code: 'credentials_rejected' | 'provider_error') =>
+    createHost({ provider: failing(new IntegrationError(code, 'It said no.', { hint: 'Replace the key.' })) })
 
-  it('reports “failed” with a sentence to act on where a deployment can’t succeed any more', async () => {
-    const { handle, platform } = failing('credentials_rejected')
+  it('reports “failed” with a sentence to act on if a retry can’t help', async () => {
+    const { handle, record } = no('credentials_rejected')
     await deliver(handle, created)
-    const record = platform.deployments.get('dep_1')
-    expect(record).toMatchObject({
-      status: 'failed',
-      logs: [{ level: 'error', message: 'DEPLOYMENT_CREATED: It said no. Replace the key.' }],
-    })
-    expect(record?.statusHistory.at(-1)?.message).toBe('It said no. Replace the key.')
+    const message = 'DEPLOYMENT_CREATED: It said no. Replace the key.'
+    expect(record()).toMatchObject({ status: 'failed', logs: [{ level: 'error', message }] })
+    expect(record()?.statusHistory.at(-1)?.message).toBe('It said no. Replace the key.')
   })
 
-  it('does not report “failed” where the next delivery may succeed', async () => {
-    const { handle, platform } = failing('provider_error')
+  it('leaves the status “deploying” if the next delivery may succeed', async () => {
+    const { handle, record } = no('provider_error')
     await deliver(handle, created)
-    expect(platform.deployments.get('dep_1')).toMatchObject({
-      status: 'deploying',
-      logs: [{ data: { code: 'provider_error', retryable: true } }],
+    const data = { code: 'provider_error', retryable: true }
+    expect(record()).toMatchObject({ status: 'deploying', logs: [{ data }] })
+  })
+
+  it.each(['count', 'cuont'])(
+    'writes the failed call “%s” to the log of the deployment, and leaves its status',
+    async (name) => {
+      for (const id of [undefined, 'evt_1']) {
+        const { handle, told } = no('credentials_rejected')
+        await deliver(handle, { ...calling(name), deployment }, { id })
+        expect(told()).toEqual(['POST /deployments/dep_1/logs'])
+      }
+    },
+  )
+})
+
+describe.each([{ status: 503 }, { cut: 'before' }] as const)(
+  'a callback that meets the fault %j',
+  (fault) => {
+    it.each([
+      { path: /status$/, event: created },
+      { path: /status$/, event: deleted },
+      { path: /status$/, event: { name: 'HEALTH_CHECK', deployment } },
+      { path: /logs$/, event: created },
+      { path: /metrics$/, event: { name: 'METRIC_UPDATE', deployment } },
+    ])('$path does not fail $event.name, and leaves a warning in the log', async ({ path, event }) => {
+      const host = createHost()
+      host.platform.faults.add({ path, ...fault, times: 10 })
+      expect((await deliver(host.handle, event)).status).toBe(200)
+      const warning = host.lines.find(({ level }) => level === 'warn')
+      expect(warning?.message).toMatch(/^The platform was not told the (status “\w+”|log|metrics)\.$/)
     })
+
+    it('does not prevent the later callbacks', async () => {
+      const host = createHost()
+      host.platform.faults.add({ path: /status$/, ...fault })
+      await deliver(host.handle, created)
+      expect(host.record()).toMatchObject({ status: 'running', logs: [{ level: 'info' }] })
+    })
+
+    it('fails DEPLOYMENT_CREATED if it publishes the outputs, until a redelivery succeeds', async () => {
+      const host = createHost()
+      host.platform.faults.add({ path: /outputs$/, ...fault })
+      const code = 'platform_unavailable'
+      expect(await deliver(host.handle, created)).toMatchObject({ status: 502, body: { code } })
+      expect(host.record()?.status).toBe('deploying')
+      expect((await deliver(host.handle, created)).body).toMatchObject({ status: 'running' })
+    })
+  },
+)
+
+describe('a platform that no longer knows the deployment', () => {
+  it('makes DEPLOYMENT_CREATED ignored, without “running”', async () => {
+    const { handle, platform, told } = createHost()
+    platform.removeDeployment('dep_1')
+    expect(await deliver(handle, created)).toMatchObject({ status: 200, body: { status: 'ignored' } })
+    expect(told()).not.toContain('PUT /deployments/dep_1/status running')
   })
 
   it.each([
-    ['a failed call', calling('count')],
-    ['a call of an unknown function', calling('cuont')],
-  ])('that is %s is told to the log of the deployment, and its status stays', async (_, call) => {
-    for (const id of [undefined, 'evt_1']) {
-      const { handle, told } = failing('credentials_rejected')
-      await deliver(handle, { ...call, deployment }, { id })
-      expect(told()).toEqual(['POST /deployments/dep_1/logs'])
-    }
+    deleted,
+    { name: 'HEALTH_CHECK', deployment },
+    { name: 'METRIC_UPDATE', deployment },
+    { name: 'DOWNLOAD_STARTED', deployment, download: { id: 'dl_1' } },
+    { ...greet, deployment },
+  ])('does not fail $name', async (event) => {
+    const { handle, platform } = createHost()
+    platform.removeDeployment('dep_1')
+    expect((await deliver(handle, event)).status).toBe(200)
   })
-})
-
-it.each([
-  { name: 'HEALTH_CHECK' },
-  { name: 'METRIC_UPDATE' },
-  { name: 'DOWNLOAD_STARTED', download: { id: 'dl_1' } },
-  calling('greet', { to: 'Ada' }),
-  calling('nothing'),
-])('$name without a deployment makes no callback', async (event) => {
-  const { handle, platform } = createHost()
-  await deliver(handle, event, { id: 'evt_1' })
-  expect(platform.calls).toEqual([])
 })

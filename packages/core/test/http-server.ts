@@ -1,5 +1,5 @@
-import { createHttpClient, type HttpClientOptions, HttpFailure, type HttpRequest } from '../src/http/client.ts'
-import { createEmulator, createFaults, serve } from '../src/testing/index.ts'
+import { createHttpClient, type HttpClientOptions, HttpFailure, type HttpRequest } from '@org/core/http'
+import { createEmulator, createFaults, serve } from '@org/core/testing'
 
 /** What the server got. */
 interface Received {

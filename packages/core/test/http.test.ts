@@ -1,6 +1,8 @@
+import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { serve } from '../src/testing/index.ts'
+import { createHttpClient, type HttpRequest } from '@org/core/http'
+import { type Fault, serve } from '@org/core/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startServer } from './http-server.ts'
 
 let server: Awaited<ReturnType<typeof startServer>>
@@ -11,23 +13,29 @@ beforeAll(async () => {
 afterAll(() => server.close())
 beforeEach(() => server.reset())
 
+/** The URL of a port without a listener. */
+async function closedPort(): Promise<string> {
+  const listener = createServer()
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  const address = listener.address()
+  await new Promise((resolve) => listener.close(resolve))
+  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+}
+
 describe('a request', () => {
   it('resolves with the status, the headers and the parsed body', async () => {
     const { status, headers, body } = await server.request()
     expect([status, headers.get('x-request'), body]).toEqual([200, '7', { ok: true }])
   })
 
-  it('carries the headers of the client and its own, which win', async () => {
+  it('carries the headers of the client, and its own headers, which win', async () => {
     const options = { headers: { 'x-token': 'of the client', 'x-client': 'yes' } }
     await server.request({ headers: { 'x-token': 'its own' } }, options)
-    expect(Object.fromEntries(server.calls[0]?.headers ?? [])).toMatchObject({
-      accept: 'application/json',
-      'x-client': 'yes',
-      'x-token': 'its own',
-    })
+    const expected = { accept: 'application/json', 'x-client': 'yes', 'x-token': 'its own' }
+    expect(Object.fromEntries(server.calls[0]?.headers ?? [])).toMatchObject(expected)
   })
 
-  it('sends a value as JSON, and a composed text as it is', async () => {
+  it('sends a value as JSON, and a composed text unchanged', async () => {
     await server.request({ method: 'POST', json: { to: 'Ada', none: undefined } })
     await server.request({ method: 'POST', jsonText: '{ "to":  "Bob" }' })
     expect(server.received.map(({ text }) => text)).toEqual(['{"to":"Ada"}', '{ "to":  "Bob" }'])
@@ -36,62 +44,57 @@ describe('a request', () => {
   })
 
   it.each([
-    { base: '', path: '/things', target: '/things' },
-    { base: '/', path: '/things', target: '/things' },
-    { base: '/api/v1', path: '/things', target: '/api/v1/things' },
-    { base: '/api/v1/', path: '/things/a%2Fb', target: '/api/v1/things/a%2Fb' },
-    { base: '/api/v1', path: '//evil.test/x', target: '/api/v1/evil.test/x' },
-    { base: '', path: '/http://evil.test/x', target: '/http://evil.test/x' },
-  ])('goes below the base URL “$base”: $path to $target', async ({ base, path, target }) => {
+    ['', '/things', '/things'],
+    ['/', '/things', '/things'],
+    ['/api/v1/', '/things/a%2Fb', '/api/v1/things/a%2Fb'],
+    ['/api/v1', '//evil.test/x', '/api/v1/evil.test/x'],
+    ['', '/http://evil.test/x', '/http://evil.test/x'],
+  ])('below the base URL “%s” for %s goes to %s', async (base, path, target) => {
     await server.request({ path }, { baseUrl: server.url + base })
     expect(server.received[0]?.target).toBe(target)
   })
 
-  it('encodes its query, repeats lists, and leaves out what is absent', async () => {
+  it('encodes its query, repeats lists, and leaves out absent values', async () => {
     const query = { q: 'a&b=c d+é', ids: ['1', '2'], limit: 5, all: false, none: undefined, empty: [] }
     await server.request({ path: '/find', query })
-    const target = server.received[0]?.target ?? ''
-    expect(target).toMatch(/^\/find\?/)
-    expect([...new URL(target, server.url).searchParams]).toEqual([
+    const url = new URL(server.received[0]?.target ?? '', server.url)
+    const pairs = [
       ['q', 'a&b=c d+é'],
       ['ids', '1'],
       ['ids', '2'],
       ['limit', '5'],
       ['all', 'false'],
-    ])
+    ]
+    expect([url.pathname, [...url.searchParams]]).toEqual(['/find', pairs])
   })
 
-  it('without a query has no question mark', async () => {
-    await server.request({ path: '/find' })
-    expect(server.received[0]?.target).toBe('/find')
-  })
-
-  it('takes an empty success for no body', async () => {
+  it('takes an empty success as no body', async () => {
     server.faults.add({ status: 204 }, { empty: true })
     expect(await server.request({ method: 'DELETE' })).toMatchObject({ status: 204, body: undefined })
     expect(await server.request()).toMatchObject({ status: 200, body: undefined })
   })
+
+  it('goes through the given fetch with its URL, its body and no redirects', async () => {
+    const fetch = vi.fn(async (..._: Parameters<typeof globalThis.fetch>) => Response.json({}))
+    const request = createHttpClient({ baseUrl: 'https://api.example.com/v1', fetch })
+    await request({ method: 'POST', path: '/things', query: { page: 2 }, json: { a: 1 } })
+    const { method, url, redirect } = new Request(...(fetch.mock.calls[0] ?? ['']))
+    expect([method, url, redirect]).toEqual(['POST', 'https://api.example.com/v1/things?page=2', 'manual'])
+  })
+
+  it.each([301, 302, 303, 307, 308])('does not follow a redirect with %i', async (status) => {
+    const other = await startServer()
+    server.faults.add({ status, headers: { location: `${other.url}/stolen` } })
+    const failure = await server.failure({}, { headers: { 'x-token': 'secret' } })
+    expect(failure).toMatchObject({ kind: 'status', status, sent: 'no' })
+    expect([other.received.length, server.received.length]).toEqual([0, 1])
+    await other.close()
+  })
 })
 
-describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])(
-    'with %i is not followed, and nothing is sent to where it leads',
-    async (status) => {
-      const other = await startServer()
-      server.faults.add({ status, headers: { location: `${other.url}/stolen` } })
-      const failure = await server.failure({}, { headers: { 'x-token': 'secret' } })
-      expect(failure).toMatchObject({ kind: 'status', status, sent: 'no' })
-      expect(other.received).toEqual([])
-      expect(server.received).toHaveLength(1)
-      await other.close()
-    },
-  )
-})
-
-describe('an answer', () => {
-  it('of exactly the longest length is taken; one byte more is too_large', async () => {
-    const body = JSON.stringify('x'.repeat(998))
-    server.faults.add({ status: 200, body, times: 2 })
+describe('a response', () => {
+  it('may have exactly the longest length; one byte more is too_large', async () => {
+    server.faults.add({ status: 200, body: JSON.stringify('x'.repeat(998)), times: 2 })
     expect((await server.request({ maxBytes: 1000 })).body).toHaveLength(998)
     const failure = await server.failure({ maxBytes: 999 })
     expect(failure).toMatchObject({ kind: 'too_large', status: 200, sent: 'unknown' })
@@ -100,61 +103,257 @@ describe('an answer', () => {
 
   it('is measured after decompression', async () => {
     const bomb = gzipSync(JSON.stringify('x'.repeat(2 * 1024 * 1024)))
-    expect(bomb.byteLength).toBeLessThan(5_000)
-    const zipped = await serve(
-      async () =>
-        new Response(bomb, { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } }),
-    )
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    const zipped = await serve(async () => new Response(bomb, { headers }))
     expect(await server.failure({}, { baseUrl: zipped.url })).toMatchObject({ kind: 'too_large' })
     await zipped.close()
   })
 
-  it('that never ends is cut off at the limit', async () => {
+  it('without an end is cut off at the limit', async () => {
     let chunks = 0
-    const endless = await serve(
-      async () =>
-        new Response(
-          new ReadableStream({
-            pull(controller) {
-              chunks += 1
-              controller.enqueue(new Uint8Array(64 * 1024))
-            },
-          }),
-        ),
-    )
+    const pull = (controller: ReadableStreamDefaultController) => {
+      chunks += 1
+      controller.enqueue(new Uint8Array(64 * 1024))
+    }
+    const endless = await serve(async () => new Response(new ReadableStream({ pull })))
     expect(await server.failure({}, { baseUrl: endless.url })).toMatchObject({ kind: 'too_large' })
     await endless.close()
     expect(chunks).toBeLessThan(500)
   })
 
-  it.each([
-    { what: 'cut off', fault: { truncate: true } },
-    { what: 'an HTML page', fault: { html: true } },
-    { what: 'broken off', fault: { cut: 'during' } },
-  ] as const)('of success that is $what is malformed, and may have had its effect', async ({ fault }) => {
+  it.each([{ truncate: true }, { html: true }, { cut: 'during' }] as const)(
+    'of success is malformed, with a possible effect, after the fault %j',
+    async (fault) => {
+      server.faults.add(fault)
+      const failure = await server.failure({ method: 'POST' })
+      expect(failure).toMatchObject({ kind: 'malformed', status: 200, sent: 'unknown', body: undefined })
+    },
+  )
+
+  it.each<[Fault, number, unknown]>([
+    [{ status: 422, body: { code: 17 } }, 422, { code: 17 }],
+    [{ status: 422, body: 'Sorry.' }, 422, undefined],
+    [{ html: true, status: 403 }, 403, undefined],
+  ])('of failure to %j has the status %i and the body %j, if it is JSON', async (fault, status, body) => {
     server.faults.add(fault)
-    const failure = await server.failure({ method: 'POST' })
-    expect(failure).toMatchObject({ kind: 'malformed', status: 200, sent: 'unknown', body: undefined })
+    expect(await server.failure()).toMatchObject({ kind: 'status', sent: 'no', status, body })
   })
 
-  it('of failure carries its parsed body, where it is JSON', async () => {
-    server.faults.add(
-      { status: 422, body: { code: 17 } },
-      { status: 422, body: 'Sorry.' },
-      { html: true, status: 403 },
-    )
-    const failures = [await server.failure(), await server.failure(), await server.failure()]
-    expect(failures.map(({ status, body }) => [status, body])).toEqual([
-      [422, { code: 17 }],
-      [422, undefined],
-      [403, undefined],
-    ])
-    expect(failures.map(({ kind, sent }) => `${kind} ${sent}`)).toEqual(Array(3).fill('status no'))
-  })
-
-  it('never shows in the message of a failure, nor does what was sent', async () => {
+  it('never shows in the message of a failure, and neither does the request', async () => {
     server.faults.add({ status: 500, body: { echo: 'canary' } })
     const failure = await server.failure({ method: 'POST', path: '/canary', json: { canary: true } })
     expect(`${failure}`).not.toContain('canary')
+  })
+})
+
+describe('a failure', () => {
+  const requests: Record<string, Partial<HttpRequest>> = {
+    GET: { method: 'GET' },
+    PUT: { method: 'PUT', json: {} },
+    DELETE: { method: 'DELETE' },
+    'repeatable POST': { method: 'POST', json: {}, repeatable: true },
+    POST: { method: 'POST', json: {} },
+    PATCH: { method: 'PATCH', json: {} },
+    'unrepeatable PUT': { method: 'PUT', json: {}, repeatable: false },
+  }
+  const harmless = ['GET', 'PUT', 'DELETE', 'repeatable POST']
+  const risky = ['POST', 'PATCH', 'unrepeatable PUT']
+  const noEffect: Fault[] = [{ status: 429 }]
+  const unknownEffect: Fault[] = [
+    ...[408, 500, 502, 503, 504].map((status) => ({ status })),
+    ...(['before', 'after', 'during'] as const).map((cut) => ({ cut })),
+    { truncate: true },
+    { html: true },
+  ]
+  const final: Fault[] = [
+    ...[400, 401, 403, 404, 405, 409, 410, 413, 422, 501, 505].map((status) => ({ status })),
+    { html: true, status: 403 },
+  ]
+  const cases = (names: string[], faults: Fault[]) =>
+    names.flatMap((name) => faults.map((fault): [string, Fault] => [name, fault]))
+
+  it.each([...cases(harmless, [...noEffect, ...unknownEffect]), ...cases(risky, noEffect)])(
+    'of a %s is retried after %j',
+    async (name, fault) => {
+      server.faults.add(fault)
+      expect((await server.request(requests[name])).body).toEqual({ ok: true })
+      expect([server.received.length, server.waits.length]).toEqual([2, 1])
+    },
+  )
+
+  it.each([...cases(risky, [...unknownEffect, ...final]), ...cases(harmless, final)])(
+    'of a %s is not retried after %j',
+    async (name, fault) => {
+      server.faults.add(fault)
+      await server.failure(requests[name])
+      expect([server.received.length, server.waits.length]).toEqual([1, 0])
+    },
+  )
+
+  it.each([1, 3])('is thrown after %i attempts', async (attempts) => {
+    server.faults.add(...Array(attempts - 1).fill({ status: 500 }), { status: 503, times: 8 })
+    expect(await server.failure({}, { attempts })).toMatchObject({ status: 503 })
+    expect(server.received).toHaveLength(attempts)
+  })
+
+  it.each<[Fault, 'no' | 'unknown']>([
+    [{ status: 422 }, 'no'],
+    [{ status: 429, times: 9 }, 'no'],
+    [{ status: 408 }, 'unknown'],
+    [{ status: 500 }, 'unknown'],
+    [{ cut: 'before' }, 'unknown'],
+    [{ cut: 'after' }, 'unknown'],
+  ])('of a POST after %j has sent: “%s”', async (fault, sent) => {
+    server.faults.add(fault)
+    expect(await server.failure({ method: 'POST', json: {} })).toMatchObject({ sent })
+  })
+
+  it('to connect has sent: “no”, and so even a POST is retried', async () => {
+    for (const baseUrl of [await closedPort(), 'http://nowhere.invalid']) {
+      server.waits.length = 0
+      const failure = await server.failure({ method: 'POST', json: {} }, { baseUrl })
+      expect(failure).toMatchObject({ kind: 'connection', sent: 'no', status: undefined })
+      expect(server.waits).toHaveLength(2)
+    }
+  })
+})
+
+describe('the wait before a retry', () => {
+  it('is random below a bound that doubles up to two seconds', async () => {
+    server.faults.add({ status: 500, times: 9 })
+    await server.failure({}, { attempts: 9 })
+    const bounds = [400, 800, 1_600, 2_000, 2_000, 2_000, 2_000, 2_000]
+    expect(server.waits.map((wait, index) => wait >= 0 && wait <= (bounds[index] ?? 0))).toEqual(
+      bounds.map(() => true),
+    )
+    expect(new Set(server.waits).size).toBeGreaterThan(1)
+  })
+
+  it.each([
+    ['7', 7_000, 7_000],
+    ['0', 0, 0],
+    [new Date(Date.now() + 25_000).toUTCString(), 5_000, 25_000],
+    ['Wed, 21 Oct 2015 07:28:00 GMT', 0, 0],
+    ['soon', 0, 400],
+    ['-3', 0, 400],
+    ['1.5e3x', 0, 400],
+    ['', 0, 400],
+  ])('follows the Retry-After “%s”: between %i and %i ms', async (value, least, most) => {
+    server.faults.add({ status: 429, headers: { 'retry-after': value } })
+    await server.request()
+    expect(server.waits[0]).toBeGreaterThanOrEqual(least)
+    expect(server.waits[0]).toBeLessThanOrEqual(most)
+  })
+
+  it('never goes beyond the deadline: the call fails at once with the Retry-After', async () => {
+    server.faults.add({ status: 429, headers: { 'retry-after': '31' } })
+    const failure = await server.failure({ deadline: Date.now() + 30_000 })
+    expect(failure).toMatchObject({ kind: 'status', status: 429, retryAfter: 31 })
+    expect([server.waits.length, server.received.length]).toEqual([0, 1])
+  })
+})
+
+describe('the time limit', () => {
+  it('ends one attempt of a GET, and the next one may succeed', async () => {
+    server.faults.add({ hang: true })
+    expect((await server.request({}, { timeoutMs: 50 })).body).toEqual({ ok: true })
+    expect(server.received).toHaveLength(2)
+  })
+
+  it('ends a POST, whose effect is unknown', async () => {
+    server.faults.add({ hang: 'after' })
+    const failure = await server.failure({ method: 'POST' }, { timeoutMs: 50 })
+    expect(failure).toMatchObject({ kind: 'timeout', sent: 'unknown', status: undefined })
+    expect(server.received).toHaveLength(1)
+  })
+
+  it('ends all attempts at the deadline, and sends nothing after it', async () => {
+    server.faults.add({ hang: true, times: 9 })
+    const failure = await server.failure({ deadline: Date.now() + 50 }, { timeoutMs: 10_000 })
+    expect(failure).toMatchObject({ kind: 'timeout' })
+    expect(server.received).toHaveLength(1)
+    const late = await server.failure({ deadline: Date.now() - 1 })
+    expect(late).toMatchObject({ kind: 'timeout', sent: 'no' })
+    expect(server.received).toHaveLength(1)
+  })
+
+  it.each([Number.POSITIVE_INFINITY, 2 ** 40])(
+    'may be %i, more than a timer can count',
+    async (timeoutMs) => {
+      const { status } = await server.request({ deadline: Number.POSITIVE_INFINITY }, { timeoutMs })
+      expect(status).toBe(200)
+    },
+  )
+
+  it('leaves no timer and no listener behind', async () => {
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    const cleared = vi.spyOn(globalThis, 'clearTimeout')
+    const { signal } = new AbortController()
+    const added = vi.spyOn(signal, 'addEventListener')
+    const removed = vi.spyOn(signal, 'removeEventListener')
+    await server.request({ signal }, { timeoutMs: 12_345 })
+    const timers = set.mock.results.filter((_, at) => set.mock.calls[at]?.[1] === 12_345)
+    expect(timers).toHaveLength(1)
+    expect(cleared.mock.calls.map(([timer]) => timer)).toContain(timers[0]?.value)
+    expect(removed.mock.calls).toEqual(added.mock.calls)
+    vi.restoreAllMocks()
+  })
+})
+
+describe('the signal of the caller', () => {
+  it('ends a call during its request, with its reason, and the call is not retried', async () => {
+    server.faults.add({ hang: true })
+    const caller = new AbortController()
+    server.onArrival(() => caller.abort(new Error('no more interest')))
+    const failure = await server.failure({ signal: caller.signal })
+    const cause = { message: 'no more interest' }
+    expect(failure).toMatchObject({ kind: 'aborted', sent: 'unknown', cause })
+    expect([server.waits.length, server.received.length]).toEqual([0, 1])
+  })
+
+  it.each([
+    ['aborted', AbortSignal.abort()],
+    ['timeout', AbortSignal.abort(new DOMException('late', 'TimeoutError'))],
+  ])('ends a call as “%s” before it begins', async (kind, signal) => {
+    expect(await server.failure({ signal })).toMatchObject({ kind, sent: 'no' })
+    expect(server.received).toEqual([])
+  })
+
+  it.each([
+    ['during the wait', (abort: () => void) => void setTimeout(abort)],
+    ['before the wait', (abort: () => void) => abort()],
+  ])('ends a call %s for a retry', async (_, end) => {
+    const caller = new AbortController()
+    const request = createHttpClient({
+      baseUrl: server.url,
+      async fetch() {
+        end(() => caller.abort())
+        return new Response(null, { status: 429, headers: { 'retry-after': '20' } })
+      },
+    })
+    const failure = request({ method: 'GET', path: '/', signal: caller.signal })
+    await expect(failure).rejects.toMatchObject({ kind: 'aborted', sent: 'no' })
+  })
+
+  it.each([
+    ['no more interest', 60_000, 'aborted'],
+    ['The time is over.', 1, 'timeout'],
+  ])('and the time limit reach fetch with the reason “%s”', async (message, timeoutMs, kind) => {
+    const caller = new AbortController()
+    const reasons: unknown[] = []
+    const fetch = (...request: Parameters<typeof globalThis.fetch>) => {
+      const { signal } = new Request(...request)
+      return new Promise<Response>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          reasons.push(signal.reason)
+          reject(signal.reason)
+        })
+        if (kind === 'aborted') caller.abort(new Error(message))
+      })
+    }
+    const request = createHttpClient({ baseUrl: 'https://api.example.com', attempts: 1, fetch, timeoutMs })
+    const failure = request({ method: 'GET', path: '/', signal: caller.signal })
+    await expect(failure).rejects.toMatchObject({ kind })
+    expect(reasons).toMatchObject([{ message }])
   })
 })

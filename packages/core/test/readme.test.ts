@@ -1,15 +1,16 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { prepareExamples } from '@org/tooling/readme'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { errorCodes } from '../src/errors.ts'
+import { errorCodes } from '@org/core/errors'
 import {
   connectPlatform,
   createEmulator,
   createFaults,
   createPlatformEmulator,
   deliver,
-} from '../src/testing/index.ts'
+} from '@org/core/testing'
+import { prepareExamples } from '@org/tooling/readme'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
 
 const home = join(import.meta.dirname, '..')
 const { blocks, compile } = await prepareExamples(home)
@@ -39,7 +40,15 @@ describe('the README', () => {
     expect(await compile()).toBe('')
   })
 
-  it('has a row for each error code, as it is', () => {
+  it('has a row for each entry of the package, which is published as it is tested', async () => {
+    const text = readFileSync(join(home, 'README.md'), 'utf8')
+    const rows = [...text.matchAll(/^\| `@org\/core(\/?[^`]*)` +\|/gm)].map(([, path]) => `.${path}`)
+    expect(Object.keys(packageJson.exports).toSorted()).toEqual(rows.toSorted())
+    expect(Object.keys(packageJson.publishConfig.exports).toSorted()).toEqual(rows.toSorted())
+    for (const row of rows) await import(`@org/core${row.slice(1)}`)
+  })
+
+  it('has a row for each error code with its status and its retryability', () => {
     const text = readFileSync(join(home, 'README.md'), 'utf8')
     const rows = [...text.matchAll(/^\| `(\w+)` +\| (\d{3}) +\| (yes|no) +\|$/gm)].map(([, ...row]) => row)
     const codes = Object.entries(errorCodes).map(([code, { status, retryable }]) => [
@@ -53,9 +62,9 @@ describe('the README', () => {
   for (const { title, path, code } of blocks) {
     if (code.includes("from 'vitest'")) {
       // Its tests become tests of this file.
-      describe(title, async () => void (await import(path)))
+      describe(`has the example “${title}”, whose test`, async () => void (await import(path)))
     } else if (code.includes('createHandler')) {
-      it(`${title} greets once`, async () => {
+      it(`has the example “${title}”, which greets once for each delivery`, async () => {
         const platform = createPlatformEmulator()
         const { createHandler } = await import(path)
         const handle = createHandler({ platform: connectPlatform(platform.fetch), logger: () => {} })
@@ -78,7 +87,7 @@ describe('the README', () => {
         })
       })
     } else {
-      it(`${title} runs`, async () => {
+      it(`has the example “${title}”, which runs`, async () => {
         await import(path)
         expect(provider.calls).toHaveLength(code.includes('createHttpClient') ? 1 : 0)
       })

@@ -1,6 +1,6 @@
 import { sign } from '../request/signature.ts'
 
-/** What an event was answered. */
+/** The response to a delivered event. */
 export interface DeliveryAnswer {
   status: number
   headers: Headers
@@ -8,7 +8,7 @@ export interface DeliveryAnswer {
   body: unknown
 }
 
-/** How an event is delivered. */
+/** Options of {@link deliver}. */
 export interface DeliverOptions {
   /** Sent as `webhook-id`. */
   id?: string | undefined
@@ -19,13 +19,7 @@ export interface DeliverOptions {
 }
 
 /**
- * Delivers an event through the front door: as a real `Request`, to a handler in process or, with `fetch`, to
- * a host anywhere.
- *
- * @example
- * ```ts
- * const { status, body } = await deliver(handle, { name: 'HEALTH_CHECK' })
- * ```
+ * Delivers an event as a real `Request`: to a handler in process or, with `fetch`, to a host anywhere.
  */
 export async function deliver(
   handle: (request: Request) => Response | Promise<Response>,
@@ -33,12 +27,8 @@ export async function deliver(
   { id, secret, url = 'http://host.test/webhook' }: DeliverOptions = {},
 ): Promise<DeliveryAnswer> {
   const body = JSON.stringify(event)
-  const headers = new Headers({ 'content-type': 'application/json' })
-  if (id) headers.set('webhook-id', id)
-  if (secret) {
-    const signed = await sign({ secret, id: id ?? crypto.randomUUID(), body })
-    for (const [name, value] of Object.entries(signed)) headers.set(name, value)
-  }
+  const signed = secret ? await sign({ secret, id: id ?? crypto.randomUUID(), body }) : {}
+  const headers = { 'content-type': 'application/json', ...(id ? { 'webhook-id': id } : {}), ...signed }
   const response = await handle(new Request(url, { method: 'POST', headers, body }))
   return { status: response.status, headers: response.headers, body: await response.json() }
 }

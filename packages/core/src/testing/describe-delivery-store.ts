@@ -1,48 +1,29 @@
-/**
- * The promises of the port `DeliveryStore`, as a suite that any store can be held to.
- *
- * @module
- */
 import type { ClaimRequest, DeliveryStore, Lease, RecordedAnswer } from '../delivery/store.ts'
-import { describeStoreRecords } from './describe-store-records.ts'
 import type { TestRunner } from './integration-suite.ts'
 
-/** What the suite needs of a test runner beside what every suite needs: Vitest, Jest and Bun have it. */
-export interface StoreTestRunner extends TestRunner {
-  beforeEach(body: () => Promise<void>): unknown
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000
+const keepMs = 7 * 24 * 60 * 60 * 1000
+const leaseMs = 60_000
+const subject = 'greeter/deployment/dep_1'
+const delivery = { id: 'evt_1', digest: 'd1' }
+const second = { id: 'evt_2', digest: 'd2' }
+const answer: RecordedAnswer = { status: 200, body: 'encrypted' }
 
 /**
- * Describes a store as a suite of tests.
+ * Describes the promises of the port `DeliveryStore` as a suite of tests, which every store passes.
  *
  * @param runner the functions of the test runner
- * @param name stands before the name of each group of tests
+ * @param name the name of the store in the names of the tests
  * @param create makes an empty store that reads the time, in milliseconds since 1970, from `now`
- *
- * @example
- * ```ts
- * import { beforeEach, describe, expect, it } from 'vitest'
- *
- * describeDeliveryStore({ describe, it, expect, beforeEach }, 'my store', (now) => myStore({ now }))
- * ```
  */
 export function describeDeliveryStore(
-  { describe, it, expect, beforeEach }: StoreTestRunner,
+  { describe, it, expect, beforeEach }: TestRunner & { beforeEach(body: () => Promise<void>): unknown },
   name: string,
   create: (now: () => number) => DeliveryStore | Promise<DeliveryStore>,
 ): void {
   let time: number
   let store: DeliveryStore
 
-  const subject = 'greeter/deployment/dep_1'
-  const delivery = { id: 'evt_1', digest: 'd1' }
-  const answer: RecordedAnswer = { status: 200, body: 'sealed' }
-  const keepMs = 7 * DAY_MS
-
-  const ask = (request: Partial<ClaimRequest> = {}) =>
-    store.claim({ subject, delivery, leaseMs: 60_000, ...request })
+  const ask = (request: Partial<ClaimRequest> = {}) => store.claim({ subject, delivery, leaseMs, ...request })
 
   async function claim(request: Partial<ClaimRequest> = {}) {
     const result = await ask(request)
@@ -50,156 +31,151 @@ export function describeDeliveryStore(
     return result
   }
 
-  const finish = (lease: Lease, progress = {}) => store.complete(lease, { answer, progress, keepMs })
+  const finish = (lease: Lease, progress = {}, recorded = answer) =>
+    store.complete(lease, { answer: recorded, progress, keepMs })
 
   beforeEach(async () => {
     time = Date.UTC(2026, 10, 20)
     store = await create(() => time)
   })
 
-  describe(`${name}: a claim`, () => {
-    it('is given to the first who asks, with nothing recorded', async () => {
+  describe(`the ${name} store`, () => {
+    it('answers a ping', async () => {
+      expect(await store.ping()).toBe(undefined)
+    })
+
+    it('gives a claim to the first delivery that asks, with nothing recorded', async () => {
+      expect(await store.read(subject)).toBe(undefined)
       const { lease, ...first } = await claim()
       expect(first).toEqual({ state: 'claimed', takenOver: false, progress: {} })
       expect(lease).toMatchObject({ subject, fence: 1 })
       expect(lease.owner === '').toBe(false)
     })
 
-    it('is refused to everyone else while it lasts, with the time that is left', async () => {
+    it('tells every other delivery of a claimed subject how long to wait, and leaves other subjects free', async () => {
       await claim()
       time += 59_000
-      for (const other of [delivery, { id: 'evt_2', digest: 'd2' }, undefined]) {
+      for (const other of [delivery, second, undefined]) {
         expect(await ask({ delivery: other })).toEqual({ state: 'busy', retryAfterMs: 1_000 })
       }
-    })
-
-    it('of one subject leaves the others free', async () => {
-      await claim()
       expect(await ask({ subject: 'greeter/deployment/dep_2' })).toMatchObject({ state: 'claimed' })
     })
 
-    it('is given to one of many who ask at once', async () => {
-      const results = await Promise.all(Array.from({ length: 50 }, () => ask()))
-      expect(results.filter(({ state }) => state === 'claimed').length).toBe(1)
-      expect(results.filter(({ state }) => state === 'busy').length).toBe(49)
+    it('gives a claim to one of fifty deliveries that ask at once', async () => {
+      const states = (await Promise.all(Array.from({ length: 50 }, () => ask()))).map(({ state }) => state)
+      expect(states.toSorted()).toEqual([...Array(49).fill('busy'), 'claimed'])
     })
 
-    it('ends with its lease, and is then taken over with a higher fence and another owner', async () => {
-      const first = await claim()
-      time += 60_000
-      const second = await claim()
-      expect(second.takenOver).toBe(true)
-      expect(second.lease.fence > first.lease.fence).toBe(true)
-      expect(second.lease.owner).not.toBe(first.lease.owner)
+    it('gives an expired claim to the next delivery, with a higher fence and another owner', async () => {
+      const first = await claim({ delivery: undefined })
+      time += leaseMs
+      expect(await store.read(subject)).toMatchObject({ fence: 1, leaseMs: 0, delivery: undefined })
+      const { takenOver, lease } = await claim()
+      expect([takenOver, lease.fence]).toEqual([true, 2])
+      expect(lease.owner).not.toBe(first.lease.owner)
+      expect(await store.read(subject)).toMatchObject({
+        fence: 2,
+        claimedAt: time,
+        delivery: 'evt_1',
+        leaseMs,
+      })
     })
 
-    it('lasts longer where it is renewed', async () => {
+    it('extends a claim that is renewed', async () => {
       const { lease } = await claim()
       time += 50_000
-      expect(await store.renew(lease, 60_000)).toBe(true)
+      expect(await store.renew(lease, leaseMs)).toBe(true)
       time += 59_999
       expect(await ask()).toMatchObject({ state: 'busy', retryAfterMs: 1 })
       time += 1
       expect(await ask()).toMatchObject({ state: 'claimed' })
     })
-  })
 
-  describe(`${name}: progress`, () => {
-    it('is what the next holder continues from', async () => {
+    it('hands progress to the next holder, step by step: a step replaces its own value only', async () => {
       const { lease } = await claim()
-      expect(await store.advance(lease, { step: 'intent' })).toBe(true)
-      expect(await store.advance(lease, { step: 'created', applicationId: 'app_1' })).toBe(true)
-      time += 60_000
-      expect((await claim()).progress).toEqual({ step: 'created', applicationId: 'app_1' })
-    })
-
-    it('is written step by step: a name replaces its own value, and leaves the others', async () => {
-      const { lease } = await claim()
-      await store.advance(lease, { 'call 0': ['a'], 'call 1': 'begun' })
+      expect(await store.advance(lease, { 'call 0': ['a'], 'call 1': 'begun' })).toBe(true)
       await store.advance(lease, { 'call 1': ['b'] })
       await store.advance(lease, { 'call 0': null })
-      time += 60_000
+      time += leaseMs
       expect((await claim()).progress).toEqual({ 'call 0': null, 'call 1': ['b'] })
     })
 
-    it('outlives a release, and is replaced by a completion', async () => {
-      const first = await claim()
-      await store.advance(first.lease, { step: 'created' })
-      expect(await store.release(first.lease)).toBe(true)
-      const second = await claim()
-      expect(second).toMatchObject({ takenOver: false, progress: { step: 'created' } })
-      await finish(second.lease, { deleted: true })
-      const third = await claim({ delivery: { id: 'evt_2', digest: 'd2' } })
-      expect(third).toMatchObject({ takenOver: false, progress: { deleted: true } })
-    })
-
-    it('is a copy: what its holder changes later is not recorded', async () => {
-      const progress = { ids: ['a'] }
+    it('keeps progress at a release, and replaces it at a completion', async () => {
       const { lease } = await claim()
-      await store.advance(lease, progress)
-      progress.ids.push('b')
-      time += 60_000
-      const taken = await claim()
-      expect(taken.progress).toEqual({ ids: ['a'] })
+      await store.advance(lease, { step: 'created' })
+      expect(await store.release(lease)).toBe(true)
+      const next = await claim()
+      expect(next).toMatchObject({ takenOver: false, progress: { step: 'created' } })
+      await finish(next.lease, { deleted: true })
+      expect(await ask({ delivery: second })).toMatchObject({ takenOver: false, progress: { deleted: true } })
     })
-  })
 
-  describe(`${name}: a holder that lost its claim`, () => {
-    const takenOver = async () => void (await claim({ delivery: { id: 'evt_2', digest: 'd2' } }))
-    for (const [why, lose] of [
-      ['it ran out', async () => {}],
-      ['another took it over', takenOver],
-    ] as const) {
-      it(`can write nothing more, because ${why}`, async () => {
-        const { lease } = await claim()
-        time += 60_000
-        await lose()
-        expect(await store.renew(lease, 60_000)).toBe(false)
+    it('records a copy of progress, which later changes by the holder do not reach', async () => {
+      const progress = { ids: ['a'] }
+      await store.advance((await claim()).lease, progress)
+      progress.ids.push('b')
+      time += leaseMs
+      expect((await claim()).progress).toEqual({ ids: ['a'] })
+    })
+
+    it('takes no write from a holder whose lease expired, before and after another takes over', async () => {
+      const { lease } = await claim()
+      time += leaseMs
+      for (const takenOver of [false, true]) {
+        if (takenOver) await claim({ delivery: second })
+        expect(await store.renew(lease, leaseMs)).toBe(false)
         expect(await store.advance(lease, { step: 'stale' })).toBe(false)
         expect(await finish(lease, { step: 'stale' })).toBe(false)
         expect(await store.release(lease)).toBe(false)
-        time += 60_000
-        expect(await ask({ delivery: { id: 'evt_3', digest: 'd3' } })).toMatchObject({
-          state: 'claimed',
-          progress: {},
-        })
-      })
-    }
-
-    it('does not end the claim of the one who took over', async () => {
-      const { lease } = await claim()
-      time += 60_000
-      await claim()
-      await store.release(lease)
-      await finish(lease)
+      }
       expect(await ask()).toMatchObject({ state: 'busy' })
+      time += leaseMs
+      expect((await claim()).progress).toEqual({})
     })
 
     for (const end of ['complete', 'release'] as const) {
-      it(`has lost it by its own ${end}`, async () => {
+      it(`takes no write from a holder after its own ${end}`, async () => {
         const { lease } = await claim()
         expect(await (end === 'complete' ? finish(lease) : store.release(lease))).toBe(true)
-        expect(await store.renew(lease, 60_000)).toBe(false)
+        expect(await store.renew(lease, leaseMs)).toBe(false)
         expect(await finish(lease)).toBe(false)
         expect(await store.release(lease)).toBe(false)
       })
     }
 
-    it('can’t guess its way back in', async () => {
+    it('takes no write under a guessed owner, fence or subject', async () => {
       const { lease } = await claim()
-      expect(await store.renew({ ...lease, owner: 'someone else' }, 60_000)).toBe(false)
-      expect(await store.renew({ ...lease, fence: lease.fence + 1 }, 60_000)).toBe(false)
-      expect(await store.renew({ ...lease, subject: 'another' }, 60_000)).toBe(false)
+      expect(await store.renew({ ...lease, owner: 'someone else' }, leaseMs)).toBe(false)
+      expect(await store.renew({ ...lease, fence: lease.fence + 1 }, leaseMs)).toBe(false)
+      expect(await store.renew({ ...lease, subject: 'another' }, leaseMs)).toBe(false)
     })
-  })
 
-  describe(`${name}: an answer`, () => {
-    it('is given again to the same delivery', async () => {
+    it('replays the answer of each delivery, and shows its status, code and time without the body', async () => {
       await finish((await claim()).lease)
+      const refusal = { status: 422, code: 'invalid_arguments', at: time }
+      // Names that every object has already.
+      const others = ['__proto__', 'constructor'].map((id) => ({ id, digest: 'd2' }))
+      for (const other of others) {
+        await finish((await claim({ delivery: other })).lease, {}, { ...refusal, body: 'encrypted, too' })
+      }
+      const { answers = [], ...record } = (await store.read(subject)) ?? {}
+      expect(record).toMatchObject({ fence: 3, leaseMs: undefined, expires: time + keepMs })
+      expect(answers.toSorted((one, other) => (one.delivery < other.delivery ? -1 : 1))).toEqual([
+        { delivery: '__proto__', ...refusal },
+        { delivery: 'constructor', ...refusal },
+        { delivery: 'evt_1', status: 200 },
+      ])
+
+      // Also while another delivery works on the subject.
+      await claim({ delivery: second })
       expect(await ask()).toEqual({ state: 'done', answer })
+      for (const other of others) {
+        const recorded = { ...refusal, body: 'encrypted, too' }
+        expect(await ask({ delivery: other })).toEqual({ state: 'done', answer: recorded })
+      }
     })
 
-    it('is refused to the same id with another digest, while it is under way and after', async () => {
+    it('refuses a delivery id with another digest, during the work and after it', async () => {
       const other = { id: delivery.id, digest: 'another' }
       const { lease } = await claim()
       expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
@@ -207,50 +183,34 @@ export function describeDeliveryStore(
       expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
     })
 
-    it('is kept for each delivery of a subject', async () => {
-      await finish((await claim()).lease)
-      const second = { id: 'evt_2', digest: 'd2' }
-      const refusal = { status: 422, body: 'sealed, too' }
-      const { lease } = await claim({ delivery: second })
-      await store.complete(lease, { answer: refusal, progress: {}, keepMs })
-      expect(await ask({ delivery: second })).toEqual({ state: 'done', answer: refusal })
-      expect(await ask()).toEqual({ state: 'done', answer })
-    })
-
-    it('is given even while another delivery works on the subject', async () => {
-      await finish((await claim()).lease)
-      await claim({ delivery: { id: 'evt_2', digest: 'd2' } })
-      expect(await ask()).toEqual({ state: 'done', answer })
-    })
-
-    it('is given to nobody where the delivery had no id', async () => {
+    it('replays nothing to a delivery without an id, nor after a release', async () => {
       await finish((await claim({ delivery: undefined })).lease)
-      expect(await ask({ delivery: undefined })).toMatchObject({ state: 'claimed' })
-    })
-
-    it('does not exist after a release: the same delivery may try again', async () => {
+      await store.release((await claim({ delivery: undefined })).lease)
       await store.release((await claim()).lease)
       expect(await ask()).toMatchObject({ state: 'claimed', takenOver: false })
     })
 
-    it('is kept as long as was asked for, and no longer', async () => {
+    it('forgets a record when its retention ends, and not before', async () => {
       await finish((await claim()).lease, { deleted: true })
       time += keepMs - 1
       expect(await ask()).toMatchObject({ state: 'done' })
       time += 1
+      expect(await store.read(subject)).toBe(undefined)
       expect(await ask()).toMatchObject({ state: 'claimed', takenOver: false, progress: {} })
     })
-  })
 
-  describeStoreRecords({ describe, it, expect }, name, {
-    store: () => store,
-    now: () => time,
-    pass(milliseconds) {
-      time += milliseconds
-    },
-  })
-
-  it(`${name}: says that it can be reached`, async () => {
-    expect(await store.ping()).toBe(undefined)
+    it('shows the holder of a claim, its times and its progress, and then the release', async () => {
+      const claimedAt = time
+      const { lease } = await claim()
+      const progress = { step: 'created', ids: ['a'] }
+      await store.advance(lease, progress)
+      time += 20_000
+      const held = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress, answers: [] }
+      expect(await store.read(subject)).toEqual({ ...held, expires: claimedAt + keepMs })
+      await store.renew(lease, leaseMs)
+      expect(await store.read(subject)).toMatchObject({ claimedAt, leaseMs })
+      await store.release(lease)
+      expect(await store.read(subject)).toMatchObject({ fence: 1, leaseMs: undefined, progress, answers: [] })
+    })
   })
 }

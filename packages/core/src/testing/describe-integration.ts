@@ -1,82 +1,69 @@
-/**
- * What every integration promises, as a suite of tests: an integration that passes it behaves like the others
- * wherever their providers do not make a difference.
- *
- * @module
- */
 import * as z from 'zod'
-import { eventNames } from '../contract/event.ts'
 import { type IntegrationDefinition, secretNames } from '../contract/integration.ts'
 import { toManifest } from '../contract/manifest.ts'
-import { describeDeployment, describeFailures, describeFunctions } from './describe-effects.ts'
+import { memoryStore } from '../delivery/stores/memory.ts'
 import type { Fault } from './faults.ts'
-import { type ArrangedIntegration, deploymentId } from './integration-host.ts'
 import {
   always,
   calling,
+  created,
   createSuite,
   deployment,
+  type EventOf,
   IMPATIENT_MS,
-  type Suite,
+  type IntegrationFixture,
+  isReplay,
   type TestRunner,
 } from './integration-suite.ts'
 
-/** Its Retry-After is longer than any event has time, so nobody waits for it. */
-const down: Fault = { status: 503, headers: { 'retry-after': '600' }, ...always }
-
-const health = z.strictObject({
-  status: z.enum(['healthy', 'unhealthy']),
-  checks: z.array(
-    z.strictObject({
-      name: z.string().min(1),
-      healthy: z.boolean(),
-      latencyMs: z.number().min(0),
-      message: z.string().min(1).optional(),
-    }),
-  ),
-})
+const check = z.object({ healthy: z.boolean(), message: z.string().optional() })
 const measured = z.strictObject({
   metrics: z.array(z.strictObject({ name: z.string(), value: z.number(), unit: z.string().optional() })),
 })
 
+const faults: readonly (readonly [failure: string, fault: Fault])[] = [
+  ['the provider answers 500', { status: 500 }],
+  ['the connection is cut before the effect', { cut: 'before' }],
+  ['the connection is cut after the effect', { cut: 'after' }],
+  ['the provider hangs before the effect', { hang: true }],
+  ['the provider hangs after the effect', { hang: 'after' }],
+  ['a proxy answers with a page', { html: true }],
+]
+const published = z.strictObject({
+  status: z.literal('running'),
+  outputs: z.record(z.string(), z.unknown()),
+})
+const reading: EventOf = () => ({ name: 'METRIC_UPDATE', deployment })
+const events = { deployment: created, call: calling, read: reading }
+const deletedWithoutOutputs = { name: 'DEPLOYMENT_DELETED', deployment }
+
 /**
- * Describes an integration as a suite of tests.
+ * Describes the promises of every integration as a suite of tests.
  *
- * @param definition what the integration is
- * @param arrange makes everything anew; called once for each test
- * @param runner the functions of a test runner
- *
- * @example
- * ```ts
- * import { describe, expect, it } from 'vitest'
- *
- * describeIntegration(integration, () => arrangeMailer(), { describe, it, expect })
- * ```
+ * @param definition the contract of the integration
+ * @param createFixture makes a handler and a provider; called once for each test
+ * @param runner the functions of the test runner
  */
 export function describeIntegration(
   definition: IntegrationDefinition,
-  arrange: () => ArrangedIntegration,
+  createFixture: () => IntegrationFixture,
   runner: TestRunner,
 ): void {
-  const suite = createSuite(definition, arrange, runner)
-  describeContract(suite)
-  describeDeployment(suite)
-  describeFunctions(suite)
-  describeReadings(suite)
-  describeFailures(suite)
-  describeSecrets(suite)
-}
+  const { describe, it, expect, host, deployed, problemOf, expectRecovery } = createSuite(
+    definition,
+    createFixture,
+    runner,
+  )
+  const { name, metrics: declared, downloads } = definition
 
-function describeContract({ describe, it, expect, definition, host, deployed }: Suite): void {
-  describe(`the integration ${definition.name}`, () => {
-    it('can be said in JSON Schema, with its secrets marked and its names known', async () => {
+  describe(`the integration ${name}`, () => {
+    it('has a manifest in JSON Schema, with its secrets marked', async () => {
       const manifest = toManifest(definition)
       expect(JSON.parse(JSON.stringify(manifest))).toEqual(manifest)
       expect(manifest).toMatchObject({ sensitiveOutputs: secretNames(definition.outputs) })
-      for (const event of manifest.events) expect(eventNames.join()).toContain(event)
     })
 
-    it('echoes a challenge, and answers ok where there is none, without a call', async () => {
+    it('echoes a challenge, and answers “ok” without one, without a call', async () => {
       const { send, provider, platform } = host()
       const name = 'WEBHOOK_CHALLENGE'
       expect((await send({ name, challenge: 'c_1' })).body).toEqual({ challenge: 'c_1' })
@@ -84,67 +71,114 @@ function describeContract({ describe, it, expect, definition, host, deployed }: 
       expect([provider.calls.length, platform.calls.length]).toEqual([0, 0])
     })
 
-    it('ignores the events that it does not act on', async () => {
+    it('takes a deployment from deploying to running, and publishes its outputs with the secret ones marked', async () => {
+      const running = host()
+      const { status, body } = await running.send(created(running))
+      expect(status).toBe(200)
+      const { outputs } = published.parse(body)
+      expect(definition.outputs.parse(outputs)).toEqual(outputs)
+      expect(running.statuses()).toEqual(['deploying', 'running'])
+      expect(running.record).toMatchObject({ outputs, sensitive: secretNames(definition.outputs) })
+    })
+
+    it('deploys again for a new delivery, and creates nothing twice', async () => {
       const running = await deployed()
-      const handled: readonly string[] = ['WEBHOOK_CHALLENGE', ...definition.events]
-      const functionCall = { name: 'anything' }
-      for (const name of eventNames.filter((name) => !handled.includes(name))) {
-        expect(await running.send({ name, deployment, functionCall })).toMatchObject({
-          status: 200,
-          body: { status: 'ignored' },
+      const existing = running.provisioned?.()
+      const again = await running.send(created(running), { id: 'evt_2' })
+      expect(again).toMatchObject({ status: 200, body: { status: 'running' } })
+      expect([isReplay(again), running.provisioned?.()]).toEqual([false, existing])
+    })
+
+    it('fails a deployment with a reason if the provider rejects the credentials', async () => {
+      const running = host()
+      running.provider.faults.add({ status: 401, ...always })
+      const problem = problemOf(await running.send(created(running)))
+      expect(problem).toMatchObject({ status: 422, code: 'credentials_rejected' })
+      expect(running.statuses()).toEqual(['deploying', 'failed'])
+    })
+
+    it('deletes a deployment with an empty store, more than once, and leaves nothing behind', async () => {
+      const running = await deployed()
+      for (const id of ['evt_2', 'evt_3']) {
+        const using = running.handler({ store: memoryStore() })
+        expect((await running.send(deletedWithoutOutputs, { id, using })).body).toEqual({ status: 'stopped' })
+      }
+      expect(running.statuses()).toEqual(['deploying', 'running', 'stopped', 'stopped'])
+      expect(running.provisioned?.() ?? 0).toBe(0)
+    })
+
+    it('runs a function with an effect once for each delivery id', async () => {
+      const running = await deployed()
+      const first = await running.send(calling(running), { id: 'evt_1' })
+      const again = await running.send(calling(running), { id: 'evt_1' })
+      expect([first.status, again.status, again.body]).toEqual([200, 200, first.body])
+      expect([isReplay(first), isReplay(again), running.effect.count()]).toEqual([false, true, 1])
+      expect((await running.send(calling(running, 2), { id: 'evt_2' })).status).toBe(200)
+      expect(running.effect.count()).toBe(2)
+    })
+
+    it('refuses an unknown argument of a function at its path, without an effect', async () => {
+      const running = await deployed()
+      const functionCall = {
+        name: running.effect.name,
+        arguments: { ...running.effect.arguments(1), unheardOf: true },
+      }
+      const problem = problemOf(await running.send({ name: 'FUNCTION_CALL', deployment, functionCall }))
+      expect(problem).toMatchObject({ status: 422, code: 'invalid_arguments' })
+      expect(problem.errors?.map(({ path }) => path)).toEqual(['unheardOf'])
+      expect(running.effect.count()).toBe(0)
+    })
+
+    for (const [failure, fault] of faults) {
+      for (const [event, eventOf] of Object.entries(events)) {
+        it(`says whether a retry of a ${event} is safe, and lets it take effect at most once, if ${failure}`, async () => {
+          const running = eventOf === created ? host() : await deployed()
+          await expectRecovery(running, eventOf, fault)
+          expect(running.effect.count() <= 1 && (running.provisioned?.() ?? 0) <= 1).toBe(true)
         })
       }
-    })
-  })
-}
+    }
 
-function describeReadings(suite: Suite): void {
-  const { describe, it, expect, definition, deployed, statuses, problemOf } = suite
-
-  describe(`the health of ${definition.name}`, () => {
-    it('is good where the provider answers', async () => {
+    it('reports healthy if the provider answers', async () => {
       const running = await deployed()
       const { status, body } = await running.send({ name: 'HEALTH_CHECK', deployment })
-      expect([status, health.parse(body).status]).toEqual([200, 'healthy'])
-      expect(statuses(running)?.at(-1)).toBe('running')
+      expect([status, body]).toMatchObject([200, { status: 'healthy' }])
+      expect(running.statuses().at(-1)).toBe('running')
     })
 
-    it('is bad where it does not, which is an answer and no failure', async () => {
+    it('reports unhealthy with status 200 if the provider does not answer', async () => {
       const running = await deployed()
-      running.provider.faults.add(down)
+      // Nobody waits for a Retry-After that is longer than the time of an event.
+      running.provider.faults.add({ status: 503, headers: { 'retry-after': '600' }, ...always })
       const { status, body } = await running.send({ name: 'HEALTH_CHECK', deployment })
-      expect([status, health.parse(body).status]).toEqual([200, 'unhealthy'])
-      expect(health.parse(body).checks.some(({ healthy, message }) => !healthy && message)).toBe(true)
-      expect(statuses(running)?.at(-1)).toBe('unhealthy')
+      expect([status, body]).toMatchObject([200, { status: 'unhealthy' }])
+      const { checks } = z.object({ checks: z.array(check) }).parse(body)
+      expect(checks.some(({ healthy, message }) => !healthy && message)).toBe(true)
+      expect(running.statuses().at(-1)).toBe('unhealthy')
     })
-  })
 
-  describe(`the metrics and downloads of ${definition.name}`, () => {
-    it('are the metrics that are declared, answered and reported', async () => {
+    it('answers and reports every declared metric', async () => {
       const running = await deployed()
       const { metrics } = measured.parse((await running.send({ name: 'METRIC_UPDATE', deployment })).body)
-      const declared = Object.entries(definition.metrics).map(([name, { unit }]) => ({ name, unit }))
-      expect(metrics.map(({ name, unit }) => ({ name, unit }))).toEqual(declared)
-      expect(running.platform.deployments.get(deploymentId)).toMatchObject({ metrics })
+      expect(metrics.map(({ name, unit }) => ({ name, unit }))).toEqual(
+        Object.entries(declared).map(([name, { unit }]) => ({ name, unit })),
+      )
+      expect(running.record).toMatchObject({ metrics })
     })
 
-    it('are the files that are declared, and no others', async () => {
+    it('answers every declared file, and no others', async () => {
       const running = await deployed()
-      for (const file of definition.downloads) {
-        const event = { name: 'DOWNLOAD_STARTED', deployment, download: { id: `dl_${file}`, file } }
-        expect(await running.send(event)).toMatchObject({ status: 200, body: { files: [{ path: file }] } })
+      const download = (file: string) =>
+        running.send({ name: 'DOWNLOAD_STARTED', deployment, download: { id: 'dl_1', file } })
+      for (const path of downloads) {
+        expect(await download(path)).toMatchObject({ status: 200, body: { files: [{ path }] } })
       }
-      const wrong = { name: 'DOWNLOAD_STARTED', deployment, download: { file: 'unheard-of.txt' } }
-      const answer = await running.send(wrong)
-      if (definition.downloads.length === 0) expect(answer.body).toMatchObject({ status: 'ignored' })
-      else expect(problemOf(answer)).toMatchObject({ status: 400, errors: [{ path: 'download.file' }] })
+      if (downloads.length === 0) return
+      const problem = problemOf(await download('unheard-of.txt'))
+      expect(problem).toMatchObject({ status: 400, errors: [{ path: 'download.file' }] })
     })
-  })
-}
 
-function describeSecrets({ describe, it, expect, definition, deployed }: Suite): void {
-  describe(`the secrets of ${definition.name}`, () => {
-    it('are in no log, no record, no problem, and in nothing that the platform is told but outputs', async () => {
+    it('shows secrets in no log, record or problem, and in no callback except outputs', async () => {
       const running = await deployed()
       const answers = [await running.send(calling(running), { id: 'evt_1' })]
       for (const fault of [{ status: 401 }, { status: 500 }, { cut: 'before' }] as const) {
@@ -155,11 +189,12 @@ function describeSecrets({ describe, it, expect, definition, deployed }: Suite):
         running.provider.faults.clear()
       }
       const everything = JSON.stringify(answers.map(({ body }) => body)) + running.traces()
-      expect(running.secrets().length).toBe(
+      const secrets = running.secrets()
+      expect(secrets.length).toBe(
         secretNames(definition.outputs).length +
           secretNames(definition.inputs).filter((name) => running.inputs[name]).length,
       )
-      for (const secret of running.secrets()) expect(everything).not.toContain(secret)
+      for (const secret of secrets) expect(everything).not.toContain(secret)
     })
   })
 }

@@ -1,12 +1,6 @@
-/**
- * What every emulator has in common: it is a `fetch` function, it has faults on demand, and it remembers
- * what it was asked.
- *
- * @module
- */
 import { type Faults, withFaults } from './faults.ts'
 
-/** A request with its body read. */
+/** A request whose body has been read. */
 export interface EmulatedRequest {
   method: string
   url: URL
@@ -16,51 +10,48 @@ export interface EmulatedRequest {
   text: string
 }
 
-/** One request that an emulator got. */
+/** One recorded request. */
 export interface EmulatorCall {
   method: string
-  /** With the query, where there is one. */
+  /** With the query, if there is one. */
   path: string
-  /** What was answered; `undefined` while there is no answer, and where none ever came. */
+  /** The status of the response; `undefined` before the response, and if there was none. */
   status: number | undefined
   /** ISO 8601, UTC. */
   at: string
 }
 
-/** Options of {@link createEmulator}. */
-export interface EmulatorOptions<Details extends object> {
-  faults: Faults
-  /** Answers a request that no fault prevents. */
-  handle: (request: EmulatedRequest) => Response | Promise<Response>
-  /** What to remember of a call beside its method, path and status. */
-  details: (request: EmulatedRequest) => Details
-}
-
-/** The core of an emulator. */
-export interface Emulator<Details extends object> {
-  /** Works as a `fetch` in process, and as a handler for {@link serve}. */
-  fetch: typeof globalThis.fetch
-  /** The newest 10,000 calls, those that met a fault included, newest last. */
-  calls: (EmulatorCall & Details)[]
-}
-
 const CALLS_KEPT = 10_000
 
-// Node's Request follows its signal by weak references alone: without these, an abort could miss a request
-// that only waits.
+// Node's Request holds its signal by a weak reference only. Without these references, an abort can miss a
+// request that waits.
 const inFlight = new Set<unknown>()
 
-/** Makes a `fetch` out of a handler. */
-export function createEmulator<Details extends object>(options: EmulatorOptions<Details>): Emulator<Details> {
+/**
+ * Makes a `fetch` function from a handler. It works in process, and as a handler for {@link serve}.
+ *
+ * @param options.handle answers a request that no fault prevents
+ * @param options.details the facts to record about a call beside its method, path and status
+ * @returns the function, and its newest 10,000 calls, newest last, calls that met a fault included
+ */
+export function createEmulator<Details extends object>(options: {
+  faults: Faults
+  handle: (request: EmulatedRequest) => Response | Promise<Response>
+  details: (request: EmulatedRequest) => Details
+}): { fetch: typeof globalThis.fetch; calls: (EmulatorCall & Details)[] } {
   const calls: (EmulatorCall & Details)[] = []
 
   async function answer(request: Request): Promise<Response> {
     request.signal.throwIfAborted()
-    const emulated = await read(request)
+    const bytes = await request.arrayBuffer()
+    const { method, headers } = request
+    const url = new URL(request.url)
+    const text = new TextDecoder().decode(bytes)
+    const emulated = { method, url, headers, bytes: bytes.byteLength, text }
     const call: EmulatorCall & Details = {
       ...options.details(emulated),
-      method: emulated.method,
-      path: emulated.url.pathname + emulated.url.search,
+      method,
+      path: url.pathname + url.search,
       status: undefined,
       at: new Date().toISOString(),
     }
@@ -73,11 +64,10 @@ export function createEmulator<Details extends object>(options: EmulatorOptions<
   return {
     calls,
     async fetch(input, init) {
-      const request = new Request(input, init)
-      const held = { input, request }
+      const held = { input, request: new Request(input, init) }
       inFlight.add(held)
       try {
-        return await answer(request)
+        return await answer(held.request)
       } finally {
         inFlight.delete(held)
       }
@@ -85,18 +75,7 @@ export function createEmulator<Details extends object>(options: EmulatorOptions<
   }
 }
 
-async function read(request: Request): Promise<EmulatedRequest> {
-  const bytes = await request.arrayBuffer()
-  return {
-    method: request.method,
-    url: new URL(request.url),
-    headers: request.headers,
-    bytes: bytes.byteLength,
-    text: new TextDecoder().decode(bytes),
-  }
-}
-
-/** Appends to a list, and drops the oldest of what is then too much. */
+/** Appends items to a list, and removes the oldest items above the limit. */
 export function keepNewest<Item>(list: Item[], items: readonly Item[], limit: number): void {
   for (const item of items) list.push(item)
   if (list.length > limit) list.splice(0, list.length - limit)

@@ -1,86 +1,54 @@
-/**
- * Faults on demand: what a network and a provider can do wrong, asked for by a test or by the sandbox.
- *
- * @module
- */
-
-/** Which requests a {@link Fault} befalls. Without any of these it befalls the next request. */
-export interface FaultSelector {
+/** Selects the requests that meet a {@link Fault}. By default, the next request meets it. */
+interface FaultSelector {
   method?: string | undefined
-  /** The whole pathname, or an expression that occurs in it. */
+  /** The whole pathname, or an expression that matches a part of it. */
   path?: string | RegExp | undefined
-  /**
-   * How many requests it befalls.
-   * @default 1
-   */
+  /** How many requests meet the fault; one by default. */
   times?: number | undefined
-  /**
-   * How many matching requests pass unharmed before.
-   * @default 0
-   */
+  /** How many matching requests pass before; none by default. */
   skip?: number | undefined
 }
 
-/** Answers with this status instead of the real answer. */
+/** Answers with this status instead of the real response. */
 export interface StatusFault {
   status: number
   headers?: Record<string, string> | undefined
-  /** A string is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   body?: unknown
-  /**
-   * Whether the request takes effect before the failure is answered.
-   * @default false
-   */
+  /** Whether the request takes effect before the failure; by default, it does not. */
   takesEffect?: boolean | undefined
 }
 
-/** Waits, then does what was asked, also where the client has given up by then. */
-export interface DelayFault {
-  delayMs: number
-}
-
-/** Never answers, until the client gives up: `true` before, `'after'` after the request took effect. */
-export interface HangFault {
-  hang: true | 'after'
-}
-
 /**
- * Cuts the connection: before the request took effect, after it took effect but before any answer, or
- * during the answer.
+ * One fault:
+ *
+ * - `status`: see {@link StatusFault}
+ * - `delayMs`: waits, then handles the request, also if the client has given up by then
+ * - `hang`: never answers; `'after'`: the request takes effect first
+ * - `cut`: cuts the connection before the effect, after the effect but before the response, or during the response
+ * - `truncate`: the request takes effect; the response is a whole HTTP message with half of the text
+ * - `html`: the request has no effect; the response is an HTML page, as from a proxy (`status`: 200)
+ * - `empty`: the request takes effect; the response has the real status and no body
  */
-export interface CutFault {
-  cut: 'before' | 'after' | 'during'
-}
-
-/** Cuts the text of the real answer off half way, as a whole HTTP message. The request took effect. */
-export interface TruncateFault {
-  truncate: true
-}
-
-/** Answers with an HTML page, as something in front of the provider does. The request had no effect. */
-export interface HtmlFault {
-  html: true
-  /** @default 200 */
-  status?: number | undefined
-}
-
-/** Answers with the real status, and nothing in the body. The request took effect. */
-export interface EmptyFault {
-  empty: true
-}
-
-/** One fault: which requests it befalls, and one thing that goes wrong with them. */
 export type Fault = FaultSelector &
-  (StatusFault | DelayFault | HangFault | CutFault | TruncateFault | HtmlFault | EmptyFault)
+  (
+    | StatusFault
+    | { delayMs: number }
+    | { hang: true | 'after' }
+    | { cut: 'before' | 'after' | 'during' }
+    | { truncate: true }
+    | { html: true; status?: number | undefined }
+    | { empty: true }
+  )
 
 /** The faults that wait for their requests. */
 export interface Faults {
-  /** Faults befall matching requests in the order in which they were added. */
+  /** Matching requests meet faults in the order in which the faults were added. */
   add(...faults: readonly Fault[]): void
   clear(): void
   /** The faults that are still to come. */
   pending(): readonly Fault[]
-  /** @returns the fault that befalls this request, which counts as used */
+  /** @returns the fault that this request meets; it counts as used */
   take(request: Request): Fault | undefined
 }
 
@@ -97,7 +65,7 @@ export function createFaults(): Faults {
     pending: () => waiting.map(({ fault }) => fault),
     take(request) {
       for (const entry of waiting) {
-        if (!befalls(entry.fault, request)) continue
+        if (!matches(entry.fault, request)) continue
         if (entry.skip > 0) {
           entry.skip -= 1
           continue
@@ -111,17 +79,17 @@ export function createFaults(): Faults {
   }
 }
 
-function befalls({ method, path }: FaultSelector, request: Request): boolean {
+function matches({ method, path }: FaultSelector, request: Request): boolean {
   if (method !== undefined && method.toUpperCase() !== request.method) return false
   if (path === undefined) return true
   const { pathname } = new URL(request.url)
-  // `search` and not `test`, which remembers where it stopped in an expression with the flag g.
+  // Not `test`: an expression with the flag g remembers its position.
   return typeof path === 'string' ? path === pathname : pathname.search(path) !== -1
 }
 
 const cutMarker = Symbol.for('@org/core/testing/ConnectionCut')
 
-/** A cut connection, as Node's fetch reports it. {@link serve} cuts a real one where a handler throws it. */
+/** A cut connection, as Node's fetch reports it. {@link serve} cuts the real connection if a handler throws it. */
 export class ConnectionCut extends TypeError {
   readonly [cutMarker] = true
 
@@ -130,17 +98,15 @@ export class ConnectionCut extends TypeError {
   }
 }
 
-/** Tells a {@link ConnectionCut} from anything else, also across two installed copies of this package. */
-export function isConnectionCut(value: unknown): value is ConnectionCut {
-  return typeof value === 'object' && value !== null && cutMarker in value
-}
+/** Recognizes a {@link ConnectionCut}, also from another installed copy of this package. */
+export const isConnectionCut = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && cutMarker in value
 
 /**
- * Puts the faults around an emulator's real handler.
+ * Applies the faults to a request.
  *
- * @param handle does what the request asks for; where a client that leaves must not prevent that, it has
- *   read the body before
- * @throws {ConnectionCut} where the connection is cut before an answer
+ * @param handle handles the request; it has read the body before, so a client that leaves does not prevent it
+ * @throws {ConnectionCut} if the connection is cut before a response
  */
 export async function withFaults(
   faults: Faults,
@@ -150,64 +116,58 @@ export async function withFaults(
   const fault = faults.take(request)
   if (!fault) return handle()
 
-  if ('delayMs' in fault) return untilAborted(request.signal, pause(fault.delayMs).then(handle))
+  if ('delayMs' in fault) {
+    const wait = new Promise((resolve) => setTimeout(resolve, fault.delayMs))
+    return untilAborted(request.signal, wait.then(handle))
+  }
   if ('hang' in fault) {
     if (fault.hang === 'after') await handle()
     return untilAborted(request.signal, new Promise<never>(() => {}))
   }
-  if ('cut' in fault) {
-    if (fault.cut === 'before') throw new ConnectionCut()
-    const answer = await handle()
-    if (fault.cut === 'after') throw new ConnectionCut()
-    return cutDuring(answer)
+  if ('html' in fault) {
+    const page = '<!doctype html><html><body><h1>Please wait</h1></body></html>'
+    const headers = { 'content-type': 'text/html; charset=utf-8' }
+    return new Response(page, { status: fault.status ?? 200, headers })
   }
-  if ('truncate' in fault) {
-    const answer = await handle()
-    const text = await answer.text()
-    return withBody(answer, text.slice(0, Math.ceil(text.length / 2)))
+  if ('status' in fault) {
+    if (fault.takesEffect) await handle()
+    return statusResponse(fault)
   }
-  if ('empty' in fault) return withBody(await handle(), null)
-  if ('html' in fault) return htmlPage(fault.status ?? 200)
 
-  if (fault.takesEffect) await handle()
-  return statusAnswer(fault)
+  if ('cut' in fault && fault.cut === 'before') throw new ConnectionCut()
+  const response = await handle()
+  if ('cut' in fault && fault.cut === 'after') throw new ConnectionCut()
+  if ('empty' in fault) return withBody(response, null)
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const half = bytes.slice(0, Math.ceil(bytes.length / 2))
+  return withBody(response, 'cut' in fault ? cutAfter(half) : half)
 }
 
-/** The real answer's first half, then a broken connection. */
-async function cutDuring(answer: Response): Promise<Response> {
-  const bytes = new Uint8Array(await answer.arrayBuffer())
-  let begun = false
-  const body = new ReadableStream<Uint8Array>({
+/** A body that breaks off after these bytes. */
+function cutAfter(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  const pieces = [bytes]
+  return new ReadableStream({
     pull(controller) {
-      if (begun) return controller.error(new ConnectionCut('terminated'))
-      begun = true
-      controller.enqueue(bytes.subarray(0, Math.ceil(bytes.length / 2)))
+      const piece = pieces.pop()
+      if (piece) controller.enqueue(piece)
+      else controller.error(new ConnectionCut('terminated'))
     },
   })
-  return withBody(answer, body)
 }
 
-function withBody(answer: Response, body: BodyInit | null): Response {
-  const headers = new Headers(answer.headers)
+function withBody(response: Response, body: BodyInit | null): Response {
+  const headers = new Headers(response.headers)
   headers.delete('content-length')
-  return new Response(body, { status: answer.status, statusText: answer.statusText, headers })
+  return new Response(body, { status: response.status, statusText: response.statusText, headers })
 }
 
-function htmlPage(status: number): Response {
-  const page = `<!doctype html><html><head><title>${status}</title></head><body><h1>Please wait</h1></body></html>`
-  return new Response(page, { status, headers: { 'content-type': 'text/html; charset=utf-8' } })
+function statusResponse({ status, headers, body }: StatusFault): Response {
+  if (body === undefined) return new Response(null, { status, headers: headers ?? {} })
+  if (typeof body !== 'string') return Response.json(body, { status, headers: headers ?? {} })
+  return new Response(body, { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers } })
 }
 
-function statusAnswer({ status, headers, body }: StatusFault): Response {
-  const isText = typeof body === 'string'
-  const type = isText ? 'text/plain; charset=utf-8' : 'application/json'
-  return new Response(body === undefined || isText ? body : JSON.stringify(body), {
-    status,
-    headers: { ...(body === undefined ? {} : { 'content-type': type }), ...headers },
-  })
-}
-
-/** Ends with the signal's reason where the client gives up first, as fetch does; the work itself goes on. */
+/** Rejects with the reason of the signal if the client gives up first, as fetch does; the work goes on. */
 function untilAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason)
@@ -215,8 +175,4 @@ function untilAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promi
     signal.addEventListener('abort', leave)
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
   })
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

@@ -1,92 +1,143 @@
 /**
- * What the tests of the suite have in common: events, hosts, and expectations that come back.
+ * The tools of the suite for integrations: a host between the emulator of a provider and the emulator of the
+ * platform, events for it, and shared expectations.
  *
  * @module
  */
-
-import type { IntegrationDefinition } from '../contract/integration.ts'
 import { errorCodes } from '../errors.ts'
+import { type IntegrationDefinition, secretNames } from '../contract/integration.ts'
 import { type Problem, problemSchema } from '../problem.ts'
-import type { DeliveryAnswer } from './deliver.ts'
-import type { Fault } from './faults.ts'
-import {
-  type ArrangedIntegration,
-  createIntegrationHost,
-  deploymentId,
-  type IntegrationHost,
-} from './integration-host.ts'
+import { memoryStore } from '../delivery/stores/memory.ts'
+import type { HandlerDependencies, WebhookHandler } from '../pipeline/webhook.ts'
+import { type DeliveryAnswer, deliver } from './deliver.ts'
+import type { EmulatorCall } from './emulator.ts'
+import type { Fault, Faults } from './faults.ts'
+import { createPlatformEmulator } from './platform.ts'
+import { connectPlatform } from './platform-port.ts'
 
-/** What a suite needs of a test runner: Vitest, Jest and Bun have it. */
+/** The functions of a test runner that a suite needs; Vitest, Jest and Bun have them. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown
   it(name: string, body: () => Promise<void>): unknown
   expect(actual: unknown): Expectation & { not: Expectation }
 }
-
-/** What the suite expects with. */
-export interface Expectation {
+interface Expectation {
   toBe(expected: unknown): unknown
   toEqual(expected: unknown): unknown
   toMatchObject(expected: object): unknown
   toContain(expected: string): unknown
 }
 
+/** An integration under test, with its provider; each test makes a new one. */
+export interface IntegrationFixture {
+  /** Passes the dependencies to the integration's own `createHandler`, with its settings. */
+  createHandler(dependencies: HandlerDependencies): WebhookHandler
+  /** The emulator of the provider. */
+  provider: { fetch: typeof globalThis.fetch; faults: Faults; calls: readonly EmulatorCall[] }
+  /** The inputs of a deployment that succeeds. */
+  inputs: Record<string, unknown>
+  /** A function with an effect. */
+  effect: {
+    name: string
+    /** Valid arguments; others for each number, so that the provider accepts both. */
+    arguments(number: number): Record<string, unknown>
+    /** How often it took effect at the provider. */
+    count(): number
+  }
+  /** How much DEPLOYMENT_CREATED has created at the provider; left out if it creates nothing. */
+  provisioned?(): number
+}
+
+/** The host of one test. */
+export type IntegrationHost = ReturnType<typeof createHost>
+
 /** Makes an event for a host. */
 export type EventOf = (running: IntegrationHost) => object
 
-/** The tools of the suite. */
-export interface Suite extends TestRunner {
-  definition: IntegrationDefinition
-  /** A host that has done nothing yet. */
-  host(): IntegrationHost
-  /** A host whose deployment runs. */
-  deployed(): Promise<IntegrationHost>
-  /** The statuses that the platform was told, in their order. */
-  statuses(running: IntegrationHost): string[]
-  /** Holds a failure to what every failure promises. */
-  problemOf(answer: DeliveryAnswer): Problem
-  expectReplay(answer: DeliveryAnswer, replayed: boolean): void
-  /** While one delivery is under way, the same again is told to come back. */
-  expectOneAtATime(running: IntegrationHost, eventOf: EventOf): Promise<void>
-  /** What may pass is tried again and succeeds; what is not known is not tried again, not even within one event. */
-  expectRecovery(running: IntegrationHost, eventOf: EventOf, fault: Fault): Promise<void>
-}
-
-/** So that a fault befalls every request from now on. */
+export const deployment = { id: 'dep_1' }
+/** With these, a fault meets every request from now on. */
 export const always = { times: Number.POSITIVE_INFINITY }
-/** So long may an event take whose provider hangs, in milliseconds. */
+/** Time for one event whose provider hangs, in milliseconds. */
 export const IMPATIENT_MS = 100
 
-export const deployment = { id: deploymentId }
-
-/** DEPLOYMENT_CREATED, with the inputs of the arrangement. */
 export const created: EventOf = ({ inputs }) => ({
   name: 'DEPLOYMENT_CREATED',
   deployment: { ...deployment, inputs },
 })
 
-/** FUNCTION_CALL of the function that has an effect. */
+/** Calls the function with an effect. */
 export const calling = ({ effect }: IntegrationHost, number = 1) => ({
   name: 'FUNCTION_CALL',
   deployment,
   functionCall: { name: effect.name, arguments: effect.arguments(number) },
 })
 
-/** Makes the tools. */
+function createHost(definition: IntegrationDefinition, fixture: IntegrationFixture) {
+  const platform = createPlatformEmulator()
+  const record = platform.addDeployment({ ...deployment, inputs: fixture.inputs })
+  const memory = memoryStore()
+  const traces: unknown[] = []
+
+  const handler = (dependencies: Partial<HandlerDependencies> = {}) =>
+    fixture.createHandler({
+      platform: connectPlatform(platform.fetch),
+      store: {
+        ...memory,
+        advance(lease, progress) {
+          traces.push(structuredClone(progress))
+          return memory.advance(lease, progress)
+        },
+        complete(lease, completion) {
+          traces.push(structuredClone(completion))
+          return memory.complete(lease, completion)
+        },
+      },
+      fetch: fixture.provider.fetch,
+      logger: (...line) => void traces.push(line),
+      ...dependencies,
+    })
+  const handle = handler()
+  const secretsIn = (schema: IntegrationDefinition['inputs'], values: Record<string, unknown>) =>
+    secretNames(schema).flatMap((name) => (values[name] ? [String(values[name])] : []))
+
+  return {
+    ...fixture,
+    platform,
+    record,
+    /** A handler on the same platform, provider and store, unless the dependencies replace them. */
+    handler,
+    send: (event: object, { id, using = handle }: { id?: string; using?: WebhookHandler } = {}) =>
+      deliver(using, event, { id }),
+    /** The statuses that the platform got, in order. */
+    statuses: () => record.statusHistory.map(({ status }) => status),
+    /** Everything that must hold no secret: the log, the store, and the callbacks except outputs. */
+    traces: () => JSON.stringify([traces, platform.calls.filter(({ path }) => !path.endsWith('/outputs'))]),
+    /** The secret values of the inputs and of the published outputs. */
+    secrets: () => [
+      ...secretsIn(definition.inputs, fixture.inputs),
+      ...secretsIn(definition.outputs, record.outputs),
+    ],
+  }
+}
+
+/** Makes the tools of the suite. */
 export function createSuite(
   definition: IntegrationDefinition,
-  arrange: () => ArrangedIntegration,
+  createFixture: () => IntegrationFixture,
   runner: TestRunner,
-): Suite {
+) {
   const { expect } = runner
-  const host = () => createIntegrationHost(definition, arrange())
+  /** A new host. */
+  const host = () => createHost(definition, createFixture())
 
+  /** A host whose deployment runs. */
   async function deployed(): Promise<IntegrationHost> {
     const running = host()
     expect(await running.send(created(running), { id: 'evt_created' })).toMatchObject({ status: 200 })
     return running
   }
 
+  /** Reads a failure, and checks what every failure promises. */
   function problemOf({ status, headers, body }: DeliveryAnswer): Problem {
     expect(headers.get('content-type')).toBe('application/problem+json')
     const problem = problemSchema.strict().parse(body)
@@ -94,39 +145,19 @@ export function createSuite(
     return problem
   }
 
-  function expectReplay({ headers }: DeliveryAnswer, replayed: boolean): void {
-    expect(headers.get('idempotency-replayed')).toBe(replayed ? 'true' : null)
-  }
-
-  async function expectOneAtATime(running: IntegrationHost, eventOf: EventOf): Promise<void> {
-    const [begun, allowed] = [gate(), gate()]
-    const using = running.handler({
-      async fetch(...request) {
-        begun.open()
-        await allowed.passed
-        return running.provider.fetch(...request)
-      },
-    })
-    const first = running.send(eventOf(running), { id: 'evt_1', using })
-    await begun.passed
-    const second = await running.send(eventOf(running), { id: 'evt_1', using })
-    expect(problemOf(second)).toMatchObject({ status: 409, code: 'delivery_in_progress' })
-    expect(Number(second.headers.get('retry-after')) > 0).toBe(true)
-    allowed.open()
-    expect((await first).status).toBe(200)
-  }
-
+  /** A retryable failure succeeds at the next try; an unknown outcome is never tried again. */
   async function expectRecovery(running: IntegrationHost, eventOf: EventOf, fault: Fault): Promise<void> {
-    running.provider.faults.add({ ...fault, ...always })
-    const before = changes(running)
-    // A call that changes something is not repeated, so only one that hangs takes its time.
-    const waits = eventOf !== calling || 'hang' in fault
-    const using = running.handler(waits ? { timeoutMs: IMPATIENT_MS } : {})
+    const { provider } = running
+    const changes = () => provider.calls.filter(({ method }) => method !== 'GET').length
+    const before = changes()
+    provider.faults.add({ ...fault, ...always })
+    // A call that changes something is not repeated, so it is slow only if the provider hangs.
+    const isSlow = eventOf !== calling || 'hang' in fault
+    const using = running.handler(isSlow ? { timeoutMs: IMPATIENT_MS } : {})
     const first = await running.send(eventOf(running), { id: 'evt_1', using })
     const problem = problemOf(first)
-    running.provider.faults.clear()
-    const calls = running.provider.calls.length
-    const changed = changes(running) - before
+    provider.faults.clear()
+    const [calls, changed] = [provider.calls.length, changes() - before]
 
     const again = await running.send(eventOf(running), { id: 'evt_1' })
     if (problem.retryable) {
@@ -135,34 +166,12 @@ export function createSuite(
     } else {
       expect(problem).toMatchObject({ status: 409, code: 'outcome_unknown' })
       expect([again.status, again.body]).toEqual([409, first.body])
-      expect([changed, running.provider.calls.length]).toEqual([1, calls])
+      expect([changed, provider.calls.length]).toEqual([1, calls])
     }
   }
 
-  return {
-    ...runner,
-    definition,
-    host,
-    deployed,
-    statuses: ({ platform }) =>
-      platform.deployments.get(deploymentId)?.statusHistory.map(({ status }) => status) ?? [],
-    problemOf,
-    expectReplay,
-    expectOneAtATime,
-    expectRecovery,
-  }
+  return { ...runner, host, deployed, problemOf, expectRecovery }
 }
 
-/** How many calls were made that may change something at the provider. */
-function changes({ provider }: IntegrationHost): number {
-  return provider.calls.filter(({ method }) => method !== 'GET').length
-}
-
-/** Something to wait at until it is opened. */
-function gate(): { passed: Promise<void>; open: () => void } {
-  let open = () => {}
-  const passed = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { passed, open }
-}
+/** Whether an answer was replayed from the record. */
+export const isReplay = ({ headers }: DeliveryAnswer) => headers.get('idempotency-replayed') === 'true'

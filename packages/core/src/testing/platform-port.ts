@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { CallbackOptions, Platform, WriteResult } from '../contract/platform.ts'
 import { IntegrationError } from '../errors.ts'
+import type { CallbackOptions, Platform, WriteResult } from '../contract/platform.ts'
 
 const record = z.object({
   id: z.string(),
@@ -10,64 +10,43 @@ const record = z.object({
 })
 
 /**
- * The `Platform` port onto an emulator's `fetch`, for tests that are not about the platform: one try for each
- * callback, so that a fault is one call.
+ * The `Platform` port onto the `fetch` of an emulator. It makes one attempt per callback, so that one fault is
+ * one failed callback.
  *
- * @throws {IntegrationError} `platform_unavailable`, from every call that is neither taken nor answered with 404
- *
- * @example
- * ```ts
- * const platform = createPlatformEmulator()
- * const handle = createHandler({ platform: connectPlatform(platform.fetch) })
- * ```
+ * @throws {IntegrationError} `platform_unavailable`, from every call that neither succeeds nor gets a 404
  */
 export function connectPlatform(fetch: typeof globalThis.fetch): Platform {
-  async function send(
-    method: string,
-    path: string,
-    { idempotencyKey, signal }: CallbackOptions = {},
-    json?: object,
-  ): Promise<Response | undefined> {
-    const init: RequestInit = {
-      method,
-      headers: {
-        ...(json ? { 'content-type': 'application/json' } : {}),
-        ...(idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
-      },
-      body: json ? JSON.stringify(json) : null,
-      signal: signal ?? null,
+  async function send(method: string, path: string[], options: CallbackOptions = {}, json?: object) {
+    const { idempotencyKey, signal = null } = options
+    const headers = {
+      ...(json ? { 'content-type': 'application/json' } : {}),
+      ...(idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
     }
-    const response = await fetch(`http://platform.test/deployments/${path}`, init).catch((cause: unknown) => {
-      throw unavailable('could not be reached.', cause)
+    const body = json ? JSON.stringify(json) : null
+    const url = `http://platform.test/deployments/${path.map(encodeURIComponent).join('/')}`
+    const response = await fetch(url, { method, headers, body, signal }).catch((cause: unknown) => {
+      throw new IntegrationError('platform_unavailable', 'The platform could not be reached.', { cause })
     })
+    if (response.ok) return response
     if (response.status === 404) return undefined
-    if (!response.ok) throw unavailable(`answered with status ${response.status}.`, await response.text())
-    return response
+    const cause = await response.text()
+    const message = `The platform answered with status ${response.status}.`
+    throw new IntegrationError('platform_unavailable', message, { cause })
   }
 
-  const write = async (
-    method: 'PUT' | 'POST',
-    path: string,
-    options: CallbackOptions | undefined,
-    json: object,
-  ): Promise<WriteResult> => ((await send(method, path, options, json)) ? 'accepted' : 'gone')
+  const write = async (...call: Parameters<typeof send>): Promise<WriteResult> =>
+    (await send(...call)) ? 'accepted' : 'gone'
 
   return {
     async getDeployment(id, options) {
-      const answer = await send('GET', encodeURIComponent(id), options)
-      return answer && record.parse(await answer.json())
+      const response = await send('GET', [id], options)
+      return response && record.parse(await response.json())
     },
-    setStatus: (id, status, options) => write('PUT', `${encodeURIComponent(id)}/status`, options, status),
-    appendLogs: (id, entries, options) =>
-      write('POST', `${encodeURIComponent(id)}/logs`, options, { entries }),
-    setOutputs: (id, outputs, options) => write('PUT', `${encodeURIComponent(id)}/outputs`, options, outputs),
-    reportMetrics: (id, metrics, options) =>
-      write('POST', `${encodeURIComponent(id)}/metrics`, options, { metrics }),
+    setStatus: (id, status, options) => write('PUT', [id, 'status'], options, status),
+    appendLogs: (id, entries, options) => write('POST', [id, 'logs'], options, { entries }),
+    setOutputs: (id, outputs, options) => write('PUT', [id, 'outputs'], options, outputs),
+    reportMetrics: (id, metrics, options) => write('POST', [id, 'metrics'], options, { metrics }),
     putDownload: (id, download, files, options) =>
-      write('PUT', `${encodeURIComponent(id)}/downloads/${encodeURIComponent(download)}`, options, { files }),
+      write('PUT', [id, 'downloads', download], options, { files }),
   }
-}
-
-function unavailable(what: string, cause: unknown): IntegrationError {
-  return new IntegrationError('platform_unavailable', `The platform ${what}`, { cause })
 }

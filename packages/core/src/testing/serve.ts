@@ -1,20 +1,7 @@
-/**
- * Serves a fetch handler over real HTTP, on Node.
- *
- * @module
- */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isConnectionCut } from './faults.ts'
 
-/** Where {@link serve} listens. */
-export interface ServeOptions {
-  /** @default a free one */
-  port?: number | undefined
-  /** @default '127.0.0.1' */
-  host?: string | undefined
-}
-
-/** A server that runs. */
+/** A running server. */
 export interface Served {
   /** Without a slash at the end. */
   url: string
@@ -23,36 +10,31 @@ export interface Served {
   close(): Promise<void>
 }
 
+type Handler = (request: Request) => Promise<Response>
+
 /**
- * Serves a fetch handler, for example an emulator's `fetch`.
+ * Serves a fetch handler over real HTTP on the loopback interface, on Node: for example the `fetch` of an emulator.
  *
- * The request's signal aborts when the client goes away. A thrown `ConnectionCut` cuts the connection; any
+ * The signal of the request aborts when the client leaves. A thrown `ConnectionCut` cuts the connection; any
  * other exception is answered with status 500.
  *
- * @example
- * ```ts
- * const server = await serve(createMailProvider().fetch)
- * await fetch(`${server.url}/server`)
- * await server.close()
- * ```
+ * @param options.port the port; by default, a free one
  */
 export async function serve(
-  handler: (request: Request) => Promise<Response>,
-  { port = 0, host = '127.0.0.1' }: ServeOptions = {},
+  handler: Handler,
+  { port = 0 }: { port?: number | undefined } = {},
 ): Promise<Served> {
-  // Loaded here, so that the emulators beside it run where there is no Node.
+  // Imported here, so that the emulators of this entry run without Node.
   const { createServer } = await import('node:http')
-  const server = createServer((incoming, outgoing) => {
-    void exchange(handler, incoming, outgoing)
-  })
+  const server = createServer((incoming, outgoing) => void exchange(handler, incoming, outgoing))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, resolve)
+    server.listen(port, '127.0.0.1', resolve)
   })
   const address = server.address()
   const actual = typeof address === 'object' && address !== null ? address.port : port
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    url: `http://127.0.0.1:${actual}`,
     port: actual,
     close: () =>
       new Promise((resolve) => {
@@ -62,39 +44,45 @@ export async function serve(
   }
 }
 
-async function exchange(
-  handler: (request: Request) => Promise<Response>,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  // A connection that breaks is the client's business, or a fault that was asked for.
+async function exchange(handler: Handler, incoming: IncomingMessage, outgoing: ServerResponse) {
+  // A broken connection is the client's business, or a fault on demand.
   incoming.on('error', () => {})
   outgoing.on('error', () => {})
   try {
     const response = await handler(toRequest(incoming, outgoing))
-    await send(response, incoming, outgoing)
+    outgoing.writeHead(response.status, [...response.headers].flat())
+    for await (const chunk of (incoming.method !== 'HEAD' && response.body) || []) {
+      if (outgoing.destroyed) return
+      await new Promise((resolve) => outgoing.write(chunk, resolve))
+    }
+    outgoing.end()
   } catch (error) {
     if (isConnectionCut(error) || outgoing.headersSent) return void incoming.socket.destroy()
     const reason = error instanceof Error ? error.message : String(error)
-    outgoing
-      .writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
-      .end(`The handler failed: ${reason}`)
+    outgoing.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
+    outgoing.end(`The handler failed: ${reason}`)
   }
 }
 
 function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
   const left = new AbortController()
   outgoing.on('close', () => {
-    if (!outgoing.writableFinished) left.abort(new DOMException('The client went away.', 'AbortError'))
+    if (!outgoing.writableFinished) left.abort(new DOMException('The client left.', 'AbortError'))
   })
   const headers = new Headers()
   for (const [name, values] of Object.entries(incoming.headersDistinct)) {
     for (const value of values ?? []) headers.append(name, value)
   }
-  const method = incoming.method ?? 'GET'
-  const init: RequestInit & { duplex: 'half' } = { method, headers, signal: left.signal, duplex: 'half' }
-  if (method !== 'GET' && method !== 'HEAD') init.body = toStream(incoming)
-  return new Request(`http://${incoming.headers.host ?? 'localhost'}${incoming.url ?? '/'}`, init)
+  const { method = 'GET', url = '/' } = incoming
+  const body = method === 'GET' || method === 'HEAD' ? null : toStream(incoming)
+  const init: RequestInit & { duplex: 'half' } = {
+    method,
+    headers,
+    body,
+    signal: left.signal,
+    duplex: 'half',
+  }
+  return new Request(`http://${incoming.headers.host ?? 'localhost'}${url}`, init)
 }
 
 function toStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
@@ -106,15 +94,4 @@ function toStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
       else controller.enqueue(value)
     },
   })
-}
-
-async function send(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  outgoing.writeHead(response.status, [...response.headers].flat())
-  if (response.body && incoming.method !== 'HEAD') {
-    for await (const chunk of response.body) {
-      if (outgoing.destroyed) return
-      await new Promise((resolve) => outgoing.write(chunk, resolve))
-    }
-  }
-  outgoing.end()
 }

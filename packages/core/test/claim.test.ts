@@ -1,0 +1,281 @@
+import { type DeliveryStore, type HandlerContext, IntegrationError, type Json, memoryStore } from '@org/core'
+import { deliver } from '@org/core/testing'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import {
+  calling,
+  clock,
+  created,
+  createHost,
+  deleted,
+  deployment,
+  type ExampleSettings,
+  gate,
+  greet,
+  type ProviderCall,
+} from './fixtures.ts'
+
+const id = 'evt_1'
+const LEASE_MS = 60_000
+const away = () => Promise.reject(new Error('connect ECONNREFUSED'))
+const ok = async () => new Response()
+
+/** A provider that is called over HTTP. */
+const requesting =
+  (method: string) =>
+  async (_: ProviderCall, { fetch }: HandlerContext<ExampleSettings>) =>
+    void (await fetch('http://provider.test', { method }))
+
+afterEach(() => void vi.useRealTimers())
+
+describe('a store that can’t be reached', () => {
+  it('stops every event with an effect before the effect', async () => {
+    const host = createHost({ store: { ...memoryStore(), claim: away } })
+    for (const event of [created, deleted, greet]) {
+      const answer = await deliver(host.handle, event, { id })
+      expect(answer).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
+    }
+    expect([host.asked, host.told()]).toEqual([[], []])
+  })
+
+  it.each([
+    { name: 'WEBHOOK_CHALLENGE' },
+    { name: 'HEALTH_CHECK', deployment },
+    { name: 'METRIC_UPDATE', deployment },
+    { name: 'DOWNLOAD_STARTED', deployment },
+    calling('count'),
+  ])('does not stop the event %j without an effect', async (event) => {
+    const claim = { claim: away, renew: away, advance: away }
+    const store = { ...claim, complete: away, release: away, read: away, ping: away }
+    expect((await deliver(createHost({ store }).handle, event, { id })).status).toBe(200)
+  })
+
+  it('at the end of a call does not change the answer, and the lease prevents a second effect', async () => {
+    const host = createHost({ store: { ...memoryStore(), complete: away } })
+    expect((await deliver(host.handle, greet, { id })).status).toBe(200)
+    expect(host.lines.map(({ message }) => message)).toContain('The answer was not recorded.')
+    expect((await deliver(host.handle, greet, { id })).status).toBe(409)
+    expect(host.asked).toHaveLength(1)
+  })
+
+  it('for a moment at the end of a call gets the answer later, and the call does not wait', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const memory = memoryStore()
+    const complete = vi.fn(memory.complete).mockRejectedValueOnce(new Error('away'))
+    const host = createHost({ store: { ...memory, complete } })
+    expect((await deliver(host.handle, greet, { id })).status).toBe(200)
+    expect((await deliver(host.handle, greet, { id })).status).toBe(409)
+    await vi.advanceTimersByTimeAsync(1_000)
+    const again = await deliver(host.handle, greet, { id })
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true'])
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(complete).toHaveBeenCalledTimes(2)
+  })
+
+  it.each<[string, string, DeliveryStore['complete']]>([
+    ['overloaded', 'the store is away', away],
+    ['delivery_in_progress', 'the claim was lost', async () => false],
+  ])('at the end of a deployment event fails it as %s, because %s', async (code, _, complete) => {
+    for (const event of [created, deleted]) {
+      const host = createHost({ store: { ...memoryStore(), complete } })
+      expect(await deliver(host.handle, event, { id })).toMatchObject({ body: { code, retryable: true } })
+    }
+  })
+
+  it('at the end of a deletion leaves no way for a late creation', async () => {
+    const { now, pass } = clock()
+    const memory = memoryStore({ now })
+    const complete = vi.fn(memory.complete).mockRejectedValueOnce(new Error('away'))
+    const host = createHost({ store: { ...memory, complete } })
+    expect((await deliver(host.handle, deleted, { id: 'evt_deleted' })).status).toBe(503)
+    pass(LEASE_MS)
+    expect((await deliver(host.handle, deleted, { id: 'evt_deleted' })).status).toBe(200)
+    const late = await deliver(host.handle, created, { id: 'evt_created' })
+    expect(late).toMatchObject({ status: 200, body: { status: 'ignored' } })
+  })
+})
+
+describe('a holder that vanished', () => {
+  /** A host on a store in which a holder has claimed a subject, recorded something, and vanished. */
+  async function abandoned(subject: string, progress: Record<string, Json> = {}) {
+    const { now, pass } = clock()
+    const store = memoryStore({ now })
+    const result = await store.claim({ subject, leaseMs: LEASE_MS })
+    if (result.state === 'claimed') await store.advance(result.lease, progress)
+    pass(LEASE_MS)
+    return createHost({ store })
+  }
+
+  it.each([
+    ['greeter/delivery/evt_1', greet],
+    ['greeter/deployment/dep_1', created],
+    ['greeter/deployment/dep_1', deleted],
+  ])('before anything was sent leaves %s to the next delivery', async (subject, event) => {
+    const host = await abandoned(subject)
+    expect((await deliver(host.handle, event, { id })).status).toBe(200)
+    expect(host.asked).toHaveLength(1)
+  })
+
+  it('during a request leaves outcome_unknown, and the call is not made again', async () => {
+    const host = await abandoned('greeter/delivery/evt_1', { intent: true })
+    for (const replayed of [null, 'true']) {
+      const answer = await deliver(host.handle, greet, { id })
+      expect(answer).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
+      expect(answer.headers.get('idempotency-replayed')).toBe(replayed)
+    }
+    expect(host.asked).toEqual([])
+  })
+})
+
+describe('the intent to change something', () => {
+  it.each([
+    ['recorded before a POST is sent', 'POST', [{ intent: true }]],
+    ['not recorded for a GET', 'GET', []],
+  ])('is %s', async (_, method, recorded) => {
+    const memory = memoryStore()
+    const advance = vi.fn(memory.advance)
+    const host = createHost({
+      provider: requesting(method),
+      store: { ...memory, advance },
+      fetch: async () => {
+        expect(advance.mock.calls.map(([, progress]) => progress)).toEqual(recorded)
+        return new Response()
+      },
+    })
+    expect((await deliver(host.handle, greet, { id })).status).toBe(200)
+  })
+
+  it('stops the call with a retryable problem if it can’t be recorded', async () => {
+    const fetch = vi.fn(ok)
+    const store = { ...memoryStore(), advance: away }
+    const host = createHost({ provider: requesting('POST'), store, fetch })
+    const answer = await deliver(host.handle, greet, { id })
+    expect(answer).toMatchObject({ status: 503, body: { code: 'overloaded' } })
+    expect(fetch).not.toHaveBeenCalled()
+  })
+
+  it('is taken back at a retryable failure, so that a later crash leaves nothing unknown', async () => {
+    const { now, pass } = clock()
+    const store = memoryStore({ now })
+    const limited = createHost({
+      now,
+      store,
+      async provider(call, context) {
+        await requesting('POST')(call, context)
+        throw new IntegrationError('provider_rate_limited', 'Too fast.')
+      },
+      fetch: ok,
+    })
+    expect((await deliver(limited.handle, greet, { id })).status).toBe(429)
+    // The next holder dies before it sends anything.
+    await store.claim({ subject: 'greeter/delivery/evt_1', leaseMs: LEASE_MS })
+    pass(LEASE_MS)
+    expect((await deliver(createHost({ now, store }).handle, greet, { id })).status).toBe(200)
+  })
+})
+
+describe('a process that was stopped for longer than its lease', () => {
+  const lost = { status: 409, body: { code: 'delivery_in_progress', retryable: true } }
+
+  it('sends no request after it recorded the intent', async () => {
+    const { now, pass } = clock()
+    const memory = memoryStore({ now })
+    const fetch = vi.fn(ok)
+    const store: DeliveryStore = {
+      ...memory,
+      advance: (...step) => memory.advance(...step).finally(() => pass(2 * LEASE_MS)),
+    }
+    const host = createHost({ now, provider: requesting('POST'), store, fetch })
+    expect(await deliver(host.handle, greet, { id })).toMatchObject(lost)
+    expect(fetch).not.toHaveBeenCalled()
+  })
+
+  it('answers delivery_in_progress, also if its own work ends by the signal', async () => {
+    const { now, pass } = clock()
+    const host = createHost({
+      now,
+      store: memoryStore({ now }),
+      async provider(call, context) {
+        pass(LEASE_MS)
+        await requesting('POST')(call, context).catch(() => {})
+        context.signal.throwIfAborted()
+      },
+    })
+    expect(await deliver(host.handle, created, { id })).toMatchObject(lost)
+  })
+
+  it.each([
+    [undefined, LEASE_MS - 1, 200],
+    [undefined, LEASE_MS, 409],
+    [900, 899, 200],
+    [900, 900, 409],
+  ])(
+    'publishes nothing: with the lease %s, a stop of %i ms is answered with %i',
+    async (leaseMs, stop, status) => {
+      const { now, pass } = clock()
+      const host = createHost({ now, leaseMs, provider: async () => pass(stop), store: memoryStore({ now }) })
+      expect((await deliver(host.handle, created, { id })).status).toBe(status)
+      expect(host.told().includes('PUT /deployments/dep_1/outputs')).toBe(status === 200)
+    },
+  )
+})
+
+describe('the claim of long work', () => {
+  /** A host whose provider works until its signal aborts, or the test lets it finish. */
+  function longWork(store: Partial<DeliveryStore> = {}) {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+    const [begun, finished] = [gate<AbortSignal>(), gate()]
+    const host = createHost({
+      store: { ...memoryStore(), ...store },
+      async provider(_, { signal }) {
+        begun.open(signal)
+        signal.addEventListener('abort', () => finished.open())
+        await finished.passed
+      },
+    })
+    return { host, begun: begun.passed, finish: finished.open }
+  }
+
+  it('is renewed until the work ends, so that no other delivery takes it over', async () => {
+    const memory = memoryStore()
+    const renew = vi.fn(memory.renew)
+    const { host, begun, finish } = longWork({ ...memory, renew })
+    const first = deliver(host.handle, greet, { id })
+    await begun
+    await vi.advanceTimersByTimeAsync(300_000)
+    expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'delivery_in_progress' })
+    finish()
+    expect((await first).status).toBe(200)
+    const renewals = renew.mock.calls.length
+    await vi.advanceTimersByTimeAsync(300_000)
+    expect(renew).toHaveBeenCalledTimes(renewals)
+  })
+
+  it('outlives renewals that fail for a moment', async () => {
+    const memory = memoryStore()
+    const renew = vi.fn(memory.renew)
+    renew.mockRejectedValueOnce(new Error('away')).mockRejectedValueOnce(new Error('away'))
+    const { host, begun, finish } = longWork({ ...memory, renew })
+    const first = deliver(host.handle, created, { id })
+    const signal = await begun
+    await vi.advanceTimersByTimeAsync(50_000)
+    expect([renew.mock.calls.length, signal.aborted]).toEqual([2, false])
+    finish()
+    expect((await first).status).toBe(200)
+  })
+
+  it.each([
+    ['it is lost to another holder', async () => false, 20_000],
+    ['it can’t be renewed in time', away, LEASE_MS],
+  ])('ends the work if %s, and nothing is published', async (_, renew, after) => {
+    const { host, begun } = longWork({ renew })
+    const first = deliver(host.handle, created, { id })
+    const signal = await begun
+    await vi.advanceTimersByTimeAsync(after - 1)
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(signal.aborted).toBe(true)
+    expect((await first).body).toMatchObject({ retryable: true })
+    expect(host.told()).toEqual(['PUT /deployments/dep_1/status deploying'])
+    expect(host.record()?.outputs).toEqual({})
+  })
+})

@@ -1,0 +1,171 @@
+import { explainDelivery, IntegrationError, type Json, memoryStore } from '@org/core'
+import { deliver } from '@org/core/testing'
+import { describe, expect, it } from 'vitest'
+import { calling, clock, created, createHost, deleted, failing, greet, greeter, token } from './fixtures.ts'
+
+const id = 'evt_1'
+const leaseMs = 60_000
+const call = 'greeter/delivery/evt_1'
+const ofDeployment = 'greeter/deployment/dep_1'
+
+/** A store with a clock, a host on it, and the status of the delivery `evt_1`. */
+function createFixture(provider?: Parameters<typeof createHost>[0]) {
+  const { now, pass } = clock(Date.UTC(2026, 10, 20, 9))
+  const store = memoryStore({ now })
+  return {
+    store,
+    pass,
+    host: createHost({ store, now, ...provider }),
+    async claim(subject: string, steps: Record<string, Json> = {}, deliveryId = id) {
+      const result = await store.claim({ subject, delivery: { id: deliveryId, digest: 'd' }, leaseMs })
+      if (result.state !== 'claimed') throw new Error(result.state)
+      await store.advance(result.lease, steps)
+      return result.lease
+    },
+    status: (deploymentId?: string, read = store.read) =>
+      explainDelivery({
+        store: { ...store, read },
+        integrations: [greeter],
+        deliveryId: id,
+        deploymentId,
+        now,
+      }),
+  }
+}
+
+describe('the status of a delivery', () => {
+  it('is empty if nothing is recorded', async () => {
+    expect(await createFixture().status('dep_1')).toEqual([])
+  })
+
+  it('says during the work until when the claim lasts, and when a redelivery helps', async () => {
+    const { claim, pass, status } = createFixture()
+    await claim(call)
+    pass(15_000)
+    expect(await status()).toEqual([
+      {
+        route: 'greeter',
+        subject: 'call',
+        state: 'in_progress',
+        claims: 1,
+        claimedAt: '2026-11-20T09:00:00.000Z',
+        leaseEndsAt: '2026-11-20T09:01:00.000Z',
+        steps: [],
+        keptUntil: '2026-11-27T09:00:00.000Z',
+        redelivery: expect.stringMatching(/409 \(delivery_in_progress\).* in 45 seconds/),
+      },
+    ])
+  })
+
+  it('has the status, the code and the time of the answer, but not its text', async () => {
+    const provider = failing(new IntegrationError('provider_rejected', 'No greeting for Ada.'))
+    const { host, status } = createFixture({ provider })
+    await deliver(host.handle, greet, { id })
+    const answer = { status: 422, code: 'provider_rejected', at: '2026-11-20T09:00:00.000Z' }
+    const redelivery = expect.stringContaining('recorded answer again')
+    const found = await status()
+    expect(found).toMatchObject([{ state: 'done', answer, redelivery }])
+    expect(JSON.stringify(found)).not.toMatch(/Ada|sealed:/)
+  })
+
+  it.each(['released', 'abandoned'])(
+    'has the steps of a call that was %s, without their contents',
+    async (state) => {
+      const { claim, pass, status, store } = createFixture()
+      const steps = { 'call 0': 'sealed:AAAA', 'call 1': 'begun', 'call 2': null, list: ['a@example.com'] }
+      const lease = await claim(call, steps)
+      if (state === 'released') await store.release(lease)
+      pass(leaseMs)
+      const found = await status()
+      expect(found).toMatchObject([
+        {
+          state,
+          steps: [
+            { name: 'call 0', state: 'recorded' },
+            { name: 'call 1', state: 'begun' },
+            { name: 'call 2', state: 'taken_back' },
+            { name: 'list', state: 'recorded' },
+          ],
+          redelivery: expect.stringMatching(/goes on with the rest.*\(call 1\) is not repeated/),
+        },
+      ])
+      expect(JSON.stringify(found)).not.toMatch(/AAAA|example\.com/)
+    },
+  )
+
+  it.each([
+    [{ applicationId: 'app_1' }, 'It goes on from what is written down: applicationId.'],
+    [{ applicationId: null }, 'It runs from the beginning; nothing of it is written down.'],
+  ])('with the steps %j says how a redelivery goes on', async (steps, redelivery) => {
+    const { claim, pass, status } = createFixture()
+    await claim(call, steps)
+    pass(leaseMs)
+    expect(await status()).toMatchObject([{ redelivery }])
+  })
+
+  it('is outcome_unknown if a request may have been sent, as a redelivery then answers', async () => {
+    const { host, pass, status, store } = createFixture()
+    const result = await store.claim({ subject: call, leaseMs })
+    if (result.state === 'claimed') await store.advance(result.lease, { intent: true })
+    pass(leaseMs)
+    const redelivery = expect.stringContaining('409 (outcome_unknown)')
+    expect(await status()).toMatchObject([{ state: 'outcome_unknown', redelivery }])
+    const answer = await deliver(host.handle, calling('greet', { to: 'Ada' }), { id })
+    expect(answer).toMatchObject({ status: 409, body: { code: 'outcome_unknown' } })
+  })
+
+  it('has no mail addresses in the names and values of its steps', async () => {
+    const { claim, status } = createFixture()
+    await claim(call, { 'to ada@example.com': 'for bob@example.com', count: 3, done: false })
+    const [found] = await status()
+    expect(found?.steps).toEqual([
+      { name: 'to [address]', state: 'recorded', value: 'for [address]' },
+      { name: 'count', state: 'recorded', value: 3 },
+      { name: 'done', state: 'recorded', value: false },
+    ])
+  })
+
+  it('fails if the store can’t be reached', async () => {
+    const read = () => Promise.reject(new Error('away'))
+    await expect(createFixture().status('dep_1', read)).rejects.toThrow('away')
+  })
+})
+
+describe('the status of a deployment event', () => {
+  it('needs the id of the deployment, and is found during the work and after a release', async () => {
+    const { claim, status, store } = createFixture()
+    const lease = await claim(ofDeployment, { applicationId: 'app_1' })
+    expect([await status(), await status('dep_2')]).toEqual([[], []])
+    const steps = [{ name: 'applicationId', state: 'recorded', value: 'app_1' }]
+    const found = { subject: 'deployment', deployment: 'dep_1', steps }
+    expect(await status('dep_1')).toMatchObject([{ ...found, state: 'in_progress' }])
+    await store.release(lease)
+    expect(await status('dep_1')).toMatchObject([{ ...found, state: 'released' }])
+  })
+
+  it('shows nothing of other deliveries for that deployment', async () => {
+    const { claim, status } = createFixture()
+    await claim(ofDeployment, { applicationId: 'app_1' }, 'evt_2')
+    expect(await status('dep_1')).toEqual([])
+  })
+
+  it('has its answer also while another delivery works on the deployment', async () => {
+    const { claim, host, pass, status } = createFixture()
+    await deliver(host.handle, created, { id })
+    pass(5_000)
+    await claim(ofDeployment, {}, 'evt_2')
+    const [found] = await status('dep_1')
+    expect(found).toMatchObject({ state: 'done', claims: 2, answer: { status: 200 } })
+    expect(found).not.toHaveProperty('claimedAt')
+    expect(JSON.stringify(found)).not.toContain(token)
+  })
+
+  it('says that a creation after the deletion is ignored', async () => {
+    const { claim, host, pass, status } = createFixture()
+    await deliver(host.handle, deleted, { id: 'evt_0' })
+    await claim(ofDeployment)
+    pass(leaseMs)
+    const redelivery = expect.stringContaining('DEPLOYMENT_CREATED is ignored')
+    expect(await status('dep_1')).toMatchObject([{ state: 'abandoned', redelivery }])
+  })
+})

@@ -1,0 +1,256 @@
+import {
+  createEmulator,
+  createFaults,
+  createPlatformEmulator,
+  type Fault,
+  type Served,
+  serve,
+} from '@org/core/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { gate } from './fixtures.ts'
+
+const faults = createFaults()
+let effects: string[] = []
+let arrival = () => {}
+const { fetch: inProcess, calls } = createEmulator({
+  faults,
+  handle: ({ method, text }) => {
+    effects.push(`${method} ${text}`)
+    return Response.json({ answer: 'the whole truth' }, { headers: { 'x-real': 'yes' } })
+  },
+  details: () => {
+    arrival()
+    return {}
+  },
+})
+const platform = createPlatformEmulator({ token: 'platform-token' })
+let server: Served
+
+beforeAll(async () => {
+  server = await serve(platform.fetch)
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  effects = []
+  arrival = () => {}
+  faults.clear()
+  calls.length = 0
+  platform.reset()
+  platform.addDeployment({ id: 'dep_1', inputs: { serverType: 'shared' } })
+})
+
+describe('a fault', () => {
+  const call = (init: RequestInit) => inProcess('http://emulator.test/things', init)
+  const post = (fault: Fault, init: RequestInit = {}) => {
+    faults.add(fault)
+    return call({ method: 'POST', body: 'x', ...init })
+  }
+  const whole = JSON.stringify({ answer: 'the whole truth' })
+
+  it.each<[Fault, number, string, number]>([
+    [{ status: 429, body: { code: 'slow_down' } }, 429, '{"code":"slow_down"}', 0],
+    [{ status: 503, body: 'Down for lunch' }, 503, 'Down for lunch', 0],
+    [{ status: 500, takesEffect: true }, 500, '', 1],
+    [{ delayMs: 1 }, 200, whole, 1],
+    [{ truncate: true }, 200, whole.slice(0, Math.ceil(whole.length / 2)), 1],
+    [{ html: true }, 200, expect.stringMatching(/^<!doctype html>/), 0],
+    [{ html: true, status: 403 }, 403, expect.stringMatching(/^<!doctype html>/), 0],
+    [{ empty: true }, 200, '', 1],
+  ])('%j is answered with %i %s once, after %i effects', async (fault, status, text, count) => {
+    const response = await post(fault)
+    expect([response.status, await response.text(), effects.length]).toEqual([status, text, count])
+    expect((await call({})).status).toBe(200)
+    expect(calls.map((made) => [made.method, made.path, made.status])).toEqual([
+      ['POST', '/things', status],
+      ['GET', '/things', 200],
+    ])
+  })
+
+  it.each([
+    ['before', 0],
+    ['after', 1],
+  ] as const)('cuts the connection %s the effect, as fetch reports it', async (cut, count) => {
+    const error: unknown = await post({ cut }).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ name: 'TypeError', message: 'fetch failed', cause: expect.any(Error) })
+    expect([effects.length, calls.at(-1)?.status]).toEqual([count, undefined])
+  })
+
+  it.each([
+    [{ hang: true }, 0],
+    [{ hang: 'after' }, 1],
+    [{ delayMs: 1 }, 1],
+  ] as const)('%j leaves a client that gives up, after %i effects', async (fault, count) => {
+    const client = new AbortController()
+    arrival = () => queueMicrotask(() => client.abort(new Error('no more patience')))
+    await expect(post(fault, { signal: client.signal })).rejects.toThrow('no more patience')
+    await expect.poll(() => effects.length).toBe(count)
+  })
+})
+
+it('a list of faults selects requests by method, path, number and order', () => {
+  const take = (method: string, path: string) => {
+    const fault = faults.take(new Request(`http://emulator.test${path}`, { method }))
+    return fault && 'status' in fault ? fault.status : undefined
+  }
+  faults.add({ method: 'put', path: '/a', status: 500 }, { path: /\/b\/\d+$/g, status: 501, times: 2 })
+  faults.add({ method: 'DELETE', status: 502, skip: 1 })
+  expect(faults.pending()).toHaveLength(3)
+  expect([take('GET', '/a'), take('PUT', '/a/b'), take('PUT', '/a?query')]).toEqual([
+    undefined,
+    undefined,
+    500,
+  ])
+  expect([take('GET', '/b/12'), take('GET', '/b/12'), take('GET', '/b/12')]).toEqual([501, 501, undefined])
+  expect([take('DELETE', '/'), take('DELETE', '/'), take('DELETE', '/')]).toEqual([undefined, 502, undefined])
+  expect(faults.pending()).toEqual([])
+})
+
+describe('the platform emulator', () => {
+  const timestamp = '2026-11-20T09:00:00Z'
+  const entry = { level: 'warn', message: 'No fromEmail.', timestamp, data: { input: 'fromEmail' } }
+  const metric = { name: 'emails_sent', value: 3, unit: 'count', timestamp }
+  const files = [{ path: '.env.local', contentType: 'text/plain', content: 'A=1\n' }]
+  const record = () => platform.deployments.get('dep_1')
+
+  function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    return fetch(`${server.url}/deployments/${path}`, {
+      method,
+      headers: { authorization: 'Bearer platform-token', 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+  }
+
+  it('keeps what it is told, and answers the inputs, outputs and status of a deployment', async () => {
+    const outputs = { apiToken: 'secret' }
+    for (const [method, kind, body] of [
+      ['PUT', 'status', { status: 'running' }],
+      ['PUT', 'status', { status: 'failed', message: 'The key is wrong.' }],
+      ['POST', 'logs', { entries: [entry] }],
+      ['POST', 'logs', { entries: [entry] }],
+      ['PUT', 'outputs', { outputs: { old: 1 }, sensitive: [] }],
+      ['PUT', 'outputs', { outputs, sensitive: ['apiToken'] }],
+      ['POST', 'metrics', { metrics: [metric] }],
+      ['POST', 'metrics', { metrics: [metric] }],
+      ['PUT', 'downloads/dl_1', { files }],
+    ] as const) {
+      expect((await call(method, `dep_1/${kind}`, body)).status).toBe(200)
+    }
+    const statusHistory = [{ status: 'running' }, { status: 'failed', message: 'The key is wrong.' }]
+    const told = { outputs, sensitive: ['apiToken'], logs: [entry, entry], metrics: [metric, metric] }
+    expect(record()).toMatchObject({ status: 'failed', statusHistory, ...told })
+    expect(record()?.downloads).toEqual(new Map([['dl_1', files]]))
+    const inputs = { serverType: 'shared' }
+    expect(await (await call('GET', 'dep_1')).json()).toEqual({
+      id: 'dep_1',
+      inputs,
+      outputs,
+      status: 'failed',
+    })
+  })
+
+  it('knows no other paths and methods, decodes the id of a deployment, and forgets a removed one', async () => {
+    for (const path of ['dep_1/other', 'dep_1/status/more', 'dep_1/downloads', '%ff']) {
+      expect((await call('PUT', path)).status).toBe(404)
+    }
+    expect((await call('POST', 'dep_1/status')).status).toBe(405)
+    platform.addDeployment({ id: 'dep/ä' })
+    expect(await (await call('GET', 'dep%2F%C3%A4')).json()).toMatchObject({ id: 'dep/ä' })
+    platform.removeDeployment('dep/ä')
+    expect((await call('GET', 'dep%2F%C3%A4')).status).toBe(404)
+  })
+
+  it.each([
+    [401, { authorization: 'Bearer other' }, { status: 'running' }],
+    [401, { authorization: '' }, { status: 'running' }],
+    [415, { 'content-type': 'text/plain' }, { status: 'running' }],
+    [422, { 'idempotency-key': '' }, { status: 'running' }],
+    [400, {}, '{"status":'],
+  ])('refuses a write with %i for the headers %j and the body %j', async (status, headers, body) => {
+    const response = await call('PUT', 'dep_1/status', body, headers)
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      status,
+      'application/problem+json',
+    ])
+    expect(record()?.statusHistory).toEqual([])
+  })
+
+  it('accepts a write once for each idempotency key and path, also if its response got lost', async () => {
+    platform.addDeployment({ id: 'dep_2' })
+    const log = (entries: object[], id = 'dep_1') =>
+      call('POST', `${id}/logs`, { entries }, { 'idempotency-key': 'evt_1:logs' })
+    expect((await log([])).status).toBe(422)
+    platform.faults.add({ path: /logs$/, cut: 'after' })
+    await expect(log([entry])).rejects.toThrow('fetch failed')
+    const again = await log([entry])
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true'])
+    expect((await log([{ ...entry, message: 'y' }])).status).toBe(422)
+    expect((await log([entry], 'dep_2')).headers.has('idempotency-replayed')).toBe(false)
+    expect([record()?.logs, platform.deployments.get('dep_2')?.logs]).toEqual([[entry], [entry]])
+    const [refused, lost] = platform.calls
+    const recorded = { method: 'POST', path: '/deployments/dep_1/logs', idempotencyKey: 'evt_1:logs' }
+    expect(refused).toMatchObject({ ...recorded, status: 422, body: { entries: [] } })
+    expect(lost).toMatchObject({ ...recorded, status: undefined, body: { entries: [entry] } })
+  })
+
+  it('remembers the newest 10,000 calls, and forgets everything at a reset', async () => {
+    for (let index = 0; index < 10_001; index += 1) await platform.fetch(`http://platform.test/?${index}`)
+    expect([platform.calls.length, platform.calls[0]?.path]).toEqual([10_000, '/?1'])
+    platform.faults.add({ hang: true })
+    platform.reset()
+    const { deployments, faults } = platform
+    expect([deployments.size, platform.calls.length, faults.pending().length]).toEqual([0, 0, 0])
+  })
+})
+
+describe('a served handler', () => {
+  it('gets the request as it was sent, and its response arrives whole', async () => {
+    const own = await serve(async (request) => {
+      const { pathname, search } = new URL(request.url)
+      const body = [request.method, pathname + search, request.headers.get('x-name'), await request.text()]
+      const headers = new Headers([['set-cookie', 'a=1'] as [string, string], ['set-cookie', 'b=2']])
+      return Response.json(body, { status: 201, headers })
+    })
+    const init = { method: 'PUT', headers: { 'x-name': 'value' }, body: 'héllo' }
+    const response = await fetch(`${own.url}/a/b?c=d`, init)
+    expect([response.status, response.headers.getSetCookie()]).toEqual([201, ['a=1', 'b=2']])
+    expect(await response.json()).toEqual(['PUT', '/a/b?c=d', 'value', 'héllo'])
+    expect(await (await fetch(own.url, { method: 'HEAD' })).text()).toBe('')
+    await own.close()
+  })
+
+  it('that throws is answered with 500', async () => {
+    const own = await serve(() => Promise.reject(new Error('out of order')))
+    const response = await fetch(own.url)
+    expect([response.status, await response.text()]).toEqual([500, 'The handler failed: out of order'])
+    await own.close()
+  })
+
+  it('sees its signal abort when the client leaves', async () => {
+    const client = new AbortController()
+    const left = gate<unknown>()
+    const own = await serve(async ({ signal }) => {
+      signal.addEventListener('abort', () => left.open(signal.reason))
+      client.abort()
+      return new Promise<Response>(() => {})
+    })
+    await expect(fetch(own.url, { signal: client.signal })).rejects.toThrow()
+    await expect(left.passed).resolves.toMatchObject({ name: 'AbortError' })
+    await own.close()
+  })
+
+  it('ends its connections and frees its port at close; a taken port is an error', async () => {
+    const arrived = gate()
+    const first = await serve(() => {
+      arrived.open()
+      return new Promise(() => {})
+    })
+    await expect(serve(inProcess, { port: first.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    const waiting = fetch(first.url).catch((reason: unknown) => reason)
+    await arrived.passed
+    await first.close()
+    expect(await waiting).toBeInstanceOf(TypeError)
+    const second = await serve(async () => new Response('new'), { port: first.port })
+    expect(await (await fetch(first.url)).text()).toBe('new')
+    await second.close()
+  })
+})

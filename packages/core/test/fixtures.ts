@@ -1,0 +1,271 @@
+/**
+ * An integration that has one of everything, and a host that runs it against the platform emulator.
+ */
+import {
+  checkHealth,
+  createWebhookHandler,
+  defineIntegration,
+  environmentReference,
+  functionArguments,
+  type HandlerContext,
+  type HandlerDependencies,
+  type Handlers,
+  IntegrationError,
+  type LogLevel,
+  problemSchema,
+  secret,
+} from '@org/core'
+import { connectPlatform, createPlatformEmulator } from '@org/core/testing'
+import { expect } from 'vitest'
+import * as z from 'zod'
+
+/** A call of the integration to its provider. */
+export interface ProviderCall {
+  action: 'connect' | 'disconnect' | 'ping' | 'count' | 'greet'
+  token?: string | undefined
+  to?: string | undefined
+}
+
+export interface ExampleSettings {
+  provider: (call: ProviderCall, context: HandlerContext<ExampleSettings>) => Promise<void>
+}
+
+export const greeter = defineIntegration({
+  name: 'greeter',
+  title: 'Greetings',
+  description: 'Greets people.',
+  events: [
+    'DEPLOYMENT_CREATED',
+    'DEPLOYMENT_DELETED',
+    'HEALTH_CHECK',
+    'METRIC_UPDATE',
+    'FUNCTION_CALL',
+    'DOWNLOAD_STARTED',
+  ],
+  inputs: z.object({
+    token: environmentReference(secret(z.string().min(1).max(100))).optional(),
+    region: z.enum(['eu', 'us']).default('eu'),
+    contacts: z.array(z.object({ name: z.string() })).optional(),
+    label: environmentReference(z.string()).optional(),
+  }),
+  outputs: z.object({
+    token: secret(z.string()),
+    region: z.string(),
+    sessionKey: secret(z.string()).optional().describe('Only in the region us.'),
+    label: z.string().optional(),
+  }),
+  functions: {
+    sendGreeting: {
+      description: 'Greets one person.',
+      aliases: ['greet'],
+      effect: true,
+      arguments: functionArguments({
+        to: z.string(),
+        password: secret(z.string()).optional(),
+        people: z.array(functionArguments({ name: z.string() })).optional(),
+      }),
+      result: z.object({ id: z.string() }),
+    },
+    issueKey: {
+      description: 'Makes a key.',
+      effect: true,
+      arguments: functionArguments({}),
+      result: z.object({ key: secret(z.string()) }),
+    },
+    countGreetings: {
+      description: 'Counts.',
+      aliases: ['count'],
+      effect: false,
+      arguments: functionArguments({}),
+      result: z.object({ count: z.int() }),
+    },
+  },
+  metrics: {
+    greetings_sent: { description: 'Greetings sent.', unit: 'greetings' },
+    people_greeted: { description: 'People greeted.' },
+  },
+  downloads: ['.env.local', 'middleware.ts'],
+})
+
+/** An integration that acts on no deployment. */
+export const bare = defineIntegration({
+  name: 'elsewhere',
+  title: 'Elsewhere',
+  description: 'Is managed elsewhere.',
+  events: ['HEALTH_CHECK'],
+  inputs: z.object({}),
+  outputs: z.object({}),
+  functions: {},
+  metrics: {},
+  downloads: [],
+})
+
+type Context = HandlerContext<ExampleSettings>
+
+async function tokenOf({ deployment }: Context): Promise<string | undefined> {
+  return (await deployment?.outputs(greeter.outputs))?.token
+}
+
+const handlers = {
+  async created({ token, region, label }, context) {
+    if (token === undefined) throw new IntegrationError('missing_credentials', 'There is no token.')
+    await context.settings.provider({ action: 'connect', token }, context)
+    context.log.info(`Connected with ${token}.`, { region })
+    if (label) context.log.info(`Labelled ${label}.`)
+    return { token, region, ...(label ? { label } : {}), ...(region === 'us' ? { sessionKey } : {}) }
+  },
+  async deleted(context) {
+    await context.settings.provider({ action: 'disconnect', token: await tokenOf(context) }, context)
+  },
+  async health(context) {
+    return [await checkHealth('provider', () => context.settings.provider({ action: 'ping' }, context))]
+  },
+  async metrics(context) {
+    await context.settings.provider({ action: 'count' }, context)
+    return { greetings_sent: 3, people_greeted: 2 }
+  },
+  async download(path, context) {
+    return [{ path, contentType: 'text/plain', content: `TOKEN=${await tokenOf(context)}\n` }]
+  },
+  functions: {
+    async sendGreeting({ to }, context) {
+      await context.settings.provider({ action: 'greet', to, token: await tokenOf(context) }, context)
+      return { id: `greeting-to-${to}` }
+    },
+    issueKey: async () => ({ key: issuedKey }),
+    async countGreetings(_, context) {
+      await context.settings.provider({ action: 'count' }, context)
+      return { count: 3 }
+    },
+  },
+} satisfies Handlers<typeof greeter, ExampleSettings>
+
+export const token = 'token-4f9a1c77'
+export const issuedKey = 'key-of-the-vault'
+export const sessionKey = 'session-key-of-us'
+
+export const deployment = { id: 'dep_1' }
+export const outputs = { token, region: 'eu' }
+export const created = { name: 'DEPLOYMENT_CREATED', deployment: { ...deployment, inputs: { token } } }
+export const deleted = { name: 'DEPLOYMENT_DELETED', deployment: { ...deployment, outputs } }
+export const greet = calling('greet', { to: 'Ada' })
+
+/** A call of a function, without a deployment. */
+export function calling(name: string, args?: Record<string, unknown>) {
+  return { name: 'FUNCTION_CALL', functionCall: { name, ...(args ? { arguments: args } : {}) } }
+}
+
+/** The host of a test. */
+export type Host = ReturnType<typeof createHost>
+
+/** Makes a host for the integration, with one deployment `dep_1` on its platform. */
+export function createHost({
+  provider = async () => {},
+  route = greeter.name,
+  ...dependencies
+}: Partial<HandlerDependencies & ExampleSettings & { route: string }> = {}) {
+  const platform = createPlatformEmulator()
+  platform.addDeployment({ ...deployment, inputs: { token } })
+  const asked: ProviderCall[] = []
+  const lines: { level: LogLevel; message: string; facts: Record<string, unknown> | undefined }[] = []
+  const handle = createWebhookHandler({ ...greeter, name: route }, handlers, {
+    platform: connectPlatform(platform.fetch),
+    logger: (level, message, facts) => lines.push({ level, message, facts }),
+    ...dependencies,
+    settings: {
+      provider(call, context) {
+        asked.push(call)
+        return provider(call, context)
+      },
+    },
+  })
+  /** Every write that the platform got, as `PUT /deployments/dep_1/status running`. */
+  const told = () =>
+    platform.calls
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method, path, body }) => {
+        const status = z.object({ status: z.string() }).safeParse(body).data?.status ?? ''
+        return `${method} ${path} ${status}`.trimEnd()
+      })
+  return { handle, platform, asked, lines, told, record: () => platform.deployments.get('dep_1') }
+}
+
+/** A provider that fails with an error: at every call, or at its first calls. */
+export function failing(error: unknown, times = Number.POSITIVE_INFINITY) {
+  let failed = 0
+  return async () => {
+    failed += 1
+    if (failed <= times) throw error
+  }
+}
+
+/** A promise that the test settles: a point to wait at, or a signal to wait for. */
+export function gate<Value = void>() {
+  let open: (value: Value) => void = () => {}
+  const passed = new Promise<Value>((resolve) => {
+    open = resolve
+  })
+  return { passed, open }
+}
+
+/** A provider that works until the test lets it finish. */
+export function slowProvider() {
+  const [begun, finished] = [gate(), gate()]
+  const provider = () => {
+    begun.open()
+    return finished.passed
+  }
+  return { provider, begun: begun.passed, finish: finished.open }
+}
+
+/** A clock that the test moves. */
+export function clock(time = Date.now()) {
+  return {
+    now: () => time,
+    pass(milliseconds: number) {
+      time += milliseconds
+    },
+  }
+}
+
+const headerCanary = 'canary-in-a-header'
+
+/** Posts a body, as it is or as JSON, with a header that must not come back, and reads the problem. */
+export async function refusal({ handle }: Host, body: unknown, headers: HeadersInit = {}) {
+  const isWire = typeof body === 'string' || body instanceof Blob || body instanceof ReadableStream
+  return readProblem(
+    await post(handle, isWire ? body : JSON.stringify(body), {
+      authorization: `Bearer ${headerCanary}`,
+      'x-forwarded-for': headerCanary,
+      ...headers,
+    }),
+  )
+}
+
+/** Posts a body as JSON. */
+export function post(handle: Host['handle'], body: BodyInit, headers: HeadersInit = {}) {
+  const init: RequestInit & { duplex: 'half' } = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+    duplex: 'half',
+  }
+  return handle(new Request('http://host.test/greeter/webhook', init))
+}
+
+/** Reads a problem, and checks what every problem promises. */
+export async function readProblem(response: Response) {
+  const text = await response.text()
+  expect(text).not.toContain(token)
+  expect(text).not.toContain(headerCanary)
+  expect(text).not.toMatch(/\n? +at .+:\d+|"(stack|cause|headers)"/)
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+  const problem = problemSchema.strict().parse(JSON.parse(text))
+  expect(problem).toMatchObject({ status: response.status, type: `urn:problem:${problem.code}` })
+  expect(problem.title).not.toBe('')
+  return { ...problem, headers: response.headers }
+}

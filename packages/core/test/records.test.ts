@@ -1,0 +1,192 @@
+import { type DeliveryStore, IntegrationError, type Json, memoryStore, type RecordedAnswer } from '@org/core'
+import { deliver } from '@org/core/testing'
+import { describe, expect, it } from 'vitest'
+import { calling, clock, created, createHost, deleted, issuedKey, token } from './fixtures.ts'
+
+const greet = calling('greet', { to: 'ada@example.com' })
+const id = 'evt_1'
+
+/** A host whose store shows everything that is written, and can give back another answer. */
+function createObserved(
+  tamper: (answer: RecordedAnswer) => RecordedAnswer = (answer) => answer,
+  provider?: Parameters<typeof createHost>[0],
+) {
+  const memory = memoryStore()
+  const recorded: RecordedAnswer[] = []
+  const written: string[] = []
+  const store: DeliveryStore = {
+    ...memory,
+    async claim(request) {
+      written.push(JSON.stringify(request))
+      const result = await memory.claim(request)
+      return result.state === 'done' ? { ...result, answer: tamper(result.answer) } : result
+    },
+    advance(lease, progress) {
+      written.push(JSON.stringify(progress))
+      return memory.advance(lease, progress)
+    },
+    complete(lease, completion) {
+      written.push(JSON.stringify(completion))
+      recorded.push(completion.answer)
+      return memory.complete(lease, completion)
+    },
+  }
+  return { ...createHost({ store, ...provider }), recorded, written }
+}
+
+describe('a recorded answer', () => {
+  it('is encrypted in the store, and replayed in clear', async () => {
+    const host = createObserved()
+    const first = await deliver(host.handle, greet, { id })
+    expect(first.body).toEqual({ result: { id: 'greeting-to-ada@example.com' } })
+    const [{ status, body } = { status: 0, body: '' }] = host.recorded
+    expect(status).toBe(200)
+    for (const text of [body, atob(body.replace(/^\w+:/, ''))])
+      expect(text).not.toMatch(/ada|greeting|result/)
+    expect((await deliver(host.handle, greet, { id })).body).toEqual(first.body)
+  })
+
+  it('is never encrypted twice alike, so that equal answers do not show', async () => {
+    const host = createObserved()
+    for (const other of ['evt_1', 'evt_2']) await deliver(host.handle, greet, { id: other })
+    expect(new Set(host.recorded.map(({ body }) => body.slice(0, 30))).size).toBe(2)
+  })
+
+  it.each([
+    ['is cut off', (body: string) => body.slice(0, -8)],
+    [
+      'has one letter changed',
+      (body: string) => `${body.slice(0, 60)}${body[60] === 'A' ? 'B' : 'A'}${body.slice(61)}`,
+    ],
+    ['is missing', () => ''],
+    ['is not base64', () => 'half a record…'],
+    ['was written in clear by an older version', () => '{"result":{"id":"greeting-to-ada"}}'],
+  ])('that %s is answered as outcome_unknown, without a second effect', async (_, damage) => {
+    const host = createObserved(({ status, body }) => ({ status, body: damage(body) }))
+    await deliver(host.handle, greet, { id })
+    const answer = await deliver(host.handle, greet, { id })
+    expect(answer).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
+    expect(host.asked).toHaveLength(1)
+  })
+
+  it('of another request can’t be decrypted for this one', async () => {
+    const foreign = createObserved()
+    await deliver(foreign.handle, calling('greet', { to: 'bob@example.com' }), { id })
+    const host = createObserved(() => foreign.recorded[0] ?? { status: 200, body: '' })
+    await deliver(host.handle, greet, { id })
+    expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'outcome_unknown' })
+  })
+
+  it('may be megabytes long', async () => {
+    const host = createObserved()
+    const long = calling('greet', { to: 'é'.repeat(1_000_000) })
+    const first = await deliver(host.handle, long, { id })
+    expect((await deliver(host.handle, long, { id })).body).toEqual(first.body)
+  })
+})
+
+it('the store and the log hold no secret of an input, an output, an argument or a result', async () => {
+  const host = createObserved(undefined, {
+    async provider({ to }) {
+      if (to === 'nobody') throw new IntegrationError('provider_rejected', 'Refused the word pass-word-1.')
+    },
+  })
+  await deliver(host.handle, created, { id: 'evt_1' })
+  const { body } = await deliver(host.handle, calling('issueKey'), { id: 'evt_2' })
+  expect(body).toEqual({ result: { key: issuedKey } })
+  await deliver(host.handle, calling('greet', { to: 'nobody', password: 'pass-word-1' }), { id: 'evt_3' })
+  expect(host.recorded).toHaveLength(3)
+  const text = JSON.stringify([host.written, host.lines])
+  for (const value of [token, issuedKey, 'pass-word-1']) expect(text).not.toContain(value)
+})
+
+describe('the progress of a delivery', () => {
+  const note = { sent: ['ada@example.com'] }
+
+  /** A host whose provider reads its notes, writes them, and fails once with a retryable error. */
+  function interrupted(dependencies: Parameters<typeof createHost>[0] = {}) {
+    const read: (Json | undefined)[] = []
+    const host = createObserved(undefined, {
+      async provider(_, { progress }) {
+        read.push(progress?.read('step'), progress?.read('note'))
+        await progress?.write('step', 'begun')
+        await progress?.write('note', note)
+        if (read.length === 2) throw new IntegrationError('provider_error', 'It is away.')
+      },
+      ...dependencies,
+    })
+    return { host, read }
+  }
+
+  it('is read by the next try of a call; its objects are encrypted in the store', async () => {
+    const { host, read } = interrupted()
+    expect((await deliver(host.handle, greet, { id })).status).toBe(502)
+    expect((await deliver(host.handle, greet, { id })).status).toBe(200)
+    expect(read).toEqual([undefined, undefined, 'begun', note])
+    expect(host.written.join()).toContain('"step":"begun"')
+    expect(host.written.join()).not.toMatch(/ada|sent/)
+  })
+
+  it('is read by the next event of a deployment, whatever its id, and by no other deployment', async () => {
+    const { host, read } = interrupted()
+    expect((await deliver(host.handle, created, { id: 'evt_1' })).status).toBe(502)
+    await deliver(host.handle, { ...created, deployment: { ...created.deployment, id: 'dep_2' } })
+    expect((await deliver(host.handle, created, { id: 'evt_2' })).status).toBe(200)
+    await deliver(host.handle, deleted, { id: 'evt_3' })
+    expect(read.filter((_, at) => at % 2 === 1)).toEqual([undefined, undefined, note, note])
+  })
+
+  it('is not written for a function that only reads', async () => {
+    const { host, read } = interrupted()
+    for (const _ of [1, 2]) await deliver(host.handle, calling('count'), { id })
+    expect([read, host.written]).toEqual([Array(4).fill(undefined), []])
+  })
+
+  it.each<[string, string, () => Promise<boolean>]>([
+    ['overloaded', 'the store can’t be reached', () => Promise.reject(new Error('gone'))],
+    ['delivery_in_progress', 'another holder has taken over', async () => false],
+  ])('ends the event as %s if %s', async (code, _, advance) => {
+    const { host } = interrupted({ store: { ...memoryStore(), advance } })
+    const { body, headers } = await deliver(host.handle, created, { id })
+    expect(body).toMatchObject({ code, retryable: true })
+    expect(headers.has('retry-after')).toBe(true)
+    expect(host.told()).not.toContain('PUT /deployments/dep_1/outputs')
+  })
+})
+
+describe('a reservation', () => {
+  const creating = (id: string) => ({ ...created, deployment: { ...created.deployment, id } })
+
+  /** A host whose deployments all reserve the same thing. */
+  function contended() {
+    const { now, pass } = clock()
+    const store = memoryStore({ now })
+    const got: unknown[] = []
+    const provider: Parameters<typeof createObserved>[1] = {
+      store,
+      provider: async (_, { progress }) => void got.push(await progress?.reserve('thing/1')),
+    }
+    const host = createHost(provider)
+    host.platform.addDeployment({ id: 'dep_2', inputs: { token } })
+    return { host, store, got, pass }
+  }
+
+  it('belongs to the first deployment that asks, from then on', async () => {
+    const { host, got } = contended()
+    for (const [index, id] of ['dep_1', 'dep_1', 'dep_2', 'dep_1'].entries()) {
+      await deliver(host.handle, creating(id), { id: `evt_${index}` })
+    }
+    expect(got).toEqual([true, true, false, true])
+  })
+
+  it('is delivery_in_progress while another deployment asks or died asking, and is free after the lease', async () => {
+    const { host, store, got, pass } = contended()
+    await store.claim({ subject: 'greeter/thing/1', leaseMs: 60_000 })
+    const answer = await deliver(host.handle, creating('dep_1'), { id })
+    expect(answer).toMatchObject({ status: 409, body: { code: 'delivery_in_progress', retryable: true } })
+    expect(got).toEqual([])
+    pass(60_000)
+    expect((await deliver(host.handle, creating('dep_1'), { id })).status).toBe(200)
+    expect(got).toEqual([true])
+  })
+})

@@ -1,0 +1,381 @@
+import { createVerifier, createWebhookHandler, eventNames } from '@org/core'
+import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bare, calling, createHost, deployment, greet, post, readProblem, refusal } from './fixtures.ts'
+
+const encoder = new TextEncoder()
+const challenge = (extra: unknown) => JSON.stringify({ name: 'WEBHOOK_CHALLENGE', extra })
+
+/** A body that arrives piece by piece, and counts the bytes that were read. */
+function stream(pieces: Iterable<Uint8Array>) {
+  const waiting = pieces[Symbol.iterator]()
+  let read = 0
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const { done, value } = waiting.next()
+        if (done) return controller.close()
+        read += value.length
+        controller.enqueue(value)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, read: () => read }
+}
+
+describe('a request', () => {
+  it('is refused without a signature before its body is parsed', async () => {
+    const verify = createVerifier({ secrets: [`whsec_${btoa('the secret of this route')}`] })
+    expect(await refusal(createHost({ verify }), '{')).toMatchObject({ code: 'invalid_signature' })
+  })
+
+  it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])(
+    'is refused with the method %s: Allow names POST',
+    async (method) => {
+      const response = await createHost().handle(new Request('http://host.test', { method }))
+      const problem = await readProblem(response)
+      expect([problem.code, problem.headers.get('allow')]).toEqual(['method_not_allowed', 'POST'])
+    },
+  )
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
+    'is refused with the content type “%s”',
+    async (type) => {
+      const problem = await refusal(createHost(), '{}', { 'content-type': type })
+      expect(problem.code).toBe('unsupported_media_type')
+    },
+  )
+
+  it.each(['application/json; charset=utf-8', 'Application/JSON', 'application/cloudevents+json'])(
+    'is accepted with the content type “%s”',
+    async (type) => {
+      expect((await post(createHost().handle, challenge(1), { 'content-type': type })).status).toBe(200)
+    },
+  )
+
+  it.each(['gzip', 'br', 'deflate', 'zstd', 'GZIP', 'identity, gzip', 'unheard-of'])(
+    'is refused with the content encoding “%s” before its body is read',
+    async (encoding) => {
+      const { body, read } = stream([encoder.encode(challenge(1))])
+      const problem = await refusal(createHost(), body, { 'content-encoding': encoding })
+      expect(problem).toMatchObject({
+        code: 'unsupported_media_type',
+        detail: expect.stringContaining(encoding.toLowerCase()),
+      })
+      expect(read()).toBe(0)
+    },
+  )
+
+  it.each(['identity', 'Identity', ''])('is accepted with the content encoding “%s”', async (encoding) => {
+    expect((await post(createHost().handle, challenge(1), { 'content-encoding': encoding })).status).toBe(200)
+  })
+
+  it('is refused with a webhook-id of more than 200 characters, which does not fill the log', async () => {
+    const host = createHost()
+    const id = (length: number) => ({ 'webhook-id': 'x'.repeat(length) })
+    expect((await post(host.handle, JSON.stringify(greet), id(200))).status).toBe(200)
+    const problem = await refusal(createHost(), greet, id(201))
+    expect(problem).toMatchObject({ code: 'invalid_event', errors: [{ path: 'webhook-id' }] })
+    expect(JSON.stringify(host.lines).length).toBeLessThan(1_000)
+  })
+})
+
+describe('the length of a body', () => {
+  it('is judged by Content-Length alone if that is above the limit', async () => {
+    const { body, read } = stream([encoder.encode('{}')])
+    const problem = await refusal(createHost({ bodyLimit: 100 }), body, { 'content-length': '101' })
+    expect([problem.code, read()]).toEqual(['body_too_large', 0])
+  })
+
+  it.each([{}, { 'content-length': '10' }])(
+    'is judged while the body is read, and no further than the limit, with the headers %j',
+    async (headers) => {
+      const { body, read } = stream(Array.from({ length: 1_000 }, () => new Uint8Array(1_024)))
+      const problem = await refusal(createHost({ bodyLimit: 10_000 }), body, headers)
+      expect(problem.code).toBe('body_too_large')
+      expect(read()).toBeLessThanOrEqual(11 * 1_024)
+    },
+  )
+
+  it.each([1, 7, 16_384, 50_000])('may be exactly the limit in pieces of %i bytes', async (size) => {
+    const bytes = encoder.encode(challenge('x'.repeat(40_000)))
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.slice(at * size, (at + 1) * size),
+    )
+    const send = (bodyLimit: number) => post(createHost({ bodyLimit }).handle, stream(pieces).body)
+    expect((await send(bytes.length)).status).toBe(200)
+    expect((await send(bytes.length - 1)).status).toBe(413)
+  })
+})
+
+describe('a body that is not JSON', () => {
+  const around = (bytes: number[]) => {
+    const [before = '', after = ''] = challenge('|').split('|')
+    return new Blob([before, Uint8Array.from(bytes), after])
+  }
+
+  it.each(['', '{"name":', '{"name":"HEALTH_CHECK" "apiKey":"token-4f9a1c77"}'])(
+    'is refused as invalid_json, and never quoted: %s',
+    async (body) => {
+      const problem = await refusal(createHost(), body)
+      expect(problem).toMatchObject({ code: 'invalid_json', retryable: false })
+      expect(problem.errors).toBeUndefined()
+    },
+  )
+
+  it('is refused with the position of the fault', async () => {
+    expect((await refusal(createHost(), '{"name":"HEALTH_CHECK" 1}')).detail).toMatch(/position 23/)
+  })
+
+  it.each([
+    ['a lone continuation byte', [0x80]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['half a surrogate pair', [0xed, 0xa0, 0x80]],
+    ['a character that breaks off', [0xe2, 0x82]],
+    ['a byte that never occurs', [0xff]],
+    ['a character above the last one', [0xf4, 0x90, 0x80, 0x80]],
+  ])('is refused if it is not UTF-8, with %s', async (_, bytes) => {
+    const problem = await refusal(createHost(), around(bytes))
+    expect(problem).toMatchObject({ code: 'invalid_json', detail: 'The body is not UTF-8.' })
+  })
+
+  it('is refused if the connection breaks off', async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(encoder.encode('{"name":'))
+        controller.error(new Error('aborted'))
+      },
+    })
+    const problem = await refusal(createHost(), body)
+    expect(problem).toMatchObject({ code: 'invalid_json', detail: expect.stringContaining('broke off') })
+  })
+})
+
+describe('the structure of a body', () => {
+  const refused = async (body: string, words: string) =>
+    expect(await refusal(createHost(), body)).toMatchObject({
+      code: 'invalid_json',
+      detail: expect.stringContaining(words),
+    })
+  const accepted = async (body: string) => expect((await post(createHost().handle, body)).status).toBe(200)
+  const event = (extra: string) => `{"name":"WEBHOOK_CHALLENGE","extra":${extra}}`
+
+  it.each<[string, (levels: number) => string]>([
+    ['lists', (levels) => '['.repeat(levels) + ']'.repeat(levels)],
+    ['objects', (levels) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`],
+  ])('may have 32 levels of %s', async (_, nested) => {
+    // The event itself is one level.
+    await accepted(event(nested(31)))
+    await refused(event(nested(32)), 'deeper than 32 levels')
+    await refused(event(nested(100_000)), 'deeper than 32 levels')
+  })
+
+  it.each(['[', '{"a":', ']'])('is refused if it repeats %s 100,000 times', async (piece) => {
+    await refused(piece.repeat(100_000), '')
+  })
+
+  it('may have 5,000 keys in one object, repeated keys counted', async () => {
+    const object = (count: number, key: (index: number) => string) =>
+      event(`{${Array.from({ length: count }, (_, index) => `"${key(index)}":0`)}}`)
+    await accepted(object(5_000, String))
+    await refused(object(5_001, String), 'more than 5,000 keys')
+    await refused(
+      object(5_001, () => 'same'),
+      'more than 5,000 keys',
+    )
+  })
+
+  it.each(['{}', '[]', '1', '""'])('may have 500,000 values such as %s', async (value) => {
+    const message = Object.fromEntries(Array.from({ length: 48 }, (_, index) => [`key${index}`, index]))
+    await accepted(challenge(Array.from({ length: 10_000 }, () => message)))
+    await refused(event(`[${Array(500_001).fill(value)}]`), 'more than 500,000 values')
+  })
+
+  it('is not counted inside of strings', async () => {
+    const unit = fc.constantFrom('"', '\\', '{', '[', ':', ',', ']', '}', 'u', 'é', '😀')
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string({ unit })), async (texts) => {
+        const text = texts.join('').repeat(200)
+        await accepted(challenge({ [`k${text}`]: text }))
+      }),
+    )
+  })
+})
+
+describe('an event', () => {
+  it.each([
+    ['', []],
+    ['', null],
+    ['name', {}],
+    ['deployment', { name: 'DEPLOYMENT_CREATED' }],
+    ['deployment', { name: 'DEPLOYMENT_DELETED' }],
+    ['functionCall', { name: 'FUNCTION_CALL' }],
+    ['id', { id: 7 }],
+    ['id', { id: '' }],
+    ['id', { id: 'x'.repeat(201) }],
+    ['id', { id: '\ud800' }],
+    ['timestamp', { timestamp: 'yesterday' }],
+    ['timestamp', { timestamp: 1_763_600_000 }],
+    ['challenge', { challenge: { nested: true } }],
+    ['deployment', { deployment: 'dep_1' }],
+    ['deployment.id', { deployment: {} }],
+    ['deployment.id', { deployment: { id: 5 } }],
+    ['deployment.id', { deployment: { id: '..' } }],
+    ['deployment.id', { deployment: { id: '\ud800' } }],
+    ['deployment.inputs', { deployment: { id: 'dep_1', inputs: ['a'] } }],
+    ['deployment.outputs', { deployment: { id: 'dep_1', outputs: 'none' } }],
+    ['download.id', { download: { id: 1 } }],
+    ['download.id', { download: { id: '.' } }],
+    ['download.id', { download: { id: '\ud800' } }],
+    ['download.file', { download: { file: ['.env.local'] } }],
+    ['functionCall.name', { functionCall: { arguments: {} } }],
+    ['functionCall.arguments', { functionCall: { name: 'count', arguments: 'to' } }],
+  ])('is refused at the path “%s”, as in %j', async (path, fields) => {
+    const isWhole = path === '' || path === 'name' || (fields && 'name' in fields)
+    const problem = await refusal(createHost(), isWhole ? fields : { name: 'HEALTH_CHECK', ...fields })
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_event', errors: [{ path }] })
+  })
+
+  it('is refused with the path of each fault', async () => {
+    const problem = await refusal(createHost(), { ...calling(''), id: 1, deployment })
+    expect(problem).toMatchObject({ errors: [{ path: 'id' }, { path: 'functionCall.name' }] })
+  })
+
+  it('is refused with the nearest name if its name is unknown', async () => {
+    const problem = await refusal(createHost(), { name: 'HEALTHCHECK' })
+    expect(problem).toMatchObject({ code: 'invalid_event', errors: [{ path: 'name' }] })
+    expect(problem.detail).toContain('did you mean “HEALTH_CHECK”?')
+  })
+
+  it('is refused with the nearest file if its download is unknown', async () => {
+    const event = { name: 'DOWNLOAD_STARTED', download: { file: 'midleware.ts' } }
+    const problem = await refusal(createHost(), event)
+    const message = 'expected one of .env.local, middleware.ts; did you mean “middleware.ts”?'
+    expect(problem).toMatchObject({ status: 400, errors: [{ path: 'download.file', message }] })
+  })
+
+  it('may have unknown fields at every level, and unknown inputs', async () => {
+    const { handle } = createHost()
+    const event = {
+      name: 'DOWNLOAD_STARTED',
+      tenant: { id: 7 },
+      deployment: { id: 'dep_1', plan: 'gold' },
+      download: { file: 'middleware.ts', format: 'tar' },
+      functionCall: { name: 'unused here', mode: 'fast' },
+    }
+    expect(await deliver(handle, event)).toMatchObject({ status: 200, body: { files: [{}] } })
+    const inputs = { token: 'token-1', colour: 'red' }
+    const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
+    expect((await deliver(handle, created)).body).toMatchObject({ status: 'running' })
+  })
+
+  it.each(['2026-11-20T09:00:00Z', '2026-11-20T10:00:00.123+01:00'])(
+    'may have the timestamp %s',
+    async (timestamp) => {
+      const event = { name: 'WEBHOOK_CHALLENGE', timestamp }
+      expect((await deliver(createHost().handle, event)).status).toBe(200)
+    },
+  )
+
+  it('counts the last of two equal keys', async () => {
+    const body = '{"name":"DEPLOYMENT_DELETED","name":"WEBHOOK_CHALLENGE","challenge":"a","challenge":"b"}'
+    expect(await (await post(createHost().handle, body)).json()).toEqual({ challenge: 'b' })
+  })
+
+  const acted = ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK']
+  it.each(eventNames.filter((name) => !acted.includes(name)))(
+    'is ignored by a route that does not act on %s, without a callback or a claim',
+    async (name) => {
+      const platform = createPlatformEmulator()
+      platform.addDeployment(deployment)
+      const unused = async () => Promise.reject(new Error('The store was used.'))
+      const claim = { claim: unused, renew: unused, advance: unused }
+      const store = { ...claim, complete: unused, release: unused, read: unused, ping: unused }
+      const handle = createWebhookHandler(
+        bare,
+        { health: async () => [] },
+        { platform: connectPlatform(platform.fetch), store, logger: () => {}, settings: undefined },
+      )
+      const event = { name, deployment, functionCall: { name: 'anything' }, download: { id: 'dl_1' } }
+      expect(await deliver(handle, event, { id: 'evt_1' })).toMatchObject({
+        status: 200,
+        body: { status: 'ignored', reason: `/elsewhere does not act on ${name}.` },
+      })
+      expect(platform.calls).toEqual([])
+      const health = await deliver(handle, { name: 'HEALTH_CHECK' })
+      expect(health.body).toEqual({ status: 'healthy', checks: [] })
+    },
+  )
+})
+
+describe('a call', () => {
+  it('of an unknown function is refused with the nearest name, aliases included', async () => {
+    const problem = await refusal(createHost(), calling('gret'))
+    expect(problem).toMatchObject({ status: 404, code: 'unknown_function' })
+    expect(problem.detail).toContain('did you mean “greet”?')
+  })
+
+  it('of a function that every object inherits is unknown, with a delivery id and without one', async () => {
+    const prototypes = [Object.prototype, Function.prototype, Array.prototype, String.prototype]
+    for (const name of new Set(prototypes.flatMap(Object.getOwnPropertyNames))) {
+      for (const headers of [{}, { 'webhook-id': 'evt_1' }]) {
+        expect([name, (await refusal(createHost(), calling(name), headers)).code]).toEqual([
+          name,
+          'unknown_function',
+        ])
+      }
+    }
+  })
+
+  it('with invalid arguments is refused with the path of each fault, and the provider is not called', async () => {
+    const host = createHost()
+    const wrong = { too: 'Ada', people: [{ name: 'Bob' }, { nmae: 'Cy' }] }
+    const problem = await refusal(host, calling('sendGreeting', wrong))
+    expect(problem).toMatchObject({ status: 422, code: 'invalid_arguments' })
+    expect(problem.errors).toEqual([
+      { path: 'to', message: 'is required: expected string' },
+      { path: 'people[1].name', message: 'is required: expected string' },
+      { path: 'people[1].nmae', message: 'is not known here' },
+      { path: 'too', message: 'is not known here; did you mean “to”?' },
+    ])
+    expect(host.asked).toEqual([])
+  })
+})
+
+describe('the names of prototypes', () => {
+  it('change no prototype, wherever they stand in a body', async () => {
+    const prototypes = () =>
+      [Object.prototype, Function.prototype, Array.prototype].map(Object.getOwnPropertyNames)
+    const before = prototypes()
+    const poison = fc.constantFrom(
+      '{"__proto__":{"polluted":1}}',
+      '{"constructor":{"prototype":{"polluted":1}}}',
+      '{"__proto__":null}',
+      '{"__proto__":[]}',
+      '[{"__proto__":{"polluted":1}}]',
+    )
+    const place = fc.constantFrom(
+      (value: string) => value,
+      (value: string) => `{"name":"WEBHOOK_CHALLENGE","challenge":${value}}`,
+      (value: string) => `{"name":"DEPLOYMENT_CREATED","deployment":{"id":"dep_1","inputs":${value}}}`,
+      (value: string) => `{"name":"DEPLOYMENT_DELETED","deployment":{"id":"dep_1","outputs":${value}}}`,
+      (value: string) => `{"name":"FUNCTION_CALL","functionCall":{"name":"greet","arguments":${value}}}`,
+      (value: string) => `{"name":"FUNCTION_CALL","functionCall":${value}}`,
+      (value: string) => `{"__proto__":{"name":"WEBHOOK_CHALLENGE"},"deployment":${value}}`,
+    )
+    await fc.assert(
+      fc.asyncProperty(place, poison, async (place, value) => {
+        expect((await post(createHost().handle, place(value))).status).toBeLessThan(500)
+        expect(Reflect.get({}, 'polluted')).toBeUndefined()
+        expect(prototypes()).toEqual(before)
+      }),
+    )
+  })
+
+  it('can’t bring the name of an event', async () => {
+    const problem = await refusal(createHost(), '{"__proto__":{"name":"WEBHOOK_CHALLENGE"}}')
+    expect(problem.code).toBe('invalid_event')
+  })
+})

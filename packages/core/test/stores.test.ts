@@ -1,0 +1,140 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
+import { type DeliveryStore, memoryStore } from '@org/core'
+import { redisStore } from '@org/core/stores/redis'
+import { sqliteStore } from '@org/core/stores/sqlite'
+import { describeDeliveryStore } from '@org/core/testing'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+const runner = { describe, it, expect, beforeEach }
+const request = { subject: 's', delivery: { id: 'evt_1', digest: 'd' }, leaseMs: 60_000 }
+const answer = { status: 200, body: 'encrypted' }
+
+/** Claims a subject and completes it at once. */
+async function run(store: DeliveryStore, subject = request.subject, id = request.delivery.id) {
+  const result = await store.claim({ ...request, subject, delivery: { id, digest: 'd' } })
+  if (result.state === 'claimed') await store.complete(result.lease, { answer, progress: {}, keepMs: 60_000 })
+  return result.state
+}
+
+describeDeliveryStore(runner, 'memory', (now) => memoryStore({ now }))
+describeDeliveryStore(runner, 'SQLite', (now) => sqliteStore({ file: ':memory:', now }))
+
+describe('the memory store at its capacity', () => {
+  it('drops the finished record that was claimed the longest ago', async () => {
+    const store = memoryStore({ capacity: 2 })
+    for (const [subject, id] of [['a'], ['b'], ['a', 'later'], ['c']]) await run(store, subject, id)
+    expect([await run(store, 'a'), await run(store, 'c')]).toEqual(['done', 'done'])
+    expect(await run(store, 'b')).toBe('claimed')
+  })
+
+  it('never drops a live claim, even if nothing else has room', async () => {
+    const store = memoryStore({ capacity: 2 })
+    const subjects = ['a', 'b', 'c']
+    for (const subject of subjects) await store.claim({ ...request, subject })
+    await run(store, 'd')
+    for (const subject of subjects) {
+      expect(await store.claim({ ...request, subject })).toMatchObject({ state: 'busy' })
+    }
+  })
+})
+
+describe('the SQLite store in a file', () => {
+  const newFile = () => join(mkdtempSync(join(tmpdir(), 'deliveries-')), 'nested', 'deliveries.db')
+
+  it('creates its folder, and remembers its records after it is closed', async () => {
+    const file = newFile()
+    const store = sqliteStore({ file })
+    await run(store)
+    store.close()
+    expect(await sqliteStore({ file }).claim(request)).toEqual({ state: 'done', answer })
+  })
+
+  it('reads the records of an earlier version', async () => {
+    const file = newFile()
+    const store = sqliteStore({ file })
+    await run(store)
+    store.close()
+    const older = new DatabaseSync(file)
+    older.exec(`ALTER TABLE answers DROP COLUMN code; ALTER TABLE answers DROP COLUMN at;
+      ALTER TABLE subjects DROP COLUMN claimed`)
+    older.close()
+    const newer = sqliteStore({ file })
+    expect(await newer.claim(request)).toEqual({ state: 'done', answer })
+    expect(await newer.read('s')).toMatchObject({ fence: 1, answers: [{ delivery: 'evt_1', status: 200 }] })
+  })
+
+  it('gives a claim to one of two hosts that have it open', async () => {
+    const file = newFile()
+    const [one, two] = [sqliteStore({ file }), sqliteStore({ file })]
+    expect(await one.claim(request)).toMatchObject({ state: 'claimed' })
+    expect(await two.claim(request)).toMatchObject({ state: 'busy' })
+  })
+})
+
+const hasRedis = spawnSync('redis-server', ['--version']).status === 0
+// Loud, so that nobody takes a run without Redis for a run with it.
+if (!hasRedis)
+  process.stderr.write('SKIPPED: the Redis store. Install the Debian package redis-server to test it.\n')
+
+describe.skipIf(!hasRedis)('the Redis store', () => {
+  let server: ReturnType<typeof spawn>
+  let nodeRedis: ReturnType<typeof createClient>
+  let ioredis: Redis
+  let prefix = 0
+
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'redis-'))
+    const path = join(folder, 'redis.sock')
+    const options = ['--port', '0', '--unixsocket', path, '--dir', folder, '--save', '', '--appendonly', 'no']
+    const child = spawn('redis-server', options)
+    server = child
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (/ready to accept connections/i.test(line)) break
+    }
+    nodeRedis = createClient({ socket: { path, reconnectStrategy: false }, disableOfflineQueue: true })
+    nodeRedis.on('error', () => {})
+    await nodeRedis.connect()
+    ioredis = new Redis(path)
+  })
+
+  afterAll(() => {
+    server.kill('SIGKILL')
+    ioredis.disconnect()
+  })
+
+  const empty = (client: Parameters<typeof redisStore>[0]['client'], now?: () => number) => {
+    prefix += 1
+    return redisStore({ client, prefix: `${prefix}:`, ...(now ? { now } : {}) })
+  }
+  describeDeliveryStore(runner, 'Redis (node-redis)', (now) => empty(nodeRedis, now))
+  describeDeliveryStore(runner, 'Redis (ioredis)', (now) => empty(ioredis, now))
+
+  it('takes the time from Redis by default', async () => {
+    const store = empty(nodeRedis)
+    expect(await store.claim(request)).toMatchObject({ state: 'claimed', takenOver: false })
+    const busy = await store.claim(request)
+    expect(busy.state === 'busy' && busy.retryAfterMs).toBeGreaterThan(50_000)
+  })
+
+  it('keeps a record for days after its lease ends, with an expiry on its key', async () => {
+    await empty(nodeRedis).claim(request)
+    expect(await nodeRedis.pTTL(`${prefix}:s`)).toBeGreaterThan(6 * 24 * 60 * 60 * 1000)
+  })
+
+  it('fails within its time limit while Redis hangs, and gives back a claim that comes too late', async () => {
+    const store = redisStore({ client: nodeRedis, prefix: 'late:', timeoutMs: 50 })
+    server.kill('SIGSTOP')
+    await expect(store.claim(request)).rejects.toThrow('did not answer within 50 ms')
+    await expect(store.ping()).rejects.toThrow()
+    server.kill('SIGCONT')
+    await expect.poll(() => store.claim(request)).toMatchObject({ state: 'claimed', takenOver: false })
+    await expect(redisStore({ client: nodeRedis }).ping()).resolves.toBeUndefined()
+  })
+})
