@@ -13,10 +13,18 @@ export {
   toJsonSchema,
   toManifest,
 } from './contract/manifest.ts'
+export { secretNames } from './contract/marks.ts'
 export { callbackBodies } from './contract/platform.ts'
-export { fieldErrors } from './contract/validation.ts'
+export { fieldErrors, suggestion } from './contract/validation.ts'
 export { type DeliveryStatus, deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
-export type { ClaimRequest, ClaimResult, Completion, Lease, SubjectRecord } from './delivery/store.ts'
+export type {
+  ClaimRequest,
+  ClaimResult,
+  Completion,
+  Lease,
+  RecordedResponse,
+  SubjectRecord,
+} from './delivery/store.ts'
 export { errorCodes } from './errors.ts'
 export { namedHostsOnly } from './http/egress.ts'
 export { escapeInvisible, type LogLevel } from './log.ts'

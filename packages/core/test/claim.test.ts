@@ -1,4 +1,5 @@
-import { type DeliveryStore, type HandlerContext, IntegrationError, type Json, memoryStore } from '@org/core'
+import { type DeliveryStore, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
+import type { Json } from '@org/core/internal'
 import { deliver } from '@org/core/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
@@ -22,7 +23,7 @@ const ok = async () => new Response()
 /** A provider that is called over HTTP. */
 const requesting =
   (method: string) =>
-  async (_: ProviderCall, { fetch }: HandlerContext<ExampleSettings>) =>
+  async (_: ProviderCall, { fetch }: HandlerContext) =>
     void (await fetch('http://provider.test', { method }))
 
 afterEach(() => void vi.useRealTimers())

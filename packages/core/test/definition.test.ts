@@ -1,4 +1,5 @@
-import { defineIntegration, environmentReference, secret, secretNames, toManifest } from '@org/core'
+import { defineIntegration, environmentReference, secret } from '@org/core'
+import { secretNames, toManifest } from '@org/core/internal'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { bare, greeter } from './fixtures.ts'

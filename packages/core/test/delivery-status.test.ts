@@ -1,4 +1,5 @@
-import { explainDelivery, IntegrationError, type Json, memoryStore } from '@org/core'
+import { IntegrationError, memoryStore } from '@org/core'
+import { type Json, readDeliveryStatus } from '@org/core/internal'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { calling, clock, created, createHost, deleted, failing, greet, greeter, token } from './fixtures.ts'
@@ -23,7 +24,7 @@ function createFixture(provider?: Parameters<typeof createHost>[0]) {
       return result.lease
     },
     status: (deploymentId?: string, read = store.read) =>
-      explainDelivery({
+      readDeliveryStatus({
         store: { ...store, read },
         integrations: [greeter],
         deliveryId: id,

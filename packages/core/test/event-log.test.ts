@@ -14,7 +14,7 @@ import {
   token,
 } from './fixtures.ts'
 
-type Context = HandlerContext<ExampleSettings>
+type Context = HandlerContext
 
 const lastLine = ({ lines }: Host) => lines.at(-1)
 

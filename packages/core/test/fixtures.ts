@@ -11,10 +11,9 @@ import {
   type HandlerDependencies,
   type Handlers,
   IntegrationError,
-  type LogLevel,
-  problemSchema,
   secret,
 } from '@org/core'
+import { type LogLevel, problemSchema } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator } from '@org/core/testing'
 import { expect } from 'vitest'
 import * as z from 'zod'
@@ -27,7 +26,7 @@ export interface ProviderCall {
 }
 
 export interface ExampleSettings {
-  provider: (call: ProviderCall, context: HandlerContext<ExampleSettings>) => Promise<void>
+  provider: (call: ProviderCall, context: HandlerContext) => Promise<void>
 }
 
 export const greeter = defineIntegration({
@@ -100,45 +99,46 @@ export const bare = defineIntegration({
   downloads: [],
 })
 
-type Context = HandlerContext<ExampleSettings>
+type Context = HandlerContext
 
 async function tokenOf({ deployment }: Context): Promise<string | undefined> {
   return (await deployment?.outputs(greeter.outputs))?.token
 }
 
-const handlers = {
-  async created({ token, region, label }, context) {
-    if (token === undefined) throw new IntegrationError('missing_credentials', 'There is no token.')
-    await context.settings.provider({ action: 'connect', token }, context)
-    context.log.info(`Connected with ${token}.`, { region })
-    if (label) context.log.info(`Labelled ${label}.`)
-    return { token, region, ...(label ? { label } : {}), ...(region === 'us' ? { sessionKey } : {}) }
-  },
-  async deleted(context) {
-    await context.settings.provider({ action: 'disconnect', token: await tokenOf(context) }, context)
-  },
-  async health(context) {
-    return [await checkHealth('provider', () => context.settings.provider({ action: 'ping' }, context))]
-  },
-  async metrics(context) {
-    await context.settings.provider({ action: 'count' }, context)
-    return { greetings_sent: 3, people_greeted: 2 }
-  },
-  async download(path, context) {
-    return [{ path, contentType: 'text/plain', content: `TOKEN=${await tokenOf(context)}\n` }]
-  },
-  functions: {
-    async sendGreeting({ to }, context) {
-      await context.settings.provider({ action: 'greet', to, token: await tokenOf(context) }, context)
-      return { id: `greeting-to-${to}` }
+const createHandlers = (settings: ExampleSettings) =>
+  ({
+    async created({ token, region, label }, context) {
+      if (token === undefined) throw new IntegrationError('missing_credentials', 'There is no token.')
+      await settings.provider({ action: 'connect', token }, context)
+      context.log.info(`Connected with ${token}.`, { region })
+      if (label) context.log.info(`Labelled ${label}.`)
+      return { token, region, ...(label ? { label } : {}), ...(region === 'us' ? { sessionKey } : {}) }
     },
-    issueKey: async () => ({ key: issuedKey }),
-    async countGreetings(_, context) {
-      await context.settings.provider({ action: 'count' }, context)
-      return { count: 3 }
+    async deleted(context) {
+      await settings.provider({ action: 'disconnect', token: await tokenOf(context) }, context)
     },
-  },
-} satisfies Handlers<typeof greeter, ExampleSettings>
+    async health(context) {
+      return [await checkHealth('provider', () => settings.provider({ action: 'ping' }, context))]
+    },
+    async metrics(context) {
+      await settings.provider({ action: 'count' }, context)
+      return { greetings_sent: 3, people_greeted: 2 }
+    },
+    async download(path, context) {
+      return [{ path, contentType: 'text/plain', content: `TOKEN=${await tokenOf(context)}\n` }]
+    },
+    functions: {
+      async sendGreeting({ to }, context) {
+        await settings.provider({ action: 'greet', to, token: await tokenOf(context) }, context)
+        return { id: `greeting-to-${to}` }
+      },
+      issueKey: async () => ({ key: issuedKey }),
+      async countGreetings(_, context) {
+        await settings.provider({ action: 'count' }, context)
+        return { count: 3 }
+      },
+    },
+  }) satisfies Handlers<typeof greeter>
 
 export const token = 'token-4f9a1c77'
 export const issuedKey = 'key-of-the-vault'
@@ -168,16 +168,16 @@ export function createHost({
   platform.addDeployment({ ...deployment, inputs: { token } })
   const asked: ProviderCall[] = []
   const lines: { level: LogLevel; message: string; facts: Record<string, unknown> | undefined }[] = []
-  const handle = createWebhookHandler({ ...greeter, name: route }, handlers, {
+  const settings: ExampleSettings = {
+    provider(call, context) {
+      asked.push(call)
+      return provider(call, context)
+    },
+  }
+  const handle = createWebhookHandler({ ...greeter, name: route }, createHandlers(settings), {
     platform: connectPlatform(platform.fetch),
     logger: (level, message, facts) => lines.push({ level, message, facts }),
     ...dependencies,
-    settings: {
-      provider(call, context) {
-        asked.push(call)
-        return provider(call, context)
-      },
-    },
   })
   /** Every write that the platform got, as `PUT /deployments/dep_1/status running`. */
   const told = () =>

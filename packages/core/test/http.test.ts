@@ -86,7 +86,7 @@ describe('a request', () => {
     const other = await startServer()
     server.faults.add({ status, headers: { location: `${other.url}/stolen` } })
     const failure = await server.failure({}, { headers: { 'x-token': 'secret' } })
-    expect(failure).toMatchObject({ kind: 'status', status, sent: 'no' })
+    expect(failure).toMatchObject({ kind: 'status', status, effect: 'none' })
     expect([other.received.length, server.received.length]).toEqual([0, 1])
     await other.close()
   })
@@ -97,7 +97,7 @@ describe('a response', () => {
     server.faults.add({ status: 200, body: JSON.stringify('x'.repeat(998)), times: 2 })
     expect((await server.request({ maxBytes: 1000 })).body).toHaveLength(998)
     const failure = await server.failure({ maxBytes: 999 })
-    expect(failure).toMatchObject({ kind: 'too_large', status: 200, sent: 'unknown' })
+    expect(failure).toMatchObject({ kind: 'too_large', status: 200, effect: 'unknown' })
     expect(server.received).toHaveLength(2)
   })
 
@@ -126,7 +126,7 @@ describe('a response', () => {
     async (fault) => {
       server.faults.add(fault)
       const failure = await server.failure({ method: 'POST' })
-      expect(failure).toMatchObject({ kind: 'malformed', status: 200, sent: 'unknown', body: undefined })
+      expect(failure).toMatchObject({ kind: 'malformed', status: 200, effect: 'unknown', body: undefined })
     },
   )
 
@@ -136,7 +136,7 @@ describe('a response', () => {
     [{ html: true, status: 403 }, 403, undefined],
   ])('of failure to %j has the status %i and the body %j, if it is JSON', async (fault, status, body) => {
     server.faults.add(fault)
-    expect(await server.failure()).toMatchObject({ kind: 'status', sent: 'no', status, body })
+    expect(await server.failure()).toMatchObject({ kind: 'status', effect: 'none', status, body })
   })
 
   it('never shows in the message of a failure, and neither does the request', async () => {
@@ -212,7 +212,7 @@ describe('a failure', () => {
     for (const baseUrl of [await closedPort(), 'http://nowhere.invalid']) {
       server.waits.length = 0
       const failure = await server.failure({ method: 'POST', json: {} }, { baseUrl })
-      expect(failure).toMatchObject({ kind: 'connection', sent: 'no', status: undefined })
+      expect(failure).toMatchObject({ kind: 'connection', effect: 'none', status: undefined })
       expect(server.waits).toHaveLength(2)
     }
   })
@@ -256,31 +256,31 @@ describe('the wait before a retry', () => {
 describe('the time limit', () => {
   it('ends one attempt of a GET, and the next one may succeed', async () => {
     server.faults.add({ hang: true })
-    expect((await server.request({}, { timeoutMs: 50 })).body).toEqual({ ok: true })
+    expect((await server.request({ attemptMs: 50 })).body).toEqual({ ok: true })
     expect(server.received).toHaveLength(2)
   })
 
   it('ends a POST, whose effect is unknown', async () => {
     server.faults.add({ hang: 'after' })
-    const failure = await server.failure({ method: 'POST' }, { timeoutMs: 50 })
-    expect(failure).toMatchObject({ kind: 'timeout', sent: 'unknown', status: undefined })
+    const failure = await server.failure({ method: 'POST', attemptMs: 50 })
+    expect(failure).toMatchObject({ kind: 'timeout', effect: 'unknown', status: undefined })
     expect(server.received).toHaveLength(1)
   })
 
   it('ends all attempts at the deadline, and sends nothing after it', async () => {
     server.faults.add({ hang: true, times: 9 })
-    const failure = await server.failure({ deadline: Date.now() + 50 }, { timeoutMs: 10_000 })
+    const failure = await server.failure({ deadline: Date.now() + 50, attemptMs: 10_000 })
     expect(failure).toMatchObject({ kind: 'timeout' })
     expect(server.received).toHaveLength(1)
     const late = await server.failure({ deadline: Date.now() - 1 })
-    expect(late).toMatchObject({ kind: 'timeout', sent: 'no' })
+    expect(late).toMatchObject({ kind: 'timeout', effect: 'none' })
     expect(server.received).toHaveLength(1)
   })
 
   it.each([Number.POSITIVE_INFINITY, 2 ** 40])(
     'may be %i, more than a timer can count',
-    async (timeoutMs) => {
-      const { status } = await server.request({ deadline: Number.POSITIVE_INFINITY }, { timeoutMs })
+    async (attemptMs) => {
+      const { status } = await server.request({ deadline: Number.POSITIVE_INFINITY, attemptMs })
       expect(status).toBe(200)
     },
   )
@@ -291,7 +291,7 @@ describe('the time limit', () => {
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, 'addEventListener')
     const removed = vi.spyOn(signal, 'removeEventListener')
-    await server.request({ signal }, { timeoutMs: 12_345 })
+    await server.request({ signal, attemptMs: 12_345 })
     const timers = set.mock.results.filter((_, at) => set.mock.calls[at]?.[1] === 12_345)
     expect(timers).toHaveLength(1)
     expect(cleared.mock.calls.map(([timer]) => timer)).toContain(timers[0]?.value)
@@ -307,7 +307,7 @@ describe('the signal of the caller', () => {
     server.onArrival(() => caller.abort(new Error('no more interest')))
     const failure = await server.failure({ signal: caller.signal })
     const cause = { message: 'no more interest' }
-    expect(failure).toMatchObject({ kind: 'aborted', sent: 'unknown', cause })
+    expect(failure).toMatchObject({ kind: 'aborted', effect: 'unknown', cause })
     expect([server.waits.length, server.received.length]).toEqual([0, 1])
   })
 
@@ -315,7 +315,7 @@ describe('the signal of the caller', () => {
     ['aborted', AbortSignal.abort()],
     ['timeout', AbortSignal.abort(new DOMException('late', 'TimeoutError'))],
   ])('ends a call as “%s” before it begins', async (kind, signal) => {
-    expect(await server.failure({ signal })).toMatchObject({ kind, sent: 'no' })
+    expect(await server.failure({ signal })).toMatchObject({ kind, effect: 'none' })
     expect(server.received).toEqual([])
   })
 
@@ -332,13 +332,13 @@ describe('the signal of the caller', () => {
       },
     })
     const failure = request({ method: 'GET', path: '/', signal: caller.signal })
-    await expect(failure).rejects.toMatchObject({ kind: 'aborted', sent: 'no' })
+    await expect(failure).rejects.toMatchObject({ kind: 'aborted', effect: 'none' })
   })
 
   it.each([
     ['no more interest', 60_000, 'aborted'],
     ['The time is over.', 1, 'timeout'],
-  ])('and the time limit reach fetch with the reason “%s”', async (message, timeoutMs, kind) => {
+  ])('and the time limit reach fetch with the reason “%s”', async (message, attemptMs, kind) => {
     const caller = new AbortController()
     const reasons: unknown[] = []
     const fetch = (...request: Parameters<typeof globalThis.fetch>) => {
@@ -351,8 +351,8 @@ describe('the signal of the caller', () => {
         if (kind === 'aborted') caller.abort(new Error(message))
       })
     }
-    const request = createHttpClient({ baseUrl: 'https://api.example.com', attempts: 1, fetch, timeoutMs })
-    const failure = request({ method: 'GET', path: '/', signal: caller.signal })
+    const request = createHttpClient({ baseUrl: 'https://api.example.com', attempts: 1, fetch })
+    const failure = request({ method: 'GET', path: '/', signal: caller.signal, attemptMs })
     await expect(failure).rejects.toMatchObject({ kind })
     expect(reasons).toMatchObject([{ message }])
   })

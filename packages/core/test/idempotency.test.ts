@@ -73,7 +73,7 @@ describe('a redelivery', () => {
 
   it.each([
     new TypeError('a fault of the host'),
-    new IntegrationError('provider_timeout', 'Too slow.', { sent: 'unknown' }),
+    new IntegrationError('provider_timeout', 'Too slow.', { effect: 'unknown' }),
   ])('gets outcome_unknown if the effect may have happened before %s', async (error) => {
     const host = createHost({ provider: failing(error, 1) })
     for (const replayed of [false, true]) {

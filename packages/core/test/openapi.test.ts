@@ -1,13 +1,5 @@
-import {
-  defineIntegration,
-  errorCodes,
-  eventNames,
-  type FunctionDefinition,
-  functionArguments,
-  type OpenApiDocument,
-  secret,
-  toOpenApi,
-} from '@org/core'
+import { defineIntegration, type FunctionDefinition, functionArguments, secret } from '@org/core'
+import { errorCodes, eventNames, type OpenApiDocument, toOpenApi } from '@org/core/internal'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { bare, greeter } from './fixtures.ts'

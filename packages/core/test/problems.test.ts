@@ -1,4 +1,5 @@
-import { createVerifier, type ErrorCode, errorCodes, IntegrationError, memoryStore } from '@org/core'
+import { createVerifier, type ErrorCode, IntegrationError, memoryStore } from '@org/core'
+import { errorCodes } from '@org/core/internal'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { calling, created, createHost, deleted, failing, greet, outputs, refusal, token } from './fixtures.ts'
@@ -90,7 +91,7 @@ describe('a problem', () => {
   it.each(['provider_timeout', 'provider_error'] as const)(
     'is outcome_unknown if a call with an effect fails with %s after the request left, and stays as it is for a read',
     async (code) => {
-      const host = failingWith(code, 'The connection broke.', { sent: 'unknown' })
+      const host = failingWith(code, 'The connection broke.', { effect: 'unknown' })
       expect(await refusal(host, greet)).toMatchObject({ status: 409, code: 'outcome_unknown' })
       expect(await refusal(host, calling('count'))).toMatchObject({ code, retryable: true })
     },

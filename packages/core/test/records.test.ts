@@ -1,4 +1,5 @@
-import { type DeliveryStore, IntegrationError, type Json, memoryStore, type RecordedAnswer } from '@org/core'
+import { type DeliveryStore, IntegrationError, memoryStore } from '@org/core'
+import type { Json, RecordedResponse } from '@org/core/internal'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { calling, clock, created, createHost, deleted, issuedKey, token } from './fixtures.ts'
@@ -8,18 +9,18 @@ const id = 'evt_1'
 
 /** A host whose store shows everything that is written, and can give back another answer. */
 function createObserved(
-  tamper: (answer: RecordedAnswer) => RecordedAnswer = (answer) => answer,
+  tamper: (answer: RecordedResponse) => RecordedResponse = (answer) => answer,
   provider?: Parameters<typeof createHost>[0],
 ) {
   const memory = memoryStore()
-  const recorded: RecordedAnswer[] = []
+  const recorded: RecordedResponse[] = []
   const written: string[] = []
   const store: DeliveryStore = {
     ...memory,
     async claim(request) {
       written.push(JSON.stringify(request))
       const result = await memory.claim(request)
-      return result.state === 'done' ? { ...result, answer: tamper(result.answer) } : result
+      return result.state === 'done' ? { ...result, response: tamper(result.response) } : result
     },
     advance(lease, progress) {
       written.push(JSON.stringify(progress))
@@ -27,7 +28,7 @@ function createObserved(
     },
     complete(lease, completion) {
       written.push(JSON.stringify(completion))
-      recorded.push(completion.answer)
+      recorded.push(completion.response)
       return memory.complete(lease, completion)
     },
   }

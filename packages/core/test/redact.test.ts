@@ -1,4 +1,4 @@
-import { createRedactor } from '@org/core'
+import { createRedactor } from '@org/core/internal'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

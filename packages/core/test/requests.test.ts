@@ -1,4 +1,5 @@
-import { createVerifier, createWebhookHandler, eventNames } from '@org/core'
+import { createVerifier, createWebhookHandler } from '@org/core'
+import { eventNames } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -296,7 +297,7 @@ describe('an event', () => {
       const handle = createWebhookHandler(
         bare,
         { health: async () => [] },
-        { platform: connectPlatform(platform.fetch), store, logger: () => {}, settings: undefined },
+        { platform: connectPlatform(platform.fetch), store, logger: () => {} },
       )
       const event = { name, deployment, functionCall: { name: 'anything' }, download: { id: 'dl_1' } }
       expect(await deliver(handle, event, { id: 'evt_1' })).toMatchObject({

@@ -19,7 +19,8 @@ const answer = { status: 200, body: 'encrypted' }
 /** Claims a subject and completes it at once. */
 async function run(store: DeliveryStore, subject = request.subject, id = request.delivery.id) {
   const result = await store.claim({ ...request, subject, delivery: { id, digest: 'd' } })
-  if (result.state === 'claimed') await store.complete(result.lease, { answer, progress: {}, keepMs: 60_000 })
+  if (result.state === 'claimed')
+    await store.complete(result.lease, { response: answer, progress: {}, keepMs: 60_000 })
   return result.state
 }
 
@@ -53,7 +54,7 @@ describe('the SQLite store in a file', () => {
     const store = sqliteStore({ file })
     await run(store)
     store.close()
-    expect(await sqliteStore({ file }).claim(request)).toEqual({ state: 'done', answer })
+    expect(await sqliteStore({ file }).claim(request)).toEqual({ state: 'done', response: answer })
   })
 
   it('reads the records of an earlier version', async () => {
@@ -66,8 +67,8 @@ describe('the SQLite store in a file', () => {
       ALTER TABLE subjects DROP COLUMN claimed`)
     older.close()
     const newer = sqliteStore({ file })
-    expect(await newer.claim(request)).toEqual({ state: 'done', answer })
-    expect(await newer.read('s')).toMatchObject({ fence: 1, answers: [{ delivery: 'evt_1', status: 200 }] })
+    expect(await newer.claim(request)).toEqual({ state: 'done', response: answer })
+    expect(await newer.read('s')).toMatchObject({ fence: 1, responses: [{ delivery: 'evt_1', status: 200 }] })
   })
 
   it('gives a claim to one of two hosts that have it open', async () => {

@@ -1,4 +1,5 @@
-import { fieldErrors, functionArguments, suggestion } from '@org/core'
+import { functionArguments } from '@org/core'
+import { fieldErrors, suggestion } from '@org/core/internal'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 

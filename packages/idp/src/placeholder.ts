@@ -4,12 +4,7 @@
  *
  * @module
  */
-import {
-  createWebhookHandler,
-  defineIntegration,
-  type HandlerDependencies,
-  type WebhookHandler,
-} from '@org/core'
+import { createWebhookHandler, defineIntegration, type HandlerDependencies, type WebhookHandler } from '@org/core'
 import * as z from 'zod'
 
 /** The contract of the placeholder. */

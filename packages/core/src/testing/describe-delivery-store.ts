@@ -1,4 +1,4 @@
-import type { ClaimRequest, DeliveryStore, Lease, RecordedAnswer } from '../delivery/store.ts'
+import type { ClaimRequest, DeliveryStore, Lease, RecordedResponse } from '../delivery/store.ts'
 import type { TestRunner } from './integration-suite.ts'
 
 const keepMs = 7 * 24 * 60 * 60 * 1000
@@ -6,7 +6,7 @@ const leaseMs = 60_000
 const subject = 'greeter/deployment/dep_1'
 const delivery = { id: 'evt_1', digest: 'd1' }
 const second = { id: 'evt_2', digest: 'd2' }
-const answer: RecordedAnswer = { status: 200, body: 'encrypted' }
+const response: RecordedResponse = { status: 200, body: 'encrypted' }
 
 /**
  * Describes the promises of the port `DeliveryStore` as a suite of tests, which every store passes.
@@ -31,8 +31,8 @@ export function describeDeliveryStore(
     return result
   }
 
-  const finish = (lease: Lease, progress = {}, recorded = answer) =>
-    store.complete(lease, { answer: recorded, progress, keepMs })
+  const finish = (lease: Lease, progress = {}, recorded = response) =>
+    store.complete(lease, { response: recorded, progress, keepMs })
 
   beforeEach(async () => {
     time = Date.UTC(2026, 10, 20)
@@ -150,7 +150,7 @@ export function describeDeliveryStore(
       expect(await store.renew({ ...lease, subject: 'another' }, leaseMs)).toBe(false)
     })
 
-    it('replays the answer of each delivery, and shows its status, code and time without the body', async () => {
+    it('replays the response to each delivery, and shows its status, code and time without the body', async () => {
       await finish((await claim()).lease)
       const refusal = { status: 422, code: 'invalid_arguments', at: time }
       // Names that every object has already.
@@ -158,9 +158,9 @@ export function describeDeliveryStore(
       for (const other of others) {
         await finish((await claim({ delivery: other })).lease, {}, { ...refusal, body: 'encrypted, too' })
       }
-      const { answers = [], ...record } = (await store.read(subject)) ?? {}
+      const { responses = [], ...record } = (await store.read(subject)) ?? {}
       expect(record).toMatchObject({ fence: 3, leaseMs: undefined, expires: time + keepMs })
-      expect(answers.toSorted((one, other) => (one.delivery < other.delivery ? -1 : 1))).toEqual([
+      expect(responses.toSorted((one, other) => (one.delivery < other.delivery ? -1 : 1))).toEqual([
         { delivery: '__proto__', ...refusal },
         { delivery: 'constructor', ...refusal },
         { delivery: 'evt_1', status: 200 },
@@ -168,10 +168,10 @@ export function describeDeliveryStore(
 
       // Also while another delivery works on the subject.
       await claim({ delivery: second })
-      expect(await ask()).toEqual({ state: 'done', answer })
+      expect(await ask()).toEqual({ state: 'done', response })
       for (const other of others) {
         const recorded = { ...refusal, body: 'encrypted, too' }
-        expect(await ask({ delivery: other })).toEqual({ state: 'done', answer: recorded })
+        expect(await ask({ delivery: other })).toEqual({ state: 'done', response: recorded })
       }
     })
 
@@ -205,12 +205,17 @@ export function describeDeliveryStore(
       const progress = { step: 'created', ids: ['a'] }
       await store.advance(lease, progress)
       time += 20_000
-      const held = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress, answers: [] }
+      const held = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress, responses: [] }
       expect(await store.read(subject)).toEqual({ ...held, expires: claimedAt + keepMs })
       await store.renew(lease, leaseMs)
       expect(await store.read(subject)).toMatchObject({ claimedAt, leaseMs })
       await store.release(lease)
-      expect(await store.read(subject)).toMatchObject({ fence: 1, leaseMs: undefined, progress, answers: [] })
+      expect(await store.read(subject)).toMatchObject({
+        fence: 1,
+        leaseMs: undefined,
+        progress,
+        responses: [],
+      })
     })
   })
 }

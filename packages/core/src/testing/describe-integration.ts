@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { type IntegrationDefinition, secretNames } from '../contract/integration.ts'
+import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toManifest } from '../contract/manifest.ts'
+import { secretNames } from '../contract/marks.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import type { Fault } from './faults.ts'
 import {

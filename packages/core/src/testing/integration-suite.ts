@@ -4,11 +4,14 @@
  *
  * @module
  */
-import { errorCodes } from '../errors.ts'
-import { type IntegrationDefinition, secretNames } from '../contract/integration.ts'
-import { type Problem, problemSchema } from '../problem.ts'
+
+import type { IntegrationDefinition } from '../contract/integration.ts'
+import { secretNames } from '../contract/marks.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
-import type { HandlerDependencies, WebhookHandler } from '../pipeline/webhook.ts'
+import { errorCodes } from '../errors.ts'
+import type { HandlerDependencies } from '../pipeline/options.ts'
+import type { WebhookHandler } from '../pipeline/webhook.ts'
+import { type Problem, problemSchema } from '../problem.ts'
 import { type DeliveryAnswer, deliver } from './deliver.ts'
 import type { EmulatorCall } from './emulator.ts'
 import type { Fault, Faults } from './faults.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { IntegrationError } from '../errors.ts'
 import type { CallbackOptions, Platform, WriteResult } from '../contract/platform.ts'
+import { IntegrationError, isIntegrationError } from '../errors.ts'
 
 const record = z.object({
   id: z.string(),
@@ -17,14 +17,15 @@ const record = z.object({
  */
 export function connectPlatform(fetch: typeof globalThis.fetch): Platform {
   async function send(method: string, path: string[], options: CallbackOptions = {}, json?: object) {
-    const { idempotencyKey, signal = null } = options
+    const { idempotencyKey, signal = null, wrapFetch = (transport) => transport } = options
     const headers = {
       ...(json ? { 'content-type': 'application/json' } : {}),
       ...(idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
     }
     const body = json ? JSON.stringify(json) : null
     const url = `http://platform.test/deployments/${path.map(encodeURIComponent).join('/')}`
-    const response = await fetch(url, { method, headers, body, signal }).catch((cause: unknown) => {
+    const response = await wrapFetch(fetch)(url, { method, headers, body, signal }).catch((cause: unknown) => {
+      if (isIntegrationError(cause)) throw cause
       throw new IntegrationError('platform_unavailable', 'The platform could not be reached.', { cause })
     })
     if (response.ok) return response
