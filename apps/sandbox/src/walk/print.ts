@@ -1,0 +1,224 @@
+/**
+ * Prints a run: each event with its response, its calls, and its checks.
+ *
+ * @module
+ */
+import { describeCall, describeEvent, describeResponse, filesOf, loggedMessages } from '../world/describe.ts'
+import type { Exchange, LogLine, OutboundCall } from '../world/exchange.ts'
+import { createMask } from '../world/mask.ts'
+import { brief, shortenPath, truncate, truncateStart } from '../world/text.ts'
+import type { World } from '../world/world.ts'
+import type { Check } from './check.ts'
+import type { Walk } from './step.ts'
+import { type Piece, paint, type Style, type Terminal, wrap } from './terminal.ts'
+
+/** The result of a run. */
+export interface Summary {
+  passed: number
+  failed: number
+  skipped: number
+  durationMs: number
+}
+
+/** Prints the parts of a run. */
+export interface Printer {
+  opening(): void
+  walk(walk: Walk): void
+  /** The heading of a step, or of an event that the walk did not send. */
+  heading(route: string, event: string, title: string, step?: number): void
+  exchange(exchange: Exchange): void
+  /** How to call the host. */
+  invitation(pageUrl: string | undefined): void
+  checks(checks: readonly Check[]): void
+  skipped(reason: string): void
+  failure(message: string): void
+  summary(summary: Summary): void
+}
+
+const LINES_OF_DATA = 5
+const LINES_OF_RECORD = 2
+const LINES_OF_FILE = 6
+const LINES_OF_DETAIL = 2
+const NUMBER_WIDTH = 4
+const FACT_WIDTH = 14
+const CALL_INDENT = 6
+const PEER_WIDTH = 10
+const METHOD_WIDTH = 7
+const LONGEST_PATH = 37
+const LONGEST_PLACE = 32
+const STATUS_WIDTH = 5
+const LEAST_DETAIL = 36
+
+/** Makes the printer of one run. */
+export function createPrinter(terminal: Terminal, world: World): Printer {
+  const { width } = terminal
+  const mask = createMask(world.secrets)
+  const line = (...pieces: Piece[]) => terminal.write(`${paint(pieces, terminal)}\n`)
+  const clean = (text: string) => mask({ text }).text
+
+  /** A text after a mark, in lines with the same indent. */
+  function block(mark: Piece, text: string, style?: Style, most = LINES_OF_DATA): void {
+    const indent = ' '.repeat(NUMBER_WIDTH)
+    for (const [index, part] of wrap(clean(text), width - NUMBER_WIDTH - 2, most).entries()) {
+      line(indent, index === 0 ? mark : ' ', ' ', style ? [style, part] : part)
+    }
+  }
+
+  function call({ to, method, path, status }: OutboundCall, detail: string, pathWidth: number): void {
+    const before = CALL_INDENT + PEER_WIDTH + METHOD_WIDTH + pathWidth + 1 + STATUS_WIDTH
+    // In a narrow terminal, the detail goes below.
+    const beside = width - before >= Math.min(LEAST_DETAIL, detail.length)
+    const indent = beside ? before : CALL_INDENT + PEER_WIDTH
+    const details = detail === '' ? [] : wrap(detail, width - indent, LINES_OF_DETAIL)
+    const first = beside ? details.shift() : undefined
+    const code = String(status ?? '–––')
+    line(
+      ' '.repeat(CALL_INDENT),
+      ['dim', to.padEnd(PEER_WIDTH)],
+      ['dim', method.padEnd(METHOD_WIDTH)],
+      truncateStart(shortenPath(path), pathWidth).padEnd(pathWidth + 1),
+      [status !== undefined && status < 400 ? 'green' : 'red', code],
+      first === undefined ? '' : ' '.repeat(STATUS_WIDTH - code.length) + first,
+    )
+    for (const part of details) line(' '.repeat(indent), part)
+  }
+
+  function file(lines: readonly string[]): void {
+    for (const text of lines.slice(0, LINES_OF_FILE)) {
+      line(' '.repeat(CALL_INDENT), ['dim', truncate(`│ ${text}`.trimEnd(), width - CALL_INDENT)])
+    }
+    if (lines.length > LINES_OF_FILE) line(' '.repeat(CALL_INDENT), ['dim', '│ …'])
+  }
+
+  function log({ level, message }: LogLine): void {
+    const style = level === 'error' ? 'red' : 'yellow'
+    const text = truncate(clean(message), width - CALL_INDENT - PEER_WIDTH)
+    line(' '.repeat(CALL_INDENT), [style, level.padEnd(PEER_WIDTH)], ['dim', text])
+  }
+
+  return {
+    opening() {
+      const { mail, idp, idpServer, webhookSecret, url } = world
+      const changeable = (mayChange: boolean) => `real; ${mayChange ? 'read and changed' : 'only read'}`
+      const facts = {
+        host: url,
+        platform: 'emulated',
+        mail: mail.emulator ? 'emulated' : `real; only to ${mail.to}`,
+        users: idp.emulator ? 'emulated' : changeable(idp.mayChange),
+        applications: idpServer.emulator ? 'emulated' : changeable(idpServer.mayChange),
+        webhooks: webhookSecret ? 'signed' : 'not signed',
+      }
+      line(['bold', 'The sandbox'])
+      for (const part of wrap('A platform, its events, and the host that acts on them.', width)) {
+        line(['dim', part])
+      }
+      for (const [name, fact] of Object.entries(facts)) {
+        line('  ', name.padEnd(FACT_WIDTH), truncate(fact, width - 2 - FACT_WIDTH))
+      }
+      for (const entry of world.warnings) block(['yellow', '!'], entry.message, 'dim')
+    },
+
+    walk({ route, title }) {
+      const head = `── /${route}/webhook · ${title} `
+      line()
+      line(['cyan', truncate(head.padEnd(width, '─'), width)])
+    },
+
+    heading(route, event, title, step) {
+      const number = `${step ?? '•'}`.padStart(NUMBER_WIDTH - 1)
+      const place = truncate(clean(`/${route} ${event}`), LONGEST_PLACE)
+      line()
+      line(['bold', number], ' ', ['cyan', place], '  ', [
+        'bold',
+        truncate(clean(title), width - NUMBER_WIDTH - place.length - 2),
+      ])
+    },
+
+    exchange(exchange) {
+      const shown = mask(exchange)
+      const { response, calls } = shown
+      const event = describeEvent(shown)
+      if (event !== '') block(['dim', '→'], event)
+      const style = response.status < 400 ? 'green' : 'yellow'
+      const said = `${response.status} · ${Math.round(shown.durationMs)} ms · ${describeResponse(response)}`
+      // A recorded response has been on the screen before.
+      block([style, '←'], said, undefined, response.replayed ? LINES_OF_RECORD : LINES_OF_DATA)
+      for (const { lines } of filesOf(response.body)) file(lines)
+      const room = Math.max(8, width - CALL_INDENT - PEER_WIDTH - METHOD_WIDTH - STATUS_WIDTH - 1)
+      const longest = Math.max(0, ...calls.map(({ path }) => shortenPath(path).length))
+      const pathWidth = Math.min(LONGEST_PATH, room, longest)
+      for (const outbound of calls) call(outbound, describeCall(outbound), pathWidth)
+      // The calls above show the messages that the platform got.
+      const known = new Set(calls.flatMap(({ request }) => loggedMessages(request.body)))
+      for (const entry of shown.log) if (!known.has(entry.message)) log(entry)
+    },
+
+    checks(checks) {
+      const passed = checks.filter(({ failure }) => !failure).map(({ sentence }) => sentence)
+      if (passed.length > 0) block(['green', '✓'], passed.join(' · '), 'green')
+      for (const { sentence, failure } of mask(checks)) {
+        if (!failure) continue
+        block(['red', '✗'], sentence, 'red')
+        block(' ', `expected ${text(failure.expected)}`)
+        block(' ', `found    ${text(failure.found)}`)
+      }
+    },
+
+    skipped(reason) {
+      block(['yellow', '–'], `skipped: ${reason}`, 'dim')
+    },
+
+    failure(message) {
+      block(['red', '✗'], message, 'red')
+    },
+
+    summary({ passed, failed, skipped, durationMs }) {
+      const seconds = (durationMs / 1000).toFixed(1)
+      const outcome = `${passed} steps passed, ${failed} failed`
+      line()
+      line(
+        [failed > 0 ? 'red' : 'green', failed > 0 ? '✗ ' : '✓ '],
+        ['bold', outcome],
+        skipped > 0 ? `, ${skipped} skipped` : '',
+        ['dim', ` · ${seconds} s`],
+      )
+    },
+
+    // The command keeps its own line breaks, so that a person can copy it.
+    invitation(pageUrl) {
+      const { url, mail, idp, idpServer, webhookSecret } = world
+      const args = { to: mail.to, subject: 'Hello', textBody: 'Hello from the sandbox.' }
+      const event = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: args } }
+      const paragraph = (sentences: string) => {
+        for (const part of wrap(sentences, width)) line(part)
+        line()
+      }
+      const real = [
+        ...(mail.emulator ? [] : ['the mail provider']),
+        ...(idp.emulator && idpServer.emulator ? [] : ['the identity provider']),
+      ].join(' and ')
+      const effects = real
+        ? `Your calls have real effects at ${real}.`
+        : 'Its providers are emulated: nothing leaves this machine.'
+      line()
+      if (pageUrl !== undefined) {
+        line('  ', ['bold', `See it, try it, break it: ${pageUrl}`])
+        line()
+      }
+      paragraph(
+        webhookSecret
+          ? `The host runs at ${url}. It accepts only signed events, because PLATFORM_WEBHOOK_SECRET is set. Without that variable, this command would call it:`
+          : `The host keeps running. ${effects} Call it:`,
+      )
+      line('  ', ['cyan', `curl ${url}/mailer/webhook \\`])
+      line('  ', ['cyan', "  -H 'content-type: application/json' \\"])
+      line('  ', ['cyan', `  -d '${JSON.stringify(event)}'`])
+      line()
+      paragraph(`Its other routes: ${url}/integrations and ${url}/openapi.json. Ctrl-C ends it.`)
+    },
+  }
+}
+
+function text(value: unknown): string {
+  return value === undefined ? 'nothing' : brief(value)
+}
