@@ -112,11 +112,7 @@ const use: Step[] = [
   ),
   {
     title: 'The keys for the frontend',
-    event: {
-      name: 'DOWNLOAD_STARTED',
-      deployment: portal,
-      download: { id: 'dl_keys', file: '.env.local' },
-    },
+    event: { name: 'DOWNLOAD_STARTED', deployment: portal, download: { id: 'dl_keys', file: '.env.local' } },
     skip: needsApplication,
     expect: (world) => {
       const key = String(published(world).publishableKey)

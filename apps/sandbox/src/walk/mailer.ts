@@ -79,12 +79,7 @@ const sending: Step[] = [
     expect: (world) => ({
       says: 'refused, with the reason, and final',
       status: 422,
-      body: {
-        code: 'provider_rejected',
-        retryable: false,
-        detail: /reactivate/,
-        provider: { code: '406' },
-      },
+      body: { code: 'provider_rejected', retryable: false, detail: /reactivate/, provider: { code: '406' } },
       also: mailbox(world, 1),
     }),
   },
