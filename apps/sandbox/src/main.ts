@@ -5,32 +5,32 @@
  */
 import { parseArgs } from 'node:util'
 import { run } from './run.ts'
-import { processTerminal } from './terminal.ts'
+import { processTerminal } from './walk/terminal.ts'
 
 const usage = `Usage: npm start [-- --once]
 
-Starts the host beside a local platform and emulated providers, walks through what the host does, event by
-event, and then stays up, with a page to see it, try it and break it. Ctrl-C ends it.
+Starts the host beside a local platform and emulated providers, shows event by event what the host does, and
+keeps running with a page on which you can see it, try it and break it. Ctrl-C ends it.
 
-  --once   ends after the walk; the exit code is not 0 where a step failed
-  --help   prints this
+  --once   ends after the walk; the exit code is 1 if a step fails
+  --help   prints this text
 
-  PORT                          where the host listens (3009)
-  SANDBOX_PORT                  where the page is served (3010)
-  PLATFORM_WEBHOOK_SECRET       whsec_…: events are signed, and the host takes no others
-  MAILER_SHARED_API_TOKEN       uses the real mail provider; the walk writes to its black hole alone
+  PORT                          the port of the host (3009)
+  SANDBOX_PORT                  the port of the page (3010)
+  PLATFORM_WEBHOOK_SECRET       whsec_…: the host accepts only signed events
+  MAILER_SHARED_API_TOKEN       uses the real mail provider; the walk writes only to its black hole
   MAILER_SHARED_FROM_EMAIL      needed with the token: a sender that the provider has confirmed
-  IDP_SHARED_SECRET_KEY         uses a real application of the identity provider, and only reads there
+  IDP_SHARED_SECRET_KEY         uses a real application of the identity provider; the walk only reads
   IDP_SHARED_PUBLISHABLE_KEY    needed with the secret key: the other key of the same instance
-  IDP_PLATFORM_API_KEY          uses a real workspace of the identity provider, and creates nothing there
+  IDP_PLATFORM_API_KEY          uses a real workspace of the identity provider; the walk creates nothing
   SANDBOX_REAL_EFFECTS=1        creates users and an organization in the real application, and an application
-                                in the real workspace; all but the organization are deleted again
+                                in the real workspace; the walk deletes all but the organization
   NO_COLOR                      no colours
 `
 
 const PAGE_PORT = 3010
 
-/** Ended by SIGINT, as shells count it. */
+/** The exit code of shells after SIGINT. */
 const INTERRUPTED = 130
 
 process.exitCode = await main()
@@ -50,7 +50,7 @@ async function main(): Promise<number> {
   const end = new AbortController()
   let walking = true
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort())
-  // Who reads along may leave, for example `head`.
+  // The reader may close the pipe, for example `head`.
   process.stdout.on('error', () => process.exit(1))
   const code = await run({
     environment: process.env,
@@ -72,7 +72,7 @@ function readPort(given = ''): number | undefined {
 
 function readArguments(given: string[]): { once: boolean; help: boolean } | undefined {
   try {
-    // Some package managers pass the “--” on that separates a script's own arguments.
+    // Some package managers forward the “--” before a script’s own arguments.
     const args = given.filter((argument) => argument !== '--')
     const { values } = parseArgs({
       args,

@@ -6,20 +6,21 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { sign } from '@org/core'
-import { at } from './data.ts'
-import { bodyOf, parseSession, type Session, type SessionEvent } from './session.ts'
+import { deliveryHeaders } from './world/deliver.ts'
+import { at } from './world/json.ts'
+import { bodyOf, parseSession, type Session, type SessionEvent } from './world/session.ts'
+import { plural } from './world/text.ts'
 
 const usage = `Usage: pnpm replay <file> [--url http://localhost:3009] [--secret whsec_…] [--new-ids]
 
-Sends the events of a session, which the sandbox's page exports, to a host, one after another.
+Sends the events of a session to a host, one after another. The page of the sandbox exports sessions.
 
   --url      the host (http://localhost:3009)
-  --secret   signs each event anew; PLATFORM_WEBHOOK_SECRET where it is left out
-  --new-ids  gives each event a new id, so that nothing is answered from a record
-  --help     prints this
+  --secret   signs each event anew (PLATFORM_WEBHOOK_SECRET)
+  --new-ids  gives each event a new id, so that the host replays no recorded response
+  --help     prints this text
 
-The exit code is 1 where the file can't be read, or the host can't be reached.
+The exit code is 1 if the file can't be read or the host can't be reached.
 `
 
 process.exitCode = await main(process.argv.slice(2))
@@ -38,7 +39,7 @@ async function main(given: string[]): Promise<number> {
     })
     if (values.help) return print(usage)
     const [file, ...others] = positionals
-    if (file === undefined || others.length > 0) return complain('One file is needed. Try --help.')
+    if (file === undefined || others.length > 0) return complain('Name one file. Try --help.')
     if (!URL.canParse(values.url)) return complain(`--url: “${values.url}” is not a URL.`)
     const session = await readSession(file)
     const secret = values.secret ?? process.env.PLATFORM_WEBHOOK_SECRET?.trim().split(/\s+/)[0]
@@ -49,7 +50,7 @@ async function main(given: string[]): Promise<number> {
 }
 
 async function readSession(file: string): Promise<Session> {
-  // pnpm runs scripts in the root of the workspace, wherever it is called.
+  // pnpm runs scripts in the root of the workspace; INIT_CWD is the folder of the caller.
   const path = resolve(process.env.INIT_CWD ?? '.', file)
   const text = await readFile(path, 'utf8').catch(() => {
     throw new Error(`${path} can’t be read.`)
@@ -71,36 +72,31 @@ async function replay({ events }: Session, target: Target): Promise<number> {
   let different = 0
   for (const [index, event] of events.entries()) {
     const started = performance.now()
-    const answer = await send(event, target).catch(() => undefined)
-    if (!answer)
+    const response = await send(event, target).catch(() => undefined)
+    if (!response)
       return complain(`${target.url} can’t be reached; ${index} of ${events.length} events were sent.`)
     const milliseconds = Math.round(performance.now() - started)
     const before = event.answered?.status
-    const changed = before !== undefined && before !== answer.status
+    const changed = before !== undefined && before !== response.status
     if (changed) different += 1
     const name = [event.route, at(event.event, 'name'), at(event.event, 'functionCall', 'name')]
     const outcome = [
-      answer.status,
-      answer.code,
-      answer.replayed ? 'replayed' : '',
+      response.status,
+      response.code,
+      response.replayed ? 'replayed' : '',
       changed ? `was ${before}` : '',
     ]
     print(`${String(index + 1).padStart(5)}  ${words(name)} → ${words(outcome)} (${milliseconds} ms)\n`)
   }
   return print(
-    `${events.length} events sent to ${target.url}, ${different} answered with another status than before.\n`,
+    `${events.length} events sent to ${target.url}; the status of ${plural(different, 'response')} changed.\n`,
   )
 }
 
 async function send(event: SessionEvent, { url, secret, newIds }: Target) {
   const body = bodyOf(event)
   const id = newIds ? crypto.randomUUID() : event.deliveryId
-  const headers = new Headers({ 'content-type': 'application/json' })
-  if (id !== undefined) headers.set('webhook-id', id)
-  if (secret) {
-    const signed = await sign({ secret, id: id ?? crypto.randomUUID(), body })
-    for (const [name, value] of Object.entries(signed)) headers.set(name, value)
-  }
+  const headers = await deliveryHeaders({ id, body }, secret)
   const response = await fetch(`${url}/${event.route}/webhook`, {
     method: 'POST',
     headers,

@@ -1,43 +1,43 @@
 /**
- * A run of the sandbox: starts everything, goes through the walks, and stays up where it is asked to.
+ * A run of the sandbox: starts everything, runs the walks, and keeps the host running.
  *
  * @module
  */
+import { once as eventOf } from 'node:events'
 import { ConfigurationError } from '@org/server'
-import { at } from './data.ts'
-import { type Environment, SandboxError } from './environment.ts'
-import { printInvitation } from './invitation.ts'
 import { type Page, startPage } from './page/server.ts'
-import { createPrinter } from './print.ts'
-import type { Terminal } from './terminal.ts'
 import { walks as allWalks } from './walk/index.ts'
+import { createPrinter } from './walk/print.ts'
 import { runWalks } from './walk/run-walks.ts'
 import type { Walk } from './walk/step.ts'
-import { startWorld, type World } from './world.ts'
+import type { Terminal } from './walk/terminal.ts'
+import { at } from './world/json.ts'
+import { type Environment, SandboxError } from './world/listen.ts'
+import { startWorld, type World } from './world/world.ts'
 
 /** Options of {@link run}. */
 export interface RunOptions {
   environment: Environment
   terminal: Terminal
-  /** Ends after the walks. */
+  /** Ends the run after the walks. */
   once: boolean
   /** Ends the run. */
   signal: AbortSignal
   /**
    * The port of the page, 0 for a free one.
-   * @default there is no page
+   * @default no page
    */
   pagePort?: number | undefined
-  /** @default every walk there is */
+  /** @default all walks */
   walks?: readonly Walk[] | undefined
-  /** Is told when the walks are over, and the host stays up. */
-  onReady?: ((world: World, page: Page | undefined) => void) | undefined
+  /** Runs after the walks, if the host keeps running. */
+  onReady?: ((world: World) => void) | undefined
 }
 
 /**
  * Runs the sandbox.
  *
- * @returns the exit code: 0 where every step passed
+ * @returns the exit code: 0 if every step passed
  */
 export async function run(options: RunOptions): Promise<number> {
   const { environment, terminal, once, signal, walks = allWalks, pagePort, onReady } = options
@@ -52,15 +52,15 @@ export async function run(options: RunOptions): Promise<number> {
     printer.summary(summary)
     if (!once && !signal.aborted) {
       page?.ready()
-      printInvitation(terminal, world, page?.url)
+      printer.invitation(page?.url)
       world.onVisit((exchange) => {
-        const event = String(at(exchange.event, 'name') ?? 'unreadable')
-        const title = exchange.source === undefined ? 'a call from outside' : 'from the page'
-        printer.heading(exchange.route, event, title)
-        printer.exchange(exchange, walks.find(({ route }) => route === exchange.route)?.describeCall)
+        const event = String(at(exchange.request.body, 'name') ?? 'unreadable')
+        printer.heading(exchange.route, event, exchange.source ? 'from the page' : 'a call from outside')
+        printer.exchange(exchange)
       })
-      onReady?.(world, page)
-      await aborted(signal)
+      const aborted = eventOf(signal, 'abort')
+      onReady?.(world)
+      await aborted
     }
     return summary.failed > 0 ? 1 : 0
   } catch (error) {
@@ -71,11 +71,4 @@ export async function run(options: RunOptions): Promise<number> {
     await page?.close()
     await world?.close()
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { serve } from '@org/core/testing'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { serveForTest } from './fixtures.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -24,20 +24,20 @@ async function finish(child: ReturnType<typeof start>) {
 }
 
 describe('the command', () => {
-  it('explains itself', async () => {
+  it('prints its usage', async () => {
     const { output, code } = await finish(start(['--help']))
     expect(output).toMatch(/^Usage: npm start/)
     expect(code).toBe(0)
   })
 
-  it('refuses an option that it does not have', async () => {
+  it('refuses an unknown option', async () => {
     const { output, errors, code } = await finish(start(['--twice']))
     expect(errors).toBe("Unknown option '--twice'. Try --help.\n")
     expect(output).toBe('')
     expect(code).toBe(1)
   })
 
-  it('ends after the walk with --once, without colours where nobody sees them', async () => {
+  it('ends after the walk with --once, without colours if the output is no terminal', async () => {
     const { output, errors, code } = await finish(start(['--', '--once']))
     expect(output).toMatch(/\d+ steps passed, 0 failed/)
     expect(output).not.toContain('\u001b')
@@ -46,7 +46,7 @@ describe('the command', () => {
     expect(code).toBe(0)
   })
 
-  it('stays up without --once, with a page, until Ctrl-C', async () => {
+  it('keeps running without --once, with a page, until Ctrl-C', async () => {
     const child = start()
     let printed = ''
     let title: Promise<string> = Promise.resolve('')
@@ -64,15 +64,14 @@ describe('the command', () => {
     expect(await title).toContain('<h1>See it, try it, break it</h1>')
   })
 
-  it('says which variable is no port', async () => {
+  it('names the variable with an invalid port', async () => {
     const { errors, code } = await finish(start([], { SANDBOX_PORT: 'three' }))
     expect(errors).toBe('SANDBOX_PORT: expected a port from 0 to 65535.\n')
     expect(code).toBe(1)
   })
 
-  it('explains a port of the page that is taken, in one line', async () => {
-    const other = await serve(async () => new Response())
-    onTestFinished(other.close)
+  it('explains in one line that the port of the page is taken', async () => {
+    const other = await serveForTest(async () => new Response())
     const { output, errors, code } = await finish(start([], { SANDBOX_PORT: String(other.port) }))
     expect(errors).toMatch(
       new RegExp(

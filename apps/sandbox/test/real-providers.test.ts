@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { walks } from '../src/walk/index.ts'
-import { quickWalks, realIdentity, realMail, runSandbox } from './arrangement.ts'
+import { quickWalks, realIdentity, realMail, runSandbox } from './fixtures.ts'
 
 const walksOf = (...routes: string[]) => walks.filter(({ route }) => routes.includes(route))
 const stepsOf = (...routes: string[]) => walksOf(...routes).flatMap((walk) => walk.steps)
 
 describe('with the real mail provider', () => {
-  it('writes to the black hole alone, a handful of messages, and shows what it skips', async () => {
+  it('writes a few messages to the black hole only, and shows the skipped steps', async () => {
     const { provider, environment } = await realMail()
     const { code, output } = await runSandbox({ environment, walks: walksOf('mailer') })
     expect(output).toContain(`${stepsOf('mailer').length - 3} steps passed, 0 failed, 3 skipped`)
@@ -24,7 +24,7 @@ describe('with the real mail provider', () => {
     const { code, output, errors } = await runSandbox({
       environment: { ...environment, MAILER_SHARED_FROM_EMAIL: '' },
     })
-    expect(errors).toContain('it also needs MAILER_SHARED_FROM_EMAIL')
+    expect(errors).toContain('also needs MAILER_SHARED_FROM_EMAIL')
     expect(output).toBe('')
     expect(provider.calls).toEqual([])
     expect(code).toBe(1)
@@ -32,7 +32,7 @@ describe('with the real mail provider', () => {
 })
 
 describe('with the real identity provider', () => {
-  it('only reads there, and shows what it skips', async () => {
+  it('only reads there, and shows the skipped steps', async () => {
     const { provider, instance, application, workspace } = await realIdentity()
     instance.createUsers(3)
     const { code, output } = await runSandbox({
@@ -41,8 +41,6 @@ describe('with the real identity provider', () => {
     })
     expect(new Set(provider.calls.map(({ method }) => method))).toEqual(new Set(['GET']))
     expect(new Set(provider.calls.map(({ instanceId }) => instanceId))).toEqual(new Set([instance.id]))
-    // The challenge, the two deployments, health, the count, the metrics, two downloads, the end; and of
-    // provisioning, the challenge and what is refused before anybody is asked.
     expect(output).toContain('11 steps passed, 0 failed')
     expect(output.match(/skipped: It would change the real application/g)).toHaveLength(6)
     expect(output.match(/skipped: It needs an application in the real workspace/g)).toHaveLength(9)
@@ -50,7 +48,7 @@ describe('with the real identity provider', () => {
     expect(code).toBe(0)
   })
 
-  it('creates where it is told to, and deletes users and the application again', async () => {
+  it('creates users and an application on demand, and deletes them again', async () => {
     const { provider, instance, application, workspace } = await realIdentity()
     const { code, output } = await runSandbox({
       environment: { ...application, ...workspace, SANDBOX_REAL_EFFECTS: '1' },
@@ -62,12 +60,11 @@ describe('with the real identity provider', () => {
     expect(instance.users.size).toBe(0)
     expect(instance.organizations.size).toBe(1)
     expect(provider.applications.size).toBe(0)
-    // The provider sends no mail to such an address.
     expect(output).toMatch(/emailAddress: "ada-[\w-]+\+clerk_test@example\.com"/)
     expect(code).toBe(0)
   })
 
-  it('creates nothing for another value than 1', async () => {
+  it('creates nothing if SANDBOX_REAL_EFFECTS is not 1', async () => {
     const { provider, application, workspace } = await realIdentity()
     await runSandbox({
       environment: { ...application, ...workspace, SANDBOX_REAL_EFFECTS: 'no' },
@@ -76,7 +73,7 @@ describe('with the real identity provider', () => {
     expect(provider.calls.filter(({ method }) => method !== 'GET')).toEqual([])
   })
 
-  it('still provisions in an emulated workspace where the application alone is real', async () => {
+  it('still provisions in an emulated workspace if only the application is real', async () => {
     const { provider, application } = await realIdentity()
     const { code, output } = await runSandbox({ environment: application, walks: walksOf('idp-server') })
     expect(output).toContain('9 steps passed, 0 failed, 3 skipped')
@@ -85,7 +82,7 @@ describe('with the real identity provider', () => {
     expect(code).toBe(0)
   })
 
-  it('still has users in an emulated application where the workspace alone is real', async () => {
+  it('still creates users in an emulated application if only the workspace is real', async () => {
     const { provider, workspace } = await realIdentity()
     const idpWalks = quickWalks.filter(({ route }) => route === 'idp')
     const { code, output } = await runSandbox({ environment: workspace, walks: idpWalks })
@@ -98,16 +95,16 @@ describe('with the real identity provider', () => {
   it.each([
     ['IDP_SHARED_PUBLISHABLE_KEY', 'IDP_SHARED_SECRET_KEY'],
     ['IDP_SHARED_SECRET_KEY', 'IDP_SHARED_PUBLISHABLE_KEY'],
-  ])('asks for the other key before anything starts, where there is %s alone', async (given, missing) => {
+  ])('asks for the other key before anything starts, if there is only %s', async (given, missing) => {
     const { application } = await realIdentity()
     const { code, output, errors } = await runSandbox({ environment: { ...application, [missing]: ' ' } })
     expect(errors).toContain(`${given} is set`)
-    expect(errors).toContain(`it also needs ${missing}`)
+    expect(errors).toContain(`also needs ${missing}`)
     expect(output).toBe('')
     expect(code).toBe(1)
   })
 
-  it('keeps its keys off the screen', async () => {
+  it('prints no keys', async () => {
     const { application, workspace, secrets } = await realIdentity()
     const { output } = await runSandbox({
       environment: { ...application, ...workspace, SANDBOX_REAL_EFFECTS: '1' },

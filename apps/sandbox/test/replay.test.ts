@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { parseSession, SESSION_FORMAT } from '../src/session.ts'
-import { startWorld } from '../src/world.ts'
+import { parseSession, SESSION_FORMAT } from '../src/world/session.ts'
+import { startWorld } from '../src/world/world.ts'
+import { webhookSecret as secret } from './fixtures.ts'
 
 const program = fileURLToPath(new URL('../src/replay.ts', import.meta.url))
-const secret = `whsec_${btoa('a secret of the platform')}`
 
 /** `pnpm replay`, with a file of this content. */
 async function replay(content: unknown, ...given: string[]) {
@@ -49,7 +49,7 @@ const session = {
 }
 
 describe('a replay', () => {
-  it('sends every event in its order, signed anew, and says what is different', async () => {
+  it('sends every event in its order, signed anew, and reports each changed status', async () => {
     const { url, mail: provider } = await host({ PLATFORM_WEBHOOK_SECRET: secret })
     const { output, errors, code } = await replay(session, '--url', `${url}/`, '--secret', secret)
     expect(errors).toBe('')
@@ -57,26 +57,26 @@ describe('a replay', () => {
       '    1  mailer FUNCTION_CALL sendEmail → 200 (n ms)',
       '    2  mailer FUNCTION_CALL sendEmail → 200 replayed (n ms)',
       '    3  mailer → 400 invalid_json was 200 (n ms)',
-      `3 events sent to ${url}, 1 answered with another status than before.`,
+      `3 events sent to ${url}; the status of 1 response changed.`,
       '',
     ])
     expect(provider.emulator?.messages).toHaveLength(1)
     expect(code).toBe(0)
   })
 
-  it('does everything once more with new ids', async () => {
+  it('repeats every effect with new ids', async () => {
     const { url, mail: provider } = await host()
     await replay(session, '--url', url, '--new-ids')
     expect(provider.emulator?.messages).toHaveLength(2)
   })
 
-  it('is refused by a host with another secret', async () => {
+  it('reports that a host with another secret refuses the events', async () => {
     const { url } = await host({ PLATFORM_WEBHOOK_SECRET: secret })
     const { output } = await replay(session, '--url', url, '--secret', `whsec_${btoa('another secret')}`)
     expect(output.match(/401 invalid_signature/g)).toHaveLength(3)
   })
 
-  it('stops where the host can’t be reached, and says how far it came', async () => {
+  it('stops if the host can’t be reached, and says how many events it sent', async () => {
     const { output, errors, code } = await replay(session, '--url', 'http://127.0.0.1:9')
     expect(errors).toBe('http://127.0.0.1:9 can’t be reached; 0 of 3 events were sent.\n')
     expect(output).toBe('')
@@ -85,7 +85,7 @@ describe('a replay', () => {
 
   it.each([
     ['not JSON', '{', 'it is not JSON'],
-    ['other JSON', { events: [] }, 'it is no session'],
+    ['other JSON', { events: [] }, 'it is not a session'],
     ['an event without a route', { ...session, events: [{ event: {} }] }, 'events[0] has no route'],
     [
       'a route that leads elsewhere',
@@ -103,7 +103,7 @@ describe('a replay', () => {
     )
   })
 
-  it('says what is wrong with a file, and with what it was given', async () => {
+  it('explains an invalid file and an invalid option', async () => {
     const { errors, code } = await replay('{')
     expect(errors).toMatch(/session\.json can’t be replayed: it is not JSON\.\n$/)
     expect(code).toBe(1)

@@ -1,11 +1,12 @@
 /**
- * The page's routes. Views are whole pages, also where a script asks for a part of one: it takes what is marked
- * `data-live`, and there is one way to draw everything.
+ * The routes of the page. Every view is a whole page; `static/live.js` replaces the parts marked `data-live`, so
+ * that there is only one way to draw.
  *
  * @module
  */
+import { readdirSync, readFileSync } from 'node:fs'
 import { Hono } from 'hono'
-import { toSession } from '../session.ts'
+import { toSession } from '../world/session.ts'
 import { createActions } from './actions.ts'
 import type { PageContext } from './context.ts'
 import { deploymentsView } from './deployments-view.ts'
@@ -14,18 +15,16 @@ import { faultsView } from './faults-view.ts'
 import { filesView, savedFile } from './files-view.ts'
 import { functionsView } from './functions-view.ts'
 import { guard, MAIL_POLICY } from './guard.ts'
-import { layout, type View } from './layout.ts'
+import type { Query, View } from './html.ts'
+import { layout } from './layout.ts'
 import { mailboxView, mailDocument } from './mailbox-view.ts'
 import { metricsView } from './metrics-view.ts'
 import { peopleView } from './people-view.ts'
 import { startView } from './start-view.ts'
-import { staticFile } from './static-files.ts'
 import type { Stream } from './stream.ts'
 import { readFilter, timelineBlock, timelineIndex, timelineView } from './timeline-view.ts'
 
-type Draw = (context: PageContext, query: Readonly<Record<string, string>>) => View
-
-const views: Readonly<Record<string, Draw>> = {
+const views: Readonly<Record<string, (context: PageContext, query: Query) => View>> = {
   '/': startView,
   '/deployments': deploymentsView,
   '/functions': functionsView,
@@ -37,7 +36,15 @@ const views: Readonly<Record<string, Draw>> = {
   '/faults': faultsView,
 }
 
-/** Puts the page together. */
+const folder = new URL('static/', import.meta.url)
+const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]))
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+/** Makes the routes of the page. */
 export function createPageApp(context: PageContext, stream: Stream): Hono {
   const { timeline, world } = context
   const app = new Hono()
@@ -46,7 +53,12 @@ export function createPageApp(context: PageContext, stream: Stream): Hono {
     app.get(path, (request) => request.html(layout(context, path, draw(context, request.req.query()))))
   }
 
-  app.get('/static/:name', (request) => staticFile(request.req.param('name')) ?? request.notFound())
+  app.get('/static/:name', (request) => {
+    const name = request.req.param('name')
+    const content = files.get(name)
+    const type = types[name.split('.').at(-1) ?? '']
+    return content && type ? request.body(content, 200, { 'content-type': type }) : request.notFound()
+  })
   app.get('/events', (request) => stream.open(request.req.raw.signal))
 
   app.get('/timeline/index', (request) =>
@@ -58,15 +70,12 @@ export function createPageApp(context: PageContext, stream: Stream): Hono {
   app.get('/timeline/event/:number', (request) => {
     const entry = timeline.get(Number(request.req.param('number')))
     if (!entry) return request.html('<p class="hint">This event is no longer kept.</p>', 404)
-    const call = request.req.query('call')
-    return request.html(exchangeDetail(context, entry, call === undefined ? undefined : Number(call)))
+    return request.html(exchangeDetail(context, entry, Number(request.req.query('call') ?? Number.NaN)))
   })
   app.get('/timeline/session.json', (request) => {
-    const entries = timeline
-      .list({ ...readFilter({}), walk: request.req.query('walk') !== undefined })
-      .reverse()
-    const clean = request.req.query('secrets') === undefined
-    const session = toSession(entries, clean ? context.mask : undefined)
+    const { walk, secrets } = request.req.query()
+    const entries = timeline.list(readFilter({ walk: walk === undefined ? '' : '1' })).reverse()
+    const session = toSession(entries, secrets === undefined ? context.mask : undefined)
     return request.body(JSON.stringify(session, null, 2), 200, {
       'content-type': 'application/json',
       'content-disposition': 'attachment; filename="session.json"',
@@ -76,10 +85,8 @@ export function createPageApp(context: PageContext, stream: Stream): Hono {
   app.get('/mail/:id/html', (request) => {
     const mail = world.mail.emulator?.messages.find(({ messageId }) => messageId === request.req.param('id'))
     if (!mail) return request.notFound()
-    return request.body(mailDocument(mail), 200, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': MAIL_POLICY,
-    })
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': MAIL_POLICY }
+    return request.body(mailDocument(mail), 200, headers)
   })
   app.get('/files/:deployment/:download/:index', (request) => {
     const { deployment, download, index } = request.req.param()
@@ -87,6 +94,6 @@ export function createPageApp(context: PageContext, stream: Stream): Hono {
   })
 
   app.route('/actions', createActions(context, stream))
-  app.notFound((request) => request.text('There is nothing here.', 404))
+  app.notFound((request) => request.text('There is no such page.', 404))
   return app
 }

@@ -1,25 +1,45 @@
 /**
- * Deployments: creating one by a form from the manifest, and everything that is known of each.
+ * Deployments: a form from the manifest, and the state of each deployment.
  *
  * @module
  */
 import type { Manifest } from '@org/core/internal'
 import type { EmulatedDeployment } from '@org/core/testing'
 import { html } from 'hono/html'
+import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { actionButton, clock, count, empty, type Html, status, toneOf } from './html.ts'
-import type { View } from './layout.ts'
-import { schemaFields } from './schema-form.ts'
+import {
+  actionButton,
+  clock,
+  empty,
+  type Html,
+  type Query,
+  status,
+  type Tone,
+  terms,
+  type View,
+} from './html.ts'
+import { schemaFields, sendForm } from './schema-form.ts'
+
+type Deployment = ReturnType<PageContext['deployments']>[number]
 
 const LAST_LOGS = 5
+const MOST_LOGS = 50
+const tones: Readonly<Record<string, Tone>> = {
+  deploying: 'busy',
+  running: 'ok',
+  unhealthy: 'warn',
+  failed: 'bad',
+  stopped: 'idle',
+}
 
 /** The view. */
-export function deploymentsView(context: PageContext, query: Readonly<Record<string, string>>): View {
+export function deploymentsView(context: PageContext, query: Query): View {
   const deployable = context.manifests.filter(({ events }) => events.includes('DEPLOYMENT_CREATED'))
   const chosen = deployable.find(({ name }) => name === query.new) ?? deployable.at(-1)
   return {
     title: 'Deployments',
-    lead: 'What the platform would show of each: status, outputs, inputs and log.',
+    lead: 'The status, the outputs, the inputs and the log of each deployment.',
     body: html`<div class="columns form-left">
       <section class="card" aria-label="New deployment">
         <h2>New deployment</h2>
@@ -35,113 +55,82 @@ export function deploymentsView(context: PageContext, query: Readonly<Record<str
 }
 
 function newDeployment(context: PageContext, { name, description, inputs }: Manifest): Html {
+  const values = name === 'idp-server' ? { applicationName: 'Sandbox shop' } : {}
   return html`<p class="hint">${description}</p>
-    <form data-send="deploy" data-target="#deploy-result" data-faults="deployment.inputs" novalidate>
-      <input type="hidden" data-extra="route" value="${name}">
-      <div class="field"><label for="deployment-id">Deployment id</label>
-        <input type="text" id="deployment-id" data-extra="deployment" value="${freeId(context, name)}" autocomplete="off" spellcheck="false"></div>
-      <div class="fields">${schemaFields(inputs, { prefix: 'input', values: name === 'idp-server' ? { applicationName: 'Sandbox shop' } : {} })}</div>
-      <p class="fault form-fault" role="alert" hidden></p>
-      <button class="button primary">Deploy ${name}</button>
-    </form>
+    ${sendForm(
+      { action: 'deploy', target: '#deploy-result', path: 'deployment.inputs', button: `Deploy ${name}` },
+      { route: name },
+      html`<div class="field"><label for="deployment-id">Deployment id</label>
+        <input type="text" id="deployment-id" data-extra="deployment" value="${context.freeId(name)}" autocomplete="off" spellcheck="false"></div>
+      <div class="fields">${schemaFields(inputs, { prefix: 'input', values })}</div>`,
+    )}
     <div id="deploy-result" class="result" aria-live="polite"></div>`
 }
 
-/** An id that no deployment has yet. */
-export function freeId({ world }: PageContext, route: string): string {
-  for (let number = 1; ; number += 1) {
-    const id = `dep_${route.replaceAll('-', '_')}_${number}`
-    if (!world.platform.deployments.has(id)) return id
-  }
-}
-
 function deploymentList(context: PageContext): Html {
-  const all = [...context.world.platform.deployments.values()].reverse()
+  const all = context.deployments()
   if (all.length === 0) {
-    return empty(
-      'No deployment yet',
-      'Deploy the mailer as it stands: it uses the shared mail server, and needs nothing filled in.',
-    )
+    return empty('No deployment yet', 'Deploy the mailer: it uses the shared mail server and needs no input.')
   }
   const stopped = all.filter((deployment) => deployment.status === 'stopped')
   const others = all.filter((deployment) => deployment.status !== 'stopped')
-  return html`${others.map((deployment) => deploymentCard(context, deployment))}
-    ${stopped.length > 0 ? html`<details class="more" id="stopped"><summary>${count(stopped.length, 'stopped deployment')}</summary>${stopped.map((deployment) => deploymentCard(context, deployment))}</details>` : ''}`
+  const card = (deployment: Deployment) => deploymentCard(context, deployment)
+  return html`${others.map(card)}
+    ${stopped.length > 0 ? html`<details class="more" id="stopped"><summary>${plural(stopped.length, 'stopped deployment')}</summary>${stopped.map(card)}</details>` : ''}`
 }
 
-function deploymentCard(context: PageContext, deployment: EmulatedDeployment): Html {
-  const { id, status: state, statusHistory, outputs, inputs } = deployment
-  const route = context.world.deploymentRoutes.get(id) ?? ''
-  const manifest = context.manifests.find(({ name }) => name === route)
+function deploymentCard(context: PageContext, deployment: Deployment): Html {
+  const { id, route, status: state, statusHistory, inputs, logs } = deployment
   const message = statusHistory.at(-1)?.message
-  const ask = (label: string, event: string, look = 'secondary') =>
-    actionButton(
-      label,
-      'deployment-event',
-      { route, deployment: id, event },
-      { look, target: `#result-${id}` },
-    )
+  const tone = tones[state] ?? 'idle'
   return html`<article class="card deployment" data-deployment="${id}" aria-label="Deployment ${id}">
-    <header class="card-title"><h2><code>${id}</code></h2> ${status(toneOf(state), state)} <span class="muted">${route}</span></header>
-    ${message ? html`<p class="notice ${toneOf(state)}">${context.mask({ message }).message}</p>` : ''}
-    <div class="row">
-      ${state === 'stopped' ? '' : ask('Check health', 'HEALTH_CHECK')}
-      ${state === 'stopped' ? '' : ask('Read metrics', 'METRIC_UPDATE')}
-      ${state === 'stopped' ? '' : html`<a class="button secondary" href="/functions?route=${route}&deployment=${id}">Call a function</a>`}
-      ${state === 'stopped' ? '' : ask('Deploy again', 'DEPLOYMENT_CREATED')}
-      ${state === 'stopped' ? '' : ask('Delete', 'DEPLOYMENT_DELETED', 'danger')}
-      ${(state === 'stopped' ? [] : (manifest?.downloads ?? [])).map((file) =>
-        actionButton(
-          `Generate ${file}`,
-          'deployment-event',
-          { route, deployment: id, event: 'DOWNLOAD_STARTED', file },
-          { target: `#result-${id}` },
-        ),
-      )}
-    </div>
+    <header class="card-title"><h2><code>${id}</code></h2> ${status(tone, state)} <span class="muted">${route}</span></header>
+    ${message ? html`<p class="notice ${tone}">${context.mask({ message }).message}</p>` : ''}
+    <div class="row">${state === 'stopped' ? '' : buttons(context, deployment)}</div>
     <div class="result" id="result-${id}" data-keep aria-live="polite"></div>
-    ${valueTable('Outputs', outputRows(deployment), Object.keys(outputs).length === 0 ? 'Nothing was published.' : '')}
-    ${valueTable('Inputs', inputRows(context, inputs), Object.keys(inputs).length === 0 ? 'None: the defaults apply.' : '')}
-    ${logOf(context, deployment)}
+    ${values('Outputs', outputs(deployment), 'The host published no outputs.')}
+    ${values('Inputs', Object.entries(context.mask(inputs)).map(toTerm), 'None: the defaults apply.')}
+    ${logs.length > 0 ? logOf(id, context.mask(logs.slice(-MOST_LOGS)).reverse()) : ''}
   </article>`
 }
 
-function valueTable(title: string, rows: readonly Html[], note: string): Html {
-  return html`<h3>${title}</h3>${note ? html`<p class="hint">${note}</p>` : html`<dl class="values">${rows}</dl>`}`
+function buttons({ manifests }: PageContext, { id, route }: Deployment): Html {
+  const ask = (label: string, event: string, look = 'secondary', file?: string) => {
+    const body = { route, deployment: id, event, file }
+    return actionButton(label, 'deployment-event', body, { look, target: `#result-${id}` })
+  }
+  const files = manifests.find(({ name }) => name === route)?.downloads ?? []
+  return html`${ask('Check health', 'HEALTH_CHECK')} ${ask('Read metrics', 'METRIC_UPDATE')}
+    <a class="button secondary" href="/functions?route=${route}&deployment=${id}">Call a function</a>
+    ${ask('Deploy again', 'DEPLOYMENT_CREATED')} ${ask('Delete', 'DEPLOYMENT_DELETED', 'danger')}
+    ${files.map((file) => ask(`Generate ${file}`, 'DOWNLOAD_STARTED', 'secondary', file))}`
 }
 
-/** The names of the outputs that are secret. */
-export function maskedOutputs({ outputs, sensitive }: EmulatedDeployment): string[] {
-  return sensitive.filter((name) => Object.hasOwn(outputs, name))
+function values(title: string, entries: readonly (readonly [unknown, unknown])[], none: string): Html {
+  return html`<h3>${title}</h3>${entries.length === 0 ? html`<p class="hint">${none}</p>` : terms('values', entries)}`
 }
 
-function outputRows(deployment: EmulatedDeployment): Html[] {
-  const secret = maskedOutputs(deployment)
-  return Object.entries(deployment.outputs).map(([name, value]) => {
-    const body = { deployment: deployment.id, output: name }
-    if (!secret.includes(name))
-      return html`<dt>${name}</dt><dd><code class="value">${textOf(value)}</code></dd>`
-    return html`<dt>${name} <span class="tag">secret</span></dt><dd><code class="value" id="value-${deployment.id}-${name}">••••••••••••</code>
-      ${actionButton('Reveal', 'reveal', body, { look: 'quiet', target: `#value-${deployment.id}-${name}` })}
-      ${actionButton('Copy', 'reveal', body, { look: 'quiet', target: 'clipboard' })}</dd>`
+function toTerm([name, value]: readonly [string, unknown]): [unknown, Html] {
+  return [name, html`<code class="value">${typeof value === 'string' ? value : JSON.stringify(value)}</code>`]
+}
+
+function outputs({ id, outputs, sensitive }: Deployment): (readonly [unknown, unknown])[] {
+  return Object.entries(outputs).map(([name, value]) => {
+    if (!sensitive.includes(name)) return toTerm([name, value])
+    const button = (label: string, target: string) =>
+      actionButton(label, 'reveal', { deployment: id, output: name }, { look: 'quiet', target })
+    return [
+      html`${name} <span class="tag">secret</span>`,
+      html`<code class="value" id="value-${id}-${name}">••••••••••••</code>
+        ${button('Reveal', `#value-${id}-${name}`)} ${button('Copy', 'clipboard')}`,
+    ]
   })
 }
 
-function inputRows(context: PageContext, inputs: Readonly<Record<string, unknown>>): Html[] {
-  return Object.entries(context.mask(inputs)).map(
-    ([name, value]) => html`<dt>${name}</dt><dd><code class="value">${textOf(value)}</code></dd>`,
-  )
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function logOf(context: PageContext, { id, logs }: EmulatedDeployment): Html {
-  if (logs.length === 0) return html``
+function logOf(id: string, lines: EmulatedDeployment['logs']): Html {
   const line = ({ level, message, timestamp }: EmulatedDeployment['logs'][number]) =>
     html`<li>${clock(timestamp)} ${level === 'info' ? '' : status(level === 'error' ? 'bad' : 'warn', level)} ${message}</li>`
-  const lines = context.mask(logs.slice(-50)).reverse()
+  const older = lines.slice(LAST_LOGS)
   return html`<h3>Log</h3><ul class="log">${lines.slice(0, LAST_LOGS).map(line)}</ul>
-    ${lines.length > LAST_LOGS ? html`<details class="more" id="log-${id}"><summary>${lines.length - LAST_LOGS} older lines</summary><ul class="log">${lines.slice(LAST_LOGS).map(line)}</ul></details>` : ''}`
+    ${older.length > 0 ? html`<details class="more" id="log-${id}"><summary>${plural(older.length, 'older line')}</summary><ul class="log">${older.map(line)}</ul></details>` : ''}`
 }

@@ -1,53 +1,50 @@
 /**
- * Functions: a form for each, from its JSON Schema, and beside it what came of the call.
+ * Functions: a form for each, from its JSON Schema, and the result of the call.
  *
  * @module
  */
+import type { IdpInstance } from '@org/idp/testing'
 import { html } from 'hono/html'
 import type { PageContext } from './context.ts'
-import { exampleOf } from './examples.ts'
-import { empty, type Html } from './html.ts'
-import type { View } from './layout.ts'
-import { schemaFields } from './schema-form.ts'
+import { empty, type Html, type Query, type View } from './html.ts'
+import { schemaFields, sendForm } from './schema-form.ts'
 
 /** The view. */
-export function functionsView(context: PageContext, query: Readonly<Record<string, string>>): View {
-  const { world, manifests } = context
-  const callable = manifests.filter(({ functions }) => Object.keys(functions).length > 0)
+export function functionsView(context: PageContext, query: Query): View {
+  const callable = context.manifests.filter(({ functions }) => Object.keys(functions).length > 0)
   const manifest = callable.find(({ name }) => name === query.route) ?? callable.at(-1)
   const names = Object.keys(manifest?.functions ?? {})
   const name = names.find((known) => known === query.function) ?? names[0] ?? ''
   const definition = manifest?.functions[name]
-  const deployments = [...world.platform.deployments.values()]
-    .filter(({ id, status }) => world.deploymentRoutes.get(id) === manifest?.name && status !== 'stopped')
-    .map(({ id }) => id)
-    .reverse()
-  const deployment = deployments.find((id) => id === query.deployment) ?? deployments[0] ?? ''
-  const link = (route: string, called?: string) =>
-    `/functions?${new URLSearchParams({ route, ...(called ? { function: called, deployment } : {}) })}`
   if (!manifest || !definition)
     return { title: 'Functions', body: empty('There are no functions', 'No integration has any.') }
+  const deployments = context
+    .deployments()
+    .filter(({ route, status }) => route === manifest.name && status !== 'stopped')
+    .map(({ id }) => id)
+  const deployment = deployments.find((id) => id === query.deployment) ?? deployments[0] ?? ''
+  const values = exampleOf(context, manifest.name, name, deployment)
+  const current = (yes: boolean, value: string) => (yes ? html`aria-current="${value}"` : '')
   return {
     title: 'Functions',
-    lead: 'What other services call through FUNCTION_CALL.',
+    lead: 'Other services call these functions through FUNCTION_CALL.',
     body: html`<div class="columns functions">
       <nav class="picker" aria-label="Functions">
-        <div class="tabs">${callable.map((one) => html`<a href="${link(one.name)}" ${one === manifest ? html`aria-current="true"` : ''}>${one.name}</a>`)}</div>
-        <ul>${names.map((one) => html`<li><a href="${link(manifest.name, one)}" ${one === name ? html`aria-current="page"` : ''}>${one}</a></li>`)}</ul>
+        <div class="tabs">${callable.map((one) => html`<a href="/functions?route=${one.name}" ${current(one === manifest, 'true')}>${one.name}</a>`)}</div>
+        <ul>${names.map((one) => html`<li><a href="/functions?route=${manifest.name}&function=${one}&deployment=${deployment}" ${current(one === name, 'page')}>${one}</a></li>`)}</ul>
       </nav>
       <section class="card" aria-label="Call">
         <h2><code>${name}</code></h2>
-        <p class="hint">${definition.description} ${definition.effect ? 'It changes something: it happens once for each delivery id.' : 'It only reads.'}</p>
-        <form data-send="call" data-target="#call-result" data-faults="functionCall.arguments" novalidate>
-          <input type="hidden" data-extra="route" value="${manifest.name}"><input type="hidden" data-extra="function" value="${name}">
-          ${deploymentField(deployments, deployment, manifest.name)}
-          <div class="fields">${schemaFields(definition.arguments, { prefix: 'argument', values: exampleOf(context, manifest.name, name, deployment) })}</div>
-          <p class="fault form-fault" role="alert" hidden></p>
-          <button class="button primary">Call ${name}</button>
-        </form>
+        <p class="hint">${definition.description} ${definition.effect ? 'It has an effect, once for each delivery id.' : 'It only reads.'}</p>
+        ${sendForm(
+          { action: 'call', target: '#call-result', path: 'functionCall.arguments', button: `Call ${name}` },
+          { route: manifest.name, function: name },
+          html`${deploymentField(deployments, deployment, manifest.name)}
+          <div class="fields">${schemaFields(definition.arguments, { prefix: 'argument', values })}</div>`,
+        )}
       </section>
       <section class="card" aria-label="Result"><h2>Result</h2>
-        <div id="call-result" class="result" aria-live="polite">${empty('Nothing was called yet', 'The answer shows up here, with the calls to the provider that it took.')}</div></section>
+        <div id="call-result" class="result" aria-live="polite">${empty('No call yet', 'The response shows up here, with the calls to the provider.')}</div></section>
     </div>`,
   }
 }
@@ -62,4 +59,49 @@ function deploymentField(deployments: readonly string[], chosen: string, route: 
         ? html`<p class="hint">It needs a deployment: <a href="/deployments?new=${route}">create one</a>.</p>`
         : ''
     }</div>`
+}
+
+/** A first mail. */
+export function exampleMail({ world }: PageContext): Record<string, string> {
+  return {
+    to: world.mail.to,
+    subject: 'Your order is on its way',
+    htmlBody: '<h1>Hello Ada,</h1>\n<p>your order left the house today.</p>',
+  }
+}
+
+/** Arguments that work, so that one click is enough. */
+function exampleOf(
+  context: PageContext,
+  route: string,
+  name: string,
+  deployment: string,
+): Record<string, unknown> {
+  const users = [...(instanceOf(context, route, deployment)?.users.keys() ?? [])]
+  const newest = users.length > 0 ? { userId: users.at(-1) } : {}
+  const examples: Record<string, Record<string, unknown>> = {
+    sendEmail: exampleMail(context),
+    sendEmails: {
+      to: [context.world.mail.to, 'grace@example.com'],
+      subject: 'News from the shop',
+      textBody: 'There is something new.',
+    },
+    createUser: {
+      emailAddress: `ada${users.length === 0 ? '' : `-${users.length + 1}`}@example.com`,
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+    },
+    getUser: newest,
+    updateUser: { ...newest, firstName: 'Augusta' },
+    deleteUser: newest,
+    createOrganization: { name: 'Analytical Engines' },
+  }
+  return examples[name] ?? {}
+}
+
+/** The emulated instance of a deployment. */
+function instanceOf({ world }: PageContext, route: string, deployment: string): IdpInstance | undefined {
+  if (route === 'idp') return world.idp.emulator?.instance
+  const secretKey = String(world.platform.deployments.get(deployment)?.outputs.secretKey)
+  return world.idpServer.emulator?.backend.findInstance(secretKey)
 }

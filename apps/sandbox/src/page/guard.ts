@@ -1,6 +1,5 @@
 /**
- * Keeps the page to the person who sits at this machine. It can do things, so another site in the same browser
- * must not be able to ask it to, or to read what it knows.
+ * Protects the page: other sites in the same browser must neither use its actions nor read its data.
  *
  * @module
  */
@@ -27,7 +26,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Turns away what does not come from the page itself, and gives every answer its headers. */
+/** Refuses requests of other sites, and adds the security headers to every response. */
 export const guard: MiddlewareHandler = async (context, next) => {
   const refusal = refuse(context.req.raw)
   if (refusal) return context.text(refusal, 403, HEADERS)
@@ -38,12 +37,12 @@ export const guard: MiddlewareHandler = async (context, next) => {
   return undefined
 }
 
-/** @returns why a request is turned away; `undefined` where it is not */
+/** @returns why a request is refused; `undefined` if it is not */
 function refuse({ method, url, headers }: Request): string | undefined {
   const { host, hostname } = new URL(url)
-  // A name that somebody else's DNS leads to this machine.
+  // DNS rebinding: a stranger’s name that leads to this machine.
   if (!['localhost', '127.0.0.1', '[::1]'].includes(hostname)) {
-    return `The page answers at localhost, and not as ${host}.`
+    return `The page is at localhost, not at ${host}.`
   }
   const site = headers.get('sec-fetch-site')
   if (method === 'GET' || method === 'HEAD') {
@@ -54,11 +53,11 @@ function refuse({ method, url, headers }: Request): string | undefined {
       : 'The page is not open to other sites.'
   }
   if (headers.get('origin') !== `http://${host}` || (site !== null && site !== 'same-origin')) {
-    return 'Only the page itself may do this.'
+    return 'Only the page itself may use its actions.'
   }
-  return headers.get('content-type')?.startsWith('application/json') ? undefined : 'The body has to be JSON.'
+  return headers.get('content-type')?.startsWith('application/json') ? undefined : 'The body must be JSON.'
 }
 
-/** The policy for mail of strangers: shown, without script, without any request, without an origin. */
+/** The policy for mail: no script, no request, no origin. */
 export const MAIL_POLICY =
   "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'"

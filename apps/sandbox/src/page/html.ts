@@ -1,5 +1,5 @@
 /**
- * The small pieces of every view. `html` escapes whatever is put into it.
+ * The elements of every view. `html` escapes every inserted value.
  *
  * @module
  */
@@ -8,29 +8,33 @@ import { html } from 'hono/html'
 /** A piece of a page. */
 export type Html = ReturnType<typeof html>
 
-/** How something is doing: a colour, a shape and a word together, so that none of them has to be seen. */
+/** The query of a page. */
+export type Query = Readonly<Record<string, string>>
+
+/** A view, ready to be put into the page. */
+export interface View {
+  title: string
+  /** One sentence below the title. */
+  lead?: unknown
+  /** Beside the title. */
+  actions?: unknown
+  body: unknown
+  /** The view fills the window, and scrolls inside. */
+  tall?: boolean
+  scripts?: readonly string[]
+}
+
+/** A state, shown as a colour, a shape and a word, so that nobody depends on one of them. */
 export type Tone = 'ok' | 'bad' | 'warn' | 'idle' | 'busy'
 
 const shapes: Readonly<Record<Tone, string>> = { ok: '✓', bad: '✕', warn: '!', idle: '–', busy: '…' }
 
-/** A status: shape and word. */
+/** A shape and a word in the colour of a tone. */
 export function status(tone: Tone, word: string | number): Html {
   return html`<span class="status ${tone}"><span class="shape" aria-hidden="true">${shapes[tone]}</span>${word}</span>`
 }
 
-/** The tone of a deployment’s status. */
-export function toneOf(state: string): Tone {
-  const tones: Record<string, Tone> = {
-    running: 'ok',
-    deploying: 'busy',
-    unhealthy: 'warn',
-    failed: 'bad',
-    stopped: 'idle',
-  }
-  return tones[state] ?? 'idle'
-}
-
-/** A button that does something by itself, as `static/actions.js` reads it. */
+/** A button with an action, as `static/actions.js` reads it. */
 export function actionButton(
   label: unknown,
   action: string,
@@ -41,26 +45,42 @@ export function actionButton(
     ${target ? html`data-target="${target}"` : ''} ${title ? html`title="${title}"` : ''}>${label}</button>`
 }
 
-/** What stands where there is nothing yet: what would be there, and how to get it. */
+/** Names and values. */
+export function terms(look: string, entries: readonly (readonly [name: unknown, value: unknown])[]): Html {
+  return html`<dl class="${look}">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+/** A table; the `figures` columns align to the right. */
+export function table(
+  columns: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  figures: readonly string[] = [],
+): Html {
+  const look = (index: number) => (figures.includes(columns[index] ?? '') ? html`class="figure"` : '')
+  return html`<table><thead><tr>${columns.map((title, index) => html`<th ${look(index)}>${title}</th>`)}</tr></thead>
+    <tbody>${rows.map((cells) => html`<tr>${cells.map((cell, index) => html`<td ${look(index)}>${cell}</td>`)}</tr>`)}</tbody></table>`
+}
+
+/** A text that scrolls by keyboard, too. */
+export function code(label: string, text: string): Html {
+  return html`<pre tabindex="0" aria-label="${label}"><code>${text}</code></pre>`
+}
+
+/** Stands for an empty list, and says how to fill it. */
 export function empty(title: string, hint: unknown): Html {
   return html`<div class="empty"><p class="empty-title">${title}</p><p>${hint}</p></div>`
 }
 
-/** A time of day on this machine. */
+/** A local time of day. */
 export function clock(at: number | string): Html {
   const date = new Date(at)
   const time = date.toLocaleTimeString('en-GB', { hour12: false })
   return html`<time datetime="${date.toISOString()}" title="${date.toISOString()}">${time}</time>`
 }
 
-/** A duration, with as many digits as matter. */
+/** A duration, with the digits that matter. */
 export function duration(milliseconds: number | undefined): string {
   if (milliseconds === undefined) return '…'
   if (milliseconds >= 10_000) return `${(milliseconds / 1000).toFixed(0)} s`
   return milliseconds >= 1000 ? `${(milliseconds / 1000).toFixed(1)} s` : `${Math.round(milliseconds)} ms`
-}
-
-/** A number of things. */
-export function count(items: number, one: string, many = `${one}s`): string {
-  return `${items.toLocaleString('en-US')} ${items === 1 ? one : many}`
 }

@@ -1,54 +1,46 @@
 /**
- * The mailbox: what the mail provider accepted. Mail is written by strangers: it is shown in a frame that can
- * run nothing, load nothing, and see nothing of the page.
+ * The mailbox: the accepted mail. Strangers write mail, so it is shown in a frame that runs nothing, loads
+ * nothing, and sees nothing of the page.
  *
  * @module
  */
 import type { AcceptedMessage } from '@org/mailer/testing'
 import { html } from 'hono/html'
+import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { clock, count, empty, type Html } from './html.ts'
-import type { View } from './layout.ts'
+import { clock, code, empty, type Html, type Query, terms, type View } from './html.ts'
 
 const PAGE = 100
 
 /** The view. */
-export function mailboxView(context: PageContext, query: Readonly<Record<string, string>>): View {
-  const { emulator } = context.world.mail
-  const view = { title: 'Mailbox', lead: 'What the mail provider accepted.' }
-  if (!emulator)
-    return {
-      ...view,
-      body: empty('The mail provider is the real one', 'What it accepted is shown by the provider itself.'),
-    }
-  const { messages } = emulator
+export function mailboxView({ world }: PageContext, query: Query): View {
+  const messages = world.mail.emulator?.messages
+  const view = { title: 'Mailbox', lead: 'The mail that the mail provider accepted.' }
+  if (!messages) {
+    return { ...view, body: empty('The mail provider is real', 'Its own dashboard shows the mail.') }
+  }
   const chosen = messages.find(({ messageId }) => messageId === query.mail) ?? messages.at(-1)
+  if (!chosen) {
+    const hint = html`<a href="/functions?route=mailer&function=sendEmail">Send one</a>: it does not leave this machine.`
+    return { ...view, body: html`<div id="mails" data-live>${empty('No mail yet', hint)}</div>` }
+  }
   return {
     ...view,
-    tall: messages.length > 0,
-    body:
-      messages.length === 0
-        ? html`<div id="mails" data-live>${empty('No mail yet', html`<a href="/functions?route=mailer&function=sendEmail">Send one</a>: it goes no further than here.`)}</div>`
-        : html`<div class="split mailbox ${query.mail ? 'opened' : ''}">
-          <nav class="list" id="mails" aria-label="Mails" data-live tabindex="-1">${mailList(messages, chosen, Number(query.skip) || 0)}</nav>
-          <section class="detail" aria-label="Mail"><a class="button quiet back" href="/mailbox">Back to the list</a>${chosen ? mailDetail(chosen) : ''}</section>
-        </div>`,
+    tall: true,
+    body: html`<div class="split mailbox ${query.mail ? 'opened' : ''}">
+      <nav class="list" id="mails" aria-label="Mails" data-live tabindex="-1">${mailList(messages, chosen, Number(query.skip) || 0)}</nav>
+      <section class="detail" aria-label="Mail"><a class="button quiet back" href="/mailbox">Back to the list</a>${mailDetail(chosen)}</section>
+    </div>`,
   }
 }
 
-function mailList(
-  messages: readonly AcceptedMessage[],
-  chosen: AcceptedMessage | undefined,
-  skip: number,
-): Html {
-  const shown = messages
-    .slice(0, messages.length - skip)
-    .slice(-PAGE)
-    .reverse()
-  const older = messages.length - skip - shown.length
+function mailList(messages: readonly AcceptedMessage[], chosen: AcceptedMessage, skip: number): Html {
+  const end = messages.length - skip
+  const shown = messages.slice(Math.max(0, end - PAGE), end).reverse()
+  const older = end - shown.length
   return html`<ul class="mails">${shown.map((mail) => mailItem(mail, mail === chosen))}</ul>
     <p class="pager">${skip > 0 ? html`<a href="/mailbox?skip=${Math.max(0, skip - PAGE)}">Newer</a>` : ''}
-    ${older > 0 ? html`<a href="/mailbox?skip=${skip + PAGE}">${count(older, 'older mail')}</a>` : ''}</p>`
+    ${older > 0 ? html`<a href="/mailbox?skip=${skip + PAGE}">${plural(older, 'older mail')}</a>` : ''}</p>`
 }
 
 /** A mail in a list. */
@@ -58,59 +50,52 @@ export function mailItem(
 ): Html {
   return html`<li><a class="mail" href="/mailbox?mail=${messageId}" ${current ? html`aria-current="true"` : ''}>
     <span class="mail-to">${to.join(', ')}</span><span class="when">${clock(submittedAt)}</span>
-    <span class="mail-subject">${subject || '(no subject)'}</span>${attachments.length > 0 ? html`<span class="tag">${count(attachments.length, 'file')}</span>` : ''}</a></li>`
+    <span class="mail-subject">${subject || '(no subject)'}${attachments.length > 0 ? html` <span class="tag">${plural(attachments.length, 'file')}</span>` : ''}</span></a></li>`
 }
 
 function mailDetail(mail: AcceptedMessage): Html {
-  const {
-    messageId,
-    from,
-    to,
-    cc,
-    bcc,
-    inactive,
-    subject,
-    replyTo,
-    tag,
-    messageStream,
-    htmlBody,
-    textBody,
-    headers,
-    metadata,
-    attachments,
-  } = mail
+  const { messageId, subject, htmlBody, textBody, attachments } = mail
   const facts: [string, unknown][] = [
-    ['From', from],
-    ['To', to.join(', ')],
-    ['Cc', cc.join(', ')],
-    ['Bcc', bcc.join(', ')],
-    ['Reply to', replyTo],
-    ['Not delivered to', inactive.join(', ')],
-    ['Stream', messageStream],
-    ['Tag', tag],
+    ['From', mail.from],
+    ['To', mail.to.join(', ')],
+    ['Cc', mail.cc.join(', ')],
+    ['Bcc', mail.bcc.join(', ')],
+    ['Reply to', mail.replyTo],
+    ['Not delivered to', mail.inactive.join(', ')],
+    ['Stream', mail.messageStream],
+    ['Tag', mail.tag],
     ['Message id', html`<code>${messageId}</code>`],
   ]
+  const pairs = (title: string, entries: [string, string][]) =>
+    entries.length === 0
+      ? ''
+      : html`<h3>${title}</h3>${terms(
+          'values',
+          entries.map(([name, value]) => [name, html`<code class="value">${value}</code>`]),
+        )}`
+  const files = attachments.map(({ name, contentType, content }) => {
+    const size = plural(Math.floor((content.length * 3) / 4), 'byte')
+    return html`<li><strong>${name}</strong> <span class="muted">${contentType}, ${size}</span></li>`
+  })
   return html`<article class="exchange" aria-label="Mail: ${subject}">
     <h2>${subject || '(no subject)'}</h2>
-    <dl class="facts">${facts.filter(([, fact]) => fact).map(([name, fact]) => html`<dt>${name}</dt><dd>${fact}</dd>`)}</dl>
+    ${terms(
+      'values',
+      facts.filter(([, fact]) => fact),
+    )}
     ${htmlBody ? html`<h3>HTML</h3><iframe class="mail-frame" sandbox="" src="/mail/${messageId}/html" title="The mail as HTML" referrerpolicy="no-referrer"></iframe>` : ''}
-    ${textBody ? html`<h3>Text</h3><pre tabindex="0" aria-label="The mail as text">${textBody}</pre>` : ''}
+    ${textBody ? html`<h3>Text</h3>${code('The mail as text', textBody)}` : ''}
     ${pairs(
       'Headers',
-      headers.map(({ name, value }) => [name, value]),
+      mail.headers.map(({ name, value }) => [name, value]),
     )}
-    ${pairs('Metadata', Object.entries(metadata))}
-    ${attachments.length > 0 ? html`<h3>Attachments</h3><ul class="log">${attachments.map(({ name, contentType, content }) => html`<li><strong>${name}</strong> <span class="muted">${contentType}, ${count(Math.floor((content.length * 3) / 4), 'byte')}</span></li>`)}</ul>` : ''}
-    ${htmlBody ? html`<details class="more" id="source"><summary>HTML source</summary><pre tabindex="0" aria-label="HTML source">${htmlBody}</pre></details>` : ''}
+    ${pairs('Metadata', Object.entries(mail.metadata))}
+    ${files.length > 0 ? html`<h3>Attachments</h3><ul class="log">${files}</ul>` : ''}
+    ${htmlBody ? html`<details class="more" id="source"><summary>HTML source</summary>${code('HTML source', htmlBody)}</details>` : ''}
   </article>`
 }
 
-function pairs(title: string, entries: readonly (readonly [string, string])[]): Html {
-  if (entries.length === 0) return html``
-  return html`<h3>${title}</h3><dl class="values">${entries.map(([name, value]) => html`<dt>${name}</dt><dd><code class="value">${value}</code></dd>`)}</dl>`
-}
-
-/** A mail as the frame shows it: images that it brings along are put into it. */
+/** A mail as the frame shows it, with its own images inside. */
 export function mailDocument({ htmlBody = '', attachments }: AcceptedMessage): string {
   return attachments.reduce(
     (text, { contentId, contentType, content }) =>

@@ -5,9 +5,9 @@
  */
 import type { IdpInstance } from '@org/idp/testing'
 import { html } from 'hono/html'
+import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { clock, count, empty, type Html } from './html.ts'
-import type { View } from './layout.ts'
+import { clock, empty, type Html, table, type View } from './html.ts'
 
 const MOST_ROWS = 200
 
@@ -19,13 +19,13 @@ export function peopleView(context: PageContext): View {
     lead: 'Users and organizations at the identity provider, by application.',
     body: html`<div id="people" data-live>${
       instances.length === 0
-        ? empty('The identity provider is the real one', 'Its own dashboard shows who is there.')
+        ? empty('The identity provider is real', 'Its own dashboard shows its users.')
         : instances.map(instanceCard)
     }</div>`,
   }
 }
 
-/** How many users there are in all. */
+/** The number of all users. */
 export function peopleCount(context: PageContext): number {
   return instancesOf(context).reduce((sum, { instance }) => sum + instance.users.size, 0)
 }
@@ -49,38 +49,38 @@ function instancesOf({ world }: PageContext): Shown[] {
 }
 
 function instanceCard({ title, hint, route, instance }: Shown): Html {
-  const { users, organizations, environmentType, id } = instance
+  const { users, organizations, members, environmentType } = instance
+  const userRows = newest(users).map((user) => [
+    html`${[user.first_name, user.last_name].filter(Boolean).join(' ') || '–'} ${user.banned ? html`<span class="tag">banned</span>` : ''}`,
+    user.email_addresses.map((one) => one.email_address).join(', ') || '–',
+    html`<code>${user.id}</code>`,
+    clock(user.created_at),
+  ])
+  const organizationRows = newest(organizations).map(({ id, name, slug, created_at }) => [
+    name,
+    slug,
+    html`<code>${id}</code>`,
+    members.get(id)?.size ?? 0,
+    clock(created_at),
+  ])
+  const create = (none: string, name: string, label: string) =>
+    html`<p class="hint">${none} yet. <a href="/functions?route=${route}&function=${name}">${label}</a>.</p>`
   return html`<section class="card" aria-label="${title}">
     <header class="card-title"><h2>${title}</h2><span class="tag">${environmentType}</span> <code class="muted">${hint}</code></header>
-    <h3>${count(users.size, 'user')}</h3>
-    ${users.size === 0 ? html`<p class="hint">Nobody yet. <a href="/functions?route=${route}&function=createUser">Create a user</a>.</p>` : userTable(instance)}
-    <h3>${count(organizations.size, 'organization')}</h3>
-    ${organizations.size === 0 ? html`<p class="hint">None yet. <a href="/functions?route=${route}&function=createOrganization">Create one</a>.</p>` : organizationTable(instance)}
-    ${users.size > MOST_ROWS || organizations.size > MOST_ROWS ? html`<p class="hint" id="more-${id}">The newest ${MOST_ROWS} are shown.</p>` : ''}
+    <h3>${plural(users.size, 'user')}</h3>
+    ${users.size === 0 ? create('Nobody', 'createUser', 'Create a user') : list('Users', ['Name', 'Address', 'Id', 'Created'], userRows)}
+    <h3>${plural(organizations.size, 'organization')}</h3>
+    ${
+      organizations.size === 0
+        ? create('None', 'createOrganization', 'Create an organization')
+        : list('Organizations', ['Name', 'Slug', 'Id', 'Members', 'Created'], organizationRows)
+    }
+    ${Math.max(users.size, organizations.size) > MOST_ROWS ? html`<p class="hint">The newest ${MOST_ROWS} are shown.</p>` : ''}
   </section>`
 }
 
-function userTable({ users }: IdpInstance): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Users"><table><thead><tr><th>Name</th><th>Address</th><th>Id</th><th>Created</th></tr></thead><tbody>
-    ${newest(users).map(
-      ({
-        id,
-        first_name,
-        last_name,
-        email_addresses,
-        created_at,
-        banned,
-      }) => html`<tr><td>${[first_name, last_name].filter(Boolean).join(' ') || '–'} ${banned ? html`<span class="tag">banned</span>` : ''}</td>
-      <td>${email_addresses.map((one) => one.email_address).join(', ') || '–'}</td><td><code>${id}</code></td><td>${clock(created_at)}</td></tr>`,
-    )}</tbody></table></div>`
-}
-
-function organizationTable({ organizations, members }: IdpInstance): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Organizations"><table><thead><tr><th>Name</th><th>Slug</th><th>Id</th><th>Members</th><th>Created</th></tr></thead><tbody>
-    ${newest(organizations).map(
-      ({ id, name, slug, created_at }) =>
-        html`<tr><td>${name}</td><td>${slug}</td><td><code>${id}</code></td><td class="figure">${members.get(id)?.size ?? 0}</td><td>${clock(created_at)}</td></tr>`,
-    )}</tbody></table></div>`
+function list(label: string, columns: string[], rows: unknown[][]): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">${table(columns, rows, ['Members'])}</div>`
 }
 
 function newest<Item>(items: ReadonlyMap<string, Item>): Item[] {

@@ -1,28 +1,51 @@
 /**
- * A form from a JSON Schema: one field for each property. What it holds is judged by the host, whose faults
- * `static/forms.js` shows at their fields.
+ * Forms. A JSON Schema gives one field for each property. The host validates the values, and `static/forms.js`
+ * shows its errors at their fields.
  *
  * @module
  */
 import type { JsonSchema } from '@org/core/internal'
 import { html } from 'hono/html'
-import { at, isRecord, listOf } from '../data.ts'
+import { at, isRecord, listOf } from '../world/json.ts'
 import type { Html } from './html.ts'
+
+/**
+ * A form that `static/forms.js` sends to an action.
+ *
+ * @param options the action, the element for the result, the path of the errors, and the label of the button
+ * @param extras fixed fields
+ */
+export function sendForm(
+  {
+    action,
+    target = '',
+    path = '',
+    button,
+  }: { action: string; target?: string; path?: string; button: string },
+  extras: Readonly<Record<string, string>>,
+  fields: Html,
+): Html {
+  return html`<form data-send="${action}" data-target="${target}" data-faults="${path}" novalidate>
+    ${Object.entries(extras).map(([name, value]) => html`<input type="hidden" data-extra="${name}" value="${value}">`)}
+    ${fields}
+    <p class="fault form-fault" role="alert" hidden></p>
+    <button class="button primary">${button}</button></form>`
+}
 
 /** Options of {@link schemaFields}. */
 export interface FieldOptions {
   /** Makes the ids of the fields unique within the page. */
   prefix: string
-  /** What the fields hold at first. */
+  /** The initial values. */
   values?: Readonly<Record<string, unknown>>
   /** Only these, in this order. */
   only?: readonly string[]
 }
 
-/** How many optional fields are shown without being asked for. */
+/** So many fields are never folded. */
 const FEW = 6
 
-/** The fields of an object: what is needed, and what has a value; the rest folded away where it is much. */
+/** The fields of an object. A long rest without values is folded. */
 export function schemaFields(schema: JsonSchema, { prefix, values = {}, only }: FieldOptions): Html {
   const properties = at(schema, 'properties')
   const all = Object.entries(isRecord(properties) ? properties : {})
@@ -42,10 +65,10 @@ export function schemaFields(schema: JsonSchema, { prefix, values = {}, only }: 
             <div class="fields">${rest.map((field) => field.html)}</div></details>`
         : ''
     }
-    ${shown.length === 0 ? html`<p class="hint">There is nothing to fill in.</p>` : ''}`
+    ${shown.length === 0 ? html`<p class="hint">It has no fields.</p>` : ''}`
 }
 
-/** Needed always, or where it can be seen: a field that is required by a condition is hidden where that does not hold. */
+/** A field with a condition is hidden unless the condition holds, so it may say “required”, too. */
 function isRequired(schema: JsonSchema, name: string): boolean {
   const always = listOf(schema.required).includes(name)
   return (
@@ -92,7 +115,7 @@ function kindOf(name: string, schema: unknown): Kind {
 }
 
 function noteOf(kind: Kind): string {
-  if (kind === 'one-or-more' || kind === 'list') return 'Several: separated by commas or line breaks.'
+  if (kind === 'one-or-more' || kind === 'list') return 'Separate several by commas or line breaks.'
   return kind === 'json' ? 'As JSON.' : ''
 }
 
@@ -133,7 +156,7 @@ ${Array.isArray(preset) ? preset.join('\n') : initial}</textarea>`
   }
 }
 
-/** Descriptions are written for documents, with `code` in them. */
+/** Descriptions are Markdown with `code`. */
 function plain(text: string): string {
   return text.replaceAll('`', '')
 }

@@ -3,10 +3,16 @@
  *
  * @module
  */
+<<<<<<< HEAD
 import type { Manifest } from '@org/core/internal'
 import { type Served, serve } from '@org/core/testing'
 import { SandboxError } from '../environment.ts'
 import type { World } from '../world.ts'
+=======
+import type { Manifest } from '@org/core/internal'
+import { listen } from '../world/listen.ts'
+import type { World } from '../world/world.ts'
+>>>>>>> w-sandbox
 import { createPageApp } from './app.ts'
 import { createPageContext } from './context.ts'
 import { createStream } from './stream.ts'
@@ -15,7 +21,7 @@ import { createStream } from './stream.ts'
 export interface Page {
   /** Without a slash at the end. */
   url: string
-  /** The walk is over: from now on the page answers. */
+  /** Ends the walk: from now on the page responds. */
   ready(): void
   close(): Promise<void>
 }
@@ -23,7 +29,7 @@ export interface Page {
 /**
  * Serves the page of a world. Requests wait until the walk is over.
  *
- * @throws {SandboxError} where the port is taken
+ * @throws {SandboxError} if the port is taken
  */
 export async function startPage(world: World, port: number): Promise<Page> {
   const { integrations } = await fetch(`${world.url}/integrations`).then(
@@ -37,15 +43,19 @@ export async function startPage(world: World, port: number): Promise<Page> {
     context.learn(exchange)
     stream.changed(context.timeline.record(exchange))
   })
-
-  const server = await listen(async (request) => {
-    await walked
-    return app.fetch(request)
-  }, port)
+  const server = await listen(
+    async (request) => {
+      await walked
+      return app.fetch(request)
+    },
+    port,
+    'page',
+    'SANDBOX_PORT',
+  )
   return {
     url: `http://localhost:${server.port}`,
     ready() {
-      world.tidy()
+      world.reset()
       ready()
     },
     async close() {
@@ -53,17 +63,5 @@ export async function startPage(world: World, port: number): Promise<Page> {
       stream.close()
       await server.close()
     },
-  }
-}
-
-async function listen(handle: (request: Request) => Promise<Response>, port: number): Promise<Served> {
-  try {
-    return await serve(handle, { port })
-  } catch (error) {
-    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-    const reason = taken ? 'something else listens there' : error instanceof Error ? error.message : 'unknown'
-    throw new SandboxError(
-      `The sandbox’s page can’t be served on port ${port}: ${reason}. Choose another one, for example SANDBOX_PORT=${port === 3010 ? 3011 : 3010} npm start.`,
-    )
   }
 }

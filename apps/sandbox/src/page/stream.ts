@@ -1,38 +1,33 @@
 /**
- * Tells every open page what changed, as server-sent events.
+ * Tells every open page about changes, as server-sent events.
  *
  * @module
  */
-
-/** What changed since the last message. */
-interface Change {
-  /** The event's number, how many calls it has by now, and who delivered it. */
-  entries: [number: number, calls: number, source: string][]
-}
+import type { TimelineEntry } from '../world/timeline.ts'
 
 /** The pages that listen. */
 export interface Stream {
-  changed(entry?: { number: number; calls: readonly unknown[]; source: string | undefined }): void
-  /** Answers a page that begins to listen. */
+  /** Reports a changed event, or a change outside the timeline. */
+  changed(entry?: TimelineEntry): void
+  /** The response to a page that begins to listen. */
   open(signal: AbortSignal): Response
   close(): void
 }
 
-/** Changes that come close together are told in one message. */
-const TOGETHER_MS = 60
+/** Changes within this time go into one message. */
+const COLLECT_MS = 60
 const HEARTBEAT_MS = 15_000
-/** A page that reads so little is gone, or asleep; it asks again when it wakes up. */
+/** A page with more unread messages is gone or asleep; it connects again when it wakes up. */
 const MOST_UNREAD = 100
 
 /** Makes a stream without listeners. */
 export function createStream(): Stream {
   const encoder = new TextEncoder()
   const listeners = new Set<ReadableStreamDefaultController<Uint8Array>>()
-  let waiting = new Map<number, [number, number, string]>()
+  const waiting = new Map<number, [number: number, calls: number, source: string]>()
   let timer: NodeJS.Timeout | undefined
 
   function drop(listener: ReadableStreamDefaultController<Uint8Array>): void {
-    // Where it was cancelled from the other side, it is gone from the listeners already.
     if (listeners.delete(listener)) listener.close()
   }
 
@@ -45,19 +40,18 @@ export function createStream(): Stream {
 
   function flush(): void {
     timer = undefined
-    const change: Change = { entries: [...waiting.values()] }
-    waiting = new Map()
-    send(`event: change\ndata: ${JSON.stringify(change)}\n\n`)
+    send(`event: change\ndata: ${JSON.stringify({ entries: [...waiting.values()] })}\n\n`)
+    waiting.clear()
   }
 
-  const heartbeat = setInterval(() => send(': still here\n\n'), HEARTBEAT_MS)
+  const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS)
   heartbeat.unref()
 
   return {
     changed(entry) {
       if (listeners.size === 0) return
       if (entry) waiting.set(entry.number, [entry.number, entry.calls.length, entry.source ?? ''])
-      timer ??= setTimeout(flush, TOGETHER_MS)
+      timer ??= setTimeout(flush, COLLECT_MS)
     },
     open(signal) {
       let own: ReadableStreamDefaultController<Uint8Array> | undefined

@@ -1,20 +1,19 @@
 /**
- * An event as a row, and under it a row for each call. Rows have fixed heights (`static/rows.css`), so that
- * thousands of them need not be in the page to be scrolled through.
+ * A row for an event, and one for each of its calls. Rows have fixed heights (`static/rows.css`), so that only
+ * the visible ones of a long list must be in the page.
  *
  * @module
  */
 import { html } from 'hono/html'
-import { shortenIds, shortenPath } from '../shorten.ts'
-import type { TimelineCall, TimelineEntry } from '../timeline.ts'
-import { isTrouble } from '../timeline-filter.ts'
+import { shortenIds, shortenPath } from '../world/text.ts'
+import { hasFailed, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { clock, duration, type Html, status, type Tone } from './html.ts'
 
-/** Calls that are rows of their own; the rest is one row that counts them. */
+/** One more row counts the remaining calls. */
 const MOST_CALLS = 12
 
-/** How many rows an event's calls take. */
+/** The number of rows for the calls of an event. */
 export function callRows({ calls }: { calls: { length: number } }): number {
   return calls.length > MOST_CALLS ? MOST_CALLS + 1 : calls.length
 }
@@ -55,7 +54,7 @@ function callRow(
   whole: number,
 ): Html {
   const { to, method, path, durationMs, detail } = call
-  // The deployment is named above.
+  // The row of the event names the deployment.
   const own = `/deployments/${encodeURIComponent(deployment ?? '')}`
   const rest = path.startsWith(`${own}/`)
     ? `…${path.slice(own.length)}`
@@ -72,7 +71,7 @@ ${bar(call, whole)}
 <span class="took">${duration(durationMs)}</span></a></li>`
 }
 
-/** When the call was under way within its event. */
+/** The time of the call within its event. */
 function bar({ startedMs, durationMs, status: code }: TimelineCall, whole: number): Html {
   const scale = 100 / Math.max(whole, 1)
   const x = Math.min(98, startedMs * scale).toFixed(1)
@@ -82,10 +81,10 @@ function bar({ startedMs, durationMs, status: code }: TimelineCall, whole: numbe
 }
 
 /** The status of an event. */
-export function entryStatus({ answer, calls }: TimelineEntry): Html {
-  if (!answer) return status('busy', 'running')
-  const tone: Tone = answer.status >= 400 ? 'bad' : calls.some(isTrouble) ? 'warn' : 'ok'
-  return status(tone, answer.status)
+export function entryStatus({ response, calls }: TimelineEntry): Html {
+  if (!response) return status('busy', 'running')
+  const tone: Tone = response.status >= 400 ? 'bad' : calls.some(hasFailed) ? 'warn' : 'ok'
+  return status(tone, response.status)
 }
 
 /** The status of a call. */
@@ -95,13 +94,9 @@ export function callStatus(call: TimelineCall): Html {
   return status(call.status < 400 ? 'ok' : 'bad', call.status)
 }
 
-/** What else there is to know of an event at a glance. */
-export function tagsOf({ answer, source, signed }: TimelineEntry): string[] {
-  return [
-    answer?.replayed ? 'replayed' : '',
-    answer?.code ?? '',
-
-    signed ? 'signed' : '',
-    source === 'walk' ? 'walk' : source === undefined ? 'from outside' : '',
-  ].filter((tag) => tag !== '')
+/** The remarks on an event. */
+export function tagsOf({ response, code = '', source, signed }: TimelineEntry): string[] {
+  const origin = source === 'walk' ? 'walk' : source === undefined ? 'from outside' : ''
+  const tags = [response?.replayed ? 'replayed' : '', code, signed ? 'signed' : '', origin]
+  return tags.filter((tag) => tag !== '')
 }

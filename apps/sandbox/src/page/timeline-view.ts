@@ -1,28 +1,26 @@
 /**
- * The timeline: a list that is as long as it is, of which only what can be seen is in the page.
+ * The timeline: a long list, of which only the visible rows are in the page.
  *
  * @module
  */
 import { html } from 'hono/html'
-import type { TimelineEntry } from '../timeline.ts'
-import { fitsFilter, outcomes, type TimelineFilter } from '../timeline-filter.ts'
+import { matchesFilter, outcomes, type TimelineEntry, type TimelineFilter } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { exchangeDetail } from './exchange-view.ts'
-import { empty, type Html } from './html.ts'
-import type { View } from './layout.ts'
+import { empty, type Html, type Query, type View } from './html.ts'
 import { callRows, timelineRows } from './timeline-rows.ts'
 
-/** Events with numbers of one block are loaded together. */
+/** The page loads so many events together. */
 const BLOCK = 12
 
-/** What a query asks for. */
-export function readFilter(query: Readonly<Record<string, string>>): TimelineFilter {
+/** The filter of a query. */
+export function readFilter(query: Query): TimelineFilter {
   const { text = '', route = '', outcome = '', walk = '' } = query
   return { text: text.trim().slice(0, 200), route, outcome, walk: walk !== '' }
 }
 
 /** The view. */
-export function timelineView(context: PageContext, query: Readonly<Record<string, string>>): View {
+export function timelineView(context: PageContext, query: Query): View {
   const filter = readFilter(query)
   const entries = context.timeline.list(filter)
   const newest = Math.floor((entries[0]?.number ?? 0) / BLOCK)
@@ -32,20 +30,20 @@ export function timelineView(context: PageContext, query: Readonly<Record<string
   const opened = context.timeline.get(Number(query.event))
   return {
     title: 'Timeline',
-    lead: 'Each event with its answer; under it every call to a provider, and every callback to the platform.',
+    lead: 'Each event with its response, and its calls to the providers and to the platform.',
     actions: html`<a class="button secondary" href="/timeline/session.json" download>Export session</a>
-      <a class="button quiet" href="/timeline/session.json?secrets=1" download title="The inputs as they were sent">Export with secrets</a>`,
+      <a class="button quiet" href="/timeline/session.json?secrets=1" download title="The events as they were sent">Export with secrets</a>`,
     tall: true,
     scripts: ['timeline'],
     body: html`${filterBar(context, filter)}
     <div class="split" id="split">
       <section class="list" id="rows" aria-label="Events" data-block="${BLOCK}" tabindex="-1">
         ${blocks.map((block) => blockOf(context, block))}
-        <div id="no-rows" ${entries.length > 0 ? html`hidden` : ''}>${empty('No event yet', html`Whatever reaches the host shows up here, from this page or from anywhere else. <a href="/">Start with a mail</a>, or use <code>curl</code>.`)}</div>
+        <div id="no-rows" ${entries.length > 0 ? html`hidden` : ''}>${empty('No event yet', html`Every event that reaches the host shows up here, from this page or from anywhere else. <a href="/">Start with a mail</a>, or use <code>curl</code>.`)}</div>
       </section>
       <section class="detail" id="detail" aria-label="The chosen event" tabindex="-1">
         <button type="button" class="button quiet" id="close-detail">Back to the list</button>
-        <div id="detail-body">${opened ? exchangeDetail(context, opened, Number(query.call ?? Number.NaN)) : html`<div class="detail-empty">${empty('Choose an event', 'Its headers and bodies show up here. With the arrow keys you go through the list.')}</div>`}</div>
+        <div id="detail-body">${opened ? exchangeDetail(context, opened, Number(query.call ?? Number.NaN)) : html`<div class="detail-empty">${empty('Choose an event', 'Its headers and bodies show up here. The arrow keys move through the list.')}</div>`}</div>
       </section>
     </div>`,
   }
@@ -73,7 +71,7 @@ function filterBar(
   </form>`
 }
 
-/** The list as numbers: each event with how many rows its calls take. */
+/** The number of each event, and of the rows for its calls. */
 export function timelineIndex({ timeline }: PageContext, filter: TimelineFilter): [number, number][] {
   return timeline.list(filter).map((entry) => [entry.number, callRows(entry)])
 }
@@ -84,6 +82,6 @@ export function timelineBlock(context: PageContext, block: number, filter: Timel
   const entries = numbers.flatMap((number) => context.timeline.get(number) ?? [])
   return timelineRows(
     context,
-    entries.filter((entry) => fitsFilter(entry, filter)),
+    entries.filter((entry) => matchesFilter(entry, filter)),
   )
 }

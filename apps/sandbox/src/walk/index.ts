@@ -1,5 +1,5 @@
 /**
- * The walks, in the order in which they are shown. A further route is a line here.
+ * The walks, in the order in which they run.
  *
  * @module
  */
@@ -9,5 +9,5 @@ import { idpServerWalk } from './idp-server.ts'
 import { mailerWalk } from './mailer.ts'
 import type { Walk } from './step.ts'
 
-/** Every route's walk. */
+/** The walk of each route. */
 export const walks: readonly Walk[] = [authWalk, idpWalk, idpServerWalk, mailerWalk]

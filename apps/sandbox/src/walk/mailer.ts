@@ -3,83 +3,116 @@
  *
  * @module
  */
-import type { PlatformEvent } from '@org/core'
-import { check, providerCalls, told, toldStatuses } from '../check.ts'
-import { TENANT_TOKEN } from '../world.ts'
-import { describeMailCall } from './mailer-calls.ts'
-import { call, onlyEmulated, sending, shop } from './mailer-sending.ts'
-import type { Step, Walk } from './step.ts'
+import { at, listOf } from '../world/json.ts'
+import { count } from '../world/text.ts'
+import { TENANT_TOKEN, type World } from '../world/world.ts'
+import {
+  call,
+  challenge,
+  created,
+  type FurtherCheck,
+  healthy,
+  metrics,
+  type Step,
+  type Walk,
+} from './step.ts'
 
-const created = (id: string, inputs: Record<string, unknown>): PlatformEvent => ({
-  name: 'DEPLOYMENT_CREATED',
-  deployment: { id, inputs },
-})
+const shop = { id: 'dep_shop' }
+/** The provider’s limit for one call. */
+const MESSAGES_PER_CALL = 500
+/** The provider has deactivated these recipients. */
+const INACTIVE = ['gone@example.com', 'left@example.com', 'moved@example.com']
+/** Without a pause between two attempts: there is nothing to see in one. */
+const outage = { path: '/server', status: 503, headers: { 'retry-after': '0' }, times: 3 }
 
-/** Asks for no pause between two tries: there is nothing to see in one. */
-const outage = { status: 503, headers: { 'retry-after': '0' } }
+const onlyEmulated = (why: string) => (world: World) => (world.mail.emulator ? undefined : why)
 
-const setUp: Step[] = [
+/** The mailbox of the emulated provider; the real one is not ours to look into. */
+const mailbox = ({ mail }: World, messages: number): FurtherCheck[] =>
+  mail.emulator ? [[`${count(messages)} in the mailbox`, mail.emulator.messages.length, messages]] : []
+
+const fromShop = ({ mail: { emulator, from } }: World): FurtherCheck[] =>
+  emulator ? [['from the deployment’s sender', emulator.messages[0], { from, subject: 'Your order' }]] : []
+
+const confirmOrder = ({ mail }: World) =>
+  call('sendEmail', { to: mail.to, subject: 'Your order', textBody: 'It is on its way.', tag: 'order' }, shop)
+
+function newsletterRecipients({ mail }: World): string[] {
+  const inactive = mail.emulator ? INACTIVE : []
+  const active = Array.from({ length: mail.batchSize - inactive.length }, (_, index) =>
+    mail.emulator ? `reader-${index + 1}@example.com` : mail.to,
+  )
+  return active.toSpliced(700, 0, ...inactive)
+}
+
+const sending: Step[] = [
   {
-    title: 'The platform asks whether anybody is there',
-    event: { name: 'WEBHOOK_CHALLENGE', challenge: 'c_mailer' },
-    expect: ({ answer }) => [
-      check('the challenge comes back', answer, { status: 200, body: { challenge: 'c_mailer' } }),
-    ],
+    title: 'One mail',
+    event: confirmOrder,
+    delivery: 'evt_order_1',
+    expect: (world) => ({
+      says: 'sent, with a message id',
+      body: { result: { messageId: /./, to: world.mail.to, rejected: [] } },
+      provider: ['POST /email 200'],
+      also: [...mailbox(world, 1), ...fromShop(world)],
+    }),
   },
   {
-    title: 'A shop gets mail, on the shared server',
-    event: created('dep_shop', { serverType: 'shared' }),
-    expect: (exchange, { mail, platform }) => [
-      check('running, with the shared sender', exchange.answer, {
-        status: 200,
-        body: { status: 'running', outputs: { fromEmail: mail.from, messageStream: 'outbound' } },
-      }),
-      check('the token was verified', providerCalls(exchange), ['GET /server 200']),
-      check('the platform saw it start', toldStatuses(exchange), ['deploying', 'running']),
-      check('the token was published as sensitive', told(exchange, 'outputs'), [{ sensitive: ['apiToken'] }]),
-      check('it is on record as running', platform.deployments.get('dep_shop'), { status: 'running' }),
-    ],
+    title: 'The same delivery again, as platforms do',
+    event: confirmOrder,
+    delivery: 'evt_order_1',
+    expect: (world) => ({
+      says: 'the recorded response',
+      replayed: true,
+      body: { result: { messageId: /./ } },
+      silent: true,
+      also: mailbox(world, 1),
+    }),
   },
   {
-    title: 'Is it well?',
-    event: { name: 'HEALTH_CHECK', deployment: shop },
-    expect: (exchange) => [
-      check('healthy', exchange.answer, {
-        status: 200,
-        body: { status: 'healthy', checks: [{ name: 'provider', healthy: true }] },
-      }),
-      check('the platform was told', toldStatuses(exchange), ['running']),
-    ],
-  },
-]
-
-const counting: Step[] = [
-  {
-    title: 'What became of the mail',
-    event: call('getDeliveryStats', {}),
-    expect: (exchange, { mail }) => [
-      check('totals', exchange.answer, {
-        status: 200,
-        body: { result: mail.emulator ? { sent: mail.emulator.messages.length, bounced: 0 } : {} },
-      }),
-      check('one call', providerCalls(exchange), ['GET /stats/outbound 200']),
-    ],
+    title: 'A mail to a recipient whose mailbox bounced',
+    event: call('sendEmail', { to: INACTIVE[0], subject: 'Hello?', textBody: 'Anybody there?' }, shop),
+    skip: onlyEmulated('The real provider’s list of inactive recipients is left alone.'),
+    prepare: ({ mail }) => {
+      for (const address of INACTIVE) mail.emulator?.inactive.add(address)
+    },
+    expect: (world) => ({
+      says: 'refused, with the reason, and final',
+      status: 422,
+      body: { code: 'provider_rejected', retryable: false, detail: /reactivate/, provider: { code: '406' } },
+      also: mailbox(world, 1),
+    }),
   },
   {
-    title: 'The platform collects its metrics',
-    event: { name: 'METRIC_UPDATE', deployment: shop },
-    expect: (exchange, { mail }) => {
-      const sent = mail.emulator ? { value: mail.emulator.messages.length } : {}
-      const metrics = [
-        { name: 'emails_sent', ...sent },
-        { name: 'emails_bounced' },
-        { name: 'bounce_rate', unit: 'percent' },
-        { name: 'spam_complaints' },
-      ]
-      return [
-        check('four metrics', exchange.answer, { status: 200, body: { metrics } }),
-        check('reported to the platform', told(exchange, 'metrics'), [{ metrics }]),
-      ]
+    title: 'A newsletter, one mail for each reader',
+    event: (world) => {
+      const messages = newsletterRecipients(world).map((to, index) => ({
+        to,
+        subject: 'News',
+        textBody: `Copy no. ${index + 1} is yours.`,
+      }))
+      return call('sendEmails', { messages })
+    },
+    expect: (world, { response }) => {
+      const { batchSize, emulator } = world.mail
+      const failed = emulator ? INACTIVE : []
+      const sent = batchSize - failed.length
+      const results = listOf(at(response.body, 'result', 'results'))
+      const failures = results.filter((result) => at(result, 'status') === 'failed')
+      const error = { code: 'provider_rejected', message: /reactivate/ }
+      return {
+        says: `${count(sent)} sent, ${failed.length} failed`,
+        body: { result: { sent, failed: failed.length, unknown: 0 } },
+        provider: Array.from(
+          { length: Math.ceil(batchSize / MESSAGES_PER_CALL) },
+          () => 'POST /email/batch 200',
+        ),
+        also: [
+          ['a result for each, in order', results.length, batchSize],
+          ['each failure has a reason', failures, failed.map((to) => ({ to, error }))],
+          ...mailbox(world, 1 + sent),
+        ],
+      }
     },
   },
 ]
@@ -88,84 +121,52 @@ const trouble: Step[] = [
   {
     title: 'The press office brings a wrong token',
     event: created('dep_press', { serverType: 'dedicated', apiToken: 'a-token-with-a-typo' }),
-    expect: (exchange, { platform }) => [
-      check('refused, with what to do', exchange.answer, {
-        status: 422,
-        body: { code: 'credentials_rejected', retryable: false, detail: /API Tokens/ },
-      }),
-      check('the platform saw it fail', toldStatuses(exchange), ['deploying', 'failed']),
-      check('nothing was published', told(exchange, 'outputs'), []),
-      check('it is on record as failed', platform.deployments.get('dep_press'), { status: 'failed' }),
-    ],
+    expect: {
+      says: 'refused, with what to do',
+      status: 422,
+      body: { code: 'credentials_rejected', retryable: false, detail: /API Tokens/ },
+      statuses: ['deploying', 'failed'],
+      sensitive: [],
+      recorded: 'failed',
+    },
   },
   {
-    title: 'The token is repaired, and deployed again',
+    title: 'The press office corrects the token',
     event: ({ mail }) =>
       created('dep_press', {
         serverType: 'dedicated',
         apiToken: `{{env.${TENANT_TOKEN}}}`,
         fromEmail: mail.from,
       }),
-    expect: (exchange, { platform, mail }) => [
-      check('running', exchange.answer, { status: 200, body: { status: 'running' } }),
-      check('the platform saw it start', toldStatuses(exchange), ['deploying', 'running']),
-      check('the reference became a token', platform.deployments.get('dep_press'), {
-        status: 'running',
-        outputs: { apiToken: /^[^{]+$/, fromEmail: mail.from },
-      }),
-    ],
+    expect: ({ platform, mail }) => ({
+      says: 'running',
+      body: { status: 'running' },
+      statuses: ['deploying', 'running'],
+      recorded: 'running',
+      also: [
+        [
+          'the reference became a token',
+          platform.deployments.get('dep_press')?.outputs,
+          { apiToken: /^[^{]+$/, fromEmail: mail.from },
+        ],
+      ],
+    }),
   },
   {
     title: 'The provider is down',
     event: { name: 'HEALTH_CHECK', deployment: shop },
     skip: onlyEmulated('The real provider can’t be switched off.'),
-    prepare: ({ mail }) => mail.emulator?.faults.add({ path: '/server', ...outage, times: 3 }),
-    expect: (exchange) => [
-      check('unhealthy, which is a finding and no failure', exchange.answer, {
-        status: 200,
-        body: { status: 'unhealthy', checks: [{ healthy: false, message: /503/ }] },
-      }),
-      check(
-        'after three tries',
-        providerCalls(exchange),
-        [1, 2, 3].map(() => 'GET /server 503'),
-      ),
-      check('the platform was told', toldStatuses(exchange), ['unhealthy']),
-    ],
+    prepare: ({ mail }) => mail.emulator?.faults.add(outage),
+    expect: {
+      says: 'unhealthy, which is a result and not an error',
+      body: { status: 'unhealthy', checks: [{ healthy: false, message: /503/ }] },
+      provider: ['GET /server 503', 'GET /server 503', 'GET /server 503'],
+      statuses: ['unhealthy'],
+    },
   },
   {
-    title: 'The provider is back',
-    event: { name: 'HEALTH_CHECK', deployment: shop },
-    skip: onlyEmulated('It was never away.'),
+    ...healthy('The provider is back', shop, onlyEmulated('It was never away.')),
     prepare: ({ mail }) => mail.emulator?.faults.clear(),
-    expect: (exchange) => [
-      check('healthy', exchange.answer, { status: 200, body: { status: 'healthy' } }),
-      check('the platform was told', toldStatuses(exchange), ['running']),
-    ],
-  },
-]
-
-const end: Step[] = [
-  {
-    title: 'The shop closes',
-    event: { name: 'DEPLOYMENT_DELETED', deployment: shop },
-    expect: (exchange, { platform }) => [
-      check('stopped', exchange.answer, { status: 200, body: { status: 'stopped' } }),
-      check('nothing at the provider to tear down', providerCalls(exchange), []),
-      check('it is on record as stopped', platform.deployments.get('dep_shop'), { status: 'stopped' }),
-    ],
-  },
-  {
-    title: 'An old event arrives late, out of order',
-    event: created('dep_shop', { serverType: 'shared' }),
-    expect: (exchange, { platform }) => [
-      check('ignored, with a reason', exchange.answer, {
-        status: 200,
-        body: { status: 'ignored', reason: /deleted/ },
-      }),
-      check('nobody was called', exchange.calls, []),
-      check('it stays stopped', platform.deployments.get('dep_shop'), { status: 'stopped' }),
-    ],
   },
 ]
 
@@ -173,6 +174,52 @@ const end: Step[] = [
 export const mailerWalk: Walk = {
   route: 'mailer',
   title: 'Transactional mail',
-  steps: [...setUp, ...sending, ...counting, ...trouble, ...end],
-  describeCall: describeMailCall,
+  steps: [
+    challenge('mailer'),
+    {
+      title: 'A shop gets mail, on the shared server',
+      event: created(shop.id, { serverType: 'shared' }),
+      expect: ({ mail }) => ({
+        says: 'running, with the shared sender',
+        body: { status: 'running', outputs: { fromEmail: mail.from, messageStream: 'outbound' } },
+        provider: ['GET /server 200'],
+        statuses: ['deploying', 'running'],
+        sensitive: ['apiToken'],
+        recorded: 'running',
+      }),
+    },
+    healthy('A health check', shop),
+    ...sending,
+    {
+      title: 'The delivery statistics',
+      event: call('getDeliveryStats', {}),
+      expect: ({ mail }) => ({
+        says: 'totals',
+        body: { result: mail.emulator ? { sent: mail.emulator.messages.length, bounced: 0 } : {} },
+        provider: ['GET /stats/outbound 200'],
+      }),
+    },
+    metrics(shop, ({ mail }) => [
+      { name: 'emails_sent', ...(mail.emulator && { value: mail.emulator.messages.length }) },
+      { name: 'emails_bounced' },
+      { name: 'bounce_rate', unit: 'percent' },
+      { name: 'spam_complaints' },
+    ]),
+    ...trouble,
+    {
+      title: 'The shop closes',
+      event: { name: 'DEPLOYMENT_DELETED', deployment: shop },
+      expect: { says: 'stopped', body: { status: 'stopped' }, provider: [], recorded: 'stopped' },
+    },
+    {
+      title: 'An old event arrives late, out of order',
+      event: created(shop.id, { serverType: 'shared' }),
+      expect: {
+        says: 'ignored, with a reason',
+        body: { status: 'ignored', reason: /deleted/ },
+        silent: true,
+        recorded: 'stopped',
+      },
+    },
+  ],
 }

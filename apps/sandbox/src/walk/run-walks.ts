@@ -1,16 +1,17 @@
 /**
- * Goes through walks: delivers each event, and checks what came of it.
+ * Runs walks: delivers each event, and checks its effects.
  *
  * @module
  */
-import type { Printer, Summary } from '../print.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
+import { checkExchange } from './check.ts'
+import type { Printer, Summary } from './print.ts'
 import type { Step, Walk } from './step.ts'
 
 /**
  * Runs every step of every walk.
  *
- * @param signal ends the run after the step that is under way
+ * @param signal ends the run after the current step
  */
 export async function runWalks(
   walks: readonly Walk[],
@@ -26,32 +27,33 @@ export async function runWalks(
     for (const step of walk.steps) {
       if (signal.aborted) continue
       number += 1
-      outcomes[await runStep(walk, step, number, world, printer)] += 1
+      outcomes[await runStep(walk.route, step, number, world, printer)] += 1
     }
   }
   return { ...outcomes, durationMs: performance.now() - started }
 }
 
 async function runStep(
-  walk: Walk,
-  step: Step,
+  route: string,
+  { event: given, title, skip, prepare, delivery, expect }: Step,
   number: number,
   world: World,
   printer: Printer,
-): Promise<'passed' | 'failed' | 'skipped'> {
-  const event = typeof step.event === 'function' ? step.event(world) : step.event
-  printer.heading(walk.route, event.name, step.title, number)
-  const reason = step.skip?.(world)
+): Promise<keyof Omit<Summary, 'durationMs'>> {
+  const event = typeof given === 'function' ? given(world) : given
+  printer.heading(route, event.name, title, number)
+  const reason = skip?.(world)
   if (reason !== undefined) {
     printer.skipped(reason)
     return 'skipped'
   }
   try {
-    step.prepare?.(world)
-    const delivery = step.delivery ?? `evt_${walk.route}_${number}`
-    const exchange = await world.deliver(walk.route, event, delivery)
-    printer.exchange(exchange, walk.describeCall)
-    const checks = step.expect(exchange, world)
+    prepare?.(world)
+    const id = delivery ?? `evt_${route}_${number}`
+    const exchange = await world.deliver({ route, body: JSON.stringify(event), id }, 'walk')
+    printer.exchange(exchange)
+    const expectation = typeof expect === 'function' ? expect(world, exchange) : expect
+    const checks = checkExchange(exchange, expectation, world)
     printer.checks(checks)
     return checks.some(({ failure }) => failure) ? 'failed' : 'passed'
   } catch (error) {

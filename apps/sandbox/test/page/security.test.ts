@@ -1,24 +1,23 @@
 import { request } from 'node:http'
-import { serve } from '@org/core/testing'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { deliverFromOutside, describeInBrowser, openBrowser, openTab, sandboxForTest } from './support.ts'
+import { describe, expect, it } from 'vitest'
+import { serveForTest } from '../fixtures.ts'
+import { deliverFromOutside, describeInBrowser, functionCall, sandboxForTest } from './support.ts'
 
-/** A plain request: `fetch` would not send these headers as they are. */
+/** Sends these very headers; `fetch` would change them. */
 function ask(url: string, headers: Record<string, string>, body?: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const method = body === undefined ? 'GET' : 'POST'
-    const outgoing = request(url, { method, headers }, (answer) => {
-      answer.resume()
-      resolve(answer.statusCode)
+    const outgoing = request(url, { method, headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
     })
     outgoing.on('error', reject)
     outgoing.end(body)
   })
 }
 
-describe('the guard of the page', () => {
-  it('lets only the page itself do things', async () => {
+describe('the page', () => {
+  it('accepts actions only from itself', async () => {
     const { url, world } = await sandboxForTest()
     const action = `${url}/actions/faults`
     const body = JSON.stringify({ target: 'mail', kind: 'html', times: '1' })
@@ -38,32 +37,21 @@ describe('the guard of the page', () => {
     expect(world.mail.emulator?.faults.pending()).toHaveLength(1)
   })
 
-  it('answers neither under another name, nor to a script of another site', async () => {
+  it('answers neither under another name nor to a script of another site', async () => {
     const { url } = await sandboxForTest()
+    const fetchFrom = (site: string, mode: string, destination: string) => ({
+      'sec-fetch-site': site,
+      'sec-fetch-mode': mode,
+      'sec-fetch-dest': destination,
+    })
+    const session = `${url}/timeline/session.json?secrets=1`
     expect(await ask(url, { host: 'rebound.example' })).toBe(403)
-    expect(
-      await ask(url, {
-        'sec-fetch-site': 'cross-site',
-        'sec-fetch-mode': 'no-cors',
-        'sec-fetch-dest': 'script',
-      }),
-    ).toBe(403)
-    expect(
-      await ask(`${url}/timeline/session.json?secrets=1`, {
-        'sec-fetch-site': 'same-site',
-        'sec-fetch-mode': 'cors',
-      }),
-    ).toBe(403)
-    expect(
-      await ask(url, {
-        'sec-fetch-site': 'cross-site',
-        'sec-fetch-mode': 'navigate',
-        'sec-fetch-dest': 'document',
-      }),
-    ).toBe(200)
+    expect(await ask(url, fetchFrom('cross-site', 'no-cors', 'script'))).toBe(403)
+    expect(await ask(session, fetchFrom('same-site', 'cors', 'empty'))).toBe(403)
+    expect(await ask(url, fetchFrom('cross-site', 'navigate', 'document'))).toBe(200)
   })
 
-  it('allows nothing but the page’s own scripts and styles, and no frame around it', async () => {
+  it('allows only its own scripts and styles, and no frame around it', async () => {
     const { url } = await sandboxForTest()
     const policy = (await fetch(url)).headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
@@ -71,28 +59,23 @@ describe('the guard of the page', () => {
     expect(policy).not.toContain('unsafe')
   })
 
-  it('shows what strangers send as text', async () => {
+  it('shows the input of strangers as text', async () => {
     const { url, world } = await sandboxForTest()
     const hostile = '<img src=x onerror=alert(1)>'
-    const body = JSON.stringify({ name: hostile, deployment: { id: hostile } })
-    await fetch(`${world.url}/mailer/webhook`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    })
+    await deliverFromOutside(world, 'mailer', { name: hostile, deployment: { id: hostile } })
     const html = await (await fetch(`${url}/timeline`)).text()
     expect(html).toContain('&lt;img src=x onerror=alert(1)&gt;')
     expect(html).not.toContain(hostile)
   })
-})
 
-describe('a secret that a caller brings', () => {
-  it('is nowhere on the page, neither in bodies nor in headers', async () => {
+  it('hides the secret of a caller in bodies and headers', async () => {
     const { url, world } = await sandboxForTest()
     const token = 'token-of-a-caller'
     const inputs = { serverType: 'dedicated', apiToken: token }
-    const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_mine', inputs } }
-    await deliverFromOutside(world.url, 'mailer', event)
+    await deliverFromOutside(world, 'mailer', {
+      name: 'DEPLOYMENT_CREATED',
+      deployment: { id: 'dep_mine', inputs },
+    })
     const views = ['/', '/deployments', '/timeline', '/timeline/event/1', '/timeline/session.json']
     const pages = await Promise.all(views.map(async (view) => (await fetch(url + view)).text()))
     expect(pages[3]).toContain('x-mailer-server-token')
@@ -100,32 +83,22 @@ describe('a secret that a caller brings', () => {
   })
 })
 
-describeInBrowser('a hostile mail', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await openBrowser()
-  })
-  afterAll(() => browser?.close())
-
-  it('runs no script, asks for nothing, and sees nothing of the page', async () => {
-    const { url, world } = await sandboxForTest()
+describeInBrowser('a hostile mail', (visit) => {
+  it('runs no script, sends no request, and sees nothing of the page', async () => {
+    const { url, world, tab } = await visit()
     const asked: string[] = []
-    const elsewhere = await serve(async ({ url: path }) => {
+    const elsewhere = await serveForTest(async ({ url: path }) => {
       asked.push(path)
       return new Response('')
     })
-    onTestFinished(elsewhere.close)
     const htmlBody = `<h1>Hello</h1><script>parent.document.title='owned';fetch('${elsewhere.url}/script')</script>
       <img src="${elsewhere.url}/pixel" onerror="fetch('${url}/actions/mend',{method:'POST'})"><link rel=stylesheet href="${elsewhere.url}/style">
       <meta http-equiv="refresh" content="0;url=${elsewhere.url}/refresh"><form action="${elsewhere.url}/form"><button>Click</button></form>
       <a href="${elsewhere.url}/link" target="_top">Leave</a><iframe src="${elsewhere.url}/frame"></iframe>`
-    const event = {
-      name: 'FUNCTION_CALL',
-      functionCall: { name: 'sendEmail', arguments: { to: 'a@b.example', subject: 'x', htmlBody } },
-    }
-    await deliverFromOutside(world.url, 'mailer', event)
+    const args = { to: 'a@b.example', subject: 'x', htmlBody }
+    await deliverFromOutside(world, 'mailer', functionCall('sendEmail', args))
 
-    const { tab } = await openTab(browser, `${url}/mailbox`)
+    await tab.goto(`${url}/mailbox`)
     const frame = tab.frameLocator('iframe.mail-frame')
     expect(await frame.locator('h1').textContent()).toBe('Hello')
     await frame.getByRole('button').click()
@@ -134,13 +107,10 @@ describeInBrowser('a hostile mail', () => {
     expect(asked).toEqual([])
     expect(await tab.title()).toBe('Mailbox · Sandbox')
     expect(tab.url()).toBe(`${url}/mailbox`)
-    // Also where somebody opens the frame’s address by itself.
-    const alone = await fetch(
-      await tab
-        .locator('iframe.mail-frame')
-        .evaluate((element) => (element instanceof HTMLIFrameElement ? element.src : '')),
-    )
+    // The policy also protects a person who opens the frame’s address directly.
+    const element = tab.locator('iframe.mail-frame')
+    expect(await element.getAttribute('sandbox')).toBe('')
+    const alone = await fetch(url + (await element.getAttribute('src')))
     expect(alone.headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none';/)
-    expect(await tab.locator('iframe.mail-frame').getAttribute('sandbox')).toBe('')
   })
 })

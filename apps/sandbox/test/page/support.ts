@@ -1,55 +1,65 @@
 /**
- * The page without the walk before it, and a real browser in front of it.
+ * The page without the walk before it, in a real browser.
  *
  * @module
  */
 import { existsSync } from 'node:fs'
-import type { Browser, Page as Tab } from 'playwright-core'
-import { describe, expect, onTestFinished, vi } from 'vitest'
-import type { Environment } from '../../src/environment.ts'
+import { type Browser, chromium, type Page as Tab } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest'
 import { startPage } from '../../src/page/server.ts'
-import { startWorld } from '../../src/world.ts'
-import { CHROMIUM } from './browser.ts'
+import type { Environment } from '../../src/world/listen.ts'
+import { startWorld, type World } from '../../src/world/world.ts'
 
-export { openBrowser } from './browser.ts'
-
+const CHROMIUM = '/usr/bin/chromium'
 const found = existsSync(CHROMIUM)
-if (!found) console.warn(`There is no ${CHROMIUM}: what the page does in a browser is NOT tested.`)
+if (!found) console.warn(`There is no ${CHROMIUM}: the page is NOT tested in a browser.`)
 
-// A machine that is busy with other tests is slow at drawing pages.
+// A busy machine is slow at drawing pages.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
-/** A suite that needs a browser; without one it is skipped, and says so. */
-export const describeInBrowser = describe.skipIf(!found)
-
-/** A sandbox with its page, on free ports. */
-export async function openSandbox(environment: Environment = {}) {
+/** A sandbox with its page, on free ports, for one test. */
+export async function sandboxForTest(environment: Environment = {}): Promise<{ world: World; url: string }> {
   const world = await startWorld({ PORT: '0', ...environment })
+  onTestFinished(world.close)
   const page = await startPage(world, 0)
+  onTestFinished(page.close)
   page.ready()
-  return {
-    world,
-    url: page.url,
-    async close() {
-      await page.close()
-      await world.close()
-    },
-  }
+  return { world, url: page.url }
 }
 
-/** A sandbox for one test. */
-export async function sandboxForTest(environment?: Environment) {
-  const sandbox = await openSandbox(environment)
-  onTestFinished(sandbox.close)
-  return sandbox
+/** A page in a browser. */
+interface Visit {
+  world: World
+  url: string
+  tab: Tab
+  /** Errors and warnings of the page, and its requests to other machines. */
+  complaints: string[]
 }
 
-/** A tab, and whatever it complained about. */
-export async function openTab(browser: Browser, url: string): Promise<{ tab: Tab; complaints: string[] }> {
-  const tab = await browser.newPage({
-    viewport: { width: 1280, height: 800 },
-    permissions: ['clipboard-read', 'clipboard-write'],
+/** A suite in a browser. Without a browser, it is skipped, and a warning says so. */
+export function describeInBrowser(
+  name: string,
+  tests: (visit: (path?: string, environment?: Environment) => Promise<Visit>) => void,
+): void {
+  describe.skipIf(!found)(name, () => {
+    let browser: Browser | undefined
+    beforeAll(async () => {
+      const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync']
+      const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet]
+      browser = await chromium.launch({ executablePath: CHROMIUM, args })
+    })
+    afterAll(() => browser?.close())
+    tests(async (path = '/', environment = {}) => {
+      if (!browser) throw new Error('There is no browser.')
+      const sandbox = await sandboxForTest(environment)
+      return { ...sandbox, ...(await openTab(browser, sandbox.url + path)) }
+    })
   })
+}
+
+async function openTab(browser: Browser, url: string): Promise<{ tab: Tab; complaints: string[] }> {
+  const permissions = ['clipboard-read', 'clipboard-write']
+  const tab = await browser.newPage({ viewport: { width: 1280, height: 800 }, permissions })
   onTestFinished(() => tab.close())
   tab.setDefaultTimeout(10_000)
   const complaints: string[] = []
@@ -65,7 +75,7 @@ export async function openTab(browser: Browser, url: string): Promise<{ tab: Tab
   return { tab, complaints }
 }
 
-/** Does what a button or a form of the page does. */
+/** Performs an action, as a button or a form of the page does. */
 export async function act(url: string, action: string, values: object): Promise<void> {
   const response = await fetch(`${url}/actions/${action}`, {
     method: 'POST',
@@ -75,16 +85,26 @@ export async function act(url: string, action: string, values: object): Promise<
   if (!response.ok) throw new Error(await response.text())
 }
 
-/** Delivers an event as somebody outside does. */
-export async function deliverFromOutside(hostUrl: string, route: string, event: object): Promise<void> {
-  await fetch(`${hostUrl}/${route}/webhook`, {
+/** Calls a function from the page. */
+export function callFunction(url: string, name: string, values: object, route = 'mailer'): Promise<void> {
+  return act(url, 'call', { route, function: name, values })
+}
+
+/** Delivers an event from outside the sandbox. */
+export async function deliverFromOutside({ url }: World, route: string, event: object): Promise<void> {
+  await fetch(`${url}/${route}/webhook`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(event),
   })
 }
 
-/** Asks again and again until it fits; a page takes a moment to draw what it was told. */
+/** An event that calls a function. */
+export function functionCall(name: string, args: object): object {
+  return { name: 'FUNCTION_CALL', functionCall: { name, arguments: args } }
+}
+
+/** Polls, because a page needs a moment to draw a change. */
 export function eventually<Value>(get: () => Value | Promise<Value>) {
   return expect.poll(get, { timeout: 15_000 })
 }

@@ -1,25 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  deliverFromOutside,
-  describeInBrowser,
-  eventually,
-  openBrowser,
-  openTab,
-  sandboxForTest,
-} from './support.ts'
+import { expect, it } from 'vitest'
+import { deliverFromOutside, describeInBrowser, eventually, functionCall } from './support.ts'
 
-describeInBrowser('the views', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await openBrowser()
-  })
-  afterAll(() => browser?.close())
-
-  it('draws a form from the manifest: a domain for production alone, and the host’s fault at its field', async () => {
-    const { url, world } = await sandboxForTest()
-    const { tab } = await openTab(browser, `${url}/deployments?new=idp-server`)
+describeInBrowser('the page', (visit) => {
+  it('draws a form from the manifest, with conditional fields, and shows the host’s errors at their fields', async () => {
+    const { world, tab } = await visit('/deployments?new=idp-server')
     expect(await tab.getByLabel('environmentType').inputValue()).toBe('development')
     expect(await tab.getByLabel('domain').isVisible()).toBe(false)
     await tab.getByLabel('environmentType').selectOption('production')
@@ -37,9 +22,8 @@ describeInBrowser('the views', () => {
     expect(await domain.getAttribute('aria-invalid')).toBe(null)
   })
 
-  it('masks a secret output, and reveals and copies it on demand', async () => {
-    const { url, world } = await sandboxForTest()
-    const { tab } = await openTab(browser, `${url}/deployments?new=idp`)
+  it('hides a secret output, and reveals and copies it on demand', async () => {
+    const { world, tab } = await visit('/deployments?new=idp')
     await tab.getByRole('button', { name: 'Deploy idp' }).click()
     const card = tab.locator('[data-deployment=dep_idp_1]')
     await card.getByText('frontendApiUrl').first().waitFor()
@@ -54,9 +38,8 @@ describeInBrowser('the views', () => {
     expect(await tab.content()).not.toContain(secret)
   })
 
-  it('generates a file, shows it without its secret, and saves it whole', async () => {
-    const { url, world } = await sandboxForTest()
-    const { tab } = await openTab(browser, `${url}/deployments?new=idp`)
+  it('generates a file, shows it without its secret, and saves it with the secret', async () => {
+    const { world, tab } = await visit('/deployments?new=idp')
     await tab.getByRole('button', { name: 'Deploy idp' }).click()
     await tab.getByRole('button', { name: 'Generate .env.local' }).click()
     await tab.getByRole('link', { name: 'Files 1' }).click()
@@ -70,9 +53,8 @@ describeInBrowser('the views', () => {
     )
   })
 
-  it('puts the faults of arguments to their fields, and the result beside the form', async () => {
-    const { url } = await sandboxForTest()
-    const { tab } = await openTab(browser, `${url}/functions?route=idp&function=createUser`)
+  it('shows the errors of arguments at their fields, and the result beside the form', async () => {
+    const { tab } = await visit('/functions?route=idp&function=createUser')
     await tab.getByText('more fields').click()
     await tab.getByLabel('publicMetadata').fill('{"plan":')
     await tab.getByRole('button', { name: 'Call createUser' }).click()
@@ -89,20 +71,16 @@ describeInBrowser('the views', () => {
     await result.getByText('/v1/users').first().waitFor()
   })
 
-  it('draws what was reported over time, and says the numbers', async () => {
-    const { url, world } = await sandboxForTest()
-    const { tab } = await openTab(browser, `${url}/deployments?new=mailer`)
+  it('draws metrics over time, and describes the drawing', async () => {
+    const { world, tab } = await visit('/deployments?new=mailer')
     await tab.getByRole('button', { name: 'Deploy mailer' }).click()
     await tab.locator('[data-deployment=dep_mailer_1] .status').getByText('running').waitFor()
     await tab.getByRole('link', { name: 'Metrics' }).click()
     await tab.getByRole('button', { name: 'Read metrics' }).click()
     const figure = tab.getByRole('figure').filter({ hasText: 'emails_sent' })
     await figure.getByText('first reading').waitFor()
-    const body = {
-      name: 'FUNCTION_CALL',
-      functionCall: { name: 'sendEmail', arguments: { to: 'a@b.example', subject: 's', textBody: 't' } },
-    }
-    await deliverFromOutside(world.url, 'mailer', body)
+    const mail = { to: 'a@b.example', subject: 's', textBody: 't' }
+    await deliverFromOutside(world, 'mailer', functionCall('sendEmail', mail))
     await tab.getByRole('button', { name: 'Read metrics' }).click()
     await figure.getByText('+1').waitFor()
     await eventually(() => figure.getByRole('img').getAttribute('aria-label')).toBe(
@@ -111,9 +89,8 @@ describeInBrowser('the views', () => {
     await eventually(() => figure.locator('circle').count()).toBe(2)
   })
 
-  it('breaks the platform for some calls, says so on every view, and mends it', async () => {
-    const { url, world } = await sandboxForTest()
-    const { tab } = await openTab(browser, `${url}/faults`)
+  it('breaks the platform for some calls, warns on every view, and mends it', async () => {
+    const { url, world, tab } = await visit('/faults')
     await tab.getByLabel('Where').selectOption('platform')
     await tab.getByLabel('500, internal error').check()
     await tab.getByLabel('For the next').fill('2')
@@ -127,7 +104,7 @@ describeInBrowser('the views', () => {
     await tab.locator('#latest').getByText('…/outputs').first().waitFor()
     await tab.getByText('Broken on purpose').waitFor({ state: 'hidden' })
     await tab.goto(`${url}/faults`)
-    await tab.getByLabel('Slow answer').check()
+    await tab.getByLabel('Slow response').check()
     await tab.getByLabel('Delay').fill('20')
     await tab.getByRole('button', { name: 'Break it' }).click()
     await tab.getByRole('button', { name: 'Mend everything' }).click()

@@ -1,6 +1,5 @@
 /**
- * Buttons that do something: they send what is in `data-body` to `/actions/<data-action>`, and show what comes of
- * it where `data-target` says.
+ * Buttons with an action: they send `data-body` to `/actions/<data-action>`, and show the result in `data-target`.
  *
  * @module
  */
@@ -13,10 +12,15 @@ document.addEventListener('click', async (event) => {
   const button = event.target instanceof Element ? event.target.closest('button[data-action]') : null
   if (!button || button.getAttribute('aria-disabled') === 'true') return
   const { action, body, target } = button.dataset
-  if (action === 'reveal' && target !== 'clipboard' && hide(button)) return
+  const place = placeOf(target)
+  const reveals = action === 'reveal' && place
+  if (reveals && hide(button, place)) return
   button.setAttribute('aria-disabled', 'true')
   try {
-    show(await perform(action, JSON.parse(body)), target, button)
+    const result = await perform(action, JSON.parse(body))
+    if (reveals) reveal(button, place, result.text)
+    else if (target === 'clipboard') await copy(result.text)
+    else show(result, place)
   } catch (error) {
     say(error.message)
   } finally {
@@ -25,9 +29,9 @@ document.addEventListener('click', async (event) => {
 })
 
 /**
- * Does one thing.
+ * Performs an action.
  *
- * @throws {Error} with a sentence for the person
+ * @throws {Error} with a sentence for the reader
  */
 export async function perform(action, body) {
   const response = await fetch(`/actions/${action}`, {
@@ -35,40 +39,40 @@ export async function perform(action, body) {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   }).catch(() => {
-    throw new Error('The sandbox does not answer: is it still running?')
+    throw new Error('The sandbox does not respond: is it still running?')
   })
   const text = await response.text()
-  const answer = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : { message: text }
-  if (!response.ok) throw new Error(answer.message)
-  return answer
+  const result = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : { message: text }
+  if (!response.ok) throw new Error(result.message)
+  return result
 }
 
-/** Says something for a moment; a screen reader says it, too. */
-export function say(message) {
+/** The element of a target such as `#result`. */
+export function placeOf(target = '') {
+  return document.getElementById(target.slice(1))
+}
+
+/** Shows a result in its place; without a place, as a short message. */
+export function show({ html, message, status }, place) {
+  if (place && html !== undefined) place.innerHTML = html
+  else if (message !== undefined) say(message)
+  else if (status >= 400) say(`The host responded with ${status}.`)
+}
+
+function say(message) {
   toast.textContent = message
   toast.classList.add('shown')
   clearTimeout(toastTimer)
   toastTimer = setTimeout(() => toast.classList.remove('shown'), 5_000)
 }
 
-function show(answer, target, button) {
-  if (target === 'clipboard') return copy(answer.text)
-  if (button.dataset.action === 'reveal') return reveal(answer.text, target, button)
-  const place = target ? document.getElementById(target.slice(1)) : null
-  if (place && answer.html !== undefined) place.innerHTML = answer.html
-  else if (answer.message !== undefined) say(answer.message)
-  else if (answer.status >= 400) say(`Answered with ${answer.status}.`)
-}
-
-function reveal(text, target, button) {
-  const place = document.getElementById(target.slice(1))
+function reveal(button, place, text) {
   place.dataset.hidden = place.textContent
   place.textContent = text
   button.textContent = 'Hide'
 }
 
-function hide(button) {
-  const place = document.getElementById(button.dataset.target.slice(1))
+function hide(button, place) {
   if (place.dataset.hidden === undefined) return false
   place.textContent = place.dataset.hidden
   delete place.dataset.hidden
@@ -81,7 +85,7 @@ async function copy(text) {
     await navigator.clipboard.writeText(text)
     say('Copied.')
   } catch {
-    // Without permission, it is shown to be copied by hand.
+    // Without the permission, the person copies by hand.
     const field = dialog.querySelector('textarea')
     field.value = text
     dialog.showModal()

@@ -1,10 +1,9 @@
 /**
- * Forms that were drawn from a JSON Schema: fields that depend on others, what they come to as JSON, and the
- * host's faults at their fields.
+ * Forms from a JSON Schema: conditional fields, their values as JSON, and the host’s errors at the fields.
  *
  * @module
  */
-import { perform, say } from './actions.js'
+import { perform, placeOf, show } from './actions.js'
 
 for (const form of document.querySelectorAll('form[data-send]')) {
   form.addEventListener('input', () => applyConditions(form))
@@ -15,7 +14,7 @@ for (const form of document.querySelectorAll('form[data-send]')) {
   applyConditions(form)
 }
 
-/** Shows the fields whose condition holds: `visibleWhen` names other fields and their values. */
+/** Shows a field if its condition holds: `visibleWhen` names other fields and their values. */
 function applyConditions(form) {
   for (const field of form.querySelectorAll('[data-visible-when]')) {
     const conditions = Object.entries(JSON.parse(field.dataset.visibleWhen))
@@ -34,24 +33,19 @@ function stateOf(control) {
 async function send(form) {
   const button = form.querySelector('button.primary')
   if (button.getAttribute('aria-disabled') === 'true') return
-  clearFaults(form)
-  const { values, faults } = collect(form)
-  if (faults.length > 0) return showFaults(form, faults)
+  clearErrors(form)
+  const { values, errors } = collect(form)
+  if (errors.length > 0) return showErrors(form, errors)
   button.setAttribute('aria-disabled', 'true')
   try {
-    const answer = await perform(form.dataset.send, { ...extras(form), values })
-    const place = document.getElementById(form.dataset.target?.slice(1))
-    if (place && answer.html !== undefined) place.innerHTML = answer.html
-    if (answer.message !== undefined) say(answer.message)
-    showFaults(form, answer.errors ?? [], answer.status)
-    if (!place && answer.status >= 400) say(`Answered with ${answer.status}.`)
-    for (const [name, value] of Object.entries(answer.fill ?? {})) {
+    const result = await perform(form.dataset.send, { ...extras(form), values })
+    show(result, placeOf(form.dataset.target))
+    showErrors(form, result.errors ?? [])
+    for (const [name, value] of Object.entries(result.fill ?? {})) {
       form.querySelector(`[data-extra="${CSS.escape(name)}"]`).value = value
     }
   } catch (error) {
-    const whole = form.querySelector('.form-fault')
-    whole.textContent = error.message
-    whole.hidden = false
+    showErrors(form, [], error.message)
   } finally {
     button.removeAttribute('aria-disabled')
   }
@@ -64,10 +58,10 @@ function extras(form) {
   return Object.fromEntries(chosen.map((control) => [control.dataset.extra, control.value]))
 }
 
-/** What the fields come to. What is left empty is left out, so that the host's defaults apply. */
+/** The values of the fields. Empty fields are left out, so that the host’s defaults apply. */
 function collect(form) {
   const values = {}
-  const faults = []
+  const errors = []
   for (const control of form.querySelectorAll('[data-name]')) {
     if (control.closest('[hidden]')) continue
     const { name, kind } = control.dataset
@@ -75,10 +69,10 @@ function collect(form) {
       const value = read(control, kind)
       if (value !== undefined) values[name] = value
     } catch {
-      faults.push({ path: name, message: 'is not JSON' })
+      errors.push({ path: name, message: 'is not JSON' })
     }
   }
-  return { values, faults }
+  return { values, errors }
 }
 
 function read(control, kind) {
@@ -101,39 +95,38 @@ function read(control, kind) {
   }
 }
 
-/** Commas within quotes or angle brackets belong to a name. */
+/** A comma in quotes or angle brackets does not separate. */
 function listOf(text) {
   const items = text.match(/(?:"[^"]*"|<[^>]*>|[^,\n"<])+/g) ?? []
   return items.map((item) => item.trim()).filter((item) => item !== '')
 }
 
-function clearFaults(form) {
-  for (const fault of form.querySelectorAll('.fault')) fault.hidden = true
+function clearErrors(form) {
+  for (const line of form.querySelectorAll('.fault')) line.hidden = true
   for (const control of form.querySelectorAll('[aria-invalid]')) control.removeAttribute('aria-invalid')
 }
 
-/** Puts each fault to its field: `deployment.inputs.domain` and `messages[0].to` belong to `domain` and `messages`. */
-function showFaults(form, faults, status) {
-  const lost = []
-  for (const { path, message } of faults) {
-    const inner = path.startsWith(`${form.dataset.faults}.`)
-      ? path.slice(form.dataset.faults.length + 1)
-      : path
+/** Shows each error at its field: `deployment.inputs.domain` at `domain`, `messages[0].to` at `messages`. */
+function showErrors(form, errors, message = '') {
+  const others = message === '' ? [] : [message]
+  const prefix = `${form.dataset.faults}.`
+  for (const { path, message } of errors) {
+    const inner = path.startsWith(prefix) ? path.slice(prefix.length) : path
     const [name] = inner.split(/[.[]/)
     const field = form.querySelector(`[data-field="${CSS.escape(name)}"]`)
     const line = field?.querySelector('.fault')
     if (!line || field.closest('[hidden]')) {
-      lost.push(`${path} ${message}`)
+      others.push(`${path} ${message}`)
       continue
     }
-    const rest = inner.slice(name.length)
-    line.textContent = line.hidden ? `${rest} ${message}`.trim() : `${line.textContent}; ${rest} ${message}`
+    const text = `${inner.slice(name.length)} ${message}`.trim()
+    line.textContent = line.hidden ? text : `${line.textContent}; ${text}`
     line.hidden = false
     field.querySelector('[data-name]').setAttribute('aria-invalid', 'true')
     field.closest('details')?.setAttribute('open', '')
   }
   const whole = form.querySelector('.form-fault')
-  whole.textContent = lost.join('; ')
-  whole.hidden = lost.length === 0
-  if (status >= 400 || faults.length > 0) form.querySelector('[aria-invalid]')?.focus()
+  whole.textContent = others.join('; ')
+  whole.hidden = others.length === 0
+  form.querySelector('[aria-invalid]')?.focus()
 }

@@ -1,13 +1,12 @@
 /**
- * Keeps the page up to date: when the sandbox says that something changed, the page is asked for once more, and
- * its parts marked `data-live` replace those that are there.
+ * Keeps the page up to date: after a change, it loads the page again and replaces the parts marked `data-live`.
  *
  * @module
  */
 
 const REFRESH_MS = 150
 const connection = document.querySelector('#connection')
-/** What the server last said of each part, so that an unchanged one keeps its focus and its selection. */
+/** The last HTML of each part: an unchanged part keeps its focus and its selection. */
 const known = new Map()
 
 let waiting
@@ -19,7 +18,7 @@ source.addEventListener('change', ({ data }) => {
   document.dispatchEvent(new CustomEvent('sandbox:change', { detail: JSON.parse(data) }))
   refreshSoon()
 })
-// Also the first time: something may have happened since the page was drawn.
+// Also the first time: the page may be out of date already.
 source.addEventListener('open', () => {
   connection.textContent = 'Live'
   connection.classList.remove('lost')
@@ -30,14 +29,14 @@ source.addEventListener('error', () => {
   connection.textContent = 'Not connected: is the sandbox running?'
   connection.classList.add('lost')
 })
-// A connection that is left open would keep the page out of the browser's memory of pages.
+// An open connection would keep the page out of the back-forward cache.
 addEventListener('pagehide', () => source.close())
 
 document.querySelector('nav [aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 for (const part of liveParts(document)) known.set(part.id, part.innerHTML)
 
-/** Asks for the page once more, soon: changes come in bursts. */
-export function refreshSoon() {
+/** Waits a moment, because changes come in bursts. */
+function refreshSoon() {
   if (waiting === undefined) waiting = setTimeout(refresh, REFRESH_MS)
 }
 
@@ -52,7 +51,7 @@ async function refresh() {
     const response = await fetch(location.href, { headers: { accept: 'text/html' } })
     if (response.ok) replaceParts(new DOMParser().parseFromString(await response.text(), 'text/html'))
   } catch {
-    // The sandbox was stopped; the connection says so.
+    // The sandbox has stopped; the connection shows it.
   } finally {
     busy = false
     if (again) refreshSoon()
@@ -74,7 +73,7 @@ function liveParts(root) {
   return root.querySelectorAll('[data-live]')
 }
 
-/** What a person opened, wrote into or looks at survives. */
+/** Keeps open details, results, the scroll position and the focus. */
 function keepState(part, replace) {
   const focused = part.contains(document.activeElement) ? document.activeElement : undefined
   const focusKey = focused && keyOf(focused)

@@ -1,6 +1,6 @@
 /**
- * The timeline's list: of thousands of events only those near the window are in the page. Events are kept in
- * blocks of fixed heights; a block is filled when it comes near, and emptied when it is far.
+ * The list of the timeline: of thousands of events, only those near the window are in the page. Events form blocks
+ * of fixed heights; a block is filled when it comes near, and emptied when it is far away.
  *
  * @module
  */
@@ -14,14 +14,14 @@ const nothing = document.querySelector('#no-rows')
 const BLOCK = Number(list.dataset.block)
 const MOST_CALLS = 13
 
-/** How many rows the calls of each event take, by its number. */
+/** The number of rows for the calls of each event, by the number of the event. */
 let rows = new Map()
-/** The blocks, by their number: the element, and whether its rows are the newest ones. */
+/** The blocks, by their number. */
 const blocks = new Map()
 let chosen
 let rereading
 let asked = 0
-/** What changed since the index was asked for: its answer may be older. */
+/** Changes since the last request for the index, whose response may be older. */
 let meanwhile = new Map()
 
 const observer = new IntersectionObserver(
@@ -53,13 +53,13 @@ function query() {
   return new URLSearchParams(fields)
 }
 
-/** Reads which events there are. Whatever is filtered is filtered by the sandbox. */
+/** Reads the index of the filtered events. */
 async function readIndex() {
   asked += 1
   const own = asked
   meanwhile = new Map()
   const index = await fetch(`/timeline/index?${query()}`).then((response) => response.json())
-  // A later question may be answered earlier.
+  // Responses may arrive in another order.
   if (own !== asked) return
   rows = new Map([...index, ...meanwhile])
   layOut()
@@ -74,7 +74,7 @@ function reread() {
   }, 200)
 }
 
-/** Takes what changed. With a filter, only the sandbox knows whether it fits. */
+/** Adds changed events. With a filter, only the sandbox can select them. */
 function take(entries) {
   const own = entries.some(([number]) => number === chosen)
   if (own) showDetail(chosen)
@@ -90,10 +90,10 @@ function take(entries) {
   for (const number of touched) outdate(blocks.get(number))
 }
 
-/** Gives each block its height, newest first, and drops those without events. */
+/** Gives each block its height, newest first, and removes empty blocks. */
 function layOut(only) {
   const style = getComputedStyle(list)
-  // They are in rem, so that they grow with a person’s own size of text.
+  // The heights are in rem, so that they grow with the text size.
   const unit = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
   const height = (name) => Number.parseFloat(style.getPropertyValue(name)) * unit
   const [event, call, gap] = [height('--event-row'), height('--call-row'), height('--entry-gap')]
@@ -149,7 +149,7 @@ async function fill(block) {
   try {
     const response = await fetch(`/timeline/block/${block.number}?${query()}`)
     const html = await response.text()
-    // It may be far away by now.
+    // The block may be far away by now.
     if (response.ok && block.near) {
       const focused = block.element.contains(document.activeElement)
         ? document.activeElement.getAttribute('href')
@@ -238,7 +238,7 @@ list.addEventListener('keydown', (event) => {
   next?.focus()
 })
 
-// The heights of rows depend on the width of the window.
+// The heights of the rows depend on the width of the window.
 let width = innerWidth
 addEventListener('resize', () => {
   if (width === innerWidth) return

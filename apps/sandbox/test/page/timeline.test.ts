@@ -1,29 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { parseSession } from '../../src/session.ts'
-import { act, describeInBrowser, eventually, openBrowser, openTab, sandboxForTest } from './support.ts'
+import { expect, it } from 'vitest'
+import { parseSession } from '../../src/world/session.ts'
+import { webhookSecret } from '../fixtures.ts'
+import { callFunction, describeInBrowser, eventually } from './support.ts'
 
-const secret = `whsec_${btoa('a secret of the platform')}`
 const mail = { to: 'ada@example.com', subject: 'Hello', textBody: 'Hello.' }
 
-const call = (url: string, name: string, values: object, route = 'mailer') =>
-  act(url, 'call', { route, function: name, values })
-
-describeInBrowser('the timeline', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await openBrowser()
-  })
-  afterAll(() => browser?.close())
-
-  it('shows an event live with its calls, and everything about it at a click, without secrets', async () => {
-    const { url, world } = await sandboxForTest()
-    const { tab, complaints } = await openTab(browser, `${url}/timeline`)
+describeInBrowser('the timeline', (visit) => {
+  it('shows an event live with its calls, and its details at a click, without secrets', async () => {
+    const { url, world, tab, complaints } = await visit('/timeline')
     await tab.getByText('No event yet').waitFor()
     world.mail.emulator?.faults.add({ path: '/email', status: 429, headers: { 'retry-after': '0' } })
-    await call(url, 'sendEmail', mail)
+    await callFunction(url, 'sendEmail', mail)
     const rows = tab.locator('.entry').first().locator('.call-row')
     await eventually(() => rows.locator('.status').allTextContents()).toEqual(['✕429', '✓200'])
     await rows.nth(1).click()
@@ -35,9 +24,8 @@ describeInBrowser('the timeline', () => {
     expect(complaints).toEqual([])
   })
 
-  it('shows an event that comes while an older list of events is still under way', async () => {
-    const { url } = await sandboxForTest()
-    const { tab } = await openTab(browser, 'about:blank')
+  it('shows an event that arrives while the page still loads an older list', async () => {
+    const { url, tab } = await visit()
     let held: (() => Promise<void>)[] | undefined = []
     await tab.route('**/timeline/index?*', async (route) => {
       const response = await route.fetch()
@@ -46,22 +34,21 @@ describeInBrowser('the timeline', () => {
     })
     await tab.goto(`${url}/timeline`)
     await eventually(() => held?.length).toBeGreaterThan(0)
-    await call(url, 'sendEmail', mail)
+    await callFunction(url, 'sendEmail', mail)
     const titles = () => tab.locator('.event-row strong').allTextContents()
     await eventually(titles).toEqual(['sendEmail'])
     const older = held
     held = undefined
     const arrived = tab.waitForResponse('**/timeline/index?*')
-    for (const answer of older) await answer()
+    for (const respond of older) await respond()
     await (await arrived).finished()
     await tab.evaluate(() => new Promise(requestAnimationFrame))
     expect(await titles()).toEqual(['sendEmail'])
   })
 
   it('delivers again with the same id, with a new one, and twice at once', async () => {
-    const { url, world } = await sandboxForTest()
-    const { tab } = await openTab(browser, `${url}/timeline`)
-    await call(url, 'sendEmail', mail)
+    const { url, world, tab } = await visit('/timeline')
+    await callFunction(url, 'sendEmail', mail)
     await tab.locator('.event-row').first().click()
     const again = tab.locator('#again')
     await tab.getByRole('button', { name: 'Deliver again' }).click()
@@ -75,13 +62,14 @@ describeInBrowser('the timeline', () => {
     expect(world.mail.emulator?.messages).toHaveLength(3)
   })
 
-  it('finds events by words, integration and outcome, with those of the walk only where asked', async () => {
-    const { url, world } = await sandboxForTest()
-    await world.deliver('auth', { name: 'WEBHOOK_CHALLENGE', challenge: 'c' }, 'evt_walk')
-    const { tab } = await openTab(browser, `${url}/timeline`)
-    await call(url, 'sendEmail', mail)
-    await call(url, 'sendEmail', { subject: 'to nobody' })
-    await call(url, 'countUsers', {}, 'idp')
+  it('finds events by words, integration and outcome, and shows the walk only on demand', async () => {
+    const { url, world, tab } = await visit()
+    const challenge = JSON.stringify({ name: 'WEBHOOK_CHALLENGE', challenge: 'c' })
+    await world.deliver({ route: 'auth', body: challenge, id: 'evt_walk' }, 'walk')
+    await tab.goto(`${url}/timeline`)
+    await callFunction(url, 'sendEmail', mail)
+    await callFunction(url, 'sendEmail', { subject: 'to nobody' })
+    await callFunction(url, 'countUsers', {}, 'idp')
     const titles = () => tab.locator('.event-row strong').allTextContents()
     await eventually(titles).toEqual(['countUsers', 'sendEmail', 'sendEmail'])
     await tab.getByLabel('Find').fill('/email 200')
@@ -97,16 +85,15 @@ describeInBrowser('the timeline', () => {
     await eventually(async () => (await titles()).at(-1)).toBe('WEBHOOK_CHALLENGE')
   })
 
-  it('copies an event as a curl command that the host takes, signed afresh', async () => {
-    const { url } = await sandboxForTest({ PLATFORM_WEBHOOK_SECRET: secret })
-    const { tab } = await openTab(browser, `${url}/timeline`)
-    await call(url, 'sendEmail', { ...mail, subject: 'It’s $HOME, “quoted”' })
+  it('copies an event as a curl command that the host accepts, signed anew', async () => {
+    const { url, tab } = await visit('/timeline', { PLATFORM_WEBHOOK_SECRET: webhookSecret })
+    await callFunction(url, 'sendEmail', { ...mail, subject: 'It’s $HOME, “quoted”' })
     await tab.locator('.event-row').first().click()
     await tab.getByRole('button', { name: 'Copy as curl' }).click()
     await tab.getByText('Copied.').waitFor()
     const command = await tab.evaluate(() => navigator.clipboard.readText())
-    expect(command).not.toContain(secret)
-    // What the shell makes of it, without a curl that may not be there.
+    expect(command).not.toContain(webhookSecret)
+    // The shell parses the command; `curl` itself may be missing.
     const { stdout } = spawnSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${command}`], {
       encoding: 'utf8',
     })
@@ -114,21 +101,16 @@ describeInBrowser('the timeline', () => {
     const headers = lines.filter((_, index) => lines[index - 1] === '-H').map((line) => line.split(': '))
     const body = lines[lines.indexOf('--data-raw') + 1] ?? ''
     const target = lines[2] ?? ''
-    const answer = await fetch(target, { method: 'POST', headers: Object.fromEntries(headers), body })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('idempotency-replayed')).toBe('true')
+    const response = await fetch(target, { method: 'POST', headers: Object.fromEntries(headers), body })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('idempotency-replayed')).toBe('true')
   })
 
   it('exports the session without secrets, in the order of the events', async () => {
-    const { url } = await sandboxForTest()
-    const { tab } = await openTab(browser, `${url}/timeline`)
-    await call(url, 'sendEmail', mail)
-    await call(
-      url,
-      'createUser',
-      { emailAddress: 'ada@example.com', password: 'correct horse battery' },
-      'idp',
-    )
+    const { url, tab } = await visit('/timeline')
+    await callFunction(url, 'sendEmail', mail)
+    const ada = { emailAddress: 'ada@example.com', password: 'correct horse battery' }
+    await callFunction(url, 'createUser', ada, 'idp')
     const save = async (name: string) => {
       const [download] = await Promise.all([
         tab.waitForEvent('download'),
@@ -146,11 +128,10 @@ describeInBrowser('the timeline', () => {
     expect(await save('Export with secrets')).toContain('correct horse battery')
   })
 
-  it('keeps only the rows near the window in the page, and goes through them by the arrow keys', async () => {
-    const { url } = await sandboxForTest()
-    const { tab } = await openTab(browser, `${url}/timeline`)
+  it('keeps only the rows near the window in the page, and the arrow keys move through them', async () => {
+    const { url, tab } = await visit('/timeline')
     for (let round = 0; round < 15; round += 1) {
-      await Promise.all(Array.from({ length: 10 }, () => call(url, 'countUsers', {}, 'idp')))
+      await Promise.all(Array.from({ length: 10 }, () => callFunction(url, 'countUsers', {}, 'idp')))
     }
     await tab.reload()
     await tab.locator('#shown').getByText('150 events').waitFor()

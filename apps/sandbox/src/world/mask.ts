@@ -1,22 +1,22 @@
 /**
- * Keeps secrets off the screen: the known ones by their value, others by the name of their field or by their
- * looks.
+ * Hides secrets: known ones by their value, others by the name of their field or by their shape.
  *
  * @module
  */
 import { createRedactor, type Redactor } from '@org/core/internal'
 
-const MASK = '[redacted]'
+/** Stands for a secret. */
+export const MASK = '[redacted]'
 const SECRET_FIELD = /token|secret|password|api_?key/i
 const SECRET_KEY = /\b(sk_(?:test|live)_)[\w-]+/g
-/** A reference names a secret and is none, a publishable key is public, and a secret key is known by its looks. */
+/** References and publishable keys are no secrets; secret keys have a shape of their own. */
 const NOT_BY_NAME = /^(\{\{|pk_(test|live)_|sk_(test|live)_[\w-]+$)/
 
 /**
- * Makes a function that copies plain data without the secrets in it. Of a secret key the prefix stays, so that
- * a key in the wrong place can be seen.
+ * Makes a function that copies plain data without its secrets. The prefix of a secret key stays, so that a
+ * reader sees a key in the wrong field.
  *
- * @param redactor knows the secrets; whoever has it may tell it of more
+ * @param redactor knows the secrets, and can learn more
  */
 export function createMask(
   secrets: readonly string[],

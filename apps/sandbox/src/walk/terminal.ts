@@ -1,29 +1,30 @@
 /**
- * Where the sandbox prints to: the width of a line, and colours where they are wanted.
+ * The terminal: the width of its lines, and its colours.
  *
  * @module
  */
 import { styleText } from 'node:util'
+import { truncate } from '../world/text.ts'
 
-/** How a piece of text looks. */
+/** The style of a text. */
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
-/** A place to print to. */
+/** The target of all output. */
 export interface Terminal {
   write(text: string): void
   writeError(text: string): void
-  /** Longest line, in characters. */
+  /** The length of a line, in characters. */
   width: number
   colours: boolean
 }
 
-/** A piece of a line, with its looks. */
+/** A part of a line, with its style. */
 export type Piece = string | readonly [Style, string]
 
 const DEFAULT_WIDTH = 100
 const NARROWEST = 40
 
-/** The process's own terminal. */
+/** The terminal of the process. */
 export function processTerminal({ stdout, stderr, env }: NodeJS.Process): Terminal {
   return {
     write: (text) => stdout.write(text),
@@ -34,7 +35,7 @@ export function processTerminal({ stdout, stderr, env }: NodeJS.Process): Termin
   }
 }
 
-/** Colours the pieces of one line. Control characters, which an answer might bring along, become visible. */
+/** Colours the pieces of one line, and makes control characters visible. */
 export function paint(pieces: readonly Piece[], { colours }: Pick<Terminal, 'colours'>): string {
   return pieces
     .map((piece) => {
@@ -49,22 +50,10 @@ function visible(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '·')
 }
 
-/** Cuts a text off where it is too long. */
-export function truncate(text: string, width: number): string {
-  const characters = [...text]
-  return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`
-}
-
-/** Cuts a text off in front, where its end says more. */
-export function truncateStart(text: string, width: number): string {
-  const characters = [...text]
-  return characters.length <= width ? text : `…${characters.slice(characters.length - width + 1).join('')}`
-}
-
 /**
  * Breaks a text between words.
  *
- * @param most lines; what is over is cut off
+ * @param most the number of lines; the last one is cut
  */
 export function wrap(text: string, width: number, most = Number.POSITIVE_INFINITY): string[] {
   const lines: string[] = []
@@ -79,7 +68,7 @@ export function wrap(text: string, width: number, most = Number.POSITIVE_INFINIT
   return [...lines, truncate(rest, width)]
 }
 
-/** Whether a line may end at a space: it is not far from full, or the word behind fits into the next line. */
+/** A line may end at a space if it is at least half full, or if the next word fits into the next line. */
 function breaksWell(text: string, space: number, width: number): boolean {
   const [word = ''] = text.slice(space + 1).split(' ', 1)
   return space > width / 2 || (space > 0 && [...word].length <= width)

@@ -1,19 +1,18 @@
 /**
- * What a person sees: each event with its answer, the calls that it caused, and what was checked.
+ * Prints a run: each event with its response, its calls, and its checks.
  *
  * @module
  */
-import { brief } from './brief.ts'
+import { describeCall, describeEvent, describeResponse, filesOf, loggedMessages } from '../world/describe.ts'
+import type { Exchange, LogLine, OutboundCall } from '../world/exchange.ts'
+import { createMask } from '../world/mask.ts'
+import { brief, shortenPath, truncate, truncateStart } from '../world/text.ts'
+import type { World } from '../world/world.ts'
 import type { Check } from './check.ts'
-import { describeAnswer, describeCallback, describeEvent, loggedMessages } from './describe.ts'
-import type { Exchange, LogLine, OutboundCall } from './exchange.ts'
-import { createMask } from './mask.ts'
-import { filesOf, shortenIds, shortenPath } from './shorten.ts'
-import { type Piece, paint, type Style, type Terminal, truncate, truncateStart, wrap } from './terminal.ts'
-import type { Walk } from './walk/step.ts'
-import type { World } from './world.ts'
+import type { Walk } from './step.ts'
+import { type Piece, paint, type Style, type Terminal, wrap } from './terminal.ts'
 
-/** How a run ended. */
+/** The result of a run. */
 export interface Summary {
   passed: number
   failed: number
@@ -21,13 +20,15 @@ export interface Summary {
   durationMs: number
 }
 
-/** Prints a run, piece by piece. */
+/** Prints the parts of a run. */
 export interface Printer {
   opening(): void
   walk(walk: Walk): void
-  /** The heading of a step, or of an event that somebody else delivered. */
+  /** The heading of a step, or of an event that the walk did not send. */
   heading(route: string, event: string, title: string, step?: number): void
-  exchange(exchange: Exchange, describeCall: Walk['describeCall']): void
+  exchange(exchange: Exchange): void
+  /** How to call the host. */
+  invitation(pageUrl: string | undefined): void
   checks(checks: readonly Check[]): void
   skipped(reason: string): void
   failure(message: string): void
@@ -55,7 +56,7 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
   const line = (...pieces: Piece[]) => terminal.write(`${paint(pieces, terminal)}\n`)
   const clean = (text: string) => mask({ text }).text
 
-  /** A text behind a mark, broken into lines that are indented alike. */
+  /** A text after a mark, in lines with the same indent. */
   function block(mark: Piece, text: string, style?: Style, most = LINES_OF_DATA): void {
     const indent = ' '.repeat(NUMBER_WIDTH)
     for (const [index, part] of wrap(clean(text), width - NUMBER_WIDTH - 2, most).entries()) {
@@ -65,7 +66,7 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
 
   function call({ to, method, path, status }: OutboundCall, detail: string, pathWidth: number): void {
     const before = CALL_INDENT + PEER_WIDTH + METHOD_WIDTH + pathWidth + 1 + STATUS_WIDTH
-    // In a narrow terminal, what does not fit in one line goes below.
+    // In a narrow terminal, the detail goes below.
     const beside = width - before >= Math.min(LEAST_DETAIL, detail.length)
     const indent = beside ? before : CALL_INDENT + PEER_WIDTH
     const details = detail === '' ? [] : wrap(detail, width - indent, LINES_OF_DETAIL)
@@ -98,11 +99,11 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
   return {
     opening() {
       const { mail, idp, idpServer, webhookSecret, url } = world
-      const changeable = (mayChange: boolean) => `real; ${mayChange ? 'read, and changed' : 'only read'}`
+      const changeable = (mayChange: boolean) => `real; ${mayChange ? 'read and changed' : 'only read'}`
       const facts = {
         host: url,
         platform: 'emulated',
-        mail: mail.emulator ? 'emulated' : `real; it goes to ${mail.to} alone`,
+        mail: mail.emulator ? 'emulated' : `real; only to ${mail.to}`,
         users: idp.emulator ? 'emulated' : changeable(idp.mayChange),
         applications: idpServer.emulator ? 'emulated' : changeable(idpServer.mayChange),
         webhooks: webhookSecret ? 'signed' : 'not signed',
@@ -133,35 +134,32 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       ])
     },
 
-    exchange(exchange, describeCall = () => '') {
+    exchange(exchange) {
       const shown = mask(exchange)
-      const { answer, calls } = shown
+      const { response, calls } = shown
       const event = describeEvent(shown)
       if (event !== '') block(['dim', '→'], event)
-      const style = answer.status < 400 ? 'green' : 'yellow'
-      const said = `${answer.status} · ${Math.round(shown.durationMs)} ms · ${describeAnswer(answer)}`
-      // What was recorded has been on the screen before.
-      block([style, '←'], said, undefined, answer.replayed ? LINES_OF_RECORD : LINES_OF_DATA)
-      for (const { lines } of filesOf(answer.body)) file(lines)
+      const style = response.status < 400 ? 'green' : 'yellow'
+      const said = `${response.status} · ${Math.round(shown.durationMs)} ms · ${describeResponse(response)}`
+      // A recorded response has been on the screen before.
+      block([style, '←'], said, undefined, response.replayed ? LINES_OF_RECORD : LINES_OF_DATA)
+      for (const { lines } of filesOf(response.body)) file(lines)
       const room = Math.max(8, width - CALL_INDENT - PEER_WIDTH - METHOD_WIDTH - STATUS_WIDTH - 1)
       const longest = Math.max(0, ...calls.map(({ path }) => shortenPath(path).length))
       const pathWidth = Math.min(LONGEST_PATH, room, longest)
-      for (const outbound of calls) {
-        const detail = outbound.to === 'platform' ? describeCallback(outbound) : describeCall(outbound)
-        call(outbound, shortenIds(detail), pathWidth)
-      }
-      // What the platform was told is on the screen already.
-      const known = new Set(calls.flatMap(({ body }) => loggedMessages(body)))
+      for (const outbound of calls) call(outbound, describeCall(outbound), pathWidth)
+      // The calls above show the messages that the platform got.
+      const known = new Set(calls.flatMap(({ request }) => loggedMessages(request.body)))
       for (const entry of shown.log) if (!known.has(entry.message)) log(entry)
     },
 
     checks(checks) {
-      const passed = checks.filter(({ failure }) => !failure).map(({ what }) => what)
+      const passed = checks.filter(({ failure }) => !failure).map(({ sentence }) => sentence)
       if (passed.length > 0) block(['green', '✓'], passed.join(' · '), 'green')
-      for (const { what, failure } of mask(checks)) {
+      for (const { sentence, failure } of mask(checks)) {
         if (!failure) continue
-        block(['red', '✗'], what, 'red')
-        block(' ', `expected ${text(failure.wanted)}`)
+        block(['red', '✗'], sentence, 'red')
+        block(' ', `expected ${text(failure.expected)}`)
         block(' ', `found    ${text(failure.found)}`)
       }
     },
@@ -184,6 +182,39 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
         skipped > 0 ? `, ${skipped} skipped` : '',
         ['dim', ` · ${seconds} s`],
       )
+    },
+
+    // The command keeps its own line breaks, so that a person can copy it.
+    invitation(pageUrl) {
+      const { url, mail, idp, idpServer, webhookSecret } = world
+      const args = { to: mail.to, subject: 'Hello', textBody: 'Hello from the sandbox.' }
+      const event = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: args } }
+      const paragraph = (sentences: string) => {
+        for (const part of wrap(sentences, width)) line(part)
+        line()
+      }
+      const real = [
+        ...(mail.emulator ? [] : ['the mail provider']),
+        ...(idp.emulator && idpServer.emulator ? [] : ['the identity provider']),
+      ].join(' and ')
+      const effects = real
+        ? `Your calls have real effects at ${real}.`
+        : 'Its providers are emulated: nothing leaves this machine.'
+      line()
+      if (pageUrl !== undefined) {
+        line('  ', ['bold', `See it, try it, break it: ${pageUrl}`])
+        line()
+      }
+      paragraph(
+        webhookSecret
+          ? `The host runs at ${url}. It accepts only signed events, because PLATFORM_WEBHOOK_SECRET is set. Without that variable, this command would call it:`
+          : `The host keeps running. ${effects} Call it:`,
+      )
+      line('  ', ['cyan', `curl ${url}/mailer/webhook \\`])
+      line('  ', ['cyan', "  -H 'content-type: application/json' \\"])
+      line('  ', ['cyan', `  -d '${JSON.stringify(event)}'`])
+      line()
+      paragraph(`Its other routes: ${url}/integrations and ${url}/openapi.json. Ctrl-C ends it.`)
     },
   }
 }

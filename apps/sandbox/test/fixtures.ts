@@ -2,62 +2,52 @@ import { type Served, serve } from '@org/core/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { onTestFinished } from 'vitest'
-import type { Environment } from '../src/environment.ts'
 import { run } from '../src/run.ts'
-import type { Terminal } from '../src/terminal.ts'
 import { walks } from '../src/walk/index.ts'
 import type { Walk } from '../src/walk/step.ts'
-import type { World } from '../src/world.ts'
+import type { Environment } from '../src/world/listen.ts'
+import type { World } from '../src/world/world.ts'
 
-/** Without the step that takes its time, because the host waits as long as the provider asks it to. */
+/** Without the step in which the host pauses for a second. */
 export const quickWalks = walks.map((walk) => ({
   ...walk,
   steps: walk.steps.filter(({ title }) => !title.includes('while the provider is busy')),
 }))
 
-/** A terminal that keeps what is printed. */
-function createTerminal(width = 100): Terminal & { text(): string; errors(): string } {
-  let text = ''
-  let errors = ''
-  return {
-    write(more) {
-      text += more
-    },
-    writeError(more) {
-      errors += more
-    },
-    width,
-    colours: false,
-    text: () => text,
-    errors: () => errors,
-  }
-}
+export const webhookSecret = `whsec_${btoa('a secret of the platform')}`
 
 interface Setup {
   environment?: Environment
   walks?: readonly Walk[]
   width?: number
-  /** Runs while the host stays up; without it, the run ends after the walks. */
+  /** Runs while the host keeps running; without it, the run ends after the walks. */
   visit?: (world: World) => Promise<void>
 }
 
-/** A run of the sandbox on a free port, with nothing of this machine's environment. */
-export async function runSandbox({ environment, walks, width, visit }: Setup = {}) {
-  const terminal = createTerminal(width)
+/** Runs the sandbox on a free port, without this machine’s environment. */
+export async function runSandbox({ environment, walks, width = 100, visit }: Setup = {}) {
+  let output = ''
+  let errors = ''
+  const write = (text: string) => {
+    output += text
+  }
+  const writeError = (text: string) => {
+    errors += text
+  }
   const end = new AbortController()
-  let visited: Promise<void> = Promise.resolve()
+  let visited: Promise<void> | undefined
   const code = await run({
     environment: { PORT: '0', ...environment },
-    terminal,
+    terminal: { write, writeError, width, colours: false },
     once: visit === undefined,
     signal: end.signal,
     walks,
     onReady(world) {
-      visited = (visit ?? (async () => {}))(world).finally(() => end.abort())
+      visited = visit?.(world).finally(() => end.abort())
     },
   })
   await visited
-  return { code, output: terminal.text(), errors: terminal.errors() }
+  return { code, output, errors }
 }
 
 /** A provider that the sandbox takes for the real one, until the test ends. */
@@ -67,7 +57,7 @@ export async function serveForTest(handler: (request: Request) => Promise<Respon
   return server
 }
 
-/** What a machine with a token of the real mail provider has. */
+/** The environment of a machine with a token of the real mail provider. */
 export async function realMail() {
   const token = 'the-real-token'
   const provider = createMailProvider({ apiTokens: [token], senders: ['shop.example'] })
@@ -80,7 +70,7 @@ export async function realMail() {
   return { token, provider, environment }
 }
 
-/** What a machine with keys of the real identity provider has, for each of its two parts. */
+/** The environment of a machine with keys of the real identity provider. */
 export async function realIdentity() {
   const accessToken = 'the-real-access-token'
   const provider = createPlatformApi({ accessTokens: [accessToken] })

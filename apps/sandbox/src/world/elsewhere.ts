@@ -1,0 +1,77 @@
+/**
+ * A host outside this process: another process, a function, another runtime. The sandbox can’t look inside, so
+ * it puts a relay before the host, and one before each server that the host calls.
+ *
+ * @module
+ */
+import { ConnectionCut, type Served, serve } from '@org/core/testing'
+import type { Environment } from './listen.ts'
+
+/** Starts a host with these variables. */
+export type StartHost = (variables: Environment) => Promise<Pick<Served, 'url' | 'close'>>
+
+/** The variables with the URLs that the host calls. */
+const BASES = ['PLATFORM_API_URL', 'MAILER_API_BASE', 'IDP_API_BASE', 'IDP_PLATFORM_API_BASE']
+/** Headers of one connection; a relay does not forward them. */
+const CONNECTION_HEADERS = ['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length']
+
+/**
+ * Starts a host with a relay before each server that it calls.
+ *
+ * @param send makes the calls of the host
+ * @param servers collects the started servers
+ * @returns forwards a request to the host
+ * @throws {Error} if a provider is not emulated
+ */
+export async function startElsewhere(
+  start: StartHost,
+  variables: Environment,
+  send: typeof fetch,
+  servers: Pick<Served, 'close'>[],
+): Promise<(request: Request) => Promise<Response>> {
+  const relays = new Map<string, string>()
+  const relayed = { ...variables }
+  for (const name of BASES) {
+    const base = variables[name]
+    if (base === undefined)
+      throw new Error(`The sandbox can’t observe the calls to ${name}: it is not emulated.`)
+    const { origin } = new URL(base)
+    if (!relays.has(origin)) {
+      const relay = await serve((request) =>
+        forward(request, origin, send).catch(() => {
+          throw new ConnectionCut()
+        }),
+      )
+      servers.push(relay)
+      relays.set(origin, relay.url)
+    }
+    relayed[name] = base.replace(origin, relays.get(origin) ?? origin)
+  }
+  const host = await start(relayed)
+  servers.push(host)
+  return (request) => forward(request, host.url, fetch)
+}
+
+async function forward(request: Request, origin: string, send: typeof fetch): Promise<Response> {
+  const { method, signal } = request
+  const { pathname, search } = new URL(request.url)
+  const body = request.body ? await request.arrayBuffer() : null
+  const headers = messageHeaders(request.headers)
+  const response = await send(origin + pathname + search, {
+    method,
+    headers,
+    body,
+    signal,
+    redirect: 'manual',
+  })
+  const responseHeaders = messageHeaders(response.headers)
+  // `fetch` has decoded the body.
+  responseHeaders.delete('content-encoding')
+  return new Response(response.body, { status: response.status, headers: responseHeaders })
+}
+
+function messageHeaders(headers: Headers): Headers {
+  const rest = new Headers(headers)
+  for (const name of CONNECTION_HEADERS) rest.delete(name)
+  return rest
+}

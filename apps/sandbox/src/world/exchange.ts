@@ -1,0 +1,81 @@
+/**
+ * One event as the sandbox observes it: the request, the calls of the host, and the response.
+ *
+ * @module
+ */
+import type { LogLevel } from '@org/core/internal'
+
+/** The names and values of a message’s headers. */
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+/** A request or a response. */
+export interface Message {
+  headers: HeaderList
+  text: string
+  /** The parsed JSON; the text if it is not JSON; `undefined` if it is empty. */
+  body: unknown
+}
+
+/** One call of the host while it handles an event. */
+export interface OutboundCall {
+  to: 'platform' | 'provider'
+  method: string
+  /** With the query. */
+  path: string
+  url: string
+  request: Message
+  response: Message
+  /** `undefined` until the response arrives. */
+  status: number | undefined
+  /** Why no response arrived. */
+  failure: string | undefined
+  /** Milliseconds after the event arrived. */
+  startedMs: number
+  /** `undefined` until the call ends. */
+  durationMs: number | undefined
+}
+
+/** A line of the host’s log. */
+export interface LogLine {
+  level: LogLevel
+  message: string
+}
+
+/** The host’s response to an event. */
+export interface HostResponse extends Message {
+  status: number
+  /** Whether the host replayed a recorded response. */
+  replayed: boolean
+}
+
+/** An event that the host may still be handling. */
+export interface OpenExchange {
+  /** Counts the events since the start, from 1. */
+  number: number
+  /** When the event arrived, in milliseconds since 1970. */
+  at: number
+  /** Who sent the event: the walk, the page, or somebody outside the sandbox (`undefined`). */
+  source: string | undefined
+  /** Identifies one delivery of the sandbox itself. */
+  ticket: string | undefined
+  /** The integration, for example `mailer`. */
+  route: string
+  deliveryId: string | undefined
+  signed: boolean
+  request: Message
+  /** In the order in which they began. */
+  calls: OutboundCall[]
+  /** Warnings and errors of the host. */
+  log: LogLine[]
+  response: HostResponse | undefined
+  durationMs: number | undefined
+}
+
+/** An event with its response. */
+export interface Exchange extends OpenExchange {
+  response: HostResponse
+  durationMs: number
+}
+
+/** Carries the source and the ticket of a delivery; the host ignores this header. */
+export const SOURCE_HEADER = 'sandbox-source'

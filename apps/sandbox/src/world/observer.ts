@@ -1,0 +1,164 @@
+/**
+ * Observes the host: each event, its response, and the calls and log lines in between. Calls and log lines
+ * belong to their own event, even if the host handles several events at the same time.
+ *
+ * @module
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Logger } from '@org/core'
+import {
+  type Exchange,
+  type LogLine,
+  type Message,
+  type OpenExchange,
+  type OutboundCall,
+  SOURCE_HEADER,
+} from './exchange.ts'
+import { parse } from './json.ts'
+
+/** Options of {@link createObserver}. */
+export interface ObserverOptions {
+  /** Calls below this URL go to the platform, all others to a provider. */
+  platformUrl: string
+  /** Runs before the host gets an event. */
+  onEvent: (event: unknown, route: string) => void
+  /** Runs after the host has responded, before the response leaves. */
+  onExchange: (exchange: Exchange) => void
+  /** Runs after every change of an exchange. */
+  onChange: (exchange: OpenExchange) => void
+}
+
+/** The observation points. */
+export interface Observer {
+  /** Makes the calls of a host in this process. */
+  fetch: typeof fetch
+  /** Makes the calls of a host elsewhere: they belong to the newest event without a response. */
+  fetchFromElsewhere: typeof fetch
+  logger: Logger
+  /** Log lines outside any event, such as the warnings at the start. */
+  log: LogLine[]
+  /** Wraps the host. */
+  watch(handle: (request: Request) => Response | Promise<Response>): (request: Request) => Promise<Response>
+}
+
+const LOG_LINES_KEPT = 100
+
+interface Observed {
+  exchange: OpenExchange
+  started: number
+}
+
+/** Makes an observer for one host. */
+export function createObserver({ platformUrl, onEvent, onExchange, onChange }: ObserverOptions): Observer {
+  const current = new AsyncLocalStorage<Observed>()
+  const unanswered = new Set<Observed>()
+  const log: LogLine[] = []
+  let count = 0
+
+  const observeCalls =
+    (owner: () => Observed | undefined): typeof fetch =>
+    async (input, init) => {
+      // The observer reads a copy and sends the original, because a new request could miss an abort.
+      const copy = input instanceof Request ? input.clone() : new Request(input, init)
+      const observed = owner()
+      const started = performance.now()
+      const call = toCall(copy, platformUrl, started - (observed?.started ?? started))
+      observed?.exchange.calls.push(call)
+      const changed = () => observed && onChange(observed.exchange)
+      try {
+        call.request = await toMessage(copy)
+        changed()
+        const response = await fetch(input, init)
+        call.status = response.status
+        call.response = await toMessage(response.clone())
+        return response
+      } catch (error) {
+        call.failure = reasonOf(error)
+        throw error
+      } finally {
+        call.durationMs = performance.now() - started
+        changed()
+      }
+    }
+
+  return {
+    log,
+    logger(level, message) {
+      if (level !== 'warn' && level !== 'error') return
+      const lines = current.getStore()?.exchange.log ?? log
+      lines.push({ level, message })
+      if (lines.length > LOG_LINES_KEPT) lines.shift()
+    },
+    fetch: observeCalls(() => current.getStore()),
+    fetchFromElsewhere: observeCalls(() => [...unanswered].at(-1)),
+
+    watch: (handle) => async (request) => {
+      const route = /^\/([^/]+)\/webhook$/.exec(new URL(request.url).pathname)?.[1]
+      if (request.method !== 'POST' || route === undefined) return handle(request)
+      const started = performance.now()
+      const message = await toMessage(request.clone())
+      const [source, ticket] = request.headers.get(SOURCE_HEADER)?.split(' ') ?? []
+      count += 1
+      const exchange: OpenExchange = {
+        number: count,
+        at: Date.now(),
+        source,
+        ticket,
+        route,
+        deliveryId: request.headers.get('webhook-id') ?? undefined,
+        signed: request.headers.has('webhook-signature'),
+        request: { ...message, headers: message.headers.filter(([name]) => name !== SOURCE_HEADER) },
+        calls: [],
+        log: [],
+        response: undefined,
+        durationMs: undefined,
+      }
+      onEvent(message.body, route)
+      onChange(exchange)
+      const observed = { exchange, started }
+      unanswered.add(observed)
+      const response = await current
+        .run(observed, async () => handle(request))
+        .finally(() => unanswered.delete(observed))
+      exchange.response = {
+        ...(await toMessage(response.clone())),
+        status: response.status,
+        replayed: response.headers.get('idempotency-replayed') === 'true',
+      }
+      exchange.durationMs = performance.now() - started
+      onChange(exchange)
+      onExchange({ ...exchange, response: exchange.response, durationMs: exchange.durationMs })
+      return response
+    },
+  }
+}
+
+function toCall(request: Request, platformUrl: string, startedMs: number): OutboundCall {
+  const { href, pathname, search } = new URL(request.url)
+  return {
+    to: href.startsWith(`${platformUrl}/`) ? 'platform' : 'provider',
+    method: request.method,
+    path: pathname + search,
+    url: href,
+    request: { headers: [...request.headers], text: '', body: undefined },
+    response: { headers: [], text: '', body: undefined },
+    status: undefined,
+    failure: undefined,
+    startedMs,
+    durationMs: undefined,
+  }
+}
+
+async function toMessage(message: Request | Response): Promise<Message> {
+  // The host handles a body that breaks off; the observer goes without it.
+  const text = await message.text().catch(() => '')
+  return { headers: [...message.headers], text, body: parse(text) }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no response'
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'the host gave up waiting'
+  const { cause } = error
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
+  return code === 'ECONNRESET' || code === 'UND_ERR_SOCKET' ? 'connection cut' : (code ?? error.name)
+}
