@@ -38,7 +38,6 @@ export type {
 export { toOpenApi } from './openapi/openapi.ts'
 export type { RouteDescription } from './openapi/routes.ts'
 export type { OutboundCall } from './pipeline/event-log.ts'
-export { createConcurrencyLimit } from './pipeline/limit.ts'
 export type { OutboundInit } from './pipeline/outbound.ts'
 export { problemSchema } from './problem.ts'
 export { createRedactor, type Redactor } from './redact.ts'

@@ -53,7 +53,7 @@ describe('a store that can’t be reached', () => {
   it('at the end of a call does not change the answer, and the lease prevents a second effect', async () => {
     const host = createHost({ store: { ...memoryStore(), complete: away } })
     expect((await deliver(host.handle, greet, { id })).status).toBe(200)
-    expect(host.lines.map(({ message }) => message)).toContain('The answer was not recorded.')
+    expect(host.lines.map(({ message }) => message)).toContain('The response was not recorded.')
     expect((await deliver(host.handle, greet, { id })).status).toBe(409)
     expect(host.asked).toHaveLength(1)
   })
@@ -117,7 +117,7 @@ describe('a holder that vanished', () => {
   })
 
   it('during a request leaves outcome_unknown, and the call is not made again', async () => {
-    const host = await abandoned('greeter/delivery/evt_1', { intent: true })
+    const host = await abandoned('greeter/delivery/evt_1', { '@intent': true })
     for (const replayed of [null, 'true']) {
       const answer = await deliver(host.handle, greet, { id })
       expect(answer).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
@@ -129,7 +129,7 @@ describe('a holder that vanished', () => {
 
 describe('the intent to change something', () => {
   it.each([
-    ['recorded before a POST is sent', 'POST', [{ intent: true }]],
+    ['recorded before a POST is sent', 'POST', [{ '@intent': true }]],
     ['not recorded for a GET', 'GET', []],
   ])('is %s', async (_, method, recorded) => {
     const memory = memoryStore()

@@ -62,10 +62,10 @@ describe('the status of a delivery', () => {
     const provider = failing(new IntegrationError('provider_rejected', 'No greeting for Ada.'))
     const { host, status } = createFixture({ provider })
     await deliver(host.handle, greet, { id })
-    const answer = { status: 422, code: 'provider_rejected', at: '2026-11-20T09:00:00.000Z' }
-    const redelivery = expect.stringContaining('recorded answer again')
+    const response = { status: 422, code: 'provider_rejected', at: '2026-11-20T09:00:00.000Z' }
+    const redelivery = expect.stringContaining('recorded response again')
     const found = await status()
-    expect(found).toMatchObject([{ state: 'done', answer, redelivery }])
+    expect(found).toMatchObject([{ state: 'done', response, redelivery }])
     expect(JSON.stringify(found)).not.toMatch(/Ada|sealed:/)
   })
 
@@ -87,7 +87,7 @@ describe('the status of a delivery', () => {
             { name: 'call 2', state: 'taken_back' },
             { name: 'list', state: 'recorded' },
           ],
-          redelivery: expect.stringMatching(/goes on with the rest.*\(call 1\) is not repeated/),
+          redelivery: expect.stringMatching(/continues with the rest.*\(call 1\) is not repeated/),
         },
       ])
       expect(JSON.stringify(found)).not.toMatch(/AAAA|example\.com/)
@@ -95,9 +95,9 @@ describe('the status of a delivery', () => {
   )
 
   it.each([
-    [{ applicationId: 'app_1' }, 'It goes on from what is written down: applicationId.'],
-    [{ applicationId: null }, 'It runs from the beginning; nothing of it is written down.'],
-  ])('with the steps %j says how a redelivery goes on', async (steps, redelivery) => {
+    [{ applicationId: 'app_1' }, 'It continues from the recorded steps: applicationId.'],
+    [{ applicationId: null }, 'It runs from the beginning: no step is recorded.'],
+  ])('with the steps %j says how a redelivery continues', async (steps, redelivery) => {
     const { claim, pass, status } = createFixture()
     await claim(call, steps)
     pass(leaseMs)
@@ -107,7 +107,7 @@ describe('the status of a delivery', () => {
   it('is outcome_unknown if a request may have been sent, as a redelivery then answers', async () => {
     const { host, pass, status, store } = createFixture()
     const result = await store.claim({ subject: call, leaseMs })
-    if (result.state === 'claimed') await store.advance(result.lease, { intent: true })
+    if (result.state === 'claimed') await store.advance(result.lease, { '@intent': true })
     pass(leaseMs)
     const redelivery = expect.stringContaining('409 (outcome_unknown)')
     expect(await status()).toMatchObject([{ state: 'outcome_unknown', redelivery }])
@@ -156,7 +156,7 @@ describe('the status of a deployment event', () => {
     pass(5_000)
     await claim(ofDeployment, {}, 'evt_2')
     const [found] = await status('dep_1')
-    expect(found).toMatchObject({ state: 'done', claims: 2, answer: { status: 200 } })
+    expect(found).toMatchObject({ state: 'done', claims: 2, response: { status: 200 } })
     expect(found).not.toHaveProperty('claimedAt')
     expect(JSON.stringify(found)).not.toContain(token)
   })

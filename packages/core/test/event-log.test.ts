@@ -1,4 +1,10 @@
-import { createJsonLogger, type EventRecord, type HandlerContext, IntegrationError } from '@org/core'
+import {
+  createJsonLogger,
+  type EventRecord,
+  type HandlerContext,
+  IntegrationError,
+  type Observer,
+} from '@org/core'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import {
@@ -115,39 +121,72 @@ describe('an observer', () => {
   /** A host with an observer, and everything that it observes, in order. */
   function observed(provider?: ExampleSettings['provider']) {
     const seen: (EventRecord | string)[] = []
-    const observer = {
-      answered: (record: EventRecord) => void seen.push(record),
-      async step<Result>(name: string, work: () => Promise<Result>) {
-        seen.push(`${name} begins`)
-        return work().finally(() => seen.push(`${name} ends`))
+    const observer: Observer = {
+      async event(route, request, handle) {
+        seen.push(`${route} ${request.method} begins`)
+        return handle().finally(() => seen.push(`${route} ends`))
       },
+      call({ to, method, url }, send) {
+        seen.push(`${to}: ${method} ${new URL(url).pathname}`)
+        return send()
+      },
+      answered: (record) => void seen.push(record),
     }
     return { seen, host: createHost({ observer, ...(provider && { provider }) }) }
   }
-  const steps = ['handler begins', 'handler ends', 'report begins', 'report ends']
 
-  it('sees the steps of an event, and then the facts of its log line', async () => {
+  it('sees an event, its outbound calls in order, and the facts of its log line', async () => {
     const { seen, host } = observed()
     await deliver(host.handle, created, { id: 'evt_1' })
     const line = host.lines.find(({ message }) => message === 'DEPLOYMENT_CREATED 200')
     expect(line).toBeDefined()
-    expect(seen).toEqual([...steps, line?.facts])
+    const writes = ['PUT /deployments/dep_1/status', 'PUT /deployments/dep_1/outputs']
+    const callbacks = [...writes, writes[0], 'POST /deployments/dep_1/logs']
+    expect(seen).toEqual([
+      'greeter POST begins',
+      ...callbacks.map((call) => `platform: ${call}`),
+      line?.facts,
+      'greeter ends',
+    ])
+  })
+
+  it('adds headers to an outbound call', async () => {
+    const sent: Headers[] = []
+    const host = createHost({
+      observer: {
+        call({ headers }, send) {
+          headers.traceparent = '00-1'
+          return send()
+        },
+      },
+      async fetch(_, init) {
+        sent.push(new Headers(init?.headers))
+        return new Response()
+      },
+      async provider(_, { fetch }) {
+        await fetch('http://provider.test', { headers: { accept: 'text/plain' } })
+      },
+    })
+    await deliver(host.handle, greet)
+    expect(sent.map((headers) => Object.fromEntries(headers))).toEqual([
+      { accept: 'text/plain', traceparent: '00-1' },
+    ])
   })
 
   it('sees a failure, and does not change it', async () => {
     const { seen, host } = observed(failing(new IntegrationError('provider_rejected', 'No.')))
     const code = 'provider_rejected'
     expect((await deliver(host.handle, created)).body).toMatchObject({ code })
-    expect(seen).toEqual([...steps, expect.objectContaining({ outcome: 'refused', code })])
+    expect(seen).toContainEqual(expect.objectContaining({ outcome: 'refused', code }))
   })
 
-  it('sees a replayed and a refused event without any step', async () => {
+  it('sees a replayed and a refused event without any call', async () => {
     const { seen, host } = observed()
     await deliver(host.handle, greet, { id: 'evt_1' })
     seen.length = 0
     await deliver(host.handle, greet, { id: 'evt_1' })
     await deliver(host.handle, { name: 'NOTHING' })
-    expect(seen).toMatchObject([
+    expect(seen.filter((entry) => typeof entry !== 'string')).toMatchObject([
       { event: 'FUNCTION_CALL', outcome: 'replayed' },
       { event: undefined, outcome: 'refused', code: 'invalid_event' },
     ])

@@ -203,7 +203,7 @@ describe.each([{ status: 503 }, { cut: 'before' }] as const)(
       host.platform.faults.add({ path, ...fault, times: 10 })
       expect((await deliver(host.handle, event)).status).toBe(200)
       const warning = host.lines.find(({ level }) => level === 'warn')
-      expect(warning?.message).toMatch(/^The platform was not told the (status “\w+”|log|metrics)\.$/)
+      expect(warning?.message).toMatch(/^The platform did not receive the (status “\w+”|log|metrics)\.$/)
     })
 
     it('does not prevent the later callbacks', async () => {

@@ -196,19 +196,19 @@ describe('a failure', () => {
     expect(server.received).toHaveLength(attempts)
   })
 
-  it.each<[Fault, 'no' | 'unknown']>([
-    [{ status: 422 }, 'no'],
-    [{ status: 429, times: 9 }, 'no'],
+  it.each<[Fault, 'none' | 'unknown']>([
+    [{ status: 422 }, 'none'],
+    [{ status: 429, times: 9 }, 'none'],
     [{ status: 408 }, 'unknown'],
     [{ status: 500 }, 'unknown'],
     [{ cut: 'before' }, 'unknown'],
     [{ cut: 'after' }, 'unknown'],
-  ])('of a POST after %j has sent: “%s”', async (fault, sent) => {
+  ])('of a POST after %j has the effect “%s”', async (fault, effect) => {
     server.faults.add(fault)
-    expect(await server.failure({ method: 'POST', json: {} })).toMatchObject({ sent })
+    expect(await server.failure({ method: 'POST', json: {} })).toMatchObject({ effect })
   })
 
-  it('to connect has sent: “no”, and so even a POST is retried', async () => {
+  it('to connect has the effect “none”, and so even a POST is retried', async () => {
     for (const baseUrl of [await closedPort(), 'http://nowhere.invalid']) {
       server.waits.length = 0
       const failure = await server.failure({ method: 'POST', json: {} }, { baseUrl })

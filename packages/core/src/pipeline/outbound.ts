@@ -37,7 +37,6 @@ export function createOutbound({ route, claim, recordIntent, observer, trace }: 
 
   return (to: OutboundCall['to'], send: typeof fetch): typeof fetch =>
     async (input, init) => {
-      beforeSend?.()
       // Not `instanceof Request`: a runtime may have two classes of that name.
       const given = typeof input === 'object' && 'method' in input ? input : undefined
       const method = init?.method ?? given?.method ?? 'GET'
@@ -46,6 +45,7 @@ export function createOutbound({ route, claim, recordIntent, observer, trace }: 
         intent ??= claim.advance(ownSteps.intent, true)
         await intent
       }
+      beforeSend?.()
       if (to === 'provider') trace.providerCalls += 1
       const outbound: OutboundInit = { ...init, beforeSend }
       if (!observer.call) return send(input, outbound)

@@ -24,10 +24,12 @@ export function connectPlatform(fetch: typeof globalThis.fetch): Platform {
     }
     const body = json ? JSON.stringify(json) : null
     const url = `http://platform.test/deployments/${path.map(encodeURIComponent).join('/')}`
-    const response = await wrapFetch(fetch)(url, { method, headers, body, signal }).catch((cause: unknown) => {
-      if (isIntegrationError(cause)) throw cause
-      throw new IntegrationError('platform_unavailable', 'The platform could not be reached.', { cause })
-    })
+    const response = await wrapFetch(fetch)(url, { method, headers, body, signal }).catch(
+      (cause: unknown) => {
+        if (isIntegrationError(cause)) throw cause
+        throw new IntegrationError('platform_unavailable', 'The platform could not be reached.', { cause })
+      },
+    )
     if (response.ok) return response
     if (response.status === 404) return undefined
     const cause = await response.text()
