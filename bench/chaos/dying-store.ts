@@ -1,4 +1,5 @@
-import type { DeliveryStore, Json } from '../../packages/core/src/index.ts'
+import type { DeliveryStore } from '../../packages/core/src/index.ts'
+import type { Json } from '../../packages/core/src/internal.ts'
 
 /** A write to the store, reported before it begins and when it is done. */
 export interface StoreWrite {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { TENANT_TOKEN } from '../../apps/sandbox/src/world.ts'
+import { TENANT_TOKEN } from '../../apps/sandbox/src/world/world.ts'
 import { launchNode } from '../shared/processes.ts'
 import { putAlone, type TargetName } from './bundles.ts'
 import { startLambda, startVercel } from './function-process.ts'

@@ -152,9 +152,12 @@ it('a signal that aborts during a call ends it, and nothing is retried', async (
 it('a lost lease ends a call before the next attempt, with the reason of the lease', async () => {
   platform.faults.add({ status: 503, times: 9 })
   const lost = new IntegrationError('delivery_in_progress', 'Another delivery has taken this over.')
-  const ensureHeld = () => {
-    if (platform.calls.length === 2) throw lost
-  }
-  await expect(platform.connect().setStatus('dep_1', running, { ensureHeld })).rejects.toBe(lost)
+  const wrapFetch =
+    (transport: typeof fetch): typeof fetch =>
+    async (...call) => {
+      if (platform.calls.length === 2) throw lost
+      return transport(...call)
+    }
+  await expect(platform.connect().setStatus('dep_1', running, { wrapFetch })).rejects.toBe(lost)
   expect(platform.calls).toHaveLength(2)
 })

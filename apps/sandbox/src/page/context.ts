@@ -3,14 +3,6 @@
  *
  * @module
  */
-<<<<<<< HEAD
-import { createRedactor, type JsonSchema, type Manifest } from '@org/core/internal'
-import { at, isRecord, listOf } from '../data.ts'
-import type { HeaderList, OpenExchange } from '../exchange.ts'
-import { createMask } from '../mask.ts'
-import { createTimeline, type Timeline } from '../timeline.ts'
-import type { World } from '../world.ts'
-=======
 import { createRedactor, type Manifest } from '@org/core/internal'
 import type { EmulatedDeployment } from '@org/core/testing'
 import type { HeaderList, OpenExchange } from '../world/exchange.ts'
@@ -18,7 +10,6 @@ import { at, isRecord, listOf } from '../world/json.ts'
 import { createMask, MASK } from '../world/mask.ts'
 import { createTimeline, type Timeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
->>>>>>> w-sandbox
 
 /** The data of the page, and how the page hides secrets. */
 export interface PageContext {

@@ -3,16 +3,9 @@
  *
  * @module
  */
-<<<<<<< HEAD
-import type { Manifest } from '@org/core/internal'
-import { type Served, serve } from '@org/core/testing'
-import { SandboxError } from '../environment.ts'
-import type { World } from '../world.ts'
-=======
 import type { Manifest } from '@org/core/internal'
 import { listen } from '../world/listen.ts'
 import type { World } from '../world/world.ts'
->>>>>>> w-sandbox
 import { createPageApp } from './app.ts'
 import { createPageContext } from './context.ts'
 import { createStream } from './stream.ts'
