@@ -13,6 +13,7 @@ import {
   handleWhenResult,
   SamplingBreaker,
 } from 'cockatiel'
+import { isRequest } from './dispatch.ts'
 
 /** It opens where at least half of the calls within ten seconds failed, and there were some twenty of them. */
 const SAMPLING = { threshold: 0.5, duration: 10_000, minimumRps: 2 }
@@ -43,7 +44,7 @@ export function withBreaker(
     if (known) return known
     const [oldest] = circuits.keys()
     if (circuits.size >= MAX_ORIGINS && oldest !== undefined) circuits.delete(oldest)
-    const failed = handleWhenResult((result) => result instanceof Response && result.status >= 500).orWhen(
+    const failed = handleWhenResult(isServerError).orWhen(
       (error) => !(error instanceof Error && error.name === 'AbortError'),
     )
     const breaker = circuitBreaker(failed, {
@@ -58,7 +59,7 @@ export function withBreaker(
   }
 
   return async (input, init) => {
-    const { origin } = new URL(input instanceof Request ? input.url : input)
+    const { origin } = new URL(isRequest(input) ? input.url : input)
     try {
       return await breakerOf(origin).execute(() => send(input, init))
     } catch (error) {
@@ -74,6 +75,11 @@ export function withBreaker(
       )
     }
   }
+}
+
+/** Told by its shape, because the global `Response` is replaced in Node hosts. */
+function isServerError(result: unknown): boolean {
+  return typeof result === 'object' && result !== null && 'status' in result && Number(result.status) >= 500
 }
 
 /** Counts circuits by their state. */

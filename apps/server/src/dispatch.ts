@@ -39,6 +39,10 @@ export function fetchThrough(dispatcher: Dispatcher): typeof fetch {
             connection = controller
           },
           onResponseStart(controller, status, headers) {
+            // 103 Early Hints: the response itself follows.
+            if (status < 200) return
+            // No Response can hold it.
+            if (status > 599) throw new TypeError(`The server answered with the status ${status}.`)
             const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
               start(opened) {
                 sink = opened
@@ -64,13 +68,21 @@ export function fetchThrough(dispatcher: Dispatcher): typeof fetch {
           },
           onResponseError(_, error) {
             end()
-            if (sink) sink.error(error)
-            else reject(error)
+            sink?.error(error)
+            reject(error)
           },
         },
       )
     })
   }
+}
+
+/**
+ * Whether `fetch` got a `Request`. Told by its shape: the HTTP server of Node hosts replaces the global `Request`,
+ * so that the native one, which libraries hold, is no instance of it any more.
+ */
+export function isRequest(input: string | URL | Request): input is Request {
+  return typeof input === 'object' && 'arrayBuffer' in input
 }
 
 type Call = Pick<CallInit, 'ensureHeld'> &
@@ -81,31 +93,25 @@ type Call = Pick<CallInit, 'ensureHeld'> &
 
 async function readCall(input: string | URL | Request, init: CallInit = {}): Promise<Call> {
   const { ensureHeld } = init
-  if (input instanceof Request || (init.body != null && typeof init.body !== 'string')) {
-    const request = new Request(input, init)
-    const { url, method, headers, signal } = request
-    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : null
-    return {
-      url,
-      method,
-      headers: { 'user-agent': USER_AGENT, ...Object.fromEntries(headers) },
-      body,
-      signal,
-      ensureHeld,
-    }
-  }
-  const headers =
-    init.headers instanceof Headers || Array.isArray(init.headers)
-      ? Object.fromEntries(new Headers(init.headers))
-      : init.headers
+  const given = isRequest(input) ? input : undefined
   return {
-    url: String(input),
-    method: init.method ?? 'GET',
-    headers: { 'user-agent': USER_AGENT, ...headers },
-    body: init.body ?? null,
-    signal: init.signal,
+    url: given?.url ?? String(input),
+    method: init.method ?? given?.method ?? 'GET',
+    headers: { 'user-agent': USER_AGENT, ...toRecord(init.headers ?? given?.headers) },
+    body: await readBody(init.body, given),
+    signal: init.signal ?? given?.signal,
     ensureHeld,
   }
+}
+
+function toRecord(headers: RequestInit['headers'] = {}): Record<string, string> {
+  return Symbol.iterator in headers ? Object.fromEntries(new Headers(headers)) : { ...headers }
+}
+
+async function readBody(body: RequestInit['body'], given: Request | undefined) {
+  if (typeof body === 'string') return body
+  if (body != null) return new Uint8Array(await new Response(body).arrayBuffer())
+  return given?.body ? new Uint8Array(await given.arrayBuffer()) : null
 }
 
 /** Packed answers are not asked for, but some servers send nothing else. */

@@ -7,6 +7,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Egress } from '@org/core'
+import { isRequest } from './dispatch.ts'
 import { createEgressRule, type EgressRuleOptions, isPublic, literalAddress } from './egress-rule.ts'
 import { fetchOver } from './outbound.ts'
 
@@ -52,7 +53,7 @@ export function createEgress({ lookup = systemLookup, ...options }: EgressOption
   return {
     refuse,
     async fetch(input, init) {
-      const url = new URL(input instanceof Request ? input.url : input)
+      const url = new URL(isRequest(input) ? input.url : input)
       const refusal = refuse(url)
       if (refusal) throw new TypeError(`${url.host} ${refusal}.`)
       return isListed(url) ? open(input, init) : guarded(input, init)

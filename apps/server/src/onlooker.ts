@@ -6,6 +6,7 @@
  */
 import { type DeliveryStore, isIntegrationError, type Observer, type Platform } from '@org/core'
 import { isCircuitOpen } from './breaker.ts'
+import { isRequest } from './dispatch.ts'
 
 /** Something that the host asks of another. */
 export type Call =
@@ -78,7 +79,7 @@ export function watchFetch(
 ): typeof fetch {
   return (input, init) => {
     const headers: Record<string, string> = {}
-    const given = input instanceof Request ? input : { method: 'GET', url: String(input) }
+    const given = isRequest(input) ? input : { method: 'GET', url: String(input) }
     const call = { method: init?.method ?? given.method, url: given.url, headers }
     const work = () => send(input, withHeaders(headers, input, init))
     return onlooker.call(describe(call), work, statusClass)
@@ -92,7 +93,7 @@ function withHeaders(
   init: RequestInit | undefined,
 ): RequestInit | undefined {
   if (Object.keys(added).length === 0) return init
-  const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined))
+  const headers = new Headers(init?.headers ?? (isRequest(input) ? input.headers : undefined))
   for (const [name, value] of Object.entries(added)) headers.set(name, value)
   return { ...init, headers }
 }

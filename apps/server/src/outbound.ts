@@ -4,7 +4,7 @@
  * @module
  */
 import type { Agent } from 'undici'
-import { fetchThrough } from './dispatch.ts'
+import { fetchThrough, isRequest } from './dispatch.ts'
 
 /** A `fetch` over connections of its own, which are loaded with the first call: a host should start fast. */
 export function fetchOver(options: Agent.Options): typeof fetch {
@@ -28,6 +28,6 @@ const fetchOnce = fetchOver({ pipelining: 0 })
  * goes over connections that are kept.
  */
 export const fetchFresh: typeof fetch = (input, init) => {
-  const method = init?.method ?? (input instanceof Request ? input.method : 'GET')
+  const method = init?.method ?? (isRequest(input) ? input.method : 'GET')
   return method === 'GET' || method === 'HEAD' ? fetchKept(input, init) : fetchOnce(input, init)
 }

@@ -119,4 +119,16 @@ describe('the transport of a Node host', () => {
     await expect(send(url).then((response) => response.text())).rejects.toThrow()
     await expect(send('http://127.0.0.1:1/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
+
+  it('rejects a response whose status no Response can hold', async () => {
+    const { url, send } = await arrange((_, response) => response.writeHead(600).end('odd'))
+    await expect(send(url)).rejects.toThrow('The server answered with the status 600.')
+  })
+
+  it('waits for the response that follows early hints', async () => {
+    const { url, send } = await arrange((_, response) => {
+      response.writeEarlyHints({ link: '</a.css>; rel=preload' }, () => response.end('{"id":1}'))
+    })
+    expect(await (await send(url)).json()).toEqual({ id: 1 })
+  })
 })
