@@ -5,7 +5,7 @@ import { sign } from '@org/core'
 import { createPlatformEmulator, serve } from '@org/core/testing'
 import { createMailProvider } from '@org/mailer/testing'
 
-const secret = `whsec_${btoa('a secret of the platform')}`
+export const secret = `whsec_${btoa('a secret of the platform')}`
 
 /** A mail with characters that take several bytes, in JSON that nobody would write again as it is. */
 export const sendEmail = `{ "name": "FUNCTION_CALL",\n  "functionCall": { "name": "sendEmail", "arguments":
