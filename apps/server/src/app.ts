@@ -15,9 +15,9 @@ import {
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { secureHeaders } from 'hono/secure-headers'
-import { createDescribingRoutes } from './describe.ts'
-import { mountRoutes, type Route } from './routes.ts'
-import { createStatusRoutes } from './status-routes.ts'
+import { createDescribingRoutes } from './routes/description.ts'
+import { mountRoutes, type Route } from './routes/route.ts'
+import { createStatusRoutes } from './routes/status.ts'
 
 /** What {@link createApp} mounts. */
 export interface AppOptions {

@@ -5,7 +5,7 @@ import type { EventName } from '@org/core'
 import { sqliteStore } from '@org/core/stores/sqlite'
 import { deliver, type Fault } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createLogger } from '../src/logger.ts'
+import { createLogger } from '../src/runtimes/logger.ts'
 import { findCanaries, quoteAll } from './canary.ts'
 import { createWorld, type Sent } from './hosted.ts'
 

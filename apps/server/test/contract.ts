@@ -5,7 +5,6 @@
 import type { DescribedEvent, OpenApiDocument } from '@org/core'
 import { type DeliverOptions, deliver } from '@org/core/testing'
 import { createValidator } from '@org/openapi-checks/validate'
-import { integrations } from '../src/integrations.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { createWorld } from './hosted.ts'
 
@@ -22,8 +21,7 @@ const unsaid = /^(content-|cross-origin-|x-|origin-agent-cluster$|cache-control$
 /** A host between emulators, with its document. */
 export async function startContract(options: Parameters<ReturnType<typeof createWorld>['start']>[0] = {}) {
   const world = createWorld()
-  const metrics = createMetrics(integrations.map(({ definition }) => definition))
-  const host = world.start({ metrics, ...options })
+  const host = world.start({ createMetrics, ...options })
   const document: OpenApiDocument = await (
     await host.fetch(new Request('http://host.test/openapi.json'))
   ).json()

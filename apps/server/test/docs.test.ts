@@ -5,7 +5,7 @@ import { defineIntegration, type OpenApiDocument, toOpenApi } from '@org/core'
 import { serve } from '@org/core/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { renderPage } from '../src/docs/page.ts'
+import { renderPage } from '../src/routes/docs/page.ts'
 import { createWorld, credentials } from './hosted.ts'
 
 const host = createWorld().start()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
-import { createFunctionHost } from '../src/function-host.ts'
+import { createFunctionHost } from '../src/runtimes/function-host.ts'
 
 const production = {
   NODE_ENV: 'production',

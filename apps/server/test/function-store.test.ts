@@ -2,7 +2,7 @@ import { describeDeliveryStore } from '@org/core/testing'
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
-import { createFunctionStore } from '../src/function-store.ts'
+import { createFunctionStore } from '../src/runtimes/function-store.ts'
 
 // Loud, so that nobody takes a run without Redis for a run with it.
 if (!hasRedis)

@@ -1,7 +1,7 @@
 import { createVerifier, type Hmac, sign } from '@org/core'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nodeHmac } from '../src/hmac.ts'
+import { nodeHmac } from '../src/runtimes/hmac.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const refused = expect.objectContaining({ code: 'invalid_signature', status: 401 })

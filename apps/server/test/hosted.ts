@@ -81,7 +81,7 @@ export function createWorld(given: Credentials = credentials) {
     variables?: Record<string, string>
     /** Shorter than a configuration may say. */
     requestTimeoutMs?: number | undefined
-  } & Pick<HostOptions, 'environment' | 'store' | 'logger' | 'egress' | 'metrics' | 'tracing'> = {}) {
+  } & Pick<HostOptions, 'environment' | 'store' | 'logger' | 'egress' | 'createMetrics' | 'tracing'> = {}) {
     const config = readConfig({
       PLATFORM_API_URL: 'http://platform.test',
       PLATFORM_API_TOKEN: given.platformToken,

@@ -2,9 +2,7 @@
  * A host between emulators that is measured, and what it then says of itself.
  */
 import { type DeliverOptions, deliver } from '@org/core/testing'
-import { integrations } from '../src/integrations.ts'
 import { createMetrics } from '../src/metrics.ts'
-import { readProcess } from '../src/process-metrics.ts'
 import { createWorld, credentials } from './hosted.ts'
 
 /** One line of Prometheus' text format. */
@@ -32,11 +30,7 @@ export function readSeries(text: string): Series[] {
 /** Starts a host that is measured. */
 export function startMeasured(options: Parameters<ReturnType<typeof createWorld>['start']>[0] = {}) {
   const world = createWorld()
-  const metrics = createMetrics(
-    integrations.map(({ definition }) => definition),
-    readProcess(),
-  )
-  const host = world.start({ metrics, ...options })
+  const host = world.start({ createMetrics, ...options })
   const get = (path: string, headers: Record<string, string> = {}) =>
     host.fetch(new Request(`http://host.test${path}`, { headers }))
   const read = async () => readSeries(await (await get('/metrics')).text())

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createApp } from '../src/app.ts'
 import { integrations } from '../src/integrations.ts'
-import type { Route } from '../src/routes.ts'
+import type { Route } from '../src/routes/route.ts'
 import { startContract } from './contract.ts'
 
 let contract: Awaited<ReturnType<typeof startContract>>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
 import type { Target, Variables } from '../../../bench/deployments/target.ts'
 import { startWorker } from '../../../bench/deployments/worker-process.ts'
-import worker from '../src/worker.ts'
+import worker from '../src/runtimes/worker.ts'
 import { sendEmail, signedRequest, startSurroundings } from './deployed.ts'
 
 // Loud, so that nobody takes a run without Redis for a run with it.

@@ -5,15 +5,13 @@
  */
 import { serve } from '@hono/node-server'
 import type { DeliveryStore } from '@org/core'
-import type { Config } from './config.ts'
-import { createHost, type HostOptions } from './host.ts'
-import { integrations } from './integrations.ts'
+import type { Config } from '../config.ts'
+import { createHost, type HostOptions } from '../host.ts'
+import { createMetrics } from '../metrics.ts'
+import { loadTracing } from '../telemetry.ts'
 import { createLogger } from './logger.ts'
-import { createMetrics } from './metrics.ts'
-import { onNode } from './on-node.ts'
-import { readProcess } from './process-metrics.ts'
+import { createNodeRuntime } from './node-runtime.ts'
 import { openStore } from './store.ts'
-import { loadTracing } from './telemetry.ts'
 
 /** How long events under way may still take after SIGTERM. */
 const DRAIN_MS = 25_000
@@ -65,16 +63,14 @@ export async function run(
     ...options,
     logger,
     store: wrapStore(store),
-    metrics: createMetrics(
-      integrations.map(({ definition }) => definition),
-      readProcess(),
-    ),
+    createMetrics,
     tracing,
-    ...onNode(config),
+    ...createNodeRuntime(config),
     lengthHolds: true,
   })
   const server = serve({ fetch: host.fetch, port: config.port, serverOptions: SLOW_CLIENTS }, ({ port }) => {
     logger('info', `Listening on http://localhost:${port}`, { port })
+    void host.metrics?.load()
   })
   if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS
   server.on('error', (error) => {

@@ -11,9 +11,9 @@ import {
   toOpenApi,
 } from '@org/core'
 import * as z from 'zod'
-import packageJson from '../package.json' with { type: 'json' }
-import { createDocsRoute } from './docs-route.ts'
-import { lazily, type Route } from './routes.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { createDocsRoute } from './docs/route.ts'
+import { lazily, type Route } from './route.ts'
 
 /**
  * `GET /integrations`, `GET /openapi.json` and `GET /docs`. What they answer is made when it is first asked for.

@@ -4,9 +4,9 @@
  * @module
  */
 import { IntegrationError, toProblemResponse } from '@org/core'
-import { type Config, ConfigurationError, readConfig } from './config.ts'
+import { type Config, ConfigurationError, readConfig } from '../config.ts'
+import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createFunctionStore } from './function-store.ts'
-import { createHost, type Host, type HostOptions } from './host.ts'
 
 /** A host that is called for each request. */
 export type FunctionHost = Pick<Host, 'fetch'> & {
@@ -23,11 +23,11 @@ const ONE_INSTANCE =
  *
  * @param environment where NODE_ENV is not set in it, this is production: a function can be reached by anyone as
  * soon as it is there, and most platforms do not set it
- * @param on what the runtime brings along
+ * @param createRuntime makes the parts that only the runtime has
  */
 export function createFunctionHost(
   environment: Readonly<Record<string, string | undefined>>,
-  on: (config: Config) => Pick<HostOptions, 'fetch' | 'egress' | 'hmac'>,
+  createRuntime: (config: Config) => Pick<HostOptions, 'connections' | 'egress' | 'hmac'>,
 ): FunctionHost {
   const NODE_ENV = environment.NODE_ENV?.trim() || 'production'
   try {
@@ -36,9 +36,7 @@ export function createFunctionHost(
     const { fetch, logger } = createHost(config, {
       environment,
       store,
-      // Whoever scrapes a function can't choose which instance answers.
-      metrics: false,
-      ...on(config),
+      ...createRuntime(config),
     })
     if (config.deliveryStore === 'memory:') logger('warn', ONE_INSTANCE)
     return { fetch, running: { config, logger } }

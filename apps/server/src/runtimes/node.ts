@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ConfigurationError, readConfig } from './config.ts'
+import { ConfigurationError, readConfig } from '../config.ts'
 import { run } from './run.ts'
 
 try {

@@ -5,11 +5,11 @@
  */
 import type { OpenApiDocument } from '@org/core'
 import * as z from 'zod'
-import { renderPage } from './docs/page.ts'
-import { ORIGIN } from './docs/parts.ts'
-import { script } from './docs/script.ts'
-import { style } from './docs/style.ts'
-import { lazily, type Route } from './routes.ts'
+import { lazily, type Route } from '../route.ts'
+import { renderPage } from './page.ts'
+import { ORIGIN } from './parts.ts'
+import { script } from './script.ts'
+import { style } from './style.ts'
 
 /**
  * Makes the route. The page is made when it is first asked for.

@@ -4,9 +4,9 @@
  * @module
  */
 import { createFunctionHost } from './function-host.ts'
-import { onNode } from './on-node.ts'
+import { createNodeRuntime } from './node-runtime.ts'
 
-const { fetch } = createFunctionHost(process.env, onNode)
+const { fetch } = createFunctionHost(process.env, createNodeRuntime)
 
 /** What Vercel calls for each request. */
 export default { fetch }

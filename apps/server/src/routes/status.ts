@@ -5,7 +5,7 @@
  */
 import type { DeliveryStore } from '@org/core'
 import * as z from 'zod'
-import { type Route, unstored } from './routes.ts'
+import { type Route, unstored } from './route.ts'
 
 /** What {@link createStatusRoutes} asks. */
 export interface StatusRoutesOptions {

@@ -13,10 +13,10 @@ import {
   type Verify,
 } from '@org/core'
 import * as z from 'zod'
-import { type Route, unstored } from './routes.ts'
+import { type Route, unstored } from './route.ts'
 
-/** What {@link createExplainRoute} answers from, and whom it answers. */
-export interface ExplainRouteOptions {
+/** What {@link createDeliveriesRoute} answers from, and whom it answers. */
+export interface DeliveriesRouteOptions {
   store: DeliveryStore
   integrations: readonly IntegrationDefinition[]
   /** @default everyone is answered, as webhooks take every event then */
@@ -29,7 +29,7 @@ const LONGEST_ID = 200
 const NO_BODY = new Uint8Array()
 
 /** Makes the route. */
-export function createExplainRoute({ verify, ...known }: ExplainRouteOptions): Route {
+export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptions): Route {
   return {
     path: '/deliveries/{id}',
     operationId: 'explainDelivery',

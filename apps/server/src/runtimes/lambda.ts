@@ -7,9 +7,9 @@
 import { Hono } from 'hono'
 import { handle } from 'hono/aws-lambda'
 import { createFunctionHost } from './function-host.ts'
-import { onNode } from './on-node.ts'
+import { createNodeRuntime } from './node-runtime.ts'
 
-const host = createFunctionHost(process.env, onNode)
+const host = createFunctionHost(process.env, createNodeRuntime)
 const answer = handle(new Hono().all('*', ({ req }) => host.fetch(req.raw)))
 let unchecked = true
 
