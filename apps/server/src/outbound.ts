@@ -72,12 +72,9 @@ export function createOutbound({ connections, egress, observer, logger }: Outbou
   ): typeof fetch {
     return async (input, init) => {
       const request = await readRequest(input, init)
-      const observed = () => {
-        Object.assign(request.headers, observer?.headers?.())
-        return send(request, new URL(request.url))
-      }
-      const { method, url } = request
-      return observer?.call ? observer.call({ to, route, method, url }, observed) : observed()
+      const { method, url, headers } = request
+      const sendRequest = () => send(request, new URL(url))
+      return observer?.call?.({ to, route, method, url, headers }, sendRequest) ?? sendRequest()
     }
   }
 

@@ -15,6 +15,8 @@ export interface OutboundCall {
   route: string
   method: string
   url: string
+  /** An observer may add headers before it sends, such as `traceparent`. */
+  headers: Record<string, string>
 }
 
 /** Watches a host. It passes on whatever comes of the work, and must not throw by itself. */
@@ -23,8 +25,6 @@ export interface HostObserver extends Pick<Observer, 'answered'> {
   event?(route: string, request: Request, handle: () => Promise<Response>): Promise<Response>
   /** Wraps one try of an outbound call, until the head of its response. */
   call?(call: OutboundCall, send: () => Promise<Response>): Promise<Response>
-  /** Headers that each outbound call carries. */
-  headers?(): Record<string, string>
 }
 
 /** Traces around metrics, as one observer. */

@@ -85,7 +85,7 @@ export function createTracing({ secrets }: { secrets: readonly string[] }): Trac
       )
     },
 
-    call({ to, route, method, url }, send) {
+    call({ to, route, method, url, headers }, send) {
       const { hostname, port } = new URL(url)
       const callee = to === 'platform' ? to : route
       const attributes = {
@@ -95,19 +95,14 @@ export function createTracing({ secrets }: { secrets: readonly string[] }): Trac
         'webhook.callee': callee,
       }
       return inSpan(`${methodOf(method)} ${callee}`, SpanKind.CLIENT, attributes, async (span) => {
+        // Baggage is not passed on.
+        propagation.inject(propagation.deleteBaggage(context.active()), headers)
         const response = await send()
         if (response.status >= 400) {
           span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', String(response.status))
         }
         return response
       })
-    },
-
-    headers() {
-      const headers: Record<string, string> = {}
-      // Baggage is for whoever sent it.
-      propagation.inject(propagation.deleteBaggage(context.active()), headers)
-      return headers
     },
 
     answered(record) {
