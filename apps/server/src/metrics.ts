@@ -1,8 +1,8 @@
 /**
- * What a host counts, for Prometheus.
+ * The metrics of a host, for Prometheus.
  *
- * Every label is a word that the host knows: an integration, a function of its contract, a code. What a request
- * brings (an undeclared name, an id, an origin) never becomes one, so no sender can move the number of series.
+ * Every label is a word that the host knows: an integration, a function of its contract, a code. Undeclared names,
+ * ids and origins from a request never become labels, so no sender can add series.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface HostState {
 
 /** The metrics of a host. */
 export interface Metrics extends Required<Pick<HostObserver, 'answered' | 'call'>> {
-  /** Loads the library. What is counted before waits for it. */
+  /** Loads the library. Earlier events are counted once it is loaded. */
   load(): Promise<Registry>
 }
 

@@ -47,7 +47,7 @@ describe('the configuration', () => {
       '  BODY_LIMIT: expected a whole number of bytes from 1024 to 1073741824',
       '  PLATFORM_API_URL is required: expected an http:// or https:// URL',
       '  PLATFORM_WEBHOOK_SECRET: expected one or more whsec_… (base64), separated by spaces',
-      '  WEBHOOK_AUTH: expected none, or nothing',
+      '  WEBHOOK_AUTH: expected none; leave it empty otherwise',
       '  CORS_ORIGINS: expected origins such as https://app.example.com, separated by commas',
       '  DELIVERY_STORE: expected memory:, sqlite:<file> or redis://…',
       '  MAILER_API_BASE: expected an http:// or https:// URL',
@@ -67,7 +67,7 @@ describe('the configuration', () => {
     'takes no password in %s, and does not repeat it',
     (name) => {
       const faults = faultsOf({ ...enough, [name]: 'https://user:hidden-word@api.example.com' })
-      expect(faults).toContain(`${name}: must not hold a user name or password`)
+      expect(faults).toContain(`${name}: must not contain a user name or password`)
       expect(faults).not.toContain('hidden-word')
     },
   )
@@ -93,7 +93,9 @@ describe('the configuration', () => {
 
   it('refuses production without a webhook secret, and names both ways out', () => {
     const production = { ...enough, NODE_ENV: 'production', CORS_ORIGINS: 'https://app.example.com' }
-    expect(faultsOf(production)).toContain('set WEBHOOK_AUTH=none where something in front authenticates')
+    expect(faultsOf(production)).toContain(
+      'set WEBHOOK_AUTH=none if a proxy in front of the host authenticates',
+    )
     expect(faultsOf({ ...production, WEBHOOK_AUTH: 'none' })).toBe('none')
     expect(faultsOf({ ...production, PLATFORM_WEBHOOK_SECRET: SECRET })).toBe('none')
   })

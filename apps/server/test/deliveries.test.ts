@@ -94,7 +94,7 @@ describe('GET /deliveries/{id}', () => {
     const { status, headers, body } = await ask('evt_1', await signFor('evt_1'))
     expect({ status, body }).toMatchObject({
       status: 404,
-      body: { code: 'not_found', detail: expect.stringContaining('of what has an effect alone') },
+      body: { code: 'not_found', detail: expect.stringContaining('Only events with an effect are recorded') },
     })
     expect(headers.get('content-type')).toBe('application/problem+json')
   })

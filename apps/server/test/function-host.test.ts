@@ -48,7 +48,7 @@ describe('a function', () => {
       const { status } = await ask({ ...production, NODE_ENV: env, DELIVERY_STORE: 'sqlite:/hidden-word.db' })
       expect(status).toBe(500)
       expect(said(faults)).toMatch(
-        /^The configuration has one fault:\n {2}DELIVERY_STORE: no file is kept here/,
+        /^The configuration has one fault:\n {2}DELIVERY_STORE: this platform keeps no files/,
       )
       expect(said(faults)).not.toContain('hidden-word')
     },
@@ -59,7 +59,7 @@ describe('a function', () => {
     ['outside production, where nothing is chosen', { NODE_ENV: 'development', DELIVERY_STORE: ' ' }],
   ])('takes its memory %s, with a warning', async (_, chosen) => {
     expect(await ask({ ...production, ...chosen })).toMatchObject({ status: 200 })
-    expect(said(log)).toContain('an effect happens once within one instance alone')
+    expect(said(log)).toContain('an effect happens once within one instance only')
     expect(JSON.parse(said(log))).toMatchObject({ level: 'warn' })
   })
 
@@ -67,7 +67,7 @@ describe('a function', () => {
     const variables = { PLATFORM_API_URL: 'https://platform.test', DELIVERY_STORE: 'memory:' }
     expect(await ask({ ...variables, NODE_ENV: '' })).toMatchObject({ status: 500 })
     expect(said(faults)).toContain('PLATFORM_WEBHOOK_SECRET is required in production')
-    expect(said(faults)).toContain('Where NODE_ENV is not set, a function is in production.')
+    expect(said(faults)).toContain('Without NODE_ENV, a function is in production.')
     expect(await ask({ ...variables, NODE_ENV: 'development' })).toMatchObject({ status: 200 })
   })
 

@@ -48,7 +48,7 @@ describe('the Vercel function, halted between its requests', () => {
   it('refuses a file as its store', async () => {
     const refused = await startVercel({ ...around.variables, DELIVERY_STORE: 'sqlite:deliveries.db' })
     onTestFinished(refused.close)
-    expect(refused.log.join('\n')).toContain('DELIVERY_STORE: no file is kept here')
+    expect(refused.log.join('\n')).toContain('DELIVERY_STORE: this platform keeps no files')
     expect((await fetch(`${refused.url}/healthz`)).status).toBe(500)
   })
 })

@@ -76,7 +76,7 @@ describe('the Worker', () => {
 
   it('warns where its effects are remembered by itself alone', async () => {
     await fetch(`${target.url}/healthz`)
-    await expect.poll(() => target.log.join()).toContain('an effect happens once within one instance alone')
+    await expect.poll(() => target.log.join()).toContain('an effect happens once within one instance only')
   })
 
   it.each(['http://mail.example.com', 'https://localhost', 'https://10.0.0.1', 'https://mail.internal'])(

@@ -1,5 +1,5 @@
 /**
- * `GET /deliveries/{id}`: what became of a delivery, for the person who looks for it.
+ * `GET /deliveries/{id}`: the status of a delivery, for operators.
  *
  * @module
  */
@@ -15,11 +15,11 @@ import {
 import * as z from 'zod'
 import { type Route, unstored } from './route.ts'
 
-/** What {@link createDeliveriesRoute} answers from, and whom it answers. */
+/** Options of {@link createDeliveriesRoute}. */
 export interface DeliveriesRouteOptions {
   store: DeliveryStore
   integrations: readonly IntegrationDefinition[]
-  /** @default everyone is answered, as webhooks take every event then */
+  /** @default everyone may read, as everyone may send events then */
   verify?: Verify | undefined
   redactor: Redactor
 }
@@ -33,9 +33,9 @@ export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptio
   return {
     path: '/deliveries/{id}',
     operationId: 'explainDelivery',
-    summary: 'What became of a delivery',
+    summary: 'The status of a delivery',
     description:
-      'What is recorded: how far the work is, what it was answered, and what the same event would do if it were delivered again. The answer’s words are sealed. The signed webhook-id must be the id that is asked for; the signed body is empty.',
+      'The recorded steps, the status of the response, and the effect of another delivery of the same event. The body of the response stays encrypted. The signed webhook-id must be the requested id; the signed body is empty.',
     parameters: z.object({ id: z.string().max(LONGEST_ID).describe('The delivery’s id.') }),
     query: z.object({
       deployment: z
@@ -43,14 +43,14 @@ export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptio
         .max(LONGEST_ID)
         .optional()
         .describe(
-          'Whose event it was, for DEPLOYMENT_CREATED and DEPLOYMENT_DELETED: a deployment is claimed as a whole.',
+          'The deployment of a DEPLOYMENT_CREATED or DEPLOYMENT_DELETED: these events claim a deployment as a whole.',
         ),
     }),
     signed: true,
     problems: ['invalid_signature', 'not_found', 'overloaded'],
     answers: {
       200: {
-        description: 'What is recorded of it, on each route that knows it.',
+        description: 'The records of the delivery, one for each route that has one.',
         schema: z.object({ id: z.string(), records: z.array(explanationSchema) }),
       },
     },
@@ -58,11 +58,11 @@ export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptio
       const id = context.req.param('id') ?? ''
       const { headers } = context.req.raw
       await verify?.(headers, NO_BODY)
-      // So that who got hold of one signature can ask for nothing else.
+      // A captured signature opens one delivery, and no other.
       if (verify && headers.get('webhook-id') !== id) {
         throw new IntegrationError(
           'invalid_signature',
-          'The signature is for another delivery than is asked for.',
+          'The signature belongs to another delivery than the requested one.',
         )
       }
       const deploymentId = context.req.query('deployment') || undefined
@@ -83,10 +83,10 @@ async function read(options: Parameters<typeof explainDelivery>[0]) {
 }
 
 function unknownDelivery(deploymentId: string | undefined): IntegrationError {
-  return new IntegrationError('not_found', 'Nothing is recorded of this delivery.', {
+  return new IntegrationError('not_found', 'The host has no record of this delivery.', {
     hint:
       deploymentId === undefined
-        ? 'Records are kept for seven days, of what has an effect alone. For an event of a deployment, add ?deployment=<its id>.'
-        : 'Records are kept for seven days, of what has an effect alone; of a deployment’s events, those that were answered, and the last one.',
+        ? 'Only events with an effect are recorded, for seven days. For an event of a deployment, add ?deployment=<its id>.'
+        : 'Only events with an effect are recorded, for seven days; for a deployment, those that were answered and the last one.',
   })
 }

@@ -1,5 +1,5 @@
 /**
- * What the host says of itself: its integrations, and its contract as an OpenAPI document (contract §8).
+ * The integrations of the host, and its contract as an OpenAPI document (contract §8).
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { createDocsRoute } from './docs/route.ts'
 import { lazily, type Route } from './route.ts'
 
 /**
- * `GET /integrations`, `GET /openapi.json` and `GET /docs`. What they answer is made when it is first asked for.
+ * `GET /integrations`, `GET /openapi.json` and `GET /docs`. Their content is made with the first request.
  *
  * @param others the routes beside these and the webhooks
  */
@@ -30,8 +30,8 @@ export function createDescribingRoutes(
     {
       path: '/integrations',
       operationId: 'getIntegrations',
-      summary: 'What each integration takes, gives and can do',
-      description: 'Everything that a platform needs to draw a form, as JSON Schema.',
+      summary: 'The inputs, outputs, functions and metrics of each integration',
+      description: 'As JSON Schema, with everything that a form needs.',
       answers: {
         200: {
           description: 'Every integration of this host.',
@@ -61,8 +61,8 @@ const info = {
   title: 'Integration host',
   version: packageJson.version,
   description: [
-    'Acts on a platform’s events against providers: one webhook for each integration, one JSON body for each event.',
-    'Give each delivery an id, in `webhook-id` or as the event’s `id`, and repeat the id and the body when you send it again. An effect happens once for an id: a redelivery is answered from the record, with `idempotency-replayed: true` and without sensitive outputs. Without an id nothing is recognised again.',
-    'Every failure is `application/problem+json` and says whether it is `retryable`. Then send the same request again, after `Retry-After` seconds where it is given; anything else stays as it is, however often it is sent.',
+    'Handles a platform’s events by calling providers: one webhook for each integration, one JSON body for each event.',
+    'Give each delivery an id, in `webhook-id` or as the event’s `id`, and repeat the id and the body when you send it again. An effect happens once for an id: a redelivery is answered from the record, with `idempotency-replayed: true` and without sensitive outputs. Without an id, the host does not recognise a redelivery.',
+    'Every failure is `application/problem+json` and says whether it is `retryable`. If it is, send the same request again, after `Retry-After` seconds if that header is there. Otherwise a retry gets the same response.',
   ].join('\n\n'),
 }

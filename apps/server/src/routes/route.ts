@@ -1,18 +1,17 @@
 /**
- * The routes beside the webhooks: each is described where it is made, so that none is mounted that the OpenAPI
- * document does not know.
+ * The routes beside the webhooks. Each comes with its description, so the OpenAPI document has all of them.
  *
  * @module
  */
 import type { RouteDescription } from '@org/core'
 import type { Context, Hono } from 'hono'
 
-/** A route that is read: what the document says of it, and what it answers. */
+/** A `GET` route with its description for the OpenAPI document. */
 export interface Route extends RouteDescription {
   handle: (context: Context) => Response | Promise<Response>
 }
 
-/** For answers that are true for a moment alone. */
+/** For responses that hold for a moment only. */
 export const unstored = { 'cache-control': 'no-store' }
 
 /** Mounts each route at its path. */
@@ -20,7 +19,7 @@ export function mountRoutes(app: Hono, routes: readonly Route[]): void {
   for (const { path, handle } of routes) app.get(path.replaceAll(/\{(\w+)\}/g, ':$1'), handle)
 }
 
-/** Makes something when it is first asked for, and once. */
+/** Makes a value when it is first needed, and once. */
 export function lazily<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined
   return () => {

@@ -1,5 +1,5 @@
 /**
- * Whether the host is alive, and whether it takes events (contract §8).
+ * The health and the readiness of the host (contract §8).
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { DeliveryStore } from '@org/core'
 import * as z from 'zod'
 import { type Route, unstored } from './route.ts'
 
-/** What {@link createStatusRoutes} asks. */
+/** Options of {@link createStatusRoutes}. */
 export interface StatusRoutesOptions {
   store: DeliveryStore
   isDraining: () => boolean
@@ -19,22 +19,24 @@ export function createStatusRoutes({ store, isDraining }: StatusRoutesOptions): 
     {
       path: '/healthz',
       operationId: 'getHealth',
-      summary: 'Whether the process is alive',
-      answers: { 200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }) } },
+      summary: 'Checks that the process is alive',
+      answers: {
+        200: { description: 'The process is alive.', schema: z.object({ status: z.literal('ok') }) },
+      },
       handle: (context) => context.json({ status: 'ok' }, 200, unstored),
     },
     {
       path: '/readyz',
       operationId: 'getReadiness',
-      summary: 'Whether events are taken',
-      description: 'Send no events to a host that is not ready: another one takes over.',
+      summary: 'Checks that the host takes events',
+      description: 'Send events to another host while this one is not ready.',
       answers: {
         200: {
           description: 'The delivery store can be reached, and the host is not shutting down.',
           schema: z.object({ status: z.literal('ready') }),
         },
         503: {
-          description: 'Events are not taken now.',
+          description: 'The host takes no events now.',
           schema: z.object({ status: z.enum(['shutting_down', 'store_unreachable']) }),
         },
       },

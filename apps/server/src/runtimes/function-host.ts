@@ -1,5 +1,5 @@
 /**
- * The host as a function, on a platform that starts it at need, halts it between two events, and keeps no file.
+ * The host as a function, on a platform that starts it on demand, halts it between events and keeps no files.
  *
  * @module
  */
@@ -8,21 +8,21 @@ import { type Config, ConfigurationError, readConfig } from '../config.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createFunctionStore } from './function-store.ts'
 
-/** A host that is called for each request. */
+/** A host as a function. */
 export type FunctionHost = Pick<Host, 'fetch'> & {
-  /** `undefined` where it could not be configured: then every request is answered with 500. */
+  /** `undefined` if the configuration is invalid: then every response is a 500. */
   running?: { config: Config; logger: Host['logger'] }
 }
 
 const ONE_INSTANCE =
-  'DELIVERY_STORE is memory:, so an effect happens once within one instance alone: another may repeat it.'
+  'DELIVERY_STORE is memory:, so an effect happens once within one instance only: another instance may repeat it.'
 
 /**
- * Puts the host together. Never throws for a configuration that can't be used: a platform that can't start a
- * function says so in words of its own, and tries again for each request.
+ * Puts the host together. Does not throw if the configuration is invalid: the platform would hide the reason, and
+ * try again for each request.
  *
- * @param environment where NODE_ENV is not set in it, this is production: a function can be reached by anyone as
- * soon as it is there, and most platforms do not set it
+ * @param environment without NODE_ENV, this is production: anyone can reach a function, and most platforms do not
+ * set NODE_ENV
  * @param createRuntime makes the parts that only the runtime has
  */
 export function createFunctionHost(
@@ -42,15 +42,15 @@ export function createFunctionHost(
     return { fetch, running: { config, logger } }
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    const hint = environment.NODE_ENV ? '' : '\n  (Where NODE_ENV is not set, a function is in production.)'
+    const hint = environment.NODE_ENV ? '' : '\n  (Without NODE_ENV, a function is in production.)'
     console.error(error.message + hint)
     return { fetch: () => notConfigured() }
   }
 }
 
 function notConfigured(): Response {
-  const error = new IntegrationError('internal_error', 'This host is not configured.', {
-    hint: 'Its log names each variable that is at fault.',
+  const error = new IntegrationError('internal_error', 'The configuration of this host is invalid.', {
+    hint: 'Its log names each variable at fault.',
   })
   return toProblemResponse(error)
 }

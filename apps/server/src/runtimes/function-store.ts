@@ -1,6 +1,6 @@
 /**
- * The delivery store of a function. A function is halted between two events, and on some platforms it may not
- * use what another event has opened, so each claim has a connection of its own, which ends with it.
+ * The delivery store of a function. Platforms halt a function between events, and some forbid it to use a
+ * connection that another event opened. So each claim opens its own connection, and closes it.
  *
  * @module
  */
@@ -8,22 +8,22 @@ import { type DeliveryStore, type Lease, memoryStore } from '@org/core'
 import { type RedisStoreOptions, redisStore } from '@org/core/stores/redis'
 import { createClient } from '@redis/client'
 
-/** What else such a store may be given. */
+/** Options of {@link createFunctionStore}. */
 export interface FunctionStoreOptions extends Pick<RedisStoreOptions, 'now'> {
   /**
-   * Longest time until Redis lets a claim in, in milliseconds.
+   * Longest time to connect to Redis, in milliseconds.
    * @default 2_000
    */
   connectMs?: number
 }
 
-/** A store that can be reached, until it is closed. */
+/** A store over one connection. */
 interface Connection {
   store: DeliveryStore
   close(): void
 }
 
-/** The store that `memory:`, `redis://…` or `rediss://…` names. Nothing is opened before it is needed. */
+/** Makes the store for `memory:`, `redis://…` or `rediss://…`. It connects with the first claim. */
 export function createFunctionStore(
   location: string,
   { connectMs = 2_000, now }: FunctionStoreOptions = {},
@@ -44,14 +44,14 @@ function storePerClaim(open: () => Promise<Connection>): DeliveryStore {
     return use(store).finally(close)
   }
 
-  /** On the connection of the claim; where that broke in the meantime, on a new one. */
+  /** Uses the connection of the claim, or a new one if it broke. */
   async function under<T>({ owner }: Lease, use: (store: DeliveryStore) => Promise<T>): Promise<T> {
     const own = held.get(owner)
     if (!own) return briefly(use)
     try {
       return await use((await own).store)
     } catch (error) {
-      // Several steps may be written at a time: who comes first opens the new one for all of them.
+      // Several steps may be written at a time: the first one to fail reconnects for all of them.
       if (held.get(owner) === own) held.set(owner, closed(own).then(open))
       const other = held.get(owner)
       if (!other) throw error
@@ -93,13 +93,13 @@ async function connect(url: string, timeoutMs: number) {
   const client = createClient({
     url,
     disableOfflineQueue: true,
-    // It is of no use to tell Redis who is there for the length of one event.
+    // Saves a command for a connection that lasts one event.
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    // A time limit of the client makes each connection warn on Workers; ours is below.
+    // The client's own time limit warns on Workers for each connection; ours is below.
     socket: { connectTimeout: 0, reconnectStrategy: false },
   })
-  // What is under way fails with it, and says so.
+  // Commands under way fail with the same error.
   client.on('error', () => {})
   const connecting = client.connect()
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -109,7 +109,7 @@ async function connect(url: string, timeoutMs: number) {
   try {
     await Promise.race([connecting, late])
   } catch (error) {
-    // Also one that comes after all must not stay.
+    // Closes a connection that opens too late.
     connecting.then(
       () => client.destroy(),
       () => {},
@@ -121,7 +121,7 @@ async function connect(url: string, timeoutMs: number) {
   return client
 }
 
-/** Resolves when a connection is closed, whether or not it was ever open. */
+/** Resolves when a connection is closed, or never opened. */
 function closed(connection: Promise<Connection>): Promise<void> {
   return connection.then(
     ({ close }) => close(),

@@ -13,18 +13,18 @@ const host = createFunctionHost(process.env, createNodeRuntime)
 const answer = handle(new Hono().all('*', ({ req }) => host.fetch(req.raw)))
 let unchecked = true
 
-/** What Lambda calls for each request. */
+/** Lambda calls this for each request. */
 export const handler: typeof answer = (event, context) => {
   if (unchecked) warnOfShortLimit(context?.getRemainingTimeInMillis?.())
   unchecked = false
   return answer(event, context)
 }
 
-/** Lambda ends a function in the middle of a send as soon as its time is over, by default after three seconds. */
+/** Lambda ends a function at its time limit, by default after three seconds, even in the middle of a send. */
 function warnOfShortLimit(remainingMs = Number.POSITIVE_INFINITY): void {
   const needed = host.running?.config.requestTimeoutMs ?? 0
   if (remainingMs > needed) return
-  host.running?.logger('warn', 'The function’s time limit must be longer than REQUEST_TIMEOUT_MS.', {
+  host.running?.logger('warn', 'The time limit of the function must be longer than REQUEST_TIMEOUT_MS.', {
     remainingMs,
     REQUEST_TIMEOUT_MS: needed,
   })

@@ -2,8 +2,8 @@ import { createRedactor, escapeInvisible, type Logger } from '@org/core'
 import { pino } from 'pino'
 
 /**
- * The host's log on Node: one JSON object a line on standard output, without the host's own secrets, and
- * without characters that could forge a line or paint over it in a terminal.
+ * The host's log on Node: one JSON object per line on standard output, without the host's own secrets, and without
+ * characters that could forge a line or overwrite it in a terminal.
  */
 export function createLogger(
   { logLevel, secrets }: { logLevel: 'debug' | 'info' | 'warn' | 'error'; secrets: readonly string[] },

@@ -1,5 +1,5 @@
 /**
- * The part of a host that only Node has: connections, the check of the address behind a name, and HMAC.
+ * The parts of a host that only Node has: connections, the check of the address behind a name, and HMAC.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { nodeHmac } from './hmac.ts'
 import { connectOver } from './transport.ts'
 
 /**
- * What Node brings to a host.
+ * Makes the parts of a host that only Node has.
  *
  * @param lookup resolves names; tests pass their own
  */

@@ -1,5 +1,5 @@
 /**
- * The life of a host as a Node process: it opens its store, listens, and ends without dropping an event.
+ * The host as a Node process: opens the store, listens, and finishes the events under way before it ends.
  *
  * @module
  */
@@ -13,14 +13,13 @@ import { createLogger } from './logger.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 import { openStore } from './store.ts'
 
-/** How long events under way may still take after SIGTERM. */
+/** Longest time for the events under way after SIGTERM. */
 const DRAIN_MS = 25_000
-/** How often connections that have become idle are closed meanwhile. */
+/** How often idle connections are closed meanwhile. */
 const CLOSE_IDLE_MS = 50
 
 /**
- * How long a client may take to say what it wants, in milliseconds. Node looks for slow ones every 30 seconds
- * unless it is told otherwise, whatever the limits are.
+ * Time limits for slow clients, in milliseconds. Node checks them every 30 seconds by default.
  */
 const SLOW_CLIENTS = {
   headersTimeout: 10_000,
@@ -28,12 +27,12 @@ const SLOW_CLIENTS = {
   keepAliveTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
 }
-/** Far more than the events that are worked on: those that only wait must not keep others out. */
+/** Far more than the events under way, so that idle connections do not keep senders out. */
 const MAX_CONNECTIONS = 10_000
 
-/** What a process may be given beside its configuration. */
+/** Options of {@link run} beside the configuration. */
 export interface RunOptions extends Pick<HostOptions, 'environment' | 'leaseMs'> {
-  /** Puts something around the store that the configuration names. */
+  /** Wraps the store of the configuration. */
   wrapStore?: (store: DeliveryStore) => DeliveryStore
 }
 
@@ -41,7 +40,7 @@ export interface RunOptions extends Pick<HostOptions, 'environment' | 'leaseMs'>
  * Runs a host until SIGTERM or SIGINT.
  *
  * @param config see `readConfig`
- * @throws where the store's file can't be opened
+ * @throws if the file of the store can't be opened
  */
 export async function run(
   config: Config,
@@ -50,9 +49,9 @@ export async function run(
   const ownLogger = createLogger(config)
   const tracing = await loadTracing(config, ownLogger)
   const logger = tracing?.tag(ownLogger) ?? ownLogger
-  // Node would print whatever such an error holds; this says its name, and the log takes secrets out.
+  // Node would print every property of the error. The log takes secrets out.
   process.on('uncaughtException', (error) => {
-    logger('error', 'The host failed, and ends.', {
+    logger('error', 'The host failed and ends.', {
       reason: `${error.name}: ${error.message}`,
       at: error.stack?.split('\n').filter((line) => /^ +at /.test(line)),
     })
@@ -79,13 +78,13 @@ export async function run(
   })
 
   async function stop(signal: NodeJS.Signals): Promise<void> {
-    logger('info', `${signal}: no new events are taken; those under way go on.`)
+    logger('info', `${signal}: the host takes no new events and finishes those under way.`)
     setTimeout(() => {
-      logger('error', `Events were still under way after ${DRAIN_MS} ms; their claims run out by themselves.`)
+      logger('error', `Some events were still under way after ${DRAIN_MS} ms; their claims expire.`)
       process.exit(1)
     }, DRAIN_MS).unref()
     const closed = new Promise((resolve) => server.close(resolve))
-    // A sender that keeps its connection would hold the process up until the time is over.
+    // A sender that keeps its connection open would delay the end.
     const closing = setInterval(() => {
       if ('closeIdleConnections' in server) server.closeIdleConnections()
     }, CLOSE_IDLE_MS)

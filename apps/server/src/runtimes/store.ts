@@ -1,20 +1,20 @@
 /**
- * The delivery store that DELIVERY_STORE names.
+ * Opens the delivery store of DELIVERY_STORE.
  *
  * @module
  */
 import { type DeliveryStore, type Logger, memoryStore } from '@org/core'
 
-/** A store, and how it is left. */
+/** An open store. */
 export interface OpenStore {
   store: DeliveryStore
   close(): Promise<void>
 }
 
 /**
- * Opens `memory:`, `sqlite:<file>` or `redis://…`. Only what is named is loaded.
+ * Opens `memory:`, `sqlite:<file>` or `redis://…`, and loads only the libraries for it.
  *
- * @throws where the file can't be opened; a Redis that is away is waited for instead
+ * @throws if the file can't be opened; a Redis that is down does not prevent the start
  */
 export async function openStore(location: string, logger: Logger): Promise<OpenStore> {
   if (location === 'memory:') return { store: memoryStore(), close: async () => {} }
@@ -35,13 +35,13 @@ async function openRedis(url: string, logger: Logger): Promise<OpenStore> {
   ])
   const client = createClient({
     url,
-    // What can't be done now is answered with 503, and not done later when nobody waits for it any more.
+    // A command that can't be sent fails with 503 now. Later nobody would wait for its result.
     disableOfflineQueue: true,
     socket: { connectTimeout: 2_000, reconnectStrategy: (tries) => Math.min(100 * 2 ** tries, 2_000) },
   })
-  // Only the kind of error: its message may hold the URL with its password.
-  client.on('error', (error: Error) => logger('warn', 'Redis can’t be reached.', { error: error.name }))
-  client.on('ready', () => logger('info', 'Redis is reached.'))
+  // Only the name of the error: its message may contain the URL with the password.
+  client.on('error', (error: Error) => logger('warn', 'The host can’t reach Redis.', { error: error.name }))
+  client.on('ready', () => logger('info', 'The host reached Redis.'))
   void client.connect().catch(() => {})
   return { store: redisStore({ client }), close: async () => client.destroy() }
 }

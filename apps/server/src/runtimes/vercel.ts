@@ -8,5 +8,5 @@ import { createNodeRuntime } from './node-runtime.ts'
 
 const { fetch } = createFunctionHost(process.env, createNodeRuntime)
 
-/** What Vercel calls for each request. */
+/** Vercel calls this for each request. */
 export default { fetch }

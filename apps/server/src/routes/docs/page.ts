@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document as a page: for people who read, in any browser, with nothing from anywhere else.
+ * The OpenAPI document as one page that loads nothing else.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { sendingSection } from './sending.ts'
 import { style } from './style.ts'
 import { webhookSection } from './webhook.ts'
 
-/** The whole page. What is in `style` and `script` is all that it needs. */
+/** The whole page, with its style and script inside. */
 export async function renderPage(document: OpenApiDocument): Promise<string> {
   const { info } = document
   const plan = planPage(document)

@@ -1,5 +1,5 @@
 /**
- * The small pieces of the page. `html` escapes whatever is put into it.
+ * The small pieces of the page. `html` escapes every value.
  *
  * @module
  */
@@ -9,26 +9,26 @@ import type { Field, TypeText } from './schema.ts'
 /** A piece of the page. */
 export type Html = ReturnType<typeof html>
 
-/** Where the page says how to reach this host; each answer has its own origin there. */
+/** Stands for the origin of this host; each response replaces it with its own. */
 export const ORIGIN = 'https://host.invalid'
 
-/** A text with `code` in it, in paragraphs. */
+/** Text with `code`, in paragraphs. */
 export function prose(text: string): Html[] {
   return text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)
 }
 
-/** A text with `code` in it. */
+/** Text with `code`. */
 export function inline(text: string): unknown[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))
 }
 
-/** A link to a place of this page, which is the place, too. */
+/** A heading that links to itself. */
 export function heading(level: 2 | 3, id: string, title: unknown, beside: unknown = ''): Html {
   const link = html`<a href="#${id}">${title}</a>`
   return level === 2 ? html`<h2 id="${id}">${link}${beside}</h2>` : html`<h3 id="${id}">${link}${beside}</h3>`
 }
 
-/** What goes into a field; shapes are links. */
+/** The type of a field. Shapes are links. */
 export function typeText(type: TypeText): unknown[] {
   return type.map((part) =>
     'shape' in part ? html`<a href="#shape-${part.shape}">${part.shape}</a>` : part.word,
@@ -38,12 +38,11 @@ export function typeText(type: TypeText): unknown[] {
 /**
  * Fields as a table.
  *
- * @param side whether somebody writes them, who must know what is required, or reads them, who must know what
- * may be absent
+ * @param side marks required fields for those who write them, or optional fields for those who read them
  */
 export function fieldTable(caption: string, fields: readonly Field[], side: 'written' | 'read'): Html {
   if (fields.length === 0) return html``
-  // The roles outlive the layout that a narrow window gives to a table.
+  // Narrow windows lay the table out as blocks, which would lose its roles.
   return html`<table role="table">
 <caption class="${caption === 'Fields' ? 'visually-hidden' : ''}">${caption}</caption>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Field</th><th role="columnheader" scope="col">Type</th><th role="columnheader" scope="col">Description</th></tr></thead>
@@ -71,18 +70,18 @@ function choices(values: readonly string[]): Html {
   return html`<details class="values"><summary>${values.length} values</summary>${listed}</details>`
 }
 
-/** A name that may be broken where a new word begins in it. */
+/** A name that may wrap between its words. */
 function breakable(name: string): unknown[] {
   return name.split(/(?=[A-Z][a-z])|(?<=_)/).map((part, index) => (index === 0 ? part : html`<wbr>${part}`))
 }
 
-/** A command to try it with. */
+/** A command that sends an event. */
 export function example(title: string, path: string, body: unknown): Html {
   const json = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`).replaceAll('\n', '\n  ')
   return command(title, `curl ${ORIGIN}${path} \\\n  -H 'content-type: application/json' \\\n  -d '${json}'`)
 }
 
-/** Something for a shell. */
+/** A command for a shell. */
 export function command(title: string, text: string): Html {
   return html`<figure class="example"><figcaption>Example</figcaption><pre tabindex="0" role="region" aria-label="Example: ${title}"><code>${text}</code></pre></figure>`
 }

@@ -1,13 +1,13 @@
 /**
- * What stands where on the page: what is the same on every route is said once.
+ * The order of the page. Entries that several routes share are shown once.
  *
  * @module
  */
 import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core'
 
-/** One event, or one function, as it is shown. */
+/** One event or function on the page. */
 export interface Entry {
-  /** Where it is on the page. */
+  /** Its anchor on the page. */
   id: string
   title: string
   event: DescribedEvent
@@ -23,21 +23,21 @@ export interface WebhookPlan {
   path: string
   operation: OpenApiOperation
   own: Entry[]
-  /** What is shown elsewhere: other routes have it, too. */
+  /** Entries that are shown at another route that has them, too. */
   elsewhere: Entry[]
-  /** Events that are answered, and nothing else. */
+  /** Events that are answered `ignored`. */
   ignored: string[]
 }
 
-/** The plan of a document. */
+/** The order of the page. */
 export interface Plan {
-  /** Events that are the same on every route that acts on them. */
+  /** Events that are the same on every route that handles them. */
   general: Entry[]
-  /** The webhooks, the one with the most to say first. */
+  /** The webhooks, the one with the most entries first. */
   webhooks: WebhookPlan[]
 }
 
-/** Makes the plan. */
+/** Plans the page of a document. */
 export function planPage({ paths }: OpenApiDocument): Plan {
   const general = new Map<string, Entry>()
   const functions = new Map<string, Entry>()
@@ -74,7 +74,7 @@ export function planPage({ paths }: OpenApiDocument): Plan {
   }
 }
 
-/** Whether an event is the same wherever it is acted on: then its shapes are named for it alone. */
+/** Whether an event is the same on every route: then its shapes are named after it alone. */
 function isGeneral({ event, request, answers }: DescribedEvent): boolean {
   const title = event.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase())
   return [request, ...answers].every(({ $ref }) => $ref.includes(`/${title}`))

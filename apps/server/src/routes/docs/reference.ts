@@ -1,5 +1,5 @@
 /**
- * What is looked up: failures, the routes beside the webhooks, and the shapes that occur in several places.
+ * The reference: failures, the routes beside the webhooks, and shared shapes.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { html, raw } from 'hono/html'
 import { fieldTable, type Html, heading, inline, typeText } from './parts.ts'
 import { fieldsOf, findShape, parameterFields, readSchema, toType } from './schema.ts'
 
-/** Every code that a failure may have. */
+/** Every code of a failure. */
 export function problemsSection({ components }: OpenApiDocument): Html {
   const rows = Object.entries(components.responses).flatMap(([name, response]) =>
     (response['x-problems'] ?? []).map((problem) => ({ ...problem, status: name.replace('Problem', '') })),
@@ -31,7 +31,7 @@ ${heading(2, 'failures', 'Failures')}
 </section>`
 }
 
-/** The routes that are read. */
+/** The `GET` routes. */
 export function routesSection({ paths }: OpenApiDocument): Html {
   const routes = Object.entries(paths).flatMap(([path, { get }]) => (get ? [{ path, get }] : []))
   return html`<section aria-labelledby="routes">
@@ -59,7 +59,7 @@ function answer(response: OpenApiResponse | { $ref: string }): unknown {
   return html`${inline(response.description)}${type.some((part) => 'shape' in part) ? html` ${typeText(type)}` : ''}`
 }
 
-/** Every shape that the page refers to, and those that these refer to. */
+/** Every shape that the page refers to, directly or through another shape. */
 export async function shapesSection(document: OpenApiDocument, text: string): Promise<Html> {
   const shown = new Map<string, string>()
   const referred = (part: string) => [...part.matchAll(/#shape-(\w+)/g)].map(([, name = '']) => name)
@@ -74,7 +74,7 @@ export async function shapesSection(document: OpenApiDocument, text: string): Pr
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([, entry]) => raw(entry))
   return html`<section aria-labelledby="shapes">
-<div class="intro">${heading(2, 'shapes', 'Shapes')}<p>What occurs in several places.</p></div>
+<div class="intro">${heading(2, 'shapes', 'Shapes')}<p>Objects that several entries share.</p></div>
 ${entries}
 </section>`
 }

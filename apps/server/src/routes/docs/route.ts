@@ -12,9 +12,9 @@ import { script } from './script.ts'
 import { style } from './style.ts'
 
 /**
- * Makes the route. The page is made when it is first asked for.
+ * Makes the route. The page is made with the first request.
  *
- * @param document what it shows
+ * @param document the document that it shows
  */
 export function createDocsRoute(document: () => OpenApiDocument): Route {
   const page = lazily(() => renderPage(document()))
@@ -41,10 +41,10 @@ export function createDocsRoute(document: () => OpenApiDocument): Route {
   }
 }
 
-/** Where this host is, as who asks sees it. */
+/** The origin of this host, as the client sees it. */
 function originOf({ url, headers }: Request): string {
   const { protocol, host } = new URL(url)
-  // TLS is ended in front of the host.
+  // A proxy in front of the host terminates TLS.
   const outer = headers.get('x-forwarded-proto') === 'https' ? 'https:' : protocol
   return `${outer}//${host}`
 }

@@ -1,5 +1,5 @@
 /**
- * A JSON Schema, read for a person: which fields there are, and what goes into each.
+ * Reads a JSON Schema for people: its fields and their types.
  *
  * @module
  */
@@ -29,26 +29,26 @@ const schemaNode = z.object({
   'x-environment-reference': z.boolean().default(false),
 })
 
-/** A schema, as far as it is shown. */
+/** The parts of a schema that the page shows. */
 export type SchemaNode = z.infer<typeof schemaNode>
 
-/** What goes into a field: a word, the name of another shape, or several of them. */
+/** The type of a field: words and names of shapes. */
 export type TypeText = ({ word: string } | { shape: string })[]
 
 /** One field. */
 export interface Field {
-  /** The fields that it is within, as `attachments[].`; empty at the top. */
+  /** The path to the field, such as `attachments[].`; empty at the top. */
   within: string
   name: string
   required: boolean
   type: TypeText
   description: string
-  /** What may be chosen from. */
+  /** The allowed values. */
   values: string[]
   /** As JSON. */
   default: string | undefined
   sensitive: boolean
-  /** Whether `{{env.NAME}}` stands for a variable of the host. */
+  /** Whether it may be `{{env.NAME}}`. */
   reference: boolean
 }
 
@@ -64,17 +64,17 @@ export function readSchema(schema: JsonSchema): SchemaNode {
   return schemaNode.parse(schema)
 }
 
-/** The schema of a name. */
+/** The schema with a name. */
 export function findShape(document: OpenApiDocument, name: string): SchemaNode {
   return readSchema(document.components.schemas[name] ?? {})
 }
 
-/** The name that a reference ends in. */
+/** The name at the end of a reference. */
 export function shapeOf({ $ref }: { $ref: string }): string {
   return $ref.replace(/.*\//, '')
 }
 
-/** The fields of an object, with those of the objects that are written out within it. */
+/** The fields of an object and of the objects inside it. */
 export function fieldsOf(schema: SchemaNode, within = ''): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const outer = readSchema(property)
@@ -105,7 +105,7 @@ export function parameterFields(parameters: readonly OpenApiParameter[]): Field[
   )
 }
 
-/** The object that is written out within a field, itself or as what its list holds. */
+/** The object inside a field or inside its list. */
 function innerObject(node: SchemaNode): { inner: SchemaNode | undefined; list: boolean } {
   const [only, ...others] = (node.anyOf ?? []).map(readSchema).filter(({ type }) => type !== 'null')
   const bare = only && others.length === 0 ? only : node
@@ -114,14 +114,14 @@ function innerObject(node: SchemaNode): { inner: SchemaNode | undefined; list: b
   return { inner: item?.properties ? item : undefined, list: true }
 }
 
-/** What may be blank in a form, as if it might not. */
+/** A field of a form without the choice to leave it blank. */
 function withoutBlank(node: SchemaNode): SchemaNode {
   const [first, second] = node.anyOf ?? []
   const isBlank = second !== undefined && readSchema(second).$ref?.endsWith('/Blank')
   return first && isBlank ? readSchema(first) : node
 }
 
-/** What goes into a field. */
+/** The type of a field. */
 export function toType(node: SchemaNode): TypeText {
   if (node.$ref !== undefined) return [{ shape: shapeOf({ $ref: node.$ref }) }]
   if (node.enum) return [{ word: node.enum.every((each) => typeof each === 'string') ? 'text' : 'value' }]
@@ -162,10 +162,10 @@ function nameOf(
   }
 }
 
-/** Keeps a line from breaking. */
+/** A character that prevents a line break. */
 const GLUE = '\u2060'
 
-/** The range of a number; what any number is limited to goes without saying. */
+/** The range of a number, unless it is the range of all numbers. */
 function rangeOf(minimum = -Infinity, maximum = Infinity): string {
   const least = minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined
   const most = maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined

@@ -1,4 +1,4 @@
-/** All that the page runs: a button on each example that copies it. Without it the page has everything else. */
+/** The only script of the page: a button on each example that copies it. */
 export const script = `
 for (const figure of document.querySelectorAll('.example')) {
   const text = figure.querySelector('code').textContent

@@ -1,5 +1,5 @@
 /**
- * How events are sent, and what those are that every route has.
+ * How to send events, and the events that every route has.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Plan } from './plan.ts'
 import { parameterFields } from './schema.ts'
 import { entryArticle } from './webhook.ts'
 
-/** The section of what is the same for all webhooks. */
+/** The section that holds for all webhooks. */
 export function sendingSection(document: OpenApiDocument, { general, webhooks }: Plan): Html {
   const { parameters, securitySchemes } = document.components
   const [scheme] = Object.values(securitySchemes)
@@ -29,7 +29,7 @@ ${operation ? general.map((entry) => entryArticle(document, entry, operation)) :
 </section>`
 }
 
-/** A signature with nothing but a shell and OpenSSL. */
+/** Signs an event with a shell and OpenSSL only. */
 function signedByHand(path: string): string {
   return `SECRET=whsec_…
 body='{"name":"HEALTH_CHECK"}'

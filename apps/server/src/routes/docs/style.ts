@@ -1,4 +1,4 @@
-/** How the page looks: the sandbox’s colours, one scale for type, one for space. */
+/** The style of the page, with the colours of the sandbox. */
 export const style = `
 :root {
   color-scheme: light dark;

@@ -1,5 +1,5 @@
 /**
- * One webhook on the page: its events and its functions, each with what it takes and what it answers.
+ * One webhook on the page: its events and functions, with their fields and responses.
  *
  * @module
  */
@@ -25,7 +25,7 @@ ${own.map((entry) => entryArticle(document, entry, operation))}
 </section>`
 }
 
-/** One event, or one function. */
+/** One event or function. */
 export function entryArticle(document: OpenApiDocument, entry: Entry, operation: OpenApiOperation): Html {
   const { id, title, event, path } = entry
   const { function: called, description } = event
@@ -48,7 +48,7 @@ function functionTables(document: OpenApiDocument, called: NonNullable<Described
   const given = fieldsOf(findShape(document, shapeOf(called.arguments)))
   const result = shapeOf(called.result)
   const schema = findShape(document, result)
-  // A shape that is no function’s own is shown once, among the others.
+  // A shape that several functions share is shown once, among the shapes.
   const own = result.toLowerCase() === `${called.name}Result`.toLowerCase()
   return html`${given.length === 0 ? html`<p>It takes no arguments.</p>` : fieldTable('Arguments', given, 'written')}
 ${own && schema.properties ? fieldTable('Result', fieldsOf(schema), 'read') : html`<p class="result">Result: ${typeText([{ shape: result }])}</p>`}`
@@ -62,7 +62,7 @@ ${event.event === 'METRIC_UPDATE' ? metricTable(operation['x-metrics'] ?? {}) : 
 ${answers.map((name) => answerTables(findShape(document, name)))}`
 }
 
-/** The inputs of a deployment, as this route has them. */
+/** The inputs of a deployment on this route. */
 function inputsOf(document: OpenApiDocument, { request }: DescribedEvent): SchemaNode | undefined {
   const follow = (node: SchemaNode) =>
     node.$ref === undefined ? node : findShape(document, shapeOf({ $ref: node.$ref }))
