@@ -9,12 +9,12 @@ const signed = { PLATFORM_WEBHOOK_SECRET: secret, CORS_ORIGINS: 'https://app.exa
 const signFor = (id: string, options: { timestamp?: Date; secret?: string; body?: string } = {}) =>
   sign({ secret, id, body: '', ...options })
 
-/** A host, and who asks it about deliveries. */
-function startAsked(variables: Record<string, string> = signed, store = memoryStore()) {
+function startHost(variables: Record<string, string> = signed, store = memoryStore()) {
   const world = createWorld()
   const host = world.start({ variables, store })
   return {
     world,
+    host,
     send: (route: string, event: unknown, id: string) =>
       deliver(host.fetch, event, { id, secret, url: `http://host.test/${route}/webhook` }),
     async ask(path: string, headers: Record<string, string> = {}) {
@@ -25,12 +25,11 @@ function startAsked(variables: Record<string, string> = signed, store = memorySt
 }
 
 describe('GET /deliveries/{id}', () => {
-  it('says what became of a call, and nothing of what was in it', async () => {
-    const { send, ask, world } = startAsked()
+  it('shows the status of a call, and nothing of its content', async () => {
+    const { send, ask, world } = startHost()
     await send('mailer', calling('sendEmail', mail), 'evt_1')
     const { status, headers, body } = await ask('evt_1', await signFor('evt_1'))
-    expect(status).toBe(200)
-    expect(headers.get('cache-control')).toBe('no-store')
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(body).toMatchObject({
       id: 'evt_1',
       records: [
@@ -41,27 +40,26 @@ describe('GET /deliveries/{id}', () => {
     expect(JSON.stringify(body)).not.toContain(world.mail.messages[0]?.messageId)
   })
 
-  it('says which application a deployment has, where the deployment is named', async () => {
-    const { send, ask, world } = startAsked()
-    const inputs = { applicationName: 'Shop' }
-    world.platform.addDeployment({ id: 'dep_1', inputs })
-    await send('idp-server', { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }, 'evt_1')
+  it('shows the application of a deployment if the query names the deployment', async () => {
+    const { send, ask, world } = startHost()
+    const deployment = { id: 'dep_1', inputs: { applicationName: 'Shop' } }
+    world.platform.addDeployment(deployment)
+    await send('idp-server', { name: 'DEPLOYMENT_CREATED', deployment }, 'evt_1')
     const headers = await signFor('evt_1')
     expect(await ask('evt_1', headers)).toMatchObject({ status: 404, body: { detail: /\?deployment=/ } })
-    const [applicationId] = world.workspace.applications.keys()
+    const [value] = world.workspace.applications.keys()
     const { body } = await ask('evt_1?deployment=dep_1', headers)
     expect(body.records).toMatchObject([{ route: 'idp-server', deployment: 'dep_1', state: 'done' }])
-    const step = { name: 'applicationId', state: 'recorded', value: applicationId }
-    expect(body.records[0].steps).toContainEqual(step)
+    expect(body.records[0].steps).toContainEqual({ name: 'applicationId', state: 'recorded', value })
     expect(JSON.stringify(body)).not.toMatch(/sk_|pk_|Shop/)
   })
 
-  it('says of a batch which calls are answered, and which one is in flight', async () => {
+  it('shows the calls of a batch while it runs', async () => {
     const store = memoryStore()
     const seen: { steps: { state: string }[] }[] = []
     // One write after another, and a look at the record after each.
     let turn: Promise<unknown> = Promise.resolve()
-    const { send, ask } = startAsked(signed, {
+    const { send, ask } = startHost(signed, {
       ...store,
       advance(lease, steps) {
         const written = turn.then(async () => {
@@ -88,19 +86,17 @@ describe('GET /deliveries/{id}', () => {
     })
   })
 
-  it('knows nothing of what has no effect, and says why', async () => {
-    const { send, ask } = startAsked()
+  it('is 404 with a hint for an event without an effect', async () => {
+    const { send, ask } = startHost()
     await send('mailer', { name: 'HEALTH_CHECK' }, 'evt_1')
-    const { status, headers, body } = await ask('evt_1', await signFor('evt_1'))
-    expect({ status, body }).toMatchObject({
+    expect(await ask('evt_1', await signFor('evt_1'))).toMatchObject({
       status: 404,
       body: { code: 'not_found', detail: expect.stringContaining('Only events with an effect are recorded') },
     })
-    expect(headers.get('content-type')).toBe('application/problem+json')
   })
 
-  it('finds an id whatever is in it', async () => {
-    const { send, ask } = startAsked()
+  it('takes an id of any characters, up to 200', async () => {
+    const { send, ask } = startHost()
     const id = 'a/b?c=%20 #d'
     await send('mailer', calling('sendEmail', mail), id)
     expect(await ask(encodeURIComponent(id), await signFor(id))).toMatchObject({ status: 200, body: { id } })
@@ -108,54 +104,45 @@ describe('GET /deliveries/{id}', () => {
     expect(await ask(long, await signFor(long))).toMatchObject({ status: 404 })
   })
 
-  it('is 503 while the store can’t be reached', async () => {
+  it('is 503 while the host can’t reach its store', async () => {
     const away = { ...memoryStore(), read: () => Promise.reject(new Error('away')) }
-    const { status, headers, body } = await startAsked(signed, away).ask('evt_1', await signFor('evt_1'))
+    const { status, headers, body } = await startHost(signed, away).ask('evt_1', await signFor('evt_1'))
     expect({ status, body }).toMatchObject({ status: 503, body: { code: 'overloaded' } })
     expect(headers.get('retry-after')).toBe('5')
   })
-})
 
-describe('who may ask', () => {
   it.each([
-    ['nobody signed', async () => ({})],
-    ['another secret signed', () => signFor('evt_1', { secret: `whsec_${btoa('another secret')}` })],
-    ['was signed an hour ago', () => signFor('evt_1', { timestamp: new Date(Date.now() - 3_600_000) })],
-    ['was signed for another delivery', () => signFor('evt_2')],
-    ['was signed with a body', () => signFor('evt_1', { body: '{"name":"HEALTH_CHECK"}' })],
-  ])('what %s is refused, before the store is asked', async (_, headers) => {
-    const read = () => Promise.reject(new Error('The store was asked.'))
-    const { ask } = startAsked(signed, { ...memoryStore(), read })
+    ['no signature', async () => ({})],
+    [
+      'the signature of another secret',
+      () => signFor('evt_1', { secret: `whsec_${btoa('another secret')}` }),
+    ],
+    ['a signature of an hour ago', () => signFor('evt_1', { timestamp: new Date(Date.now() - 3_600_000) })],
+    ['a signature for another delivery', () => signFor('evt_2')],
+    ['a signature over a body', () => signFor('evt_1', { body: '{"name":"HEALTH_CHECK"}' })],
+  ])('is 401 with %s, before the store is read', async (_, headers) => {
+    const read = () => Promise.reject(new Error('The store was read.'))
+    const { ask } = startHost(signed, { ...memoryStore(), read })
     expect(await ask('evt_1', await headers())).toMatchObject({
       status: 401,
       body: { code: 'invalid_signature' },
     })
   })
 
-  it('one signature opens nothing of what other deliveries did with a deployment', async () => {
-    const { send, ask, world } = startAsked()
-    world.platform.addDeployment(mailDeployment('dep_1'))
-    const event = { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') }
-    await send('mailer', event, 'evt_1')
-    const stranger = await signFor('evt_2')
-    expect(await ask('evt_2?deployment=dep_1', stranger)).toMatchObject({ status: 404 })
+  it('shows no other delivery of the same deployment, and its signature signs no event', async () => {
+    const { send, ask, host } = startHost()
+    await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') }, 'evt_1')
+    expect(await ask('evt_2?deployment=dep_1', await signFor('evt_2'))).toMatchObject({ status: 404 })
     expect(await ask('evt_1?deployment=dep_1', await signFor('evt_1'))).toMatchObject({ status: 200 })
-  })
-
-  it('a signature for asking is none for an event', async () => {
-    const { world } = startAsked()
-    const host = world.start({ variables: signed })
     const headers = { ...(await signFor('evt_1')), 'content-type': 'application/json' }
     const empty = new Request('http://host.test/mailer/webhook', { method: 'POST', headers })
     expect((await host.fetch(empty)).status).toBe(400)
-    expect(world.sent).toEqual([])
   })
 
-  it('everyone may where the host holds no secret, but no page of any origin', async () => {
-    const { ask, send } = startAsked({ CORS_ORIGINS: 'https://app.example.com' })
+  it('is open without a webhook secret, but to no page of another origin', async () => {
+    const { ask, send } = startHost({ CORS_ORIGINS: 'https://app.example.com' })
     await send('mailer', calling('sendEmail', mail), 'evt_1')
     const { status, headers } = await ask('evt_1', { origin: 'https://app.example.com' })
-    expect(status).toBe(200)
-    expect(headers.get('access-control-allow-origin')).toBeNull()
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, null])
   })
 })

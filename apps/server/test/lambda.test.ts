@@ -126,7 +126,9 @@ describe('the Lambda function, halted between its events', () => {
     const hurried = await startFunction('lambda', { ...around.variables, REQUEST_TIMEOUT_MS: '60000' })
     onTestFinished(hurried.close)
     for (const _ of [1, 2]) await call(await toGatewayEvent(await signedRequest(sendEmail)), hurried)
-    expect(hurried.log.filter((line) => line.includes('must be longer than REQUEST_TIMEOUT_MS'))).toHaveLength(1)
+    expect(
+      hurried.log.filter((line) => line.includes('must be longer than REQUEST_TIMEOUT_MS')),
+    ).toHaveLength(1)
   })
 
   it('names what its configuration lacks in its log, and answers with a problem', async () => {
