@@ -11,7 +11,7 @@ import { createWorld, credentials } from './hosted.ts'
 const home = join(import.meta.dirname, '..')
 const document = JSON.parse(await readFile(join(home, '../../docs/platform-api.json'), 'utf8'))
 
-describe('what a host calls back', () => {
+describe('the callbacks of a host', () => {
   const validate = createValidator(document)
   const call = (name: string, args: object) => ({
     name: 'FUNCTION_CALL',
@@ -26,7 +26,7 @@ describe('what a host calls back', () => {
     'idp-server': { inputs: { applicationName: 'Shop' }, call: call('countUsers', {}) },
   }
 
-  /** What is at fault with a call, by the document. */
+  /** The differences between a call and the document. */
   function faultsOf({ method, path, body, idempotencyKey }: PlatformCall): string[] {
     const [, , id = '', kind, downloadId] = path.split('/')
     const template = `/deployments/{id}${kind ? `/${kind}` : ''}${downloadId ? '/{downloadId}' : ''}`
@@ -42,7 +42,7 @@ describe('what a host calls back', () => {
   }
 
   it.each(Object.entries(lives))(
-    'over the life of a deployment of /%s is what the document says',
+    'match the platform’s document over the life of a deployment of /%s',
     async (route, { inputs, call }) => {
       const world = createWorld()
       const host = world.start()
@@ -81,7 +81,7 @@ describe('what a host calls back', () => {
   )
 })
 
-describe('the platform of the guide', async () => {
+describe('the platform of docs/platform-api.md', async () => {
   const { blocks, compile } = await prepareExamples(home, ['../../docs/platform-api.md'])
   const mail = createMailProvider({ apiTokens: [credentials.mailToken] })
   let hostServer: Served
@@ -101,7 +101,7 @@ describe('the platform of the guide', async () => {
     expect(await compile()).toBe('')
   })
 
-  it('is enough for a host: to deploy, to report to, to call functions, and to send again', async () => {
+  it('serves a host: deployments, reports, function calls and retries', async () => {
     const port = await freePort()
     vi.stubEnv('HOST_URL', `http://127.0.0.1:${port}`)
     const { deployments, send, server } = await import(blocks[0]?.path ?? '')

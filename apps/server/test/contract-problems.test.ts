@@ -13,10 +13,10 @@ const call = (name: string, given: object = {}) => ({
 const create = (id: string, inputs: object) => ({ name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } })
 const post = (body: BodyInit, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
   new Request('http://host.test/mailer/webhook', { method: 'POST', body, headers })
-/** Asks for a longer wait than any event has, so that nobody waits. */
+/** With a longer wait than any event has time for, so that no retry waits. */
 const fault = (status: number) => ({ status, headers: { 'retry-after': '600' }, times: 9 })
 
-/** How each failure comes about; `contract` is a host with nothing wrong about it. */
+/** How to provoke each failure; `contract` is a host without faults. */
 const failures: Record<string, (contract: Contract) => Promise<GivenAnswer>> = {
   'invalid_json 400': ({ ask }) => ask('post', '/mailer/webhook', post('{')),
   'invalid_event 400': ({ send }) => send('mailer', { name: 'NONSENSE' }),
@@ -96,7 +96,7 @@ beforeAll(async () => {
   contract = await startContract()
 })
 
-describe('a failure is what the document says', () => {
+describe('a failure matches the document', () => {
   it.each(Object.entries(failures))('%s', async (name, provoke) => {
     const answer = await provoke(contract)
     for (const each of Object.values(contract.world))
@@ -104,7 +104,7 @@ describe('a failure is what the document says', () => {
     expect(`${Object(answer.body).code} ${answer.status}`).toBe(name)
   })
 
-  it('for every code that the document has', () => {
+  it('for every code of the document', () => {
     const said = Object.values(contract.document.components.responses).flatMap((response) =>
       (response['x-problems'] ?? []).map(({ code }) => code),
     )
@@ -112,7 +112,7 @@ describe('a failure is what the document says', () => {
     expect(new Set(said)).toEqual(new Set(Object.keys(errorCodes)))
   })
 
-  it('and says when to come again only where it may be asked again', async () => {
+  it('and has Retry-After only if it is retryable', async () => {
     contract.world.mail.faults.add(fault(429))
     const limited = await contract.send('mailer', call('getDeliveryStats'))
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '600'])
@@ -124,7 +124,7 @@ describe('a failure is what the document says', () => {
   })
 })
 
-it('a route that nobody has is answered with a problem of the document', async () => {
+it('an unknown route is answered with a problem of the document', async () => {
   const response = await contract.host.fetch(new Request('http://host.test/nowhere'))
   expect(
     contract.validate(

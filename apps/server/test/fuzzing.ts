@@ -1,6 +1,5 @@
 /**
- * Requests that nobody should send, and what must hold whatever is answered. Shared by the test, and by the long
- * run by hand (`pnpm fuzz`).
+ * Hostile requests, and the rules for every response. The test and the long run (`pnpm fuzz`) share them.
  */
 import { eventNames, problemSchema, sign } from '@org/core'
 import * as fc from 'fast-check'
@@ -8,7 +7,7 @@ import { createWorld, credentials } from './hosted.ts'
 
 const routes = ['auth', 'idp', 'idp-server', 'mailer'] as const
 
-/** A request as it goes over the wire, and whether its signature is right. */
+/** A request, and whether it is signed. */
 export interface FuzzedRequest {
   path: string
   method: string
@@ -150,7 +149,7 @@ const deployments: Record<string, { inputs: object; outputs: object }> = {
   auth: { inputs: {}, outputs: {} },
 }
 
-/** Every event that fits, on each route. */
+/** Every valid event on each route. */
 export const fitting = routes.flatMap((route) =>
   eventNames.flatMap((name) => {
     const calls = Object.entries(functions[route] ?? {}).map(([called, given]) => ({
@@ -175,7 +174,7 @@ export const fitting = routes.flatMap((route) =>
   }),
 )
 
-/** One change: at the so-manieth place of an event, what becomes of it. */
+/** One change at the n-th place of an event. */
 interface Mutation {
   place: number
   change: 'replace' | 'remove' | 'add' | 'repeat'
@@ -189,7 +188,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   value: anyValue,
 })
 
-/** The objects and lists of a value, from the outside in. */
+/** The objects and arrays of a value. */
 function containersOf(value: unknown): object[] {
   if (typeof value !== 'object' || value === null) return []
   return [value, ...Object.values(value).flatMap(containersOf)]
@@ -204,7 +203,7 @@ function mutate(event: object, mutations: readonly Mutation[]): object {
     const at = places[place % places.length]
     if (!at) continue
     const before = Reflect.get(at.container, at.key)
-    // Mostly a text for a text: otherwise little would get past the first check.
+    // Mostly replaces text by text, so that enough events pass the first check.
     const other = typeof before === 'string' && place % 5 !== 0 ? name : value
     if (change === 'remove') Reflect.deleteProperty(at.container, at.key)
     else if (change === 'replace') Reflect.set(at.container, at.key, other)
@@ -233,7 +232,7 @@ const anyBody: fc.Arbitrary<FuzzedRequest['body']> = fc.oneof(
   { weight: 2, arbitrary: anyValue.map((value) => JSON.stringify(value) ?? '') },
   { weight: 1, arbitrary: hostileText },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Uint8Array.from(bytes)) },
-  // An event that breaks off.
+  // A truncated event.
   {
     weight: 1,
     arbitrary: fc
@@ -278,7 +277,7 @@ const anyPath = fc.oneof(
   fc.constantFrom('/healthz', '/integrations', '/openapi.json', '/__proto__/webhook'),
 )
 
-/** Any request: mostly an event with some faults in it, at times anything at all. */
+/** Mostly events with some faults, sometimes any request at all. */
 export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   {
     weight: 6,
@@ -291,7 +290,7 @@ export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ path: anyPath, method, headers, body: anyBody, signed }) },
 )
 
-/** A host between emulators, to be sent such requests. */
+/** A host between emulators. */
 export function createTarget() {
   const world = createWorld()
   const secret = credentials.webhookSecret
@@ -317,19 +316,21 @@ export function createTarget() {
     /**
      * Sends a request.
      *
-     * @returns what should not be, as a sentence; `undefined` where everything holds
+     * @returns the rule that the response breaks, as a sentence; otherwise `undefined`
      */
     async send(fuzzed: FuzzedRequest): Promise<string | undefined> {
       world.sent.length = 0
       const response = await host.fetch(await toRequest(fuzzed))
       const text = await response.text()
-      if (prototypes().join() !== before) return 'A prototype was changed.'
-      if (response.status >= 500) return `It was answered with ${response.status}: ${text}`
+      if (prototypes().join() !== before) return 'The request changed a prototype.'
+      if (response.status >= 500) return `The status is ${response.status}: ${text}`
       const isReading = fuzzed.method !== 'POST' && !fuzzed.path.endsWith('/webhook')
       if (response.status >= 400 && fuzzed.method !== 'HEAD' && !isReading) {
-        if (response.headers.get('content-type') !== 'application/problem+json') return `No problem: ${text}`
+        if (response.headers.get('content-type') !== 'application/problem+json')
+          return `The failure is no problem: ${text}`
         const problem = problemSchema.strict().safeParse(JSON.parse(text))
-        if (!problem.success || problem.data.status !== response.status) return `No such problem: ${text}`
+        if (!problem.success || problem.data.status !== response.status)
+          return `The problem is invalid: ${text}`
       }
       return findBrokenLine(world)
     },
@@ -337,7 +338,7 @@ export function createTarget() {
   }
 }
 
-/** A line break where the provider would read a new header, or a request that leads elsewhere. */
+/** Finds a line break where the provider would read a new header, or a request that leads elsewhere. */
 function findBrokenLine({ sent }: ReturnType<typeof createWorld>): string | undefined {
   for (const { host, url, headers, text } of sent) {
     for (const [name, value] of headers)

@@ -1,5 +1,5 @@
 /**
- * A host between emulators that is measured, and what it then says of itself.
+ * A host between emulators with its metrics.
  */
 import { type DeliverOptions, deliver } from '@org/core/testing'
 import { createMetrics } from '../src/metrics.ts'
@@ -27,7 +27,7 @@ export function readSeries(text: string): Series[] {
     })
 }
 
-/** Starts a host that is measured. */
+/** Starts a host with metrics. */
 export function startMeasured(options: Parameters<ReturnType<typeof createWorld>['start']>[0] = {}) {
   const world = createWorld()
   const host = world.start({ createMetrics, ...options })

@@ -21,7 +21,7 @@ const backend = createBackendApi({ instances: [{ secretKey, frontendHost: 'share
 const folder = createFolder()
 let around: Awaited<ReturnType<typeof startSurroundings>>
 let backendServer: Served
-/** Providers that the operator lists, and that answer what no provider should. */
+/** EGRESS_ALLOW lists this one. It answers with redirects and with the status 600. */
 let odd: RawServer
 let attacker: RawServer
 let environment: Record<string, string | undefined>
@@ -107,7 +107,7 @@ const withServer = (baseUrl: string) => ({
   inputs: { serverType: 'dedicated', apiToken: 'tenant-token', baseUrl, fromEmail: 'a@example.com' },
 })
 
-describe('the bundled host checks who sends an event', () => {
+describe('the bundled host verifies signatures:', () => {
   it.each<[string, Parameters<typeof sign>[0]]>([
     [
       'with another secret',
@@ -115,7 +115,7 @@ describe('the bundled host checks who sends an event', () => {
     ],
     ['six minutes ago', { secret, id: 'e', body: sendEmail, timestamp: new Date(Date.now() - 360_000) }],
     ['over another body', { secret, id: 'e', body: sendEmail.replace('ada', 'eve') }],
-  ])('and refuses one that was signed %s', async (_, given) => {
+  ])('it refuses an event that was signed %s', async (_, given) => {
     const headers = { 'content-type': 'application/json', ...(await sign(given)) }
     const response = await fetch(`${await host.url}/mailer/webhook`, {
       method: 'POST',
@@ -126,7 +126,7 @@ describe('the bundled host checks who sends an event', () => {
     expect(await response.json()).toMatchObject({ code: 'invalid_signature', retryable: false })
   })
 
-  it('and refuses one that is not signed, before anything else', async () => {
+  it('it refuses an event that is not signed, before any call leaves', async () => {
     const before = around.mail.calls.length
     const url = `${await host.url}/mailer/webhook`
     expect(await deliver(fetch, mailTo('unsigned@example.com'), { url })).toMatchObject({ status: 401 })
@@ -134,8 +134,8 @@ describe('the bundled host checks who sends an event', () => {
   })
 })
 
-describe('the bundled host does an effect once', () => {
-  it('and answers every redelivery from the record', async () => {
+describe('the bundled host repeats no effect:', () => {
+  it('it answers redeliveries from the record', async () => {
     const copies = Array.from({ length: 5 }, () => send('mailer', mailTo('once@example.com'), 'evt_once'))
     const statuses = (await Promise.all(copies)).map(({ status }) => status)
     expect(statuses.every((status) => status === 200 || status === 409)).toBe(true)
@@ -145,7 +145,7 @@ describe('the bundled host does an effect once', () => {
     expect(sentTo('once@example.com')).toHaveLength(1)
   })
 
-  it('and refuses the id of one event with the body of another', async () => {
+  it('it refuses the id of one event with the body of another', async () => {
     await send('mailer', mailTo('first@example.com'), 'evt_two_bodies')
     expect(await send('mailer', mailTo('second@example.com'), 'evt_two_bodies')).toMatchObject({
       status: 422,
@@ -154,7 +154,7 @@ describe('the bundled host does an effect once', () => {
     expect(sentTo('second@example.com')).toEqual([])
   })
 
-  it('and does not repeat a send whose response got lost', async () => {
+  it('it does not repeat a send whose response is lost', async () => {
     around.mail.faults.add({ method: 'POST', path: '/email', cut: 'after' })
     expect(await send('mailer', mailTo('lost@example.com'), 'evt_lost')).toMatchObject({
       status: 409,
@@ -165,24 +165,24 @@ describe('the bundled host does an effect once', () => {
   })
 })
 
-describe('the bundled host calls providers', () => {
+describe('the bundled host calls providers:', () => {
   it.each([
     ['the status 503', { status: 503 }],
     ['the status 429', { status: 429, headers: { 'retry-after': '0' } }],
     ['a connection reset', { cut: 'before' }],
-  ] as const)('and repeats a read after %s', async (_, fault) => {
+  ] as const)('it repeats a read after %s', async (_, fault) => {
     around.mail.faults.add({ method: 'GET', path: /outbound/, ...fault })
     const { status, body } = await send('mailer', calling('getDeliveryStats'))
     expect({ status, body }).toMatchObject({ status: 200, body: { result: { sent: expect.any(Number) } } })
   })
 
-  it('and repeats a send that the provider turned away with the status 429', async () => {
+  it('it repeats a send that the provider refuses with the status 429', async () => {
     around.mail.faults.add({ method: 'POST', path: '/email', status: 429, headers: { 'retry-after': '0' } })
     expect(await send('mailer', mailTo('later@example.com'))).toMatchObject({ status: 200 })
     expect(sentTo('later@example.com')).toHaveLength(1)
   })
 
-  it('and answers 504 where the provider stays silent for REQUEST_TIMEOUT_MS', async () => {
+  it('it answers 504 if the provider stays silent for REQUEST_TIMEOUT_MS', async () => {
     around.mail.faults.add({ method: 'GET', path: /outbound/, hang: true })
     expect(await send('mailer', calling('getDeliveryStats'))).toMatchObject({
       status: 504,
@@ -190,12 +190,12 @@ describe('the bundled host calls providers', () => {
     })
   })
 
-  it('and answers 502 where the status is none of HTTP', async () => {
+  it('it answers 502 if the provider answers with the status 600', async () => {
     const event = { ...calling('getDeliveryStats'), deployment: withServer(`http://${odd.host}/odd`) }
     expect(await send('mailer', event)).toMatchObject({ status: 502, body: { code: 'provider_error' } })
   })
 
-  it('and stops for a while where the provider keeps failing', async () => {
+  it('it stops calling a provider that keeps failing, and no other', async () => {
     backend.faults.add({ status: 500, times: Number.POSITIVE_INFINITY })
     const attempts = Array.from({ length: 30 }, () => send('idp', calling('countUsers')))
     for (const { status } of await Promise.all(attempts)) expect(status).toBe(502)
@@ -209,14 +209,14 @@ describe('the bundled host calls providers', () => {
   })
 })
 
-describe('the bundled host in production', () => {
+describe('the bundled host in production:', () => {
   it.each([
     'http://mail.example.com',
     'https://127.0.0.1',
     'https://10.0.0.1',
     'https://169.254.169.254',
     'https://[::1]',
-  ])('refuses %s as the server of a deployment', async (baseUrl) => {
+  ])('it refuses %s as the server of a deployment', async (baseUrl) => {
     const event = { name: 'DEPLOYMENT_CREATED', deployment: withServer(baseUrl) }
     const { status, body } = await send('mailer', event)
     expect({ status, body }).toMatchObject({
@@ -225,20 +225,20 @@ describe('the bundled host in production', () => {
     })
   })
 
-  it('connects to no private address behind a name', async () => {
+  it('it connects to no private address behind a name', async () => {
     const [, port] = attacker.host.split(':')
     const event = { ...calling('getDeliveryStats'), deployment: withServer(`https://localhost:${port}`) }
     expect(await send('mailer', event)).toMatchObject({ status: 502, body: { code: 'provider_error' } })
     expect(attacker.connections()).toBe(0)
   })
 
-  it('follows no redirect of a provider', async () => {
+  it('it follows no redirect of a provider', async () => {
     const event = { ...calling('getDeliveryStats'), deployment: withServer(`http://${odd.host}/redirect`) }
     expect((await send('mailer', event)).status).toBeGreaterThanOrEqual(400)
     expect(attacker.connections()).toBe(0)
   })
 
-  it('takes a body of BODY_LIMIT bytes and refuses one byte more, announced or not', async () => {
+  it('it takes a body of BODY_LIMIT bytes, and refuses a longer one with and without content-length', async () => {
     const url = `${await host.url}/auth/webhook`
     const status = async (size: number, init: RequestInit = {}) => {
       const text = JSON.stringify({ name: 'WEBHOOK_CHALLENGE', challenge: '' })
@@ -259,7 +259,7 @@ describe('the bundled host in production', () => {
     expect((await fetch(url, init)).status).toBe(413)
   })
 
-  it('logs one line of JSON for each event, without its secrets and mail addresses', async () => {
+  it('it logs one line of JSON for each event, without secrets and mail addresses', async () => {
     await send('mailer', mailTo('logged@example.com'), 'evt_logged')
     const lines = host.log.filter(({ delivery }) => delivery === 'evt_logged')
     expect(lines).toMatchObject([
@@ -268,7 +268,7 @@ describe('the bundled host in production', () => {
     expect(JSON.stringify(host.log)).not.toMatch(/@example\.com|mail-token|platform-token|whsec_|sk_test/)
   })
 
-  it('counts its events, and shows its process and its store, at GET /metrics', async () => {
+  it('it serves the metrics of its events, its process and its store', async () => {
     const metrics = await (await fetch(`${await host.url}/metrics`)).text()
     expect(metrics).toMatch(/^webhook_events_total\{.*function="sendEmail",outcome="ok"\} [1-9]/m)
     expect(metrics).toMatch(/^process_resident_memory_bytes [1-9]\d+$/m)
@@ -277,7 +277,7 @@ describe('the bundled host in production', () => {
     expect(JSON.stringify(host.log)).not.toContain('traceId')
   })
 
-  it('finishes what is under way on SIGTERM, ends with 0, and remembers it when it starts again', async () => {
+  it('it finishes events under way on SIGTERM, exits with 0, and replays them after a restart', async () => {
     const mail = around.holdMail()
     const before = mail.arrived()
     const underWay = send('mailer', mailTo('draining@example.com'), 'evt_draining')
@@ -297,14 +297,14 @@ describe('the bundled host in production', () => {
     expect(readdirSync(folder).sort()).toEqual(['data', 'node.mjs'])
   })
 
-  it('ends with 1 where its port is taken', async () => {
+  it('it exits with 1 if its port is taken', async () => {
     const PORT = new URL(await host.url).port
     const second = startShipped({ environment: { ...environment, DELIVERY_STORE: 'memory:', PORT } })
     expect(await second.exit).toBe(1)
     expect(second.log.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining(PORT) })
   })
 
-  it('ends with 1 where its configuration is wrong, and names each variable without its value', async () => {
+  it('it exits with 1 if its configuration is invalid, and names each variable without its value', async () => {
     const wrong = { NODE_ENV: 'production', PORT: 'x', PLATFORM_WEBHOOK_SECRET: 'not-a-secret' }
     const failed = startShipped({ environment: wrong })
     expect(await failed.exit).toBe(1)
@@ -317,7 +317,7 @@ describe('the bundled host in production', () => {
     expect(failed.errors()).not.toContain('not-a-secret')
   })
 
-  it.skipIf(!canBeNobody)('ends with 1 where it can’t write the file of its store', async () => {
+  it.skipIf(!canBeNobody)('it exits with 1 if it can’t write the file of its store', async () => {
     const readOnly = createFolder()
     chmodSync(readOnly, 0o755)
     const failed = startShipped({
@@ -330,8 +330,8 @@ describe('the bundled host in production', () => {
   })
 })
 
-describe('the bundled host with an OpenTelemetry SDK', () => {
-  it('continues the trace of the sender, and sends its last spans when it ends', async () => {
+describe('the bundled host with an OpenTelemetry SDK:', () => {
+  it('it continues the trace of the sender, and flushes its spans on SIGTERM', async () => {
     const traced = startShipped({
       environment: around.variables,
       flags: ['--import', new URL('otel.mjs', import.meta.url).href],
