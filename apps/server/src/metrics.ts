@@ -9,7 +9,7 @@
 import type { EventRecord, IntegrationDefinition } from '@org/core'
 import type { Registry } from 'prom-client'
 import type { CircuitCounts } from './circuit-breaker.ts'
-import { failureOf, type HostObserver, type OutboundCall } from './telemetry.ts'
+import { failureOf, type MetricsObserver, type OutboundCall } from './telemetry.ts'
 
 /** The state of a host, which is read at each scrape. */
 export interface HostState {
@@ -22,7 +22,7 @@ export interface HostState {
 }
 
 /** The metrics of a host. */
-export interface Metrics extends Required<Pick<HostObserver, 'answered' | 'call'>> {
+export interface Metrics extends MetricsObserver {
   /** Loads the library. Earlier events are counted once it is loaded. */
   load(): Promise<Registry>
 }

@@ -3,10 +3,8 @@
  *
  * @module
  */
-import { isIntegrationError, type Logger, type Observer } from '@org/core'
+import { isIntegrationError, type Observer } from '@org/core'
 import { isCircuitOpen } from './circuit-breaker.ts'
-import type { Config } from './config.ts'
-import type { Tracing } from './tracing.ts'
 
 /** An HTTP call that is about to leave. */
 export interface OutboundCall {
@@ -27,10 +25,13 @@ export interface HostObserver extends Pick<Observer, 'answered'> {
   call?(call: OutboundCall, send: () => Promise<Response>): Promise<Response>
 }
 
+/** Metrics observe outbound calls, and events when they are answered. */
+export type MetricsObserver = Required<Pick<HostObserver, 'answered' | 'call'>>
+
 /** Traces around metrics, as one observer. */
 export function observeBy(
-  tracing: Tracing | undefined,
-  metrics: Required<Pick<HostObserver, 'answered' | 'call'>> | undefined,
+  tracing: Required<HostObserver> | undefined,
+  metrics: MetricsObserver | undefined,
 ): HostObserver | undefined {
   if (!tracing || !metrics) return tracing ?? metrics
   return {
@@ -50,26 +51,4 @@ export function failureOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'timeout'
   if (error instanceof Error && error.name === 'AbortError') return 'aborted'
   return 'unreachable'
-}
-
-/** Where `@opentelemetry/api` keeps what a process registers, whichever copy of it does. */
-const REGISTERED = Symbol.for('opentelemetry.js.api.1')
-
-/**
- * Makes the traces of a host whose process registered an OpenTelemetry SDK before: see docs/signals.md.
- *
- * @returns `undefined` without an SDK; then nothing of OpenTelemetry is loaded for traces
- */
-export async function loadTracing(
-  config: Pick<Config, 'secrets'>,
-  logger: Logger,
-): Promise<Tracing | undefined> {
-  if (!(REGISTERED in globalThis)) return undefined
-  const { createTracing, passesContextOn } = await import('./tracing.ts')
-  if (passesContextOn()) return createTracing(config)
-  logger(
-    'warn',
-    'There will be no traces: the OpenTelemetry SDK was registered without a context manager, or with an @opentelemetry/api older than 1.9.',
-  )
-  return undefined
 }

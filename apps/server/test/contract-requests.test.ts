@@ -17,7 +17,7 @@ interface Verdict {
 
 interface Difference {
   reason: string
-  explains: (verdicts: Verdict) => boolean
+  explains: (verdict: Verdict) => boolean
 }
 
 /** Events that the host accepts, and the document does not. */

@@ -1,7 +1,7 @@
 import { context } from '@opentelemetry/api'
 import { deliver } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { loadTracing } from '../src/telemetry.ts'
+import { loadTracing } from '../src/runtimes/load-tracing.ts'
 import { createTracing } from '../src/tracing.ts'
 import { findCanaries } from './canary.ts'
 import { createWorld, credentials } from './hosted.ts'

@@ -10,18 +10,13 @@ import type { Connection } from '../outbound.ts'
 /** Some servers refuse calls that do not say where they come from. */
 const USER_AGENT = 'integration-host'
 
-/** A connection over an agent of its own. undici is loaded with the first call: a host should start fast. */
+/** A connection over an agent of its own. It calls `ensureHeld` right before the first byte. */
 export function connectOver(options: Agent.Options): Connection {
-  let loading: Promise<Connection> | undefined
-  return async (request) => {
-    loading ??= import('undici').then(({ Agent }) => connectThrough(new Agent(options)))
-    return (await loading)(request)
-  }
-}
-
-/** A connection that sends through `dispatcher`, and calls `ensureHeld` right before the first byte. */
-export function connectThrough(dispatcher: Dispatcher): Connection {
+  let loading: Promise<Dispatcher> | undefined
   return async ({ url, method, headers, body, signal, ensureHeld }) => {
+    // Loaded with the first call: a host should start fast.
+    loading ??= import('undici').then((undici) => new undici.Agent(options))
+    const dispatcher = await loading
     const { origin, pathname, search } = new URL(url)
     signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
