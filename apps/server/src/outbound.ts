@@ -9,7 +9,7 @@ import type { EgressRule } from './egress-rule.ts'
 import type { HostObserver, OutboundCall } from './telemetry.ts'
 
 /** A request that is ready to be sent. */
-export interface OutgoingRequest extends Pick<CallInit, 'ensureHeld'> {
+interface OutgoingRequest extends Pick<CallInit, 'ensureHeld'> {
   url: string
   method: string
   headers: Record<string, string>

@@ -12,7 +12,7 @@ export interface Series {
   value: number
 }
 
-export function readSeries(text: string): Series[] {
+function readSeries(text: string): Series[] {
   return text
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))

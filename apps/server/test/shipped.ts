@@ -20,7 +20,7 @@ export interface StartOptions {
 }
 
 /** One line of the host's log. */
-export type LogLine = Record<string, unknown> & { message?: string }
+type LogLine = Record<string, unknown> & { message?: string }
 
 /** The bundle as a running process. */
 export interface Shipped {
