@@ -1,19 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { startContract } from './contract.ts'
 import { credentials } from './hosted.ts'
+import { calling, mail as message } from './measured.ts'
 
 const environment = { TENANT_MAIL_TOKEN: credentials.tenantMailToken }
 let contract: Awaited<ReturnType<typeof startContract>>
 
 beforeAll(async () => {
   contract = await startContract({ environment })
-})
-
-/** Calls a function by one of its names. */
-const calling = (name: string, given: object = {}, deployment?: object) => ({
-  name: 'FUNCTION_CALL',
-  functionCall: { name, arguments: given },
-  ...(deployment ? { deployment } : {}),
 })
 
 const routes = {
@@ -58,7 +52,6 @@ describe.each(Object.entries(routes))('the responses of /%s/webhook', (route, in
 })
 
 it('the responses of each mailer function match the document, under each name', async () => {
-  const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
   const bounced = { ...message, to: 'nonsense' }
   for (const name of ['sendEmail', 'send'])
     expect(await contract.send('mailer', calling(name, message))).toMatchObject({ status: 200 })
@@ -78,7 +71,7 @@ it('the responses of each mailer function match the document, under each name', 
 it.each(['idp', 'idp-server'])('the responses of each function of %s match the document', async (route) => {
   const deployment = { id: `dep_${route}` }
   const call = async (name: string, given: object) => {
-    const answer = await contract.send(route, calling(name, given, deployment))
+    const answer = await contract.send(route, { ...calling(name, given), deployment })
     expect(answer).toMatchObject({ status: 200 })
     return Object(answer.body).result
   }
@@ -116,7 +109,7 @@ describe('a redelivery', () => {
   })
 
   it('of a call, accepted or refused, is answered with the header of a replay', async () => {
-    const call = calling('sendEmail', { to: 'ada@example.com', subject: 'Hi', textBody: 'x' })
+    const call = calling('sendEmail', message)
     const refused = { ...call, functionCall: { ...call.functionCall, arguments: { to: 'x' } } }
     for (const [id, event, status] of [
       ['evt_call', call, 200],

@@ -7,23 +7,20 @@ import { prepareExamples } from '@org/tooling/readme'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createHost, readConfig } from '../src/host.ts'
 import { createWorld, credentials } from './hosted.ts'
+import { calling, mail as message } from './measured.ts'
 
 const home = join(import.meta.dirname, '..')
 const document = JSON.parse(await readFile(join(home, '../../docs/platform-api.json'), 'utf8'))
 
 describe('the callbacks of a host', () => {
   const validate = createValidator(document)
-  const call = (name: string, args: object) => ({
-    name: 'FUNCTION_CALL',
-    functionCall: { name, arguments: args },
-  })
   const lives = {
-    mailer: { inputs: { serverType: 'shared' }, call: call('getDeliveryStats', {}) },
+    mailer: { inputs: { serverType: 'shared' }, call: calling('getDeliveryStats', {}) },
     idp: {
       inputs: { serverType: 'shared' },
-      call: call('createUser', { emailAddress: 'ada@example.com', password: 'correct horse' }),
+      call: calling('createUser', { emailAddress: 'ada@example.com', password: 'correct horse' }),
     },
-    'idp-server': { inputs: { applicationName: 'Shop' }, call: call('countUsers', {}) },
+    'idp-server': { inputs: { applicationName: 'Shop' }, call: calling('countUsers', {}) },
   }
 
   /** The differences between a call and the document. */
@@ -133,12 +130,7 @@ describe('the platform of docs/platform-api.md', async () => {
     await send('mailer', { name: 'METRIC_UPDATE', deployment })
     // The provider asks to wait for no time at all, so that nobody waits.
     mail.faults.add({ status: 429, headers: { 'retry-after': '0' }, times: 4 })
-    const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
-    const sent = {
-      name: 'FUNCTION_CALL',
-      functionCall: { name: 'sendEmail', arguments: message },
-      deployment,
-    }
+    const sent = { ...calling('sendEmail', message), deployment }
     expect(await send('mailer', sent)).toHaveProperty('result.messageId')
     expect(mail.messages).toHaveLength(1)
     expect(await send('mailer', { name: 'DEPLOYMENT_DELETED', deployment })).toEqual({ status: 'stopped' })

@@ -33,15 +33,6 @@ describe('a function', () => {
     expect(log).not.toHaveBeenCalled()
   })
 
-  it('refuses production without a store, and names the variable', async () => {
-    const { status, body } = await ask({ ...production, DELIVERY_STORE: undefined })
-    expect(status).toBe(500)
-    expect(body).toMatchObject({ code: 'internal_error', detail: expect.stringContaining('Its log names') })
-    expect(said(faults)).toMatch(
-      /^The configuration has one fault:\n {2}DELIVERY_STORE is required .*redis:\/\//,
-    )
-  })
-
   it.each(['production', 'development'])(
     'refuses a file as its store in %s without repeating its name',
     async (env) => {

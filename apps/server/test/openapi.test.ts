@@ -6,6 +6,7 @@ import { createApp } from '../src/app.ts'
 import { integrations } from '../src/integrations.ts'
 import type { Route } from '../src/routes/route.ts'
 import { startContract } from './contract.ts'
+import { calling, mail } from './measured.ts'
 
 let contract: Awaited<ReturnType<typeof startContract>>
 beforeAll(async () => {
@@ -109,9 +110,7 @@ describe('the response matches the document:', () => {
   })
 
   it('/deliveries/{id} of a recorded delivery', async () => {
-    const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
-    const event = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: message } }
-    await contract.send('mailer', event, { id: 'evt_explained' })
+    await contract.send('mailer', calling('sendEmail', mail), { id: 'evt_explained' })
     expect(await contract.ask('get', '/deliveries/{id}', get('/deliveries/evt_explained'))).toMatchObject({
       status: 200,
     })
