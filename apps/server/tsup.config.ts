@@ -41,11 +41,11 @@ const bundle: Options = {
 }
 
 export default defineConfig([
-  { ...bundle, entry: ['src/node.ts'] },
+  { ...bundle, entry: ['src/runtimes/node.ts'] },
   // Functions are uploaded without a package.json that would say what kind of module they are.
   {
     ...bundle,
-    entry: ['src/lambda.ts', 'src/vercel.ts', 'src/worker.ts'],
+    entry: ['src/runtimes/lambda.ts', 'src/runtimes/vercel.ts', 'src/runtimes/worker.ts'],
     outExtension: () => ({ js: '.mjs' }),
   },
 ])

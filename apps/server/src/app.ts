@@ -5,19 +5,24 @@
  */
 
 import type { IntegrationDefinition, WebhookHandler } from '@org/core'
-import { type DeliveryStore, IntegrationError, isIntegrationError, type Logger } from '@org/core'
-import { toProblemResponse } from '@org/core/internal'
+import {
+  type DeliveryStore,
+  IntegrationError,
+  isIntegrationError,
+  type Logger,
+  toProblemResponse,
+} from '@org/core'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { secureHeaders } from 'hono/secure-headers'
-import { createDescribingRoutes } from './describe.ts'
-import { mountRoutes, type Route } from './routes.ts'
-import { createStatusRoutes } from './status-routes.ts'
+import { createDescribingRoutes } from './routes/description.ts'
+import { mountRoutes, type Route } from './routes/route.ts'
+import { createStatusRoutes } from './routes/status.ts'
 
-/** What {@link createApp} mounts. */
+/** Options of {@link createApp}. */
 export interface AppOptions {
   webhooks: readonly { definition: IntegrationDefinition; handle: WebhookHandler }[]
-  /** Routes for operators: no other origin may read them. */
+  /** Routes for operators. No page of another origin may read them. */
   operating: readonly Route[]
   store: DeliveryStore
   corsOrigins: readonly string[]
@@ -25,12 +30,12 @@ export interface AppOptions {
   logger: Logger
 }
 
-/** No browser may frame, guess or tell others of anything here. TLS is ended in front of the host. */
+/** A proxy in front of the host terminates TLS. */
 const browserRules = { referrerPolicy: 'no-referrer', strictTransportSecurity: false }
-/** Nothing is a page that does not say so itself: no browser may run anything of it. */
+/** Unless a route says otherwise, browsers may run nothing of a response. */
 const NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 
-/** Mounts every integration at `POST /<name>/webhook`, and the reading routes beside them. */
+/** Mounts every integration at `POST /<name>/webhook`, and the routes beside them. */
 export function createApp(options: AppOptions): Hono {
   const { webhooks, operating, store, corsOrigins, isDraining, logger } = options
   const app = new Hono()
@@ -39,15 +44,19 @@ export function createApp(options: AppOptions): Hono {
   for (const { definition, handle } of webhooks) {
     app.all(`/${definition.name}/webhook`, (context) => {
       if (isDraining()) {
-        throw new IntegrationError('shutting_down', 'This host is shutting down; another one takes over.', {
-          retryAfter: 1,
-        })
+        throw new IntegrationError(
+          'shutting_down',
+          'This host is shutting down; send the event to another one.',
+          {
+            retryAfter: 1,
+          },
+        )
       }
       return handle(context.req.raw)
     })
   }
 
-  // Below the webhooks, whose answers are made by core, and say all of this themselves.
+  // Below the webhooks: core sets these headers on their responses.
   app.use('*', secureHeaders(browserRules))
   app.use('*', async (context, next) => {
     await next()
@@ -55,9 +64,9 @@ export function createApp(options: AppOptions): Hono {
     if (!headers.has('content-security-policy')) headers.set('content-security-policy', NO_PAGE)
   })
   mountRoutes(app, operating)
-  // A webhook is no browser's business, so only what is read is open to other origins.
+  // Browsers never call webhooks, so only the routes below are open to other origins.
   app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
-  // Each is described where it is made; see routes.ts. A further one is a line here.
+  // To add a route, add a line here.
   const routes = [...createStatusRoutes({ store, isDraining })]
   mountRoutes(app, [...routes, ...createDescribingRoutes(definitions, [...operating, ...routes])])
 
@@ -66,17 +75,17 @@ export function createApp(options: AppOptions): Hono {
     return toProblemResponse(
       new IntegrationError(
         'not_found',
-        `There is no ${context.req.method} ${context.req.path.slice(0, 200)} here.`,
+        `This host has no ${context.req.method} ${context.req.path.slice(0, 200)}.`,
         {
-          hint: `The webhooks are ${routes}; GET /openapi.json describes everything.`,
+          hint: `The webhooks are ${routes}; GET /openapi.json describes all routes.`,
         },
       ),
     )
   })
   app.onError((error) => {
     if (isIntegrationError(error)) return toProblemResponse(error)
-    logger('error', 'The host failed outside of an event.', { reason: `${error.name}: ${error.message}` })
-    return toProblemResponse(new IntegrationError('internal_error', 'Something went wrong in the host.'))
+    logger('error', 'A request failed outside of an event.', { reason: `${error.name}: ${error.message}` })
+    return toProblemResponse(new IntegrationError('internal_error', 'The host has a fault.'))
   })
   return app
 }

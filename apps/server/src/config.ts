@@ -1,6 +1,5 @@
 /**
- * The environment, read once at start (specification §2.8, contract §7). This is the only place that knows
- * the variables' names.
+ * The environment variables of the host, read once at start (specification §2.8, contract §7).
  *
  * @module
  */
@@ -13,11 +12,11 @@ const list = (separator: string | RegExp) => (text: string) =>
     .map((item) => item.trim())
     .filter((item) => item !== '')
 
-// One with a password would not be called, and the refusal of `fetch` quotes it.
+// `fetch` refuses a URL with a password, and quotes it in the error.
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' })
   .refine((url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '', {
-    error: 'must not hold a user name or password',
+    error: 'must not contain a user name or password',
   })
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
@@ -55,7 +54,7 @@ const variables = z.object({
   PLATFORM_API_URL: httpUrl,
   PLATFORM_API_TOKEN: z.string().optional(),
   PLATFORM_WEBHOOK_SECRET: webhookSecrets.optional(),
-  WEBHOOK_AUTH: z.literal('none', { error: 'expected none, or nothing' }).optional(),
+  WEBHOOK_AUTH: z.literal('none', { error: 'expected none; leave it empty otherwise' }).optional(),
   CORS_ORIGINS: z
     .string()
     .transform(list(','))
@@ -84,7 +83,7 @@ const variables = z.object({
   IDP_PLATFORM_API_BASE: httpUrl.optional(),
 })
 
-/** The names of the host's own variables; no deployment may refer to them. */
+/** The names of the host's own variables. No deployment may refer to them. */
 export const configurationNames: readonly string[] = Object.keys(variables.shape)
 
 /** The host's configuration. */
@@ -96,14 +95,14 @@ export interface Config {
   bodyLimit: number
   requestTimeoutMs: number
   platform: { baseUrl: string; token: string | undefined }
-  /** Empty: requests are not verified. */
+  /** Without any, requests are not verified. */
   webhookSecrets: readonly string[]
   corsOrigins: readonly string[]
   /** `memory:`, `sqlite:<file>` or `redis://…`. */
   deliveryStore: string
-  /** Hosts that a deployment's base URL may name wherever they are. */
+  /** Hosts that deployments may name in a base URL, whatever their address. */
   egressAllow: readonly string[]
-  /** Variables that a deployment may refer to in production; `*` at the end stands for anything. */
+  /** Variables that a deployment may refer to in production; `*` at the end is a wildcard. */
   environmentReferences: readonly string[]
   idp: {
     shared: { publishableKey: string | undefined; secretKey: string | undefined }
@@ -120,21 +119,21 @@ export interface Config {
     shared: { apiToken: string | undefined; fromEmail: string | undefined }
     baseUrl: string | undefined
   }
-  /** Everything in it that must never show. */
+  /** Every value that must stay out of logs and responses. */
   secrets: readonly string[]
-  /** What an operator should know, though the host can run. */
+  /** Faults that the host can run with. */
   warnings: readonly string[]
 }
 
-/** The configuration can't be used; the message names every variable that is at fault. */
+/** The configuration is invalid. The message names every variable at fault. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 
-/** Where the host runs. */
+/** Options of {@link readConfig}. */
 export interface ReadConfigOptions {
   /**
-   * Whether a file that is written is there again after a restart.
+   * Whether files survive a restart.
    * @default true
    */
   keepsFiles?: boolean
@@ -145,13 +144,13 @@ const DEFAULT_FILE = 'sqlite:.data/deliveries.db'
 /**
  * Reads and checks the whole environment.
  *
- * @throws {ConfigurationError} with a line for each variable: its name, and what it wants
+ * @throws {ConfigurationError} with one line for each variable: its name and the expected value
  */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
   { keepsFiles = true }: ReadConfigOptions = {},
 ): Config {
-  // An empty variable is how a shell or a dashboard says “not set”.
+  // In a shell or a dashboard, an empty variable means “not set”.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
   const parsed = variables.safeParse(given)
   const faults = parsed.success
@@ -165,20 +164,20 @@ export function readConfig(
   if (given.NODE_ENV === 'production') {
     if (!given.PLATFORM_WEBHOOK_SECRET && !given.WEBHOOK_AUTH) {
       faults.push(
-        'PLATFORM_WEBHOOK_SECRET is required in production: one or more whsec_…; or set WEBHOOK_AUTH=none where something in front authenticates',
+        'PLATFORM_WEBHOOK_SECRET is required in production: one or more whsec_…; or set WEBHOOK_AUTH=none if a proxy in front of the host authenticates requests',
       )
     }
     if (!given.CORS_ORIGINS)
       faults.push('CORS_ORIGINS is required in production: the allowed origins, separated by commas')
     if (!given.DELIVERY_STORE && !keepsFiles) {
       faults.push(
-        'DELIVERY_STORE is required in production where no file is kept: redis://… or rediss://…; or set memory: where an effect need not be remembered beyond one instance',
+        'DELIVERY_STORE is required in production on a platform that keeps no files: redis://… or rediss://…; or memory:, if one instance may repeat the effects of another',
       )
     }
   }
   if (given.DELIVERY_STORE?.startsWith('sqlite:') && !keepsFiles) {
     faults.push(
-      'DELIVERY_STORE: no file is kept here, so it can’t be sqlite:; expected redis://… or rediss://…',
+      'DELIVERY_STORE: this platform keeps no files; expected redis://… or rediss://… instead of sqlite:',
     )
   }
   if (!parsed.success || faults.length > 0) {
@@ -194,7 +193,7 @@ function toConfig(values: z.output<typeof variables>, defaultStore: string): Con
   const warnings = []
   if (webhookSecrets.length === 0 && values.WEBHOOK_AUTH !== 'none') {
     warnings.push(
-      'Webhooks are not authenticated: set PLATFORM_WEBHOOK_SECRET before anyone else can reach this host.',
+      'Webhooks are not authenticated: set PLATFORM_WEBHOOK_SECRET before others can reach this host.',
     )
   }
   return {

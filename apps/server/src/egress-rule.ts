@@ -1,56 +1,70 @@
 /**
- * The part of the rule for URLs that deployments bring which the URL itself decides, on any runtime
- * (contract §6).
+ * Where the base URL of a deployment may lead, as far as the URL itself says (contract §6).
  *
  * @module
  */
 import { isIP } from 'node:net'
+import { namedHostsOnly } from '@org/core'
 import ipaddr from 'ipaddr.js'
 
-/** What decides where such a URL may lead. */
-export interface EgressRuleOptions {
+/** Options of {@link createEgressRule}. */
+export interface EgressOptions {
   production: boolean
   /** Hosts that may be called wherever they are: `mail.internal`, or `mail.internal:8443`. */
   allow: readonly string[]
 }
 
-/** The rule. */
+/** The rule for the base URLs of deployments. */
 export interface EgressRule {
-  /** The operator lists it. */
+  /** @returns why a URL must not be called, as the end of a sentence; `undefined` where it may */
+  refuse(url: URL): string | undefined
+  /** Whether the operator lists the URL's host. */
   isListed(url: URL): boolean
-  /** It may be called whatever its protocol and address: it is listed, or a developer's own machine. */
-  isExempt(url: URL): boolean
   /** Whether a connection may lead to an address. */
   mayConnect(address: string): boolean
 }
 
-/** Makes the rule. */
-export function createEgressRule({ production, allow }: EgressRuleOptions): EgressRule {
+/** The rule of a runtime that checks the address of each connection, too. */
+export function createEgressRule(options: EgressOptions): EgressRule {
+  return createRule(options, (url) => {
+    if (url.protocol !== 'https:') return 'must be an https:// URL'
+    // A literal address is connected to without a lookup, so it is checked here.
+    const address = literalAddress(url)
+    return address !== undefined && !isPublic(address) ? 'must lead to a public address' : undefined
+  })
+}
+
+/**
+ * The rule of a runtime that can't see the address behind a name: `https` to named hosts. A Worker does not run in
+ * the operator's network, so none of its private addresses is within reach.
+ */
+export function createNamedHostsRule(options: EgressOptions): EgressRule {
+  return createRule(options, namedHostsOnly(fetch).refuse)
+}
+
+function createRule({ production, allow }: EgressOptions, refuse: EgressRule['refuse']): EgressRule {
   const isListed = (url: URL) => allow.includes(url.host) || allow.includes(url.hostname)
+  // Outside production a developer's own mail server is on the same machine.
+  const isOwnMachine = (url: URL) =>
+    !production && (url.hostname === 'localhost' || isLoopback(literalAddress(url) ?? ''))
   return {
     isListed,
-    isExempt(url) {
-      if (isListed(url)) return true
-      const address = literalAddress(url)
-      return !production && (url.hostname === 'localhost' || (address !== undefined && isLoopback(address)))
-    },
-    // Outside production a developer's own mail server is on the same machine.
+    refuse: (url) => (isListed(url) || isOwnMachine(url) ? undefined : refuse(url)),
     mayConnect: (address) => isPublic(address) || (!production && isLoopback(address)),
   }
 }
 
-/** The address that a URL names directly; URL has normalised every odd spelling of it. */
-export function literalAddress({ hostname }: URL): string | undefined {
+/** The address that a URL names directly. `URL` normalises every odd spelling of it. */
+function literalAddress({ hostname }: URL): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return isIP(bare) ? bare : undefined
 }
 
-/** Whether anybody may reach an address. */
-export function isPublic(address: string): boolean {
+function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
   if (parsed.range() !== 'unicast') return false
-  // Of IPv6, only this part is given out; the rest holds forms such as ::127.0.0.1.
+  // Only this part of IPv6 is assigned; the rest holds forms such as ::127.0.0.1.
   return parsed instanceof ipaddr.IPv4 || parsed.match(ipaddr.IPv6.parseCIDR('2000::/3'))
 }
 

@@ -2,8 +2,8 @@ import type { EnvironmentLookup } from '@org/core'
 import { type Config, configurationNames } from './config.ts'
 
 /**
- * What `{{env.NAME}}` stands for (contract §6): in production only what ENV_REFERENCE_ALLOW lists; elsewhere
- * anything but the host's own configuration.
+ * Resolves `{{env.NAME}}` (contract §6). In production only the variables of ENV_REFERENCE_ALLOW are resolved,
+ * elsewhere every variable but the host's own configuration.
  */
 export function createEnvironmentLookup(
   environment: Readonly<Record<string, string | undefined>>,
@@ -17,7 +17,7 @@ export function createEnvironmentLookup(
       : !configurationNames.includes(name)
   return (name) => {
     if (!allowed(name)) return { problem: `names ${name}, which this host does not let deployments use` }
-    // Not what every object has, as “constructor”.
+    // An object also has inherited names, such as “constructor”.
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined
     return value ? { value } : { problem: `names ${name}, which is not set on this host` }
   }

@@ -1,64 +1,68 @@
 /**
- * The whole host from its configuration: what every runtime's entry starts.
+ * The whole host from its configuration. The entry of each runtime starts it.
  *
  * @module
  */
-import { createJsonLogger, createVerifier, type DeliveryStore, type Egress, type Logger, memoryStore, type Platform, type WebhookHandler } from '@org/core'
-import { createConcurrencyLimit, createRedactor, type Hmac } from '@org/core/internal'
+import {
+  createGate,
+  createJsonLogger,
+  createRedactor,
+  createVerifier,
+  type DeliveryStore,
+  type Hmac,
+  type Logger,
+  memoryStore,
+} from '@org/core'
 import { createPlatformClient } from '@org/platform-client'
 import { createApp } from './app.ts'
-import { type Circuits, countCircuits, withBreaker } from './breaker.ts'
 import type { Config } from './config.ts'
+import type { EgressRule } from './egress-rule.ts'
 import { createEnvironmentLookup } from './environment.ts'
-import { createExplainRoute } from './explain.ts'
 import { integrations } from './integrations.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
-import { createMetricsRoute } from './metrics-route.ts'
-import { type Onlooker, together, watchFetch, watchPlatform, watchStore } from './onlooker.ts'
+import type { createMetrics, Metrics } from './metrics.ts'
+import { type Connections, connectBy, createOutbound } from './outbound.ts'
+import { createDeliveriesRoute } from './routes/deliveries.ts'
+import { createMetricsRoute } from './routes/metrics.ts'
+import { observeBy } from './telemetry.ts'
+import type { Tracing } from './tracing.ts'
 
 /** A host that answers requests. */
 export interface Host {
   fetch: (request: Request) => Response | Promise<Response>
   logger: Logger
-  /** From now on no new event is taken; resolves when those under way are done. */
+  metrics: Metrics | undefined
+  /** Takes no new event from now on. Resolves when the events under way are answered. */
   drain(): Promise<void>
 }
 
-/** What a host may be given beside its configuration. */
+/** Options of {@link createHost} beside the configuration. */
 export interface HostOptions {
-  /** What `{{env.NAME}}` is looked up in. */
+  /** Resolves `{{env.NAME}}`. */
   environment?: Readonly<Record<string, string | undefined>>
   logger?: Logger
-  /** @default a store in memory, whatever the configuration says: opening another is the runtime's part */
+  /** @default a store in memory, whatever the configuration says: the runtime opens the store */
   store?: DeliveryStore
-  /** Makes the calls to the providers. */
+  /** @default all by `fetch` */
+  connections?: Connections
+  /** @default globalThis.fetch */
   fetch?: typeof fetch
-  /**
-   * Makes the calls to the platform, which may be made twice.
-   * @default `fetch`
-   */
-  platformFetch?: typeof fetch
   /** @default `https` to named hosts */
-  egress?: Egress
+  egress?: EgressRule
   /** @default Web Crypto */
   hmac?: Hmac
-  /** Whether the runtime holds bodies to the length that was announced. */
-  trustContentLength?: boolean
+  /** Whether the runtime enforces `content-length`. */
+  lengthHolds?: boolean
+  /** Pass it to have `GET /metrics`. An instance that comes and goes, as a function does, should not have it. */
+  createMetrics?: typeof createMetrics
+  tracing?: Tracing | undefined
   /**
-   * Shown at `GET /metrics`; `false` where the host is one of many that come and go, and tell of themselves alone.
-   * @default those of the host, without those of a process
-   */
-  metrics?: Metrics | false
-  /** Watches the host beside its metrics. */
-  tracing?: Onlooker | undefined
-  /**
-   * How long a claim lasts without a sign of life, in milliseconds.
+   * How long a claim lasts unless it is renewed, in milliseconds.
    * @default 60_000
    */
   leaseMs?: number
 }
 
-/** Events that are worked on at a time; more would only wait for each other. */
+/** Events under way at a time; more would only wait for each other. */
 const MAX_IN_FLIGHT = 500
 const DRAIN_POLL_MS = 20
 
@@ -68,110 +72,73 @@ const DRAIN_POLL_MS = 20
  * @param config see `readConfig`
  */
 export function createHost(config: Config, options: HostOptions = {}): Host {
-  const { environment = {}, logger = createOwnLogger(config) } = options
+  const { environment = {}, logger = createDefaultLogger(config), store = memoryStore(), tracing } = options
   const definitions = integrations.map(({ definition }) => definition)
-  const { metrics = createMetrics(definitions) } = options
-  const onlooker = together(options.tracing, metrics || undefined)
-  const ownStore = options.store ?? memoryStore()
-  const store = onlooker ? watchStore(ownStore, onlooker) : ownStore
   const secrets = config.webhookSecrets
   const verify = secrets.length > 0 ? createVerifier({ secrets, hmac: options.hmac }) : undefined
-  const gate = createConcurrencyLimit(MAX_IN_FLIGHT)
-  const circuits = new Map<string, Circuits[]>()
-
-  /** A breaker for each integration, so that one provider that is down costs the others nothing. */
-  function outbound(integration: string) {
-    const own: Circuits[] = []
-    circuits.set(integration, own)
-    function guard(send: typeof fetch): typeof fetch {
-      const broken: Circuits = new Map()
-      own.push(broken)
-      const guarded = withBreaker(send, integration, logger, broken)
-      if (!onlooker) return guarded
-      return watchFetch(guarded, onlooker, (call) => ({ to: 'provider', integration, ...call }))
-    }
-    return {
-      fetch: guard(options.fetch ?? fetch),
-      egress: options.egress && { ...options.egress, fetch: guard(options.egress.fetch) },
-    }
-  }
-
-  const common = {
-    platform: connectPlatform(config, options.platformFetch ?? options.fetch, onlooker),
+  const gate = createGate(MAX_IN_FLIGHT)
+  const isStoreReachable = () =>
+    store.ping().then(
+      () => true,
+      () => false,
+    )
+  const metrics = options.createMetrics?.(definitions, {
+    inFlight: () => gate.inside,
+    circuits: () => outbound.circuits(),
+    isStoreReachable,
+  })
+  const observer = observeBy(tracing, metrics)
+  const outbound = createOutbound({
+    connections: options.connections ?? connectBy(options.fetch ?? ((input, init) => fetch(input, init))),
+    egress: options.egress,
+    observer,
+    logger,
+  })
+  const dependencies = {
+    platform: createPlatformClient({ ...config.platform, fetch: outbound.platform }),
     store,
     verify,
-    observer: onlooker,
+    observer,
     environment: createEnvironmentLookup(environment, config),
     secrets: config.secrets,
     gate,
     logger,
     bodyLimit: config.bodyLimit,
-    trustContentLength: options.trustContentLength,
+    lengthHolds: options.lengthHolds,
     timeoutMs: config.requestTimeoutMs,
     leaseMs: options.leaseMs,
   }
-  let draining = false
+  const redactor = createRedactor(config.secrets)
+  let isDraining = false
   const app = createApp({
-    webhooks: integrations.map(({ definition, createHandler }) => ({
-      definition,
-      handle: watchWebhook(
-        definition.name,
-        createHandler({ ...common, ...outbound(definition.name) }, config),
-        onlooker,
-      ),
-    })),
+    webhooks: integrations.map(({ definition, createHandler }) => {
+      const handle = createHandler({ ...dependencies, ...outbound.provider(definition.name) }, config)
+      const observed = (request: Request) =>
+        observer?.event?.(definition.name, request, () => handle(request)) ?? handle(request)
+      return { definition, handle: observed }
+    }),
     operating: [
-      createExplainRoute({
-        store,
-        integrations: definitions,
-        verify,
-        redactor: createRedactor(config.secrets),
-      }),
+      createDeliveriesRoute({ store, integrations: definitions, verify, redactor }),
       ...(metrics ? [createMetricsRoute(metrics)] : []),
     ],
     store,
     corsOrigins: config.corsOrigins,
-    isDraining: () => draining,
+    isDraining: () => isDraining,
     logger,
   })
-  if (metrics) {
-    metrics.attach({
-      inFlight: () => gate.inside,
-      circuits: () =>
-        new Map([...circuits].map(([integration, own]) => [integration, countCircuits(...own)])),
-      storeReachable: () =>
-        ownStore.ping().then(
-          () => true,
-          () => false,
-        ),
-    })
-  }
   for (const warning of config.warnings) logger('warn', warning)
   return {
     fetch: (request) => app.fetch(request),
     logger,
+    metrics,
     async drain() {
-      draining = true
+      isDraining = true
       while (gate.inside > 0) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     },
   }
 }
 
-function connectPlatform(
-  { platform }: Config,
-  send: typeof fetch | undefined,
-  onlooker: Onlooker | undefined,
-): Platform {
-  if (!onlooker) return createPlatformClient({ ...platform, fetch: send })
-  const watched = watchFetch(send ?? fetch, onlooker, (call) => ({ to: 'platform-api', ...call }))
-  return watchPlatform(createPlatformClient({ ...platform, fetch: watched }), onlooker)
-}
-
-function watchWebhook(route: string, handle: WebhookHandler, onlooker: Onlooker | undefined): WebhookHandler {
-  return (request) => onlooker?.webhook?.(route, request, () => handle(request)) ?? handle(request)
-}
-
-function createOwnLogger({ logLevel, secrets }: Config): Logger {
+function createDefaultLogger({ logLevel, secrets }: Config): Logger {
   const redactor = createRedactor(secrets)
   return createJsonLogger(logLevel, (line) => console.log(redactor.text(line)))
 }

@@ -1,5 +1,5 @@
 /**
- * The integrations of this host. A further one is a line here, and one in package.json.
+ * The integrations of this host. To add one, add a line here and one in package.json.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { createHandler as createIdpServerHandler, integration as idpServer } fro
 import { createHandler as createMailerHandler, integration as mailer } from '@org/mailer/webhook'
 import type { Config } from './config.ts'
 
-/** An integration, and how its handler is made from the host's configuration. */
+/** An integration, and the factory of its handler. */
 export interface HostedIntegration {
   definition: IntegrationDefinition
   createHandler: (dependencies: HandlerDependencies, config: Config) => WebhookHandler

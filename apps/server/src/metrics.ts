@@ -1,152 +1,205 @@
 /**
- * What a host counts, for Prometheus.
+ * The metrics of a host, for Prometheus.
  *
- * Every label is a word that the host itself knows: an integration, a function of its contract, a code. What a
- * request brings (a name that nobody declared, an id, an origin) never becomes one, so the number of series has a
- * limit that no sender can move.
+ * Every label is a word that the host knows: an integration, a function of its contract, a code. Undeclared names,
+ * ids and origins from a request never become labels, so no sender can add series.
  *
  * @module
  */
 import type { EventRecord, IntegrationDefinition } from '@org/core'
-import type { CircuitCounts } from './breaker.ts'
-import { type Call, failureOf, type Onlooker } from './onlooker.ts'
-import { countTimed, type Reading, renderReadings } from './prometheus.ts'
+import type { Registry } from 'prom-client'
+import type { CircuitCounts } from './circuit-breaker.ts'
+import { failureOf, type MetricsObserver, type OutboundCall } from './telemetry.ts'
 
-/** What is looked at when it is asked for, because it is a state and not something that happens. */
-interface HostState {
+/** The state of a host, which is read at each scrape. */
+export interface HostState {
   /** Events under way. */
   inFlight(): number
   /** The circuits of each integration. */
   circuits(): ReadonlyMap<string, CircuitCounts>
   /** Whether the delivery store can be reached. */
-  storeReachable(): Promise<boolean>
+  isStoreReachable(): Promise<boolean>
 }
 
 /** The metrics of a host. */
-export interface Metrics extends Onlooker {
-  /** Takes the host whose state is to be shown. */
-  attach(state: HostState): void
-  /** Everything, in {@link TEXT_FORMAT}. */
-  render(): Promise<string>
+export interface Metrics extends MetricsObserver {
+  /** Loads the library. Earlier events are counted once it is loaded. */
+  load(): Promise<Registry>
 }
 
 /** Seconds; an event may take 25. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25]
-const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-/** Stands for everything that is not known. */
+/** Stands for every word that the host does not know. */
 const OTHER = 'other'
 
-/**
- * Makes the metrics of a host.
- *
- * @param ofProcess how the process is that it runs in
- */
-export function createMetrics(
-  integrations: readonly IntegrationDefinition[],
-  ofProcess: readonly Reading[] = [],
-): Metrics {
-  const events = countTimed({
-    name: 'webhook_event',
-    what: 'Events that were answered: ok, ignored, replayed, or the code of the problem',
-    labels: ['route', 'event', 'function'],
-    buckets: BUCKETS,
-  })
-  const providerRequests = countTimed({
-    name: 'webhook_provider_request',
-    what: 'Requests to providers until the head of the answer, repetitions included',
-    labels: ['integration', 'method'],
-    buckets: BUCKETS,
-  })
-  const callbacks = countTimed({
-    name: 'webhook_platform_callback',
-    what: 'What the platform was told and asked, each with all its tries',
-    labels: ['callback'],
-    buckets: BUCKETS,
-  })
-  const storeOperations = countTimed({
-    name: 'webhook_store_operation',
-    what: 'Operations on the delivery store',
-    labels: ['operation'],
-    buckets: STORE_BUCKETS,
-  })
-  const functions = new Map(integrations.map((integration) => [integration.name, namesOf(integration)]))
-  let state: readonly Reading[] = []
+/** Callbacks by the last part of their path. */
+const CALLBACKS: Readonly<Record<string, string>> = {
+  status: 'setStatus',
+  logs: 'appendLogs',
+  outputs: 'setOutputs',
+  metrics: 'reportMetrics',
+  downloads: 'putDownload',
+}
 
-  function count(call: Call, outcome: string, seconds: number): void {
-    if (call.to === 'provider') {
-      const { method } = call
-      const words = [call.integration, METHODS.includes(method) ? method : OTHER]
-      providerRequests.add(words, outcome, seconds)
-    } else if (call.to === 'platform') callbacks.add([call.callback], outcome, seconds)
-    else if (call.to === 'store') storeOperations.add([call.operation], outcome, seconds)
+/** Counts one thing that happened. */
+type Count = (labels: Record<string, string>, outcome: string, seconds: number) => void
+
+interface Counts {
+  registry: Registry
+  events: Count
+  providerRequests: Count
+  platformRequests: Count
+}
+
+/** Makes the metrics of a host, and of its process. */
+export function createMetrics(integrations: readonly IntegrationDefinition[], state: HostState): Metrics {
+  const functions = new Map(integrations.map((integration) => [integration.name, namesOf(integration)]))
+  const waiting: ((counts: Counts) => void)[] = []
+  let counts: Counts | undefined
+  let loading: Promise<Counts> | undefined
+
+  function load(): Promise<Counts> {
+    // Loaded when the host listens, or with the first event: a host should start fast.
+    loading ??= loadCounts(state).then((loaded) => {
+      counts = loaded
+      for (const write of waiting.splice(0)) write(loaded)
+      return loaded
+    })
+    return loading
+  }
+
+  function count(write: (counts: Counts) => void): void {
+    if (counts) {
+      write(counts)
+      return
+    }
+    waiting.push(write)
+    void load()
   }
 
   return {
+    load: async () => (await load()).registry,
+
     answered(record) {
       const { route, event = OTHER, function: called } = record
-      const name = called === undefined ? '' : (functions.get(route)?.get(called) ?? OTHER)
-      events.add([route, event, name], outcomeOf(record), record.durationMs / 1000)
+      const name = called === undefined ? '' : functions.get(route)?.has(called) ? called : OTHER
+      const labels = { route, event, function: name }
+      count(({ events }) => events(labels, outcomeOf(record), record.durationMs / 1000))
     },
 
-    async call(call, work, outcomeOfResult) {
+    async call(call, send) {
       const started = performance.now()
-      let outcome = ''
-      try {
-        const result = await work()
-        outcome = outcomeOfResult(result)
-        return result
-      } catch (error) {
-        outcome = failureOf(error)
-        throw error
-      } finally {
-        count(call, outcome, (performance.now() - started) / 1000)
+      const finish = (outcome: string) => {
+        const seconds = (performance.now() - started) / 1000
+        count((to) =>
+          call.to === 'platform'
+            ? to.platformRequests({ callback: callbackOf(call) }, outcome, seconds)
+            : to.providerRequests({ integration: call.route, method: methodOf(call) }, outcome, seconds),
+        )
       }
-    },
-
-    attach(host) {
-      state = readHost(host)
-    },
-
-    async render() {
-      const counted = [events, providerRequests, callbacks, storeOperations].map((each) => each.render())
-      return counted.join('') + (await renderReadings([...state, ...ofProcess]))
+      try {
+        const response = await send()
+        finish(statusClass(response.status))
+        return response
+      } catch (error) {
+        finish(failureOf(error))
+        throw error
+      }
     },
   }
 }
 
-function readHost({ inFlight, circuits, storeReachable }: HostState): Reading[] {
-  return [
-    { name: 'webhook_events_in_flight', help: 'Events under way.', type: 'gauge', read: inFlight },
-    {
-      name: 'webhook_provider_circuits',
-      help: 'Circuits to the origins of each integration: they let through all calls, none, or one to try.',
-      type: 'gauge',
-      read: () =>
-        [...circuits()].flatMap(([integration, counts]) =>
-          Object.entries(counts).map(
-            ([circuit, number]) => [{ integration, state: circuit }, number] as const,
-          ),
-        ),
+async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState): Promise<Counts> {
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
+  const registry = new Registry()
+  const registers = [registry]
+
+  /** `<name>s_total`, with the outcome as a label, and the histogram `<name>_duration_seconds`. */
+  function createCount(name: string, help: string, labelNames: string[]): Count {
+    const total = new Counter({
+      name: `${name}s_total`,
+      help: `${help}.`,
+      labelNames: [...labelNames, 'outcome'],
+      registers,
+    })
+    const duration = new Histogram({
+      name: `${name}_duration_seconds`,
+      help: `${help}: how long they took.`,
+      labelNames,
+      buckets: BUCKETS,
+      registers,
+    })
+    return (labels, outcome, seconds) => {
+      total.inc({ ...labels, outcome })
+      duration.observe(labels, seconds)
+    }
+  }
+
+  collectDefaultMetrics({ register: registry })
+  new Gauge({
+    name: 'webhook_events_in_flight',
+    help: 'Events under way.',
+    registers,
+    collect() {
+      this.set(inFlight())
     },
-    {
-      name: 'webhook_store_reachable',
-      help: 'Whether the delivery store can be reached: 1, or 0.',
-      type: 'gauge',
-      read: async () => ((await storeReachable()) ? 1 : 0),
+  })
+  new Gauge({
+    name: 'webhook_provider_circuits',
+    help: 'Circuits to the origins of each integration, by state.',
+    labelNames: ['integration', 'state'],
+    registers,
+    collect() {
+      for (const [integration, counts] of circuits()) {
+        for (const [circuit, number] of Object.entries(counts))
+          this.set({ integration, state: circuit }, number)
+      }
     },
-  ]
+  })
+  new Gauge({
+    name: 'webhook_store_reachable',
+    help: 'Whether the delivery store can be reached: 1, or 0.',
+    registers,
+    async collect() {
+      this.set((await isStoreReachable()) ? 1 : 0)
+    },
+  })
+  return {
+    registry,
+    events: createCount(
+      'webhook_event',
+      'Events by outcome: ok, ignored, replayed, or the code of the problem',
+      ['route', 'event', 'function'],
+    ),
+    providerRequests: createCount('webhook_provider_request', 'Requests to providers, each try', [
+      'integration',
+      'method',
+    ]),
+    platformRequests: createCount('webhook_platform_request', 'Requests to the platform, each try', [
+      'callback',
+    ]),
+  }
 }
 
-/** The name of each function of an integration, under itself and its aliases. */
-function namesOf({ functions }: IntegrationDefinition): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(functions).flatMap(([name, { aliases = [] }]) =>
-      [name, ...aliases].map((called) => [called, name] as const),
-    ),
-  )
+/** The name of each function of an integration, and its aliases. */
+function namesOf({ functions }: IntegrationDefinition): ReadonlySet<string> {
+  return new Set(Object.entries(functions).flatMap(([name, { aliases = [] }]) => [name, ...aliases]))
 }
 
 function outcomeOf({ outcome, code }: EventRecord): string {
   return outcome === 'replayed' ? outcome : (code ?? outcome)
+}
+
+function statusClass(status: number): string {
+  return status === 429 ? '429' : `${Math.floor(status / 100)}xx`
+}
+
+function methodOf({ method }: OutboundCall): string {
+  return METHODS.includes(method) ? method : OTHER
+}
+
+function callbackOf({ url }: OutboundCall): string {
+  const [, kind] = /\/deployments\/[^/]+(?:\/(\w+)(?:\/[^/]+)?)?$/.exec(new URL(url).pathname) ?? []
+  return kind === undefined ? 'getDeployment' : (CALLBACKS[kind] ?? OTHER)
 }

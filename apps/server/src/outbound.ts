@@ -1,33 +1,140 @@
 /**
- * How calls leave a Node host.
+ * The way out of the host: which connection a call takes, and whether its circuit lets it through.
  *
  * @module
  */
-import type { Agent } from 'undici'
-import { fetchThrough } from './dispatch.ts'
+import type { CallInit, Egress, Logger } from '@org/core'
+import { type CircuitCounts, createCircuits } from './circuit-breaker.ts'
+import type { EgressRule } from './egress-rule.ts'
+import type { HostObserver, OutboundCall } from './telemetry.ts'
 
-/** A `fetch` over connections of its own, which are loaded with the first call: a host should start fast. */
-export function fetchOver(options: Agent.Options): typeof fetch {
-  let loading: Promise<typeof fetch> | undefined
-  return async (input, init) => {
-    loading ??= import('undici').then((undici) => fetchThrough(new undici.Agent(options)))
-    return (await loading)(input, init)
+/** A request that is ready to be sent. */
+interface OutgoingRequest extends Pick<CallInit, 'ensureHeld'> {
+  url: string
+  method: string
+  headers: Record<string, string>
+  body: string | Uint8Array<ArrayBuffer> | null
+  signal: AbortSignal | null
+}
+
+/** Sends a request, and does not follow redirects. */
+export type Connection = (request: OutgoingRequest) => Promise<Response>
+
+/** The connections of a runtime. */
+export interface Connections {
+  /** Kept open between calls: for reads and callbacks, which may be repeated. */
+  kept: Connection
+  /**
+   * New for each call. A provider closes idle connections, and a write that is sent at that moment breaks without
+   * saying whether it arrived.
+   */
+  fresh: Connection
+  /** New for each call, and only to addresses that deployments may name. */
+  checked: Connection
+}
+
+/** Connections that all go through one `fetch`, where the runtime offers no others. */
+export function connectBy(send: typeof fetch): Connections {
+  const connection: Connection = ({ url, ensureHeld, ...init }) => {
+    const call: CallInit = { ...init, redirect: 'manual', ensureHeld }
+    return send(url, call)
+  }
+  return { kept: connection, fresh: connection, checked: connection }
+}
+
+/** Options of {@link createOutbound}. */
+export interface OutboundOptions {
+  connections: Connections
+  /** @default the rule of core */
+  egress?: EgressRule | undefined
+  observer?: HostObserver | undefined
+  logger: Logger
+}
+
+/** The way out of a host. */
+export interface Outbound {
+  /** Sends callbacks to the platform. */
+  platform: typeof fetch
+  /** Sends the calls of one integration. Its circuits are its own: another provider that is down costs it nothing. */
+  provider(integration: string): { fetch: typeof fetch; egress: Egress | undefined }
+  /** The circuits of each integration. */
+  circuits(): ReadonlyMap<string, CircuitCounts>
+}
+
+/** Makes the way out of a host. */
+export function createOutbound({ connections, egress, observer, logger }: OutboundOptions): Outbound {
+  const counters = new Map<string, () => CircuitCounts>()
+
+  function createFetch(
+    to: OutboundCall['to'],
+    route: string,
+    send: (request: OutgoingRequest, url: URL) => Promise<Response>,
+  ): typeof fetch {
+    return async (input, init) => {
+      const request = await readRequest(input, init)
+      const { method, url, headers } = request
+      const sendRequest = () => send(request, new URL(url))
+      return observer?.call?.({ to, route, method, url, headers }, sendRequest) ?? sendRequest()
+    }
+  }
+
+  return {
+    platform: createFetch('platform', '', connections.kept),
+    provider(integration) {
+      const circuits = createCircuits(integration, logger)
+      // A server that a deployment brings never opens the circuit to the host's own provider.
+      const deploymentCircuits = createCircuits(integration, logger)
+      counters.set(integration, () => add(circuits.count(), deploymentCircuits.count()))
+      return {
+        fetch: createFetch('provider', integration, (request, { origin }) => {
+          const isRead = request.method === 'GET' || request.method === 'HEAD'
+          return circuits.run(origin, () => connections[isRead ? 'kept' : 'fresh'](request))
+        }),
+        egress: egress && {
+          refuse: egress.refuse,
+          fetch: createFetch('provider', integration, async (request, url) => {
+            const refusal = egress.refuse(url)
+            if (refusal) throw new TypeError(`${url.host} ${refusal}.`)
+            const connection = egress.isListed(url) ? 'fresh' : 'checked'
+            return deploymentCircuits.run(url.origin, () => connections[connection](request))
+          }),
+        },
+      }
+    },
+    circuits: () => new Map([...counters].map(([integration, count]) => [integration, count()])),
   }
 }
 
-/** Over connections that are kept: for calls that may be made twice. */
-export const fetchKept = fetchOver({})
-
-const fetchOnce = fetchOver({ pipelining: 0 })
-
 /**
- * A `fetch` that makes a new connection for every call that may change something.
- *
- * A provider closes connections that are idle, and a call that is written to one at that moment breaks without
- * saying whether it arrived: a mail of which nobody knows whether it was sent. Reading may be repeated, so it
- * goes over connections that are kept.
+ * Reads what `fetch` is called with. A `Request` is told by its shape: the HTTP server of the Node host replaces the
+ * global class, so the native one that libraries clone is no instance of it.
  */
-export const fetchFresh: typeof fetch = (input, init) => {
-  const method = init?.method ?? (input instanceof Request ? input.method : 'GET')
-  return method === 'GET' || method === 'HEAD' ? fetchKept(input, init) : fetchOnce(input, init)
+async function readRequest(input: string | URL | Request, init: CallInit = {}): Promise<OutgoingRequest> {
+  const given = typeof input === 'object' && 'arrayBuffer' in input ? input : undefined
+  return {
+    url: given?.url ?? String(input),
+    method: init.method ?? given?.method ?? 'GET',
+    headers: toRecord(init.headers ?? given?.headers),
+    body: await readBody(init.body, given),
+    signal: init.signal ?? given?.signal ?? null,
+    ensureHeld: init.ensureHeld,
+  }
+}
+
+function toRecord(headers: RequestInit['headers'] = {}): Record<string, string> {
+  return Symbol.iterator in headers ? Object.fromEntries(new Headers(headers)) : { ...headers }
+}
+
+async function readBody(body: RequestInit['body'], given: Request | undefined) {
+  if (typeof body === 'string') return body
+  if (body != null) return new Uint8Array(await new Response(body).arrayBuffer())
+  return given?.body ? new Uint8Array(await given.arrayBuffer()) : null
+}
+
+function add(one: CircuitCounts, other: CircuitCounts): CircuitCounts {
+  return {
+    closed: one.closed + other.closed,
+    open: one.open + other.open,
+    half_open: one.half_open + other.half_open,
+  }
 }

@@ -1,8 +1,6 @@
 /**
- * What a host does as a tree of OpenTelemetry spans: an event, the steps of its work, and each call below them.
- *
- * Of an event, a span says what its line in the log says. Beside that there are only names that the host itself
- * knows, statuses, and hosts that were called: no path, no query, no body, and no error's own words.
+ * One OpenTelemetry span for each event, and one for each outbound call. They hold only names that the host knows,
+ * statuses, the facts of the event's log line, and hosts: no path, query, body or message of an error.
  *
  * @module
  */
@@ -17,20 +15,20 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
-import { type EventRecord, type Logger } from '@org/core'
-import { createRedactor } from '@org/core/internal'
+import { createRedactor, type Logger } from '@org/core'
 import packageJson from '../package.json' with { type: 'json' }
-import { type Call, failureOf, type HttpCall, type Onlooker } from './onlooker.ts'
+import { failureOf, type HostObserver } from './telemetry.ts'
 
 /** The traces of a host. */
-export interface Tracing extends Onlooker {
+export interface Tracing extends Required<HostObserver> {
   /** A logger whose lines name the trace that they belong to. */
   tag(logger: Logger): Logger
-  /** Sends the spans that the SDK still holds, where it can be asked to. */
+  /** Sends the spans that the SDK still holds, where the SDK can do that. */
   flush(): Promise<void>
 }
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const methodOf = (method: string) => (METHODS.includes(method) ? method : '_OTHER')
 
 const headerNames = {
   get: (headers: Headers, name: string) => headers.get(name) ?? undefined,
@@ -38,29 +36,31 @@ const headerNames = {
 }
 
 /**
- * Whether what is registered can be seen from here, and hands a context on: otherwise every span would stand
- * alone. It can't be seen by a copy of `@opentelemetry/api` that is newer than the one that registered it.
+ * Whether the registered SDK passes a context on; otherwise every span would stand alone. A copy of
+ * `@opentelemetry/api` that is newer than the one that registered the SDK does not see it.
  */
-export function seesContext(): boolean {
+export function passesContextOn(): boolean {
   const probe = createContextKey('probe')
   return context.with(ROOT_CONTEXT.setValue(probe, true), () => context.active().getValue(probe) === true)
 }
 
-/** Makes the traces; they go wherever the process's SDK sends them. */
+/** Makes the traces. They go wherever the SDK of the process sends them. */
 export function createTracing({ secrets }: { secrets: readonly string[] }): Tracing {
   const tracer = trace.getTracer('@org/server', packageJson.version)
-  const clean = createRedactor(secrets)
+  const redactor = createRedactor(secrets)
 
-  /** Runs work in a span, and marks it where the work fails. */
-  function inSpan<Result>(
+  function inSpan(
     name: string,
-    { kind = SpanKind.INTERNAL, attributes }: { kind?: SpanKind; attributes?: Attributes },
-    work: (span: Span) => Promise<Result>,
+    kind: SpanKind,
+    attributes: Attributes,
+    work: (span: Span) => Promise<Response>,
     parent = context.active(),
-  ): Promise<Result> {
-    return tracer.startActiveSpan(name, { kind, ...(attributes && { attributes }) }, parent, async (span) => {
+  ): Promise<Response> {
+    return tracer.startActiveSpan(name, { kind, attributes }, parent, async (span) => {
       try {
-        return await work(span)
+        const response = await work(span)
+        span.setAttribute('http.response.status_code', response.status)
+        return response
       } catch (error) {
         span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', failureOf(error))
         throw error
@@ -70,74 +70,59 @@ export function createTracing({ secrets }: { secrets: readonly string[] }): Trac
     })
   }
 
-  /** A call over HTTP: named by its method and whom it goes to, as paths hold ids. */
-  function request<Result>(
-    to: string,
-    { method, url, headers }: HttpCall,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    const { hostname, port } = new URL(url)
-    const attributes = {
-      'http.request.method': methodOf(method),
-      'server.address': clean.text(hostname),
-      ...(port === '' ? {} : { 'server.port': Number(port) }),
-      'webhook.callee': to,
-    }
-    return inSpan(`${methodOf(method)} ${to}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
-      // What else travels with a trace is nobody's business outside of it.
-      propagation.inject(propagation.deleteBaggage(context.active()), headers)
-      const result = await work()
-      if (result instanceof Response) markStatus(span, result.status)
-      return result
-    })
-  }
-
-  function call<Result>(
-    made: Call,
-    work: () => Promise<Result>,
-    outcomeOf: (result: Result) => string,
-  ): Promise<Result> {
-    if (made.to === 'provider') return request(made.integration, made, work)
-    if (made.to === 'platform-api') return request('platform', made, work)
-    const name = made.to === 'platform' ? made.callback : STORE_SPANS[made.operation]
-    return inSpan(name, {}, async (span) => {
-      if (made.to === 'store' && made.steps) span.setAttribute('webhook.steps', [...made.steps])
-      const result = await work()
-      span.setAttribute('webhook.outcome', outcomeOf(result))
-      return result
-    })
-  }
-
   return {
-    call,
-    step: (name, work) => inSpan(name, {}, work),
-
-    webhook(route, { method, headers }, work) {
+    event(route, { method, headers }, handle) {
       const active = context.active()
-      // Something of the process that watches all of HTTP may have begun a span already.
-      const inside = trace.getSpan(active) !== undefined
-      const parent = inside ? active : propagation.extract(active, headers, headerNames)
+      // An instrumentation that watches all of HTTP may have begun a span already.
+      const isInside = trace.getSpan(active) !== undefined
       const path = `/${route}/webhook`
-      const attributes = { 'http.request.method': methodOf(method), 'http.route': path }
-      const kind = inside ? SpanKind.INTERNAL : SpanKind.SERVER
       return inSpan(
         `${methodOf(method)} ${path}`,
-        { kind, attributes },
-        async (span) => {
-          const response = await work()
-          span.setAttribute('http.response.status_code', response.status)
-          return response
-        },
-        parent,
+        isInside ? SpanKind.INTERNAL : SpanKind.SERVER,
+        { 'http.request.method': methodOf(method), 'http.route': path },
+        handle,
+        isInside ? active : propagation.extract(active, headers, headerNames),
       )
+    },
+
+    call({ to, route, method, url, headers }, send) {
+      const { hostname, port } = new URL(url)
+      const callee = to === 'platform' ? to : route
+      const attributes = {
+        'http.request.method': methodOf(method),
+        'server.address': redactor.text(hostname),
+        ...(port === '' ? {} : { 'server.port': Number(port) }),
+        'webhook.callee': callee,
+      }
+      return inSpan(`${methodOf(method)} ${callee}`, SpanKind.CLIENT, attributes, async (span) => {
+        // Baggage is not passed on.
+        propagation.inject(propagation.deleteBaggage(context.active()), headers)
+        const response = await send()
+        if (response.status >= 400) {
+          span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', String(response.status))
+        }
+        return response
+      })
     },
 
     answered(record) {
       const span = trace.getActiveSpan()
       if (!span?.isRecording()) return
-      span.setAttributes(attributesOf(record))
-      // Of a server, a refusal is no fault; an effect of which nobody knows is one, whatever its status.
-      if (record.status >= 500 || record.code === 'outcome_unknown') markFault(span, record)
+      span.setAttributes({
+        'webhook.event': record.event,
+        'webhook.function': record.function,
+        'webhook.deployment': record.deployment,
+        'webhook.outcome': record.outcome,
+        'webhook.problem': record.code,
+        'webhook.provider_calls': record.providerCalls,
+        'messaging.operation.type': 'process',
+        'messaging.message.id': record.delivery,
+      })
+      // A refusal is no fault of a server; an effect that may have happened is one, whatever its status.
+      if (record.status < 500 && record.code !== 'outcome_unknown') return
+      if (record.code !== undefined) span.setAttribute('error.type', record.code)
+      const { reason: message } = record
+      span.setStatus({ code: SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) })
     },
 
     tag: (logger) => (level, message, facts) => {
@@ -146,53 +131,15 @@ export function createTracing({ secrets }: { secrets: readonly string[] }): Trac
     },
 
     async flush() {
-      const provider: unknown = callIn(trace.getTracerProvider(), 'getDelegate')
-      await callIn(provider, 'forceFlush')
+      const provider: unknown = callMethod(trace.getTracerProvider(), 'getDelegate')
+      await callMethod(provider, 'forceFlush')
     },
   }
 }
 
-/** Calls a method of what may not have it: the API does not say what a provider can do beside making tracers. */
-function callIn(given: unknown, method: string): unknown {
-  const found: unknown = typeof given === 'object' && given !== null ? Reflect.get(given, method) : undefined
-  return typeof found === 'function' ? found.call(given) : undefined
-}
-
-const STORE_SPANS = {
-  claim: 'claim',
-  renew: 'renew claim',
-  advance: 'record step',
-  complete: 'record answer',
-  release: 'release claim',
-  read: 'read record',
-} as const
-
-function methodOf(method: string): string {
-  return METHODS.includes(method) ? method : '_OTHER'
-}
-
-function markStatus(span: Span, status: number): void {
-  span.setAttribute('http.response.status_code', status)
-  if (status < 400) return
-  span.setAttribute('error.type', String(status))
-  span.setStatus({ code: SpanStatusCode.ERROR })
-}
-
-function attributesOf(record: EventRecord): Attributes {
-  return {
-    'webhook.event': record.event,
-    'webhook.function': record.function,
-    'webhook.deployment': record.deployment,
-    'webhook.outcome': record.outcome,
-    'webhook.problem': record.code,
-    'webhook.provider_calls': record.providerCalls,
-    'messaging.operation.type': 'process',
-    'messaging.message.id': record.delivery,
-  }
-}
-
-function markFault(span: Span, { code, reason }: EventRecord): void {
-  if (code !== undefined) span.setAttribute('error.type', code)
-  // What the log says of a fault, which was cleaned for it.
-  span.setStatus({ code: SpanStatusCode.ERROR, ...(reason === undefined ? {} : { message: reason }) })
+/** Calls a method that the API does not declare, where the SDK has it. */
+function callMethod(target: unknown, name: string): unknown {
+  const method: unknown =
+    typeof target === 'object' && target !== null ? Reflect.get(target, name) : undefined
+  return typeof method === 'function' ? method.call(target) : undefined
 }

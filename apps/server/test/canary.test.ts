@@ -5,11 +5,11 @@ import type { EventName } from '@org/core'
 import { sqliteStore } from '@org/core/stores/sqlite'
 import { deliver, type Fault } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createLogger } from '../src/logger.ts'
+import { createLogger } from '../src/runtimes/logger.ts'
 import { findCanaries, quoteAll } from './canary.ts'
 import { createWorld, type Sent } from './hosted.ts'
 
-// With characters that each encoding writes differently, as far as the kind of secret may have them.
+// With characters that each encoding writes differently, if the kind of secret allows them.
 const canary = (kind: string) => `canary-${kind}-+/"\\&%=`
 const secrets = {
   platformToken: canary('platform'),
@@ -30,7 +30,7 @@ const environment = {
   AWS_SECRET_ACCESS_KEY: canary('cloud'),
 }
 const allSecrets = [...new Set([...Object.values(secrets), ...Object.values(environment), password])]
-/** What is personal: it may be answered to who asked, and must be in no log and in no store. */
+/** Personal data: a response may contain it, a log or the store must not. */
 const personal = [
   'ada.canary@example.com',
   'bob.canary@example.com',
@@ -76,25 +76,25 @@ const inputs: Record<string, Record<string, unknown>> = {
   'idp-server': { applicationName: 'Shop', platformApiKey: '{{env.TENANT_ACCESS_TOKEN}}' },
 }
 
-/** What one of the servers does to every request; `quotes`: an answer with this status that repeats all it was sent. */
+/** A fault of one server in every request; `quotes` is the status of a response that repeats the whole request. */
 type Behaviour = { quotes: number } | { fault: Fault }
 
 const always = { times: Number.POSITIVE_INFINITY }
 const behaviours: readonly (readonly [string, Behaviour])[] = [
   ...[200, 400, 401, 404, 422, 429, 500, 503].map((quotes): [string, Behaviour] => [
-    `with status ${quotes}, and quotes the request`,
+    `with the status ${quotes} and quotes the request`,
     { quotes },
   ]),
-  ['by a cut before', { fault: { cut: 'before', ...always } }],
-  ['by a cut after', { fault: { cut: 'after', ...always } }],
-  ['by a cut during', { fault: { cut: 'during', ...always } }],
-  ['with half of it', { fault: { truncate: true, ...always } }],
-  ['with a page', { fault: { html: true, ...always } }],
-  ['with nothing in it', { fault: { empty: true, ...always } }],
-  ['never', { fault: { hang: true, ...always } }],
+  ['by a reset before the request arrives', { fault: { cut: 'before', ...always } }],
+  ['by a reset after the effect', { fault: { cut: 'after', ...always } }],
+  ['by a reset in the response', { fault: { cut: 'during', ...always } }],
+  ['with half of the response', { fault: { truncate: true, ...always } }],
+  ['with an HTML page', { fault: { html: true, ...always } }],
+  ['with an empty response', { fault: { empty: true, ...always } }],
+  ['by silence', { fault: { hang: true, ...always } }],
 ]
 
-/** The answer of a server that repeats whatever it was sent, in the shape of each provider's refusals. */
+/** A response that repeats the whole request in the format of each provider's errors. */
 function quoteBack({ url, headers, text }: Sent, status: number): Response {
   const words = [url, ...headers.values(), text]
   const message = `${quoteAll(words)} ${words.join(' ')}`
@@ -148,7 +148,7 @@ async function sendEverything(behaviour: Behaviour | undefined, at: keyof typeof
       inputs: deployment.inputs,
       outputs: { apiToken: secrets.tenantMailToken, secretKey: secrets.tenantSecretKey },
     }
-    // What the event does not carry is read from the platform; without a deployment, the shared credentials apply.
+    // The host reads missing inputs from the platform; without a deployment, it uses the shared credentials.
     const known = { deployment: { id: deployment.id } }
     const everyone = [{ deployment }, known, { deployment: carried }, {}]
     const targets = behaviour === undefined ? everyone : at === 'platform' ? [known] : [{ deployment }, {}]
@@ -185,7 +185,7 @@ async function sendEverything(behaviour: Behaviour | undefined, at: keyof typeof
   effects += world.mail.messages.length + world.backend.users.size + world.workspace.applications.size
 }
 
-/** An answer, or a callback, without what it is there to publish: outputs, and files that hold them. */
+/** A response or callback without the outputs and files that it publishes. */
 function withoutPublished(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
   if ('status' in body && body.status === 'running' && 'outputs' in body)
@@ -207,7 +207,7 @@ function expectSilence(events: number): void {
   expectNone(personal, log)
 }
 
-describe('what is secret', () => {
+describe('a secret', () => {
   beforeAll(() => {
     // The pause between two tries is random, up to a limit: this makes it none.
     vi.spyOn(Math, 'random').mockReturnValue(0)
@@ -220,7 +220,7 @@ describe('what is secret', () => {
     for (const list of [log, answers, told]) list.length = 0
   })
 
-  it('is found by this test in whatever spelling, so that its silence means something', () => {
+  it('is found by this suite in every encoding that a provider may quote', () => {
     for (const secret of allSecrets) {
       for (const text of quoteAll([secret])
         .split(' ')
@@ -232,25 +232,25 @@ describe('what is secret', () => {
   })
 
   describe.each(['mail', 'workspace', 'platform'] as const)(
-    'is in no log, answer or callback where %s',
+    'stays out of logs, responses and callbacks while %s',
     (at) => {
-      it.each(behaviours)('answers %s', async (_, behaviour) => {
+      it.each(behaviours)('fails %s', async (_, behaviour) => {
         await sendEverything(behaviour, at)
         expectSilence(35)
       })
     },
   )
 
-  it('is in no log, answer or callback where everything works', async () => {
+  it('stays out of logs, responses and callbacks while everything works', async () => {
     await sendEverything(undefined, 'mail')
     expectSilence(250)
   })
 
-  it('is in no file of the store, whatever happened', () => {
+  it('stays out of the files of the store', () => {
     expectNone([...allSecrets, ...personal], storeFiles())
   })
 
-  it('was in use: mails were sent, users and applications were made', () => {
+  it('was used by this suite: it sent mail and created users and applications', () => {
     expect(effects).toBeGreaterThan(50)
   })
 })

@@ -1,13 +1,13 @@
 /**
- * Values that must show nowhere, and what finds them in whatever spelling.
+ * Finds secrets in texts, in every encoding.
  */
 
-/** Finds a value in a text: as it is, in JSON, in a URL, in a form, or anywhere in something in base64. */
+/** Finds values in a text: plain, in JSON, in a URL, in a form, or anywhere in base64. */
 export function findCanaries(canaries: readonly string[], text: string): string[] {
   return canaries.filter((canary) => spellings(canary).some((spelling) => text.includes(spelling)))
 }
 
-/** Written apart from the redactor, so that neither can hide a mistake of the other. */
+/** Independent of the redactor, so that neither hides a mistake of the other. */
 function spellings(canary: string): string[] {
   const json = JSON.stringify(canary).slice(1, -1)
   const forms = [
@@ -20,14 +20,14 @@ function spellings(canary: string): string[] {
   for (const around of ['', '-', '--']) {
     for (const encoding of ['base64', 'base64url'] as const) {
       const encoded = Buffer.from(`${around}${canary}`).toString(encoding)
-      // Without what depends on its neighbours, at both ends.
+      // Without the characters at both ends that depend on the neighbours.
       forms.push(encoded.slice(around === '' ? 0 : 4, -4))
     }
   }
   return forms
 }
 
-/** A text as a provider may quote it back: in every spelling at once. */
+/** Values in every encoding in which a provider may quote them. */
 export function quoteAll(canaries: readonly string[]): string {
   return canaries
     .flatMap((canary) => [

@@ -8,8 +8,8 @@ import { crashEverywhere } from '../../../bench/chaos/scenarios/crash-provisioni
 // Every step and many seeds are in `pnpm chaos`; here are the steps between which an effect is not yet known.
 const options = { seeds: 1, random: createRandom(1), say: () => {} }
 
-describe('a host that is killed by SIGKILL, and started again on its SQLite file,', () => {
-  it('has made one application at the end, whichever step of its creation it died at', async () => {
+describe('a host that is killed and restarted on its SQLite file', () => {
+  it('creates one application, whichever step the crash interrupts', async () => {
     const points: KillPoint[] = [
       { at: 'store', number: 2, when: 'after' },
       { at: 'call', number: 3, when: 'after' },
@@ -22,7 +22,7 @@ describe('a host that is killed by SIGKILL, and started again on its SQLite file
     })
   }, 30_000)
 
-  it('has sent no mail of a batch twice, and tells of each what became of it', async () => {
+  it('sends no mail of a batch twice, and reports the result of each', async () => {
     const points: KillPoint[] = [
       { at: 'call', number: 2, when: 'after' },
       { at: 'store', number: 8, when: 'before' },

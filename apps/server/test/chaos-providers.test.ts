@@ -5,20 +5,20 @@ import { sendOverStale } from '../../../bench/chaos/scenarios/keep-alive.ts'
 import { outlastPlatform } from '../../../bench/chaos/scenarios/platform-outage.ts'
 
 describe('a host as a process', () => {
-  it('never sends a mail again of which nobody knows whether it went out, over eighteen kinds of failure', async () => {
+  it('never repeats a send with an unknown outcome, after eighteen kinds of failure', async () => {
     const environment = { REQUEST_TIMEOUT_MS: '1000' }
     await arranged({ store: 'sqlite', hosts: 1, environment }, async (arrangement) => {
       expect((await sendAmbiguously(arrangement)).violations).toEqual([])
     })
   }, 30_000)
 
-  it('knows of every mail whether it went out where the provider closes idle connections', async () => {
+  it('knows the outcome of every send although the provider closes idle connections', async () => {
     const { figures, violations } = await sendOverStale(30)
     expect(violations).toEqual([])
     expect(figures).toMatchObject({ 'unknown through the host': 0 })
   }, 30_000)
 
-  it('keeps an application that it could not publish, and publishes it when the platform is back', async () => {
+  it('keeps an application that it can’t publish, and publishes it when the platform is back', async () => {
     await arranged({ store: 'sqlite', hosts: 1 }, async (arrangement) => {
       const { violations } = await outlastPlatform(arrangement, {
         deployments: 2,

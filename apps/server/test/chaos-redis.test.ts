@@ -15,7 +15,7 @@ if (!hasRedis)
 const random = createRandom(1)
 
 describe.skipIf(!hasRedis)('two hosts on one Redis', () => {
-  it('make one application and send one mail, however often and wherever the event is delivered', async () => {
+  it('create one application and send one mail for a hundred deliveries of one event', async () => {
     await arranged({ store: 'redis', hosts: 2, random }, async (arrangement) => {
       const { figures, violations } = await floodWith(arrangement, { copies: 100, atATime: 25 })
       expect(violations).toEqual([])
@@ -26,7 +26,7 @@ describe.skipIf(!hasRedis)('two hosts on one Redis', () => {
     })
   }, 30_000)
 
-  it('leave nothing late behind where one is paused for twice its lease, and the other takes over', async () => {
+  it('make no late call after one is paused for twice its lease and the other takes over', async () => {
     await arranged({ store: 'redis', hosts: 2, leaseMs: 700, settleMs: 700 }, async (arrangement) => {
       const { figures, violations } = await pauseEverywhere(arrangement, {
         rounds: 1,
@@ -38,14 +38,14 @@ describe.skipIf(!hasRedis)('two hosts on one Redis', () => {
     })
   }, 30_000)
 
-  it('are restarted in turn without losing or doubling a mail', async () => {
+  it('lose and repeat no mail while they are restarted in turn', async () => {
     await arranged({ store: 'redis', hosts: 2, random, leaseMs: 2_000 }, async (arrangement) => {
       const { violations } = await restartInTurn(arrangement, { restarts: 1, perSecond: 40 })
       expect(violations).toEqual([])
     })
   }, 30_000)
 
-  it('answer 503 for what has effects while Redis is away, and everything else, and do nothing twice', async () => {
+  it('refuse only effects while Redis is down, and repeat none', async () => {
     await arranged(
       { store: 'redis', hosts: 2, random, leaseMs: 1_000, settleMs: 500 },
       async (arrangement) => {

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { startContract } from './contract.ts'
 import { credentials } from './hosted.ts'
 
-/** What a platform writes to send events: its types are those of the document. */
+/** A platform's client with the types of the document. */
 const program = `
 import { sign } from '@org/core'
 import createClient from 'openapi-fetch'
@@ -55,7 +55,7 @@ export function connect(fetch: (request: Request) => Promise<Response>, secret: 
 }
 `
 
-/** What must not compile, one mistake each. */
+/** Events that must not compile, with one mistake each. */
 const mistakes = {
   'an argument that is misspelt': `{ name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: { to: 'a@b.c', subject: 's', htmlBdy: 'x' } } }`,
   'an argument of the wrong type': `{ name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: { to: 5, subject: 's' } } }`,
@@ -86,8 +86,8 @@ beforeAll(async () => {
   ])
 })
 
-describe('a client that is generated from the document', () => {
-  it('compiles, and lets no mistake through', async () => {
+describe('a client that is generated from the OpenAPI document', () => {
+  it('compiles, and rejects each mistake', async () => {
     const compiler = join(
       dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
       'bin/tsc',

@@ -16,7 +16,7 @@ function faultsOf(environment: Record<string, string>): string {
 }
 
 describe('the configuration', () => {
-  it('needs PLATFORM_API_URL alone, and has defaults for the rest', () => {
+  it('needs PLATFORM_API_URL only, and has defaults for the rest', () => {
     expect(readConfig(enough)).toMatchObject({
       production: false,
       port: 3009,
@@ -28,7 +28,7 @@ describe('the configuration', () => {
     })
   })
 
-  it('names every variable that is at fault, all at once, with what it wants', () => {
+  it('reports all faults at once, each with the variable and the expected value', () => {
     const faults = faultsOf({
       PORT: 'abc',
       BODY_LIMIT: '12 MB',
@@ -47,7 +47,7 @@ describe('the configuration', () => {
       '  BODY_LIMIT: expected a whole number of bytes from 1024 to 1073741824',
       '  PLATFORM_API_URL is required: expected an http:// or https:// URL',
       '  PLATFORM_WEBHOOK_SECRET: expected one or more whsec_… (base64), separated by spaces',
-      '  WEBHOOK_AUTH: expected none, or nothing',
+      '  WEBHOOK_AUTH: expected none; leave it empty otherwise',
       '  CORS_ORIGINS: expected origins such as https://app.example.com, separated by commas',
       '  DELIVERY_STORE: expected memory:, sqlite:<file> or redis://…',
       '  MAILER_API_BASE: expected an http:// or https:// URL',
@@ -55,7 +55,7 @@ describe('the configuration', () => {
     ])
   })
 
-  it('never repeats a value, because it may be a secret in the wrong place', () => {
+  it('repeats no value, because it may be a secret in the wrong place', () => {
     const canary = 'canary-4f1c9b'
     const names = configurationNames
     const faults = faultsOf(Object.fromEntries(names.map((name) => [name, canary])))
@@ -64,15 +64,15 @@ describe('the configuration', () => {
   })
 
   it.each(['PLATFORM_API_URL', 'MAILER_API_BASE', 'IDP_API_BASE', 'IDP_PLATFORM_API_BASE'])(
-    'takes no password in %s, and does not repeat it',
+    'refuses a password in %s without repeating it',
     (name) => {
       const faults = faultsOf({ ...enough, [name]: 'https://user:hidden-word@api.example.com' })
-      expect(faults).toContain(`${name}: must not hold a user name or password`)
+      expect(faults).toContain(`${name}: must not contain a user name or password`)
       expect(faults).not.toContain('hidden-word')
     },
   )
 
-  it('knows every secret of the host, to keep it out of the log', () => {
+  it('lists every secret of the host, to keep it out of the log', () => {
     const given = {
       PLATFORM_API_TOKEN: 'platform-token',
       PLATFORM_WEBHOOK_SECRET: SECRET,
@@ -87,13 +87,15 @@ describe('the configuration', () => {
     )
   })
 
-  it('counts an empty variable as not set', () => {
+  it('treats an empty variable as not set', () => {
     expect(readConfig({ ...enough, MAILER_SHARED_API_TOKEN: ' ', PORT: '' }).port).toBe(3009)
   })
 
   it('refuses production without a webhook secret, and names both ways out', () => {
     const production = { ...enough, NODE_ENV: 'production', CORS_ORIGINS: 'https://app.example.com' }
-    expect(faultsOf(production)).toContain('set WEBHOOK_AUTH=none where something in front authenticates')
+    expect(faultsOf(production)).toContain(
+      'set WEBHOOK_AUTH=none if a proxy in front of the host authenticates',
+    )
     expect(faultsOf({ ...production, WEBHOOK_AUTH: 'none' })).toBe('none')
     expect(faultsOf({ ...production, PLATFORM_WEBHOOK_SECRET: SECRET })).toBe('none')
   })
@@ -104,7 +106,7 @@ describe('the configuration', () => {
     )
   })
 
-  it('takes several webhook secrets while they are rotated', () => {
+  it('takes several webhook secrets for a rotation', () => {
     const config = readConfig({
       ...enough,
       PLATFORM_WEBHOOK_SECRET: `${SECRET} whsec_${btoa('the next one')}`,
@@ -112,7 +114,7 @@ describe('the configuration', () => {
     expect(config.webhookSecrets).toHaveLength(2)
   })
 
-  it('warns where webhooks are open, unless that was asked for', () => {
+  it('warns that webhooks are open unless WEBHOOK_AUTH=none is set', () => {
     expect(readConfig(enough).warnings).toHaveLength(1)
     expect(readConfig({ ...enough, WEBHOOK_AUTH: 'none' }).warnings).toEqual([])
     expect(readConfig({ ...enough, PLATFORM_WEBHOOK_SECRET: SECRET }).warnings).toEqual([])
@@ -122,7 +124,7 @@ describe('the configuration', () => {
 describe('a reference to the environment', () => {
   const environment = { TENANT_TOKEN: 'value-1', TENANT_B: 'value-2', PLATFORM_API_TOKEN: 'the host’s own' }
 
-  it('may name anything but the host’s own configuration outside production', () => {
+  it('may name any variable outside production but those of the host', () => {
     const lookup = createEnvironmentLookup(environment, { production: false, environmentReferences: [] })
     expect(lookup('TENANT_TOKEN')).toEqual({ value: 'value-1' })
     expect(lookup('PLATFORM_API_TOKEN')).toEqual({
@@ -131,13 +133,13 @@ describe('a reference to the environment', () => {
     expect(lookup('ABSENT')).toEqual({ problem: 'names ABSENT, which is not set on this host' })
   })
 
-  it('may not name what every object has', () => {
+  it('may not name inherited properties', () => {
     const lookup = createEnvironmentLookup({}, { production: false, environmentReferences: [] })
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
       expect(lookup(name)).toEqual({ problem: `names ${name}, which is not set on this host` })
   })
 
-  it('may name only what is listed in production', () => {
+  it('may name only listed variables in production', () => {
     const lookup = createEnvironmentLookup(environment, {
       production: true,
       environmentReferences: ['TENANT_B*', 'X'],

@@ -1,19 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { startContract } from './contract.ts'
 import { credentials } from './hosted.ts'
+import { calling, mail as message } from './measured.ts'
 
 const environment = { TENANT_MAIL_TOKEN: credentials.tenantMailToken }
 let contract: Awaited<ReturnType<typeof startContract>>
 
 beforeAll(async () => {
   contract = await startContract({ environment })
-})
-
-/** Calls a function by one of its names. */
-const calling = (name: string, given: object = {}, deployment?: object) => ({
-  name: 'FUNCTION_CALL',
-  functionCall: { name, arguments: given },
-  ...(deployment ? { deployment } : {}),
 })
 
 const routes = {
@@ -26,11 +20,11 @@ const routes = {
   'idp-server': { applicationName: 'Shop' },
 }
 
-describe.each(Object.entries(routes))('what /%s/webhook answers', (route, inputs) => {
+describe.each(Object.entries(routes))('the responses of /%s/webhook', (route, inputs) => {
   const deployment = { id: `dep_${route}` }
   const files = route === 'mailer' ? [] : ['.env.local', 'middleware.ts']
 
-  it('is what the document says, for each event in the life of a deployment', async () => {
+  it('match the document for each event of a deployment’s life', async () => {
     contract.world.platform.addDeployment({ ...deployment, inputs })
     const sent = [
       { name: 'WEBHOOK_CHALLENGE', challenge: 'c_1' },
@@ -47,7 +41,7 @@ describe.each(Object.entries(routes))('what /%s/webhook answers', (route, inputs
     }
   })
 
-  it('is what the document says where the provider is down', async () => {
+  it('match the document while the provider is down', async () => {
     const { mail, backend } = contract.world
     for (const faults of [mail.faults, backend.faults])
       faults.add({ status: 503, headers: { 'retry-after': '600' }, times: 9 })
@@ -57,8 +51,7 @@ describe.each(Object.entries(routes))('what /%s/webhook answers', (route, inputs
   })
 })
 
-it('is what the document says for each function of the mailer, by each of its names', async () => {
-  const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
+it('the responses of each mailer function match the document, under each name', async () => {
   const bounced = { ...message, to: 'nonsense' }
   for (const name of ['sendEmail', 'send'])
     expect(await contract.send('mailer', calling(name, message))).toMatchObject({ status: 200 })
@@ -75,10 +68,10 @@ it('is what the document says for each function of the mailer, by each of its na
   ).toMatchObject({ status: 200 })
 })
 
-it.each(['idp', 'idp-server'])('is what the document says for each function of %s', async (route) => {
+it.each(['idp', 'idp-server'])('the responses of each function of %s match the document', async (route) => {
   const deployment = { id: `dep_${route}` }
   const call = async (name: string, given: object) => {
-    const answer = await contract.send(route, calling(name, given, deployment))
+    const answer = await contract.send(route, { ...calling(name, given), deployment })
     expect(answer).toMatchObject({ status: 200 })
     return Object(answer.body).result
   }
@@ -102,7 +95,7 @@ it.each(['idp', 'idp-server'])('is what the document says for each function of %
 })
 
 describe('a redelivery', () => {
-  it('is answered as the document says: marked, and without what is secret', async () => {
+  it('is answered with the header of a replay and without secrets', async () => {
     const event = {
       name: 'DEPLOYMENT_CREATED',
       deployment: { id: 'dep_again', inputs: { serverType: 'shared' } },
@@ -115,8 +108,8 @@ describe('a redelivery', () => {
     expect(again.body).not.toHaveProperty('outputs.apiToken')
   })
 
-  it('of a call, and of a refused one, is marked, too', async () => {
-    const call = calling('sendEmail', { to: 'ada@example.com', subject: 'Hi', textBody: 'x' })
+  it('of a call, accepted or refused, is answered with the header of a replay', async () => {
+    const call = calling('sendEmail', message)
     const refused = { ...call, functionCall: { ...call.functionCall, arguments: { to: 'x' } } }
     for (const [id, event, status] of [
       ['evt_call', call, 200],
@@ -129,7 +122,7 @@ describe('a redelivery', () => {
   })
 })
 
-it('what comes after the end of a deployment is ignored, as the document says', async () => {
+it('a creation after the end of a deployment is ignored, as the document says', async () => {
   for (const [route, inputs] of Object.entries(routes)) {
     const deployment = { id: `dep_${route}` }
     expect((await contract.send(route, { name: 'DEPLOYMENT_DELETED', deployment })).body).toEqual({
@@ -140,7 +133,7 @@ it('what comes after the end of a deployment is ignored, as the document says', 
   }
 })
 
-it('what a route does not act on is ignored, as the document says', async () => {
+it('an event that a route does not handle is ignored, as the document says', async () => {
   const { paths } = contract.document
   for (const [path, { post }] of Object.entries(paths)) {
     for (const { event, handled } of post?.['x-events'] ?? []) {
@@ -159,7 +152,7 @@ it('what a route does not act on is ignored, as the document says', async () => 
   })
 })
 
-it('nothing of the document was left out of this', () => {
+it('this suite covers every event and function of the document', () => {
   const said = Object.entries(contract.document.paths).flatMap(([path, { post }]) =>
     (post?.['x-events'] ?? []).flatMap(({ event, function: called }) => {
       return called ? [called.name, ...called.aliases].map((name) => `${path} ${name}`) : [`${path} ${event}`]

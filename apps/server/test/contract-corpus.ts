@@ -1,6 +1,5 @@
 /**
- * Events that fit and events that do not, in numbers: each event that fits, and what becomes of it when any one of
- * its values is another.
+ * Each valid event, and its variations with one changed value.
  */
 import { fitting } from './fuzzing.ts'
 
@@ -8,21 +7,21 @@ import { fitting } from './fuzzing.ts'
 export interface Sample {
   route: string
   event: Record<string, unknown>
-  /** What was changed, and to what; absent where nothing was. */
+  /** The changed value; absent if the event is valid. */
   change?: { path: string; value: unknown }
 }
 
-/** What a value is replaced by, in turn; by `undefined` it is left out. */
+/** The replacements of a value; `undefined` removes it. */
 const others: readonly unknown[] = [undefined, null, '  ', 'nonsense', -1.5, ['a'], { a: 1 }]
 
-/** The part of an event that is its own. */
+/** The part that only this event has. */
 const ownPart: Record<string, string> = {
   DEPLOYMENT_CREATED: 'deployment',
   FUNCTION_CALL: 'functionCall',
   DOWNLOAD_STARTED: 'download',
 }
 
-/** One event that fits for each event of each route, and for each function by each of its names. */
+/** One valid event for each event and each function name of each route. */
 export const samples: readonly Sample[] = fitting.flatMap(({ route, event }) => {
   const isCall = event.name === 'FUNCTION_CALL'
   // A call by the shared credentials, and any other event with the inputs of a deployment. Both of the identity
@@ -34,11 +33,11 @@ export const samples: readonly Sample[] = fitting.flatMap(({ route, event }) => 
   return [{ route, event: JSON.parse(JSON.stringify({ ...own, id: 'evt' })) }]
 })
 
-/** A sample, and what it becomes with one value changed at a time, each under an id of its own. */
+/** A sample, and its variations with one changed value. */
 export function* variationsOf(sample: Sample): Generator<Sample> {
   const part = ownPart[String(sample.event.name)]
   yield structuredClone(sample)
-  // What is no route’s own is the same on each.
+  // Parts that all routes share are varied on one.
   if (part === undefined && sample.route !== 'mailer') return
   for (const place of placesOf(sample.event)) {
     if (part !== undefined && place[0] !== part) continue

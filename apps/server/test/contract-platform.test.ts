@@ -7,26 +7,23 @@ import { prepareExamples } from '@org/tooling/readme'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createHost, readConfig } from '../src/host.ts'
 import { createWorld, credentials } from './hosted.ts'
+import { calling, mail as message } from './measured.ts'
 
 const home = join(import.meta.dirname, '..')
 const document = JSON.parse(await readFile(join(home, '../../docs/platform-api.json'), 'utf8'))
 
-describe('what a host calls back', () => {
+describe('the callbacks of a host', () => {
   const validate = createValidator(document)
-  const call = (name: string, args: object) => ({
-    name: 'FUNCTION_CALL',
-    functionCall: { name, arguments: args },
-  })
   const lives = {
-    mailer: { inputs: { serverType: 'shared' }, call: call('getDeliveryStats', {}) },
+    mailer: { inputs: { serverType: 'shared' }, call: calling('getDeliveryStats', {}) },
     idp: {
       inputs: { serverType: 'shared' },
-      call: call('createUser', { emailAddress: 'ada@example.com', password: 'correct horse' }),
+      call: calling('createUser', { emailAddress: 'ada@example.com', password: 'correct horse' }),
     },
-    'idp-server': { inputs: { applicationName: 'Shop' }, call: call('countUsers', {}) },
+    'idp-server': { inputs: { applicationName: 'Shop' }, call: calling('countUsers', {}) },
   }
 
-  /** What is at fault with a call, by the document. */
+  /** The differences between a call and the document. */
   function faultsOf({ method, path, body, idempotencyKey }: PlatformCall): string[] {
     const [, , id = '', kind, downloadId] = path.split('/')
     const template = `/deployments/{id}${kind ? `/${kind}` : ''}${downloadId ? '/{downloadId}' : ''}`
@@ -42,7 +39,7 @@ describe('what a host calls back', () => {
   }
 
   it.each(Object.entries(lives))(
-    'over the life of a deployment of /%s is what the document says',
+    'match the platform’s document over the life of a deployment of /%s',
     async (route, { inputs, call }) => {
       const world = createWorld()
       const host = world.start()
@@ -81,7 +78,7 @@ describe('what a host calls back', () => {
   )
 })
 
-describe('the platform of the guide', async () => {
+describe('the platform of docs/platform-api.md', async () => {
   const { blocks, compile } = await prepareExamples(home, ['../../docs/platform-api.md'])
   const mail = createMailProvider({ apiTokens: [credentials.mailToken] })
   let hostServer: Served
@@ -101,7 +98,7 @@ describe('the platform of the guide', async () => {
     expect(await compile()).toBe('')
   })
 
-  it('is enough for a host: to deploy, to report to, to call functions, and to send again', async () => {
+  it('serves a host: deployments, reports, function calls and retries', async () => {
     const port = await freePort()
     vi.stubEnv('HOST_URL', `http://127.0.0.1:${port}`)
     const { deployments, send, server } = await import(blocks[0]?.path ?? '')
@@ -133,12 +130,7 @@ describe('the platform of the guide', async () => {
     await send('mailer', { name: 'METRIC_UPDATE', deployment })
     // The provider asks to wait for no time at all, so that nobody waits.
     mail.faults.add({ status: 429, headers: { 'retry-after': '0' }, times: 4 })
-    const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
-    const sent = {
-      name: 'FUNCTION_CALL',
-      functionCall: { name: 'sendEmail', arguments: message },
-      deployment,
-    }
+    const sent = { ...calling('sendEmail', message), deployment }
     expect(await send('mailer', sent)).toHaveProperty('result.messageId')
     expect(mail.messages).toHaveLength(1)
     expect(await send('mailer', { name: 'DEPLOYMENT_DELETED', deployment })).toEqual({ status: 'stopped' })

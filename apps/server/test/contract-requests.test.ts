@@ -3,61 +3,61 @@ import { type GivenAnswer, startContract } from './contract.ts'
 import { type Sample, samples, variationsOf } from './contract-corpus.ts'
 import { credentials } from './hosted.ts'
 
-/** How the host says that an event does not fit. */
+/** The codes of invalid events. */
 const misfits = ['invalid_event', 'invalid_inputs', 'invalid_arguments', 'unknown_function']
 
-interface Judged {
+interface Verdict {
   sample: Sample
   answer: GivenAnswer
-  /** Why the host does not take it; empty where it does. */
+  /** Why the host refuses it; empty if it accepts it. */
   byHost: string
-  /** Why the document does not. */
+  /** Why the document refuses it. */
   byDocument: string[]
 }
 
 interface Difference {
   reason: string
-  explains: (judged: Judged) => boolean
+  explains: (verdict: Verdict) => boolean
 }
 
-/** What the host takes, and the document does not. */
+/** Events that the host accepts, and the document does not. */
 const taken: Difference[] = [
   {
-    reason: 'White space alone counts as left out, too; for that the document would have to allow any text.',
+    reason: 'The host treats white space as absent; the document would have to allow any text.',
     explains: ({ sample }) => sample.event.name === 'DEPLOYMENT_CREATED' && sample.change?.value === '  ',
   },
   {
-    reason: 'The messages of a batch are judged one by one: a bad one fails alone, in the result.',
+    reason: 'The host validates each message of a batch alone: an invalid one fails in the result.',
     explains: ({ sample, answer }) =>
       /^functionCall\.arguments\.messages\b/.test(sample.change?.path ?? '') &&
       Object(answer.body).result?.failed > 0,
   },
 ]
 
-/** What the document takes, and the host does not. */
+/** Events that the document accepts, and the host does not. */
 const refused: Difference[] = [
   {
-    reason: 'Texts are trimmed before they are judged.',
+    reason: 'The host trims texts before it validates them.',
     explains: ({ sample }) => sample.change?.value === '  ',
   },
   {
-    reason: 'The forms of addresses, keys and ids are more than JSON Schema can say.',
+    reason: 'JSON Schema can’t express the formats of addresses, keys and ids.',
     explains: ({ byHost }) =>
       /expected one address|is no (publishable|secret) key|is not the id/.test(byHost),
   },
   {
-    reason: 'What is needed depends on other fields, or on what is configured.',
+    reason: 'Required fields depend on other fields, or on the configuration.',
     explains: ({ byHost }) =>
       /is required(, or| with| where|:|")|goes with|at least one recipient|goes into each/.test(byHost),
   },
   {
-    reason: 'Inputs beside other events than DEPLOYMENT_CREATED are looked at when they are needed.',
+    reason: 'The host validates the inputs of other events than DEPLOYMENT_CREATED when it needs them.',
     explains: ({ sample, byHost }) =>
       sample.event.name !== 'DEPLOYMENT_CREATED' && byHost.includes('deployment.inputs.'),
   },
 ]
 
-const judged: Judged[] = []
+const verdicts: Verdict[] = []
 
 beforeAll(async () => {
   const environment = { TENANT_MAIL_TOKEN: credentials.tenantMailToken }
@@ -65,13 +65,13 @@ beforeAll(async () => {
   for (const sample of samples) {
     for (const each of variationsOf(sample)) {
       const { id, deployment } = each.event
-      // None is a redelivery of another, or about the deployment of another.
-      if (id === 'evt') each.event.id = `evt_${judged.length}`
-      if (Object(deployment).id === 'dep_2') Reflect.set(Object(deployment), 'id', `dep_${judged.length}`)
+      // Each has its own delivery and deployment.
+      if (id === 'evt') each.event.id = `evt_${verdicts.length}`
+      if (Object(deployment).id === 'dep_2') Reflect.set(Object(deployment), 'id', `dep_${verdicts.length}`)
       const answer = await send(each.route, each.event)
       const { code, errors, detail } = Object(answer.body)
       const schema = `${each.route.replaceAll(/(?:^|-)(\w)/g, (_, first) => first.toUpperCase())}Event`
-      judged.push({
+      verdicts.push({
         sample: each,
         answer,
         byHost: misfits.includes(code) ? `${code} ${JSON.stringify(errors ?? detail)}` : '',
@@ -81,8 +81,8 @@ beforeAll(async () => {
   }
 })
 
-/** What no reason explains, and each reason that explains nothing. */
-function unexplained(differing: readonly Judged[], differences: readonly Difference[]): string[] {
+/** Unexplained differences, and reasons that explain none. */
+function unexplained(differing: readonly Verdict[], differences: readonly Difference[]): string[] {
   const open = differing
     .filter((each) => !differences.some(({ explains }) => explains(each)))
     .map(
@@ -93,24 +93,24 @@ function unexplained(differing: readonly Judged[], differences: readonly Differe
   return [...open, ...idle.map(({ reason }) => `explains nothing: ${reason}`)]
 }
 
-describe('of events that fit, and of those with one value changed,', () => {
-  it('there are many of either kind', () => {
-    expect(judged.filter(({ byHost }) => byHost === '').length).toBeGreaterThan(300)
-    expect(judged.filter(({ byHost }) => byHost !== '').length).toBeGreaterThan(1_000)
+describe('valid events and their variations', () => {
+  it('are many', () => {
+    expect(verdicts.filter(({ byHost }) => byHost === '').length).toBeGreaterThan(300)
+    expect(verdicts.filter(({ byHost }) => byHost !== '').length).toBeGreaterThan(1_000)
   })
 
-  it('those that fit are taken by both', () => {
-    const fitting = judged.filter(({ sample }) => !sample.change)
+  it('are accepted by the host and the document if they are valid', () => {
+    const fitting = verdicts.filter(({ sample }) => !sample.change)
     expect(fitting.filter(({ byHost, byDocument }) => byHost !== '' || byDocument.length > 0)).toEqual([])
   })
 
-  it('whatever the host takes, the document takes, but for what is listed', () => {
-    const differing = judged.filter(({ byHost, byDocument }) => byHost === '' && byDocument.length > 0)
+  it('are valid by the document if the host accepts them, with the listed exceptions', () => {
+    const differing = verdicts.filter(({ byHost, byDocument }) => byHost === '' && byDocument.length > 0)
     expect(unexplained(differing, taken)).toEqual([])
   })
 
-  it('whatever the document takes, the host takes, but for what is listed', () => {
-    const differing = judged.filter(({ byHost, byDocument }) => byHost !== '' && byDocument.length === 0)
+  it('are accepted by the host if the document does, with the listed exceptions', () => {
+    const differing = verdicts.filter(({ byHost, byDocument }) => byHost !== '' && byDocument.length === 0)
     expect(unexplained(differing, refused)).toEqual([])
   })
 })

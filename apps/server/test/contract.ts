@@ -1,38 +1,35 @@
 /**
- * The host held to its own OpenAPI document: whatever it answers must be what the document says, for the event
- * that it was sent.
+ * Checks every response of a host against its own OpenAPI document.
  */
-import type { DescribedEvent, OpenApiDocument } from '@org/core/internal'
+import type { DescribedEvent, OpenApiDocument } from '@org/core'
 import { type DeliverOptions, deliver } from '@org/core/testing'
 import { createValidator } from '@org/openapi-checks/validate'
-import { integrations } from '../src/integrations.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { createWorld } from './hosted.ts'
 
-/** An answer, as it came. */
+/** A response. */
 export interface GivenAnswer {
   status: number
   headers: Headers
   body: unknown
 }
 
-/** Headers that an answer may have without a word in the document. */
+/** Headers that the document need not describe. */
 const unsaid = /^(content-|cross-origin-|x-|origin-agent-cluster$|cache-control$|referrer-policy$|vary$)/
 
 /** A host between emulators, with its document. */
 export async function startContract(options: Parameters<ReturnType<typeof createWorld>['start']>[0] = {}) {
   const world = createWorld()
-  const metrics = createMetrics(integrations.map(({ definition }) => definition))
-  const host = world.start({ metrics, ...options })
+  const host = world.start({ createMetrics, ...options })
   const document: OpenApiDocument = await (
     await host.fetch(new Request('http://host.test/openapi.json'))
   ).json()
   const validate = createValidator(document)
-  /** What was answered with success, as `/mailer/webhook sendEmail`. */
+  /** The successful events and functions, as `/mailer/webhook sendEmail`. */
   const seen = new Set<string>()
   let checked = 0
 
-  /** Fails where an answer is none of an operation's. */
+  /** Fails if a response is not one of the operation's. */
   function check(path: string, method: 'get' | 'post', { status, headers, body }: GivenAnswer): void {
     const fail = (why: string): never => {
       throw new Error(`${method} ${path} ${status}: ${why}\n${JSON.stringify(body)?.slice(0, 800)}`)
@@ -57,7 +54,7 @@ export async function startContract(options: Parameters<ReturnType<typeof create
     checked += 1
   }
 
-  /** Fails where a success is none of the answers to the event that was sent. */
+  /** Fails if a success is not one of the responses to the event. */
   function checkAnswer(path: string, event: unknown, { status, body }: GivenAnswer): void {
     if (status !== 200) return
     const described = findEvent(document.paths[path]?.post?.['x-events'] ?? [], event)
@@ -99,7 +96,7 @@ async function readAnswer(response: Response): Promise<GivenAnswer> {
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
 }
 
-/** What the document says of an event: for a call, of its function where there is one. */
+/** The description of an event, or of the called function. */
 function findEvent(events: readonly DescribedEvent[], event: unknown): DescribedEvent | undefined {
   const { name, functionCall } = Object(event)
   return events.find(

@@ -1,17 +1,17 @@
 /**
- * What a deployed host has around it: a platform and a mail provider over HTTP, and signed events.
+ * The surroundings of a deployed host: a platform and a mail provider over HTTP, and signed events.
  */
 import { sign } from '@org/core'
 import { createPlatformEmulator, serve } from '@org/core/testing'
 import { createMailProvider } from '@org/mailer/testing'
 
-const secret = `whsec_${btoa('a secret of the platform')}`
+export const secret = `whsec_${btoa('a secret of the platform')}`
 
-/** A mail with characters that take several bytes, in JSON that nobody would write again as it is. */
+/** A mail with multi-byte characters, in JSON that no serializer would repeat byte for byte. */
 export const sendEmail = `{ "name": "FUNCTION_CALL",\n  "functionCall": { "name": "sendEmail", "arguments":
   { "to": "ada@example.com", "subject": "Grüße \\u2013 “hello”", "textBody": "日本" } }, "deployment": { "id": "dep_1" } }`
 
-/** Starts the surroundings, and says what a host in production is configured with between them. */
+/** Starts the surroundings, with the variables of a production host between them. */
 export async function startSurroundings() {
   const platform = createPlatformEmulator({ token: 'platform-token' })
   const mail = createMailProvider({ apiTokens: ['mail-token'] })
@@ -45,7 +45,7 @@ export async function startSurroundings() {
       platform.addDeployment({ id: 'dep_1' })
       arrived = 0
     },
-    /** From now on the mail provider answers nobody, until it is let go. */
+    /** Holds every call to the mail provider until `letGo`. */
     holdMail(): { arrived: () => number; letGo: () => void } {
       const { promise, resolve } = Promise.withResolvers<void>()
       held = promise

@@ -8,7 +8,7 @@ if (!hasRedis)
   process.stderr.write('SKIPPED: deployments on Redis. Install the Debian package redis-server.\n')
 
 describe('the walk of the sandbox', () => {
-  it('passes through the bundle for Node, on a file', async () => {
+  it('passes through the bundle for Node on an SQLite file', async () => {
     const { failed, passed, output } = await walkThrough(
       (variables) => targets.node(inProduction(variables, 'sqlite:deliveries.db')),
       quickWalks,

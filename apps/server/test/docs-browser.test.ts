@@ -10,7 +10,7 @@ const CHROMIUM = '/usr/bin/chromium'
 const found = existsSync(CHROMIUM)
 if (!found) console.warn(`There is no ${CHROMIUM}: what /docs does in a browser is NOT tested.`)
 
-describe.skipIf(!found)('the reference, in a browser,', () => {
+describe.skipIf(!found)('the page /docs in a browser', () => {
   let browser: Browser
   let server: Served
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe.skipIf(!found)('the reference, in a browser,', () => {
     await server?.close()
   })
 
-  /** The page in a tab, and whatever the browser had to complain about. */
+  /** The page in a tab, and the errors and requests of the browser. */
   async function open(
     options: Parameters<Browser['newPage']>[0] = {},
     at = '',
@@ -48,7 +48,7 @@ describe.skipIf(!found)('the reference, in a browser,', () => {
     return { tab, complaints }
   }
 
-  it('asks for nothing but itself, and has nothing to complain about', async () => {
+  it('loads nothing else, and logs no error', async () => {
     const { tab, complaints } = await open()
     await expect.poll(() => tab.getByRole('heading', { level: 1 }).textContent()).toBe('Integration host')
     expect(complaints).toEqual([])
@@ -58,7 +58,7 @@ describe.skipIf(!found)('the reference, in a browser,', () => {
     ['light', 1280, ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']],
     ['light', 390, ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']],
     ['dark', 1280, ['color-contrast', 'link-in-text-block']],
-  ] as const)('has nothing serious against it: %s, %i pixels', async (colorScheme, width, rules) => {
+  ] as const)('has no serious accessibility fault: %s, %i pixels', async (colorScheme, width, rules) => {
     const { tab, complaints } = await open({ colorScheme, viewport: { width, height: 844 } })
     await tab.evaluate(axe.source)
     const serious = await tab.evaluate<string[]>(
@@ -75,14 +75,14 @@ describe.skipIf(!found)('the reference, in a browser,', () => {
     expect(await tab.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
   })
 
-  it('keeps its tables for those who can’t see them, also where they are laid out as lists', async () => {
+  it('keeps its tables for screen readers in a narrow window', async () => {
     const { tab } = await open({ viewport: { width: 390, height: 844 } })
     const row = tab.getByRole('table', { name: 'Arguments' }).first().getByRole('row').nth(1)
     await expect.poll(() => row.getByRole('rowheader').count()).toBe(1)
     expect(await row.getByRole('cell').count()).toBe(2)
   })
 
-  it('can be read by the keyboard: past the contents at once, and to any function', async () => {
+  it('can be used by the keyboard: to skip the contents, and to reach a function', async () => {
     const { tab } = await open()
     await tab.keyboard.press('Tab')
     await tab.keyboard.press('Enter')
@@ -101,7 +101,7 @@ describe.skipIf(!found)('the reference, in a browser,', () => {
       .toBe(true)
   })
 
-  it('copies an example, and says so', async () => {
+  it('copies an example, and announces it', async () => {
     const { tab } = await open({}, '#mailer-sendEmail')
     const figure = tab.locator('article', { has: tab.locator('#mailer-sendEmail') }).locator('figure')
     await figure.getByRole('button', { name: /^Copy/ }).click()
@@ -111,7 +111,7 @@ describe.skipIf(!found)('the reference, in a browser,', () => {
     )
   })
 
-  it('is whole without a script', async () => {
+  it('is complete without scripts', async () => {
     const { tab } = await open({ javaScriptEnabled: false })
     expect(await tab.getByRole('heading', { name: 'sendEmail' }).first().isVisible()).toBe(true)
     expect(await tab.getByRole('button').count()).toBe(0)

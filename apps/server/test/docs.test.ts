@@ -1,12 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { defineIntegration } from '@org/core'
-import { type OpenApiDocument, toOpenApi } from '@org/core/internal'
+import { defineIntegration, type OpenApiDocument, toOpenApi } from '@org/core'
 import { serve } from '@org/core/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { renderPage } from '../src/docs/page.ts'
+import { renderPage } from '../src/routes/docs/page.ts'
 import { createWorld, credentials } from './hosted.ts'
 
 const host = createWorld().start()
@@ -24,7 +23,7 @@ beforeAll(async () => {
   document = await (await get('/openapi.json')).json()
 })
 
-/** What a reader sees of it. */
+/** The visible text. */
 const toText = (html: string) =>
   html
     .replaceAll(/<(style|script)>.*?<\/\1>/gs, '')
@@ -35,11 +34,11 @@ const toText = (html: string) =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&')
 
-/** What there is to try. */
+/** The commands of the page. */
 const commandsOf = (html: string) =>
   [...html.matchAll(/<pre [^>]*><code>(.*?)<\/code>/gs)].map(([, command = '']) => toText(command))
 
-describe('the page', () => {
+describe('the page /docs', () => {
   it('has every route, event, function, alias, field and code of the document', () => {
     const text = toText(page)
     const words = Object.entries(document.paths).flatMap(([path, { post }]) => [
@@ -60,7 +59,7 @@ describe('the page', () => {
     expect(said.filter((word) => !text.includes(word))).toEqual([])
   })
 
-  it('marks what is required, what is secret, and what may name a variable', () => {
+  it('marks required fields, secrets, and fields that may name a variable', () => {
     const rowOf = (field: string) => {
       const [, inputs = ''] = page.split('id="mailer-DEPLOYMENT_CREATED"')
       const rows = inputs.split('<tr role="row">').map((row) => toText(row).replaceAll(/\s+/g, ' '))
@@ -72,7 +71,7 @@ describe('the page', () => {
     expect(toText(provisioned)).toMatch(/applicationName\s*required/)
   })
 
-  it('has a command to try each event and each function, which sends the document’s example', () => {
+  it('has a command for each event and function, with the example of the document', () => {
     const examples = Object.values(document.paths).flatMap(({ post }) =>
       Object.values(post?.requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => value),
     )
@@ -85,7 +84,7 @@ describe('the page', () => {
     expect(bodies.length).toBeGreaterThan(20)
   })
 
-  it('names the host as its reader knows it', async () => {
+  it('shows the origin that its reader uses', async () => {
     expect(commandsOf(page).filter((command) => !command.includes('curl https://host.example/'))).toEqual([])
     const plain = await host.fetch(new Request('http://10.0.0.1:3009/docs'))
     expect(await plain.text()).toContain('curl http://10.0.0.1:3009/mailer/webhook')
@@ -93,7 +92,7 @@ describe('the page', () => {
     expect(await (await host.fetch(behind)).text()).toContain('curl https://app.example/mailer/webhook')
   })
 
-  it('leads to nothing that is not there, and has no two things of one name', () => {
+  it('has no broken link and no duplicate id', () => {
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
     expect(new Set(ids).size).toBe(ids.length)
     const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
@@ -101,10 +100,10 @@ describe('the page', () => {
   })
 })
 
-describe('a browser that shows it', () => {
+describe('a browser', () => {
   const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-  it('may run and show what is in it, and nothing else', () => {
+  it('may run and show only the content of the page', () => {
     const [, style = ''] = /<style>(.*?)<\/style>/s.exec(page) ?? []
     const [, script = ''] = /<script>(.*?)<\/script>/s.exec(page) ?? []
     expect(policy).toBe(
@@ -122,14 +121,14 @@ describe('a browser that shows it', () => {
     expect(page).not.toMatch(/ (style|on\w+)=/)
   })
 
-  it('is held to the strict rule on every other route', async () => {
+  it('gets the strict policy on every other route', async () => {
     for (const path of ['/healthz', '/openapi.json', '/docs/', '/nowhere'])
       expect((await get(path)).headers.get('content-security-policy')).toBe(
         "default-src 'none'; frame-ancestors 'none'",
       )
   })
 
-  it('gets what a schema says as text, whatever it says', async () => {
+  it('gets every word of a schema as text', async () => {
     const hostile = '<img src=x onerror=alert(1)> `</code><script>alert(2)</script>` "\'&'
     const integration = defineIntegration({
       name: 'hostile',
@@ -168,7 +167,7 @@ const missing = tools.filter((tool) => {
   }
 })
 
-it.skipIf(missing.length > 0)('the signature that it shows by hand is one', async () => {
+it.skipIf(missing.length > 0)('the command of the page makes a valid signature', async () => {
   const signed = createWorld().start({ variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret } })
   const server = await serve(async (request) => signed.fetch(request))
   const command = commandsOf(await (await fetch(`${server.url}/docs`)).text())

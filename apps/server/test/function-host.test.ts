@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
-import { createFunctionHost } from '../src/function-host.ts'
+import { createFunctionHost } from '../src/runtimes/function-host.ts'
 
 const production = {
   NODE_ENV: 'production',
@@ -19,7 +19,7 @@ afterEach(() => vi.restoreAllMocks())
 
 const said = ({ mock }: MockInstance) => mock.calls.flat().join('\n')
 
-/** What a function with these variables answers. */
+/** Asks a function with these variables. */
 async function ask(variables: Record<string, string | undefined>) {
   const { fetch } = createFunctionHost(variables, () => ({}))
   const response = await fetch(new Request('https://host.test/healthz'))
@@ -27,51 +27,42 @@ async function ask(variables: Record<string, string | undefined>) {
 }
 
 describe('a function', () => {
-  it('runs with a Redis that it has not asked for anything yet', async () => {
+  it('starts without connecting to Redis', async () => {
     expect(await ask(production)).toEqual({ status: 200, body: { status: 'ok' } })
     expect(faults).not.toHaveBeenCalled()
     expect(log).not.toHaveBeenCalled()
   })
 
-  it('refuses production without a store, and names what to set', async () => {
-    const { status, body } = await ask({ ...production, DELIVERY_STORE: undefined })
-    expect(status).toBe(500)
-    expect(body).toMatchObject({ code: 'internal_error', detail: expect.stringContaining('Its log names') })
-    expect(said(faults)).toMatch(
-      /^The configuration has one fault:\n {2}DELIVERY_STORE is required .*redis:\/\//,
-    )
-  })
-
   it.each(['production', 'development'])(
-    'refuses a file in %s, and does not repeat its name',
+    'refuses a file as its store in %s without repeating its name',
     async (env) => {
       const { status } = await ask({ ...production, NODE_ENV: env, DELIVERY_STORE: 'sqlite:/hidden-word.db' })
       expect(status).toBe(500)
       expect(said(faults)).toMatch(
-        /^The configuration has one fault:\n {2}DELIVERY_STORE: no file is kept here/,
+        /^The configuration has one fault:\n {2}DELIVERY_STORE: this platform keeps no files/,
       )
       expect(said(faults)).not.toContain('hidden-word')
     },
   )
 
   it.each([
-    ['where it is chosen', { DELIVERY_STORE: 'memory:' }],
-    ['outside production, where nothing is chosen', { NODE_ENV: 'development', DELIVERY_STORE: ' ' }],
-  ])('takes its memory %s, with a warning', async (_, chosen) => {
+    ['if it is configured', { DELIVERY_STORE: 'memory:' }],
+    ['outside production by default', { NODE_ENV: 'development', DELIVERY_STORE: ' ' }],
+  ])('keeps deliveries in memory %s, with a warning', async (_, chosen) => {
     expect(await ask({ ...production, ...chosen })).toMatchObject({ status: 200 })
-    expect(said(log)).toContain('an effect happens once within one instance alone')
+    expect(said(log)).toContain('an effect happens once within one instance only')
     expect(JSON.parse(said(log))).toMatchObject({ level: 'warn' })
   })
 
-  it('is in production where nobody says otherwise', async () => {
+  it('is in production without NODE_ENV', async () => {
     const variables = { PLATFORM_API_URL: 'https://platform.test', DELIVERY_STORE: 'memory:' }
     expect(await ask({ ...variables, NODE_ENV: '' })).toMatchObject({ status: 500 })
     expect(said(faults)).toContain('PLATFORM_WEBHOOK_SECRET is required in production')
-    expect(said(faults)).toContain('Where NODE_ENV is not set, a function is in production.')
+    expect(said(faults)).toContain('Without NODE_ENV, a function is in production.')
     expect(await ask({ ...variables, NODE_ENV: 'development' })).toMatchObject({ status: 200 })
   })
 
-  it('answers every request with the same problem, and complains once', async () => {
+  it('answers every request with the same problem, and logs the faults once', async () => {
     const { fetch } = createFunctionHost({ ...production, PLATFORM_API_URL: 'nowhere' }, () => ({}))
     for (const path of ['/readyz', '/mailer/webhook', '/nowhere']) {
       const response = await fetch(new Request(`https://host.test${path}`, { method: 'POST', body: '{}' }))

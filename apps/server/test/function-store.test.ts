@@ -2,7 +2,7 @@ import { describeDeliveryStore } from '@org/core/testing'
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
-import { createFunctionStore } from '../src/function-store.ts'
+import { createFunctionStore } from '../src/runtimes/function-store.ts'
 
 // Loud, so that nobody takes a run without Redis for a run with it.
 if (!hasRedis)
@@ -22,7 +22,7 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     await cutAll()
   })
 
-  /** Asks Redis itself, by a connection that is there for this alone. */
+  /** Sends a command to Redis over a connection of its own. */
   async function ask(...command: string[]): Promise<string> {
     const client = createClient({ url: redis.url })
     await client.connect()
@@ -43,7 +43,7 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     createFunctionStore(redis.url, { now }),
   )
 
-  it.each(['complete', 'release'] as const)('holds one connection for a claim, until its %s', async (end) => {
+  it.each(['complete', 'release'] as const)('keeps one connection for a claim until its %s', async (end) => {
     const { store, lease } = await claim()
     await store.advance(lease, { sent: 1 })
     await store.renew(lease, 60_000)
@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     expect(await connections()).toBe(0)
   })
 
-  it('holds none for a claim that it does not get, for a look, and for a ping', async () => {
+  it('keeps no connection for a refused claim, a read or a ping', async () => {
     const { lease, store } = await claim()
     expect(await createFunctionStore(redis.url).claim(request)).toMatchObject({ state: 'busy' })
     expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
@@ -62,7 +62,7 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     expect(await connections()).toBe(1)
   })
 
-  it('goes on over one new connection where that of the claim was cut, however much is written', async () => {
+  it('reconnects once for all concurrent writes of a claim whose connection broke', async () => {
     const { store, lease } = await claim()
     await cutAll()
     const before = await opened()
@@ -77,7 +77,7 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     expect(await connections()).toBe(0)
   })
 
-  it('ends a claim over a connection of its own where the end could not be written before', async () => {
+  it('ends a claim over a new connection if the first try failed', async () => {
     const { store, lease } = await claim()
     await redis.kill()
     await expect(store.complete(lease, completion)).rejects.toThrow()
@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     expect(await store.complete(lease, completion)).toBe(true)
   })
 
-  it('says so where Redis can’t be reached, or does not answer', async () => {
+  it('rejects when Redis is down or silent', async () => {
     const nowhere = createFunctionStore('redis://127.0.0.1:9')
     await expect(nowhere.claim(request)).rejects.toThrow('ECONNREFUSED')
     await expect(nowhere.ping()).rejects.toThrow('ECONNREFUSED')

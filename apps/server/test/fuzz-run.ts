@@ -1,7 +1,6 @@
 /**
- * The fuzz of the host for as long as is wanted, by hand: `pnpm fuzz --cases 1000000 --minutes 5 --seed 7`.
- *
- * Prints each kind of fault once, with the smallest request that shows it, and ends with 1 where there is one.
+ * Fuzzes the host: `pnpm fuzz --cases 1000000 --minutes 5 --seed 7`. Prints each kind of fault once with the smallest
+ * request that shows it, and exits with 1 if there is one.
  *
  * @module
  */
@@ -10,7 +9,7 @@ import * as fc from 'fast-check'
 import { anyRequest, createTarget, type FuzzedRequest } from './fuzzing.ts'
 
 const { values } = parseArgs({
-  // Some package managers pass the “--” on that separates a script's own arguments.
+  // Some package managers pass on the “--” before the arguments of a script.
   args: process.argv.slice(2).filter((argument) => argument !== '--'),
   options: {
     cases: { type: 'string', default: '1000000000' },
@@ -20,7 +19,7 @@ const { values } = parseArgs({
 })
 const [cases, minutes, seed] = [Number(values.cases), Number(values.minutes), Number(values.seed)]
 const end = Date.now() + minutes * 60_000
-/** So many cases to a target, which remembers what it was sent. */
+/** Cases per target, because its emulators remember every call. */
 const ROUND = 2_000
 
 // The pause between two tries is random, up to a limit: this makes it none.
@@ -68,7 +67,7 @@ process.stdout.write(
 )
 process.exit(faults.size > 0 ? 1 : 0)
 
-/** Faults of one kind differ in what they quote. */
+/** A fault without the values that it quotes. */
 function kindOf(fault: string): string {
   return fault.replaceAll(/“[^”]*”|"[^"]*"|\d+/g, '').slice(0, 60)
 }

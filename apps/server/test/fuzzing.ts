@@ -1,15 +1,13 @@
 /**
- * Requests that nobody should send, and what must hold whatever is answered. Shared by the test, and by the long
- * run by hand (`pnpm fuzz`).
+ * Hostile requests, and the rules for every response. The test and the long run (`pnpm fuzz`) share them.
  */
-import { sign } from '@org/core'
-import { eventNames, problemSchema } from '@org/core/internal'
+import { eventNames, problemSchema, sign } from '@org/core'
 import * as fc from 'fast-check'
 import { createWorld, credentials } from './hosted.ts'
 
 const routes = ['auth', 'idp', 'idp-server', 'mailer'] as const
 
-/** A request as it goes over the wire, and whether its signature is right. */
+/** A request, and whether it is signed. */
 export interface FuzzedRequest {
   path: string
   method: string
@@ -18,28 +16,17 @@ export interface FuzzedRequest {
   signed: boolean
 }
 
+const hostileWords = [
+  ...['a\r\nBcc: evil@example.com', 'a\nb', 'a@b.c\r\nX: y', '\u0000', '\u2028', '\ud800'],
+  ...['..', '../../users', '%2e%2e%2f', '', ' ', 'x'.repeat(5_000)],
+  ...['__proto__', 'constructor', 'toString', 'valueOf'],
+  ...['nonsense', 'http://169.254.169.254/', 'https://user:pass@example.com', 'file:///etc/passwd'],
+  ...['{{env.PATH}}', '{{env.PLATFORM_API_TOKEN}}', '{{'.repeat(500)],
+]
 const hostileText = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme' }) },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom('a\r\nBcc: evil@example.com', 'a\nb', 'a@b.c\r\nX: y', '\u0000', '\u2028'),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom('\ud800', '..', '../../users', '%2e%2e%2f', '', ' ', 'x'.repeat(5_000)),
-  },
-  { weight: 1, arbitrary: fc.constantFrom('__proto__', 'constructor', 'toString', 'valueOf') },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(
-      'nonsense',
-      'http://169.254.169.254/',
-      'https://user:pass@example.com',
-      'file:///etc/passwd',
-    ),
-  },
-  { weight: 1, arbitrary: fc.constantFrom('{{env.PATH}}', '{{env.PLATFORM_API_TOKEN}}', '{{'.repeat(500)) },
+  { weight: 8, arbitrary: fc.constantFrom(...hostileWords) },
 )
 const anyValue = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
@@ -151,7 +138,7 @@ const deployments: Record<string, { inputs: object; outputs: object }> = {
   auth: { inputs: {}, outputs: {} },
 }
 
-/** Every event that fits, on each route. */
+/** Every valid event on each route. */
 export const fitting = routes.flatMap((route) =>
   eventNames.flatMap((name) => {
     const calls = Object.entries(functions[route] ?? {}).map(([called, given]) => ({
@@ -176,7 +163,7 @@ export const fitting = routes.flatMap((route) =>
   }),
 )
 
-/** One change: at the so-manieth place of an event, what becomes of it. */
+/** One change at the n-th place of an event. */
 interface Mutation {
   place: number
   change: 'replace' | 'remove' | 'add' | 'repeat'
@@ -190,11 +177,13 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   value: anyValue,
 })
 
-/** The objects and lists of a value, from the outside in. */
+/** The objects and arrays of a value. */
 function containersOf(value: unknown): object[] {
   if (typeof value !== 'object' || value === null) return []
   return [value, ...Object.values(value).flatMap(containersOf)]
 }
+
+const writable = { enumerable: true, configurable: true, writable: true }
 
 function mutate(event: object, mutations: readonly Mutation[]): object {
   const mutated = structuredClone(event)
@@ -205,23 +194,13 @@ function mutate(event: object, mutations: readonly Mutation[]): object {
     const at = places[place % places.length]
     if (!at) continue
     const before = Reflect.get(at.container, at.key)
-    // Mostly a text for a text: otherwise little would get past the first check.
+    // Mostly replaces text by text, so that enough events pass the first check.
     const other = typeof before === 'string' && place % 5 !== 0 ? name : value
     if (change === 'remove') Reflect.deleteProperty(at.container, at.key)
     else if (change === 'replace') Reflect.set(at.container, at.key, other)
-    else if (change === 'repeat')
-      Reflect.set(
-        at.container,
-        at.key,
-        Array.from({ length: 60 }, () => before),
-      )
-    else
-      Object.defineProperty(at.container, name, {
-        value,
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
+    else if (change === 'repeat') Reflect.set(at.container, at.key, Array(60).fill(before))
+    // Not an assignment, which would set the prototype for “__proto__”.
+    else Object.defineProperty(at.container, name, { ...writable, value })
   }
   return mutated
 }
@@ -234,7 +213,7 @@ const anyBody: fc.Arbitrary<FuzzedRequest['body']> = fc.oneof(
   { weight: 2, arbitrary: anyValue.map((value) => JSON.stringify(value) ?? '') },
   { weight: 1, arbitrary: hostileText },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Uint8Array.from(bytes)) },
-  // An event that breaks off.
+  // A truncated event.
   {
     weight: 1,
     arbitrary: fc
@@ -279,7 +258,7 @@ const anyPath = fc.oneof(
   fc.constantFrom('/healthz', '/integrations', '/openapi.json', '/__proto__/webhook'),
 )
 
-/** Any request: mostly an event with some faults in it, at times anything at all. */
+/** Mostly events with some faults, sometimes any request at all. */
 export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   {
     weight: 6,
@@ -292,7 +271,7 @@ export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ path: anyPath, method, headers, body: anyBody, signed }) },
 )
 
-/** A host between emulators, to be sent such requests. */
+/** A host between emulators. */
 export function createTarget() {
   const world = createWorld()
   const secret = credentials.webhookSecret
@@ -318,19 +297,21 @@ export function createTarget() {
     /**
      * Sends a request.
      *
-     * @returns what should not be, as a sentence; `undefined` where everything holds
+     * @returns the rule that the response breaks, as a sentence; otherwise `undefined`
      */
     async send(fuzzed: FuzzedRequest): Promise<string | undefined> {
       world.sent.length = 0
       const response = await host.fetch(await toRequest(fuzzed))
       const text = await response.text()
-      if (prototypes().join() !== before) return 'A prototype was changed.'
-      if (response.status >= 500) return `It was answered with ${response.status}: ${text}`
+      if (prototypes().join() !== before) return 'The request changed a prototype.'
+      if (response.status >= 500) return `The status is ${response.status}: ${text}`
       const isReading = fuzzed.method !== 'POST' && !fuzzed.path.endsWith('/webhook')
       if (response.status >= 400 && fuzzed.method !== 'HEAD' && !isReading) {
-        if (response.headers.get('content-type') !== 'application/problem+json') return `No problem: ${text}`
+        if (response.headers.get('content-type') !== 'application/problem+json')
+          return `The failure is no problem: ${text}`
         const problem = problemSchema.strict().safeParse(JSON.parse(text))
-        if (!problem.success || problem.data.status !== response.status) return `No such problem: ${text}`
+        if (!problem.success || problem.data.status !== response.status)
+          return `The problem is invalid: ${text}`
       }
       return findBrokenLine(world)
     },
@@ -338,7 +319,7 @@ export function createTarget() {
   }
 }
 
-/** A line break where the provider would read a new header, or a request that leads elsewhere. */
+/** Finds a line break where the provider would read a new header, or a request that leads elsewhere. */
 function findBrokenLine({ sent }: ReturnType<typeof createWorld>): string | undefined {
   for (const { host, url, headers, text } of sent) {
     for (const [name, value] of headers)
@@ -346,24 +327,12 @@ function findBrokenLine({ sent }: ReturnType<typeof createWorld>): string | unde
     if (host === 'idp.test' && !new URL(url).pathname.startsWith('/v1/')) return `A call left its API: ${url}`
     if (host !== 'mail.test' || !new URL(url).pathname.startsWith('/email')) continue
     const parsed = JSON.parse(text)
-    for (const mail of Array.isArray(parsed) ? parsed : [parsed]) {
-      const lines = [
-        mail.From,
-        mail.To,
-        mail.Cc,
-        mail.Bcc,
-        mail.ReplyTo,
-        mail.Subject,
-        mail.Tag,
-        mail.MessageStream,
-      ]
-      const named = (mail.Headers ?? []).flatMap((header: { Name: string; Value: string }) => [
-        header.Name,
-        header.Value,
-      ])
-      for (const line of [...lines, ...named])
+    for (const mail of [parsed].flat()) {
+      const named = (mail.Headers ?? []).flatMap(Object.values)
+      const { From, To, Cc, Bcc, ReplyTo, Subject, Tag, MessageStream } = mail
+      for (const line of [From, To, Cc, Bcc, ReplyTo, Subject, Tag, MessageStream, ...named])
         if (typeof line === 'string' && /[\r\n]/.test(line))
-          return `A mail’s line is broken: ${JSON.stringify(mail)}`
+          return `A line of a mail is broken: ${JSON.stringify(mail)}`
     }
   }
   return undefined

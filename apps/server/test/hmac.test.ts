@@ -1,16 +1,12 @@
-import { createVerifier, sign } from '@org/core'
-import { type Hmac } from '@org/core/internal'
+import { createVerifier, type Hmac, sign } from '@org/core'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nodeHmac } from '../src/hmac.ts'
+import { nodeHmac } from '../src/runtimes/hmac.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
-const refused = expect.objectContaining({ code: 'invalid_signature', status: 401 })
 const encoder = new TextEncoder()
 
-const fields = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const
-
-/** Every request that differs from a signed one in a single bit, as far as a header can carry it. */
+/** Every header or body that differs from a signed one in a single bit, as far as a header can carry it. */
 function* singleBitMutations(headers: Record<string, string>, body: Uint8Array<ArrayBuffer>) {
   const flip = (bytes: Uint8Array<ArrayBuffer>, bit: number) => {
     const mutated = bytes.slice()
@@ -19,59 +15,44 @@ function* singleBitMutations(headers: Record<string, string>, body: Uint8Array<A
   }
   for (let bit = 0; bit < body.length * 8; bit += 1)
     yield { headers: new Headers(headers), body: flip(body, bit) }
-  for (const name of fields) {
+  for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
     const bytes = encoder.encode(headers[name])
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const value = String.fromCharCode(...flip(bytes, bit))
-      if (/[\0\r\n]/.test(value)) continue
-      yield { headers: new Headers({ ...headers, [name]: value }), body }
+      if (!/[\0\r\n]/.test(value)) yield { headers: new Headers({ ...headers, [name]: value }), body }
     }
   }
 }
 
 describe.each<[string, Hmac | undefined]>([
-  ['Web Crypto', undefined],
   ['Node', nodeHmac],
-])('a signature checked by %s', (_, hmac) => {
-  const verify = createVerifier({ secrets: [secret], hmac })
-
-  it('fits the example of the specification', async () => {
+  ['Web Crypto', undefined],
+])('the HMAC of %s', (_, hmac) => {
+  it('verifies the example of the specification', async () => {
     const headers = new Headers({
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     })
-    const then = createVerifier({ secrets: [secret], hmac, now: () => 1_614_265_330_000 })
-    await expect(then(headers, encoder.encode('{"test": 2432232314}'))).resolves.toBeUndefined()
+    const verify = createVerifier({ secrets: [secret], hmac, now: () => 1_614_265_330_000 })
+    await expect(verify(headers, encoder.encode('{"test": 2432232314}'))).resolves.toBeUndefined()
   })
 
-  it('fits no request that differs from the signed one in a single bit', async () => {
+  it('refuses every request that differs from the signed one in a single bit', async () => {
+    const verify = createVerifier({ secrets: [secret], hmac })
     const body = encoder.encode(JSON.stringify({ name: 'WEBHOOK_CHALLENGE', challenge: 'c'.repeat(1_150) }))
     const headers = await sign({ secret, id: 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W', body })
     await expect(verify(new Headers(headers), body)).resolves.toBeUndefined()
     let tried = 0
     for (const mutated of singleBitMutations(headers, body)) {
-      const error: unknown = await verify(mutated.headers, mutated.body).catch((reason: unknown) => reason)
+      await expect(verify(mutated.headers, mutated.body)).rejects.toMatchObject({ code: 'invalid_signature' })
       tried += 1
-      if (error === undefined) expect.fail(JSON.stringify([...mutated.headers]))
-      expect(error).toMatchObject({ code: 'invalid_signature' })
     }
     expect(tried).toBeGreaterThan(10_000)
   })
-
-  it('fits no other body', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array(), fc.uint8Array(), async (one, other) => {
-        fc.pre(one.join() !== other.join())
-        const headers = new Headers(await sign({ secret, id: 'msg_1', body: Uint8Array.from(one), hmac }))
-        await expect(verify(headers, Uint8Array.from(one))).resolves.toBeUndefined()
-        await expect(verify(headers, Uint8Array.from(other))).rejects.toEqual(refused)
-      }),
-    )
-  })
 })
 
-it('both implementations make the same signatures', async () => {
+it('Node makes the signatures of Web Crypto for any key, id and body', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ minLength: 1 }),

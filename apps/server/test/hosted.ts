@@ -1,5 +1,5 @@
 /**
- * The whole host, as it runs, between emulators of the platform and of every provider.
+ * The whole host between emulators of the platform and of every provider.
  */
 import { createPlatformEmulator } from '@org/core/testing'
 import { createBackendApi } from '@org/idp/testing'
@@ -7,7 +7,7 @@ import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
 
-/** The credentials that the host is configured with, and those that a deployment brings. */
+/** The credentials of the host, and those of a deployment. */
 export interface Credentials {
   platformToken: string
   webhookSecret: string
@@ -58,13 +58,13 @@ export function createWorld(given: Credentials = credentials) {
     ['idp.test', workspace.fetch],
   ])
   const sent: Sent[] = []
-  /** What a host is answered instead, if anything. */
+  /** Responses instead of the emulator's, by host. */
   const overrides = new Map<string, (request: Sent) => Response>()
 
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init)
     const { host } = new URL(request.url)
-    // Whatever a deployment names as its mail server is one.
+    // Any server that a deployment names is a mail server.
     const server = servers.get(host) ?? mail.fetch
     const text = await request.clone().text()
     const { method, url, headers } = request
@@ -81,7 +81,7 @@ export function createWorld(given: Credentials = credentials) {
     variables?: Record<string, string>
     /** Shorter than a configuration may say. */
     requestTimeoutMs?: number | undefined
-  } & Pick<HostOptions, 'environment' | 'store' | 'logger' | 'egress' | 'metrics' | 'tracing'> = {}) {
+  } & Pick<HostOptions, 'environment' | 'store' | 'logger' | 'egress' | 'createMetrics' | 'tracing'> = {}) {
     const config = readConfig({
       PLATFORM_API_URL: 'http://platform.test',
       PLATFORM_API_TOKEN: given.platformToken,

@@ -1,10 +1,8 @@
 /**
- * A host between emulators that is measured, and what it then says of itself.
+ * A host between emulators with its metrics.
  */
 import { type DeliverOptions, deliver } from '@org/core/testing'
-import { integrations } from '../src/integrations.ts'
 import { createMetrics } from '../src/metrics.ts'
-import { readProcess } from '../src/process-metrics.ts'
 import { createWorld, credentials } from './hosted.ts'
 
 /** One line of Prometheus' text format. */
@@ -14,7 +12,7 @@ export interface Series {
   value: number
 }
 
-export function readSeries(text: string): Series[] {
+function readSeries(text: string): Series[] {
   return text
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
@@ -29,14 +27,10 @@ export function readSeries(text: string): Series[] {
     })
 }
 
-/** Starts a host that is measured. */
+/** Starts a host with metrics. */
 export function startMeasured(options: Parameters<ReturnType<typeof createWorld>['start']>[0] = {}) {
   const world = createWorld()
-  const metrics = createMetrics(
-    integrations.map(({ definition }) => definition),
-    readProcess(),
-  )
-  const host = world.start({ metrics, ...options })
+  const host = world.start({ createMetrics, ...options })
   const get = (path: string, headers: Record<string, string> = {}) =>
     host.fetch(new Request(`http://host.test${path}`, { headers }))
   const read = async () => readSeries(await (await get('/metrics')).text())

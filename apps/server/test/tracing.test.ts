@@ -1,20 +1,19 @@
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import { memoryStore } from '@org/core'
+import { context } from '@opentelemetry/api'
 import { deliver } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { loadTracing } from '../src/runtimes/load-tracing.ts'
 import { createTracing } from '../src/tracing.ts'
 import { findCanaries } from './canary.ts'
 import { createWorld, credentials } from './hosted.ts'
 import { calling, mail, mailDeployment } from './measured.ts'
 import { inRequestSpan, registerSdk, takeSpans, toTree, unregisterSdk } from './traced.ts'
 
-const always = { times: Number.POSITIVE_INFINITY }
 const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
 const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
 
 beforeAll(() => {
   registerSdk()
-  // The pause between two tries is random, up to a limit: this makes it none. The ids of spans are random, too.
+  // The pause before a retry is random up to a limit: this makes it none. The ids of spans are random, too.
   let drawn = 0
   vi.spyOn(Math, 'random').mockImplementation(() => {
     drawn += 1
@@ -35,7 +34,7 @@ function startTraced(secrets: string[] = []) {
   const tracing = createTracing({ secrets })
   const lines: Record<string, unknown>[] = []
   const logger = tracing.tag((_, message, facts) => lines.push({ message, ...facts }))
-  const host = world.start({ tracing, store: memoryStore(), logger })
+  const host = world.start({ tracing, logger })
   const send = (route: string, event: unknown, id?: string, headers: Record<string, string> = {}) =>
     deliver(
       async (request) => {
@@ -43,93 +42,39 @@ function startTraced(secrets: string[] = []) {
         return host.fetch(request)
       },
       event,
-      { url: `http://host.test/${route}/webhook`, ...(id === undefined ? {} : { id }) },
+      { url: `http://host.test/${route}/webhook`, id },
     )
-  return { world, lines, host, send }
+  return { world, lines, send }
 }
 
 const deployment = { id: 'dep_1' }
-const mailerEvent = 'POST /mailer/webhook (server)'
-const callback = (name: string, method: string) => [`    ${name}`, `      ${method} platform (client)`]
-const reported = ['  report', ...callback('appendLogs', 'POST')]
 
-describe('the spans of an event', () => {
-  it.each([
-    [{ name: 'WEBHOOK_CHALLENGE' }, ['  handler', '  report']],
-    [
-      { name: 'HEALTH_CHECK', deployment },
-      [
-        '  handler',
-        '    GET mailer (client)',
-        ...callback('getDeployment', 'GET'),
-        ...callback('setStatus', 'PUT'),
-        '  report',
-      ],
-    ],
-    [
-      { name: 'METRIC_UPDATE', deployment },
-      [
-        '  handler',
-        '    GET mailer (client)',
-        ...callback('getDeployment', 'GET'),
-        ...callback('reportMetrics', 'POST'),
-        '  report',
-      ],
-    ],
-    [
-      { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') },
-      [
-        '  claim',
-        '  handler',
-        '    GET mailer (client)',
-        ...callback('setOutputs', 'PUT'),
-        ...callback('setStatus', 'PUT'),
-        ...callback('setStatus', 'PUT'),
-        '  record answer',
-        ...reported,
-      ],
-    ],
-    [
-      { name: 'DEPLOYMENT_DELETED', deployment },
-      ['  claim', '  handler', ...callback('setStatus', 'PUT'), '  record answer', ...reported],
-    ],
-    [
-      calling('sendEmail', mail),
-      ['  claim', '  handler', '    POST mailer (client)', '    record step', '  record answer', '  report'],
-    ],
-  ])('are its steps, and below them the calls that each makes: $name', async (event, expected) => {
-    await startTraced().send('mailer', event, 'evt_1')
-    expect(toTree(takeSpans())).toEqual([mailerEvent, ...expected])
+describe('a traced host', () => {
+  it('makes one span for an event, and one for each outbound call below it', async () => {
+    await startTraced().send('mailer', { name: 'HEALTH_CHECK', deployment })
+    expect(toTree(takeSpans())).toEqual([
+      'POST /mailer/webhook (server)',
+      '  GET mailer (client)',
+      '  GET platform (client)',
+      '  PUT platform (client)',
+    ])
   })
 
-  it('are a download’s, too', async () => {
-    await startTraced().send('idp', { name: 'DOWNLOAD_STARTED' })
-    expect(toTree(takeSpans())).toEqual(['POST /idp/webhook (server)', '  handler', '  report'])
-  })
-
-  it('show what a creation writes down, and when it asks the provider', async () => {
+  it('makes one span for each try, and marks what failed', async () => {
     const { world, send } = startTraced()
-    const inputs = { applicationName: 'Shop' }
-    world.platform.addDeployment({ id: 'dep_2', inputs })
-    await send('idp-server', { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_2', inputs } })
+    world.mail.faults.add({ status: 503, times: 2 }, { cut: 'before' })
+    await send('mailer', calling('getDeliveryStats'))
     const spans = takeSpans()
-    const steps = spans.flatMap(({ attributes }) => attributes['webhook.steps'] ?? [])
-    expect(steps).toEqual(['intent', 'applicationId'])
-    const asked = spans.map(({ name }) => name).filter((name) => name.endsWith(' idp-server'))
-    expect(asked).toEqual(['GET idp-server', 'POST idp-server'])
+    expect(toTree(spans)).toEqual([
+      'POST /mailer/webhook (server) !provider_error',
+      '  GET mailer (client) !503',
+      '  GET mailer (client) !503',
+      '  GET mailer (client) !unreachable',
+    ])
+    expect(spans.at(-1)?.attributes).toMatchObject({ 'webhook.problem': 'provider_error' })
   })
 
-  it('of a replay are its claim alone', async () => {
-    const { send } = startTraced()
-    await send('mailer', calling('sendEmail', mail), 'evt_1')
-    takeSpans()
-    await send('mailer', calling('sendEmail', mail), 'evt_1')
-    const spans = takeSpans()
-    expect(toTree(spans)).toEqual([mailerEvent, '  claim'])
-    expect(spans.map(({ attributes }) => attributes['webhook.outcome'])).toEqual(['done', 'replayed'])
-  })
-
-  it('say of it what its line in the log says, and that line names their trace', async () => {
+  it('writes the facts of the event’s log line to its span, and the trace to the log line', async () => {
     const { send, lines } = startTraced()
     await send('mailer', calling('sendEmail', mail), 'evt_1')
     const event = takeSpans().at(-1)
@@ -146,149 +91,117 @@ describe('the spans of an event', () => {
     })
     expect(lines.at(-1)).toMatchObject({ delivery: 'evt_1', traceId: event?.spanContext().traceId })
   })
-})
 
-describe('what fails', () => {
-  it('is marked where it failed: each try, the step, and the event', async () => {
+  it('marks no refusal as a fault of the host', async () => {
+    await startTraced().send('mailer', calling('nothing'))
+    expect(toTree(takeSpans())).toEqual(['POST /mailer/webhook (server)'])
+  })
+
+  it('writes the redacted reason of its own fault to the span', async () => {
     const { world, send } = startTraced()
-    world.mail.faults.add({ status: 503, ...always })
-    await send('mailer', calling('getDeliveryStats'))
-    const spans = takeSpans()
-    expect(toTree(spans)).toEqual([
-      'POST /mailer/webhook (server) !provider_error',
-      '  handler !provider_error',
-      ...Array(3).fill('    GET mailer (client) !503'),
-      '  report',
-    ])
-    expect(spans.at(-1)?.attributes).toMatchObject({
-      'http.response.status_code': 502,
-      'webhook.problem': 'provider_error',
-    })
-  })
-
-  it('is no fault of the host where it is refused', async () => {
-    const { send } = startTraced()
-    await send('mailer', calling('nothing'))
-    const spans = takeSpans()
-    expect(toTree(spans)).toEqual([mailerEvent, '  handler !unknown_function', '  report'])
-    expect(spans.at(-1)?.attributes).toMatchObject({ 'webhook.problem': 'unknown_function' })
-  })
-
-  it('in the host itself says what it was, as the log does', async () => {
-    const { world, send, lines } = startTraced()
     world.overrides.set('mail.test', () => {
       throw new RangeError('Out of room for ada@example.com.')
     })
     await send('mailer', calling('sendEmail', mail))
-    const status = takeSpans().at(-1)?.status
-    expect(lines.at(-1)).toMatchObject({ reason: status?.message })
-    expect(status?.message).toBe('RangeError: Out of room for [address].')
+    expect(takeSpans().at(-1)?.status.message).toBe('RangeError: Out of room for [address].')
   })
 
-  it('without an answer says why', async () => {
+  it('continues the sender’s trace to providers and to the platform, and keeps its baggage', async () => {
     const { world, send } = startTraced()
-    world.mail.faults.add({ cut: 'before', times: 1 })
-    await send('mailer', calling('sendEmail', mail))
-    expect(toTree(takeSpans())).toContain('    POST mailer (client) !unreachable')
-  })
-})
-
-describe('a trace', () => {
-  it('goes on from the platform’s to the providers and back to the platform, without what else travels', async () => {
-    const { world, send } = startTraced()
-    const headers = { traceparent, baggage: 'tenant=ada' }
-    await send('mailer', { name: 'HEALTH_CHECK', deployment }, 'evt_1', headers)
+    await send('mailer', { name: 'HEALTH_CHECK', deployment }, 'evt_1', {
+      traceparent,
+      baggage: 'tenant=ada',
+    })
     const spans = takeSpans()
     expect(spans.at(-1)?.parentSpanContext).toMatchObject({ ...parent, isRemote: true })
-    expect(new Set(spans.map((span) => span.spanContext().traceId))).toEqual(new Set([parent.traceId]))
-    const clients = new Set(
-      spans
-        .filter(({ kind }) => kind === 2)
-        .map((span) => `00-${parent.traceId}-${span.spanContext().spanId}-01`),
-    )
-    expect(new Set(world.sent.map((sent) => sent.headers.get('traceparent')))).toEqual(clients)
-    expect(world.sent.filter((sent) => sent.headers.has('baggage'))).toEqual([])
+    const clients = spans
+      .filter(({ kind }) => kind === 2)
+      .map((span) => `00-${parent.traceId}-${span.spanContext().spanId}-01`)
+    expect(world.sent.map(({ headers }) => headers.get('traceparent')).sort()).toEqual(clients.sort())
+    expect(world.sent.filter(({ headers }) => headers.has('baggage'))).toEqual([])
   })
 
-  it('begins with the event where the platform sends none, or none that can be read', async () => {
-    const { send } = startTraced()
-    for (const given of [undefined, { traceparent: 'nonsense' }]) {
-      await send('mailer', { name: 'WEBHOOK_CHALLENGE' }, 'evt_1', given)
-      expect(takeSpans().at(-1)?.parentSpanContext).toBeUndefined()
-    }
-  })
-
-  it('has one server span, also where something else watches HTTP', async () => {
+  it('makes its span below that of an instrumentation that watches all of HTTP', async () => {
     const { send } = startTraced()
     await inRequestSpan(() => send('mailer', { name: 'WEBHOOK_CHALLENGE' }, 'evt_1', { traceparent }))
-    expect(toTree(takeSpans())).toEqual([
-      'POST (server)',
-      '  POST /mailer/webhook',
-      '    handler',
-      '    report',
-    ])
+    expect(toTree(takeSpans())).toEqual(['POST (server)', '  POST /mailer/webhook'])
   })
 
-  it('is begun by nothing where the host is not traced, and nothing of it leaves', async () => {
-    const world = createWorld()
-    await deliver(world.start().fetch, { name: 'HEALTH_CHECK' }, { url: 'http://host.test/mailer/webhook' })
-    expect(takeSpans()).toEqual([])
-    expect(world.sent.map(({ headers }) => headers.get('traceparent'))).toEqual([null])
+  it('writes no secret, mail address or path to any span', async () => {
+    const secrets = [
+      credentials.platformToken,
+      credentials.mailToken,
+      credentials.secretKey,
+      credentials.accessToken,
+    ]
+    const tenants = [credentials.tenantMailToken, credentials.tenantSecretKey, credentials.tenantAccessToken]
+    const { world, send } = startTraced(secrets)
+    const address = 'ada.canary@example.com'
+    const events = [
+      { name: 'HEALTH_CHECK', deployment: { id: address, inputs: mailDeployment('').inputs } },
+      { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') },
+      { name: credentials.mailToken },
+      calling(credentials.mailToken),
+      calling(address),
+      calling('sendEmail', { ...mail, to: address }),
+      calling('createUser', { emailAddress: address, password: 'canary-password' }),
+      calling('getUser', { userId: 'user_canary' }),
+    ]
+    const sendAll = async (run: string) => {
+      for (const [at, event] of events.entries())
+        for (const route of ['mailer', 'idp', 'idp-server'])
+          await send(route, event, `${credentials.platformToken} ${address} ${run} ${at}`)
+    }
+    await sendAll('well')
+    for (const host of ['mail.test', 'idp.test', 'platform.test'])
+      world.overrides.set(host, ({ url, headers, text }) =>
+        Response.json({ Message: [url, ...headers.values(), text].join(' ') }, { status: 422 }),
+      )
+    await sendAll('quoted')
+    const spans = takeSpans()
+    expect(spans.length).toBeGreaterThan(80)
+    const canaries = [...secrets, ...tenants, address, 'canary-password', 'user_canary', '/users', '/email']
+    for (const { name, attributes, status, events: marks } of spans)
+      expect(findCanaries(canaries, JSON.stringify({ name, attributes, status, marks }))).toEqual([])
   })
 })
 
-it('what the SDK still holds is sent when the host ends', async () => {
-  const flushed = vi.spyOn(BasicTracerProvider.prototype, 'forceFlush')
-  await createTracing({ secrets: [] }).flush()
-  expect(flushed).toHaveBeenCalledOnce()
-})
+describe('a host that starts', () => {
+  const registered = Symbol.for('opentelemetry.js.api.1')
 
-it('no span holds a secret, a mail address or a path, whatever is asked and answered', async () => {
-  const secrets = [
-    credentials.platformToken,
-    credentials.mailToken,
-    credentials.secretKey,
-    credentials.accessToken,
-  ]
-  const tenants = [credentials.tenantMailToken, credentials.tenantSecretKey, credentials.tenantAccessToken]
-  const { world, send } = startTraced(secrets)
-  const person = { emailAddress: 'ada.canary@example.com', password: 'canary-password' }
-  const events = [
-    { name: 'HEALTH_CHECK', deployment: { id: 'ada.canary@example.com', inputs: mailDeployment('').inputs } },
-    { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') },
-    { name: credentials.mailToken },
-    calling(credentials.mailToken),
-    calling('ada.canary@example.com'),
-    calling('sendEmail', { ...mail, to: 'ada.canary@example.com' }),
-    calling('createUser', person),
-    calling('listUsers', { query: 'ada.canary@example.com' }),
-    calling('getUser', { userId: 'user_canary' }),
-    { name: 'METRIC_UPDATE', deployment: mailDeployment(credentials.mailToken) },
-  ]
-  const sendAll = async (run: string) => {
-    for (const [at, event] of events.entries())
-      for (const route of ['mailer', 'idp', 'idp-server'])
-        await send(route, event, `${credentials.platformToken} ada.canary@example.com ${run} ${at}`)
+  /** Starts with an SDK that `spoil` breaks. */
+  async function load(spoil: () => void) {
+    registerSdk()
+    spoil()
+    const warnings: string[] = []
+    const tracing = await loadTracing({ secrets: [] }, (_, message) => warnings.push(message))
+    unregisterSdk()
+    Reflect.deleteProperty(globalThis, registered)
+    return { isTraced: tracing !== undefined, warnings }
   }
-  await sendAll('all is well')
-  for (const host of ['mail.test', 'idp.test', 'platform.test'])
-    world.overrides.set(host, ({ url, headers, text }) =>
-      Response.json({ Message: [url, ...headers.values(), text].join(' ') }, { status: 422 }),
-    )
-  await sendAll('all is quoted')
-  const spans = takeSpans()
-  expect(spans.length).toBeGreaterThan(200)
-  const texts = spans.map(({ name, attributes, status, events: marks, links }) =>
-    JSON.stringify({ name, attributes, status, marks, links }),
+
+  it.each([
+    ['without an SDK', () => Reflect.deleteProperty(globalThis, registered), false, 0],
+    ['with one', () => {}, true, 0],
+    [
+      'with one of a newer API',
+      () => Reflect.set(Reflect.get(globalThis, registered), 'version', '1.10.0'),
+      true,
+      0,
+    ],
+    [
+      'with one of an older API',
+      () => Reflect.set(Reflect.get(globalThis, registered), 'version', '1.8.0'),
+      false,
+      1,
+    ],
+    ['with one without a context manager', () => context.disable(), false, 1],
+  ])(
+    '%s makes traces where they hang together, and warns otherwise',
+    async (_, spoil, isTraced, warnings) => {
+      const loaded = await load(spoil)
+      expect(loaded.isTraced).toBe(isTraced)
+      expect(loaded.warnings).toHaveLength(warnings)
+    },
   )
-  const canaries = [
-    ...secrets,
-    ...tenants,
-    person.emailAddress,
-    person.password,
-    'user_canary',
-    '/users',
-    '/email',
-  ]
-  for (const text of texts) expect(findCanaries(canaries, text), text).toEqual([])
 })

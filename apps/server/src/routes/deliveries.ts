@@ -1,0 +1,92 @@
+/**
+ * `GET /deliveries/{id}`: the status of a delivery, for operators.
+ *
+ * @module
+ */
+import {
+  type DeliveryStore,
+  explainDelivery,
+  explanationSchema,
+  type IntegrationDefinition,
+  IntegrationError,
+  type Redactor,
+  type Verify,
+} from '@org/core'
+import * as z from 'zod'
+import { type Route, unstored } from './route.ts'
+
+/** Options of {@link createDeliveriesRoute}. */
+export interface DeliveriesRouteOptions {
+  store: DeliveryStore
+  integrations: readonly IntegrationDefinition[]
+  /** @default everyone may read, as everyone may send events then */
+  verify?: Verify | undefined
+  redactor: Redactor
+}
+
+/** No delivery or deployment has a longer id. */
+const LONGEST_ID = 200
+const NO_BODY = new Uint8Array()
+
+/** Makes the route. */
+export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptions): Route {
+  return {
+    path: '/deliveries/{id}',
+    operationId: 'explainDelivery',
+    summary: 'The status of a delivery',
+    description:
+      'The recorded steps, the status of the response, and the effect of another delivery of the same event. The body of the response stays encrypted. The signed webhook-id must be the requested id; the signed body is empty.',
+    parameters: z.object({ id: z.string().max(LONGEST_ID).describe('The delivery’s id.') }),
+    query: z.object({
+      deployment: z
+        .string()
+        .max(LONGEST_ID)
+        .optional()
+        .describe(
+          'The deployment of a DEPLOYMENT_CREATED or DEPLOYMENT_DELETED: these events claim a deployment as a whole.',
+        ),
+    }),
+    signed: true,
+    problems: ['invalid_signature', 'not_found', 'overloaded'],
+    answers: {
+      200: {
+        description: 'The records of the delivery, one for each route that has one.',
+        schema: z.object({ id: z.string(), records: z.array(explanationSchema) }),
+      },
+    },
+    async handle(context) {
+      const id = context.req.param('id') ?? ''
+      const { headers } = context.req.raw
+      await verify?.(headers, NO_BODY)
+      // A captured signature opens one delivery, and no other.
+      if (verify && headers.get('webhook-id') !== id) {
+        throw new IntegrationError(
+          'invalid_signature',
+          'The signature belongs to another delivery than the requested one.',
+        )
+      }
+      const deploymentId = context.req.query('deployment') || undefined
+      const tooLong = [id, deploymentId ?? ''].some((given) => given.length > LONGEST_ID)
+      const records = tooLong ? [] : await read({ ...known, deliveryId: id, deploymentId })
+      if (records.length === 0) throw unknownDelivery(deploymentId)
+      return context.json({ id, records }, 200, unstored)
+    },
+  }
+}
+
+async function read(options: Parameters<typeof explainDelivery>[0]) {
+  try {
+    return await explainDelivery(options)
+  } catch (cause) {
+    throw new IntegrationError('overloaded', 'The delivery store can’t be reached.', { retryAfter: 5, cause })
+  }
+}
+
+function unknownDelivery(deploymentId: string | undefined): IntegrationError {
+  return new IntegrationError('not_found', 'The host has no record of this delivery.', {
+    hint:
+      deploymentId === undefined
+        ? 'Only events with an effect are recorded, for seven days. For an event of a deployment, add ?deployment=<its id>.'
+        : 'Only events with an effect are recorded, for seven days; for a deployment, those that were answered and the last one.',
+  })
+}

@@ -1,0 +1,68 @@
+/**
+ * The integrations of the host, and its contract as an OpenAPI document (contract §8).
+ *
+ * @module
+ */
+import {
+  type IntegrationDefinition,
+  manifestSchema,
+  type RouteDescription,
+  toManifest,
+  toOpenApi,
+} from '@org/core'
+import * as z from 'zod'
+import packageJson from '../../package.json' with { type: 'json' }
+import { createDocsRoute } from './docs/route.ts'
+import { lazily, type Route } from './route.ts'
+
+/**
+ * `GET /integrations`, `GET /openapi.json` and `GET /docs`. Their content is made with the first request.
+ *
+ * @param others the routes beside these and the webhooks
+ */
+export function createDescribingRoutes(
+  definitions: readonly IntegrationDefinition[],
+  others: readonly RouteDescription[],
+): Route[] {
+  const manifests = lazily(() => ({ integrations: definitions.map(toManifest) }))
+  const document = lazily(() => toOpenApi(definitions, info, [...routes, ...others]))
+  const routes: Route[] = [
+    {
+      path: '/integrations',
+      operationId: 'getIntegrations',
+      summary: 'The inputs, outputs, functions and metrics of each integration',
+      description: 'As JSON Schema, with everything that a form needs.',
+      answers: {
+        200: {
+          description: 'Every integration of this host.',
+          schema: z.object({ integrations: z.array(manifestSchema) }),
+        },
+      },
+      handle: (context) => context.json(manifests()),
+    },
+    {
+      path: '/openapi.json',
+      operationId: 'getOpenApiDocument',
+      summary: 'This document',
+      answers: {
+        200: {
+          description: 'OpenAPI 3.1.',
+          schema: z.looseObject({ openapi: z.literal('3.1.0') }),
+        },
+      },
+      handle: (context) => context.json(document()),
+    },
+    createDocsRoute(document),
+  ]
+  return routes
+}
+
+const info = {
+  title: 'Integration host',
+  version: packageJson.version,
+  description: [
+    'Handles a platform’s events by calling providers: one webhook for each integration, one JSON body for each event.',
+    'Give each delivery an id, in `webhook-id` or as the event’s `id`, and repeat the id and the body when you send it again. An effect happens once for an id: a redelivery is answered from the record, with `idempotency-replayed: true` and without sensitive outputs. Without an id, the host does not recognise a redelivery.',
+    'Every failure is `application/problem+json` and says whether it is `retryable`. If it is, send the same request again, after `Retry-After` seconds if that header is there. Otherwise a retry gets the same response.',
+  ].join('\n\n'),
+}

@@ -1,0 +1,85 @@
+/**
+ * The order of the page. Entries that several routes share are shown once.
+ *
+ * @module
+ */
+import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core'
+
+/** One event or function on the page. */
+export interface Entry {
+  /** Its anchor on the page. */
+  id: string
+  title: string
+  event: DescribedEvent
+  /** The route of its example. */
+  path: string
+  example: unknown
+}
+
+/** One webhook. */
+export interface WebhookPlan {
+  /** The integration’s name. */
+  name: string
+  path: string
+  operation: OpenApiOperation
+  own: Entry[]
+  /** Entries that are shown at another route that has them, too. */
+  elsewhere: Entry[]
+  /** Events that are answered `ignored`. */
+  ignored: string[]
+}
+
+/** The order of the page. */
+export interface Plan {
+  /** Events that are the same on every route that handles them. */
+  general: Entry[]
+  /** The webhooks, the one with the most entries first. */
+  webhooks: WebhookPlan[]
+}
+
+/** Plans the page of a document. */
+export function planPage({ paths }: OpenApiDocument): Plan {
+  const general = new Map<string, Entry>()
+  const functions = new Map<string, Entry>()
+  const webhooks = Object.entries(paths).flatMap(([path, { post }]) => {
+    const events = post?.['x-events']
+    if (!events) return []
+    const plan: WebhookPlan = {
+      name: post.tags[0] ?? path,
+      path,
+      operation: post,
+      own: [],
+      elsewhere: [],
+      ignored: events.filter(({ handled }) => !handled).map(({ event }) => event),
+    }
+    for (const event of events.filter(({ handled }) => handled)) place(event, plan)
+    return [plan]
+  })
+  return {
+    general: [...general.values()],
+    webhooks: webhooks.toSorted((one, other) => sizeOf(other) - sizeOf(one)),
+  }
+
+  function place(event: DescribedEvent, { name, path, operation, own, elsewhere }: WebhookPlan): void {
+    const title = event.function?.name ?? event.event
+    const examples = operation.requestBody?.content['application/json']?.examples ?? {}
+    const shared = event.function ? functions : isGeneral(event) ? general : undefined
+    const key = `${title} ${event.function?.arguments.$ref}`
+    const known = shared?.get(key)
+    if (known) return void elsewhere.push(known)
+    const id = shared === general ? title : `${name}-${title}`
+    const entry = { id, title, event, path, example: examples[title]?.value }
+    shared?.set(key, entry)
+    ;(shared === general ? elsewhere : own).push(entry)
+  }
+}
+
+/** Whether an event is the same on every route: then its shapes are named after it alone. */
+function isGeneral({ event, request, answers }: DescribedEvent): boolean {
+  const title = event.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase())
+  return [request, ...answers].every(({ $ref }) => $ref.includes(`/${title}`))
+}
+
+function sizeOf({ own, elsewhere }: WebhookPlan): number {
+  return own.length + elsewhere.length
+}

@@ -1,0 +1,20 @@
+import * as z from 'zod'
+import type { Metrics } from '../metrics.ts'
+import { type Route, unstored } from './route.ts'
+
+/** `GET /metrics` (contract §8). Nothing in it is secret, but it is not for strangers either. */
+export function createMetricsRoute(metrics: Metrics): Route {
+  return {
+    path: '/metrics',
+    operationId: 'getMetrics',
+    summary: 'The counts and gauges of the host, for Prometheus',
+    answers: {
+      200: { description: 'Prometheus’ text format.', mediaType: 'text/plain', schema: z.string() },
+    },
+    async handle(context) {
+      const registry = await metrics.load()
+      const headers = { 'content-type': registry.contentType, ...unstored }
+      return context.body(await registry.metrics(), 200, headers)
+    },
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The routes beside the webhooks. Each comes with its description, so the OpenAPI document has all of them.
+ *
+ * @module
+ */
+import type { RouteDescription } from '@org/core'
+import type { Context, Hono } from 'hono'
+
+/** A `GET` route with its description for the OpenAPI document. */
+export interface Route extends RouteDescription {
+  handle: (context: Context) => Response | Promise<Response>
+}
+
+/** For responses that hold for a moment only. */
+export const unstored = { 'cache-control': 'no-store' }
+
+/** Mounts each route at its path. */
+export function mountRoutes(app: Hono, routes: readonly Route[]): void {
+  for (const { path, handle } of routes) app.get(path.replaceAll(/\{(\w+)\}/g, ':$1'), handle)
+}
+
+/** Makes a value when it is first needed, and once. */
+export function lazily<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The health and the readiness of the host (contract §8).
+ *
+ * @module
+ */
+import type { DeliveryStore } from '@org/core'
+import * as z from 'zod'
+import { type Route, unstored } from './route.ts'
+
+/** Options of {@link createStatusRoutes}. */
+export interface StatusRoutesOptions {
+  store: DeliveryStore
+  isDraining: () => boolean
+}
+
+/** `GET /healthz` and `GET /readyz`. */
+export function createStatusRoutes({ store, isDraining }: StatusRoutesOptions): Route[] {
+  return [
+    {
+      path: '/healthz',
+      operationId: 'getHealth',
+      summary: 'Checks that the process is alive',
+      answers: {
+        200: { description: 'The process is alive.', schema: z.object({ status: z.literal('ok') }) },
+      },
+      handle: (context) => context.json({ status: 'ok' }, 200, unstored),
+    },
+    {
+      path: '/readyz',
+      operationId: 'getReadiness',
+      summary: 'Checks that the host takes events',
+      description: 'Send events to another host while this one is not ready.',
+      answers: {
+        200: {
+          description: 'The delivery store can be reached, and the host is not shutting down.',
+          schema: z.object({ status: z.literal('ready') }),
+        },
+        503: {
+          description: 'The host takes no events now.',
+          schema: z.object({ status: z.enum(['shutting_down', 'store_unreachable']) }),
+        },
+      },
+      async handle(context) {
+        if (isDraining()) return context.json({ status: 'shutting_down' }, 503, unstored)
+        try {
+          await store.ping()
+          return context.json({ status: 'ready' }, 200, unstored)
+        } catch {
+          return context.json({ status: 'store_unreachable' }, 503, unstored)
+        }
+      },
+    },
+  ]
+}

@@ -1,0 +1,56 @@
+/**
+ * The host as a function, on a platform that starts it on demand, halts it between events and keeps no files.
+ *
+ * @module
+ */
+import { IntegrationError, toProblemResponse } from '@org/core'
+import { type Config, ConfigurationError, readConfig } from '../config.ts'
+import { createHost, type Host, type HostOptions } from '../host.ts'
+import { createFunctionStore } from './function-store.ts'
+
+/** A host as a function. */
+export type FunctionHost = Pick<Host, 'fetch'> & {
+  /** `undefined` if the configuration is invalid: then every response is a 500. */
+  running?: { config: Config; logger: Host['logger'] }
+}
+
+const ONE_INSTANCE =
+  'DELIVERY_STORE is memory:, so an effect happens once within one instance only: another instance may repeat it.'
+
+/**
+ * Puts the host together. Does not throw if the configuration is invalid: the platform would hide the reason, and
+ * try again for each request.
+ *
+ * @param environment without NODE_ENV, this is production: anyone can reach a function, and most platforms do not
+ * set NODE_ENV
+ * @param createRuntime makes the parts that only the runtime has
+ */
+export function createFunctionHost(
+  environment: Readonly<Record<string, string | undefined>>,
+  createRuntime: (config: Config) => Pick<HostOptions, 'connections' | 'egress' | 'hmac'>,
+): FunctionHost {
+  const NODE_ENV = environment.NODE_ENV?.trim() || 'production'
+  try {
+    const config = readConfig({ ...environment, NODE_ENV }, { keepsFiles: false })
+    const store = createFunctionStore(config.deliveryStore)
+    const { fetch, logger } = createHost(config, {
+      environment,
+      store,
+      ...createRuntime(config),
+    })
+    if (config.deliveryStore === 'memory:') logger('warn', ONE_INSTANCE)
+    return { fetch, running: { config, logger } }
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    const hint = environment.NODE_ENV ? '' : '\n  (Without NODE_ENV, a function is in production.)'
+    console.error(error.message + hint)
+    return { fetch: () => notConfigured() }
+  }
+}
+
+function notConfigured(): Response {
+  const error = new IntegrationError('internal_error', 'The configuration of this host is invalid.', {
+    hint: 'Its log names each variable at fault.',
+  })
+  return toProblemResponse(error)
+}

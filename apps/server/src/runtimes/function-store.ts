@@ -1,0 +1,130 @@
+/**
+ * The delivery store of a function. Platforms halt a function between events, and some forbid it to use a
+ * connection that another event opened. So each claim opens its own connection, and closes it.
+ *
+ * @module
+ */
+import { type DeliveryStore, type Lease, memoryStore } from '@org/core'
+import { type RedisStoreOptions, redisStore } from '@org/core/stores/redis'
+import { createClient } from '@redis/client'
+
+/** Options of {@link createFunctionStore}. */
+export interface FunctionStoreOptions extends Pick<RedisStoreOptions, 'now'> {
+  /**
+   * Longest time to connect to Redis, in milliseconds.
+   * @default 2_000
+   */
+  connectMs?: number
+}
+
+/** A store over one connection. */
+interface Connection {
+  store: DeliveryStore
+  close(): void
+}
+
+/** Makes the store for `memory:`, `redis://…` or `rediss://…`. It connects with the first claim. */
+export function createFunctionStore(
+  location: string,
+  { connectMs = 2_000, now }: FunctionStoreOptions = {},
+): DeliveryStore {
+  const clock = now ? { now } : {}
+  if (location === 'memory:') return memoryStore(clock)
+  return storePerClaim(async () => {
+    const client = await connect(location, connectMs)
+    return { store: redisStore({ client, ...clock }), close: () => client.destroy() }
+  })
+}
+
+function storePerClaim(open: () => Promise<Connection>): DeliveryStore {
+  const held = new Map<string, Promise<Connection>>()
+
+  async function briefly<T>(use: (store: DeliveryStore) => Promise<T>): Promise<T> {
+    const { store, close } = await open()
+    return use(store).finally(close)
+  }
+
+  /** Uses the connection of the claim, or a new one if it broke. */
+  async function under<T>({ owner }: Lease, use: (store: DeliveryStore) => Promise<T>): Promise<T> {
+    const own = held.get(owner)
+    if (!own) return briefly(use)
+    try {
+      return await use((await own).store)
+    } catch (error) {
+      // Several steps may be written at a time: the first one to fail reconnects for all of them.
+      if (held.get(owner) === own) held.set(owner, closed(own).then(open))
+      const other = held.get(owner)
+      if (!other) throw error
+      return use((await other).store)
+    }
+  }
+
+  async function ending<T>(lease: Lease, use: (store: DeliveryStore) => Promise<T>): Promise<T> {
+    try {
+      return await under(lease, use)
+    } finally {
+      const own = held.get(lease.owner)
+      held.delete(lease.owner)
+      if (own) await closed(own)
+    }
+  }
+
+  return {
+    async claim(request) {
+      const connection = await open()
+      const result = await connection.store.claim(request).catch((error: unknown) => {
+        connection.close()
+        throw error
+      })
+      if (result.state === 'claimed') held.set(result.lease.owner, Promise.resolve(connection))
+      else connection.close()
+      return result
+    },
+    renew: (lease, leaseMs) => under(lease, (store) => store.renew(lease, leaseMs)),
+    advance: (lease, steps) => under(lease, (store) => store.advance(lease, steps)),
+    complete: (lease, completion) => ending(lease, (store) => store.complete(lease, completion)),
+    release: (lease) => ending(lease, (store) => store.release(lease)),
+    read: (subject) => briefly((store) => store.read(subject)),
+    ping: () => briefly((store) => store.ping()),
+  }
+}
+
+async function connect(url: string, timeoutMs: number) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    // Saves a command for a connection that lasts one event.
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    // The client's own time limit warns on Workers for each connection; ours is below.
+    socket: { connectTimeout: 0, reconnectStrategy: false },
+  })
+  // Commands under way fail with the same error.
+  client.on('error', () => {})
+  const connecting = client.connect()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Redis was not reached within ${timeoutMs} ms.`)), timeoutMs)
+  })
+  try {
+    await Promise.race([connecting, late])
+  } catch (error) {
+    // Closes a connection that opens too late.
+    connecting.then(
+      () => client.destroy(),
+      () => {},
+    )
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+  return client
+}
+
+/** Resolves when a connection is closed, or never opened. */
+function closed(connection: Promise<Connection>): Promise<void> {
+  return connection.then(
+    ({ close }) => close(),
+    () => {},
+  )
+}

@@ -1,0 +1,356 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { sign } from '@org/core'
+import { deliver, type Served, serve } from '@org/core/testing'
+import { createBackendApi } from '@org/idp/testing'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { secret, sendEmail, signedRequest, startSurroundings } from './deployed.ts'
+import { createFolder, type Shipped, startShipped } from './shipped.ts'
+
+/** Debian's nobody. */
+const nobody = { uid: 65_534, gid: 65_534 }
+const canBeNobody =
+  process.getuid?.() === 0 && spawnSync(process.execPath, ['--version'], nobody).status === 0
+// Loud, so that nobody takes a run as an ordinary user for one that tries this.
+if (!canBeNobody) process.stderr.write('SKIPPED: the bundle as a user without rights. It needs root.\n')
+
+const BODY_LIMIT = 20_000
+const secretKey = `sk_test_${'s'.repeat(42)}`
+const backend = createBackendApi({ instances: [{ secretKey, frontendHost: 'shared.clerk.accounts.dev' }] })
+const folder = createFolder()
+let around: Awaited<ReturnType<typeof startSurroundings>>
+let backendServer: Served
+/** EGRESS_ALLOW lists this one. It answers with redirects and with the status 600. */
+let odd: RawServer
+let attacker: RawServer
+let environment: Record<string, string | undefined>
+let host: Shipped
+
+beforeAll(async () => {
+  around = await startSurroundings()
+  around.reset()
+  backendServer = await serve(backend.fetch)
+  attacker = await listen(() => ({ status: 200 }))
+  odd = await listen((path) =>
+    path.startsWith('/redirect')
+      ? { status: 307, headers: { location: `http://${attacker.host}/stolen` } }
+      : { status: 600 },
+  )
+  chmodSync(folder, 0o755)
+  mkdirSync(`${folder}/data`)
+  if (canBeNobody) chownSync(`${folder}/data`, nobody.uid, nobody.gid)
+  environment = {
+    ...around.variables,
+    DELIVERY_STORE: 'sqlite:data/deliveries.db',
+    BODY_LIMIT: String(BODY_LIMIT),
+    REQUEST_TIMEOUT_MS: '2000',
+    EGRESS_ALLOW: odd.host,
+    ENV_REFERENCE_ALLOW: 'TENANT_*',
+    IDP_API_BASE: `${backendServer.url}/v1`,
+    IDP_SHARED_SECRET_KEY: secretKey,
+    IDP_SHARED_PUBLISHABLE_KEY: [...backend.instances.values()][0]?.publishableKey,
+  }
+  host = start()
+  await host.url
+})
+afterAll(async () => {
+  host.kill('SIGKILL')
+  await host.exit
+  odd.close()
+  attacker.close()
+  await Promise.all([backendServer.close(), around.close()])
+})
+
+const start = () => startShipped({ environment, folder, ...(canBeNobody && { user: nobody }) })
+
+interface RawServer {
+  host: string
+  connections(): number
+  close(): void
+}
+
+/** A server that may answer any status, and that counts connections on which nothing is sent, too. */
+async function listen(
+  answer: (path: string) => { status: number; headers?: Record<string, string> },
+): Promise<RawServer> {
+  let connections = 0
+  const server = createServer((request, response) => {
+    const { status, headers } = answer(request.url ?? '')
+    response.writeHead(status, headers).end('{}')
+  })
+  server.on('connection', () => {
+    connections += 1
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    host: `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+    connections: () => connections,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+const send = async (route: string, event: object, id: string = crypto.randomUUID()) =>
+  deliver(fetch, event, { id, secret, url: `${await host.url}/${route}/webhook` })
+const calling = (name: string, args: object = {}) => ({
+  name: 'FUNCTION_CALL',
+  functionCall: { name, arguments: args },
+})
+const mailTo = (to: string) => calling('sendEmail', { to, subject: 'Hi', textBody: 'x' })
+const sentTo = (address: string) => around.mail.messages.filter(({ to }) => to.includes(address))
+const withServer = (baseUrl: string) => ({
+  id: 'dep_1',
+  inputs: { serverType: 'dedicated', apiToken: 'tenant-token', baseUrl, fromEmail: 'a@example.com' },
+})
+
+describe('the bundled host verifies signatures:', () => {
+  it.each<[string, Parameters<typeof sign>[0]]>([
+    [
+      'with another secret',
+      { secret: `whsec_${btoa('another secret of 24 bytes')}`, id: 'e', body: sendEmail },
+    ],
+    ['six minutes ago', { secret, id: 'e', body: sendEmail, timestamp: new Date(Date.now() - 360_000) }],
+    ['over another body', { secret, id: 'e', body: sendEmail.replace('ada', 'eve') }],
+  ])('it refuses an event that was signed %s', async (_, given) => {
+    const headers = { 'content-type': 'application/json', ...(await sign(given)) }
+    const response = await fetch(`${await host.url}/mailer/webhook`, {
+      method: 'POST',
+      headers,
+      body: sendEmail,
+    })
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ code: 'invalid_signature', retryable: false })
+  })
+
+  it('it refuses an event that is not signed, before any call leaves', async () => {
+    const before = around.mail.calls.length
+    const url = `${await host.url}/mailer/webhook`
+    expect(await deliver(fetch, mailTo('unsigned@example.com'), { url })).toMatchObject({ status: 401 })
+    expect(around.mail.calls).toHaveLength(before)
+  })
+})
+
+describe('the bundled host repeats no effect:', () => {
+  it('it answers redeliveries from the record', async () => {
+    const copies = Array.from({ length: 5 }, () => send('mailer', mailTo('once@example.com'), 'evt_once'))
+    const statuses = (await Promise.all(copies)).map(({ status }) => status)
+    expect(statuses.every((status) => status === 200 || status === 409)).toBe(true)
+    const replay = await send('mailer', mailTo('once@example.com'), 'evt_once')
+    expect(replay).toMatchObject({ status: 200, body: { result: { to: 'once@example.com' } } })
+    expect(replay.headers.get('idempotency-replayed')).toBe('true')
+    expect(sentTo('once@example.com')).toHaveLength(1)
+  })
+
+  it('it refuses the id of one event with the body of another', async () => {
+    await send('mailer', mailTo('first@example.com'), 'evt_two_bodies')
+    expect(await send('mailer', mailTo('second@example.com'), 'evt_two_bodies')).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_event' },
+    })
+    expect(sentTo('second@example.com')).toEqual([])
+  })
+
+  it('it does not repeat a send whose response is lost', async () => {
+    around.mail.faults.add({ method: 'POST', path: '/email', cut: 'after' })
+    expect(await send('mailer', mailTo('lost@example.com'), 'evt_lost')).toMatchObject({
+      status: 409,
+      body: { code: 'outcome_unknown', retryable: false },
+    })
+    await send('mailer', mailTo('lost@example.com'), 'evt_lost')
+    expect(sentTo('lost@example.com')).toHaveLength(1)
+  })
+})
+
+describe('the bundled host calls providers:', () => {
+  it.each([
+    ['the status 503', { status: 503 }],
+    ['the status 429', { status: 429, headers: { 'retry-after': '0' } }],
+    ['a connection reset', { cut: 'before' }],
+  ] as const)('it repeats a read after %s', async (_, fault) => {
+    around.mail.faults.add({ method: 'GET', path: /outbound/, ...fault })
+    const { status, body } = await send('mailer', calling('getDeliveryStats'))
+    expect({ status, body }).toMatchObject({ status: 200, body: { result: { sent: expect.any(Number) } } })
+  })
+
+  it('it repeats a send that the provider refuses with the status 429', async () => {
+    around.mail.faults.add({ method: 'POST', path: '/email', status: 429, headers: { 'retry-after': '0' } })
+    expect(await send('mailer', mailTo('later@example.com'))).toMatchObject({ status: 200 })
+    expect(sentTo('later@example.com')).toHaveLength(1)
+  })
+
+  it('it answers 504 if the provider stays silent for REQUEST_TIMEOUT_MS', async () => {
+    around.mail.faults.add({ method: 'GET', path: /outbound/, hang: true })
+    expect(await send('mailer', calling('getDeliveryStats'))).toMatchObject({
+      status: 504,
+      body: { code: 'provider_timeout', retryable: true },
+    })
+  })
+
+  it('it answers 502 if the provider answers with the status 600', async () => {
+    const event = { ...calling('getDeliveryStats'), deployment: withServer(`http://${odd.host}/odd`) }
+    expect(await send('mailer', event)).toMatchObject({ status: 502, body: { code: 'provider_error' } })
+  })
+
+  it('it stops calling a provider that keeps failing, and no other', async () => {
+    backend.faults.add({ status: 500, times: Number.POSITIVE_INFINITY })
+    const attempts = Array.from({ length: 30 }, () => send('idp', calling('countUsers')))
+    for (const { status } of await Promise.all(attempts)) expect(status).toBe(502)
+    const before = backend.calls.length
+    const { status, headers, body } = await send('idp', calling('countUsers'))
+    expect({ status, body }).toMatchObject({ status: 502, body: { code: 'provider_error', retryable: true } })
+    expect(headers.get('retry-after')).toBe('5')
+    expect(backend.calls).toHaveLength(before)
+    // The mail server is another provider, and has a circuit of its own.
+    expect(await send('mailer', calling('getDeliveryStats'))).toMatchObject({ status: 200 })
+  })
+})
+
+describe('the bundled host in production:', () => {
+  it.each([
+    'http://mail.example.com',
+    'https://127.0.0.1',
+    'https://10.0.0.1',
+    'https://169.254.169.254',
+    'https://[::1]',
+  ])('it refuses %s as the server of a deployment', async (baseUrl) => {
+    const event = { name: 'DEPLOYMENT_CREATED', deployment: withServer(baseUrl) }
+    const { status, body } = await send('mailer', event)
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.baseUrl' }] },
+    })
+  })
+
+  it('it connects to no private address behind a name', async () => {
+    const [, port] = attacker.host.split(':')
+    const event = { ...calling('getDeliveryStats'), deployment: withServer(`https://localhost:${port}`) }
+    expect(await send('mailer', event)).toMatchObject({ status: 502, body: { code: 'provider_error' } })
+    expect(attacker.connections()).toBe(0)
+  })
+
+  it('it follows no redirect of a provider', async () => {
+    const event = { ...calling('getDeliveryStats'), deployment: withServer(`http://${odd.host}/redirect`) }
+    expect((await send('mailer', event)).status).toBeGreaterThanOrEqual(400)
+    expect(attacker.connections()).toBe(0)
+  })
+
+  it('it takes a body of BODY_LIMIT bytes, and refuses a longer one with and without content-length', async () => {
+    const url = `${await host.url}/auth/webhook`
+    const status = async (size: number, init: RequestInit = {}) => {
+      const text = JSON.stringify({ name: 'WEBHOOK_CHALLENGE', challenge: '' })
+      const body = text.replace('""', `"${'x'.repeat(size - text.length)}"`)
+      const request = await signedRequest(body, { url })
+      return (await fetch(request, init)).status
+    }
+    expect(await status(BODY_LIMIT)).toBe(200)
+    expect(await status(BODY_LIMIT + 1)).toBe(413)
+    const chunked = new Blob(['x'.repeat(BODY_LIMIT + 1)]).stream()
+    const request = await signedRequest('x', { url })
+    const init: RequestInit & { duplex: 'half' } = {
+      method: 'POST',
+      headers: request.headers,
+      body: chunked,
+      duplex: 'half',
+    }
+    expect((await fetch(url, init)).status).toBe(413)
+  })
+
+  it('it logs one line of JSON for each event, without secrets and mail addresses', async () => {
+    await send('mailer', mailTo('logged@example.com'), 'evt_logged')
+    const lines = host.log.filter(({ delivery }) => delivery === 'evt_logged')
+    expect(lines).toMatchObject([
+      { level: 'info', route: 'mailer', function: 'sendEmail', status: 200, outcome: 'ok', providerCalls: 1 },
+    ])
+    expect(JSON.stringify(host.log)).not.toMatch(/@example\.com|mail-token|platform-token|whsec_|sk_test/)
+  })
+
+  it('it serves the metrics of its events, its process and its store', async () => {
+    const metrics = await (await fetch(`${await host.url}/metrics`)).text()
+    expect(metrics).toMatch(/^webhook_events_total\{.*function="sendEmail",outcome="ok"\} [1-9]/m)
+    expect(metrics).toMatch(/^process_resident_memory_bytes [1-9]\d+$/m)
+    expect(metrics).toMatch(/^webhook_store_reachable 1$/m)
+    // Nobody registered an OpenTelemetry SDK.
+    expect(JSON.stringify(host.log)).not.toContain('traceId')
+  })
+
+  it('it finishes events under way on SIGTERM, exits with 0, and replays them after a restart', async () => {
+    const mail = around.holdMail()
+    const before = mail.arrived()
+    const underWay = send('mailer', mailTo('draining@example.com'), 'evt_draining')
+    await expect.poll(mail.arrived).toBe(before + 1)
+    host.kill('SIGTERM')
+    await expect.poll(() => host.log.at(-1)?.message).toContain('SIGTERM')
+    await expect(fetch(`${await host.url}/readyz`)).rejects.toThrow()
+    mail.letGo()
+    expect(await underWay).toMatchObject({ status: 200 })
+    expect(await host.exit).toBe(0)
+    expect(host.errors()).toBe('')
+
+    host = start()
+    const replay = await send('mailer', mailTo('draining@example.com'), 'evt_draining')
+    expect(replay.headers.get('idempotency-replayed')).toBe('true')
+    expect(sentTo('draining@example.com')).toHaveLength(1)
+    expect(readdirSync(folder).sort()).toEqual(['data', 'node.mjs'])
+  })
+
+  it('it exits with 1 if its port is taken', async () => {
+    const PORT = new URL(await host.url).port
+    const second = startShipped({ environment: { ...environment, DELIVERY_STORE: 'memory:', PORT } })
+    expect(await second.exit).toBe(1)
+    expect(second.log.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining(PORT) })
+  })
+
+  it('it exits with 1 if its configuration is invalid, and names each variable without its value', async () => {
+    const wrong = { NODE_ENV: 'production', PORT: 'x', PLATFORM_WEBHOOK_SECRET: 'not-a-secret' }
+    const failed = startShipped({ environment: wrong })
+    expect(await failed.exit).toBe(1)
+    for (const words of [
+      'PORT: expected',
+      'PLATFORM_API_URL is required',
+      'PLATFORM_WEBHOOK_SECRET: expected',
+    ])
+      expect(failed.errors()).toContain(words)
+    expect(failed.errors()).not.toContain('not-a-secret')
+  })
+
+  it.skipIf(!canBeNobody)('it exits with 1 if it can’t write the file of its store', async () => {
+    const readOnly = createFolder()
+    chmodSync(readOnly, 0o755)
+    const failed = startShipped({
+      environment: { ...environment, DELIVERY_STORE: undefined },
+      folder: readOnly,
+      user: nobody,
+    })
+    expect(await failed.exit).toBe(1)
+    expect(failed.log.at(-1)).toMatchObject({ level: 'error', reason: expect.stringContaining('.data') })
+  })
+})
+
+describe('the bundled host with an OpenTelemetry SDK:', () => {
+  it('it continues the trace of the sender, and flushes its spans on SIGTERM', async () => {
+    const traced = startShipped({
+      environment: around.variables,
+      flags: ['--import', new URL('otel.mjs', import.meta.url).href],
+    })
+    onTestFinished(() => traced.kill('SIGKILL'))
+    const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
+    const request = await signedRequest(sendEmail, { url: `${await traced.url}/mailer/webhook` })
+    request.headers.set('traceparent', `00-${parent.traceId}-${parent.spanId}-01`)
+    expect((await fetch(request)).status).toBe(200)
+    traced.kill('SIGTERM')
+    expect(await traced.exit).toBe(0)
+    const spans = traced
+      .errors()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const event = spans.find(({ name }) => name === 'POST /mailer/webhook')
+    expect(event).toMatchObject({ traceId: parent.traceId, parent: parent.spanId })
+    expect(spans).toContainEqual(expect.objectContaining({ name: 'POST mailer', traceId: parent.traceId }))
+    expect(traced.log.find(({ route }) => route === 'mailer')).toMatchObject({ traceId: parent.traceId })
+  })
+})

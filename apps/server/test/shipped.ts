@@ -1,0 +1,66 @@
+/**
+ * The bundle that ships, as a process of its own in an empty folder, between a platform and providers over HTTP.
+ */
+import { type SpawnOptions, spawn } from 'node:child_process'
+import { copyFileSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const built = new URL('../dist/node.js', import.meta.url).pathname
+
+/** How a process is started. */
+export interface StartOptions {
+  environment: Record<string, string | undefined>
+  /** @default a new one with the bundle alone, where nothing else can be loaded */
+  folder?: string
+  /** For Node. */
+  flags?: readonly string[]
+  user?: Pick<SpawnOptions, 'uid' | 'gid'>
+}
+
+/** One line of the host's log. */
+type LogLine = Record<string, unknown> & { message?: string }
+
+/** The bundle as a running process. */
+export interface Shipped {
+  /** Rejects where the process ends without listening. */
+  url: Promise<string>
+  log: LogLine[]
+  /** Everything on standard error. */
+  errors(): string
+  kill(signal: NodeJS.Signals): void
+  exit: Promise<number | null>
+}
+
+/** An empty folder with the bundle alone. */
+export function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'host-'))
+  copyFileSync(built, join(folder, 'node.mjs'))
+  return folder
+}
+
+/** Starts the bundle on a free port, with a store in memory unless `environment` says otherwise. */
+export function startShipped({ environment, folder, flags = [], user = {} }: StartOptions): Shipped {
+  const child = spawn(process.execPath, [...flags, 'node.mjs'], {
+    cwd: folder ?? createFolder(),
+    env: { PORT: '0', DELIVERY_STORE: 'memory:', ...environment },
+    ...user,
+  })
+  const log: LogLine[] = []
+  let errors = ''
+  child.stderr?.on('data', (chunk) => {
+    errors += chunk
+  })
+  const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const { promise: url, resolve, reject } = Promise.withResolvers<string>()
+  // Not every test asks for it.
+  url.catch(() => {})
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const line: LogLine = JSON.parse(text)
+    log.push(line)
+    if (line.port) resolve(`http://127.0.0.1:${line.port}`)
+  })
+  exit.then(() => reject(new Error(`The host ended without listening: ${errors}`)))
+  return { url, log, errors: () => errors, kill: (signal) => void child.kill(signal), exit }
+}

@@ -1,0 +1,105 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { explanationSchema } from '@org/core'
+import { serve } from '@org/core/testing'
+import { beforeAll, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { credentials } from './hosted.ts'
+import { calling, mail, mailDeployment, type Series, startMeasured } from './measured.ts'
+
+const read = (file: string) => readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8')
+const page = read('signals.md')
+const alerts = read('alerts.yml')
+const dashboard = z
+  .object({
+    panels: z.array(
+      z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string() })).default([]) }),
+    ),
+  })
+  .parse(JSON.parse(read('grafana-dashboard.json')))
+
+const shown = dashboard.panels.flatMap(({ title, targets }) =>
+  targets.map(({ expr }) => [title, expr] as const),
+)
+const alerted = [...alerts.matchAll(/- alert: (\w+)\n(?: +#.*\n)* +expr: (.+)\n/g)].map(
+  ([, name = '', expr = '']) => [name, expr] as const,
+)
+const metricsOf = (query: string) => query.match(/\b(webhook|process|nodejs)_\w+/g) ?? []
+
+let series: Series[]
+
+beforeAll(async () => {
+  const { world, send, read: readMetrics } = startMeasured()
+  world.platform.addDeployment(mailDeployment('dep_1'))
+  await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') })
+  await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
+  series = await readMetrics()
+})
+
+describe.each([
+  ['docs/grafana-dashboard.json', shown],
+  ['docs/alerts.yml', alerted],
+])('every query of %s', (_, queries) => {
+  it.each(queries)('asks for metrics and labels that a host has: %s', (__, query) => {
+    const named = metricsOf(query).map((metric) => series.filter(({ name }) => name === metric))
+    expect(named.length).toBeGreaterThan(0)
+    for (const found of named) expect(found, query).not.toEqual([])
+    // Every scrape adds the instance.
+    const labels = new Set(['instance', ...named.flat().flatMap((each) => Object.keys(each.labels))])
+    const compared = [...query.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, label = '']) => label)
+    const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */))
+    for (const label of [...compared, ...grouped]) expect([...labels]).toContain(label)
+  })
+})
+
+describe('docs/signals.md', () => {
+  it('lists every metric of the host with its labels, and the dashboard shows each', () => {
+    const queried = shown.flatMap(([, query]) => metricsOf(query))
+    for (const { name, labels } of series.filter((each) => each.name.startsWith('webhook_'))) {
+      const family = name.replace(/_(bucket|sum|count)$/, '')
+      const row = page.split('\n').find((line) => line.startsWith(`| \`${family}\` |`))
+      expect(row, family).toBeDefined()
+      for (const label of Object.keys(labels).filter((each) => each !== 'le'))
+        expect(row).toContain(`\`${label}\``)
+      if (!/_(sum|count)$/.test(name)) expect(queried).toContain(name)
+    }
+  })
+
+  it('says what to do about every alert', () => {
+    expect(alerted.map(([name]) => name)).toEqual(
+      [...alerts.matchAll(/alert: (\w+)/g)].map(([, name]) => name),
+    )
+    for (const [name] of alerted) expect(page).toContain(`\`${name}\``)
+  })
+
+  const explained = z.object({ id: z.string(), records: z.array(explanationSchema) })
+  const blocks = (language: string) =>
+    [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text)
+  const hasTools = ['bash', 'curl', 'openssl', 'od'].every(
+    (tool) => spawnSync(tool, ['--version']).error === undefined,
+  )
+  if (!hasTools)
+    process.stderr.write('SKIPPED: the command of docs/signals.md. It needs bash, curl and openssl.\n')
+
+  it.skipIf(!hasTools)('has a command that reads the status of a delivery', async () => {
+    const secret = credentials.webhookSecret
+    const { host, send } = startMeasured({ variables: { PLATFORM_WEBHOOK_SECRET: secret } })
+    await send('mailer', calling('sendEmail', mail), { id: 'evt_1', secret })
+    const server = await serve(async (request) => host.fetch(request))
+    const command = blocks('sh').find((text) => text.includes('/deliveries/')) ?? ''
+    const env = {
+      ...process.env,
+      HOST_URL: server.url,
+      PLATFORM_WEBHOOK_SECRET: `${secret} whsec_${btoa('an older one')}`,
+    }
+    const { stdout } = await promisify(execFile)('bash', ['-c', command], { env })
+    await server.close()
+    expect(explained.parse(JSON.parse(stdout))).toMatchObject({ id: 'evt_1', records: [{ state: 'done' }] })
+  })
+
+  it('shows a delivery status of the right shape', () => {
+    const example = blocks('json').find((text) => text.includes('"records"')) ?? ''
+    expect(explained.safeParse(JSON.parse(example))).toMatchObject({ success: true })
+  })
+})
