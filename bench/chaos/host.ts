@@ -6,7 +6,7 @@
  */
 import { writeSync } from 'node:fs'
 import { readConfig } from '../../apps/server/src/host.ts'
-import { run } from '../../apps/server/src/run.ts'
+import { run } from '../../apps/server/src/runtimes/run.ts'
 import { dyingAt, type Order } from './dying-store.ts'
 
 const config = readConfig(process.env)

@@ -3,11 +3,12 @@
  *
  * @module
  */
-import type { StartHost } from '../../apps/sandbox/src/world/elsewhere.ts'
-import { createPrinter, type Summary } from '../../apps/sandbox/src/walk/print.ts'
+
 import { walks as allWalks } from '../../apps/sandbox/src/walk/index.ts'
+import { createPrinter, type Summary } from '../../apps/sandbox/src/walk/print.ts'
 import { runWalks } from '../../apps/sandbox/src/walk/run-walks.ts'
 import type { Walk } from '../../apps/sandbox/src/walk/step.ts'
+import type { StartHost } from '../../apps/sandbox/src/world/elsewhere.ts'
 import { startWorld } from '../../apps/sandbox/src/world/world.ts'
 
 const webhookSecret = `whsec_${btoa('a secret of the platform')}`

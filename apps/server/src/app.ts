@@ -5,13 +5,8 @@
  */
 
 import type { IntegrationDefinition, WebhookHandler } from '@org/core'
-import {
-  type DeliveryStore,
-  IntegrationError,
-  isIntegrationError,
-  type Logger,
-  toProblemResponse,
-} from '@org/core'
+import { type DeliveryStore, IntegrationError, isIntegrationError, type Logger } from '@org/core'
+import { toProblemResponse } from '@org/core/internal'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { secureHeaders } from 'hono/secure-headers'

@@ -4,7 +4,7 @@
  * @module
  */
 import { isIP } from 'node:net'
-import { namedHostsOnly } from '@org/core'
+import { namedHostsOnly } from '@org/core/internal'
 import ipaddr from 'ipaddr.js'
 
 /** Options of {@link createEgressRule}. */

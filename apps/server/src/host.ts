@@ -4,15 +4,14 @@
  * @module
  */
 import {
-  createGate,
+  createConcurrencyLimit,
   createJsonLogger,
-  createRedactor,
   createVerifier,
   type DeliveryStore,
-  type Hmac,
   type Logger,
   memoryStore,
 } from '@org/core'
+import { createRedactor, type Hmac, redactLines } from '@org/core/internal'
 import { createPlatformClient } from '@org/platform-client'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
@@ -51,7 +50,7 @@ export interface HostOptions {
   /** @default Web Crypto */
   hmac?: Hmac
   /** Whether the runtime enforces `content-length`. */
-  lengthHolds?: boolean
+  trustContentLength?: boolean
   /** Pass it to have `GET /metrics`. An instance that comes and goes, as a function does, should not have it. */
   createMetrics?: typeof createMetrics
   tracing?: Tracing | undefined
@@ -72,18 +71,21 @@ const DRAIN_POLL_MS = 20
  * @param config see `readConfig`
  */
 export function createHost(config: Config, options: HostOptions = {}): Host {
-  const { environment = {}, logger = createDefaultLogger(config), store = memoryStore(), tracing } = options
+  const { environment = {}, store = memoryStore(), tracing } = options
+  const redactor = createRedactor(config.secrets)
+  const rawLogger = options.logger ?? createJsonLogger(config.logLevel)
+  const logger = redactLines(rawLogger, redactor)
   const definitions = integrations.map(({ definition }) => definition)
   const secrets = config.webhookSecrets
   const verify = secrets.length > 0 ? createVerifier({ secrets, hmac: options.hmac }) : undefined
-  const gate = createGate(MAX_IN_FLIGHT)
+  const limit = createConcurrencyLimit(MAX_IN_FLIGHT)
   const isStoreReachable = () =>
     store.ping().then(
       () => true,
       () => false,
     )
   const metrics = options.createMetrics?.(definitions, {
-    inFlight: () => gate.inside,
+    inFlight: () => limit.active,
     circuits: () => outbound.circuits(),
     isStoreReachable,
   })
@@ -91,7 +93,6 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const outbound = createOutbound({
     connections: options.connections ?? connectBy(options.fetch ?? ((input, init) => fetch(input, init))),
     egress: options.egress,
-    observer,
     logger,
   })
   const dependencies = {
@@ -101,21 +102,19 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     observer,
     environment: createEnvironmentLookup(environment, config),
     secrets: config.secrets,
-    gate,
-    logger,
+    limit,
+    // Core redacts its lines itself.
+    logger: rawLogger,
     bodyLimit: config.bodyLimit,
-    lengthHolds: options.lengthHolds,
+    trustContentLength: options.trustContentLength,
     timeoutMs: config.requestTimeoutMs,
     leaseMs: options.leaseMs,
   }
-  const redactor = createRedactor(config.secrets)
   let isDraining = false
   const app = createApp({
     webhooks: integrations.map(({ definition, createHandler }) => {
       const handle = createHandler({ ...dependencies, ...outbound.provider(definition.name) }, config)
-      const observed = (request: Request) =>
-        observer?.event?.(definition.name, request, () => handle(request)) ?? handle(request)
-      return { definition, handle: observed }
+      return { definition, handle }
     }),
     operating: [
       createDeliveriesRoute({ store, integrations: definitions, verify, redactor }),
@@ -133,14 +132,9 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     metrics,
     async drain() {
       isDraining = true
-      while (gate.inside > 0) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
+      while (limit.active > 0) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     },
   }
-}
-
-function createDefaultLogger({ logLevel, secrets }: Config): Logger {
-  const redactor = createRedactor(secrets)
-  return createJsonLogger(logLevel, (line) => console.log(redactor.text(line)))
 }
 
 export { type Config, ConfigurationError, readConfig } from './config.ts'

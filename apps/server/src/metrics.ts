@@ -7,9 +7,10 @@
  * @module
  */
 import type { EventRecord, IntegrationDefinition } from '@org/core'
+import type { OutboundCall } from '@org/core/internal'
 import type { Registry } from 'prom-client'
 import type { CircuitCounts } from './circuit-breaker.ts'
-import { failureOf, type MetricsObserver, type OutboundCall } from './telemetry.ts'
+import { failureOf, type MetricsObserver } from './telemetry.ts'
 
 /** The state of a host, which is read at each scrape. */
 export interface HostState {

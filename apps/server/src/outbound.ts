@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { CallInit, Egress, Logger } from '@org/core'
+import type { Egress, Logger } from '@org/core'
+import type { OutboundInit } from '@org/core/internal'
 import { type CircuitCounts, createCircuits } from './circuit-breaker.ts'
 import type { EgressRule } from './egress-rule.ts'
-import type { HostObserver, OutboundCall } from './telemetry.ts'
 
 /** A request that is ready to be sent. */
-interface OutgoingRequest extends Pick<CallInit, 'ensureHeld'> {
+interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend'> {
   url: string
   method: string
   headers: Record<string, string>
@@ -35,8 +35,8 @@ export interface Connections {
 
 /** Connections that all go through one `fetch`, where the runtime offers no others. */
 export function connectBy(send: typeof fetch): Connections {
-  const connection: Connection = ({ url, ensureHeld, ...init }) => {
-    const call: CallInit = { ...init, redirect: 'manual', ensureHeld }
+  const connection: Connection = ({ url, beforeSend, ...init }) => {
+    const call: OutboundInit = { ...init, redirect: 'manual', beforeSend }
     return send(url, call)
   }
   return { kept: connection, fresh: connection, checked: connection }
@@ -47,7 +47,6 @@ export interface OutboundOptions {
   connections: Connections
   /** @default the rule of core */
   egress?: EgressRule | undefined
-  observer?: HostObserver | undefined
   logger: Logger
 }
 
@@ -62,42 +61,33 @@ export interface Outbound {
 }
 
 /** Makes the way out of a host. */
-export function createOutbound({ connections, egress, observer, logger }: OutboundOptions): Outbound {
+export function createOutbound({ connections, egress, logger }: OutboundOptions): Outbound {
   const counters = new Map<string, () => CircuitCounts>()
 
-  function createFetch(
-    to: OutboundCall['to'],
-    route: string,
-    send: (request: OutgoingRequest, url: URL) => Promise<Response>,
-  ): typeof fetch {
-    return async (input, init) => {
-      const request = await readRequest(input, init)
-      const { method, url, headers } = request
-      const sendRequest = () => send(request, new URL(url))
-      return observer?.call?.({ to, route, method, url, headers }, sendRequest) ?? sendRequest()
-    }
-  }
-
   return {
-    platform: createFetch('platform', '', connections.kept),
+    platform: async (input, init) => connections.kept(await readRequest(input, init)),
     provider(integration) {
       const circuits = createCircuits(integration, logger)
       // A server that a deployment brings never opens the circuit to the host's own provider.
       const deploymentCircuits = createCircuits(integration, logger)
       counters.set(integration, () => add(circuits.count(), deploymentCircuits.count()))
       return {
-        fetch: createFetch('provider', integration, (request, { origin }) => {
+        async fetch(input, init) {
+          const request = await readRequest(input, init)
           const isRead = request.method === 'GET' || request.method === 'HEAD'
-          return circuits.run(origin, () => connections[isRead ? 'kept' : 'fresh'](request))
-        }),
+          const connection = connections[isRead ? 'kept' : 'fresh']
+          return circuits.run(new URL(request.url).origin, () => connection(request))
+        },
         egress: egress && {
           refuse: egress.refuse,
-          fetch: createFetch('provider', integration, async (request, url) => {
+          async fetch(input, init) {
+            const request = await readRequest(input, init)
+            const url = new URL(request.url)
             const refusal = egress.refuse(url)
             if (refusal) throw new TypeError(`${url.host} ${refusal}.`)
             const connection = egress.isListed(url) ? 'fresh' : 'checked'
             return deploymentCircuits.run(url.origin, () => connections[connection](request))
-          }),
+          },
         },
       }
     },
@@ -109,7 +99,7 @@ export function createOutbound({ connections, egress, observer, logger }: Outbou
  * Reads what `fetch` is called with. A `Request` is told by its shape: the HTTP server of the Node host replaces the
  * global class, so the native one that libraries clone is no instance of it.
  */
-async function readRequest(input: string | URL | Request, init: CallInit = {}): Promise<OutgoingRequest> {
+async function readRequest(input: string | URL | Request, init: OutboundInit = {}): Promise<OutgoingRequest> {
   const given = typeof input === 'object' && 'arrayBuffer' in input ? input : undefined
   return {
     url: given?.url ?? String(input),
@@ -117,7 +107,7 @@ async function readRequest(input: string | URL | Request, init: CallInit = {}): 
     headers: toRecord(init.headers ?? given?.headers),
     body: await readBody(init.body, given),
     signal: init.signal ?? given?.signal ?? null,
-    ensureHeld: init.ensureHeld,
+    beforeSend: init.beforeSend,
   }
 }
 

@@ -6,33 +6,14 @@
 import { isIntegrationError, type Observer } from '@org/core'
 import { isCircuitOpen } from './circuit-breaker.ts'
 
-/** An HTTP call that is about to leave. */
-export interface OutboundCall {
-  to: 'provider' | 'platform'
-  /** The integration; empty for calls to the platform. */
-  route: string
-  method: string
-  url: string
-  /** An observer may add headers before it sends, such as `traceparent`. */
-  headers: Record<string, string>
-}
-
-/** Watches a host. It passes on whatever comes of the work, and must not throw by itself. */
-export interface HostObserver extends Pick<Observer, 'answered'> {
-  /** Wraps one event, from the request to the response. */
-  event?(route: string, request: Request, handle: () => Promise<Response>): Promise<Response>
-  /** Wraps one try of an outbound call, until the head of its response. */
-  call?(call: OutboundCall, send: () => Promise<Response>): Promise<Response>
-}
-
 /** Metrics observe outbound calls, and events when they are answered. */
-export type MetricsObserver = Required<Pick<HostObserver, 'answered' | 'call'>>
+export type MetricsObserver = Required<Pick<Observer, 'answered' | 'call'>>
 
 /** Traces around metrics, as one observer. */
 export function observeBy(
-  tracing: Required<HostObserver> | undefined,
+  tracing: Required<Observer> | undefined,
   metrics: MetricsObserver | undefined,
-): HostObserver | undefined {
+): Observer | undefined {
   if (!tracing || !metrics) return tracing ?? metrics
   return {
     ...tracing,

@@ -15,12 +15,13 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
-import { createRedactor, type Logger } from '@org/core'
+import type { Logger, Observer } from '@org/core'
+import { createRedactor } from '@org/core/internal'
 import packageJson from '../package.json' with { type: 'json' }
-import { failureOf, type HostObserver } from './telemetry.ts'
+import { failureOf } from './telemetry.ts'
 
 /** The traces of a host. */
-export interface Tracing extends Required<HostObserver> {
+export interface Tracing extends Required<Observer> {
   /** A logger whose lines name the trace that they belong to. */
   tag(logger: Logger): Logger
   /** Sends the spans that the SDK still holds, where the SDK can do that. */

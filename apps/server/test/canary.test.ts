@@ -118,7 +118,7 @@ async function sendEverything(behaviour: Behaviour | undefined, at: keyof typeof
   const world = createWorld(secrets)
   const variables = { PLATFORM_WEBHOOK_SECRET: secrets.webhookSecret }
   const silent = behaviour && 'fault' in behaviour && 'hang' in behaviour.fault
-  const logger = createLogger({ logLevel: 'debug', secrets: [] }, { write: (line) => log.push(line) })
+  const logger = createLogger({ logLevel: 'debug' }, { write: (line) => log.push(line) })
   const host = world.start({
     variables,
     requestTimeoutMs: silent ? 200 : undefined,

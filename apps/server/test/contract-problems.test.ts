@@ -1,4 +1,5 @@
-import { errorCodes, memoryStore } from '@org/core'
+import { memoryStore } from '@org/core'
+import { errorCodes } from '@org/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type GivenAnswer, startContract } from './contract.ts'
 import { credentials } from './hosted.ts'

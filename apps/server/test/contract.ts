@@ -1,7 +1,7 @@
 /**
  * Checks every response of a host against its own OpenAPI document.
  */
-import type { DescribedEvent, OpenApiDocument } from '@org/core'
+import type { DescribedEvent, OpenApiDocument } from '@org/core/internal'
 import { type DeliverOptions, deliver } from '@org/core/testing'
 import { createValidator } from '@org/openapi-checks/validate'
 import { createMetrics } from '../src/metrics.ts'

@@ -1,7 +1,8 @@
 /**
  * Hostile requests, and the rules for every response. The test and the long run (`pnpm fuzz`) share them.
  */
-import { eventNames, problemSchema, sign } from '@org/core'
+import { sign } from '@org/core'
+import { eventNames, problemSchema } from '@org/core/internal'
 import * as fc from 'fast-check'
 import { createWorld, credentials } from './hosted.ts'
 

@@ -1,4 +1,5 @@
-import { createVerifier, type Hmac, sign } from '@org/core'
+import { createVerifier, sign } from '@org/core'
+import type { Hmac } from '@org/core/internal'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nodeHmac } from '../src/runtimes/hmac.ts'

@@ -1,7 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, type RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { type CallInit, IntegrationError } from '@org/core'
+import { IntegrationError } from '@org/core'
+import type { OutboundInit } from '@org/core/internal'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createOutbound } from '../src/outbound.ts'
 import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
@@ -76,10 +77,10 @@ describe('a call to a provider', () => {
     subscribe('undici:client:connected', onConnected)
     onTestFinished(() => void unsubscribe('undici:client:connected', onConnected))
     const refusal = new Error('The lease is lost.')
-    const init: CallInit = {
+    const init: OutboundInit = {
       method: 'POST',
       body: '{}',
-      ensureHeld() {
+      beforeSend() {
         expect(connected).toBe(true)
         throw refusal
       },
@@ -185,11 +186,11 @@ describe('the circuit of a provider', () => {
     expect((await own(url)).status).toBe(500)
   })
 
-  it.each<[string, CallInit]>([
+  it.each<[string, OutboundInit]>([
     [
       'a lost lease',
       {
-        ensureHeld() {
+        beforeSend() {
           throw new IntegrationError('delivery_in_progress', 'The lease is lost.')
         },
       },

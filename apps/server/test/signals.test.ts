@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { explanationSchema } from '@org/core'
+import { deliveryStatusSchema } from '@org/core/internal'
 import { serve } from '@org/core/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
@@ -73,7 +73,7 @@ describe('docs/signals.md', () => {
     for (const [name] of alerted) expect(page).toContain(`\`${name}\``)
   })
 
-  const explained = z.object({ id: z.string(), records: z.array(explanationSchema) })
+  const explained = z.object({ id: z.string(), records: z.array(deliveryStatusSchema) })
   const blocks = (language: string) =>
     [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text)
   const hasTools = ['bash', 'curl', 'openssl', 'od'].every(

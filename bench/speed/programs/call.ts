@@ -1,5 +1,5 @@
-import { withBreaker } from '../../../apps/server/src/breaker.ts'
-import { fetchFresh } from '../../../apps/server/src/outbound.ts'
+import { createOutbound } from '../../../apps/server/src/outbound.ts'
+import { createNodeRuntime } from '../../../apps/server/src/runtimes/node-runtime.ts'
 
 /**
  * Makes a contender's client for a provider. The call that it resolves with throws if the response is wrong.
@@ -9,8 +9,10 @@ import { fetchFresh } from '../../../apps/server/src/outbound.ts'
 export type Connect = (url: string) => Promise<() => Promise<void>>
 
 /** The `fetch` that the host on Node gives its integrations. */
-export const hostTransport = (integration: string): typeof fetch =>
-  withBreaker(fetchFresh, integration, () => {})
+export const hostTransport = (integration: string): typeof fetch => {
+  const { connections } = createNodeRuntime({ production: false, egressAllow: [] })
+  return createOutbound({ connections, logger: () => {} }).provider(integration).fetch
+}
 
 /** @throws if a field of a response has another value */
 export function expectField(response: unknown, name: string, expected: string): void {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Logger } from './log.ts'
 import { maskAddresses } from './mask.ts'
 
 const NONE: readonly string[] = []
@@ -67,6 +68,11 @@ function createChild(inherited: () => readonly string[]): Redactor {
 export function forLogs(redactor: Redactor): Pick<Redactor, 'text' | 'data'> {
   const text = (dirty: string) => maskAddresses(redactor.text(dirty))
   return { text, data: (data) => mapTexts(data, text) }
+}
+
+/** A logger that redacts each line. Core's event lines are redacted already; every other line should go through one. */
+export function redactLines(logger: Logger, redactor: Redactor): Logger {
+  return (level, message, facts) => logger(level, redactor.text(message), redactor.data(facts))
 }
 
 /** Plain data with each text and each name replaced: the data itself if nothing changes, else a copy. */

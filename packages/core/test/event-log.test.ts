@@ -1,4 +1,10 @@
-import { createJsonLogger, type EventRecord, type HandlerContext, IntegrationError, type Observer } from '@org/core'
+import {
+  createJsonLogger,
+  type EventRecord,
+  type HandlerContext,
+  IntegrationError,
+  type Observer,
+} from '@org/core'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,7 +1,18 @@
 /**
  * An integration that has one of everything, and a host that runs it against the platform emulator.
  */
-import { checkHealth, createWebhookHandler, defineIntegration, environmentReference, functionArguments, type HandlerContext, type HandlerDependencies, type Handlers, IntegrationError, secret } from '@org/core'
+import {
+  checkHealth,
+  createWebhookHandler,
+  defineIntegration,
+  environmentReference,
+  functionArguments,
+  type HandlerContext,
+  type HandlerDependencies,
+  type Handlers,
+  IntegrationError,
+  secret,
+} from '@org/core'
 import { type LogLevel, problemSchema } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator } from '@org/core/testing'
 import { expect } from 'vitest'

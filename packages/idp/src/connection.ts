@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { type ErrorCode, type FieldError, type HandlerContext, type Inputs, IntegrationError, type IntegrationErrorOptions } from '@org/core'
+import {
+  type ErrorCode,
+  type FieldError,
+  type HandlerContext,
+  type Inputs,
+  IntegrationError,
+  type IntegrationErrorOptions,
+} from '@org/core'
 import { createIdpClient, type IdpClient } from './client.ts'
 import { idp } from './integration.ts'
 import type { InstanceKeys } from './keys.ts'

@@ -4,7 +4,12 @@
  *
  * @module
  */
-import { createWebhookHandler, defineIntegration, type HandlerDependencies, type WebhookHandler } from '@org/core'
+import {
+  createWebhookHandler,
+  defineIntegration,
+  type HandlerDependencies,
+  type WebhookHandler,
+} from '@org/core'
 import * as z from 'zod'
 
 /** The contract of the placeholder. */

@@ -1,4 +1,10 @@
-import { type CallbackOptions, IntegrationError, isIntegrationError, type Platform, type WriteResult } from '@org/core'
+import {
+  type CallbackOptions,
+  IntegrationError,
+  isIntegrationError,
+  type Platform,
+  type WriteResult,
+} from '@org/core'
 import { HttpFailure, readResponse, toHttpFailure, toStatusFailure } from '@org/core/http'
 import ky, { type HTTPError, isHTTPError, isTimeoutError, type Options } from 'ky'
 import { deploymentRecord } from './schema.ts'

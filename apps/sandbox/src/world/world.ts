@@ -116,7 +116,12 @@ async function start(
   const withTenant = { ...hostVariables, [TENANT_TOKEN]: mail.token }
   const handle = startHost
     ? await startElsewhere(startHost, withTenant, observer.fetchFromElsewhere, servers)
-    : createHost(config, { environment: withTenant, logger: observer.logger, fetch: observer.fetch }).fetch
+    : createHost(config, {
+        environment: withTenant,
+        logger: observer.logger,
+        fetch: observer.fetch,
+        createMetrics,
+      }).fetch
   const hostServer = await listen(observer.watch(handle), config.port, 'host', 'PORT')
   servers.push(hostServer)
   const url = `http://localhost:${hostServer.port}`

@@ -3,15 +3,8 @@
  *
  * @module
  */
-import {
-  type DeliveryStore,
-  explainDelivery,
-  explanationSchema,
-  type IntegrationDefinition,
-  IntegrationError,
-  type Redactor,
-  type Verify,
-} from '@org/core'
+import { type DeliveryStore, type IntegrationDefinition, IntegrationError, type Verify } from '@org/core'
+import { deliveryStatusSchema, type Redactor, readDeliveryStatus } from '@org/core/internal'
 import * as z from 'zod'
 import { type Route, unstored } from './route.ts'
 
@@ -32,7 +25,7 @@ const NO_BODY = new Uint8Array()
 export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptions): Route {
   return {
     path: '/deliveries/{id}',
-    operationId: 'explainDelivery',
+    operationId: 'readDeliveryStatus',
     summary: 'The status of a delivery',
     description:
       'The recorded steps, the status of the response, and the effect of another delivery of the same event. The body of the response stays encrypted. The signed webhook-id must be the requested id; the signed body is empty.',
@@ -51,7 +44,7 @@ export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptio
     answers: {
       200: {
         description: 'The records of the delivery, one for each route that has one.',
-        schema: z.object({ id: z.string(), records: z.array(explanationSchema) }),
+        schema: z.object({ id: z.string(), records: z.array(deliveryStatusSchema) }),
       },
     },
     async handle(context) {
@@ -74,9 +67,9 @@ export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptio
   }
 }
 
-async function read(options: Parameters<typeof explainDelivery>[0]) {
+async function read(options: Parameters<typeof readDeliveryStatus>[0]) {
   try {
-    return await explainDelivery(options)
+    return await readDeliveryStatus(options)
   } catch (cause) {
     throw new IntegrationError('overloaded', 'The delivery store can’t be reached.', { retryAfter: 5, cause })
   }

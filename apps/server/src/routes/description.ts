@@ -3,13 +3,8 @@
  *
  * @module
  */
-import {
-  type IntegrationDefinition,
-  manifestSchema,
-  type RouteDescription,
-  toManifest,
-  toOpenApi,
-} from '@org/core'
+import type { IntegrationDefinition } from '@org/core'
+import { manifestSchema, type RouteDescription, toManifest, toOpenApi } from '@org/core/internal'
 import * as z from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createDocsRoute } from './docs/route.ts'

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RouteDescription } from '@org/core'
+import type { RouteDescription } from '@org/core/internal'
 import type { Context, Hono } from 'hono'
 
 /** A `GET` route with its description for the OpenAPI document. */

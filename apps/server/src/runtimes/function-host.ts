@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { IntegrationError, toProblemResponse } from '@org/core'
+import { IntegrationError } from '@org/core'
+import { toProblemResponse } from '@org/core/internal'
 import { type Config, ConfigurationError, readConfig } from '../config.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createFunctionStore } from './function-store.ts'

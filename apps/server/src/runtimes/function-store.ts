@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type DeliveryStore, type Lease, memoryStore } from '@org/core'
+import { type DeliveryStore, memoryStore } from '@org/core'
+import type { Lease } from '@org/core/internal'
 import { type RedisStoreOptions, redisStore } from '@org/core/stores/redis'
 import { createClient } from '@redis/client'
 

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
-import type { Hmac } from '@org/core'
+import type { Hmac } from '@org/core/internal'
 
 /**
  * HMAC-SHA256 by `node:crypto`. For the short bodies of webhooks it is faster than Web Crypto, which copies the

@@ -1,18 +1,18 @@
-import { createRedactor, escapeInvisible, type Logger } from '@org/core'
+import type { Logger } from '@org/core'
+import { escapeInvisible } from '@org/core/internal'
 import { pino } from 'pino'
 
 /**
- * The host's log on Node: one JSON object per line on standard output, without the host's own secrets, and without
- * characters that could forge a line or overwrite it in a terminal.
+ * The host's log on Node: one JSON object per line on standard output, without characters that could forge a line or
+ * overwrite it in a terminal. It does not redact: core and the host redact what they write.
  */
 export function createLogger(
-  { logLevel, secrets }: { logLevel: 'debug' | 'info' | 'warn' | 'error'; secrets: readonly string[] },
+  { logLevel }: { logLevel: 'debug' | 'info' | 'warn' | 'error' },
   destination?: { write(line: string): void },
 ): Logger {
-  const redactor = createRedactor(secrets)
   const stream = {
     write(line: string) {
-      const clean = `${escapeInvisible(redactor.text(line.trimEnd()))}\n`
+      const clean = `${escapeInvisible(line.trimEnd())}\n`
       if (destination) destination.write(clean)
       else process.stdout.write(clean)
     },

@@ -5,6 +5,7 @@
  */
 import { serve } from '@hono/node-server'
 import type { DeliveryStore } from '@org/core'
+import { createRedactor, redactLines } from '@org/core/internal'
 import type { Config } from '../config.ts'
 import { createHost, type HostOptions } from '../host.ts'
 import { createMetrics } from '../metrics.ts'
@@ -46,9 +47,11 @@ export async function run(
   config: Config,
   { wrapStore = (store) => store, ...options }: RunOptions,
 ): Promise<void> {
-  const ownLogger = createLogger(config)
-  const tracing = await loadTracing(config, ownLogger)
-  const logger = tracing?.tag(ownLogger) ?? ownLogger
+  const rawLogger = createLogger(config)
+  const redactor = createRedactor(config.secrets)
+  const tracing = await loadTracing(config, redactLines(rawLogger, redactor))
+  const taggedLogger = tracing?.tag(rawLogger) ?? rawLogger
+  const logger = redactLines(taggedLogger, redactor)
   // Node would print every property of the error. The log takes secrets out.
   process.on('uncaughtException', (error) => {
     logger('error', 'The host failed and ends.', {
@@ -60,12 +63,12 @@ export async function run(
   const { store, close } = await openStore(config.deliveryStore, logger)
   const host = createHost(config, {
     ...options,
-    logger,
+    logger: taggedLogger,
     store: wrapStore(store),
     createMetrics,
     tracing,
     ...createNodeRuntime(config),
-    lengthHolds: true,
+    trustContentLength: true,
   })
   const server = serve({ fetch: host.fetch, port: config.port, serverOptions: SLOW_CLIENTS }, ({ port }) => {
     logger('info', `Listening on http://localhost:${port}`, { port })

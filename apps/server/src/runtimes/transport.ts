@@ -10,10 +10,10 @@ import type { Connection } from '../outbound.ts'
 /** Some servers refuse calls that do not say where they come from. */
 const USER_AGENT = 'integration-host'
 
-/** A connection over an agent of its own. It calls `ensureHeld` right before the first byte. */
+/** A connection over an agent of its own. It calls `beforeSend` right before the first byte. */
 export function connectOver(options: Agent.Options): Connection {
   let loading: Promise<Dispatcher> | undefined
-  return async ({ url, method, headers, body, signal, ensureHeld }) => {
+  return async ({ url, method, headers, body, signal, beforeSend }) => {
     // Loaded with the first call: a host should start fast.
     loading ??= import('undici').then((undici) => new undici.Agent(options))
     const dispatcher = await loading
@@ -41,7 +41,7 @@ export function connectOver(options: Agent.Options): Connection {
           // An error that is thrown here ends the call before anything is written.
           onRequestStart(controller) {
             signal?.throwIfAborted()
-            ensureHeld?.()
+            beforeSend?.()
             connection = controller
           },
           onResponseStart(controller, status, headers) {

@@ -8,7 +8,7 @@ import { type Claim, DEFAULT_LEASE_MS } from '../delivery/claim.ts'
 import { begin, type ClaimedDelivery, end } from '../delivery/idempotency.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
-import { createRedactor } from '../redact.ts'
+import { createRedactor, redactLines } from '../redact.ts'
 import { type Operation, resolveOperation } from '../request/operation.ts'
 import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
@@ -62,8 +62,8 @@ export function createWebhookHandler(
     now = Date.now,
   } = dependencies
   const route = definition.name
-  const claiming = { logger, leaseMs, now }
   const configured = createRedactor(dependencies.secrets)
+  const claiming = { logger: redactLines(logger, configured), leaseMs, now }
 
   async function answer(request: Request): Promise<Response> {
     const started = now()

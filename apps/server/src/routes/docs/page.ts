@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OpenApiDocument } from '@org/core'
+import type { OpenApiDocument } from '@org/core/internal'
 import { html, raw } from 'hono/html'
 import { type Html, prose } from './parts.ts'
 import { type Entry, type Plan, planPage } from './plan.ts'

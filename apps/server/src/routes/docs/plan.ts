@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core'
+import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core/internal'
 
 /** One event or function on the page. */
 export interface Entry {

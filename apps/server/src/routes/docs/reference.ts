@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from '@org/core'
+import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from '@org/core/internal'
 import { html, raw } from 'hono/html'
 import { fieldTable, type Html, heading, inline, typeText } from './parts.ts'
 import { fieldsOf, findShape, parameterFields, readSchema, toType } from './schema.ts'

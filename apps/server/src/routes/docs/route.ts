@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OpenApiDocument } from '@org/core'
+import type { OpenApiDocument } from '@org/core/internal'
 import * as z from 'zod'
 import { lazily, type Route } from '../route.ts'
 import { renderPage } from './page.ts'

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonSchema, OpenApiDocument, OpenApiParameter } from '@org/core'
+import type { JsonSchema, OpenApiDocument, OpenApiParameter } from '@org/core/internal'
 import * as z from 'zod'
 
 const anySchema = z.record(z.string(), z.unknown())

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OpenApiDocument } from '@org/core'
+import type { OpenApiDocument } from '@org/core/internal'
 import { html } from 'hono/html'
 import { command, fieldTable, type Html, heading, inline, ORIGIN } from './parts.ts'
 import type { Plan } from './plan.ts'

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core'
+import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core/internal'
 import { html } from 'hono/html'
 import { example, fieldTable, type Html, heading, inline, typeText } from './parts.ts'
 import type { Entry, WebhookPlan } from './plan.ts'
