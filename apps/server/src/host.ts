@@ -138,3 +138,4 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
 }
 
 export { type Config, ConfigurationError, readConfig } from './config.ts'
+export { createMetrics } from './metrics.ts'

@@ -9,7 +9,6 @@ import {
   createHost,
   deleted,
   deployment,
-  type ExampleSettings,
   gate,
   greet,
   type ProviderCall,

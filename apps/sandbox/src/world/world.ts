@@ -5,7 +5,7 @@
  */
 import { platformEvent } from '@org/core/internal'
 import { createPlatformEmulator, type PlatformEmulator, type Served, serve } from '@org/core/testing'
-import { createHost, readConfig } from '@org/server'
+import { createHost, createMetrics, readConfig } from '@org/server'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
 import { type StartHost, startElsewhere } from './elsewhere.ts'
 import { type Exchange, type LogLine, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
