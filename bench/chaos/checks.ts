@@ -1,6 +1,6 @@
 import { addressOf } from './events.ts'
 import type { World } from './run.ts'
-import { type Answer, isRecord } from './sender.ts'
+import { isRecord, type Received } from './sender.ts'
 
 /** The addresses that got more than one mail, as violations. */
 export function sentTwice({ journal }: Pick<World, 'journal'>): string[] {
@@ -18,7 +18,11 @@ export interface CheckedMessage {
 }
 
 /** Compares what a response says of each mail with the mails that the provider accepted. */
-export function checkMessages({ journal }: World, id: string, { result }: Answer['body']): CheckedMessage[] {
+export function checkMessages(
+  { journal }: World,
+  id: string,
+  { result }: Received['body'],
+): CheckedMessage[] {
   if (!isRecord(result)) return []
   const results = Array.isArray(result.results) ? result.results : [{ status: 'sent' }]
   return results.map(({ index, status }) => {

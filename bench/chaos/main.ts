@@ -16,6 +16,7 @@ import { pausedHolder } from './scenarios/pause.ts'
 import { platformOutage } from './scenarios/platform-outage.ts'
 import { redisOutage } from './scenarios/redis-outage.ts'
 import { rolling } from './scenarios/rolling.ts'
+import { slowClients } from './scenarios/slow-clients.ts'
 import { soak } from './scenarios/soak.ts'
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
@@ -31,6 +32,7 @@ const scenarios: readonly Scenario[] = [
   ambiguous,
   keepAlive,
   rolling,
+  slowClients,
   soak,
 ]
 

@@ -43,8 +43,7 @@ export interface World extends Outside {
   storeWrites: StoreWrite[]
 }
 
-/** How hosts are started. */
-export interface WorldOptions extends Pick<HostProcessOptions, 'leaseMs' | 'settleMs'> {
+interface WorldOptions extends Pick<HostProcessOptions, 'leaseMs' | 'settleMs'> {
   store: 'redis' | 'sqlite'
   hosts: number
   random?: Random
@@ -71,11 +70,8 @@ export async function arranged<Result>(
     },
   }
   try {
-    const started = await Promise.allSettled(Array.from({ length: count }, () => startHost(hostOptions)))
-    for (const start of started) {
-      if (start.status === 'rejected') throw start.reason
-      hosts.push(start.value)
-    }
+    const start = async () => hosts.push(await startHost(hostOptions))
+    await Promise.all(Array.from({ length: count }, start))
     const sender = createSender(hosts, outside.journal, random)
     return await body(Object.assign(outside, { hosts, sender, redis, storeWrites }))
   } finally {

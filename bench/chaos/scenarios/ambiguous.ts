@@ -41,11 +41,11 @@ export async function sendAmbiguously(world: World): Promise<Findings> {
   for (const [number, [what, fault]] of outcomes.entries()) {
     const id = `mail_${number}`
     mail.faults.add({ path: '/email', ...fault })
-    const answers = []
-    for (const host of [0, 0, 1]) answers.push(await sender.once(sendEmail(id), host % world.hosts.length))
+    const responses = []
+    for (const host of [0, 0, 1]) responses.push(await sender.once(sendEmail(id), host % world.hosts.length))
     mail.faults.clear()
     accepted += journal.timesSent.get(addressOf(id)) ?? 0
-    const [first, ...again] = answers
+    const [first, ...again] = responses
     if (first?.status !== 409 || first.body.code !== 'outcome_unknown')
       violations.push(`${what}: the response was ${first?.status} ${JSON.stringify(first?.body)}`)
     for (const { status, body, replayed } of again) {
@@ -56,9 +56,9 @@ export async function sendAmbiguously(world: World): Promise<Findings> {
   const calls = mail.calls.length
   if (calls !== outcomes.length) violations.push(`${calls} calls were made for ${outcomes.length} mails`)
   violations.push(...sentTwice(world))
-  const statuses = tally(journal.of('answer'), statusAndCode)
+  const statuses = tally(journal.of('response'), statusAndCode)
   return {
-    figures: { outcomes: outcomes.length, calls, 'mails accepted': accepted, answers: statuses },
+    figures: { outcomes: outcomes.length, calls, 'mails accepted': accepted, responses: statuses },
     violations,
   }
 }

@@ -35,19 +35,19 @@ export async function deliverOrders(
       ]),
     )
     const atOnce = drawn.below(2) === 0
-    const answers = []
+    const responses = []
     for (const delivery of deliveries) {
-      const answer = sender.once(delivery)
-      answers.push(answer)
-      if (!atOnce) await answer
+      const response = sender.once(delivery)
+      responses.push(response)
+      if (!atOnce) await response
     }
-    for (const { status, body } of await Promise.all(answers)) {
+    for (const { status, body } of await Promise.all(responses)) {
       if (status !== 200 && status !== 409)
         violations.push(`${deployment}: ${status} ${JSON.stringify(body)}`)
     }
-    const last = await sender.untilAnswered(deleted(deployment))
+    const last = await sender.untilFinal(deleted(deployment))
     if (last.body.status !== 'stopped') violations.push(`${deployment}: ${JSON.stringify(last.body)}`)
-    const late = await sender.untilAnswered(created(deployment, NAME, `${deployment}_late`))
+    const late = await sender.untilFinal(created(deployment, NAME, `${deployment}_late`))
     if (late.body.status !== 'ignored')
       violations.push(`${deployment}: a late creation got ${JSON.stringify(late.body)}`)
   })
@@ -57,7 +57,7 @@ export async function deliverOrders(
   return {
     figures: {
       orders: count,
-      deliveries: journal.of('answer').length,
+      deliveries: journal.of('response').length,
       created: journal.of('application created').length,
       deleted: journal.of('application deleted').length,
     },

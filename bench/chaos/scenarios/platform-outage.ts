@@ -5,7 +5,7 @@ import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 /** A platform that refuses callbacks for a while. */
 export const platformOutage: Scenario = {
   name: 'platform-outage',
-  shows: 'the platform answers 503 for a while: applications are kept, and published once it is back',
+  shows: 'the platform responds with 503 for a while: applications are kept, and published once it is back',
   run: ({ random, seeds }) =>
     arranged({ store: 'sqlite', hosts: 1, random }, (world) =>
       outlastPlatform(world, {
@@ -28,8 +28,8 @@ export async function outlastPlatform(
 
   platform.faults.add({ path: callbacks, status: 503, times: Number.POSITIVE_INFINITY })
   for (let round = 0; round < tries; round += 1) {
-    const answers = await Promise.all(ids.map((id) => sender.once(created(id, id))))
-    for (const { status, body } of answers) {
+    const responses = await Promise.all(ids.map((id) => sender.once(created(id, id))))
+    for (const { status, body } of responses) {
       if (status !== 502 || body.retryable !== true)
         violations.push(`a response was ${status} ${JSON.stringify(body)}`)
     }
@@ -39,7 +39,7 @@ export async function outlastPlatform(
   if (journal.of('callback').some(({ what }) => what === 'outputs')) violations.push('outputs got through')
 
   platform.faults.clear()
-  await Promise.all(ids.map((id) => sender.untilAnswered(created(id, id))))
+  await Promise.all(ids.map((id) => sender.untilFinal(created(id, id))))
   for (const id of ids) violations.push(...checkPublished(world, id))
   const made = journal.of('application created').length
   if (made !== deployments) violations.push(`${made} applications were made for ${deployments} deployments`)
@@ -49,7 +49,7 @@ export async function outlastPlatform(
     figures: {
       deployments,
       applications: made,
-      answers: tally(journal.of('answer'), ({ status }) => status),
+      responses: tally(journal.of('response'), ({ status }) => status),
     },
     violations,
   }

@@ -3,7 +3,7 @@ import { pause, startLoad, until } from '../clock.ts'
 import { addressOf, challenge, created, type Delivery, health, sendEmail } from '../events.ts'
 import type { Random } from '../random.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
-import type { Answer } from '../sender.ts'
+import type { Received } from '../sender.ts'
 
 /** The longest time from the return of Redis to the next effect. */
 const RECOVERY_MS = 5_000
@@ -34,7 +34,7 @@ export async function outlastRedis(
   const { sender, redis, platform, journal, idp } = world
   if (!redis) throw new Error('There is no Redis.')
   const violations: string[] = []
-  const during: Answer[] = []
+  const during: Received[] = []
   const recoveries: number[] = []
   let isDown = false
   let backAt: number | undefined
@@ -60,7 +60,7 @@ export async function outlastRedis(
       recoveries.push(performance.now() - backAt)
       backAt = undefined
     }
-    return { delivery, answer: first.status === 200 ? first : await sender.untilAnswered(delivery) }
+    return { delivery, response: first.status === 200 ? first : await sender.untilFinal(delivery) }
   })
   await pause(1_000)
   for (const outage of outages) {
@@ -77,11 +77,12 @@ export async function outlastRedis(
   const ended = await endLoad()
 
   let unknown = 0
-  for (const { delivery, answer } of ended) {
+  for (const { delivery, response } of ended) {
     const { id, route } = delivery
     const sent = journal.timesSent.get(addressOf(id)) ?? 0
-    if (answer.body.code === 'outcome_unknown') unknown += 1
-    else if (answer.status !== 200) violations.push(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    if (response.body.code === 'outcome_unknown') unknown += 1
+    else if (response.status !== 200)
+      violations.push(`${id}: ${response.status} ${JSON.stringify(response.body)}`)
     else if (route === 'mailer' && sent !== 1) violations.push(`${id}: status 200, and sent ${sent} times`)
     else if (route === 'idp-server') violations.push(...checkPublished(world, id.replace('_created', '')))
   }

@@ -25,7 +25,7 @@ export async function restartInTurn(
   mail.faults.add({ path: '/email', delayMs: 50, times: Number.POSITIVE_INFINITY })
   const endLoad = startLoad(perSecond, async (number) => {
     const delivery = sendEmail(`mail_${number}`)
-    return { delivery, answer: await sender.untilAnswered(delivery) }
+    return { delivery, response: await sender.untilFinal(delivery) }
   })
   await pause(500)
   for (let restart = 0; restart < restarts; restart += 1) {
@@ -37,10 +37,12 @@ export async function restartInTurn(
     await pause(200)
   }
   const ended = await endLoad()
-  for (const { delivery, answer } of ended) {
+  for (const { delivery, response } of ended) {
     const sent = journal.timesSent.get(addressOf(delivery.id)) ?? 0
-    if (answer.status !== 200 || sent !== 1)
-      violations.push(`${delivery.id}: ${answer.status} ${JSON.stringify(answer.body)}, sent ${sent} times`)
+    if (response.status !== 200 || sent !== 1)
+      violations.push(
+        `${delivery.id}: ${response.status} ${JSON.stringify(response.body)}, sent ${sent} times`,
+      )
   }
   violations.push(...sentTwice(world))
   return {
@@ -48,7 +50,7 @@ export async function restartInTurn(
       mails: ended.length,
       restarts: codes.length,
       'exit codes': tally(codes, String),
-      attempts: tally(journal.of('answer'), statusAndCode),
+      attempts: tally(journal.of('response'), statusAndCode),
     },
     violations,
   }
