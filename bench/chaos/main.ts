@@ -1,7 +1,5 @@
 /**
  * Runs the chaos scenarios: `pnpm chaos [--only <name>] [--seed <number>] [--seeds <number>] [--minutes <number>]`.
- *
- * @module
  */
 import { parseArgs } from 'node:util'
 import { createRandom } from './random.ts'

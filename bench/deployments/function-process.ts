@@ -1,8 +1,6 @@
 /**
  * A function in a process of its own, which is halted after each response, as platforms halt functions: work that
  * goes on after the response is lost.
- *
- * @module
  */
 import { once } from 'node:events'
 import { serve } from '@org/core/testing'

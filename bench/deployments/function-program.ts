@@ -1,7 +1,5 @@
 /**
  * Runs a function as its platform does: `node function-program.ts lambda|vercel <bundle>`. Each message is a call.
- *
- * @module
  */
 import { pathToFileURL } from 'node:url'
 import type { Call, HttpParts, Outcome } from './function-process.ts'

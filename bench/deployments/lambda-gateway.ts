@@ -3,8 +3,6 @@
  * response of the function's result.
  *
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
- *
- * @module
  */
 import type {
   APIGatewayProxyEventV2,

@@ -1,8 +1,6 @@
 /**
  * Deploys each bundle of the host, and takes every step of the sandbox's walk through it: `pnpm deployments`, or
  * `pnpm deployments lambda worker` for some. It needs redis-server.
- *
- * @module
  */
 import { startRedis } from '../chaos/redis.ts'
 import { kilobytes } from '../shared/format.ts'

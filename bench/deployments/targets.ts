@@ -1,8 +1,4 @@
-/**
- * Every way to deploy the host, with its configuration in production.
- *
- * @module
- */
+/** Every way to deploy the host, with its configuration in production. */
 import { TENANT_TOKEN } from '../../apps/sandbox/src/world/world.ts'
 import { launchNode } from '../shared/processes.ts'
 import { putAlone, type TargetName } from './bundles.ts'

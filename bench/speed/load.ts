@@ -1,8 +1,4 @@
-/**
- * Load on servers, and what one event costs them.
- *
- * @module
- */
+/** Load on servers, and what one event costs them. */
 import { type ServerProcess, usageOf, type WorkerProcess } from '../shared/processes.ts'
 import type { LoadOrder, LoadReport } from './programs/generator.ts'
 

@@ -1,8 +1,4 @@
-/**
- * One client that makes calls, and reports their cost: `caller <row> <contender> <url of the provider>`.
- *
- * @module
- */
+/** One client that makes calls, and reports their cost: `caller <row> <contender> <url of the provider>`. */
 import { outboundCalls } from './outbound-call.ts'
 import { serveOrders } from './serve-orders.ts'
 import { singleSends } from './single-send.ts'

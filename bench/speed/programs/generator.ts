@@ -1,8 +1,6 @@
 /**
  * A cheap load generator: plain sockets, requests that are signed and serialized before the clock starts, and one
  * request in flight on each connection.
- *
- * @module
  */
 import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'

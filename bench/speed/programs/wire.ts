@@ -2,6 +2,17 @@
 export const userId = 'user_2abcdefghijklmnopqrstuvwxyz'
 /** The id that the provider gives to each mail. */
 export const messageId = 'b7bc2f4a-e38e-4336-af7d-e6c392c2f817'
+/** The body of each mail. */
+export const text = 'It is on its way. '.repeat(10)
+
+/** A mail as the provider reads it. */
+export const toWireMail = (to: string) => ({
+  From: 'Shop <shop@example.com>',
+  To: to,
+  Subject: 'Your order',
+  TextBody: text,
+  MessageStream: 'outbound',
+})
 
 /** The provider's response to one mail. */
 export const acceptanceOf = (mail: { To?: unknown }) => ({

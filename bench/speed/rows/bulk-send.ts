@@ -19,7 +19,6 @@ export const bulkSend: Row = {
     { id: 'ours-streamed', title: '`@org/mailer`, `streamEmails`', kind: 'ours' },
   ],
   rounds: 3,
-  quickRounds: 1,
   columns: [
     { value: 'wallMs', title: 'time', format: duration, against: ['postmark'] },
     {

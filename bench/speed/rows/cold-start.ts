@@ -21,7 +21,6 @@ export const coldStart: Row = {
     { id: 'ours-cached', title: 'our host; compile cache', kind: 'ours' },
   ],
   rounds: 21,
-  quickRounds: 3,
   columns: [
     { value: 'startMs', title: 'to the first 200', format: milliseconds, against: ['hono', 'usual'] },
     { value: 'cpuMs', title: 'processor time until then', format: milliseconds, against: ['hono'] },
@@ -49,7 +48,6 @@ export const coldStart: Row = {
       // The first start creates the SQLite file and the compile cache.
       warm: async (id) => [await measure(id), await measure(id)],
       measure,
-      stop: async () => {},
     }
   },
   targets({ ratio }) {

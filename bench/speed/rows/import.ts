@@ -21,7 +21,6 @@ export const importing: Row = {
     { id: 'ours', title: '`@org/mailer`', kind: 'ours' },
   ],
   rounds: 25,
-  quickRounds: 3,
   columns: [
     { value: 'importMs', title: 'import', format: milliseconds, against: ['postmark', 'resend'] },
     { value: 'cpuMs', title: 'processor time', format: milliseconds },
@@ -40,7 +39,6 @@ export const importing: Row = {
       const cost: Record<'importMs' | 'cpuMs', number> = JSON.parse(stdout)
       return cost
     },
-    stop: async () => {},
   }),
   targets({ spread }) {
     const { median, least } = spread('importMs', 'ours')

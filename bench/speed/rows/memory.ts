@@ -22,7 +22,6 @@ export const memory: Row = {
     { id: 'ours', title: 'our host', kind: 'ours' },
   ],
   rounds: 1,
-  quickRounds: 1,
   columns: [
     { value: 'middle', title: 'in the middle', format: megabytes },
     { value: 'end', title: 'at the end', format: megabytes },

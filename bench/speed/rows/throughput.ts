@@ -25,7 +25,6 @@ export const throughput: Row = {
     { id: 'ours', title: 'our host, log included', kind: 'ours' },
   ],
   rounds: 9,
-  quickRounds: 3,
   columns: [
     { value: 'perSecond', title: 'events', format: perSecond, against: ['echo', 'pino'] },
     {

@@ -18,7 +18,6 @@ export const twoProcesses: Row = {
     { id: 'send-2', title: '`sendEmail` on `/mailer`, two hosts', kind: 'ours' },
   ],
   rounds: 7,
-  quickRounds: 2,
   columns: [
     { value: 'perSecond', title: 'events', format: perSecond },
     { value: 'cpuMicroseconds', title: 'processor time an event, hosts', format: microseconds },
