@@ -1,5 +1,5 @@
 /** Child processes. Each of them ends when this process ends, for whatever reason. */
-import { type ChildProcess, type Serializable, type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { serve } from '@org/core/testing'
 import { pinned } from './machine.ts'
+import type { Order, Outcome } from './serve-orders.ts'
 
 const START_MS = 30_000
 /** Longer than a host may take to finish its events after SIGTERM. */
@@ -131,22 +132,27 @@ function responds(port: number, path: string): Promise<boolean> {
 
 export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>
 
-/** Starts a program that runs `serveOrders` of `speed/programs`; it takes one order at a time. */
+/** Starts a program that runs `serveOrders`. */
 export async function startWorker(file: string, options: LaunchOptions = {}) {
   const worker = launchNode(file, { ...options, ipc: true })
-  const reply = async () => {
-    const ended = worker.exit.then((code) => {
-      throw new Error(`${file} ended with ${code}: ${worker.log.join('\n')}`)
-    })
-    const [message] = await Promise.race([once(worker.child, 'message'), ended])
-    if (message.error !== undefined) throw new Error(`${file}: ${message.error}`)
-    return message
-  }
-  await reply()
+  const ended = worker.exit.then((code) => {
+    throw new Error(`${file} ended with ${code}: ${worker.log.join('\n')}`)
+  })
+  await Promise.race([once(worker.child, 'message'), ended])
+  // Each order waits for the end by itself.
+  ended.catch(() => {})
+  const settle = new Map<number, (outcome: Outcome) => void>()
+  let orders = 0
+  worker.child.on('message', (outcome: Outcome) => settle.get(outcome.id)?.(outcome))
   return Object.assign(worker, {
-    ask<Report>(order: Serializable): Promise<Report> {
-      worker.child.send(order)
-      return reply()
+    async ask<Report>(payload: unknown): Promise<Report> {
+      const id = orders++
+      const settled = new Promise<Outcome>((resolve) => settle.set(id, resolve))
+      worker.child.send({ id, payload } satisfies Order)
+      const outcome = await Promise.race([settled, ended])
+      settle.delete(id)
+      if ('error' in outcome) throw new Error(`${file}: ${outcome.error}`)
+      return outcome.report
     },
   })
 }

@@ -1,5 +1,5 @@
 /** Sends many mails in one way, and reports the cost: `bulk <way> <mails> <url of the provider>`. */
-import { serveOrders } from './serve-orders.ts'
+import { serveOrders } from '../../shared/serve-orders.ts'
 import { text, toWireMail } from './wire.ts'
 
 const [way = '', wanted = '', url = ''] = process.argv.slice(2)

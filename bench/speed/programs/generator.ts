@@ -4,8 +4,8 @@
  */
 import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
+import { serveOrders } from '../../shared/serve-orders.ts'
 import { webhookSecret } from './host-environment.ts'
-import { serveOrders } from './serve-orders.ts'
 
 type Kind = 'health' | 'challenge' | 'forged' | 'broken' | 'send'
 
