@@ -7,14 +7,12 @@ import type { Order, StoreWrite } from './dying-store.ts'
 const START_MS = 30_000
 const source = new URL('./host.ts', import.meta.url).pathname
 
-/** How a host is started. */
 export interface HostProcessOptions {
   environment: Record<string, string>
   /** @default 1,000 */
   leaseMs?: number
   /** @default 1,000 */
   settleMs?: number
-  /** Runs at every write to its store. */
   onStoreWrite?: (write: StoreWrite) => void
 }
 

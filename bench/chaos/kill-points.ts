@@ -3,7 +3,6 @@ import type { Delivery } from './events.ts'
 import type { Random } from './random.ts'
 import type { ScenarioOptions, World } from './run.ts'
 
-/** A moment at which a host is killed. */
 export type KillPoint =
   /** At the n-th write to its store. */
   | { at: 'store'; number: number; when: 'before' | 'after' }
@@ -20,7 +19,6 @@ export type CrashOptions = Pick<ScenarioOptions, 'seeds' | 'random' | 'say'> & {
 export const nameOf = (point: KillPoint): string =>
   point.at === 'moment' ? `after ${point.milliseconds} ms` : `${point.when} ${point.at} ${point.number}`
 
-/** The whole numbers from 1. */
 export const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
 /** Counts the steps of an event that nothing disturbs. */

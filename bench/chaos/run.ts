@@ -8,7 +8,6 @@ import { type RedisServer, startRedis } from './redis.ts'
 import { createSender, type Sender } from './sender.ts'
 import { type Outside, startOutside } from './world.ts'
 
-/** The options of a scenario. */
 export interface ScenarioOptions {
   random: Random
   /** The length of a scenario that has no length of its own. */
@@ -18,7 +17,6 @@ export interface ScenarioOptions {
   say(line: string): void
 }
 
-/** The outcome of a scenario. */
 export interface Findings {
   /** The counts, by name. */
   figures: Record<string, number | string>
@@ -33,7 +31,6 @@ export interface Scenario {
   run(options: ScenarioOptions): Promise<Findings>
 }
 
-/** Hosts, with everything outside them. */
 export interface World extends Outside {
   hosts: HostProcess[]
   sender: Sender

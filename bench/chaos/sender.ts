@@ -11,7 +11,6 @@ export interface Received {
   status: number
   body: Record<string, unknown>
   replayed: boolean
-  /** In seconds. */
   retryAfter: number
 }
 

@@ -2,15 +2,12 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The bundle of each deployment target. */
 const bundles = { node: 'node.js', lambda: 'lambda.mjs', vercel: 'vercel.mjs', worker: 'worker.mjs' }
 
-/** A deployment target. */
 export type TargetName = keyof typeof bundles
 
 const pathOf = (name: TargetName) => new URL(`../../apps/server/dist/${bundles[name]}`, import.meta.url)
 
-/** The content of a bundle. */
 export const readBundle = (name: TargetName) => readFileSync(pathOf(name))
 
 /** Copies a bundle into an empty folder, from where it can load no other module. */

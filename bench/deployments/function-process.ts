@@ -25,7 +25,6 @@ export async function startLambda(variables: Variables): Promise<Target> {
   )
 }
 
-/** Runs the bundle for Vercel. */
 export async function startVercel(variables: Variables): Promise<Target> {
   const running = await startFunction('vercel', variables)
   return serveFunction(running, async (request) => {

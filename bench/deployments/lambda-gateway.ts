@@ -9,11 +9,9 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 /** Bodies of these content types arrive as text, all others as base64. */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml))\b/i
 
-/** Makes the event of an HTTP API. */
 export const toGatewayEvent = (request: Request) =>
   toEvent(request, '123456789012', 'a1b2c3d4e5', 'execute-api.eu-central-1.amazonaws.com')
 
-/** Makes the event of a function URL. */
 export const toFunctionUrlEvent = (request: Request) =>
   toEvent(request, 'anonymous', 'f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1', 'lambda-url.eu-central-1.on.aws')
 
@@ -66,7 +64,6 @@ async function toEvent(request: Request, accountId: string, apiId: string, domai
   } satisfies APIGatewayProxyEventV2
 }
 
-/** Makes a response of the function's result. */
 export function toResponse(result: APIGatewayProxyStructuredResultV2): Response {
   const { statusCode: status = 200, headers = {}, body = '', isBase64Encoded = false, cookies = [] } = result
   const all = new Headers()

@@ -6,7 +6,6 @@ import { startLambda, startVercel } from './function-process.ts'
 import type { Target, Variables } from './target.ts'
 import { startWorker } from './worker-process.ts'
 
-/** How each target is started. */
 export const targets = { node: startNode, lambda: startLambda, vercel: startVercel, worker: startWorker }
 
 /** Makes the sandbox's configuration one of production. */

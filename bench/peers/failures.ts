@@ -5,7 +5,6 @@ import type { ComparedRow, Installed } from './install.ts'
 import { classOf, describe, errorOf, field, isSent, type Outcome, observe, seconds } from './outcome.ts'
 import type { Client, Mail, Peer } from './peers.ts'
 
-/** An SDK with a provider of its own. */
 interface Stage extends HttpProvider {
   peer: Peer
   client: Client
@@ -40,7 +39,6 @@ const rateLimit = (retryAfter: string) =>
 const OWN_RESPONSE = 'n/a: its provider has no such response'
 const hasResponse = ({ name }: Peer) => name === '@org/mailer' || name === 'postmark'
 
-/** Runs every failure with every SDK. */
 export async function failureRows(installed: readonly Installed[]): Promise<ComparedRow[]> {
   const rows: ComparedRow[] = []
   for (const { title, note, run } of failures) {

@@ -24,7 +24,6 @@ export async function startHttpProvider() {
   const server = await serve(emulator.fetch)
   return {
     port: server.port,
-    /** The number of requests so far. */
     requests: () => emulator.calls.length,
     /** The number of mails that it accepted. */
     accepted: () => accepted,

@@ -7,7 +7,6 @@ import { build } from '../shared/build.ts'
 import { kilobytes } from '../shared/format.ts'
 import type { Peer } from './peers.ts'
 
-/** An SDK in a project of its own. */
 export interface Installed {
   peer: Peer
   project: string
@@ -37,7 +36,6 @@ export async function installAll(peers: readonly Peer[], folder: string): Promis
   return installed
 }
 
-/** The size of each SDK, installed and bundled. */
 export async function weightRows(installed: readonly Installed[]): Promise<ComparedRow[]> {
   const bundles = await Promise.all(installed.map(({ peer, project }) => bundle(project, peer.program)))
   return [

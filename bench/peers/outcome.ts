@@ -23,7 +23,6 @@ export async function observe(work: () => Promise<unknown>, limitMs = 20_000): P
 const FACTS = ['code', 'errno', 'statusCode', 'status', 'responseCode', 'retryable', 'sent', 'effect']
 const LISTS = ['retryAfter', 'recipients', 'rejected']
 
-/** Describes an outcome in a few words. */
 export function describe(outcome: Outcome): string {
   if (outcome.kind === 'waiting') return `still waiting after ${seconds(outcome.ms)}`
   if (outcome.kind === 'rejected')
@@ -48,10 +47,8 @@ export function errorOf(outcome: Outcome): unknown {
   return outcome.kind === 'resolved' ? field(outcome.value, 'error') : undefined
 }
 
-/** The name of an error's class. */
 export const classOf = (error: unknown) => (error instanceof Error ? error.constructor.name : typeof error)
 
-/** Reads a field of any value. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

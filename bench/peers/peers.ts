@@ -5,7 +5,6 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-/** A mail that every SDK can send. */
 export interface Mail {
   from: string
   to: string[]

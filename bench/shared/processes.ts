@@ -14,7 +14,6 @@ const START_MS = 30_000
 const STOP_MS = 30_000
 const LINES_KEPT = 1_000
 
-/** How a process is started. */
 export interface LaunchOptions {
   parameters?: readonly string[]
   /** The process sees `PATH` and these variables, and no others. */
@@ -37,7 +36,6 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Starts a command. */
 export function launch(command: string, options: LaunchOptions = {}) {
   const { parameters = [], environment = {}, cwd, core, output, ipc = false, onLine } = options
   const stdio: StdioOptions = ['ignore', output ?? 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])]
@@ -94,7 +92,6 @@ export function launch(command: string, options: LaunchOptions = {}) {
   }
 }
 
-/** Starts a program on Node. */
 export function launchNode(file: string, { parameters = [], ...options }: LaunchOptions = {}): Process {
   return launch(process.execPath, { ...options, parameters: [file, ...parameters] })
 }

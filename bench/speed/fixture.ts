@@ -14,7 +14,6 @@ import { hostEnvironment } from './programs/host-environment.ts'
 
 export type Fixture = Awaited<ReturnType<typeof createFixture>>
 
-/** Builds, packs and unpacks. */
 export async function createFixture() {
   // Below `bench`, so that programs find its packages. Version control and the formatter ignore `.data`.
   const data = join(import.meta.dirname, '../.data')

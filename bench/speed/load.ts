@@ -2,7 +2,6 @@
 import { type ServerProcess, usageOf, type WorkerProcess } from '../shared/processes.ts'
 import type { LoadOrder, LoadReport } from './programs/generator.ts'
 
-/** The measurements of a load. */
 interface LoadValues extends Record<string, number> {
   perSecond: number
   /** Processor time of the servers for one event. */

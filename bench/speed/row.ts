@@ -8,7 +8,6 @@ import type { Fixture } from './fixture.ts'
 /** The rounds of a quick run, which prove only that a row works. */
 const QUICK_ROUNDS = 2
 
-/** One of the programs that a row compares. */
 export interface Contender {
   /** Short; `--against` takes the ids of peers. */
   id: string
@@ -23,7 +22,6 @@ export interface Contender {
 /** The values of one measurement; a list counts as several rounds. */
 type Values = Readonly<Record<string, number | readonly number[]>>
 
-/** A row that has started its processes. */
 export interface StartedRow {
   /** Runs a contender before it is measured, so that its code is compiled. */
   warm?: (id: string) => Promise<unknown>
@@ -32,12 +30,10 @@ export interface StartedRow {
   stop?: () => Promise<unknown>
 }
 
-/** The input of a row's start. */
 export interface RowContext {
   fixture: Fixture
   /** The contenders that this run measures. */
   contenders: readonly Contender[]
-  /** Short rounds. */
   quick: boolean
   /** The number of events of the memory row, if the caller chooses it. */
   events: number | undefined
@@ -83,7 +79,6 @@ export interface Row {
   facts?(results: Results): readonly string[]
 }
 
-/** A target for a ratio. */
 export function ratioTarget(target: string, ratio: Spread | undefined, most: number): Target | undefined {
   return ratio && { target, measured: times(ratio.median), reached: ratio.median <= most }
 }

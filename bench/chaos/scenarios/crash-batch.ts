@@ -7,7 +7,6 @@ import { type Findings, onBothStores, type Scenario, type World } from '../run.t
 const PEOPLE = 1_203
 const IN_A_CALL = 500
 
-/** A host that is killed at every step of a batch. */
 export const crashBatch: Scenario = {
   name: 'crash-batch',
   shows: 'kill -9 at every step of a batch of 1,203 mails: nothing twice, nothing silently missing',
@@ -15,7 +14,6 @@ export const crashBatch: Scenario = {
     onBothStores(options.random, (world, random) => crashBatches(world, { ...options, random })),
 }
 
-/** Kills the host at every step of a batch, and checks each message of each batch. */
 export async function crashBatches(
   world: World,
   { seeds, random, say, points }: CrashOptions,
@@ -68,10 +66,10 @@ export async function crashBatches(
 /** The calls that had begun when the host died, and whose response was not certainly recorded. */
 function callsInFlight(writes: readonly StoreWrite[]): Set<string> {
   const begun = new Set<string>()
-  for (const { phase, result, calls = {} } of writes) {
+  for (const { accepted, calls = {} } of writes) {
     for (const [call, state] of Object.entries(calls)) {
       if (state === 'begun') begun.add(call)
-      else if (phase === 'done' && result === 'true') begun.delete(call)
+      else if (accepted) begun.delete(call)
     }
   }
   return begun

@@ -5,7 +5,6 @@ import { type Findings, onBothStores, type Scenario, type World } from '../run.t
 
 const NAME = 'Shop'
 
-/** A host that is killed at every step of a creation and of a deletion. */
 export const crashProvisioning: Scenario = {
   name: 'crash-provisioning',
   shows: 'kill -9 at every step of a creation and of a deletion: one application, then none',

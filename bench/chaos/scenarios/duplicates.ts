@@ -3,7 +3,6 @@ import { inParallel } from '../clock.ts'
 import { created, sendEmail } from '../events.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
-/** One event, delivered a thousand times to two hosts. */
 export const duplicates: Scenario = {
   name: 'duplicates',
   shows: '1,000 copies of one event, 50 at a time, at two hosts on one Redis: one application, one mail',

@@ -1,16 +1,14 @@
-import { checkPublished, sentTwice } from '../checks.ts'
+import { checkPublished, sentTwice, timesSent } from '../checks.ts'
 import { pause, until } from '../clock.ts'
-import { addressOf, created, type Delivery, deleted, sendEmail } from '../events.ts'
+import { created, type Delivery, deleted, sendEmail } from '../events.ts'
 import type { HostProcess } from '../host-process.ts'
 import { atCall, type KillPoint, nameOf, numbersTo } from '../kill-points.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
 const LEASE_MS = 700
 
-/** A point at which the holder of a lease is halted. */
 type PausePoint = Exclude<KillPoint, { at: 'moment' }>
 
-/** The holder of a lease is halted for twice the lease, and goes on. */
 export const pausedHolder: Scenario = {
   name: 'pause',
   shows: 'SIGSTOP at every step for twice the lease, another host takes over, SIGCONT: nothing late arrives',
@@ -35,7 +33,6 @@ interface PauseOptions {
   sends?: readonly PausePoint[]
 }
 
-/** Halts one host at every point, while the other takes over. */
 export async function pauseEverywhere(
   world: World,
   { rounds, creations = pointsOf(6, 7), sends = pointsOf(2, 1) }: PauseOptions,
@@ -68,7 +65,7 @@ export async function pauseEverywhere(
     for (const point of sends) {
       const id = idOf('mail', point)
       const code = await pauseDuring(sendEmail(id), point)
-      const sent = journal.timesSent.get(addressOf(id)) ?? 0
+      const sent = timesSent(world, id)
       if (code === 'outcome_unknown') figures.outcome_unknown += 1
       else if (sent !== 1) violations.push(`${id}: sent ${sent} times`)
     }

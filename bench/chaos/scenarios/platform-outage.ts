@@ -1,8 +1,7 @@
-import { checkPublished, tally } from '../checks.ts'
+import { checkPublished, quote, tally } from '../checks.ts'
 import { created } from '../events.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
-/** A platform that refuses callbacks for a while. */
 export const platformOutage: Scenario = {
   name: 'platform-outage',
   shows: 'the platform responds with 503 for a while: applications are kept, and published once it is back',
@@ -28,11 +27,9 @@ export async function outlastPlatform(
 
   platform.faults.add({ path: callbacks, status: 503, times: Number.POSITIVE_INFINITY })
   for (let round = 0; round < tries; round += 1) {
-    const responses = await Promise.all(ids.map((id) => sender.once(created(id, id))))
-    for (const { status, body } of responses) {
-      if (status !== 502 || body.retryable !== true)
-        violations.push(`a response was ${status} ${JSON.stringify(body)}`)
-    }
+    for (const received of await Promise.all(ids.map((id) => sender.once(created(id, id)))))
+      if (received.status !== 502 || received.body.retryable !== true)
+        violations.push(`a response was ${quote(received)}`)
     if (idp.applications.size !== deployments)
       violations.push(`${idp.applications.size} applications were kept`)
   }

@@ -1,9 +1,8 @@
-import { sentTwice, statusAndCode, tally } from '../checks.ts'
+import { sentTwice, statusAndCode, tally, timesSent } from '../checks.ts'
 import { pause, startLoad } from '../clock.ts'
-import { addressOf, sendEmail } from '../events.ts'
+import { sendEmail } from '../events.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
-/** Hosts that are replaced one by one. */
 export const rolling: Scenario = {
   name: 'rolling',
   shows: 'two hosts are restarted in turn by SIGTERM, under load: nothing lost, nothing twice',
@@ -13,7 +12,6 @@ export const rolling: Scenario = {
     ),
 }
 
-/** Restarts the hosts in turn while mails are sent. */
 export async function restartInTurn(
   world: World,
   { restarts, perSecond }: { restarts: number; perSecond: number },
@@ -24,8 +22,8 @@ export async function restartInTurn(
   // Slow, so that a mail is always in flight.
   mail.faults.add({ path: '/email', delayMs: 50, times: Number.POSITIVE_INFINITY })
   const endLoad = startLoad(perSecond, async (number) => {
-    const delivery = sendEmail(`mail_${number}`)
-    return { delivery, response: await sender.untilFinal(delivery) }
+    const id = `mail_${number}`
+    return { id, ...(await sender.untilFinal(sendEmail(id))) }
   })
   await pause(500)
   for (let restart = 0; restart < restarts; restart += 1) {
@@ -37,12 +35,10 @@ export async function restartInTurn(
     await pause(200)
   }
   const ended = await endLoad()
-  for (const { delivery, response } of ended) {
-    const sent = journal.timesSent.get(addressOf(delivery.id)) ?? 0
-    if (response.status !== 200 || sent !== 1)
-      violations.push(
-        `${delivery.id}: ${response.status} ${JSON.stringify(response.body)}, sent ${sent} times`,
-      )
+  for (const { id, status, body } of ended) {
+    const sent = timesSent(world, id)
+    if (status !== 200 || sent !== 1)
+      violations.push(`${id}: ${status} ${JSON.stringify(body)}, sent ${sent} times`)
   }
   violations.push(...sentTwice(world))
   return {

@@ -13,7 +13,6 @@ const P99_MS = 200
 const MEDIAN_MS = 100
 const REPEATED = 20
 
-/** Clients that send slowly, and bodies that are expensive to parse. */
 export const slowClients: Scenario = {
   name: 'slow-clients',
   shows: `${CLIENTS} slow connections and 16 expensive bodies: other clients wait for at most ${P99_MS} ms`,

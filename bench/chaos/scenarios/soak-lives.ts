@@ -17,7 +17,6 @@ const PEOPLE = 20
 /** A platform retries for days; every event must be answered in this time once all is calm. */
 const PATIENCE_MS = 15 * 60_000
 
-/** Lives one life. */
 export async function live(world: World, number: number, random: Random): Promise<Life> {
   const id = `life_${number}`
   const kind = random.below(20)

@@ -9,7 +9,6 @@ const PER_SECOND = 50
 /** The limit of lives at a time: a platform queues its events while no host is there. */
 const MAX_LIVING = 300
 
-/** Everything at once, for `minutes`. */
 export const soak: Scenario = {
   name: 'soak',
   shows: 'about 50 events a second, with kills, pauses and outages at random: no orphan, no double, no loss',

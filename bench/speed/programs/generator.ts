@@ -9,20 +9,16 @@ import { webhookSecret } from './host-environment.ts'
 
 type Kind = 'health' | 'challenge' | 'forged' | 'broken' | 'send'
 
-/** A load. */
 export interface LoadOrder {
   port: number
   path: string
   connections: number
-  /** How long the load lasts. */
   ms?: number
-  /** How many events it has. */
   events?: number
   /** @default HEALTH_CHECK */
   mix?: readonly Kind[]
 }
 
-/** What came of a load. */
 export interface LoadReport {
   done: number
   wallMs: number

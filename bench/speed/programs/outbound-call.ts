@@ -18,7 +18,6 @@ const ours =
     }
   }
 
-/** By id. */
 export const outboundCalls: Readonly<Record<string, Connect>> = {
   ...createFloors({
     path: `/v1/users/${userId}`,

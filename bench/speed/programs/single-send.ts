@@ -19,7 +19,6 @@ const ours =
     }
   }
 
-/** By id. */
 export const singleSends: Readonly<Record<string, Connect>> = {
   ...createFloors({
     path: '/email',

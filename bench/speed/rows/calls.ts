@@ -36,7 +36,6 @@ const createRow = ({ peer, ...row }: CallRow): Row => ({
   ...row,
 })
 
-/** Reads a user. */
 export const outboundCall = createRow({
   id: 'outbound-call',
   title: 'Processor time of one outbound call, 50 in flight',
@@ -67,7 +66,6 @@ export const outboundCall = createRow({
   },
 })
 
-/** Sends one mail. */
 export const singleSend = createRow({
   id: 'single-send',
   title: 'Processor time of one single send, 50 in flight',

@@ -6,7 +6,6 @@ import type { Row } from '../row.ts'
 
 const MOST_TIMES = 1.25
 
-/** Starts a host, up to its first response. */
 export const coldStart: Row = {
   id: 'cold-start',
   title: 'Cold start of the bundled host, to the first 200',

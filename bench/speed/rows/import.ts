@@ -8,7 +8,6 @@ import type { Row } from '../row.ts'
 const run = promisify(execFile)
 const MOST_MS = 15
 
-/** Loads the SDK. */
 export const importing: Row = {
   id: 'import',
   title: 'Import of `@org/mailer`',

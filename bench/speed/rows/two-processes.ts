@@ -6,7 +6,6 @@ import type { Row } from '../row.ts'
 
 const CONNECTIONS = 32
 
-/** The gain of a second process. */
 export const twoProcesses: Row = {
   id: 'two-processes',
   title: 'Two processes on two cores with one Redis: gain over one',
