@@ -6,18 +6,15 @@ import { parseSync } from 'oxc-parser'
 /** Sources by their path from the root of the repository. */
 export type Sources = ReadonlyMap<string, string>
 
-/** A file, and what it imports. */
-interface Edge {
+export interface Import {
   from: string
   /** The path of a file, the name of a package, or a `node:` module. */
   to: string
-}
-
-/** One import. */
-export interface Import extends Edge {
   /** As the file writes it. */
   specifier: string
 }
+
+type Edge = Pick<Import, 'from' | 'to'>
 
 /** Reads the sources and the `package.json` files below a folder. */
 export function readSources(root: string): Sources {

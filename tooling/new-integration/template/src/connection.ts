@@ -22,7 +22,7 @@ export interface Connection {
 }
 
 /**
- * The connection that a deployment's inputs describe.
+ * Reads the connection from a deployment's inputs.
  *
  * @throws {IntegrationError} `missing_credentials`
  */
@@ -33,7 +33,7 @@ export function fromInputs(
   if (serverType === 'shared') return sharedConnection(settings)
   if (apiToken) return { apiToken, baseUrl: settings.baseUrl ?? DEFAULT_BASE_URL }
   throw new IntegrationError('missing_credentials', 'A dedicated account needs its API token.', {
-    errors: [{ path: 'deployment.inputs.apiToken', message: 'is required where serverType is dedicated' }],
+    errors: [{ path: 'deployment.inputs.apiToken', message: 'is required if serverType is dedicated' }],
   })
 }
 
