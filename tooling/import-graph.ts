@@ -1,9 +1,7 @@
-/** The imports of every file in the repository's packages, read from the sources. */
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { parseSync } from 'oxc-parser'
 
-/** Sources by their path from the root of the repository. */
 export type Sources = ReadonlyMap<string, string>
 
 export interface Import {
@@ -16,7 +14,6 @@ export interface Import {
 
 type Edge = Pick<Import, 'from' | 'to'>
 
-/** Reads the sources and the `package.json` files below a folder. */
 export function readSources(root: string): Sources {
   const files = globSync(['{packages,apps}/*/src/**/*.ts', '{packages,apps}/*/package.json'], { cwd: root })
   return new Map(files.map((file) => [file, readFileSync(`${root}/${file}`, 'utf8')]))

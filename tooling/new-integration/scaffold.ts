@@ -1,4 +1,3 @@
-/** Makes a package for a new integration from the template, and mounts it on the host. */
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseSync } from 'oxc-parser'

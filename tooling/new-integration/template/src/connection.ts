@@ -16,10 +16,7 @@ export interface ExampleServiceSettings {
 }
 
 /** A token, and the base URL to use it with. */
-export interface Connection {
-  apiToken: string
-  baseUrl: string
-}
+export type Connection = Record<'apiToken' | 'baseUrl', string>
 
 /**
  * Reads the connection from a deployment's inputs.
