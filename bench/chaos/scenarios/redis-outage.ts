@@ -52,7 +52,7 @@ export async function outlastRedis(
     const first = await sender.once(delivery)
     if (wasDown && isDown && hasEffect) during.push(first.status)
     if (!hasEffect && first.status !== 200) violations.push(`${delivery.id}: ${first.status}`)
-    if (hasEffect && first.status === 200 && !isDown && backAt !== undefined) {
+    if (hasEffect && first.status === 200 && backAt !== undefined) {
       recoveries.push(performance.now() - backAt)
       backAt = undefined
     }
@@ -60,11 +60,11 @@ export async function outlastRedis(
   })
   await pause(1_000)
   for (const outage of outages) {
-    isDown = true
     await (outage === 'kill' ? redis.kill() : redis.pause())
+    isDown = true
     await pause(outageMs)
-    await (outage === 'kill' ? redis.start() : redis.resume())
     isDown = false
+    await (outage === 'kill' ? redis.start() : redis.resume())
     backAt = performance.now()
     await until(`an effect after ${outage}`, () => backAt === undefined, RECOVERY_MS).catch(
       ({ message }: Error) => violations.push(message),

@@ -10,7 +10,7 @@ import { webhookSecret } from '../world.ts'
 const CLIENTS = 500
 const CLOSED_MS = 20_000
 const P99_MS = 200
-const MEDIAN_MS = 100
+const CPU_MS = 100
 const REPEATED = 20
 
 export const slowClients: Scenario = {
@@ -87,11 +87,10 @@ async function sendBodies(world: World, { figures, violations }: Findings): Prom
     const before = cpuMs()
     const waits: number[] = []
     for (let time = 0; time < REPEATED; time += 1) waits.push((await post(world, request)).ms)
-    const cpu = milliseconds((cpuMs() - before) / REPEATED)
-    const [middle, longest] = [median(waits), Math.max(...waits)]
-    if (middle > MEDIAN_MS) violations.push(`“${request.name}” took ${milliseconds(middle)}`)
+    const cpu = (cpuMs() - before) / REPEATED
+    if (cpu > CPU_MS) violations.push(`“${request.name}” took ${milliseconds(cpu)} of processor time`)
     figures[request.name] =
-      `${status} after ${milliseconds(middle)} (at most ${milliseconds(longest)}), ${cpu} of processor time`
+      `${status} after ${milliseconds(median(waits))}, ${milliseconds(cpu)} of processor time`
   }
 }
 

@@ -8,7 +8,7 @@ const MOST_BYTES = 130e6
 
 export const bulkSend: Row = {
   id: 'bulk-send',
-  title: `${MAILS.toLocaleString('en')} messages, the provider answering each call after ${PROVIDER_MS} ms`,
+  title: `${MAILS.toLocaleString('en')} messages, the provider responding to each call after ${PROVIDER_MS} ms`,
   method:
     '`postmark` as its documentation shows: the caller makes lists of 500 and sends them, one after another or 8 at a time. Ours gets the messages as one iterable, with default settings: as a batch that resolves with all results, and as a stream. Each contender runs in a fresh process each round. The SDK is loaded before; everything else counts. The peak is of the whole process. A quick run sends a tenth of the messages.',
   contenders: [
