@@ -1,6 +1,5 @@
 /** A row of the benchmark: its definition, its measurement and its section in Markdown. */
 import type { Random } from '../chaos/random.ts'
-import { times } from '../shared/format.ts'
 import { toTable } from '../shared/markdown.ts'
 import { type Spread, spreadOf } from '../shared/statistics.ts'
 import type { Fixture } from './fixture.ts'
@@ -76,17 +75,15 @@ export interface Row {
   facts?(results: Results): readonly string[]
 }
 
-export function medianTarget(
+/** A target that a value reaches if it is at most `most`. */
+export function target(
   target: string,
-  { median }: Spread,
+  value: number,
   most: number,
   format: (value: number) => string,
 ): Target {
-  return { target, measured: format(median), reached: median <= most }
+  return { target, measured: format(value), reached: value <= most }
 }
-
-export const ratioTarget = (target: string, ratio: Spread, most: number) =>
-  medianTarget(target, ratio, most, times)
 
 /**
  * Measures a row. Each round measures all contenders in an order of its own, so that other work of the machine

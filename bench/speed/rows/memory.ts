@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { megabytes } from '../../shared/format.ts'
+import { megabytes, times } from '../../shared/format.ts'
 import { startWorker, usageOf } from '../../shared/processes.ts'
 import type { LoadOrder, LoadReport } from '../programs/generator.ts'
-import type { Row } from '../row.ts'
+import { type Row, target } from '../row.ts'
 
 const CONNECTIONS = 50
 const SAMPLE_MS = 100
@@ -31,15 +31,9 @@ export const memory: Row = {
     return {
       async measure(id) {
         const server = await fixture.startServer(id)
-        const order: LoadOrder = {
-          port: server.port,
-          path: '/auth/webhook',
-          connections: CONNECTIONS,
-          events,
-          mix: MIX,
-        }
+        const order = { path: '/auth/webhook', connections: CONNECTIONS, events, mix: MIX }
         const all: number[] = []
-        const over = generator.ask<LoadReport>(order)
+        const over = generator.ask<LoadReport>({ ...order, port: server.port } satisfies LoadOrder)
         let report: LoadReport | undefined
         while (!report) {
           all.push(usageOf(server).residentBytes)
@@ -57,17 +51,15 @@ export const memory: Row = {
   targets({ spread }) {
     const growth = spread('end', 'ours').median / spread('middle', 'ours').median
     const { most } = spread('all', 'ours')
+    const events = spread('events', 'ours').most.toLocaleString('en')
     return [
-      {
-        target: `flat over ${spread('events', 'ours').most.toLocaleString('en')} events: at the end at most ${FLAT} × the middle`,
-        measured: `${growth.toFixed(2)} ×`,
-        reached: growth <= FLAT,
-      },
-      {
-        target: `at most ${megabytes(MOST_BYTES)} resident at ${CONNECTIONS} connections: the most ever seen`,
-        measured: megabytes(most),
-        reached: most <= MOST_BYTES,
-      },
+      target(`flat over ${events} events: at the end at most ${FLAT} × the middle`, growth, FLAT, times),
+      target(
+        `at most ${megabytes(MOST_BYTES)} resident at ${CONNECTIONS} connections: the most ever seen`,
+        most,
+        MOST_BYTES,
+        megabytes,
+      ),
     ]
   },
 }
