@@ -115,9 +115,7 @@ function findCircularImports(imports: readonly Import[]): string[] {
 }
 
 /** The folder below `src` that a file is in, or the file itself if it is in none. */
-function folderOf(path: string): string {
-  return path.split('/').slice(0, 4).join('/')
-}
+const folderOf = (path: string) => path.split('/').slice(0, 4).join('/')
 
 function packageOf(path: string): string {
   const [folder, name] = path.split('/')

@@ -49,13 +49,8 @@ export function readSpecifiers(file: string, text: string): string[] {
 }
 
 /** The package that a specifier names; a `node:` module stays as it is. */
-export function packageOf(specifier: string): string {
-  if (specifier.startsWith('node:')) return specifier
-  return specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/')
-}
+export const packageOf = (specifier: string) =>
+  /^(node:.*|@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[0] ?? specifier
 
 /** Everything that a file loads, directly or not, each with the path to it. */
 export function reachableFrom(entry: string, imports: readonly Edge[]): Map<string, string[]> {

@@ -2,7 +2,8 @@
 const TEMPLATE = 'example-service'
 
 /**
- * Derives the forms of a name.
+ * Derives the forms of a name: `kebab` names packages, routes and folders, `camel` values, `pascal` types, `constant`
+ * environment variables; `title` begins a sentence, and `words` stand within one.
  *
  * @param kebab lower-case words, digits among them, joined by hyphens
  * @throws if the name has another form
@@ -14,17 +15,11 @@ export function formsOf(kebab: string) {
   const words = kebab.replaceAll('-', ' ')
   const pascal = kebab.split('-').map(capitalize).join('')
   return {
-    /** Packages, routes and folders: `example-service`. */
     kebab,
-    /** Values: `exampleService`. */
     camel: pascal.charAt(0).toLowerCase() + pascal.slice(1),
-    /** Types: `ExampleService`. */
     pascal,
-    /** Environment variables: `EXAMPLE_SERVICE`. */
     constant: kebab.replaceAll('-', '_').toUpperCase(),
-    /** The start of a sentence: `Example service`. */
     title: capitalize(words),
-    /** Within a sentence: `example service`. */
     words,
   }
 }

@@ -9,12 +9,7 @@ import { readManifest } from './workspace.ts'
 
 const run = promisify(execFile)
 
-/**
- * Makes an empty project, and installs into it with npm, as the READMEs say.
- *
- * @param folder does not exist yet
- * @param specifiers tarballs, and names from the registry with or without a version
- */
+/** Makes an empty project in a new folder, and installs tarballs and names into it with npm, as the READMEs say. */
 export async function installInto(folder: string, specifiers: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
@@ -37,12 +32,7 @@ function weigh(folder: string): number {
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
 }
 
-/**
- * Bundles and minifies a program with its imports.
- *
- * @param project the folder whose packages the program imports
- * @returns the size of the bundle in bytes, plain and as gzip
- */
+/** Bundles and minifies a program that imports a project's packages, and returns the size in bytes. */
 export async function bundle(project: string, program: string): Promise<{ bytes: number; gzip: number }> {
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: project },

@@ -26,9 +26,9 @@ export const SOURCE_CONDITION = '@org/source'
 export const root = join(import.meta.dirname, '../..')
 
 /** Every package below `packages/` that is not private, by name, with its path from the root. */
-export function findPublishable(repository = root) {
-  return globSync('packages/*/package.json', { cwd: repository })
-    .map((file) => ({ path: dirname(file), manifest: readManifest(join(repository, file)) }))
+export function findPublishable() {
+  return globSync('packages/*/package.json', { cwd: root })
+    .map((file) => ({ path: dirname(file), manifest: readManifest(join(root, file)) }))
     .filter(({ manifest }) => manifest.private !== true)
     .map(({ path, manifest }) => ({ name: manifest.name, path, manifest }))
     .sort((one, other) => one.name.localeCompare(other.name))

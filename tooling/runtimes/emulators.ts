@@ -20,11 +20,7 @@ export async function startEmulators(project: string) {
       mail.reset()
       platform.reset()
     },
-    /**
-     * Compares the outcome of a program with the calls that the emulators received.
-     *
-     * @throws if they differ
-     */
+    /** Throws if the outcome of a program differs from the calls that the emulators received. */
     check(outcome: unknown) {
       const { messageId, status, body, refused, error } = Object(outcome)
       const [sent, sentByEvent] = mail.messages

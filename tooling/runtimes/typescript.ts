@@ -5,12 +5,11 @@ import { complaintsOf } from '../complaints.ts'
 import type { PackedPackage } from '../packages/pack.ts'
 
 const versions = ['5.9.3', '6.0.3', '7.0.2']
-/** Each way to resolve modules, with its `module`. */
 const resolutions = { nodenext: 'nodenext', bundler: 'esnext' }
 
 export const installs = versions.map((version) => `typescript-${version}@npm:typescript@${version}`)
 
-/** One check for each compiler and resolution. All are strict, and include the declarations of the libraries. */
+/** One strict check for each compiler and each way to resolve modules, with the libraries' declarations. */
 export const checks = versions.flatMap((version) =>
   Object.entries(resolutions).map(([moduleResolution, module]) => ({
     label: `typescript ${version} ${moduleResolution}`,

@@ -42,11 +42,9 @@ function faultsWith({ manifest = {}, add = {}, remove = '' }: Changes): string[]
 }
 
 describe('a packed package', () => {
-  it.each<[string, Changes]>([
-    ['its README, license, changelog and modules', {}],
-    ['no changelog before its first release', { manifest: { version: '0.0.0' }, remove: 'CHANGELOG.md' }],
-  ])('is accepted with %s', (_, changes) => {
-    expect(faultsWith(changes)).toEqual([])
+  it('is accepted, without a changelog before its first release', () => {
+    expect(faultsWith({})).toEqual([])
+    expect(faultsWith({ manifest: { version: '0.0.0' }, remove: 'CHANGELOG.md' })).toEqual([])
   })
 
   const source = { '.': { '@org/source': './src/index.ts' } }

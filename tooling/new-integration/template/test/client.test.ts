@@ -36,7 +36,7 @@ describe('the client', () => {
     await expect(clientOf('another').getAccount()).rejects.toMatchObject({ code: 'credentials_rejected' })
   })
 
-  it.each(['', 'with a space', 'line\nbreak'])('sends nothing with the invalid token %j', async (token) => {
+  it.each(['', 'line\nbreak'])('sends nothing with the invalid token %j', async (token) => {
     await expect(clientOf(token).getAccount()).rejects.toMatchObject({ code: 'missing_credentials' })
     expect(provider.calls).toEqual([])
   })
