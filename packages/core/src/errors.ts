@@ -21,6 +21,7 @@ export const errorCodes = {
   missing_credentials: { status: 422, retryable: false, title: 'Credentials are missing' },
   credentials_rejected: { status: 422, retryable: false, title: 'The provider rejected the credentials' },
   provider_rejected: { status: 422, retryable: false, title: 'The provider rejected the request' },
+  deployment_deleted: { status: 422, retryable: false, title: 'The deployment was deleted' },
   provider_rate_limited: { status: 429, retryable: true, title: 'The provider’s rate limit is exceeded' },
   internal_error: { status: 500, retryable: true, title: 'Internal error' },
   provider_error: { status: 502, retryable: true, title: 'The provider failed' },

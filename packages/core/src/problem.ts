@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod'
-import { type ErrorCode, errorCodes, type IntegrationError } from './errors.ts'
+import { type ErrorCode, errorCodes, type FieldError, type IntegrationError } from './errors.ts'
 import type { Redactor } from './redact.ts'
 
 /** All error codes. */
@@ -36,6 +36,9 @@ export const problemSchema = z.object({
 /** The body of a failure. */
 export type Problem = z.infer<typeof problemSchema>
 
+/** Faults that a response names; it counts the others. */
+const MAX_ERRORS = 50
+
 /** Converts an error to the body of its response. */
 export function toProblem(error: IntegrationError, redactor?: Redactor): Problem {
   const problem: Problem = {
@@ -45,8 +48,14 @@ export function toProblem(error: IntegrationError, redactor?: Redactor): Problem
     detail: error.hint ? `${error.message} ${error.hint}` : error.message,
     code: error.code,
     retryable: error.retryable,
-    errors: error.errors?.map(({ path, message }) => ({ path, message })),
+    errors: error.errors && listErrors(error.errors),
     provider: error.provider,
   }
   return redactor ? redactor.data(problem) : problem
+}
+
+function listErrors(errors: readonly FieldError[]): Problem['errors'] {
+  const listed = errors.slice(0, MAX_ERRORS).map(({ path, message }) => ({ path, message }))
+  const more = errors.length - listed.length
+  return more > 0 ? [...listed, { path: '', message: `and ${more} more` }] : listed
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { DeploymentStatus } from './contract/platform.ts'
 import { type IntegrationError, toIntegrationError } from './errors.ts'
 import { toProblem } from './problem.ts'
 import { createRedactor, type Redactor } from './redact.ts'
@@ -20,6 +21,8 @@ export interface EventResponse {
   error?: IntegrationError | undefined
   /** Whether it was recorded by an earlier delivery. */
   replayed?: boolean
+  /** The last status of the deployment that was reported. */
+  deploymentStatus?: DeploymentStatus
 }
 
 /** The response to an event that the host does not act on. */

@@ -221,11 +221,12 @@ describe('a process that was stopped for longer than its lease', () => {
 
 describe('the claim of long work', () => {
   /** A host whose provider works until its signal aborts, or the test lets it finish. */
-  function longWork(store: Partial<DeliveryStore> = {}) {
+  function longWork(store: Partial<DeliveryStore> = {}, timeoutMs = 25_000) {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
     const [begun, finished] = [gate<AbortSignal>(), gate()]
     const host = createHost({
       store: { ...memoryStore(), ...store },
+      timeoutMs,
       async provider(_, { signal }) {
         begun.open(signal)
         signal.addEventListener('abort', () => finished.open())
@@ -254,7 +255,7 @@ describe('the claim of long work', () => {
     const memory = memoryStore()
     const renew = vi.fn(memory.renew)
     renew.mockRejectedValueOnce(new Error('away')).mockRejectedValueOnce(new Error('away'))
-    const { host, begun, finish } = longWork({ ...memory, renew })
+    const { host, begun, finish } = longWork({ ...memory, renew }, 60_000)
     const first = deliver(host.handle, created, { id })
     const signal = await begun
     await vi.advanceTimersByTimeAsync(50_000)

@@ -30,14 +30,15 @@ describe('a redelivery', () => {
     expect(actions(host)).toEqual(['greet'])
   })
 
-  it('of DEPLOYMENT_CREATED gets the recorded answer without the secret outputs, and makes no callback', async () => {
+  it('of DEPLOYMENT_CREATED gets the recorded answer without the secret outputs, and repeats the last status', async () => {
     const host = createHost()
     await deliver(host.handle, created, { id })
-    const before = host.platform.calls.length
+    host.platform.calls.length = 0
     const again = await deliver(host.handle, created, { id })
     expect([again.status, isReplay(again)]).toEqual([200, true])
     expect(again.body).toEqual({ status: 'running', outputs: { region: 'eu' } })
-    expect([host.platform.calls.length, host.asked.length]).toEqual([before, 1])
+    expect(host.told()).toEqual(['PUT /deployments/dep_1/status running'])
+    expect(host.asked).toHaveLength(1)
   })
 
   it('of DEPLOYMENT_DELETED gets the recorded answer', async () => {
@@ -180,16 +181,21 @@ describe('a new delivery', () => {
 })
 
 describe('a deleted deployment', () => {
-  it.each(['evt_2', undefined])('ignores a creation that arrives late under the id %s', async (later) => {
-    const host = createHost()
-    await deliver(host.handle, deleted, { id })
-    for (const _ of [1, 2]) {
-      const answer = await deliver(host.handle, created, { id: later })
-      expect(answer).toMatchObject({ status: 200, body: { status: 'ignored' } })
-    }
-    expect(actions(host)).toEqual(['disconnect'])
-    expect(host.told()).toEqual(['PUT /deployments/dep_1/status stopped'])
-  })
+  it.each(['evt_2', undefined])(
+    'ignores a creation that arrives late under the id %s, and says so in its log',
+    async (later) => {
+      const host = createHost()
+      await deliver(host.handle, deleted, { id })
+      for (const _ of [1, 2]) {
+        const answer = await deliver(host.handle, created, { id: later })
+        expect(answer).toMatchObject({ status: 200, body: { status: 'ignored' } })
+      }
+      expect(actions(host)).toEqual(['disconnect'])
+      expect(new Set(host.told())).toEqual(
+        new Set(['PUT /deployments/dep_1/status stopped', 'POST /deployments/dep_1/logs']),
+      )
+    },
+  )
 
   it('can be deleted again', async () => {
     const host = createHost()

@@ -2,7 +2,18 @@ import { createVerifier, type ErrorCode, IntegrationError, memoryStore } from '@
 import { errorCodes } from '@org/core/internal'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { calling, created, createHost, deleted, failing, greet, outputs, refusal, token } from './fixtures.ts'
+import {
+  calling,
+  created,
+  createHost,
+  deleted,
+  deployment,
+  failing,
+  greet,
+  outputs,
+  refusal,
+  token,
+} from './fixtures.ts'
 
 const refused = { name: 'greeter', status: 400, code: '17', message: 'No such person.' }
 const failingWith = (...error: ConstructorParameters<typeof IntegrationError>) =>
@@ -53,6 +64,11 @@ const occurrences: Record<Exclude<ErrorCode, 'not_found' | 'shutting_down'>, () 
     return problem
   },
   invalid_arguments: () => refusal(createHost(), calling('greet')),
+  deployment_deleted: async () => {
+    const host = createHost()
+    await deliver(host.handle, deleted)
+    return refusal(host, { ...calling('greet', { to: 'Ada' }), deployment })
+  },
   missing_credentials: () => refusal(createHost(), createdWith({})),
   credentials_rejected: () => ofProvider('credentials_rejected'),
   provider_rejected: () => ofProvider('provider_rejected'),

@@ -9,7 +9,8 @@ import * as z from 'zod'
 const name = z.string().min(1)
 const timestamp = z.iso.datetime().describe('ISO 8601, UTC.')
 
-const deploymentStatus = z.enum(['deploying', 'running', 'unhealthy', 'failed', 'stopped'])
+/** The schema of a status. */
+export const deploymentStatus = z.enum(['deploying', 'running', 'unhealthy', 'failed', 'stopped'])
 
 /** The status of a deployment on the platform (contract §5). */
 export type DeploymentStatus = z.infer<typeof deploymentStatus>

@@ -23,6 +23,10 @@ export const ownSteps = {
   intent: '@intent',
   /** The deployment was deleted. */
   deleted: '@deleted',
+  /** When the last event of the deployment happened that was handled, in milliseconds since 1970. */
+  happenedAt: '@happenedAt',
+  /** The last status of the deployment that the platform learned. */
+  status: '@status',
 } as const
 
 /** How claims are made and kept. */
@@ -51,6 +55,8 @@ export interface Claim {
   ensureHeld(): void
   /** Records a step. */
   advance(name: string, value: Json): Promise<void>
+  /** Forgets every step, because a new deployment begins under this id. */
+  reset(): Promise<void>
   /**
    * Ends the work.
    *
@@ -169,6 +175,16 @@ function keepAlive(
     return failure
   }
 
+  async function record(steps: Record<string, Json>): Promise<void> {
+    Object.assign(progress, steps)
+    const kept = await store.advance(lease, steps).catch((cause: unknown) => {
+      throw logged(unreachable(cause), logger)
+    })
+    if (kept) return
+    lose()
+    throw takenOverByAnother()
+  }
+
   return {
     lease,
     takenOver,
@@ -178,14 +194,9 @@ function keepAlive(
       if (now() >= until) lose()
       if (lost.signal.aborted) throw takenOverByAnother()
     },
-    async advance(name, value) {
-      progress[name] = value
-      const kept = await store.advance(lease, { [name]: value }).catch((cause: unknown) => {
-        throw logged(unreachable(cause), logger)
-      })
-      if (kept) return
-      lose()
-      throw takenOverByAnother()
+    advance: (name, value) => record({ [name]: value }),
+    async reset() {
+      await record(Object.fromEntries(Object.keys(progress).map((name) => [name, null])))
     },
     complete: (response, latest = progress) =>
       end('response', () => store.complete(lease, { response, progress: latest, keepMs: KEEP_MS })),

@@ -23,21 +23,32 @@ export interface DeploymentSources {
   credentials: Redactor
 }
 
+/** A handler's deployment, and the platform's record of it. */
+export interface OpenDeployment extends Deployment {
+  /** Reads the record from the platform, once. */
+  record(): Promise<DeploymentRecord | undefined>
+}
+
 /** Opens the deployment that an event names; `undefined` if it names none. */
-export function openDeployment(sources: DeploymentSources): Deployment | undefined {
+export function openDeployment(sources: DeploymentSources): OpenDeployment | undefined {
   const { event } = sources.operation
   const given = event.deployment
   if (!given) return undefined
-  const { claims, carriesInputs } = eventTraits[event.name]
+  const { claims, carriesInputs, needsLife } = eventTraits[event.name]
   let record: Promise<DeploymentRecord | undefined> | undefined
   const readRecord = () => {
     record ??= sources.platform.getDeployment(given.id, sources.callback())
     return record
   }
+  const readLiving = async () => {
+    const known = await readRecord()
+    if (needsLife && known?.status === 'stopped') throw deploymentDeleted(given.id)
+    return known
+  }
 
   /** The inputs on the platform. A deployment that nobody knows must not pass for one with default inputs. */
   const readInputs = async () => {
-    const known = await readRecord()
+    const known = await readLiving()
     if (known || claims === 'deployment') return known?.inputs ?? {}
     throw new IntegrationError('missing_credentials', 'The platform does not know this deployment.', {
       hint: 'Create it first, or send its inputs or outputs with the event.',
@@ -47,6 +58,7 @@ export function openDeployment(sources: DeploymentSources): Deployment | undefin
 
   return {
     id: given.id,
+    record: readRecord,
 
     async inputs(schema) {
       const carried = carriesInputs || !isEmpty(given.inputs) ? given.inputs : undefined
@@ -65,13 +77,20 @@ export function openDeployment(sources: DeploymentSources): Deployment | undefin
       for (const name of secretNames(schema)) sources.credentials.add(carried?.[name])
       const own = carried && schema.safeParse(carried)
       if (own?.success) return own.data
-      const published = (await readRecord())?.outputs
+      const published = (await readLiving())?.outputs
       if (!published) return undefined
       for (const name of secretNames(schema)) sources.credentials.add(published[name])
       const merged = schema.safeParse({ ...published, ...carried })
       return merged.success ? merged.data : undefined
     },
   }
+}
+
+/** The error for an event that needs a deployment that was not deleted. */
+export function deploymentDeleted(id: string): IntegrationError {
+  return new IntegrationError('deployment_deleted', `The deployment ${id} was deleted.`, {
+    hint: 'Create it again, or call another deployment.',
+  })
 }
 
 function isEmpty(values: Record<string, unknown> | undefined): boolean {

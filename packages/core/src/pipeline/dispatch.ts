@@ -4,16 +4,22 @@
  * @module
  */
 import * as z from 'zod'
+import type { EventName } from '../contract/event.ts'
 import type { HandlerContext } from '../contract/handler-context.ts'
 import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
 import { secretNames } from '../contract/marks.ts'
+import type { DeploymentStatus } from '../contract/platform.ts'
 import type { ResponseTo } from '../contract/responses.ts'
 import { fieldErrors, suggestion, summarise } from '../contract/validation.ts'
 import { IntegrationError, toIntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from '../response.ts'
+import type { DeploymentLife } from './life.ts'
 import type { Reporter } from './reporter.ts'
+
+/** Inputs of one event that a warning may name. */
+const MAX_WARNINGS = 20
 
 /** The handlers of any integration. */
 export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
@@ -31,21 +37,45 @@ export interface Job {
   /** Knows credentials only; see `Trace`. */
   credentials: Redactor
   now: () => number
+  /** The status that was reported before this event. */
+  lastStatus: DeploymentStatus | undefined
+  life: DeploymentLife
 }
 
 /** Handles one event. A failure becomes a response, and is reported to the platform. */
 export async function dispatch(job: Job): Promise<EventResponse> {
   try {
-    return { status: 200, body: await handle(job) }
+    await job.life.ensureAlive()
+    const body = await handle(job)
+    const deploymentStatus = statusAfter[job.operation.event.name]
+    return { status: 200, body, ...(deploymentStatus && { deploymentStatus }) }
   } catch (error) {
     const { operation, reporter, redactor } = job
     const known = operation.effect ? neverRepeatBlindly(error) : toIntegrationError(error)
-    const { name } = operation.event
-    reporter.failure(name, known)
-    if (eventTraits[name].claims === 'deployment' && !known.retryable)
-      reporter.status('failed', known.hint ? `${known.message} ${known.hint}` : known.message)
-    return toFailure(known, redactor)
+    reporter.failure(operation.event.name, known)
+    const deploymentStatus = reportFailedDeployment(job, known)
+    return { ...toFailure(known, redactor), ...(deploymentStatus && { deploymentStatus }) }
   }
+}
+
+/** The status of a deployment after a successful event. */
+const statusAfter: Partial<Record<EventName, DeploymentStatus>> = {
+  DEPLOYMENT_CREATED: 'running',
+  DEPLOYMENT_DELETED: 'stopped',
+}
+
+/** A failed redeploy leaves a running deployment as it was. Any other final failure of its events ends it. */
+function reportFailedDeployment(
+  { operation, reporter, lastStatus }: Job,
+  { retryable, message, hint }: IntegrationError,
+): DeploymentStatus | undefined {
+  const { name } = operation.event
+  if (eventTraits[name].claims !== 'deployment') return undefined
+  const stillRuns = name === 'DEPLOYMENT_CREATED' && (lastStatus === 'running' || lastStatus === 'unhealthy')
+  if (!stillRuns && retryable) return undefined
+  const status = stillRuns ? lastStatus : 'failed'
+  reporter.status(status, hint ? `${message} ${hint}` : message)
+  return status
 }
 
 async function handle(job: Job): Promise<ResponseBody> {
@@ -70,8 +100,16 @@ async function handle(job: Job): Promise<ResponseBody> {
   }
 }
 
-async function create({ definition, handlers, context, reporter, redactor }: Job): Promise<ResponseBody> {
+async function create({
+  definition,
+  handlers,
+  operation,
+  context,
+  reporter,
+  redactor,
+}: Job): Promise<ResponseBody> {
   reporter.status('deploying')
+  warnOfUnknownInputs(operation.event.deployment?.inputs, definition, reporter)
   const inputs = (await context.deployment?.inputs(definition.inputs)) ?? {}
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
   const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
@@ -84,17 +122,33 @@ async function create({ definition, handlers, context, reporter, redactor }: Job
   return { status: 'running', outputs }
 }
 
+/** An input that the contract does not have is often a typing error: it has no effect, and the log says so. */
+function warnOfUnknownInputs(
+  inputs: Record<string, unknown> = {},
+  { inputs: schema }: IntegrationDefinition,
+  reporter: Reporter,
+): void {
+  const known = Object.keys(schema.shape)
+  for (const name of Object.keys(inputs).slice(0, MAX_WARNINGS)) {
+    if (known.includes(name)) continue
+    const hint = suggestion(name, known)
+    reporter.log.warn(
+      `The input “${name.slice(0, 80)}” is unknown and has no effect${hint}${hint ? '' : '.'}`,
+    )
+  }
+}
+
 async function remove({ handlers, context, reporter }: Job): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
   await handlers.deleted?.(context)
   reporter.status('stopped')
   return { status: 'stopped' }
 }
 
-async function probe({ handlers, context, reporter, redactor }: Job): Promise<ResponseTo<'HEALTH_CHECK'>> {
+async function probe({ handlers, context, life, redactor }: Job): Promise<ResponseTo<'HEALTH_CHECK'>> {
   const checks = redactor.data((await handlers.health?.(context)) ?? [])
   const failing = checks.filter((check) => !check.healthy)
-  if (failing.length === 0) reporter.status('running')
-  else reporter.status('unhealthy', failing.map((check) => check.message ?? check.name).join(' '))
+  if (failing.length === 0) await life.reportHealth('running')
+  else await life.reportHealth('unhealthy', failing.map((check) => check.message ?? check.name).join(' '))
   return { status: failing.length === 0 ? 'healthy' : 'unhealthy', checks }
 }
 
