@@ -21,7 +21,7 @@ export {
   type IntegrationDefinition,
   type Outputs,
 } from './contract/integration.ts'
-export { environmentReference, secret } from './contract/marks.ts'
+export { environmentReference, immutable, secret } from './contract/marks.ts'
 export type {
   CallbackOptions,
   DeploymentRecord,

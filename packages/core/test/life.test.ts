@@ -1,7 +1,16 @@
 import { IntegrationError, memoryStore } from '@org/core'
 import { connectPlatform, deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { calling, created, createHost, deleted, deployment, type Host, token } from './fixtures.ts'
+import {
+  calling,
+  created,
+  createHost,
+  deleted,
+  deployment,
+  type Host,
+  type ProviderCall,
+  token,
+} from './fixtures.ts'
 
 const health = { name: 'HEALTH_CHECK', deployment }
 const greet = { ...calling('greet', { to: 'Ada' }), deployment }
@@ -10,11 +19,11 @@ const history = (host: Host) => host.record()?.statusHistory.map(({ status }) =>
 const shown = (host: Host) => history(host)?.at(-1)
 const logs = (host: Host) => host.record()?.logs.map(({ message }) => message) ?? []
 
-/** A host whose provider can be switched off. */
-function switchable(store = memoryStore()) {
+/** A host whose provider can be switched off, for all calls or for one action. */
+function switchable(store = memoryStore(), only?: ProviderCall['action']) {
   let failure: IntegrationError | undefined
-  const provider = async () => {
-    if (failure) throw failure
+  const provider = async ({ action }: ProviderCall) => {
+    if (failure && action === (only ?? action)) throw failure
   }
   return { host: createHost({ provider, store }), fail: (error?: IntegrationError) => (failure = error) }
 }
@@ -124,12 +133,20 @@ describe('a redeploy', () => {
     ['finally', new IntegrationError('provider_rejected', 'No.')],
     ['for the moment', away],
   ])('that fails %s leaves the deployment running, with a line in its log', async (_, failure) => {
-    const { host, fail } = switchable()
+    const { host, fail } = switchable(memoryStore(), 'connect')
     await deliver(host.handle, created)
     fail(failure)
     expect((await deliver(host.handle, created)).status).not.toBe(200)
     expect(shown(host)).toBe('running')
     expect(logs(host).at(-1)).toContain(failure.message)
+  })
+
+  it('that fails because nothing works any more fails the deployment', async () => {
+    const { host, fail } = switchable()
+    await deliver(host.handle, created)
+    fail(new IntegrationError('provider_rejected', 'The account is gone.'))
+    await deliver(host.handle, created)
+    expect(shown(host)).toBe('failed')
   })
 
   it('names inputs that have no effect', async () => {

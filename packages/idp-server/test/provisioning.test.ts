@@ -61,7 +61,7 @@ describe('a create with an unknown outcome', () => {
     expect(creates()).toBe(1)
   })
 
-  it('is looked up by a teardown, which deletes the application', async () => {
+  it('is looked up by a teardown, which names the application and does not delete a guess', async () => {
     platform.addDeployment({ id: 'dep_1', inputs })
     const handle = fixture.handler({ settleMs: 0 })
     provider.faults.add(
@@ -70,8 +70,12 @@ describe('a create with an unknown outcome', () => {
     )
     expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(504)
     expect(provider.applications.size).toBe(1)
-    expect(await deliver(handle, deleted(), { id: 'evt_2' })).toMatchObject({ body: { status: 'stopped' } })
-    expect(provider.applications.size).toBe(0)
+    const [application = ''] = provider.applications.keys()
+    expect(await deliver(handle, deleted(), { id: 'evt_2' })).toMatchObject({
+      status: 409,
+      body: { code: 'outcome_unknown', detail: expect.stringContaining(application) },
+    })
+    expect(provider.applications.size).toBe(1)
   })
 
   it('adopts no older application, and none of another deployment', async () => {

@@ -5,13 +5,13 @@ import { applicationsPath, only } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
 const fixture = runWebhook()
-const { provider, asked, platform, create, deployment, statuses, logged } = fixture
+const { provider, asked, platform, create, deployment, statuses } = fixture
 
 const creates = () => asked().filter((request) => request.startsWith('POST'))
 const applicationId = () => only(provider.applications.keys())
 
 describe('a redeploy', () => {
-  it('reuses the published application, even if the store has forgotten it', async () => {
+  it('renames the published application, even if the store has forgotten it', async () => {
     const first = await create()
     const inputs = { applicationName: 'Renamed' }
     const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
@@ -20,7 +20,8 @@ describe('a redeploy', () => {
       expect([again.status, again.body]).toEqual([200, first.body])
     }
     expect(creates()).toHaveLength(1)
-    expect(logged('info').at(-1)).toContain(`${applicationId()} already exists`)
+    expect(only(provider.applications.values()).name).toBe('Renamed')
+    expect(asked().filter((request) => request.startsWith('PATCH'))).toHaveLength(1)
   })
 
   it('reuses the application in the event’s outputs, without a call to the platform', async () => {
@@ -46,13 +47,17 @@ describe('a redeploy', () => {
     expect(deployment()?.status).toBe('failed')
   })
 
-  it('fails if the application lacks the environment, and creates no other', async () => {
+  it.each([
+    ['environmentType', { environmentType: 'production', domain: 'example.com' }],
+    ['template', { template: 'waitlist' }],
+  ])('refuses a change of %s, and leaves the deployment running', async (name, change) => {
     await create()
-    expect(await create({ environmentType: 'production', domain: 'example.com' })).toMatchObject({
+    expect(await create(change)).toMatchObject({
       status: 422,
-      body: { code: 'provider_rejected', errors: [{ path: 'deployment.inputs.environmentType' }] },
+      body: { code: 'invalid_inputs', errors: [{ path: `deployment.inputs.${name}` }] },
     })
     expect(creates()).toHaveLength(1)
+    expect(deployment()?.status).toBe('running')
   })
 })
 

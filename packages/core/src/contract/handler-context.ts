@@ -51,6 +51,10 @@ export interface Progress {
    * @returns whether this deployment owns it, now or from before
    */
   reserve(resource: string): Promise<boolean>
+  /** Whether another deployment has reserved the resource. */
+  isReserved(resource: string): Promise<boolean>
+  /** The store's time, the same for every host, in milliseconds since 1970. */
+  now(): Promise<number>
 }
 
 /** The rule for URLs that come from a deployment, and the `fetch` that enforces it down to the connection. */

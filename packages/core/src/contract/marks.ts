@@ -15,6 +15,11 @@ export function environmentReference<Schema extends z.ZodType>(schema: Schema): 
   return schema.meta({ ...schema.meta(), environmentReference: true })
 }
 
+/** Marks an input that a redeploy cannot change. */
+export function immutable<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.meta({ ...schema.meta(), immutable: true })
+}
+
 /** The names of the fields that are marked {@link secret}. */
 export function secretNames(schema: z.ZodObject): string[] {
   return markedNames(schema, 'writeOnly')

@@ -6,7 +6,14 @@
 import type { Json } from '../contract/handler-context.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { ClaimRequest, ClaimResult, DeliveryStore, Lease, RecordedResponse } from './store.ts'
+import type {
+  ClaimRequest,
+  ClaimResult,
+  DeliveryStore,
+  Lease,
+  RecordedResponse,
+  SubjectRecord,
+} from './store.ts'
 
 /** In milliseconds. */
 export const DEFAULT_LEASE_MS = 60_000
@@ -41,6 +48,8 @@ export interface ClaimOptions {
 /** A claim under which work goes on. */
 export interface Claim {
   readonly lease: Lease
+  /** When the store gave the claim, by `performance.now`. */
+  readonly claimedAt: number
   /** Whether an earlier holder vanished in the middle of its work. */
   readonly takenOver: boolean
   /** The recorded steps. */
@@ -135,6 +144,7 @@ function keepAlive(
   asked: number,
   { logger, leaseMs, now }: ClaimOptions,
 ): Claim {
+  const claimedAt = performance.now()
   const lost = new AbortController()
   const lose = () => lost.abort(takenOverByAnother())
   // Counted from before the request to the store, so never later than the store's own time.
@@ -187,6 +197,7 @@ function keepAlive(
 
   return {
     lease,
+    claimedAt,
     takenOver,
     progress,
     lost: lost.signal,
@@ -218,6 +229,23 @@ async function askStore(
 ): Promise<ClaimResult> {
   try {
     return await store.claim({ ...request, leaseMs })
+  } catch (cause) {
+    throw logged(unreachable(cause), logger)
+  }
+}
+
+/**
+ * Reads a record.
+ *
+ * @throws {IntegrationError} `overloaded` if the store is unreachable
+ */
+export async function readStore(
+  store: DeliveryStore,
+  subject: string,
+  { logger }: ClaimOptions,
+): Promise<SubjectRecord | undefined> {
+  try {
+    return await store.read(subject)
   } catch (cause) {
     throw logged(unreachable(cause), logger)
   }

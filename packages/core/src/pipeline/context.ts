@@ -1,5 +1,5 @@
 import type { Deployment, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
-import { type Claim, type ClaimOptions, ownSteps, reserve } from '../delivery/claim.ts'
+import { type Claim, type ClaimOptions, ownSteps, readStore, reserve } from '../delivery/claim.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { namedHostsOnly } from '../http/egress.ts'
 import type { Operation } from '../request/operation.ts'
@@ -70,5 +70,16 @@ function createProgress(
     },
     reserve: (resource) =>
       reserve(store, { resource: `${route}/${resource}`, owner: claim.lease.subject }, claiming),
+    async isReserved(resource) {
+      const record = await readStore(store, `${route}/${resource}`, claiming)
+      const owner = record?.progress.owner
+      return owner !== undefined && owner !== claim.lease.subject
+    },
+    async now() {
+      const asked = performance.now()
+      const record = await readStore(store, claim.lease.subject, claiming)
+      // The claim is the last one of its subject: while it is held, nobody else can claim.
+      return (record?.claimedAt ?? claiming.now()) + Math.round(asked - claim.claimedAt)
+    },
   }
 }

@@ -53,7 +53,7 @@ export async function dispatch(job: Job): Promise<EventResponse> {
     const { operation, reporter, redactor } = job
     const known = operation.effect ? neverRepeatBlindly(error) : toIntegrationError(error)
     reporter.failure(operation.event.name, known)
-    const deploymentStatus = reportFailedDeployment(job, known)
+    const deploymentStatus = await reportFailedDeployment(job, known)
     return { ...toFailure(known, redactor), ...(deploymentStatus && { deploymentStatus }) }
   }
 }
@@ -65,17 +65,24 @@ const statusAfter: Partial<Record<EventName, DeploymentStatus>> = {
 }
 
 /** A failed redeploy leaves a running deployment as it was. Any other final failure of its events ends it. */
-function reportFailedDeployment(
-  { operation, reporter, lastStatus }: Job,
+async function reportFailedDeployment(
+  { operation, handlers, context, reporter, lastStatus }: Job,
   { retryable, message, hint }: IntegrationError,
-): DeploymentStatus | undefined {
+): Promise<DeploymentStatus | undefined> {
   const { name } = operation.event
   if (eventTraits[name].claims !== 'deployment') return undefined
-  const stillRuns = name === 'DEPLOYMENT_CREATED' && (lastStatus === 'running' || lastStatus === 'unhealthy')
-  if (!stillRuns && retryable) return undefined
-  const status = stillRuns ? lastStatus : 'failed'
+  const ranBefore = name === 'DEPLOYMENT_CREATED' && (lastStatus === 'running' || lastStatus === 'unhealthy')
+  if (!ranBefore && retryable) return undefined
+  const status = ranBefore && (retryable || (await stillRuns(handlers, context))) ? lastStatus : 'failed'
   reporter.status(status, hint ? `${message} ${hint}` : message)
   return status
+}
+
+/** Whether the deployment works with what was published before. */
+async function stillRuns({ health }: AnyHandlers, context: HandlerContext): Promise<boolean> {
+  const checks = await health?.(context).catch(() => undefined)
+  // A probe that could not run says nothing.
+  return checks?.every(({ healthy }) => healthy) ?? true
 }
 
 async function handle(job: Job): Promise<ResponseBody> {
