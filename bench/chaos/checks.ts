@@ -1,28 +1,22 @@
 import { addressOf } from './events.ts'
 import type { World } from './run.ts'
-import { type Answer, isRecord } from './sender.ts'
+import { isRecord, type Received } from './sender.ts'
+
+type Watched = Pick<World, 'journal'>
+
+/** The number of mails that were sent for an id. */
+export const timesSent = ({ journal }: Watched, id: string) => journal.timesSent.get(addressOf(id)) ?? 0
 
 /** The addresses that got more than one mail, as violations. */
-export function sentTwice({ journal }: Pick<World, 'journal'>): string[] {
-  return [...journal.timesSent].flatMap(([address, times]) =>
-    times > 1 ? [`${address} got ${times} mails`] : [],
-  )
-}
+export const sentTwice = ({ journal }: Watched): string[] =>
+  [...journal.timesSent].flatMap(([address, times]) => (times > 1 ? [`${address} got ${times} mails`] : []))
 
-/** A message of a response, with the number of times that it was sent. */
-export interface CheckedMessage {
-  index: number | undefined
-  status: unknown
-  sent: number
-  violation: string | undefined
-}
-
-/** Compares what a response says of each mail with the mails that the provider accepted. */
-export function checkMessages({ journal }: World, id: string, { result }: Answer['body']): CheckedMessage[] {
+/** Compares each message of a response with the mails that the provider accepted. */
+export function checkMessages(world: Watched, id: string, { result }: Received['body']) {
   if (!isRecord(result)) return []
   const results = Array.isArray(result.results) ? result.results : [{ status: 'sent' }]
-  return results.map(({ index, status }) => {
-    const sent = journal.timesSent.get(addressOf(index === undefined ? id : `${id}.${index}`)) ?? 0
+  return results.map(({ index, status }: { index?: number; status: unknown }) => {
+    const sent = timesSent(world, index === undefined ? id : `${id}.${index}`)
     const isTrue = status === 'sent' ? sent === 1 : status === 'unknown' ? sent <= 1 : sent === 0
     const violation = isTrue ? undefined : `message ${index ?? id} is ${status}, and was sent ${sent} times`
     return { index, status, sent, violation }
@@ -44,13 +38,15 @@ export function checkPublished({ idp, platform, journal }: World, deployment: st
   return violations
 }
 
-/** Counts items by a key. */
 export function tally<Item>(items: Iterable<Item>, keyOf: (item: Item) => string | number): string {
-  const counts = new Map<string | number, number>()
-  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1)
-  return [...counts].map(([key, count]) => `${key}: ${count}`).join(', ')
+  const groups = Map.groupBy(items, keyOf)
+  return [...groups].map(([key, { length }]) => `${key}: ${length}`).join(', ')
 }
 
 /** The key of a response, for `tally`. */
 export const statusAndCode = ({ status, code }: { status: number; code: string | undefined }) =>
   code ? `${status} ${code}` : status
+
+/** A response, as violations quote it. */
+export const quote = ({ status, body }: Pick<Received, 'status' | 'body'>) =>
+  `${status} ${JSON.stringify(body)}`

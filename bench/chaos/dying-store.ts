@@ -3,13 +3,9 @@ import type { Json } from '../../packages/core/src/internal.ts'
 
 /** A write to the store, reported before it begins and when it is done. */
 export interface StoreWrite {
-  /** Counted since the last order. */
-  write: number
-  operation: 'claim' | 'advance' | 'complete' | 'release'
-  subject: string
   phase: 'begins' | 'done'
-  /** Whether the store accepted the write; the state, for a claim. */
-  result?: string
+  /** Whether the store accepted the write. */
+  accepted?: boolean
   /** The progress to be recorded: the state of each call of a batch. */
   calls?: Record<string, 'begun' | 'answered'>
 }
@@ -32,42 +28,28 @@ export function dyingAt(store: DeliveryStore, options: DyingStoreOptions): Deliv
   let writes = 0
   let last: Order | undefined
 
-  async function write<Result>(
-    fact: Pick<StoreWrite, 'operation' | 'subject' | 'calls'>,
-    apply: () => Promise<Result>,
-    describe: (result: Result) => string = String,
-  ): Promise<Result> {
+  async function write<Result>(apply: () => Promise<Result>, calls: StoreWrite['calls'] = {}) {
     const order = options.order()
-    if (order !== last) writes = 0
+    writes = order === last ? writes + 1 : 1
     last = order
-    writes += 1
     const number = writes
     const dieAt = (when: Order['when']) => {
       if (order?.write === number && order.when === when) options.die(order.signal)
     }
-    options.report({ write: number, phase: 'begins', ...fact })
+    options.report({ phase: 'begins', calls })
     dieAt('before')
     const result = await apply()
-    options.report({ write: number, phase: 'done', result: describe(result), ...fact })
+    options.report({ phase: 'done', calls, accepted: result === true })
     dieAt('after')
     return result
   }
 
   return {
     ...store,
-    claim: (request) =>
-      write(
-        { operation: 'claim', subject: request.subject },
-        () => store.claim(request),
-        ({ state }) => state,
-      ),
-    advance: (lease, progress) =>
-      write({ operation: 'advance', subject: lease.subject, calls: callsOf(progress) }, () =>
-        store.advance(lease, progress),
-      ),
-    complete: (lease, completion) =>
-      write({ operation: 'complete', subject: lease.subject }, () => store.complete(lease, completion)),
-    release: (lease) => write({ operation: 'release', subject: lease.subject }, () => store.release(lease)),
+    claim: (request) => write(() => store.claim(request)),
+    advance: (lease, progress) => write(() => store.advance(lease, progress), callsOf(progress)),
+    complete: (lease, completion) => write(() => store.complete(lease, completion)),
+    release: (lease) => write(() => store.release(lease)),
   }
 }
 

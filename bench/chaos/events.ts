@@ -5,10 +5,8 @@ export interface Delivery {
   event: Record<string, unknown>
 }
 
-/** The address of the mail with this id. */
 export const addressOf = (id: string) => `${id}@example.org`
 
-/** Creates an application for a deployment. */
 export const created = (
   deployment: string,
   applicationName: string,
@@ -35,10 +33,8 @@ const functionCall = (id: string, name: string, to: string | string[]): Delivery
   },
 })
 
-/** Sends one mail. */
 export const sendEmail = (id: string) => functionCall(id, 'sendEmail', addressOf(id))
 
-/** Sends one mail to each of so many people. */
 export const sendEmails = (id: string, people: number) =>
   functionCall(
     id,

@@ -1,56 +1,34 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { launch, type Process, sourceOptions } from '../shared/processes.ts'
+import { launch } from '../shared/processes.ts'
 import { until } from './clock.ts'
 import type { Order, StoreWrite } from './dying-store.ts'
 
 const START_MS = 30_000
 const source = new URL('./host.ts', import.meta.url).pathname
 
-/** How a host is started. */
 export interface HostProcessOptions {
   environment: Record<string, string>
   /** @default 1,000 */
   leaseMs?: number
   /** @default 1,000 */
   settleMs?: number
-  /** Runs at every write to its store. */
   onStoreWrite?: (write: StoreWrite) => void
 }
 
-/** A host in a process of its own. */
-export interface HostProcess {
-  /** Changes with every restart. */
-  readonly url: string
-  readonly process: Process
-  /** Whether SIGSTOP holds it. */
-  readonly stopped: boolean
-  /** One entry for each time that it ended by itself with an exit code other than 0. */
-  readonly falls: readonly string[]
-  /** Sends itself a signal at a later write to its store. */
-  signalAtWrite(order: Order): Promise<void>
-  kill(): void
-  pause(): void
-  resume(): void
-  /** Starts it again, if it has ended. */
-  restart(): Promise<void>
-}
+export type HostProcess = Awaited<ReturnType<typeof startHost>>
 
-/** Starts a host, and resolves when it is ready. */
-export async function startHost(options: HostProcessOptions): Promise<HostProcess> {
+/** Starts a host in a process of its own, and resolves when it is ready. */
+export async function startHost(options: HostProcessOptions) {
   const { environment, leaseMs = 1_000, settleMs = 1_000, onStoreWrite } = options
   const falls: string[] = []
   let { host, url } = await start()
 
-  async function start(): Promise<{ host: Process; url: string }> {
+  async function start() {
+    const timing = { CHAOS_LEASE_MS: String(leaseMs), CHAOS_SETTLE_MS: String(settleMs) }
     const host = launch(process.execPath, {
-      parameters: [...sourceOptions, source],
-      environment: {
-        ...environment,
-        PORT: '0',
-        CHAOS_LEASE_MS: String(leaseMs),
-        CHAOS_SETTLE_MS: String(settleMs),
-      },
+      parameters: ['--disable-warning=ExperimentalWarning', '--conditions=@org/source', source],
+      environment: { ...environment, ...timing, PORT: '0' },
       ipc: true,
       onLine(line) {
         if (!line.startsWith('{"chaos":')) return false
@@ -68,31 +46,31 @@ export async function startHost(options: HostProcessOptions): Promise<HostProces
   }
 
   return {
+    /** Changes with every restart. */
     get url() {
       return url
     },
     get process() {
       return host
     },
+    /** Whether SIGSTOP holds it: in Linux, the first field after a process's name is its state. */
     get stopped() {
-      return host.alive && stateOf(host) === 'T'
+      const stat = host.alive ? readFileSync(`/proc/${host.child.pid}/stat`, 'utf8') : ''
+      return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')
     },
+    /** One entry for each time that it ended by itself with an exit code other than 0. */
     falls,
-    async signalAtWrite(order) {
+    /** Makes it send itself a signal at a later write to its store. */
+    async signalAtWrite(order: Order) {
       host.child.send(order)
       await once(host.child, 'message')
     },
     kill: () => void host.child.kill('SIGKILL'),
     pause: () => void host.child.kill('SIGSTOP'),
     resume: () => void host.child.kill('SIGCONT'),
+    /** Starts it again, if it has ended. */
     async restart() {
       if (!host.alive) ({ host, url } = await start())
     },
   }
-}
-
-/** The state of a process in Linux: the first field after its name. */
-function stateOf({ child: { pid } }: Process): string | undefined {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[0]
 }

@@ -1,8 +1,6 @@
 /**
  * The host as chaos runs start it. Its lease and its settle time are short, and its store reports every write and
  * can end the process at one of them. The configuration of the product has no such options.
- *
- * @module
  */
 import { writeSync } from 'node:fs'
 import { readConfig } from '../../apps/server/src/host.ts'

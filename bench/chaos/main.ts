@@ -1,7 +1,5 @@
 /**
  * Runs the chaos scenarios: `pnpm chaos [--only <name>] [--seed <number>] [--seeds <number>] [--minutes <number>]`.
- *
- * @module
  */
 import { parseArgs } from 'node:util'
 import { createRandom } from './random.ts'
@@ -16,6 +14,7 @@ import { pausedHolder } from './scenarios/pause.ts'
 import { platformOutage } from './scenarios/platform-outage.ts'
 import { redisOutage } from './scenarios/redis-outage.ts'
 import { rolling } from './scenarios/rolling.ts'
+import { slowClients } from './scenarios/slow-clients.ts'
 import { soak } from './scenarios/soak.ts'
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
@@ -31,6 +30,7 @@ const scenarios: readonly Scenario[] = [
   ambiguous,
   keepAlive,
   rolling,
+  slowClients,
   soak,
 ]
 

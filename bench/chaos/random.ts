@@ -1,6 +1,5 @@
 /** Pseudorandom numbers: the same seed gives the same numbers, so that a run can be repeated. */
 export interface Random {
-  /** From 0 to below 1. */
   next(): number
   /** A whole number from 0 to below `below`. */
   below(below: number): number

@@ -7,22 +7,10 @@ import { freePort, launch } from '../shared/processes.ts'
 /** Whether this machine has a Redis server, Debian’s package `redis-server`. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0
 
-/** A Redis server on a free port of the loopback interface. */
-export interface RedisServer {
-  url: string
-  /** Crashes it by SIGKILL. Its append-only file holds every write that it confirmed. */
-  kill(): Promise<void>
-  /** Starts it again, with the same port and file. */
-  start(): Promise<void>
-  /** Halts it by SIGSTOP. */
-  pause(): void
-  resume(): void
-  /** Ends it and removes its files. */
-  close(): Promise<void>
-}
+export type RedisServer = Awaited<ReturnType<typeof startRedis>>
 
-/** Starts a Redis server with the configuration that docs/scaling.md asks for. */
-export async function startRedis(): Promise<RedisServer> {
+/** Starts a Redis server on a free port, with the configuration that docs/scaling.md asks for. */
+export async function startRedis() {
   const folder = mkdtempSync(join(tmpdir(), 'chaos-redis-'))
   const port = String(await freePort())
   const files = ['--dir', folder, '--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
@@ -33,6 +21,7 @@ export async function startRedis(): Promise<RedisServer> {
     return redis
   }
   let running = await launchRedis()
+  /** Its append-only file holds every write that it confirmed. */
   async function kill(): Promise<void> {
     running.child.kill('SIGKILL')
     await running.exit
@@ -40,11 +29,13 @@ export async function startRedis(): Promise<RedisServer> {
   return {
     url: `redis://127.0.0.1:${port}`,
     kill,
+    /** Starts it again, with the same port and file. */
     async start() {
       running = await launchRedis()
     },
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
+    /** Ends it and removes its files. */
     async close() {
       await kill()
       rmSync(folder, { recursive: true, force: true })

@@ -8,7 +8,6 @@ import { type RedisServer, startRedis } from './redis.ts'
 import { createSender, type Sender } from './sender.ts'
 import { type Outside, startOutside } from './world.ts'
 
-/** The options of a scenario. */
 export interface ScenarioOptions {
   random: Random
   /** The length of a scenario that has no length of its own. */
@@ -18,7 +17,6 @@ export interface ScenarioOptions {
   say(line: string): void
 }
 
-/** The outcome of a scenario. */
 export interface Findings {
   /** The counts, by name. */
   figures: Record<string, number | string>
@@ -33,7 +31,6 @@ export interface Scenario {
   run(options: ScenarioOptions): Promise<Findings>
 }
 
-/** Hosts, with everything outside them. */
 export interface World extends Outside {
   hosts: HostProcess[]
   sender: Sender
@@ -43,8 +40,7 @@ export interface World extends Outside {
   storeWrites: StoreWrite[]
 }
 
-/** How hosts are started. */
-export interface WorldOptions extends Pick<HostProcessOptions, 'leaseMs' | 'settleMs'> {
+interface WorldOptions extends Pick<HostProcessOptions, 'leaseMs' | 'settleMs'> {
   store: 'redis' | 'sqlite'
   hosts: number
   random?: Random
@@ -71,11 +67,8 @@ export async function arranged<Result>(
     },
   }
   try {
-    const started = await Promise.allSettled(Array.from({ length: count }, () => startHost(hostOptions)))
-    for (const start of started) {
-      if (start.status === 'rejected') throw start.reason
-      hosts.push(start.value)
-    }
+    const start = async () => hosts.push(await startHost(hostOptions))
+    await Promise.all(Array.from({ length: count }, start))
     const sender = createSender(hosts, outside.journal, random)
     return await body(Object.assign(outside, { hosts, sender, redis, storeWrites }))
   } finally {

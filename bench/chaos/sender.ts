@@ -7,42 +7,32 @@ import type { Random } from './random.ts'
 import { webhookSecret } from './world.ts'
 
 /** The response to a delivery; its status is 0 if there was none. */
-export interface Answer {
+export interface Received {
   status: number
   body: Record<string, unknown>
   replayed: boolean
-  /** In seconds. */
   retryAfter: number
-}
-
-/** The platform as the sender of webhooks. */
-export interface Sender {
-  /** Makes one attempt, at the host with this number or at any. */
-  once(delivery: Delivery, host?: number): Promise<Answer>
-  /**
-   * Retries until the response is final.
-   *
-   * @throws after `timeoutMs`
-   */
-  untilAnswered(delivery: Delivery, timeoutMs?: number): Promise<Answer>
 }
 
 const LONGEST_ATTEMPT_MS = 30_000
 /** A platform waits longer between two attempts. */
 const LONGEST_WAIT_MS = 1_000
 
-/** Makes a sender, which signs its deliveries. */
-export function createSender(hosts: readonly HostProcess[], journal: Journal, random: Random): Sender {
-  async function once({ route, id, event }: Delivery, host = random.below(hosts.length)): Promise<Answer> {
-    const answer = await deliver(
+export type Sender = ReturnType<typeof createSender>
+
+/** Makes the platform as the sender of webhooks, which signs its deliveries. */
+export function createSender(hosts: readonly HostProcess[], journal: Journal, random: Random) {
+  /** Makes one attempt, at the host with this number or at any. */
+  async function once({ route, id, event }: Delivery, host = random.below(hosts.length)): Promise<Received> {
+    const response = await deliver(
       (request) => fetch(request, { signal: AbortSignal.timeout(LONGEST_ATTEMPT_MS) }),
       event,
       { id, secret: webhookSecret, url: `${hosts[host]?.url}/${route}/webhook` },
     ).catch(() => undefined)
-    const body = isRecord(answer?.body) ? answer.body : {}
-    const status = answer?.status ?? 0
+    const body = isRecord(response?.body) ? response.body : {}
+    const status = response?.status ?? 0
     const code = typeof body.code === 'string' ? body.code : undefined
-    journal.write({ kind: 'answer', delivery: id, status, code, host })
+    journal.write({ kind: 'response', delivery: id, status, code, host })
     if (code === 'internal_error') {
       // The line may come after the response.
       await pause(100)
@@ -52,21 +42,26 @@ export function createSender(hosts: readonly HostProcess[], journal: Journal, ra
     return {
       status,
       body,
-      replayed: answer?.headers.get('idempotency-replayed') === 'true',
-      retryAfter: Number(answer?.headers.get('retry-after') ?? 0),
+      replayed: response?.headers.get('idempotency-replayed') === 'true',
+      retryAfter: Number(response?.headers.get('retry-after') ?? 0),
     }
   }
 
   return {
     once,
-    async untilAnswered(delivery, timeoutMs = 30_000) {
+    /**
+     * Retries until the response is final.
+     *
+     * @throws after `timeoutMs`
+     */
+    async untilFinal(delivery: Delivery, timeoutMs = 30_000): Promise<Received> {
       const end = Date.now() + timeoutMs
       for (let waitMs = 50; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-        const answer = await once(delivery)
-        if (answer.status === 200 || (answer.status >= 400 && answer.body.retryable === false)) return answer
-        if (Date.now() > end)
-          throw new Error(`${delivery.id}: still ${answer.status} ${JSON.stringify(answer.body)}`)
-        await pause(Math.max(waitMs * (0.5 + random.next()), 1_000 * answer.retryAfter))
+        const received = await once(delivery)
+        const { status, body, retryAfter } = received
+        if (status === 200 || (status >= 400 && body.retryable === false)) return received
+        if (Date.now() > end) throw new Error(`${delivery.id}: still ${status} ${JSON.stringify(body)}`)
+        await pause(Math.max(waitMs * (0.5 + random.next()), 1_000 * retryAfter))
       }
     },
   }

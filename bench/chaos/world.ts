@@ -1,17 +1,7 @@
-/**
- * Everything outside the hosts: the mail provider, the identity provider and the platform, as emulators in this
- * process. A scenario can watch and delay each call to them, and kill a host during it.
- *
- * @module
- */
-import {
-  createPlatformEmulator,
-  type PlatformEmulator,
-  serve,
-} from '../../packages/core/src/testing/index.ts'
-import { createPlatformApi, type PlatformApi } from '../../packages/idp-server/src/testing/index.ts'
-import { createMailProvider, type MailProvider } from '../../packages/mailer/src/testing/index.ts'
-import { createJournal, type Journal } from './journal.ts'
+import { createPlatformEmulator, serve } from '../../packages/core/src/testing/index.ts'
+import { createPlatformApi } from '../../packages/idp-server/src/testing/index.ts'
+import { createMailProvider } from '../../packages/mailer/src/testing/index.ts'
+import { createJournal } from './journal.ts'
 
 /** A call of a host, before it takes effect or after. */
 interface Step {
@@ -21,28 +11,25 @@ interface Step {
   when: 'before' | 'after'
 }
 
-/** The emulators of one run. */
-export interface Outside {
-  mail: MailProvider
-  idp: PlatformApi
-  platform: PlatformEmulator
-  journal: Journal
-  /** Runs at every step, which waits for it. */
-  atStep: (step: Step) => void | Promise<void>
-  /** The variables of a host that calls the emulators. */
-  variables: Readonly<Record<string, string>>
-  close(): Promise<void>
-}
-
 /** Signs the platform's deliveries. */
 export const webhookSecret = `whsec_${btoa('the secret of the chaos runs')}`
 
-/** Starts the emulators. */
-export async function startOutside(): Promise<Outside> {
+export type Outside = Awaited<ReturnType<typeof startOutside>>
+
+/** Starts everything outside the hosts, as emulators in this process. */
+export async function startOutside() {
   const mail = createMailProvider({ apiTokens: ['shared-token'] })
   const idp = createPlatformApi()
   const platform = createPlatformEmulator()
   const journal = createJournal()
+  const outside = {
+    mail,
+    idp,
+    platform,
+    journal,
+    /** Runs at every step, which waits for it. It can kill a host. */
+    atStep: (_: Step): void | Promise<void> => {},
+  }
 
   /** Serves an emulator, and writes its effects to the journal after each call. */
   const watched = (to: Step['to'], emulate: typeof fetch, record: () => void) =>
@@ -79,12 +66,8 @@ export async function startOutside(): Promise<Outside> {
   const mailServer = await watched('mail', mail.fetch, recordMails)
   const idpServer = await watched('idp', idp.fetch, recordApplications)
   const platformServer = await watched('platform', platform.fetch, () => {})
-  const outside: Outside = {
-    mail,
-    idp,
-    platform,
-    journal,
-    atStep: () => {},
+  return Object.assign(outside, {
+    /** The variables of a host that calls the emulators. */
     variables: {
       PLATFORM_API_URL: platformServer.url,
       PLATFORM_WEBHOOK_SECRET: webhookSecret,
@@ -99,6 +82,5 @@ export async function startOutside(): Promise<Outside> {
     async close() {
       await Promise.all([mailServer, idpServer, platformServer].map((server) => server.close()))
     },
-  }
-  return outside
+  })
 }

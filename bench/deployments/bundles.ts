@@ -1,29 +1,14 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 
-/** The bundle of each deployment target. */
-export const bundles = {
-  node: 'node.js',
-  lambda: 'lambda.mjs',
-  vercel: 'vercel.mjs',
-  worker: 'worker.mjs',
-} as const
+const bundles = { node: 'node.js', lambda: 'lambda.mjs', vercel: 'vercel.mjs', worker: 'worker.mjs' }
 
-/** A deployment target. */
 export type TargetName = keyof typeof bundles
 
 const pathOf = (name: TargetName) => new URL(`../../apps/server/dist/${bundles[name]}`, import.meta.url)
 
-/** The text of a bundle. */
-export const readBundle = (name: TargetName) => readFileSync(pathOf(name), 'utf8')
-
-/** The size of a bundle in bytes, plain and as gzip. */
-export function weighBundle(name: TargetName): { bytes: number; gzipped: number } {
-  const content = readFileSync(pathOf(name))
-  return { bytes: content.byteLength, gzipped: gzipSync(content, { level: 9 }).byteLength }
-}
+export const readBundle = (name: TargetName) => readFileSync(pathOf(name))
 
 /** Copies a bundle into an empty folder, from where it can load no other module. */
 export function putAlone(name: TargetName): { folder: string; file: string; remove(): void } {

@@ -1,24 +1,12 @@
 /**
  * A function in a process of its own, which is halted after each response, as platforms halt functions: work that
  * goes on after the response is lost.
- *
- * @module
  */
-import { once } from 'node:events'
 import { serve } from '@org/core/testing'
-import { launchNode } from '../shared/processes.ts'
+import { startWorker } from '../shared/processes.ts'
 import { putAlone } from './bundles.ts'
 import { toGatewayEvent, toResponse } from './lambda-gateway.ts'
 import type { Target, Variables } from './target.ts'
-
-/** A call of a function, as its process gets it. */
-export interface Call {
-  id: number
-  payload: unknown
-}
-
-/** The outcome of a call. */
-export type Outcome = { id: number } & ({ answer: unknown } | { failure: string })
 
 /** A response in plain data; the body is base64. */
 export interface HttpParts {
@@ -27,12 +15,7 @@ export interface HttpParts {
   body: string
 }
 
-/** A function that can be called. */
-export interface FunctionProcess {
-  log: readonly string[]
-  call(payload: unknown): Promise<unknown>
-  close(): void
-}
+export type FunctionProcess = Awaited<ReturnType<typeof startFunction>>
 
 /** Runs the bundle for Lambda behind a gateway. */
 export async function startLambda(variables: Variables): Promise<Target> {
@@ -42,15 +25,14 @@ export async function startLambda(variables: Variables): Promise<Target> {
   )
 }
 
-/** Runs the bundle for Vercel. */
 export async function startVercel(variables: Variables): Promise<Target> {
   const running = await startFunction('vercel', variables)
   return serveFunction(running, async (request) => {
     const body = Buffer.from(await request.arrayBuffer()).toString('base64')
     const { url, method } = request
     const payload = { url, method, headers: [...request.headers], ...(body !== '' && { body }) }
-    const answer: HttpParts = Object(await running.call(payload))
-    return new Response(Buffer.from(answer.body, 'base64'), answer)
+    const parts: HttpParts = Object(await running.call(payload))
+    return new Response(Buffer.from(parts.body, 'base64'), parts)
   })
 }
 
@@ -70,43 +52,24 @@ async function serveFunction(
 }
 
 /** Runs a bundle with only these variables, and halts it until it is called. */
-export async function startFunction(
-  kind: 'lambda' | 'vercel',
-  variables: Variables,
-): Promise<FunctionProcess> {
+export async function startFunction(kind: 'lambda' | 'vercel', variables: Variables) {
   const { folder, file, remove } = putAlone(kind)
-  const program = new URL('function-program.ts', import.meta.url).pathname
-  const { child, exit, log } = launchNode(program, {
+  const { child, log, ask } = await startWorker(new URL('function-program.ts', import.meta.url).pathname, {
     parameters: [kind, file],
     cwd: folder,
     environment: variables,
-    ipc: true,
   })
-  const ended = exit.then(() => Promise.reject(new Error(`The function ended: ${log.join('\n')}`)))
-  await Promise.race([once(child, 'message'), ended])
-  const calls = new Map<number, (outcome: Outcome) => void>()
-  let number = 0
-  child.on('message', (outcome: Outcome) => {
-    const settle = calls.get(outcome.id)
-    calls.delete(outcome.id)
-    if (calls.size === 0) child.kill('SIGSTOP')
-    settle?.(outcome)
-  })
-  // Each call waits for the end by itself.
-  ended.catch(() => {})
   child.kill('SIGSTOP')
-
+  let underWay = 0
   return {
     log,
-    async call(payload) {
-      number += 1
-      const id = number
-      const settled = new Promise<Outcome>((resolve) => calls.set(id, resolve))
+    async call(payload: unknown): Promise<unknown> {
+      underWay += 1
       child.kill('SIGCONT')
-      child.send({ id, payload } satisfies Call)
-      const outcome = await Promise.race([settled, ended])
-      if ('failure' in outcome) throw new Error(outcome.failure)
-      return outcome.answer
+      return ask<unknown>(payload).finally(() => {
+        underWay -= 1
+        if (underWay === 0) child.kill('SIGSTOP')
+      })
     },
     close() {
       child.kill('SIGKILL')

@@ -1,29 +1,15 @@
-/**
- * Runs a function as its platform does: `node function-program.ts lambda|vercel <bundle>`. Each message is a call.
- *
- * @module
- */
+/** Runs a function as its platform does: `node function-program.ts lambda|vercel <bundle>`. Each order is a call. */
 import { pathToFileURL } from 'node:url'
-import type { Call, HttpParts, Outcome } from './function-process.ts'
+import { serveOrders } from '../shared/serve-orders.ts'
+import type { HttpParts } from './function-process.ts'
 
 const [kind, bundle = ''] = process.argv.slice(2)
 const functions = await import(pathToFileURL(bundle).href)
 const LIMIT_MS = 30_000
 
-process.on('message', async ({ id, payload }: Call) => {
-  process.send?.(await outcomeOf(id, kind === 'lambda' ? callHandler(payload) : callFetch(payload)))
-})
-process.send?.({ ready: true })
+serveOrders(kind === 'lambda' ? callHandler : callFetch)
 
-async function outcomeOf(id: number, call: Promise<unknown>): Promise<Outcome> {
-  try {
-    return { id, answer: await call }
-  } catch (error) {
-    return { id, failure: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown' }
-  }
-}
-
-function callHandler(event: unknown): Promise<unknown> {
+async function callHandler(event: unknown): Promise<unknown> {
   const end = Date.now() + LIMIT_MS
   return functions.handler(event, { getRemainingTimeInMillis: () => end - Date.now() })
 }

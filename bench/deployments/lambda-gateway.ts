@@ -3,49 +3,25 @@
  * response of the function's result.
  *
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
- *
- * @module
  */
-import type {
-  APIGatewayProxyEventV2,
-  APIGatewayProxyStructuredResultV2,
-  LambdaFunctionURLEvent,
-} from 'aws-lambda'
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 
 /** Bodies of these content types arrive as text, all others as base64. */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml))\b/i
 
-/** Makes the event of an HTTP API. */
-export async function toGatewayEvent(request: Request): Promise<APIGatewayProxyEventV2> {
-  return toEvent(request, {
-    accountId: '123456789012',
-    apiId: 'a1b2c3d4e5',
-    domainName: 'a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com',
-    domainPrefix: 'a1b2c3d4e5',
-  })
-}
+export const toGatewayEvent = (request: Request) =>
+  toEvent(request, '123456789012', 'a1b2c3d4e5', 'execute-api.eu-central-1.amazonaws.com')
 
-/** Makes the event of a function URL. */
-export async function toFunctionUrlEvent(request: Request): Promise<LambdaFunctionURLEvent> {
-  return toEvent(request, {
-    accountId: 'anonymous',
-    apiId: 'f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1',
-    domainName: 'f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1.lambda-url.eu-central-1.on.aws',
-    domainPrefix: 'f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1',
-  })
-}
+export const toFunctionUrlEvent = (request: Request) =>
+  toEvent(request, 'anonymous', 'f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1', 'lambda-url.eu-central-1.on.aws')
 
-type Api = Pick<
-  APIGatewayProxyEventV2['requestContext'],
-  'accountId' | 'apiId' | 'domainName' | 'domainPrefix'
->
-
-async function toEvent(request: Request, api: Api): Promise<APIGatewayProxyEventV2> {
+async function toEvent(request: Request, accountId: string, apiId: string, domain: string) {
   const { pathname, search, searchParams } = new URL(request.url)
   const cookies = request.headers.get('cookie')?.split('; ')
   const headers = Object.fromEntries([...request.headers].filter(([name]) => name !== 'cookie'))
   const bytes = Buffer.from(await request.arrayBuffer())
   const isText = TEXT.test(request.headers.get('content-type') ?? '')
+  const domainName = `${apiId}.${domain}`
   const now = new Date()
   return {
     version: '2.0',
@@ -55,7 +31,7 @@ async function toEvent(request: Request, api: Api): Promise<APIGatewayProxyEvent
     ...(cookies && { cookies }),
     headers: {
       ...headers,
-      host: api.domainName,
+      host: domainName,
       'x-forwarded-for': '192.0.2.1',
       'x-forwarded-port': '443',
       'x-forwarded-proto': 'https',
@@ -66,7 +42,10 @@ async function toEvent(request: Request, api: Api): Promise<APIGatewayProxyEvent
       ),
     }),
     requestContext: {
-      ...api,
+      accountId,
+      apiId,
+      domainName,
+      domainPrefix: apiId,
       http: {
         method: request.method,
         path: pathname,
@@ -82,15 +61,14 @@ async function toEvent(request: Request, api: Api): Promise<APIGatewayProxyEvent
     },
     ...(bytes.length > 0 && { body: bytes.toString(isText ? 'utf8' : 'base64') }),
     isBase64Encoded: bytes.length > 0 && !isText,
-  }
+  } satisfies APIGatewayProxyEventV2
 }
 
-/** Makes a response of the function's result. */
 export function toResponse(result: APIGatewayProxyStructuredResultV2): Response {
-  const { statusCode = 200, headers = {}, body = '', isBase64Encoded = false, cookies = [] } = result
+  const { statusCode: status = 200, headers = {}, body = '', isBase64Encoded = false, cookies = [] } = result
   const all = new Headers()
   for (const [name, value] of Object.entries(headers)) all.set(name, String(value))
   for (const cookie of cookies) all.append('set-cookie', cookie)
   const content = isBase64Encoded ? Buffer.from(body, 'base64') : body
-  return new Response([204, 304].includes(statusCode) ? null : content, { status: statusCode, headers: all })
+  return new Response([204, 304].includes(status) ? null : content, { status, headers: all })
 }

@@ -1,7 +1,5 @@
-/** The variables of a host. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** A deployed host. */
 export interface Target {
   /** Without a slash at the end. */
   url: string

@@ -1,22 +1,12 @@
-/**
- * Every way to deploy the host, with its configuration in production.
- *
- * @module
- */
+/** Every way to deploy the host, with its configuration in production. */
 import { TENANT_TOKEN } from '../../apps/sandbox/src/world/world.ts'
 import { launchNode } from '../shared/processes.ts'
-import { putAlone, type TargetName } from './bundles.ts'
+import { putAlone } from './bundles.ts'
 import { startLambda, startVercel } from './function-process.ts'
 import type { Target, Variables } from './target.ts'
 import { startWorker } from './worker-process.ts'
 
-/** How each target is started. */
-export const targets: Readonly<Record<TargetName, (variables: Variables) => Promise<Target>>> = {
-  node: startNode,
-  lambda: startLambda,
-  vercel: startVercel,
-  worker: startWorker,
-}
+export const targets = { node: startNode, lambda: startLambda, vercel: startVercel, worker: startWorker }
 
 /** Makes the sandbox's configuration one of production. */
 export function inProduction(variables: Variables, deliveryStore: string): Variables {

@@ -1,9 +1,4 @@
-/**
- * The walk of the sandbox, through a host outside this process.
- *
- * @module
- */
-
+/** The walk of the sandbox, through a host outside this process. */
 import { walks as allWalks } from '../../apps/sandbox/src/walk/index.ts'
 import { createPrinter, type Summary } from '../../apps/sandbox/src/walk/print.ts'
 import { runWalks } from '../../apps/sandbox/src/walk/run-walks.ts'

@@ -11,7 +11,7 @@ export async function startWorker(variables: Variables): Promise<Target> {
   const miniflare = new Miniflare({
     host: '127.0.0.1',
     port: 0,
-    modules: [{ type: 'ESModule', path: 'worker.mjs', contents: readBundle('worker') }],
+    modules: [{ type: 'ESModule', path: 'worker.mjs', contents: readBundle('worker').toString() }],
     compatibilityDate: workerd.compatibilityDate,
     compatibilityFlags: ['nodejs_compat'],
     bindings: Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined)),

@@ -1,24 +1,17 @@
 /**
- * Compares our mail SDK with others, and writes the table of docs/comparison.md:
- * `pnpm --filter @org/bench mailer [--quick]`. A quick run writes nothing.
- *
- * npm installs the SDKs; every mail goes to a server on this machine. The time of an import, and the time and memory of sends, are rows of
- * `pnpm bench --against postmark`.
- *
- * @module
+ * Compares our mail SDK with others, and writes the table of docs/comparison.md: `pnpm --filter @org/bench mailer`.
+ * npm installs the SDKs; every mail goes to a server on this machine.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { root } from '../../tooling/packages/workspace.ts'
 import { describeMachine } from '../shared/machine.ts'
 import { replaceSections, toTable } from '../shared/markdown.ts'
-import { repository } from '../shared/packages.ts'
 import { failureRows } from './failures.ts'
 import { installAll, weightRows } from './install.ts'
 import { peers } from './peers.ts'
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
 const folder = await mkdtemp(join(tmpdir(), 'compare-'))
 try {
   console.error('installing …')
@@ -36,7 +29,7 @@ try {
     peers.map(({ name, pointedBy }) => `- \`${name}\`: ${pointedBy}.`).join('\n'),
   ].join('\n\n')
   console.log(content)
-  if (!values.quick) replaceSections(join(repository, 'docs/comparison.md'), new Map([['table', content]]))
+  replaceSections(join(root, 'docs/comparison.md'), new Map([['table', content]]))
 } finally {
   await rm(folder, { recursive: true, force: true })
 }

@@ -12,20 +12,17 @@ export async function observe(work: () => Promise<unknown>, limitMs = 20_000): P
   const limit = new Promise<Outcome>((resolve) => {
     timer = setTimeout(() => resolve({ kind: 'waiting', ms: ms() }), limitMs)
   })
-  const ended = Promise.resolve()
-    .then(work)
-    .then(
-      (value): Outcome => ({ kind: 'resolved', value, ms: ms() }),
-      (error: unknown): Outcome => ({ kind: 'rejected', error, ms: ms() }),
-    )
+  const ended = (async () => work())().then(
+    (value): Outcome => ({ kind: 'resolved', value, ms: ms() }),
+    (error: unknown): Outcome => ({ kind: 'rejected', error, ms: ms() }),
+  )
   return Promise.race([ended, limit]).finally(() => clearTimeout(timer))
 }
 
-/** The fields of an error that a program could decide by. */
+/** The fields of an error by which a program could decide. */
 const FACTS = ['code', 'errno', 'statusCode', 'status', 'responseCode', 'retryable', 'sent', 'effect']
 const LISTS = ['retryAfter', 'recipients', 'rejected']
 
-/** Describes an outcome in a few words. */
 export function describe(outcome: Outcome): string {
   if (outcome.kind === 'waiting') return `still waiting after ${seconds(outcome.ms)}`
   if (outcome.kind === 'rejected')
@@ -50,10 +47,8 @@ export function errorOf(outcome: Outcome): unknown {
   return outcome.kind === 'resolved' ? field(outcome.value, 'error') : undefined
 }
 
-/** The name of an error's class. */
 export const classOf = (error: unknown) => (error instanceof Error ? error.constructor.name : typeof error)
 
-/** Reads a field of any value. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
@@ -61,10 +56,10 @@ export function field(value: unknown, name: string): unknown {
 export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
 function facts(value: unknown, names: readonly string[]): string {
-  const told = names.flatMap((name) => {
+  const found = names.flatMap((name) => {
     const fact = field(value, name)
     const isFact = ['string', 'number', 'boolean'].includes(typeof fact)
     return isFact || (Array.isArray(fact) && fact.length > 0) ? [`${name}: ${JSON.stringify(fact)}`] : []
   })
-  return told.length > 0 ? `\`{ ${told.join(', ')} }\`` : ''
+  return found.length > 0 ? `\`{ ${found.join(', ')} }\`` : ''
 }

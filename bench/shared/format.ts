@@ -5,7 +5,6 @@ const rounded = (value: number) =>
     minimumFractionDigits: decimals(value),
   })
 
-/** A ratio. */
 export const times = (value: number) => `${value.toFixed(2)} ×`
 export const microseconds = (value: number) => `${rounded(value)} µs`
 export const milliseconds = (value: number) => `${rounded(value)} ms`

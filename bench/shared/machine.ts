@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 
-/** Describes this machine in one line. */
 export function describeMachine(): string {
   const load = loadavg().map((value) => value.toFixed(2))
   const gigabytes = Math.round(totalmem() / 1e9)

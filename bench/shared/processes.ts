@@ -1,23 +1,19 @@
-/**
- * Child processes. Each of them ends when this process ends, for whatever reason.
- *
- * @module
- */
-import { type ChildProcess, type Serializable, type StdioOptions, spawn } from 'node:child_process'
+/** Child processes. Each of them ends when this process ends, for whatever reason. */
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
+import { serve } from '@org/core/testing'
 import { pinned } from './machine.ts'
+import type { Order, Outcome } from './serve-orders.ts'
 
 const START_MS = 30_000
 /** Longer than a host may take to finish its events after SIGTERM. */
 const STOP_MS = 30_000
 const LINES_KEPT = 1_000
 
-/** How a process is started. */
 export interface LaunchOptions {
   parameters?: readonly string[]
   /** The process sees `PATH` and these variables, and no others. */
@@ -33,31 +29,14 @@ export interface LaunchOptions {
   onLine?: (line: string) => boolean
 }
 
-/** A running process. */
-export interface Process {
-  child: ChildProcess
-  /** The newest lines of its output. */
-  log: readonly string[]
-  /** Resolves with the exit code; `null` after a signal. */
-  exit: Promise<number | null>
-  readonly alive: boolean
-  /**
-   * Resolves with the first line that matches.
-   *
-   * @throws if the process ends before, or after 30 seconds
-   */
-  line(pattern: RegExp): Promise<RegExpExecArray>
-  /** Sends SIGTERM, after 30 seconds SIGKILL, and resolves with the exit code. */
-  stop(): Promise<number | null>
-}
+export type Process = ReturnType<typeof launch>
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Starts a command. */
-export function launch(command: string, options: LaunchOptions = {}): Process {
+export function launch(command: string, options: LaunchOptions = {}) {
   const { parameters = [], environment = {}, cwd, core, output, ipc = false, onLine } = options
   const stdio: StdioOptions = ['ignore', output ?? 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])]
   const env = { PATH: process.env.PATH, ...environment }
@@ -81,13 +60,20 @@ export function launch(command: string, options: LaunchOptions = {}): Process {
     new Error(`${[command, ...parameters].slice(-3).join(' ')} ${reason}: ${log.slice(-8).join('\n')}`)
   return {
     child,
+    /** The newest lines of its output. */
     log,
+    /** Resolves with the exit code; `null` after a signal. */
     exit,
     get alive() {
       return child.exitCode === null && child.signalCode === null
     },
-    line: (pattern) =>
-      new Promise((resolve, reject) => {
+    /**
+     * Resolves with the first line that matches.
+     *
+     * @throws if the process ends before, or after 30 seconds
+     */
+    line: (pattern: RegExp) =>
+      new Promise<RegExpExecArray>((resolve, reject) => {
         const look = (line: string) => {
           const match = pattern.exec(line)
           if (match) resolve(match)
@@ -97,6 +83,7 @@ export function launch(command: string, options: LaunchOptions = {}): Process {
         exit.then((code) => reject(failure(`ended with ${code}`)))
         setTimeout(() => reject(failure('is not ready')), START_MS).unref()
       }),
+    /** Sends SIGTERM, after 30 seconds SIGKILL, and resolves with the exit code. */
     async stop() {
       child.kill('SIGTERM')
       const limit = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
@@ -105,41 +92,33 @@ export function launch(command: string, options: LaunchOptions = {}): Process {
   }
 }
 
-/** Starts a program on Node. */
 export function launchNode(file: string, { parameters = [], ...options }: LaunchOptions = {}): Process {
   return launch(process.execPath, { ...options, parameters: [file, ...parameters] })
 }
 
-/** The options with which Node runs the sources of this repository. */
-export const sourceOptions = ['--disable-warning=ExperimentalWarning', '--conditions=@org/source']
-
-/** A process that serves HTTP. */
-export interface ServerProcess extends Process {
-  port: number
-  url: string
-  /** From the start of the process to its first 200, in milliseconds. */
-  startMs: number
-}
+export type ServerProcess = Awaited<ReturnType<typeof startServer>>
 
 /** Starts a server that takes its port from `PORT`, and waits for its first 200 at `path`. */
 export async function startServer(
   file: string,
   path: string,
   { environment, ...options }: LaunchOptions = {},
-): Promise<ServerProcess> {
+) {
   const port = await freePort()
   const began = performance.now()
-  const startMs = () => performance.now() - began
+  const elapsed = () => performance.now() - began
   const server = launchNode(file, { ...options, environment: { ...environment, PORT: String(port) } })
-  while (!(await answers(port, path))) {
-    if (!server.alive || startMs() > START_MS)
+  while (!(await responds(port, path))) {
+    if (!server.alive || elapsed() > START_MS)
       throw new Error(`${file} does not listen: ${server.log.join('\n')}`)
     await pause(1)
   }
-  return Object.assign(server, { port, url: `http://127.0.0.1:${port}`, startMs: startMs() })
+  /** From the start of the process to its first 200, in milliseconds. */
+  const startMs = elapsed()
+  return Object.assign(server, { port, url: `http://127.0.0.1:${port}`, startMs })
 }
 
-function answers(port: number, path: string): Promise<boolean> {
+function responds(port: number, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
       response.resume()
@@ -148,40 +127,35 @@ function answers(port: number, path: string): Promise<boolean> {
   })
 }
 
-/** A process that takes one order at a time. */
-export interface WorkerProcess extends Process {
-  ask<Report>(order: Serializable): Promise<Report>
-}
+export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>
 
-/** Starts a program that runs `serveOrders` of `speed/programs`. */
-export async function startWorker(file: string, options: LaunchOptions = {}): Promise<WorkerProcess> {
+/** Starts a program that runs `serveOrders`. */
+export async function startWorker(file: string, options: LaunchOptions = {}) {
   const worker = launchNode(file, { ...options, ipc: true })
-  const reply = async () => {
-    const ended = worker.exit.then((code) => {
-      throw new Error(`${file} ended with ${code}: ${worker.log.join('\n')}`)
-    })
-    const [message] = await Promise.race([once(worker.child, 'message'), ended])
-    if (message.error !== undefined) throw new Error(`${file}: ${message.error}`)
-    return message
-  }
-  await reply()
+  const ended = worker.exit.then((code) => {
+    throw new Error(`${file} ended with ${code}: ${worker.log.join('\n')}`)
+  })
+  await Promise.race([once(worker.child, 'message'), ended])
+  // Each order waits for the end by itself.
+  ended.catch(() => {})
+  const settle = new Map<number, (outcome: Outcome) => void>()
+  let orders = 0
+  worker.child.on('message', (outcome: Outcome) => settle.get(outcome.id)?.(outcome))
   return Object.assign(worker, {
-    ask(order: Serializable) {
-      worker.child.send(order)
-      return reply()
+    async ask<Report>(payload: unknown): Promise<Report> {
+      const id = orders++
+      const settled = new Promise<Outcome>((resolve) => settle.set(id, resolve))
+      worker.child.send({ id, payload } satisfies Order)
+      const outcome = await Promise.race([settled, ended])
+      settle.delete(id)
+      if ('error' in outcome) throw new Error(`${file}: ${outcome.error}`)
+      return outcome.report
     },
   })
 }
 
-/** What the kernel counts for a process. */
-export interface Usage {
-  /** Processor time of all threads, in milliseconds. */
-  cpuMs: number
-  residentBytes: number
-}
-
-/** Reads the usage of a process from `/proc`, which only Linux has. */
-export function usageOf({ child: { pid } }: Process): Usage {
+/** Reads from `/proc`, which only Linux has, the processor time of all threads and the resident memory. */
+export function usageOf({ child: { pid } }: Process): { cpuMs: number; residentBytes: number } {
   const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   const nanoseconds = readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
     try {
@@ -197,11 +171,7 @@ export function usageOf({ child: { pid } }: Process): Usage {
 
 /** Finds a port of the loopback interface on which nobody listens. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (typeof address !== 'object' || !address) throw new Error('The system gives no port.')
-  return address.port
+  const { port, close } = await serve(async () => new Response())
+  await close()
+  return port
 }

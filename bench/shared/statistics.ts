@@ -14,12 +14,10 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** The value in the middle. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** Summarizes the values of all rounds. */
 export function spreadOf(values: readonly number[] = []): Spread {
   return { median: median(values), least: Math.min(...values), most: Math.max(...values) }
 }

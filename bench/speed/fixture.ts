@@ -1,64 +1,34 @@
 /**
  * The contenders as their users have them, in one temporary folder: our packages packed and unpacked, the host as
  * its build makes it, the peers as they are published. A build that happens during a run changes nothing.
- *
- * @module
  */
-import { execFile } from 'node:child_process'
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import * as esbuild from 'esbuild'
-import { build, pack, repository } from '../shared/packages.ts'
-import { type LaunchOptions, type ServerProcess, startServer } from '../shared/processes.ts'
+import { packAll } from '../../tooling/packages/pack.ts'
+import { root } from '../../tooling/packages/workspace.ts'
+import manifest from '../package.json' with { type: 'json' }
+import { build } from '../shared/build.ts'
+import { type LaunchOptions, startServer } from '../shared/processes.ts'
 import { hostEnvironment } from './programs/host-environment.ts'
 
-const run = promisify(execFile)
-const packed = ['core', 'mailer', 'idp'] as const
+export type Fixture = Awaited<ReturnType<typeof createFixture>>
 
-/** A folder in which programs find everything that they import. */
-export interface Fixture {
-  folder: string
-  /** The bundled host, for `node`. */
-  host: string
-  /** Compiles a program of `programs/`; its packages stay outside. */
-  program(name: string): Promise<string>
-  /** Bundles a program with its packages, as the build of the host does. */
-  bundle(name: string): Promise<string>
-  /** Starts the host as in production, with its log in a file. */
-  startHost(options?: LaunchOptions): Promise<ServerProcess>
-  /** Starts `programs/verifying-server.ts` of a kind, with its log in a file. */
-  startVerifying(kind: string, options?: LaunchOptions): Promise<ServerProcess>
-  /** Starts the emulated providers, which answer after `delayMs`. */
-  startProvider(delayMs?: number): Promise<ServerProcess>
-}
-
-/** Builds, packs and unpacks. */
-export async function createFixture(): Promise<Fixture> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+export async function createFixture() {
+  // Below `bench`, so that programs find its packages. Version control and the formatter ignore `.data`.
+  const data = join(import.meta.dirname, '../.data')
+  mkdirSync(data, { recursive: true })
+  const folder = mkdtempSync(join(data, 'speed-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  await build([...packed, 'server'])
+  await build()
   const modules = join(folder, 'node_modules')
-  for (const name of packed) {
-    const target = join(modules, '@org', name)
-    mkdirSync(target, { recursive: true })
-    await run('tar', ['-xzf', await pack(name, folder), '--strip-components=1', '-C', target])
-  }
-  for (const from of ['bench', 'apps/server']) linkModules(join(repository, from, 'node_modules'), modules)
-  cpSync(join(repository, 'apps/server/dist'), join(folder, 'host'), { recursive: true })
+  mkdirSync(join(modules, '@org'), { recursive: true })
+  for (const packed of await packAll(folder)) renameSync(packed.folder, join(modules, packed.name))
+  cpSync(join(root, 'apps/server/dist'), join(folder, 'host'), { recursive: true })
+  const host = join(folder, 'host/node.js')
 
-  async function compile(name: string, inside: boolean): Promise<string> {
-    const outfile = join(folder, inside ? 'bundles' : '', `${name}.mjs`)
+  async function compile(name: string, options: esbuild.BuildOptions): Promise<string> {
+    const outfile = join(folder, `${name}.mjs`)
     await esbuild.build({
       entryPoints: [join(import.meta.dirname, 'programs', `${name}.ts`)],
       outfile,
@@ -66,55 +36,42 @@ export async function createFixture(): Promise<Fixture> {
       format: 'esm',
       platform: 'node',
       target: 'node22',
-      packages: inside ? 'bundle' : 'external',
-      conditions: inside ? ['@org/source', 'module', 'node'] : ['node'],
-      ...(inside ? { banner: { js: REQUIRE } } : {}),
+      banner: { js: REQUIRE },
       logLevel: 'error',
+      ...options,
     })
     return outfile
   }
-  const logFile = () => openSync(join(folder, 'servers.log'), 'a')
-  const fixture: Fixture = {
+  /** Compiles a program of `programs/`; the packages that this workspace depends on stay outside. */
+  const program = (name: string) => compile(name, { external: Object.keys(manifest.devDependencies) })
+  const output = () => openSync(join(folder, 'servers.log'), 'a')
+  return {
     folder,
-    host: join(folder, 'host/node.js'),
-    program: (name) => compile(name, false),
-    bundle: (name) => compile(name, true),
-    startHost: ({ environment, ...options } = {}) =>
-      startServer(fixture.host, '/healthz', {
-        output: logFile(),
+    /** The bundled host, for `node`. */
+    host,
+    program,
+    /** Bundles a program with its packages, as the build of the host does. */
+    bundle: (name: string) => compile(name, { conditions: ['@org/source', 'module', 'node'] }),
+    /** Starts the host as in production, with its log in a file. */
+    startHost: ({ environment, ...options }: LaunchOptions = {}) =>
+      startServer(host, '/healthz', {
+        output: output(),
         environment: { ...hostEnvironment, ...environment },
         ...options,
       }),
-    startVerifying: async (kind, options) =>
-      startServer(await fixture.program('verifying-server'), '/healthz', {
-        output: logFile(),
+    /** Starts `programs/verifying-server.ts` of a kind, with its log in a file. */
+    startVerifying: async (kind: string, options?: LaunchOptions) =>
+      startServer(await program('verifying-server'), '/healthz', {
+        output: output(),
         parameters: [kind],
         ...options,
       }),
+    /** Starts the emulated providers, which respond after `delayMs`. */
     startProvider: async (delayMs = 0) =>
-      startServer(await fixture.program('provider'), '/server', {
-        environment: { DELAY_MS: String(delayMs) },
-      }),
+      startServer(await program('provider'), '/server', { environment: { DELAY_MS: String(delayMs) } }),
   }
-  return fixture
 }
 
 /** The CommonJS packages in a bundle need `require`. */
 const REQUIRE =
   "import { createRequire as makeRequire } from 'node:module'\nconst require = makeRequire(import.meta.url)"
-
-/** Links every package of a workspace's node_modules except ours. */
-function linkModules(from: string, to: string): void {
-  const names = readdirSync(from).flatMap((name) =>
-    name.startsWith('@') ? readdirSync(join(from, name)).map((inner) => `${name}/${inner}`) : name,
-  )
-  for (const name of names.filter((name) => !name.startsWith('@org/') && !name.startsWith('.'))) {
-    mkdirSync(join(to, name, '..'), { recursive: true })
-    try {
-      symlinkSync(realpathSync(join(from, name)), join(to, name))
-    } catch (error) {
-      // Both workspaces have the package; the catalog gives both the same version.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    }
-  }
-}

@@ -1,12 +1,7 @@
-/**
- * Load on servers, and what one event costs them.
- *
- * @module
- */
+/** Load on servers, and what one event costs them. */
 import { type ServerProcess, usageOf, type WorkerProcess } from '../shared/processes.ts'
 import type { LoadOrder, LoadReport } from './programs/generator.ts'
 
-/** The measurements of a load. */
 interface LoadValues extends Record<string, number> {
   perSecond: number
   /** Processor time of the servers for one event. */

@@ -1,15 +1,13 @@
-/**
- * A row of the benchmark: its definition, its measurement and its section in Markdown.
- *
- * @module
- */
+/** A row of the benchmark: its definition, its measurement and its section in Markdown. */
 import type { Random } from '../chaos/random.ts'
 import { times } from '../shared/format.ts'
 import { toTable } from '../shared/markdown.ts'
 import { ratioOf, type Samples, type Spread, spreadOf } from '../shared/statistics.ts'
 import type { Fixture } from './fixture.ts'
 
-/** One of the programs that a row compares. */
+/** The rounds of a quick run, which prove only that a row works. */
+const QUICK_ROUNDS = 2
+
 export interface Contender {
   /** Short; `--against` takes the ids of peers. */
   id: string
@@ -24,27 +22,24 @@ export interface Contender {
 /** The values of one measurement; a list counts as several rounds. */
 type Values = Readonly<Record<string, number | readonly number[]>>
 
-/** A row that has started its processes. */
 export interface StartedRow {
   /** Runs a contender before it is measured, so that its code is compiled. */
   warm?: (id: string) => Promise<unknown>
   /** Measures a contender once; the names of the values are the same each time. */
   measure: (id: string) => Promise<Values>
-  stop: () => Promise<unknown>
+  stop?: () => Promise<unknown>
 }
 
-/** The input of a row's start. */
 export interface RowContext {
   fixture: Fixture
   /** The contenders that this run measures. */
   contenders: readonly Contender[]
-  /** Short rounds, which prove only that the row works. */
   quick: boolean
   /** The number of events of the memory row, if the caller chooses it. */
   events: number | undefined
 }
 
-/** A column: one value of each contender. */
+/** One value of each contender. */
 interface Column {
   value: string
   title: string
@@ -62,14 +57,12 @@ interface Results {
   samples(value: string): Samples
 }
 
-/** A target, and whether this run reached it. */
-export interface Target {
+interface Target {
   target: string
   measured: string
   reached: boolean
 }
 
-/** A row of the benchmark. */
 export interface Row {
   /** For `--only`, and the mark of its section in RESULTS.md. */
   id: string
@@ -78,7 +71,6 @@ export interface Row {
   method: string
   contenders: readonly Contender[]
   rounds: number
-  quickRounds: number
   columns: readonly Column[]
   start(context: RowContext): Promise<StartedRow>
   /** A target without a result, because a contender was left out, is `undefined`. */
@@ -87,13 +79,6 @@ export interface Row {
   facts?(results: Results): readonly string[]
 }
 
-/** How a row is measured. */
-export interface MeasureOptions extends RowContext {
-  random: Random
-  progress: (line: string) => void
-}
-
-/** A target for a ratio. */
 export function ratioTarget(target: string, ratio: Spread | undefined, most: number): Target | undefined {
   return ratio && { target, measured: times(ratio.median), reached: ratio.median <= most }
 }
@@ -106,7 +91,7 @@ export function ratioTarget(target: string, ratio: Spread | undefined, most: num
  */
 export async function measureRow(
   row: Row,
-  { random, progress, ...context }: MeasureOptions,
+  { random, progress, ...context }: RowContext & { random: Random; progress: (line: string) => void },
 ): Promise<string> {
   const ids = context.contenders.map(({ id }) => id)
   const measured = new Map(ids.map((id): [string, Values[]] => [id, []]))
@@ -115,12 +100,12 @@ export async function measureRow(
     progress(`warming ${id}`)
     await warm?.(id)
   }
-  const rounds = context.quick ? row.quickRounds : row.rounds
+  const rounds = context.quick ? Math.min(row.rounds, QUICK_ROUNDS) : row.rounds
   for (let round = 1; round <= rounds; round += 1) {
     progress(`round ${round} of ${rounds}`)
     for (const id of shuffled(ids, random)) measured.get(id)?.push(await measure(id))
   }
-  await stop()
+  await stop?.()
   const samples = (value: string): Samples =>
     Object.fromEntries([...measured].map(([id, list]) => [id, list.flatMap((values) => values[value] ?? [])]))
   const results: Results = {
@@ -139,20 +124,18 @@ function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
 function toSection(row: Row, contenders: readonly Contender[], results: Results): string {
   const columns = row.columns.flatMap((column) => toColumns(column, contenders, results))
   const targets = row.targets?.(results).filter((target) => target !== undefined) ?? []
+  const targetRows = targets.map(({ target, measured, reached }) => [
+    target,
+    measured,
+    reached ? 'yes' : '**no**',
+  ])
   return [
     row.method,
     toTable([
       ['', '', ...columns.map(({ title }) => title)],
       ...contenders.map(({ id, title, kind }) => [title, kind, ...columns.map(({ cell }) => cell(id))]),
     ]),
-    ...(targets.length > 0
-      ? [
-          toTable([
-            ['target', 'measured', 'reached'],
-            ...targets.map(({ target, measured, reached }) => [target, measured, reached ? 'yes' : '**no**']),
-          ]),
-        ]
-      : []),
+    ...(targetRows.length > 0 ? [toTable([['target', 'measured', 'reached'], ...targetRows])] : []),
     ...(row.facts?.(results) ?? []),
   ].join('\n\n')
 }
@@ -160,25 +143,21 @@ function toSection(row: Row, contenders: readonly Contender[], results: Results)
 function toColumns(
   { value, title, format, against = [] }: Column,
   contenders: readonly Contender[],
-  results: Results,
-): { title: string; cell: (id: string) => string }[] {
+  { spread, ratio }: Results,
+) {
+  const others = against.flatMap((id) => contenders.filter((contender) => contender.id === id))
   return [
     {
       title: `${title}: median (least–most)`,
-      cell: (id) => withRange(results.spread(value, id), format),
+      cell: (id: string) => withRange(spread(value, id), format),
     },
-    ...against
-      .flatMap((id) => contenders.filter((contender) => contender.id === id))
-      .map((other) => ({
-        title: `${title} × ${other.title}`,
-        cell: (id: string) => {
-          const ratio = results.ratio(value, id, other.id)
-          return ratio ? withRange(ratio, (multiple) => multiple.toFixed(2)) : ''
-        },
-      })),
+    ...others.map((other) => ({
+      title: `${title} × ${other.title}`,
+      cell: (id: string) => withRange(ratio(value, id, other.id), (multiple) => multiple.toFixed(2)),
+    })),
   ]
 }
 
-function withRange({ median, least, most }: Spread, format: (value: number) => string): string {
-  return `${format(median)} (${format(least)}–${format(most)})`
+function withRange(spread: Spread | undefined, format: (value: number) => string): string {
+  return spread ? `${format(spread.median)} (${format(spread.least)}–${format(spread.most)})` : ''
 }

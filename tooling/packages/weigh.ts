@@ -46,16 +46,18 @@ function weigh(folder: string): number {
  * Bundles and minifies a program with its imports.
  *
  * @param project the folder whose packages the program imports
- * @returns the size of the gzipped bundle in bytes
+ * @returns the size of the bundle in bytes, plain and as gzip
  */
-export async function bundle(project: string, program: string): Promise<number> {
+export async function bundle(project: string, program: string): Promise<{ bytes: number; gzip: number }> {
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: project },
     bundle: true,
     minify: true,
     format: 'esm',
+    platform: 'node',
     target: 'es2023',
     write: false,
   })
-  return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).byteLength
+  const contents = outputFiles[0]?.contents ?? new Uint8Array()
+  return { bytes: contents.byteLength, gzip: gzipSync(contents, { level: 9 }).byteLength }
 }

@@ -1,6 +1,6 @@
 import type { Fault } from '../../../packages/core/src/testing/index.ts'
-import { sentTwice, statusAndCode, tally } from '../checks.ts'
-import { addressOf, sendEmail } from '../events.ts'
+import { quote, sentTwice, statusAndCode, tally, timesSent } from '../checks.ts'
+import { sendEmail } from '../events.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
 /** Failures of a send after which nobody can know whether the mail was sent. */
@@ -25,7 +25,6 @@ const outcomes: readonly [string, Fault][] = [
   ['a body of 1 MB', { status: 200, body: ' '.repeat(1_100_000), takesEffect: true }],
 ]
 
-/** Sends with an unknown outcome. */
 export const ambiguous: Scenario = {
   name: 'ambiguous',
   shows: `${outcomes.length} ambiguous outcomes of a send, and redeliveries to another host: never a second send`,
@@ -35,30 +34,29 @@ export const ambiguous: Scenario = {
 
 /** Sends a mail into each failure, and delivers it again, to the other host too. */
 export async function sendAmbiguously(world: World): Promise<Findings> {
-  const { sender, mail, journal } = world
+  const { sender, mail, journal, hosts } = world
   const violations: string[] = []
   let accepted = 0
   for (const [number, [what, fault]] of outcomes.entries()) {
-    const id = `mail_${number}`
+    const delivery = sendEmail(`mail_${number}`)
     mail.faults.add({ path: '/email', ...fault })
-    const answers = []
-    for (const host of [0, 0, 1]) answers.push(await sender.once(sendEmail(id), host % world.hosts.length))
-    mail.faults.clear()
-    accepted += journal.timesSent.get(addressOf(id)) ?? 0
-    const [first, ...again] = answers
-    if (first?.status !== 409 || first.body.code !== 'outcome_unknown')
-      violations.push(`${what}: the response was ${first?.status} ${JSON.stringify(first?.body)}`)
-    for (const { status, body, replayed } of again) {
-      if (status !== 409 || !replayed || JSON.stringify(body) !== JSON.stringify(first?.body))
-        violations.push(`${what}: a redelivery got ${status} ${JSON.stringify(body)}`)
+    const first = await sender.once(delivery, 0)
+    if (first.status !== 409 || first.body.code !== 'outcome_unknown')
+      violations.push(`${what}: the response was ${quote(first)}`)
+    for (const host of [0, 1]) {
+      const again = await sender.once(delivery, host % hosts.length)
+      if (!again.replayed || quote(again) !== quote(first))
+        violations.push(`${what}: a redelivery got ${quote(again)}`)
     }
+    mail.faults.clear()
+    accepted += timesSent(world, delivery.id)
   }
   const calls = mail.calls.length
   if (calls !== outcomes.length) violations.push(`${calls} calls were made for ${outcomes.length} mails`)
   violations.push(...sentTwice(world))
-  const statuses = tally(journal.of('answer'), statusAndCode)
+  const responses = tally(journal.of('response'), statusAndCode)
   return {
-    figures: { outcomes: outcomes.length, calls, 'mails accepted': accepted, answers: statuses },
+    figures: { outcomes: outcomes.length, calls, 'mails accepted': accepted, responses },
     violations,
   }
 }

@@ -1,11 +1,10 @@
 import { checkPublished } from '../checks.ts'
 import { created, deleted } from '../events.ts'
-import { countSteps, deliverAndKill, type KillPoint, nameOf, pointsOf } from '../kill-points.ts'
-import { type Findings, onBothStores, type Scenario, type ScenarioOptions, type World } from '../run.ts'
+import { type CrashOptions, countSteps, deliverAndKill, nameOf, pointsOf } from '../kill-points.ts'
+import { type Findings, onBothStores, type Scenario, type World } from '../run.ts'
 
 const NAME = 'Shop'
 
-/** A host that is killed at every step of a creation and of a deletion. */
 export const crashProvisioning: Scenario = {
   name: 'crash-provisioning',
   shows: 'kill -9 at every step of a creation and of a deletion: one application, then none',
@@ -13,16 +12,12 @@ export const crashProvisioning: Scenario = {
     onBothStores(options.random, (world, random) => crashEverywhere(world, { ...options, random })),
 }
 
-type CrashOptions = Pick<ScenarioOptions, 'seeds' | 'random' | 'say'> & { points?: readonly KillPoint[] }
-
 /** Kills the host at every step, and checks the applications each time. */
 export async function crashEverywhere(
   world: World,
   { seeds, random, say, ...options }: CrashOptions,
 ): Promise<Findings> {
-  const { platform, idp, journal, sender, hosts } = world
-  const [host] = hosts
-  if (!host) throw new Error('There is no host.')
+  const { platform, idp, journal, sender } = world
   // An application of the same name, of another owner, which must stay.
   const foreign = idp.addApplication({ name: NAME }).applicationId
   const violations: string[] = []
@@ -33,8 +28,8 @@ export async function crashEverywhere(
   const creations = options.points ?? pointsOf(creation, seeds, random)
   const deletions = options.points ? [] : pointsOf(deletion, seeds, random)
   const figures = {
-    'steps of a creation': `${creation.writes} writes, ${creation.calls} calls`,
-    'steps of a deletion': `${deletion.writes} writes, ${deletion.calls} calls`,
+    'steps of a creation': creation.text,
+    'steps of a deletion': deletion.text,
     'crashes of a creation': 0,
     'crashes of a deletion': 0,
   }
@@ -45,17 +40,17 @@ export async function crashEverywhere(
     const at = `${deployment}, ${inDeletion ? 'deletion' : 'creation'} killed ${nameOf(point)}`
     platform.addDeployment({ id: deployment })
     const before = journal.of('application created').length
-    if (!inDeletion && (await deliverAndKill(world, host, created(deployment, NAME), point)))
+    if (!inDeletion && (await deliverAndKill(world, created(deployment, NAME), point)))
       figures['crashes of a creation'] += 1
-    const answer = await sender.untilAnswered(created(deployment, NAME))
-    if (answer.status !== 200) violations.push(`${at}: ${JSON.stringify(answer.body)}`)
+    const response = await sender.untilFinal(created(deployment, NAME))
+    if (response.status !== 200) violations.push(`${at}: ${JSON.stringify(response.body)}`)
     const made = journal.of('application created').length - before
     if (made !== 1) violations.push(`${at}: ${made} applications were made`)
     violations.push(...checkPublished(world, deployment).map((fault) => `${at}: ${fault}`))
 
-    if (inDeletion && (await deliverAndKill(world, host, deleted(deployment), point)))
+    if (inDeletion && (await deliverAndKill(world, deleted(deployment), point)))
       figures['crashes of a deletion'] += 1
-    const last = await sender.untilAnswered(deleted(deployment))
+    const last = await sender.untilFinal(deleted(deployment))
     if (last.body.status !== 'stopped') violations.push(`${at}: deleted with ${JSON.stringify(last.body)}`)
     const left = [...idp.applications.keys()]
     if (left.join() !== foreign) violations.push(`${at}: the applications ${left.join()} are left`)

@@ -3,7 +3,6 @@ import { inParallel } from '../clock.ts'
 import { created, sendEmail } from '../events.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
-/** One event, delivered a thousand times to two hosts. */
 export const duplicates: Scenario = {
   name: 'duplicates',
   shows: '1,000 copies of one event, 50 at a time, at two hosts on one Redis: one application, one mail',
@@ -37,14 +36,14 @@ export async function floodWith(
   if (mails !== 1) violations.push(`${mails} mails were sent`)
   violations.push(...sentTwice(world))
 
-  const answers = journal.of('answer')
-  for (const { status } of answers)
+  const responses = journal.of('response')
+  for (const { status } of responses)
     if (status !== 200 && status !== 409) violations.push(`a response had status ${status}`)
   return {
     figures: {
-      deliveries: answers.length,
-      answers: tally(answers, ({ status }) => status),
-      hosts: tally(answers, ({ host }) => `host ${host}`),
+      deliveries: responses.length,
+      responses: tally(responses, ({ status }) => status),
+      hosts: tally(responses, ({ host }) => `host ${host}`),
       applications: journal.of('application created').length,
       mails,
     },

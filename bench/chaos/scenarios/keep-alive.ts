@@ -1,10 +1,9 @@
 import { createMailer } from '../../../packages/mailer/src/index.ts'
-import { sentTwice } from '../checks.ts'
+import { quote, sentTwice } from '../checks.ts'
 import { sendEmail } from '../events.ts'
 import { arranged, type Findings, type Scenario } from '../run.ts'
 import { startStaleProxy } from '../stale-proxy.ts'
 
-/** A provider that closes an idle connection at the moment of the next request. */
 export const keepAlive: Scenario = {
   name: 'keep-alive',
   shows: 'the provider closes idle connections at the moment of the next send: none is unknown',
@@ -15,9 +14,8 @@ export const keepAlive: Scenario = {
 export async function sendOverStale(sends: number): Promise<Findings> {
   const proxy = await startStaleProxy()
   const environment = { MAILER_API_BASE: proxy.url }
-  const options = { store: 'sqlite', hosts: 1, environment } as const
-  return arranged(options, async (world) => {
-    proxy.target = world.variables.MAILER_API_BASE ?? ''
+  return arranged({ store: 'sqlite', hosts: 1, environment }, async (world) => {
+    proxy.target = world.variables.MAILER_API_BASE
     const violations: string[] = []
     const client = createMailer({
       apiToken: 'shared-token',
@@ -38,9 +36,9 @@ export async function sendOverStale(sends: number): Promise<Findings> {
     const acceptedBefore = world.journal.of('mail accepted').length
     let unknown = 0
     for (let number = 0; number < sends; number += 1) {
-      const { status, body } = await world.sender.once(sendEmail(`mail_${number}`))
-      if (status !== 200) violations.push(`mail_${number}: ${status} ${JSON.stringify(body)}`)
-      if (body.code === 'outcome_unknown') unknown += 1
+      const received = await world.sender.once(sendEmail(`mail_${number}`))
+      if (received.status !== 200) violations.push(`mail_${number}: ${quote(received)}`)
+      if (received.body.code === 'outcome_unknown') unknown += 1
     }
     violations.push(...sentTwice(world))
     const accepted = world.journal.of('mail accepted').length - acceptedBefore

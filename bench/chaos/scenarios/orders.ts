@@ -1,3 +1,4 @@
+import { quote } from '../checks.ts'
 import { inParallel } from '../clock.ts'
 import { created, deleted } from '../events.ts'
 import type { Random } from '../random.ts'
@@ -5,7 +6,6 @@ import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
 const NAME = 'Shop'
 
-/** Creations, deletions and redeliveries of one deployment in any order, at two hosts. */
 export const orders: Scenario = {
   name: 'orders',
   shows: '500 random orders of creations, deletions and redeliveries at two hosts: nothing is left behind',
@@ -35,21 +35,19 @@ export async function deliverOrders(
       ]),
     )
     const atOnce = drawn.below(2) === 0
-    const answers = []
+    const pending = []
     for (const delivery of deliveries) {
-      const answer = sender.once(delivery)
-      answers.push(answer)
-      if (!atOnce) await answer
+      const response = sender.once(delivery)
+      pending.push(response)
+      if (!atOnce) await response
     }
-    for (const { status, body } of await Promise.all(answers)) {
-      if (status !== 200 && status !== 409)
-        violations.push(`${deployment}: ${status} ${JSON.stringify(body)}`)
-    }
-    const last = await sender.untilAnswered(deleted(deployment))
-    if (last.body.status !== 'stopped') violations.push(`${deployment}: ${JSON.stringify(last.body)}`)
-    const late = await sender.untilAnswered(created(deployment, NAME, `${deployment}_late`))
-    if (late.body.status !== 'ignored')
-      violations.push(`${deployment}: a late creation got ${JSON.stringify(late.body)}`)
+    for (const received of await Promise.all(pending))
+      if (received.status !== 200 && received.status !== 409)
+        violations.push(`${deployment}: ${quote(received)}`)
+    const last = await sender.untilFinal(deleted(deployment))
+    if (last.body.status !== 'stopped') violations.push(`${deployment}: ${quote(last)}`)
+    const late = await sender.untilFinal(created(deployment, NAME, `${deployment}_late`))
+    if (late.body.status !== 'ignored') violations.push(`${deployment}: a late creation got ${quote(late)}`)
   })
   const left = [...idp.applications.keys()].filter((id) => id !== foreign)
   if (left.length > 0) violations.push(`${left.length} applications are left`)
@@ -57,7 +55,7 @@ export async function deliverOrders(
   return {
     figures: {
       orders: count,
-      deliveries: journal.of('answer').length,
+      deliveries: journal.of('response').length,
       created: journal.of('application created').length,
       deleted: journal.of('application deleted').length,
     },

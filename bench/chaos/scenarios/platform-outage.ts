@@ -1,11 +1,10 @@
-import { checkPublished, tally } from '../checks.ts'
+import { checkPublished, quote, tally } from '../checks.ts'
 import { created } from '../events.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
-/** A platform that refuses callbacks for a while. */
 export const platformOutage: Scenario = {
   name: 'platform-outage',
-  shows: 'the platform answers 503 for a while: applications are kept, and published once it is back',
+  shows: 'the platform responds with 503 for a while: applications are kept, and published once it is back',
   run: ({ random, seeds }) =>
     arranged({ store: 'sqlite', hosts: 1, random }, (world) =>
       outlastPlatform(world, {
@@ -28,18 +27,16 @@ export async function outlastPlatform(
 
   platform.faults.add({ path: callbacks, status: 503, times: Number.POSITIVE_INFINITY })
   for (let round = 0; round < tries; round += 1) {
-    const answers = await Promise.all(ids.map((id) => sender.once(created(id, id))))
-    for (const { status, body } of answers) {
-      if (status !== 502 || body.retryable !== true)
-        violations.push(`a response was ${status} ${JSON.stringify(body)}`)
-    }
+    for (const received of await Promise.all(ids.map((id) => sender.once(created(id, id)))))
+      if (received.status !== 502 || received.body.retryable !== true)
+        violations.push(`a response was ${quote(received)}`)
     if (idp.applications.size !== deployments)
       violations.push(`${idp.applications.size} applications were kept`)
   }
   if (journal.of('callback').some(({ what }) => what === 'outputs')) violations.push('outputs got through')
 
   platform.faults.clear()
-  await Promise.all(ids.map((id) => sender.untilAnswered(created(id, id))))
+  await Promise.all(ids.map((id) => sender.untilFinal(created(id, id))))
   for (const id of ids) violations.push(...checkPublished(world, id))
   const made = journal.of('application created').length
   if (made !== deployments) violations.push(`${made} applications were made for ${deployments} deployments`)
@@ -49,7 +46,7 @@ export async function outlastPlatform(
     figures: {
       deployments,
       applications: made,
-      answers: tally(journal.of('answer'), ({ status }) => status),
+      responses: tally(journal.of('response'), ({ status }) => status),
     },
     violations,
   }

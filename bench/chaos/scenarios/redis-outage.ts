@@ -1,14 +1,12 @@
-import { checkPublished, sentTwice, tally } from '../checks.ts'
+import { checkPublished, quote, sentTwice, tally, timesSent } from '../checks.ts'
 import { pause, startLoad, until } from '../clock.ts'
-import { addressOf, challenge, created, type Delivery, health, sendEmail } from '../events.ts'
+import { challenge, created, type Delivery, health, sendEmail } from '../events.ts'
 import type { Random } from '../random.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
-import type { Answer } from '../sender.ts'
 
 /** The longest time from the return of Redis to the next effect. */
 const RECOVERY_MS = 5_000
 
-/** A store that dies and comes back. */
 export const redisOutage: Scenario = {
   name: 'redis-outage',
   shows:
@@ -34,7 +32,7 @@ export async function outlastRedis(
   const { sender, redis, platform, journal, idp } = world
   if (!redis) throw new Error('There is no Redis.')
   const violations: string[] = []
-  const during: Answer[] = []
+  const during: number[] = []
   const recoveries: number[] = []
   let isDown = false
   let backAt: number | undefined
@@ -54,13 +52,13 @@ export async function outlastRedis(
     const hasEffect = delivery.route !== 'auth'
     const wasDown = isDown
     const first = await sender.once(delivery)
-    if (wasDown && isDown && hasEffect) during.push(first)
+    if (wasDown && isDown && hasEffect) during.push(first.status)
     if (!hasEffect && first.status !== 200) violations.push(`${delivery.id}: ${first.status}`)
     if (hasEffect && first.status === 200 && !isDown && backAt !== undefined) {
       recoveries.push(performance.now() - backAt)
       backAt = undefined
     }
-    return { delivery, answer: first.status === 200 ? first : await sender.untilAnswered(delivery) }
+    return { delivery, response: first.status === 200 ? first : await sender.untilFinal(delivery) }
   })
   await pause(1_000)
   for (const outage of outages) {
@@ -70,18 +68,19 @@ export async function outlastRedis(
     await (outage === 'kill' ? redis.start() : redis.resume())
     isDown = false
     backAt = performance.now()
-    const recovered = until(`an effect after ${outage}`, () => backAt === undefined, RECOVERY_MS)
-    await recovered.catch((error: Error) => violations.push(error.message))
+    await until(`an effect after ${outage}`, () => backAt === undefined, RECOVERY_MS).catch(
+      ({ message }: Error) => violations.push(message),
+    )
     await pause(500)
   }
   const ended = await endLoad()
 
   let unknown = 0
-  for (const { delivery, answer } of ended) {
+  for (const { delivery, response } of ended) {
     const { id, route } = delivery
-    const sent = journal.timesSent.get(addressOf(id)) ?? 0
-    if (answer.body.code === 'outcome_unknown') unknown += 1
-    else if (answer.status !== 200) violations.push(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    const sent = timesSent(world, id)
+    if (response.body.code === 'outcome_unknown') unknown += 1
+    else if (response.status !== 200) violations.push(`${id}: ${quote(response)}`)
     else if (route === 'mailer' && sent !== 1) violations.push(`${id}: status 200, and sent ${sent} times`)
     else if (route === 'idp-server') violations.push(...checkPublished(world, id.replace('_created', '')))
   }
@@ -89,13 +88,13 @@ export async function outlastRedis(
   const made = idp.applications.size
   if (made !== platform.deployments.size)
     violations.push(`${made} applications for ${platform.deployments.size} deployments`)
-  for (const { status } of during)
+  for (const status of during)
     if (status !== 503) violations.push(`a response without Redis had status ${status}`)
   return {
     figures: {
       events: ended.length,
       outages: outages.join(', '),
-      'responses without Redis, with effects': tally(during, ({ status }) => status),
+      'responses without Redis, with effects': tally(during, String),
       'first effect after its return, ms': recoveries.map(Math.round).join(', '),
       outcome_unknown: unknown,
       applications: made,

@@ -1,9 +1,8 @@
-import { sentTwice, statusAndCode, tally } from '../checks.ts'
+import { sentTwice, statusAndCode, tally, timesSent } from '../checks.ts'
 import { pause, startLoad } from '../clock.ts'
-import { addressOf, sendEmail } from '../events.ts'
+import { sendEmail } from '../events.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
-/** Hosts that are replaced one by one. */
 export const rolling: Scenario = {
   name: 'rolling',
   shows: 'two hosts are restarted in turn by SIGTERM, under load: nothing lost, nothing twice',
@@ -13,7 +12,6 @@ export const rolling: Scenario = {
     ),
 }
 
-/** Restarts the hosts in turn while mails are sent. */
 export async function restartInTurn(
   world: World,
   { restarts, perSecond }: { restarts: number; perSecond: number },
@@ -24,8 +22,8 @@ export async function restartInTurn(
   // Slow, so that a mail is always in flight.
   mail.faults.add({ path: '/email', delayMs: 50, times: Number.POSITIVE_INFINITY })
   const endLoad = startLoad(perSecond, async (number) => {
-    const delivery = sendEmail(`mail_${number}`)
-    return { delivery, answer: await sender.untilAnswered(delivery) }
+    const id = `mail_${number}`
+    return { id, ...(await sender.untilFinal(sendEmail(id))) }
   })
   await pause(500)
   for (let restart = 0; restart < restarts; restart += 1) {
@@ -37,10 +35,10 @@ export async function restartInTurn(
     await pause(200)
   }
   const ended = await endLoad()
-  for (const { delivery, answer } of ended) {
-    const sent = journal.timesSent.get(addressOf(delivery.id)) ?? 0
-    if (answer.status !== 200 || sent !== 1)
-      violations.push(`${delivery.id}: ${answer.status} ${JSON.stringify(answer.body)}, sent ${sent} times`)
+  for (const { id, status, body } of ended) {
+    const sent = timesSent(world, id)
+    if (status !== 200 || sent !== 1)
+      violations.push(`${id}: ${status} ${JSON.stringify(body)}, sent ${sent} times`)
   }
   violations.push(...sentTwice(world))
   return {
@@ -48,7 +46,7 @@ export async function restartInTurn(
       mails: ended.length,
       restarts: codes.length,
       'exit codes': tally(codes, String),
-      attempts: tally(journal.of('answer'), statusAndCode),
+      attempts: tally(journal.of('response'), statusAndCode),
     },
     violations,
   }

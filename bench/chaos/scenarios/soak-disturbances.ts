@@ -1,13 +1,12 @@
 import type { Fault } from '../../../packages/core/src/testing/index.ts'
 import { pause } from '../clock.ts'
+import type { HostProcess } from '../host-process.ts'
 import type { Random } from '../random.ts'
 import type { World } from '../run.ts'
 
-/** The longest time between two disturbances. */
 const CALM_MS = 4_000
 
-/** Faults of a provider. */
-const faults: readonly [Fault, ...Fault[]] = [
+const providerFaults: readonly [Fault, ...Fault[]] = [
   { cut: 'before' },
   { cut: 'after' },
   { cut: 'during' },
@@ -25,22 +24,21 @@ export async function disturb(
   { random, leaseMs, end }: { random: Random; leaseMs: number; end: number },
 ): Promise<void> {
   const { hosts, redis, platform, mail, idp, journal } = world
-  const anyHost = () => hosts[random.below(hosts.length)]
-  const disturbances: Record<string, () => Promise<void>> = {
-    async 'host killed'() {
-      const host = anyHost()
+  const fail = ({ faults }: typeof mail | typeof idp) => {
+    for (let count = 0; count < 3; count += 1) faults.add(random.pick(providerFaults))
+  }
+  const disturbances: Record<string, (host: HostProcess | undefined) => Promise<void>> = {
+    async 'host killed'(host) {
       host?.kill()
       await host?.process.exit
       await pause(random.below(1_000))
       await host?.restart()
     },
-    async 'host stopped by SIGTERM'() {
-      const host = anyHost()
+    async 'host stopped by SIGTERM'(host) {
       await host?.process.stop()
       await host?.restart()
     },
-    async 'host paused for twice its lease'() {
-      const host = anyHost()
+    async 'host paused for twice its lease'(host) {
       host?.pause()
       await pause(2 * leaseMs)
       host?.resume()
@@ -65,12 +63,8 @@ export async function disturb(
       await pause(random.below(2_000))
       platform.faults.clear()
     },
-    async 'mail provider fails'() {
-      for (let count = 0; count < 3; count += 1) mail.faults.add({ method: 'POST', ...random.pick(faults) })
-    },
-    async 'identity provider fails'() {
-      for (let count = 0; count < 3; count += 1) idp.faults.add(random.pick(faults))
-    },
+    'mail provider fails': async () => fail(mail),
+    'identity provider fails': async () => fail(idp),
   }
   const names = Object.keys(disturbances)
   while (Date.now() < end) {
@@ -79,7 +73,7 @@ export async function disturb(
     for (const host of hosts) await host.restart()
     const name = names[random.below(names.length)] ?? ''
     journal.write({ kind: 'disturbance', what: name })
-    await disturbances[name]?.()
+    await disturbances[name]?.(hosts[random.below(hosts.length)])
   }
   for (const emulator of [platform, mail, idp]) emulator.faults.clear()
 }

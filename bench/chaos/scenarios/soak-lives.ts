@@ -3,27 +3,24 @@ import { pause } from '../clock.ts'
 import { challenge, created, type Delivery, deleted, health, sendEmail, sendEmails } from '../events.ts'
 import type { Random } from '../random.ts'
 import type { World } from '../run.ts'
-import { type Answer, isRecord } from '../sender.ts'
+import { isRecord, type Received } from '../sender.ts'
 
-/** A mail, a batch, a deployment or a question, from its first event to its last response. */
+/** The last response to a mail, a batch, a deployment or a question. */
 export interface Life {
   id: string
-  deployment: string | undefined
-  isDeleted: boolean
-  answer: Answer
-  /** The number of messages that the response calls unknown. */
-  unknown: number
+  deployment?: string
+  isDeleted?: boolean
+  response: Received
 }
 
 const PEOPLE = 20
 /** A platform retries for days; every event must be answered in this time once all is calm. */
 const PATIENCE_MS = 15 * 60_000
 
-/** Lives one life. */
 export async function live(world: World, number: number, random: Random): Promise<Life> {
   const id = `life_${number}`
   const kind = random.below(20)
-  const deliverOnly = async (delivery: Delivery) => toLife(id, await deliver(world, delivery, random))
+  const deliverOnly = async (delivery: Delivery) => ({ id, response: await deliver(world, delivery, random) })
   if (kind < 3) return deliverOnly(challenge(id))
   if (kind < 5) return deliverOnly(health(id))
   if (kind < 14) return deliverOnly(sendEmail(id))
@@ -36,38 +33,32 @@ export async function live(world: World, number: number, random: Random): Promis
   if (fate > 0) await creation
   if (fate === 2) await deliver(world, created(id, id, `${id}_again`), random)
   // Few deployments stay, because every creation searches the list of all.
-  if (fate === 3 && random.below(10) === 0) return toLife(id, await creation, id)
+  if (fate === 3 && random.below(10) === 0) return { id, deployment: id, response: await creation }
   await pause(random.below(fate === 3 ? 10_000 : 300))
   const deletion = await deliver(world, deleted(id), random)
   await creation
-  return { ...toLife(id, deletion, id), isDeleted: true }
+  return { id, deployment: id, isDeleted: true, response: deletion }
 }
 
 /** Delivers until the response is final; some events once more at the same time, or afterwards. */
-async function deliver({ sender }: World, delivery: Delivery, random: Random): Promise<Answer> {
+async function deliver({ sender }: World, delivery: Delivery, random: Random): Promise<Received> {
   const again = random.below(5) === 0 ? sender.once(delivery) : undefined
-  const answer = await sender.untilAnswered(delivery, PATIENCE_MS).catch(
-    (error: Error): Answer => ({
-      status: 0,
-      body: { detail: error.message },
-      replayed: false,
-      retryAfter: 0,
-    }),
-  )
+  const response = await sender
+    .untilFinal(delivery, PATIENCE_MS)
+    .catch(({ message }: Error) => ({ status: 0, body: { message }, replayed: false, retryAfter: 0 }))
   await again
   if (random.below(10) === 0) await sender.once(delivery)
-  return answer
+  return response
 }
 
-function toLife(id: string, answer: Answer, deployment?: string): Life {
-  const { result } = answer.body
-  const unknown = isRecord(result) && typeof result.unknown === 'number' ? result.unknown : 0
-  return { id, deployment, isDeleted: false, answer, unknown }
+/** The number of messages of a batch that its response calls unknown. */
+export function unknownOf({ response: { body } }: Life): number {
+  return isRecord(body.result) ? Number(body.result.unknown ?? 0) : 0
 }
 
 /** Compares the last response of a life with what happened. */
-export function checkLife(world: World, { id, deployment, isDeleted, answer }: Life): string[] {
-  const { status, body } = answer
+export function checkLife(world: World, { id, deployment, isDeleted, response }: Life): string[] {
+  const { status, body } = response
   if (status === 409 && body.code === 'outcome_unknown' && !deployment) return []
   const violations = status === 200 ? [] : [`${id}: ${status} ${JSON.stringify(body)}`]
   if (deployment && !isDeleted) violations.push(...checkPublished(world, deployment))

@@ -1,15 +1,12 @@
-/**
- * Sends many mails in one way, and reports the cost: `bulk <way> <mails> <url of the provider>`.
- *
- * @module
- */
-import { serveOrders } from './serve-orders.ts'
+/** Sends many mails in one way, and reports the cost: `bulk <way> <mails> <url of the provider>`. */
+import { serveOrders } from '../../shared/serve-orders.ts'
+import { text, toWireMail } from './wire.ts'
 
 const [way = '', wanted = '', url = ''] = process.argv.slice(2)
 const total = Number(wanted)
-const text = 'It is on its way. '.repeat(10)
 /** The most that `postmark` accepts in one call. */
 const LIST = 500
+const addressOf = (index: number) => `person-${index}@example.org`
 
 /** Resolves with the number of mails that were sent. */
 type Send = () => Promise<number>
@@ -21,7 +18,7 @@ async function ours(streamed: boolean): Promise<Send> {
     for (let index = 0; index < total; index += 1)
       yield {
         from: 'Shop <shop@example.com>',
-        to: `person-${index}@example.org`,
+        to: addressOf(index),
         subject: 'Your order',
         textBody: text,
       }
@@ -38,20 +35,13 @@ async function ours(streamed: boolean): Promise<Send> {
 async function postmark(inFlight: number): Promise<Send> {
   const { ServerClient } = await import('postmark')
   const client = new ServerClient('server-token', { requestHost: new URL(url).host, useHttps: false })
-  const toMail = (index: number) => ({
-    From: 'Shop <shop@example.com>',
-    To: `person-${index}@example.org`,
-    Subject: 'Your order',
-    TextBody: text,
-    MessageStream: 'outbound',
-  })
   let sent = 0
   let next = 0
   async function work(): Promise<void> {
     while (next < total) {
       const first = next
       next = Math.min(total, first + LIST)
-      const list = Array.from({ length: next - first }, (_, at) => toMail(first + at))
+      const list = Array.from({ length: next - first }, (_, at) => toWireMail(addressOf(first + at)))
       for (const { ErrorCode } of await client.sendEmailBatch(list)) if (ErrorCode === 0) sent += 1
     }
   }
@@ -67,23 +57,15 @@ const ways: Readonly<Record<string, () => Promise<Send>>> = {
   ours: () => ours(false),
   'ours-streamed': () => ours(true),
 }
+const send = await ways[way]?.()
 
-const make = ways[way]
-if (!make) throw new Error(`“${way}” is not a way to send.`)
-const send = await make()
-
-serveOrders(measure)
-
-async function measure(): Promise<Record<'wallMs' | 'cpuMicroseconds' | 'peakBytes', number>> {
+serveOrders(async () => {
   const before = process.cpuUsage()
   const began = performance.now()
-  const sent = await send()
+  const sent = await send?.()
   const wallMs = performance.now() - began
   const { user, system } = process.cpuUsage(before)
   if (sent !== total) throw new Error(`Only ${sent} of ${total} mails were sent.`)
-  return {
-    wallMs,
-    cpuMicroseconds: (user + system) / total,
-    peakBytes: process.resourceUsage().maxRSS * 1024,
-  }
-}
+  const peakBytes = process.resourceUsage().maxRSS * 1024
+  return { wallMs, cpuMicroseconds: (user + system) / total, peakBytes }
+})

@@ -1,10 +1,7 @@
-/**
- * One client that makes calls, and reports their cost: `caller <row> <contender> <url of the provider>`.
- *
- * @module
- */
+/** One client that makes calls, and reports their cost: `caller <row> <contender> <url of the provider>`. */
+
+import { serveOrders } from '../../shared/serve-orders.ts'
 import { outboundCalls } from './outbound-call.ts'
-import { serveOrders } from './serve-orders.ts'
 import { singleSends } from './single-send.ts'
 
 const [row = '', contender = '', url = ''] = process.argv.slice(2)

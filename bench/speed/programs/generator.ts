@@ -1,30 +1,24 @@
 /**
  * A cheap load generator: plain sockets, requests that are signed and serialized before the clock starts, and one
  * request in flight on each connection.
- *
- * @module
  */
 import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
+import { serveOrders } from '../../shared/serve-orders.ts'
 import { webhookSecret } from './host-environment.ts'
-import { serveOrders } from './serve-orders.ts'
 
 type Kind = 'health' | 'challenge' | 'forged' | 'broken' | 'send'
 
-/** A load. */
 export interface LoadOrder {
   port: number
   path: string
   connections: number
-  /** How long the load lasts. */
   ms?: number
-  /** How many events it has. */
   events?: number
   /** @default HEALTH_CHECK */
   mix?: readonly Kind[]
 }
 
-/** What came of a load. */
 export interface LoadReport {
   done: number
   wallMs: number

@@ -1,8 +1,4 @@
-/**
- * The providers of users and of mails, in one process. `PORT` and `DELAY_MS` come from the environment.
- *
- * @module
- */
+/** The providers of users and of mails, in one process. `PORT` and `DELAY_MS` come from the environment. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createBackendApi } from '../../../packages/idp/src/testing/index.ts'
 import { acceptanceOf, messageId, userId } from './wire.ts'

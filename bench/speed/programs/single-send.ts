@@ -1,37 +1,10 @@
-/**
- * Each contender sends one mail, as its documentation shows.
- *
- * @module
- */
-import { type Connect, expectField, hostTransport } from './call.ts'
-import { messageId } from './wire.ts'
+/** Each contender sends one mail, as its documentation shows. */
+import { type Connect, createFloors, expectField, hostTransport } from './call.ts'
+import { messageId, text, toWireMail } from './wire.ts'
 
-const text = 'It is on its way. '.repeat(10)
 const mail = { from: 'Shop <shop@example.com>', to: 'ada@example.org', subject: 'Your order' }
-const wireMail = {
-  From: mail.from,
-  To: mail.to,
-  Subject: mail.subject,
-  TextBody: text,
-  MessageStream: 'outbound',
-}
-const headers = {
-  accept: 'application/json',
-  'content-type': 'application/json',
-  'x-postmark-server-token': 'server-token',
-}
-
-const undiciRequest =
-  (pipelining: number): Connect =>
-  async (url) => {
-    const { Agent, request } = await import('undici')
-    const dispatcher = new Agent({ pipelining })
-    return async () => {
-      const body = JSON.stringify(wireMail)
-      const response = await request(`${url}/email`, { method: 'POST', headers, body, dispatcher })
-      expectField(await response.body.json(), 'MessageID', messageId)
-    }
-  }
+const wireMail = toWireMail(mail.to)
+const check = (acceptance: unknown) => expectField(acceptance, 'MessageID', messageId)
 
 /** Our client. The host passes the signal of an event to each call. */
 const ours =
@@ -46,27 +19,22 @@ const ours =
     }
   }
 
-/** By id. */
 export const singleSends: Readonly<Record<string, Connect>> = {
-  'undici-request': undiciRequest(1),
-  'undici-fresh': undiciRequest(0),
-  fetch: async (url) => async () => {
-    const body = JSON.stringify(wireMail)
-    const response = await fetch(`${url}/email`, { method: 'POST', headers, body })
-    expectField(await response.json(), 'MessageID', messageId)
-  },
-  async ky(url) {
-    const { default: ky } = await import('ky')
-    return async () => {
-      const response = await ky.post(`${url}/email`, { headers, json: wireMail }).json()
-      expectField(response, 'MessageID', messageId)
-    }
-  },
+  ...createFloors({
+    path: '/email',
+    headers: {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'x-postmark-server-token': 'server-token',
+    },
+    json: wireMail,
+    check,
+  }),
   async postmark(url) {
     const { ServerClient } = await import('postmark')
     const { host } = new URL(url)
     const client = new ServerClient('server-token', { requestHost: host, useHttps: false })
-    return async () => expectField(await client.sendEmail({ ...wireMail }), 'MessageID', messageId)
+    return async () => check(await client.sendEmail({ ...wireMail }))
   },
   async resend(url) {
     const { Resend } = await import('resend')

@@ -1,8 +1,6 @@
 /**
  * Servers that do a part of the host's work: each takes a signed event at `POST /auth/webhook`, and responds as the
  * host does. `PORT` comes from the environment, the kind is a parameter.
- *
- * @module
  */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { serve } from '@hono/node-server'

@@ -6,7 +6,6 @@ const MAILS = 100_000
 const PROVIDER_MS = 50
 const MOST_BYTES = 130e6
 
-/** Sends many mails. */
 export const bulkSend: Row = {
   id: 'bulk-send',
   title: `${MAILS.toLocaleString('en')} messages, the provider answering each call after ${PROVIDER_MS} ms`,
@@ -19,7 +18,6 @@ export const bulkSend: Row = {
     { id: 'ours-streamed', title: '`@org/mailer`, `streamEmails`', kind: 'ours' },
   ],
   rounds: 3,
-  quickRounds: 1,
   columns: [
     { value: 'wallMs', title: 'time', format: duration, against: ['postmark'] },
     {

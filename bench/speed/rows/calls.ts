@@ -25,12 +25,23 @@ async function startCallers(row: string, { fixture, contenders, quick }: RowCont
   }
 }
 
-/** Reads a user. */
-export const outboundCall: Row = {
+type CallRow = Pick<Row, 'id' | 'title' | 'method' | 'contenders' | 'targets'> & { peer: string }
+
+const createRow = ({ peer, ...row }: CallRow): Row => ({
+  rounds: 15,
+  columns: [
+    { value: 'cpuMicroseconds', title: 'processor time', format: microseconds, against: ['fetch', peer] },
+  ],
+  start: (context) => startCallers(row.id, context),
+  ...row,
+})
+
+export const outboundCall = createRow({
   id: 'outbound-call',
   title: 'Processor time of one outbound call, 50 in flight',
   method:
     'Each contender reads one user (`GET /v1/users/{id}`) over HTTP from a provider in another process, 50 calls in flight, and checks the response. Each contender has a process of its own, and they take turns in a new order each round. The client’s own `process.cpuUsage()` is measured. “The host’s transport” is the client as the host calls it: with its transport, its circuit breaker, and the signal of an event.',
+  peer: 'clerk',
   contenders: [
     { id: 'undici-request', title: '`undici.request`', kind: 'floor' },
     { id: 'fetch', title: 'global `fetch`', kind: 'floor' },
@@ -39,17 +50,6 @@ export const outboundCall: Row = {
     { id: 'ours', title: '`@org/idp`, plain `fetch`', kind: 'ours' },
     { id: 'ours-hosted', title: '`@org/idp`, the host’s transport', kind: 'ours' },
   ],
-  rounds: 15,
-  quickRounds: 3,
-  columns: [
-    {
-      value: 'cpuMicroseconds',
-      title: 'processor time',
-      format: microseconds,
-      against: ['fetch', 'clerk'],
-    },
-  ],
-  start: (context) => startCallers('outbound-call', context),
   targets({ spread, ratio }) {
     const { median } = spread('cpuMicroseconds', 'ours-hosted')
     const againstClerk = (id: string, transport: string) =>
@@ -64,14 +64,14 @@ export const outboundCall: Row = {
       againstClerk('ours-hosted', 'the host’s transport'),
     ]
   },
-}
+})
 
-/** Sends one mail. */
-export const singleSend: Row = {
+export const singleSend = createRow({
   id: 'single-send',
   title: 'Processor time of one single send, 50 in flight',
   method:
-    'As above, with one mail a call (`POST /email`; `POST /emails` for `resend`), which the provider answers at once.',
+    'As above, with one mail a call (`POST /email`; `POST /emails` for `resend`), to which the provider responds at once.',
+  peer: 'postmark',
   contenders: [
     { id: 'undici-request', title: '`undici.request`', kind: 'floor' },
     { id: 'undici-fresh', title: '`undici.request`, a new connection for each', kind: 'floor' },
@@ -82,17 +82,6 @@ export const singleSend: Row = {
     { id: 'ours', title: '`@org/mailer`, plain `fetch`', kind: 'ours' },
     { id: 'ours-hosted', title: '`@org/mailer`, the host’s transport', kind: 'ours' },
   ],
-  rounds: 15,
-  quickRounds: 3,
-  columns: [
-    {
-      value: 'cpuMicroseconds',
-      title: 'processor time',
-      format: microseconds,
-      against: ['fetch', 'postmark'],
-    },
-  ],
-  start: (context) => startCallers('single-send', context),
   targets({ ratio }) {
     const againstPostmark = (id: string, transport: string, most: number) =>
       ratioTarget(
@@ -105,4 +94,4 @@ export const singleSend: Row = {
       againstPostmark('ours-hosted', 'the host’s transport', 0.6),
     ]
   },
-}
+})

@@ -6,7 +6,6 @@ import type { Row } from '../row.ts'
 
 const MOST_TIMES = 1.25
 
-/** Starts a host, up to its first response. */
 export const coldStart: Row = {
   id: 'cold-start',
   title: 'Cold start of the bundled host, to the first 200',
@@ -21,7 +20,6 @@ export const coldStart: Row = {
     { id: 'ours-cached', title: 'our host; compile cache', kind: 'ours' },
   ],
   rounds: 21,
-  quickRounds: 3,
   columns: [
     { value: 'startMs', title: 'to the first 200', format: milliseconds, against: ['hono', 'usual'] },
     { value: 'cpuMs', title: 'processor time until then', format: milliseconds, against: ['hono'] },
@@ -49,7 +47,6 @@ export const coldStart: Row = {
       // The first start creates the SQLite file and the compile cache.
       warm: async (id) => [await measure(id), await measure(id)],
       measure,
-      stop: async () => {},
     }
   },
   targets({ ratio }) {

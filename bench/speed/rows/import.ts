@@ -8,7 +8,6 @@ import type { Row } from '../row.ts'
 const run = promisify(execFile)
 const MOST_MS = 15
 
-/** Loads the SDK. */
 export const importing: Row = {
   id: 'import',
   title: 'Import of `@org/mailer`',
@@ -21,7 +20,6 @@ export const importing: Row = {
     { id: 'ours', title: '`@org/mailer`', kind: 'ours' },
   ],
   rounds: 25,
-  quickRounds: 3,
   columns: [
     { value: 'importMs', title: 'import', format: milliseconds, against: ['postmark', 'resend'] },
     { value: 'cpuMs', title: 'processor time', format: milliseconds },
@@ -40,7 +38,6 @@ export const importing: Row = {
       const cost: Record<'importMs' | 'cpuMs', number> = JSON.parse(stdout)
       return cost
     },
-    stop: async () => {},
   }),
   targets({ spread }) {
     const { median, least } = spread('importMs', 'ours')

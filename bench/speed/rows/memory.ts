@@ -12,7 +12,6 @@ const FLAT = 1.05
 /** Good events, and each kind of bad event, which the host handles in other places. */
 const MIX = ['health', 'health', 'health', 'challenge', 'health', 'forged', 'health', 'broken'] as const
 
-/** Whether memory stays where it is. */
 export const memory: Row = {
   id: 'memory',
   title: 'Resident memory under load',
@@ -22,7 +21,6 @@ export const memory: Row = {
     { id: 'ours', title: 'our host', kind: 'ours' },
   ],
   rounds: 1,
-  quickRounds: 1,
   columns: [
     { value: 'middle', title: 'in the middle', format: megabytes },
     { value: 'end', title: 'at the end', format: megabytes },

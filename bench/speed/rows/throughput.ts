@@ -10,7 +10,6 @@ const LEAST_TIMES = 0.6
 /** A generator that is busier than this limits the server. */
 const MOST_GENERATOR_SHARE = 0.9
 
-/** Signed events a second. */
 export const throughput: Row = {
   id: 'throughput',
   title: `Signed HEALTH_CHECKs on \`/auth\` by the second, ${CONNECTIONS} connections, one core`,
@@ -25,7 +24,6 @@ export const throughput: Row = {
     { id: 'ours', title: 'our host, log included', kind: 'ours' },
   ],
   rounds: 9,
-  quickRounds: 3,
   columns: [
     { value: 'perSecond', title: 'events', format: perSecond, against: ['echo', 'pino'] },
     {

@@ -6,7 +6,6 @@ import type { Row } from '../row.ts'
 
 const CONNECTIONS = 32
 
-/** The gain of a second process. */
 export const twoProcesses: Row = {
   id: 'two-processes',
   title: 'Two processes on two cores with one Redis: gain over one',
@@ -18,7 +17,6 @@ export const twoProcesses: Row = {
     { id: 'send-2', title: '`sendEmail` on `/mailer`, two hosts', kind: 'ours' },
   ],
   rounds: 7,
-  quickRounds: 2,
   columns: [
     { value: 'perSecond', title: 'events', format: perSecond },
     { value: 'cpuMicroseconds', title: 'processor time an event, hosts', format: microseconds },

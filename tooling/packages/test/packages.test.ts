@@ -60,8 +60,8 @@ describe('@org/mailer, installed to send mail,', () => {
   })
 
   it(`is a bundle of at most ${LARGEST_BUNDLE} gzipped bytes`, async () => {
-    const bytes = await bundle(project, smallestProgram)
-    console.log(`Bundled: ${bytes} bytes as gzip.`)
-    expect(bytes).toBeLessThanOrEqual(LARGEST_BUNDLE)
+    const { gzip } = await bundle(project, smallestProgram)
+    console.log(`Bundled: ${gzip} bytes as gzip.`)
+    expect(gzip).toBeLessThanOrEqual(LARGEST_BUNDLE)
   })
 })
