@@ -8,7 +8,6 @@ import { type CallOptions, createProviderClient, type ProviderRequest } from '@o
 import { type BatchProgress, type BatchResult, type MessageResult, toBatchResult } from './batch.ts'
 import { type Call, cutIntoCalls } from './calls.ts'
 import { mailProvider, refusalError } from './errors.ts'
-import { flattenResults } from './flatten.ts'
 import type { BatchJournal } from './journal.ts'
 import { composeMessage, type Message, type Messages } from './message.ts'
 import { type CallOutcome, findFault, makeCalls } from './sending.ts'
@@ -214,8 +213,8 @@ export function createMailer(options: MailerOptions): Mailer {
       return toBatchResult(outcomes.flatMap(({ results }) => results))
     },
 
-    streamEmails(messages, options = {}) {
-      return flattenResults(outcomesOf(messages, options))
+    async *streamEmails(messages, options = {}) {
+      for await (const { results } of outcomesOf(messages, options)) yield* results
     },
 
     async getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {
