@@ -31,8 +31,8 @@ export function runWebhook() {
   })
   afterEach(() => {
     vi.restoreAllMocks()
-    const told = platform.calls.filter(({ path }) => !/\/(outputs|downloads\/[^/]+)$/.test(path))
-    const everything = log.join('\n') + JSON.stringify(told)
+    const reported = platform.calls.filter(({ path }) => !/\/(outputs|downloads\/[^/]+)$/.test(path))
+    const everything = log.join('\n') + JSON.stringify(reported)
     expect(everything).not.toMatch(/sk_(test|live)_/)
     for (const token of [hostToken, tenantToken]) expect(everything).not.toContain(token)
   })

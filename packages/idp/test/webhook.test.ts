@@ -110,13 +110,6 @@ describe('the keys of an event are', () => {
     expect(new Set(callers())).toEqual(new Set([own.id]))
   })
 
-  it('the keys in the event’s outputs, without a call to the platform', async () => {
-    platform.addDeployment({ id: 'dep_1' })
-    const { status } = await send({ ...counting, deployment: { id: 'dep_1', outputs: outputsOf(own) } })
-    expect([status, callers()]).toEqual([200, [own.id]])
-    expect(platform.calls.filter(({ method }) => method === 'GET')).toEqual([])
-  })
-
   it('the keys of the inputs before anything is published', async () => {
     platform.addDeployment({ id: 'dep_1', inputs: fixture.ownInputs })
     expect(await send({ name: 'HEALTH_CHECK', ...ofDeployment })).toMatchObject({

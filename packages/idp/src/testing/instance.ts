@@ -145,7 +145,6 @@ function buildDomain(frontendHost: string) {
 
 function newHost(environmentType: EnvironmentType): string {
   if (environmentType === 'production') return 'clerk.example.com'
-  const animals = ['cat', 'crab', 'dove', 'fox', 'hare', 'lion', 'mole', 'newt', 'otter', 'wren']
-  const [animal = 0, number = 0] = crypto.getRandomValues(new Uint32Array(2))
-  return `happy-${animals[animal % animals.length]}-${number % 1_000_000}.clerk.accounts.dev`
+  const [number] = crypto.getRandomValues(new Uint32Array(1))
+  return `happy-cat-${number}.clerk.accounts.dev`
 }
