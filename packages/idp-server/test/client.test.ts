@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createIdpPlatformClient } from '../src/index.ts'
 import { applicationsPath, failureOf, hostToken, only, runPlatformApi } from './support.ts'
 
@@ -43,14 +43,6 @@ describe('createApplication', () => {
     provider.settings.secretKeysOnCreate = false
     const { instances } = await fixture.client().createApplication({ name: 'Shop' })
     expect(only(instances)).toMatchObject({ secretKey: undefined, publishableKey: expect.any(String) })
-  })
-
-  it('may use the whole time limit in one attempt', async () => {
-    const timers = vi.spyOn(globalThis, 'setTimeout')
-    await fixture.client({ timeoutMs: 60_000 }).createApplication({ name: 'Shop' })
-    const lengths = timers.mock.calls.map(([, milliseconds = 0]) => milliseconds)
-    timers.mockRestore()
-    expect(lengths.some((length) => length > 50_000 && length <= 60_000)).toBe(true)
   })
 })
 
@@ -115,11 +107,9 @@ it('the client calls the provider’s own address by default', async () => {
   expect(fetched).toEqual([`https://api.clerk.com${applicationsPath}`])
 })
 
-it.each(['', '  ', 'ak_a\nb', 'ak_é', 'ak_“quoted”'])(
-  'a token that no header can hold is reported as missing, and nothing is sent: %j',
-  async (platformApiKey) => {
-    const failure = await failureOf(fixture.client({ platformApiKey }).createApplication({ name: 'Shop' }))
-    expect(failure).toMatchObject({ code: 'missing_credentials', retryable: false, effect: 'none' })
-    expect(requests).toEqual([])
-  },
-)
+it.each(['', 'ak_a\nb'])('the client reports the invalid token %j as missing', async (platformApiKey) => {
+  const failure = await failureOf(fixture.client({ platformApiKey }).createApplication({ name: 'Shop' }))
+  const message = 'The Platform API access token is missing, or contains an invalid character.'
+  expect(failure).toMatchObject({ code: 'missing_credentials', retryable: false, effect: 'none', message })
+  expect(requests).toEqual([])
+})
