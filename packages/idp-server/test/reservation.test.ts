@@ -58,8 +58,8 @@ it('a reservation whose holder died is waited for, and no other application is c
     () => time,
   )
   for (let tries = 0; tries < 2; tries += 1) {
-    const answer = await deliver(handle, created, { id: 'evt_1' })
-    expect(answer).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
+    const response = await deliver(handle, created, { id: 'evt_1' })
+    expect(response).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
   }
   time += LEASE_MS
   expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)

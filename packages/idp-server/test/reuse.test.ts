@@ -28,8 +28,8 @@ describe('a redeploy', () => {
     const inputs = { applicationName: 'Shop' }
     platform.addDeployment({ id: 'dep_1' })
     const deployment = { id: 'dep_1', inputs, outputs: { applicationId } }
-    const answer = await deliver(fixture.handler(), { name: 'DEPLOYMENT_CREATED', deployment })
-    expect(answer.body).toMatchObject({ status: 'running', outputs: { applicationId } })
+    const response = await deliver(fixture.handler(), { name: 'DEPLOYMENT_CREATED', deployment })
+    expect(response.body).toMatchObject({ status: 'running', outputs: { applicationId } })
     expect(asked()).toEqual([`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`])
     expect(platform.calls.filter(({ method }) => method === 'GET')).toEqual([])
   })
