@@ -5,12 +5,11 @@ import { applicationsPath } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
 const fixture = runWebhook()
-const { provider, platform, asked, deployment } = fixture
+const { provider, platform, creates, deployment } = fixture
 
 const LEASE_MS = 60_000
 const inputs = { applicationName: 'Shop' }
 const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
-const creates = () => asked().filter((request) => request === `POST ${applicationsPath}`).length
 
 /** A store and a handler: `act` runs as soon as the provider has created the first application. */
 function contended(
@@ -58,8 +57,8 @@ it('a reservation whose holder died is waited for, and no other application is c
     () => time,
   )
   for (let tries = 0; tries < 2; tries += 1) {
-    const answer = await deliver(handle, created, { id: 'evt_1' })
-    expect(answer).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
+    const response = await deliver(handle, created, { id: 'evt_1' })
+    expect(response).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
   }
   time += LEASE_MS
   expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)
