@@ -79,7 +79,7 @@ const sending: Step[] = [
     expect: (world) => ({
       says: 'refused, with the reason, and final',
       status: 422,
-      body: { code: 'provider_rejected', retryable: false, detail: /reactivate/, provider: { code: '406' } },
+      body: { code: 'provider_rejected', retryable: false, detail: /Reactivate/, provider: { code: '406' } },
       also: mailbox(world, 1),
     }),
   },
@@ -99,7 +99,7 @@ const sending: Step[] = [
       const sent = batchSize - failed.length
       const results = listOf(at(response.body, 'result', 'results'))
       const failures = results.filter((result) => at(result, 'status') === 'failed')
-      const error = { code: 'provider_rejected', message: /reactivate/ }
+      const error = { code: 'provider_rejected', message: /Reactivate/ }
       return {
         says: `${count(sent)} sent, ${failed.length} failed`,
         body: { result: { sent, failed: failed.length, unknown: 0 } },
