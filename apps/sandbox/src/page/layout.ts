@@ -7,7 +7,6 @@ import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
 import { faultTargets } from './faults.ts'
-import { fileCount } from './files-view.ts'
 import { actionButton, type Html, type View } from './html.ts'
 import { peopleCount } from './people-view.ts'
 
@@ -66,8 +65,6 @@ function navigation(context: PageContext, current: string): Html {
     ['/timeline', 'Timeline', events],
     ['/mailbox', 'Mailbox', world.mail.emulator?.messages.length],
     ['/people', 'People', peopleCount(context)],
-    ['/files', 'Files', fileCount(context)],
-    ['/metrics', 'Metrics'],
     ['/faults', 'Faults', faults],
   ]
   const badge = (number: number | undefined) =>

@@ -159,8 +159,7 @@ export function hasFailed({ status, durationMs }: TimelineCall): boolean {
   return durationMs !== undefined && (status === undefined || status >= 400)
 }
 
-/** Whether a filter selects an event. */
-export function matchesFilter(entry: TimelineEntry, { text, route, outcome, walk }: TimelineFilter): boolean {
+function matchesFilter(entry: TimelineEntry, { text, route, outcome, walk }: TimelineFilter): boolean {
   if (!walk && entry.source === 'walk') return false
   if (route !== '' && entry.route !== route) return false
   if (!hasOutcome(entry, outcome)) return false
