@@ -17,6 +17,7 @@ import {
   type Query,
   status,
   type Tone,
+  tabs,
   terms,
   type View,
 } from './html.ts'
@@ -41,13 +42,13 @@ export function deploymentsView(context: PageContext, query: Query): View {
   return {
     title: 'Deployments',
     lead: 'The status, the outputs, the inputs, the metrics, the files and the log of each deployment.',
-    body: html`<div class="columns form-left">
+    body: html`<div class="columns">
       <section class="card" aria-label="New deployment">
         <h2>New deployment</h2>
-        <nav class="tabs" aria-label="Integration">${deployable.map(
-          ({ name, title }) =>
-            html`<a href="/deployments?new=${name}" ${name === chosen?.name ? html`aria-current="true"` : ''} title="${title}">${name}</a>`,
-        )}</nav>
+        ${tabs(
+          'Integration',
+          deployable.map(({ name }) => [name, `/deployments?new=${name}`, name === chosen?.name]),
+        )}
         ${chosen ? newDeployment(context, chosen) : ''}
       </section>
       <section aria-label="Deployments" id="deployments" data-live>${deploymentList(context)}</section>
@@ -110,7 +111,7 @@ function buttons({ manifests }: PageContext, { id, route }: Deployment): Html {
 }
 
 function values(title: string, entries: readonly (readonly [unknown, unknown])[], none: string): Html {
-  return html`<h3>${title}</h3>${entries.length === 0 ? html`<p class="hint">${none}</p>` : terms('values', entries)}`
+  return html`<h3>${title}</h3>${entries.length === 0 ? html`<p class="hint">${none}</p>` : terms(entries)}`
 }
 
 function toTerm([name, value]: readonly [string, unknown]): [unknown, Html] {

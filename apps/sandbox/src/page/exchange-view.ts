@@ -23,7 +23,7 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, openC
   <header><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
     <p>${entryStatus(entry)} ${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}</p></header>
   ${againButtons(entry)}
-  ${terms('values', [
+  ${terms([
     ['Route', html`<code>POST /${route}/webhook</code>`],
     ['Deployment', deployment ? html`<code>${deployment}</code>` : 'none'],
     ['Delivery', deliveryId ? html`<code>${deliveryId}</code>` : 'without an id: the host records nothing'],
@@ -83,7 +83,7 @@ function section(
 
 function headerList(context: PageContext, headers: HeaderList, id: string): Html {
   return html`<details class="headers" id="headers-${id}"><summary>${plural(headers.length, 'header')}</summary>
-    ${terms('values', context.maskHeaders(headers))}</details>`
+    ${terms(context.maskHeaders(headers))}</details>`
 }
 
 /** The events that an action caused, with their calls and responses. */

@@ -46,8 +46,18 @@ export function actionButton(
 }
 
 /** Names and values. */
-export function terms(look: string, entries: readonly (readonly [name: unknown, value: unknown])[]): Html {
-  return html`<dl class="${look}">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+export function terms(entries: readonly (readonly [name: unknown, value: unknown])[]): Html {
+  return html`<dl class="values">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+/** Links, of which one is current. */
+export function tabs(
+  label: string,
+  links: readonly (readonly [name: string, url: string, current: boolean])[],
+): Html {
+  const link = ([name, url, current]: (typeof links)[number]) =>
+    html`<a href="${url}" ${current ? html`aria-current="true"` : ''}>${name}</a>`
+  return html`<nav class="tabs" aria-label="${label}">${links.map(link)}</nav>`
 }
 
 /** A table. */

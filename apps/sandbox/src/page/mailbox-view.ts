@@ -38,8 +38,8 @@ export function mailItem(
   current = false,
 ): Html {
   return html`<li><a class="mail" href="/mailbox?mail=${messageId}" ${current ? html`aria-current="true"` : ''}>
-    <span class="mail-to">${to.join(', ')}</span><span class="when">${clock(submittedAt)}</span>
-    <span class="mail-subject">${subject || '(no subject)'}${attachments.length > 0 ? html` <span class="tag">${plural(attachments.length, 'file')}</span>` : ''}</span></a></li>`
+    <strong>${to.join(', ')}</strong>${clock(submittedAt)}
+    <span class="muted">${subject || '(no subject)'}${attachments.length > 0 ? html` <span class="tag">${plural(attachments.length, 'file')}</span>` : ''}</span></a></li>`
 }
 
 function mailDetail(mail: AcceptedMessage): Html {
@@ -59,7 +59,6 @@ function mailDetail(mail: AcceptedMessage): Html {
     entries.length === 0
       ? ''
       : html`<h3>${title}</h3>${terms(
-          'values',
           entries.map(([name, value]) => [name, html`<code class="value">${value}</code>`]),
         )}`
   const files = attachments.map(({ name, contentType, content }) => {
@@ -68,10 +67,7 @@ function mailDetail(mail: AcceptedMessage): Html {
   })
   return html`<article class="exchange" aria-label="Mail: ${subject}">
     <h2>${subject || '(no subject)'}</h2>
-    ${terms(
-      'values',
-      facts.filter(([, fact]) => fact),
-    )}
+    ${terms(facts.filter(([, fact]) => fact))}
     ${htmlBody ? html`<h3>HTML</h3><iframe class="mail-frame" sandbox="" src="/mail/${messageId}/html" title="The mail as HTML" referrerpolicy="no-referrer"></iframe>` : ''}
     ${textBody ? html`<h3>Text</h3>${code('The mail as text', textBody)}` : ''}
     ${pairs(

@@ -18,12 +18,12 @@ source.addEventListener('message', refreshSoon)
 // Also the first time: the page may be out of date already.
 source.addEventListener('open', () => {
   connection.textContent = 'Live'
-  connection.classList.remove('lost')
+  connection.className = 'ok'
   refreshSoon()
 })
 source.addEventListener('error', () => {
   connection.textContent = 'Not connected: is the sandbox running?'
-  connection.classList.add('lost')
+  connection.className = 'bad'
 })
 // An open connection would keep the page out of the back-forward cache.
 addEventListener('pagehide', () => source.close())
