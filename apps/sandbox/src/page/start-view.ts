@@ -5,7 +5,7 @@
  */
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
-import { hasFailed, type TimelineEntry } from '../world/timeline.ts'
+import { hasFailed, hasSucceeded, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { exampleMail } from './functions-view.ts'
 import { actionButton, empty, type Html, status, type View } from './html.ts'
@@ -52,8 +52,7 @@ function tour(context: PageContext): Step[] {
   const { timeline, world } = context
   const newest = (condition: (entry: TimelineEntry) => boolean) =>
     timeline.newest((entry) => entry.source === 'page' && condition(entry))
-  const succeeded = ({ response }: TimelineEntry) => response !== undefined && response.status < 400
-  const isMail = (entry: TimelineEntry) => entry.subject === 'sendEmail' && succeeded(entry)
+  const isMail = (entry: TimelineEntry) => entry.subject === 'sendEmail' && hasSucceeded(entry)
   const number = newest(isMail)?.number
   const again = (label: string, id: string, fault?: string) =>
     html`<div id="step-${id}" data-live>${
@@ -67,7 +66,7 @@ function tour(context: PageContext): Step[] {
       text: html`The host verifies the shared token, and publishes the outputs that senders need.`,
       body: html`<div id="step-deploy" data-live>${deployButton(context)}</div>`,
       done: newest(
-        (entry) => entry.event === 'DEPLOYMENT_CREATED' && entry.route === 'mailer' && succeeded(entry),
+        (entry) => entry.event === 'DEPLOYMENT_CREATED' && entry.route === 'mailer' && hasSucceeded(entry),
       ),
     },
     { title: 'Send a mail', body: mailForm(context), done: newest(isMail) },

@@ -55,7 +55,7 @@ function filterBar(
   return html`<form class="filter" id="filter" role="search">
     <label class="grow"><span class="visually-hidden">Find</span><input type="search" name="text" value="${text}" placeholder="Find: sendEmail, dep_…, /email, 429" autocomplete="off" spellcheck="false"></label>
     <label><span class="visually-hidden">Integration</span><select name="route">${option('', 'Every integration', route)}${manifests.map(({ name }) => option(name, name, route))}</select></label>
-    <label><span class="visually-hidden">Outcome</span><select name="outcome">${option('', 'Every outcome', outcome)}${Object.entries(outcomes).map(([value, label]) => option(value, label, outcome))}</select></label>
+    <label><span class="visually-hidden">Outcome</span><select name="outcome">${option('', 'Every outcome', outcome)}${Object.entries(outcomes).map(([value, { title }]) => option(value, title, outcome))}</select></label>
     ${walked > 0 ? html`<label class="check-line"><input type="checkbox" name="walk" value="1" ${walk ? html`checked` : ''}>Show the walk (${walked})</label>` : ''}
     <output id="shown" class="muted" data-live>${plural(found, 'event')}</output>
   </form>`

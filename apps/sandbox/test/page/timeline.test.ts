@@ -116,7 +116,7 @@ describeInBrowser('the timeline', (visit) => {
       return readFile(await download.path(), 'utf8')
     }
     const masked = await save('Export session')
-    const session = parseSession(masked)
+    const session = parseSession(masked, 'session.json')
     expect(session.events.map(({ route, answered }) => `${route} ${answered?.status}`)).toEqual([
       'mailer 200',
       'idp 200',
