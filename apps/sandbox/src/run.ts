@@ -34,6 +34,9 @@ export interface RunOptions {
   onReady?: ((world: World) => void) | undefined
 }
 
+/** The exit code of shells after SIGINT. */
+const INTERRUPTED = 130
+
 /**
  * Runs the sandbox.
  *
@@ -50,7 +53,8 @@ export async function run(options: RunOptions): Promise<number> {
     printer.opening()
     const summary = await runWalks(walks, world, printer, signal)
     printer.summary(summary)
-    if (!once && !signal.aborted) {
+    if (signal.aborted) return INTERRUPTED
+    if (!once) {
       page?.ready()
       printer.invitation(page?.url)
       world.onVisit((exchange) => {

@@ -5,7 +5,6 @@ import type { Step, Walk } from '../src/walk/step.ts'
 import { quickWalks, realMail, runSandbox, serveForTest, webhookSecret } from './fixtures.ts'
 
 const steps = walks.flatMap((walk) => walk.steps).length
-const quickSteps = quickWalks.flatMap((walk) => walk.steps).length
 
 function walkOf(expectation: Step['expect']): Walk {
   const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs: {} } } as const
@@ -40,7 +39,7 @@ describe('the walk', () => {
 
   it('shows the length of a long list, the calls to the provider, and short ids', () => {
     expect(text).toContain('1,203 results: 1,200 sent, 3 failed')
-    expect(text.match(/provider POST \/email\/batch 200/g)).toHaveLength(3)
+    expect(text.match(/provider 200 POST \/email\/batch/g)).toHaveLength(3)
     expect(text).toContain('203 messages, 203 accepted')
     expect(text).toMatch(/\/v1\/users\/user_\w{4}…\/metadata/)
   })
@@ -72,14 +71,6 @@ describe('the walk', () => {
     for (const secret of secrets) expect(whole.output).not.toContain(secret)
   })
 
-  it('passes with signed events if there is a webhook secret, and in a production shell', async () => {
-    const environment = { PLATFORM_WEBHOOK_SECRET: webhookSecret, NODE_ENV: 'production' }
-    const { code, output, errors } = await runSandbox({ environment, walks: quickWalks })
-    expect(output).toContain(`${quickSteps} steps passed, 0 failed`)
-    expect(output).toMatch(/delivery evt_order_1 · signed/)
-    expect({ code, errors }).toEqual({ code: 0, errors: '' })
-  })
-
   it.each([40, 80])('stays within a terminal of %i characters', async (width) => {
     const { output } = await runSandbox({ width, walks: quickWalks })
     const longest = Math.max(...output.split('\n').map((line) => [...line].length))
@@ -90,24 +81,17 @@ describe('the walk', () => {
 })
 
 describe('a failing step', () => {
-  it('fails the run, and shows the expected and the found values', async () => {
-    const { code, output } = await runSandbox({
-      walks: [walkOf({ says: 'a wish', body: { status: 'dancing' } })],
-    })
-    expect(output).toContain('✗ a wish')
-    expect(output).toContain('expected { status: 200, body: { status: "dancing" } }')
-    expect(output).toContain('found    { status: 200, body: { status: "running" } }')
-    expect(output).toContain('0 steps passed, 1 failed')
-    expect(code).toBe(1)
-  })
-
-  it('fails the run if its expectation throws, and the next steps still run', async () => {
+  it('fails the run, and shows the expected and the found values, and the next steps still run', async () => {
     const broken = walkOf(() => {
       throw new Error('A mistake in the walk.')
     })
-    const { code, output } = await runSandbox({ walks: [broken, ...quickWalks] })
+    const wish = walkOf({ says: 'a wish', body: { status: 'dancing' } })
+    const { code, output } = await runSandbox({ walks: [broken, wish, walkOf({ says: 'running' })] })
     expect(output).toContain('✗ A mistake in the walk.')
-    expect(output).toContain(`${quickSteps} steps passed, 1 failed`)
+    expect(output).toContain('✗ a wish')
+    expect(output).toContain('expected { status: 200, body: { status: "dancing" } }')
+    expect(output).toContain('found    { status: 200, body: { status: "running" } }')
+    expect(output).toContain('1 steps passed, 2 failed')
     expect(code).toBe(1)
   })
 
@@ -159,7 +143,7 @@ describe('a running host', () => {
     })
     expect(output).toMatch(/curl http:\/\/localhost:\d+\/mailer\/webhook/)
     expect(output).toContain('a call from outside')
-    expect(output).toMatch(/provider +POST +\/email 200/)
+    expect(output).toMatch(/provider +200 +POST +\/email/)
     expect(code).toBe(0)
   })
 

@@ -25,8 +25,8 @@ async function startForTest(environment: Environment = {}) {
 }
 
 describe('a host elsewhere', () => {
-  it('passes every walk, because the sandbox observes its calls at the emulators', async () => {
-    const world = await startForTest({ PLATFORM_WEBHOOK_SECRET: webhookSecret })
+  it('passes every walk with signed events, because the sandbox observes its calls at the emulators', async () => {
+    const world = await startForTest({ PLATFORM_WEBHOOK_SECRET: webhookSecret, NODE_ENV: 'production' })
     let output = ''
     const write = (text: string) => {
       output += text
@@ -34,6 +34,7 @@ describe('a host elsewhere', () => {
     const printer = createPrinter({ write, writeError: write, width: 100, colours: false }, world)
     const { passed, failed } = await runWalks(quickWalks, world, printer, new AbortController().signal)
     expect(failed, output).toBe(0)
+    expect(output).toMatch(/delivery evt_order_1 · signed/)
     expect(passed).toBe(quickWalks.flatMap(({ steps }) => steps).length)
   })
 

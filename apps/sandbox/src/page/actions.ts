@@ -75,19 +75,12 @@ export function createActions(context: PageContext, stream: Stream): Hono {
 
   action('again', (values) => {
     const event = recorded(values)
+    const fault = makeFault(String(values.fault), {})
+    if (fault) world.mail.emulator?.faults.add(fault)
     const id = values.id === 'same' ? event.id : crypto.randomUUID()
     const copies = values.id === 'twice' ? 2 : 1
     return deliver(...Array.from({ length: copies }, () => ({ ...event, id })))
   })
-
-  // Two steps of the tour, about the last mail.
-  action('break-and-repeat', () => {
-    const mail = lastMail()
-    const fault = makeFault('rate-limit', {})
-    if (fault) world.mail.emulator?.faults.add(fault)
-    return deliver({ ...mail, id: crypto.randomUUID() })
-  })
-  action('repeat', () => deliver(lastMail()))
 
   action('curl', async (values) => {
     const { route, body, id } = recorded(values)
@@ -141,12 +134,6 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     if (!entry) throw new Refusal('This event is no longer kept.')
     if (entry.body === undefined) throw new Refusal('The body of this event was too long to keep.')
     return { route: entry.route, body: entry.body, id: entry.deliveryId }
-  }
-
-  function lastMail(): Delivery {
-    const entry = timeline.newest(({ source, subject }) => source === 'page' && subject === 'sendEmail')
-    if (!entry) throw new Refusal('Send a mail first.')
-    return recorded({ number: entry.number })
   }
 
   return app

@@ -11,11 +11,13 @@ import type { PageContext } from './context.ts'
 import {
   actionButton,
   clock,
+  code,
   empty,
   type Html,
   type Query,
   status,
   type Tone,
+  tabs,
   terms,
   type View,
 } from './html.ts'
@@ -39,14 +41,14 @@ export function deploymentsView(context: PageContext, query: Query): View {
   const chosen = deployable.find(({ name }) => name === query.new) ?? deployable.at(-1)
   return {
     title: 'Deployments',
-    lead: 'The status, the outputs, the inputs and the log of each deployment.',
-    body: html`<div class="columns form-left">
+    lead: 'The status, the outputs, the inputs, the metrics, the files and the log of each deployment.',
+    body: html`<div class="columns">
       <section class="card" aria-label="New deployment">
         <h2>New deployment</h2>
-        <nav class="tabs" aria-label="Integration">${deployable.map(
-          ({ name, title }) =>
-            html`<a href="/deployments?new=${name}" ${name === chosen?.name ? html`aria-current="true"` : ''} title="${title}">${name}</a>`,
-        )}</nav>
+        ${tabs(
+          'Integration',
+          deployable.map(({ name }) => [name, `/deployments?new=${name}`, name === chosen?.name]),
+        )}
         ${chosen ? newDeployment(context, chosen) : ''}
       </section>
       <section aria-label="Deployments" id="deployments" data-live>${deploymentList(context)}</section>
@@ -90,6 +92,8 @@ function deploymentCard(context: PageContext, deployment: Deployment): Html {
     <div class="result" id="result-${id}" data-keep aria-live="polite"></div>
     ${values('Outputs', outputs(deployment), 'The host published no outputs.')}
     ${values('Inputs', Object.entries(context.mask(inputs)).map(toTerm), 'None: the defaults apply.')}
+    ${values('Metrics', latestMetrics(deployment), 'The host reported no metrics.')}
+    ${generatedFiles(context, deployment)}
     ${logs.length > 0 ? logOf(id, context.mask(logs.slice(-MOST_LOGS)).reverse()) : ''}
   </article>`
 }
@@ -107,7 +111,7 @@ function buttons({ manifests }: PageContext, { id, route }: Deployment): Html {
 }
 
 function values(title: string, entries: readonly (readonly [unknown, unknown])[], none: string): Html {
-  return html`<h3>${title}</h3>${entries.length === 0 ? html`<p class="hint">${none}</p>` : terms('values', entries)}`
+  return html`<h3>${title}</h3>${entries.length === 0 ? html`<p class="hint">${none}</p>` : terms(entries)}`
 }
 
 function toTerm([name, value]: readonly [string, unknown]): [unknown, Html] {
@@ -125,6 +129,43 @@ function outputs({ id, outputs, sensitive }: Deployment): (readonly [unknown, un
         ${button('Reveal', `#value-${id}-${name}`)} ${button('Copy', 'clipboard')}`,
     ]
   })
+}
+
+/** The last value of each metric. */
+function latestMetrics({ metrics }: Deployment): [unknown, Html][] {
+  const latest = new Map(metrics.map((metric) => [metric.name, metric]))
+  return [...latest.values()].map(({ name, value, unit = '', timestamp }) => [
+    name,
+    html`<strong>${value.toLocaleString('en-US')}</strong> ${unit} <span class="muted">at ${clock(timestamp)}</span>`,
+  ])
+}
+
+/** The page hides the secrets of a file; a saved file is complete. */
+function generatedFiles({ maskText }: PageContext, { id, downloads }: Deployment): Html {
+  const all = [...downloads].flatMap(([download, files]) =>
+    files.map(({ path, content }, index) => {
+      const url = ['/files', encodeURIComponent(id), encodeURIComponent(download), index].join('/')
+      return html`<section class="wire"><div class="wire-title"><h4>${path}</h4><a href="${url}" download="${path}">Save</a></div>
+        ${code(path, maskText(content))}</section>`
+    }),
+  )
+  return all.length === 0 ? html`` : html`<h3>Files</h3>${all.reverse()}`
+}
+
+/** The response with a complete file. */
+export function savedFile(
+  { world }: PageContext,
+  deployment: string,
+  download: string,
+  index: number,
+): Response | undefined {
+  const file = world.platform.deployments.get(deployment)?.downloads.get(download)?.[index]
+  if (!file) return undefined
+  const headers = {
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.path)}`,
+  }
+  return new Response(file.content, { headers })
 }
 
 function logOf(id: string, lines: EmulatedDeployment['logs']): Html {

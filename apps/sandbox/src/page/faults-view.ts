@@ -17,20 +17,20 @@ export function faultsView(context: PageContext, query: Query): View {
     html`<option value="${name}" ${name === query.target ? html`selected` : ''}>${title}</option>`
   const kinds = Object.entries(faultKinds).map(
     ([name, { title, hint }], index) =>
-      html`<label class="choice"><input type="radio" name="kind" data-extra="kind" value="${name}" ${index === 0 ? html`checked` : ''}><span>${title}<span class="hint">${hint}</span></span></label>`,
+      html`<label class="check-line choice"><input type="radio" name="kind" data-extra="kind" value="${name}" ${index === 0 ? html`checked` : ''}><span>${title}<span class="hint">${hint}</span></span></label>`,
   )
   return {
     title: 'Faults',
     lead: 'Break the next calls to a provider or to the platform. The timeline shows how the host reacts.',
-    body: html`<div class="columns form-left">
+    body: html`<div class="columns">
       <section class="card" aria-label="New fault"><h2>Break something</h2>
         ${sendForm(
           { action: 'faults', button: 'Break it' },
           {},
           html`<div class="field"><label for="fault-target">Where</label><select id="fault-target" data-extra="target">${targets.map(target)}</select></div>
-          <fieldset class="choices"><legend>What</legend>${kinds}</fieldset>
-          <div class="pair"><div class="field"><label for="fault-times">For the next … calls</label><input type="number" id="fault-times" data-extra="times" value="1" min="1" max="100"></div>
-          <div class="field" data-visible-when="${JSON.stringify({ kind: 'delay' })}" hidden><label for="fault-delay">Delay (ms)</label><input type="number" id="fault-delay" data-extra="delayMs" value="3000" min="1"></div></div>
+          <fieldset class="field"><legend>What</legend>${kinds}</fieldset>
+          <div class="field"><label for="fault-times">For the next … calls</label><input type="number" id="fault-times" data-extra="times" value="1" min="1" max="100"></div>
+          <div class="field" data-visible-when="${JSON.stringify({ kind: 'delay' })}" hidden><label for="fault-delay">Delay (ms)</label><input type="number" id="fault-delay" data-extra="delayMs" value="3000" min="1"></div>
           <div class="field"><label for="fault-path">Only paths with</label><input type="text" id="fault-path" data-extra="path" placeholder="/email" autocomplete="off" spellcheck="false" aria-describedby="fault-path-hint"><p class="hint" id="fault-path-hint">Empty: any call. A * matches any text.</p></div>`,
         )}</section>
       <section id="pending" data-live aria-label="Pending">${targets.map(targetCard)}</section>

@@ -6,7 +6,7 @@
 import type { IdpInstance } from '@org/idp/testing'
 import { html } from 'hono/html'
 import type { PageContext } from './context.ts'
-import { empty, type Html, type Query, type View } from './html.ts'
+import { empty, type Html, type Query, tabs, type View } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
 
 /** The view. */
@@ -24,16 +24,23 @@ export function functionsView(context: PageContext, query: Query): View {
     .map(({ id }) => id)
   const deployment = deployments.find((id) => id === query.deployment) ?? deployments[0] ?? ''
   const values = exampleOf(context, manifest.name, name, deployment)
-  const current = (yes: boolean, value: string) => (yes ? html`aria-current="${value}"` : '')
   return {
     title: 'Functions',
     lead: 'Other services call these functions through FUNCTION_CALL.',
-    body: html`<div class="columns functions">
-      <nav class="picker" aria-label="Functions">
-        <div class="tabs">${callable.map((one) => html`<a href="/functions?route=${one.name}" ${current(one === manifest, 'true')}>${one.name}</a>`)}</div>
-        <ul>${names.map((one) => html`<li><a href="/functions?route=${manifest.name}&function=${one}&deployment=${deployment}" ${current(one === name, 'page')}>${one}</a></li>`)}</ul>
-      </nav>
+    body: html`<div class="columns">
       <section class="card" aria-label="Call">
+        ${tabs(
+          'Integration',
+          callable.map((one) => [one.name, `/functions?route=${one.name}`, one === manifest]),
+        )}
+        ${tabs(
+          'Functions',
+          names.map((one) => [
+            one,
+            `/functions?route=${manifest.name}&function=${one}&deployment=${deployment}`,
+            one === name,
+          ]),
+        )}
         <h2><code>${name}</code></h2>
         <p class="hint">${definition.description} ${definition.effect ? 'It has an effect, once for each delivery id.' : 'It only reads.'}</p>
         ${sendForm(

@@ -80,7 +80,7 @@ function instanceCard({ title, hint, route, instance }: Shown): Html {
 }
 
 function list(label: string, columns: string[], rows: unknown[][]): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">${table(columns, rows, ['Members'])}</div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">${table(columns, rows)}</div>`
 }
 
 function newest<Item>(items: ReadonlyMap<string, Item>): Item[] {

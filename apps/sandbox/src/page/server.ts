@@ -34,7 +34,8 @@ export async function startPage(world: World, port: number): Promise<Page> {
   const { promise: walked, resolve: ready } = Promise.withResolvers<void>()
   world.onChange((exchange) => {
     context.learn(exchange)
-    stream.changed(context.timeline.record(exchange))
+    context.timeline.record(exchange)
+    stream.changed()
   })
   const server = await listen(
     async (request) => {

@@ -6,7 +6,6 @@
 import type { Exchange } from '../world/exchange.ts'
 import { at, isRecord } from '../world/json.ts'
 import { plural } from '../world/text.ts'
-import type { World } from '../world/world.ts'
 import type { Expectation } from './step.ts'
 
 /** One check. */
@@ -17,10 +16,10 @@ export interface Check {
 }
 
 /** Checks everything that a step expects. */
-export function checkExchange(exchange: Exchange, expectation: Expectation, { platform }: World): Check[] {
+export function checkExchange(exchange: Exchange, expectation: Expectation): Check[] {
   const { says, status = 200, replayed, body, provider, changes, silent } = expectation
-  const { statuses, sensitive, metrics, recorded, also = [] } = expectation
-  const { response, calls, request } = exchange
+  const { statuses, sensitive, metrics, also = [] } = expectation
+  const { response, calls } = exchange
   const providerCalls = calls
     .filter(({ to }) => to === 'provider')
     .map(({ method, path, status: code }) => `${method} ${path} ${code ?? 'no response'}`)
@@ -58,10 +57,6 @@ export function checkExchange(exchange: Exchange, expectation: Expectation, { pl
     )
   }
   if (metrics) add('reported to the platform', told('metrics'), [{ metrics }])
-  if (recorded) {
-    const deployment = platform.deployments.get(String(at(request.body, 'deployment', 'id')))
-    add(`recorded as ${recorded}`, deployment?.status, recorded)
-  }
   for (const [sentence, found, wanted] of also) add(sentence, found, wanted)
   return checks
 }

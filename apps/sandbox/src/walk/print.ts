@@ -6,7 +6,7 @@
 import { describeCall, describeEvent, describeResponse, filesOf, loggedMessages } from '../world/describe.ts'
 import type { Exchange, LogLine, OutboundCall } from '../world/exchange.ts'
 import { createMask } from '../world/mask.ts'
-import { brief, shortenPath, truncate, truncateStart } from '../world/text.ts'
+import { brief, shortenPath, truncate } from '../world/text.ts'
 import type { World } from '../world/world.ts'
 import type { Check } from './check.ts'
 import type { Walk } from './step.ts'
@@ -38,16 +38,13 @@ export interface Printer {
 const LINES_OF_DATA = 5
 const LINES_OF_RECORD = 2
 const LINES_OF_FILE = 6
-const LINES_OF_DETAIL = 2
 const NUMBER_WIDTH = 4
 const FACT_WIDTH = 14
 const CALL_INDENT = 6
 const PEER_WIDTH = 10
-const METHOD_WIDTH = 7
-const LONGEST_PATH = 37
-const LONGEST_PLACE = 32
 const STATUS_WIDTH = 5
-const LEAST_DETAIL = 36
+const METHOD_WIDTH = 7
+const LONGEST_PLACE = 32
 
 /** Makes the printer of one run. */
 export function createPrinter(terminal: Terminal, world: World): Printer {
@@ -64,30 +61,23 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
     }
   }
 
-  function call({ to, method, path, status }: OutboundCall, detail: string, pathWidth: number): void {
-    const before = CALL_INDENT + PEER_WIDTH + METHOD_WIDTH + pathWidth + 1 + STATUS_WIDTH
-    // In a narrow terminal, the detail goes below.
-    const beside = width - before >= Math.min(LEAST_DETAIL, detail.length)
-    const indent = beside ? before : CALL_INDENT + PEER_WIDTH
-    const details = detail === '' ? [] : wrap(detail, width - indent, LINES_OF_DETAIL)
-    const first = beside ? details.shift() : undefined
-    const code = String(status ?? '–––')
+  function call(outbound: OutboundCall): void {
+    const { to, method, path, status } = outbound
+    const text = `${shortenPath(path)}  ${describeCall(outbound)}`.trimEnd()
     line(
       ' '.repeat(CALL_INDENT),
       ['dim', to.padEnd(PEER_WIDTH)],
+      [status !== undefined && status < 400 ? 'green' : 'red', `${status ?? '–––'}`.padEnd(STATUS_WIDTH)],
       ['dim', method.padEnd(METHOD_WIDTH)],
-      truncateStart(shortenPath(path), pathWidth).padEnd(pathWidth + 1),
-      [status !== undefined && status < 400 ? 'green' : 'red', code],
-      first === undefined ? '' : ' '.repeat(STATUS_WIDTH - code.length) + first,
+      truncate(text, width - CALL_INDENT - PEER_WIDTH - STATUS_WIDTH - METHOD_WIDTH),
     )
-    for (const part of details) line(' '.repeat(indent), part)
   }
 
   function file(lines: readonly string[]): void {
-    for (const text of lines.slice(0, LINES_OF_FILE)) {
+    const shown = lines.length > LINES_OF_FILE ? [...lines.slice(0, LINES_OF_FILE), '…'] : lines
+    for (const text of shown) {
       line(' '.repeat(CALL_INDENT), ['dim', truncate(`│ ${text}`.trimEnd(), width - CALL_INDENT)])
     }
-    if (lines.length > LINES_OF_FILE) line(' '.repeat(CALL_INDENT), ['dim', '│ …'])
   }
 
   function log({ level, message }: LogLine): void {
@@ -144,10 +134,7 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       // A recorded response has been on the screen before.
       block([style, '←'], said, undefined, response.replayed ? LINES_OF_RECORD : LINES_OF_DATA)
       for (const { lines } of filesOf(response.body)) file(lines)
-      const room = Math.max(8, width - CALL_INDENT - PEER_WIDTH - METHOD_WIDTH - STATUS_WIDTH - 1)
-      const longest = Math.max(0, ...calls.map(({ path }) => shortenPath(path).length))
-      const pathWidth = Math.min(LONGEST_PATH, room, longest)
-      for (const outbound of calls) call(outbound, describeCall(outbound), pathWidth)
+      for (const outbound of calls) call(outbound)
       // The calls above show the messages that the platform got.
       const known = new Set(calls.flatMap(({ request }) => loggedMessages(request.body)))
       for (const entry of shown.log) if (!known.has(entry.message)) log(entry)

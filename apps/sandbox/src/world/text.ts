@@ -25,12 +25,6 @@ export function truncate(text: string, width: number): string {
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`
 }
 
-/** Cuts the beginning of a text that is too long. */
-export function truncateStart(text: string, width: number): string {
-  const characters = [...text]
-  return characters.length <= width ? text : `…${characters.slice(characters.length - width + 1).join('')}`
-}
-
 /** Cuts the ids that providers generate, for example to `user_2ERp…`. */
 export function shortenIds(text: string): string {
   return text.replaceAll(/\b([a-z]+_\w{4})\w{16,}/g, '$1…')

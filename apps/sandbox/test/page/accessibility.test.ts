@@ -10,8 +10,6 @@ const views = [
   '/timeline',
   '/mailbox',
   '/people',
-  '/files',
-  '/metrics',
   '/faults',
 ]
 

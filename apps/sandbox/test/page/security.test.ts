@@ -76,7 +76,7 @@ describe('the page', () => {
       name: 'DEPLOYMENT_CREATED',
       deployment: { id: 'dep_mine', inputs },
     })
-    const views = ['/', '/deployments', '/timeline', '/timeline/event/1', '/timeline/session.json']
+    const views = ['/', '/deployments', '/timeline', '/timeline?event=1', '/timeline/session.json']
     const pages = await Promise.all(views.map(async (view) => (await fetch(url + view)).text()))
     expect(pages[3]).toContain('x-mailer-server-token')
     expect(pages.filter((html) => html.includes(token))).toEqual([])
