@@ -43,7 +43,7 @@ const refused: Difference[] = [
   {
     reason: 'JSON Schema can’t express the formats of addresses, keys and ids.',
     explains: ({ byHost }) =>
-      /expected one address|is no (publishable|secret) key|is not the id/.test(byHost),
+      /expected one address|is not (a publishable|a secret) key|is not the id/.test(byHost),
   },
   {
     reason: 'Required fields depend on other fields, or on the configuration.',

@@ -33,7 +33,7 @@ describe('GET /deliveries/{id}', () => {
     expect(body).toMatchObject({
       id: 'evt_1',
       records: [
-        { route: 'mailer', subject: 'call', state: 'done', claims: 1, answer: { status: 200 }, steps: [] },
+        { route: 'mailer', subject: 'call', state: 'done', claims: 1, response: { status: 200 }, steps: [] },
       ],
     })
     expect(JSON.stringify(body)).not.toMatch(/ada@|Hi|sealed:/)
