@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util'
 import * as fc from 'fast-check'
-import { anyRequest, createTarget, type FuzzedRequest } from './fuzzing.ts'
+import { anyRequest, createTarget } from './fuzzing.ts'
 
 const { values } = parseArgs({
   // Some package managers pass on the “--” before the arguments of a script.
@@ -17,28 +17,22 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now()) },
   },
 })
-const [cases, minutes, seed] = [Number(values.cases), Number(values.minutes), Number(values.seed)]
+const [cases, minutes] = [Number(values.cases), Number(values.minutes)]
+/** Of the round. */
+let seed = Number(values.seed)
 const end = Date.now() + minutes * 60_000
 /** Cases per target, because its emulators remember every call. */
 const ROUND = 2_000
 
-// The pause between two tries is random, up to a limit: this makes it none.
+// The pause between two attempts is random, up to a limit: this makes it none.
 Math.random = () => 0
-const faults = new Map<string, FuzzedRequest>()
+const kinds = new Set<string>()
 let tried = 0
 let slowest = { milliseconds: 0, path: '' }
-process.on('unhandledRejection', (reason) => {
-  faults.set(`An unhandled rejection: ${reason}`, {
-    path: '',
-    method: '',
-    headers: {},
-    body: '',
-    signed: false,
-  })
-})
+process.on('unhandledRejection', (reason) => report(`An unhandled rejection: ${reason}`))
 
 process.stdout.write(`seed ${seed}, for ${minutes} minutes or ${cases} cases\n`)
-for (let round = 0; tried < cases && Date.now() < end; round += 1) {
+for (; tried < cases && Date.now() < end; seed += 1) {
   const target = createTarget()
   const run = await fc.check(
     fc.asyncProperty(anyRequest, async (request) => {
@@ -47,25 +41,26 @@ for (let round = 0; tried < cases && Date.now() < end; round += 1) {
       const fault = await target.send(request)
       const milliseconds = performance.now() - started
       if (milliseconds > slowest.milliseconds) slowest = { milliseconds, path: request.path }
-      if (fault !== undefined && !faults.has(kindOf(fault))) throw new Error(fault)
+      if (fault !== undefined && !kinds.has(kindOf(fault))) throw new Error(fault)
     }),
     {
-      seed: seed + round,
+      seed,
       numRuns: Math.min(ROUND, cases - tried),
       interruptAfterTimeLimit: Math.max(1, end - Date.now()),
     },
   )
-  const [request] = run.counterexample ?? []
-  if (!request || !(run.errorInstance instanceof Error)) continue
-  faults.set(kindOf(run.errorInstance.message), request)
-  process.stdout.write(
-    `FAULT (seed ${seed + round}): ${run.errorInstance.message}\n${JSON.stringify(request)}\n\n`,
-  )
+  if (run.counterexample && run.errorInstance instanceof Error)
+    report(run.errorInstance.message, JSON.stringify(run.counterexample[0]))
 }
 process.stdout.write(
-  `${tried} cases, ${faults.size} kinds of fault; the slowest answer took ${slowest.milliseconds.toFixed(0)} ms (${slowest.path})\n`,
+  `${tried} cases, ${kinds.size} kinds of fault; the slowest response took ${slowest.milliseconds.toFixed(0)} ms (${slowest.path})\n`,
 )
-process.exit(faults.size > 0 ? 1 : 0)
+process.exit(kinds.size > 0 ? 1 : 0)
+
+function report(fault: string, request = ''): void {
+  kinds.add(kindOf(fault))
+  process.stdout.write(`FAULT (seed ${seed}): ${fault}\n${request}\n\n`)
+}
 
 /** A fault without the values that it quotes. */
 function kindOf(fault: string): string {

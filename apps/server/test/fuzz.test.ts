@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { anyRequest, createTarget } from './fuzzing.ts'
 
 beforeAll(() => {
-  // The pause between two tries is random, up to a limit: this makes it none.
+  // The pause between two attempts is random, up to a limit: this makes it none.
   vi.spyOn(Math, 'random').mockReturnValue(0)
 })
 afterAll(() => void vi.restoreAllMocks())
