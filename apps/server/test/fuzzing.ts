@@ -135,8 +135,13 @@ const countPrototypes = () =>
     .map((prototype) => Reflect.ownKeys(prototype).length)
     .join()
 
-/** A host between emulators. */
-export function createTarget() {
+/**
+ * Sends hostile requests to a new host between emulators.
+ *
+ * @returns the emulators
+ * @throws with the smallest request whose response breaks a rule
+ */
+export async function fuzz(seed: number, numRuns: number) {
   const secret = credentials.webhookSecret
   const { world, host } = startHost({
     variables: { PLATFORM_WEBHOOK_SECRET: secret, BODY_LIMIT: '100000' },
@@ -145,37 +150,32 @@ export function createTarget() {
   for (const id of ['dep_1', 'dep_2', 'dep_3']) world.platform.addDeployment({ id })
   const before = countPrototypes()
 
-  async function toRequest({ path, method, headers, body, signed }: FuzzedRequest): Promise<Request> {
+  /** The rule that the response breaks, as a sentence. */
+  async function findFault({ path, method, headers, body, signed }: FuzzedRequest) {
     const own = signed ? await sign({ secret, id: headers['webhook-id'] || 'evt', body }) : {}
-    const carries = method !== 'GET' && method !== 'HEAD'
-    const init = { method, headers: { ...headers, ...own }, ...(carries ? { body } : {}) }
-    return new Request(`http://host.test${path}`, init)
+    const hasBody = method !== 'GET' && method !== 'HEAD'
+    const init = { method, headers: { ...headers, ...own }, ...(hasBody && { body }) }
+    world.sent.length = 0
+    const response = await host.fetch(new Request(`http://host.test${path}`, init))
+    const text = await response.text()
+    if (countPrototypes() !== before) return 'The request changed a prototype.'
+    if (response.status >= 500) return `The status is ${response.status}: ${text}`
+    const isReading = method !== 'POST' && !path.endsWith('/webhook')
+    if (response.status >= 400 && method !== 'HEAD' && !isReading) {
+      if (response.headers.get('content-type') !== 'application/problem+json')
+        return `The failure is no problem: ${text}`
+      const problem = problemSchema.strict().safeParse(JSON.parse(text))
+      if (problem.data?.status !== response.status) return `The problem is invalid: ${text}`
+    }
+    return findBrokenLine(world.sent)
   }
 
-  return {
-    /**
-     * Sends a request.
-     *
-     * @returns the rule that the response breaks, as a sentence; otherwise `undefined`
-     */
-    async send(fuzzed: FuzzedRequest): Promise<string | undefined> {
-      world.sent.length = 0
-      const response = await host.fetch(await toRequest(fuzzed))
-      const text = await response.text()
-      if (countPrototypes() !== before) return 'The request changed a prototype.'
-      if (response.status >= 500) return `The status is ${response.status}: ${text}`
-      const isReading = fuzzed.method !== 'POST' && !fuzzed.path.endsWith('/webhook')
-      if (response.status >= 400 && fuzzed.method !== 'HEAD' && !isReading) {
-        if (response.headers.get('content-type') !== 'application/problem+json')
-          return `The failure is no problem: ${text}`
-        const problem = problemSchema.strict().safeParse(JSON.parse(text))
-        if (!problem.success || problem.data.status !== response.status)
-          return `The problem is invalid: ${text}`
-      }
-      return findBrokenLine(world.sent)
-    },
-    world,
-  }
+  const property = fc.asyncProperty(anyRequest, async (request) => {
+    const fault = await findFault(request)
+    if (fault !== undefined) throw new Error(fault)
+  })
+  await fc.assert(property, { seed, numRuns })
+  return world
 }
 
 /** Finds a line break where the provider would read a new header, or a request that leads elsewhere. */
