@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { sign } from '@org/core'
-import { deliver, type Served, serve } from '@org/core/testing'
-import { createBackendApi } from '@org/idp/testing'
+import { deliver } from '@org/core/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { secret, sendEmail, signedRequest, startSurroundings } from './deployed.ts'
+import { calling } from './hosted.ts'
+import { listen } from './raw-server.ts'
 import { createFolder, type Shipped, startShipped } from './shipped.ts'
 
 /** Debian's nobody. */
@@ -16,27 +16,21 @@ const canBeNobody =
 if (!canBeNobody) process.stderr.write('SKIPPED: the bundle as a user without rights. It needs root.\n')
 
 const BODY_LIMIT = 20_000
-const secretKey = `sk_test_${'s'.repeat(42)}`
-const backend = createBackendApi({ instances: [{ secretKey, frontendHost: 'shared.clerk.accounts.dev' }] })
 const folder = createFolder()
 let around: Awaited<ReturnType<typeof startSurroundings>>
-let backendServer: Served
 /** EGRESS_ALLOW lists this one. It answers with redirects and with the status 600. */
-let odd: RawServer
-let attacker: RawServer
+let odd: Awaited<ReturnType<typeof listen>>
+let attacker: typeof odd
 let environment: Record<string, string | undefined>
 let host: Shipped
 
 beforeAll(async () => {
   around = await startSurroundings()
-  around.reset()
-  backendServer = await serve(backend.fetch)
-  attacker = await listen(() => ({ status: 200 }))
-  odd = await listen((path) =>
-    path.startsWith('/redirect')
-      ? { status: 307, headers: { location: `http://${attacker.host}/stolen` } }
-      : { status: 600 },
-  )
+  attacker = await listen((_, response) => response.end())
+  odd = await listen((request, response) => {
+    const location = `http://${attacker.host}/stolen`
+    response.writeHead(request.url?.startsWith('/redirect') ? 307 : 600, { location }).end('{}')
+  })
   chmodSync(folder, 0o755)
   mkdirSync(`${folder}/data`)
   if (canBeNobody) chownSync(`${folder}/data`, nobody.uid, nobody.gid)
@@ -47,9 +41,6 @@ beforeAll(async () => {
     REQUEST_TIMEOUT_MS: '2000',
     EGRESS_ALLOW: odd.host,
     ENV_REFERENCE_ALLOW: 'TENANT_*',
-    IDP_API_BASE: `${backendServer.url}/v1`,
-    IDP_SHARED_SECRET_KEY: secretKey,
-    IDP_SHARED_PUBLISHABLE_KEY: [...backend.instances.values()][0]?.publishableKey,
   }
   host = start()
   await host.url
@@ -59,47 +50,13 @@ afterAll(async () => {
   await host.exit
   odd.close()
   attacker.close()
-  await Promise.all([backendServer.close(), around.close()])
+  await around.close()
 })
 
 const start = () => startShipped({ environment, folder, ...(canBeNobody && { user: nobody }) })
 
-interface RawServer {
-  host: string
-  connections(): number
-  close(): void
-}
-
-/** A server that may answer any status, and that counts connections on which nothing is sent, too. */
-async function listen(
-  answer: (path: string) => { status: number; headers?: Record<string, string> },
-): Promise<RawServer> {
-  let connections = 0
-  const server = createServer((request, response) => {
-    const { status, headers } = answer(request.url ?? '')
-    response.writeHead(status, headers).end('{}')
-  })
-  server.on('connection', () => {
-    connections += 1
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return {
-    host: `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
-    connections: () => connections,
-    close() {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
-
 const send = async (route: string, event: object, id: string = crypto.randomUUID()) =>
   deliver(fetch, event, { id, secret, url: `${await host.url}/${route}/webhook` })
-const calling = (name: string, args: object = {}) => ({
-  name: 'FUNCTION_CALL',
-  functionCall: { name, arguments: args },
-})
 const mailTo = (to: string) => calling('sendEmail', { to, subject: 'Hi', textBody: 'x' })
 const sentTo = (address: string) => around.mail.messages.filter(({ to }) => to.includes(address))
 const withServer = (baseUrl: string) => ({
@@ -108,28 +65,20 @@ const withServer = (baseUrl: string) => ({
 })
 
 describe('the bundled host verifies signatures:', () => {
-  it.each<[string, Parameters<typeof sign>[0]]>([
-    [
-      'with another secret',
-      { secret: `whsec_${btoa('another secret of 24 bytes')}`, id: 'e', body: sendEmail },
-    ],
-    ['six minutes ago', { secret, id: 'e', body: sendEmail, timestamp: new Date(Date.now() - 360_000) }],
-    ['over another body', { secret, id: 'e', body: sendEmail.replace('ada', 'eve') }],
-  ])('it refuses an event that was signed %s', async (_, given) => {
-    const headers = { 'content-type': 'application/json', ...(await sign(given)) }
-    const response = await fetch(`${await host.url}/mailer/webhook`, {
-      method: 'POST',
-      headers,
-      body: sendEmail,
-    })
+  const another = `whsec_${btoa('another secret of 24 bytes')}`
+  it.each<[string, Partial<Parameters<typeof sign>[0]> | undefined]>([
+    ['signed with another secret', { secret: another }],
+    ['signed six minutes ago', { timestamp: new Date(Date.now() - 360_000) }],
+    ['signed over another body', { body: sendEmail.replace('ada', 'eve') }],
+    ['not signed', undefined],
+  ])('it refuses an event that was %s, before any call leaves', async (_, given) => {
+    const before = around.mail.calls.length
+    const signed = given && (await sign({ secret, id: 'e', body: sendEmail, ...given }))
+    const headers = { 'content-type': 'application/json', ...signed }
+    const url = `${await host.url}/mailer/webhook`
+    const response = await fetch(url, { method: 'POST', headers, body: sendEmail })
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({ code: 'invalid_signature', retryable: false })
-  })
-
-  it('it refuses an event that is not signed, before any call leaves', async () => {
-    const before = around.mail.calls.length
-    const url = `${await host.url}/mailer/webhook`
-    expect(await deliver(fetch, mailTo('unsigned@example.com'), { url })).toMatchObject({ status: 401 })
     expect(around.mail.calls).toHaveLength(before)
   })
 })
@@ -196,6 +145,7 @@ describe('the bundled host calls providers:', () => {
   })
 
   it('it stops calling a provider that keeps failing, and no other', async () => {
+    const { backend } = around
     backend.faults.add({ status: 500, times: Number.POSITIVE_INFINITY })
     const attempts = Array.from({ length: 30 }, () => send('idp', calling('countUsers')))
     for (const { status } of await Promise.all(attempts)) expect(status).toBe(502)
@@ -238,25 +188,19 @@ describe('the bundled host in production:', () => {
     expect(attacker.connections()).toBe(0)
   })
 
-  it('it takes a body of BODY_LIMIT bytes, and refuses a longer one with and without content-length', async () => {
+  it('it accepts a body of BODY_LIMIT bytes, and refuses a longer one with and without content-length', async () => {
     const url = `${await host.url}/auth/webhook`
-    const status = async (size: number, init: RequestInit = {}) => {
+    const status = async (size: number) => {
       const text = JSON.stringify({ name: 'WEBHOOK_CHALLENGE', challenge: '' })
       const body = text.replace('""', `"${'x'.repeat(size - text.length)}"`)
-      const request = await signedRequest(body, { url })
-      return (await fetch(request, init)).status
+      return (await fetch(await signedRequest(body, { url }))).status
     }
     expect(await status(BODY_LIMIT)).toBe(200)
     expect(await status(BODY_LIMIT + 1)).toBe(413)
-    const chunked = new Blob(['x'.repeat(BODY_LIMIT + 1)]).stream()
-    const request = await signedRequest('x', { url })
-    const init: RequestInit & { duplex: 'half' } = {
-      method: 'POST',
-      headers: request.headers,
-      body: chunked,
-      duplex: 'half',
-    }
-    expect((await fetch(url, init)).status).toBe(413)
+    const { headers } = await signedRequest('x', { url })
+    const body = new Blob(['x'.repeat(BODY_LIMIT + 1)]).stream()
+    const chunked: RequestInit & { duplex: 'half' } = { method: 'POST', headers, body, duplex: 'half' }
+    expect((await fetch(url, chunked)).status).toBe(413)
   })
 
   it('it logs one line of JSON for each event, without secrets and mail addresses', async () => {
@@ -308,12 +252,8 @@ describe('the bundled host in production:', () => {
     const wrong = { NODE_ENV: 'production', PORT: 'x', PLATFORM_WEBHOOK_SECRET: 'not-a-secret' }
     const failed = startShipped({ environment: wrong })
     expect(await failed.exit).toBe(1)
-    for (const words of [
-      'PORT: expected',
-      'PLATFORM_API_URL is required',
-      'PLATFORM_WEBHOOK_SECRET: expected',
-    ])
-      expect(failed.errors()).toContain(words)
+    for (const name of ['PORT:', 'PLATFORM_API_URL is required', 'PLATFORM_WEBHOOK_SECRET:'])
+      expect(failed.errors()).toContain(name)
     expect(failed.errors()).not.toContain('not-a-secret')
   })
 

@@ -5,8 +5,8 @@ import { deliveryStatusSchema } from '@org/core/internal'
 import { serve } from '@org/core/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { credentials } from './hosted.ts'
-import { calling, mail, mailDeployment, type Series, startMeasured } from './measured.ts'
+import { calling, credentials, mail, mailDeployment, startHost } from './hosted.ts'
+import { type Series, startMeasured } from './measured.ts'
 
 const read = (file: string) => readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8')
 const page = read('signals.md')
@@ -73,7 +73,7 @@ describe('docs/signals.md', () => {
     for (const [name] of alerted) expect(page).toContain(`\`${name}\``)
   })
 
-  const explained = z.object({ id: z.string(), records: z.array(deliveryStatusSchema) })
+  const deliveryStatus = z.object({ id: z.string(), records: z.array(deliveryStatusSchema) })
   const blocks = (language: string) =>
     [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text)
   const hasTools = ['bash', 'curl', 'openssl', 'od'].every(
@@ -84,7 +84,7 @@ describe('docs/signals.md', () => {
 
   it.skipIf(!hasTools)('has a command that reads the status of a delivery', async () => {
     const secret = credentials.webhookSecret
-    const { host, send } = startMeasured({ variables: { PLATFORM_WEBHOOK_SECRET: secret } })
+    const { host, send } = startHost({ variables: { PLATFORM_WEBHOOK_SECRET: secret } })
     await send('mailer', calling('sendEmail', mail), { id: 'evt_1', secret })
     const server = await serve(async (request) => host.fetch(request))
     const command = blocks('sh').find((text) => text.includes('/deliveries/')) ?? ''
@@ -95,11 +95,14 @@ describe('docs/signals.md', () => {
     }
     const { stdout } = await promisify(execFile)('bash', ['-c', command], { env })
     await server.close()
-    expect(explained.parse(JSON.parse(stdout))).toMatchObject({ id: 'evt_1', records: [{ state: 'done' }] })
+    expect(deliveryStatus.parse(JSON.parse(stdout))).toMatchObject({
+      id: 'evt_1',
+      records: [{ state: 'done' }],
+    })
   })
 
   it('shows a delivery status of the right shape', () => {
     const example = blocks('json').find((text) => text.includes('"records"')) ?? ''
-    expect(explained.safeParse(JSON.parse(example))).toMatchObject({ success: true })
+    expect(deliveryStatus.safeParse(JSON.parse(example))).toMatchObject({ success: true })
   })
 })
