@@ -28,22 +28,20 @@ describe('the manifest of an integration', () => {
   })
 
   it('has every function with its arguments and its result', () => {
-    expect(Object.keys(manifest.functions)).toEqual(Object.keys(greeter.functions))
-    const properties = { password: { writeOnly: true } }
-    expect(manifest.functions.sendGreeting).toMatchObject({
-      aliases: ['greet'],
-      effect: true,
-      arguments: { required: ['to'], additionalProperties: false, properties },
-      result: { properties: { id: { type: 'string' } } },
+    expect(manifest.functions).toMatchObject({
+      sendGreeting: {
+        aliases: ['greet'],
+        effect: true,
+        arguments: {
+          required: ['to'],
+          additionalProperties: false,
+          properties: { password: { writeOnly: true } },
+        },
+        result: { properties: { id: { type: 'string' } } },
+      },
+      issueKey: {},
+      countGreetings: { effect: false },
     })
-    expect(manifest.functions.countGreetings).toMatchObject({ effect: false })
-  })
-
-  it('is plain data', () => {
-    for (const definition of [greeter, bare]) {
-      const plain = toManifest(definition)
-      expect(JSON.parse(JSON.stringify(plain))).toEqual(plain)
-    }
   })
 
   it('can’t be made of a schema that JSON Schema can’t express', () => {
@@ -61,26 +59,20 @@ describe('the manifest of an integration', () => {
       f: secret(z.string().describe('A key.')),
     })
     expect(secretNames(inputs)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
-    const { properties } = toManifest({ ...bare, inputs }).inputs
-    const referring = Object.entries(properties ?? {}).filter(
-      ([, field]) => 'environmentReference' in Object(field),
-    )
-    expect(referring.map(([name]) => name)).toEqual(['d'])
+    expect(
+      JSON.stringify(toManifest({ ...bare, inputs })).match(/"environmentReference":true/g),
+    ).toHaveLength(1)
+    expect(toManifest({ ...bare, inputs }).inputs.properties?.d).toHaveProperty('environmentReference')
   })
 })
 
-describe('a definition', () => {
+it('a definition is refused if two functions share a name, or if it has downloads without their event', () => {
   const call = { description: 'x', effect: false, arguments: z.object({}), result: z.object({}) }
-
-  it.each([
-    { send: call, mail: { ...call, aliases: ['send'] } },
-    { a: { ...call, aliases: ['x'] }, b: { ...call, aliases: ['x'] } },
-  ])('is refused if two functions share a name', (functions) => {
-    expect(() => defineIntegration({ ...bare, functions })).toThrow(TypeError)
-  })
-
-  it('is refused with downloads but not their event, or the reverse', () => {
-    expect(() => defineIntegration({ ...bare, downloads: ['.env.local'] })).toThrow(TypeError)
-    expect(() => defineIntegration({ ...bare, events: ['DOWNLOAD_STARTED'] })).toThrow(TypeError)
-  })
+  for (const wrong of [
+    { functions: { send: call, mail: { ...call, aliases: ['send'] } } },
+    { functions: { a: { ...call, aliases: ['x'] }, b: { ...call, aliases: ['x'] } } },
+    { downloads: ['.env.local'] },
+    { events: ['DOWNLOAD_STARTED'] as const },
+  ])
+    expect(() => defineIntegration({ ...bare, ...wrong })).toThrow(TypeError)
 })

@@ -4,6 +4,7 @@
 import {
   checkHealth,
   createWebhookHandler,
+  type DeliveryStore,
   defineIntegration,
   environmentReference,
   functionArguments,
@@ -13,7 +14,7 @@ import {
   IntegrationError,
   secret,
 } from '@org/core'
-import { type LogLevel, problemSchema } from '@org/core/internal'
+import { errorCodes, type LogLevel, problemSchema } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator } from '@org/core/testing'
 import { expect } from 'vitest'
 import * as z from 'zod'
@@ -86,7 +87,7 @@ export const greeter = defineIntegration({
   downloads: ['.env.local', 'middleware.ts'],
 })
 
-/** An integration that acts on no deployment. */
+/** An integration that handles HEALTH_CHECK alone. */
 export const bare = defineIntegration({
   name: 'elsewhere',
   title: 'Elsewhere',
@@ -99,11 +100,7 @@ export const bare = defineIntegration({
   downloads: [],
 })
 
-type Context = HandlerContext
-
-async function tokenOf({ deployment }: Context): Promise<string | undefined> {
-  return (await deployment?.outputs(greeter.outputs))?.token
-}
+const tokenOf = async ({ deployment }: HandlerContext) => (await deployment?.outputs(greeter.outputs))?.token
 
 const createHandlers = (settings: ExampleSettings) =>
   ({
@@ -166,28 +163,28 @@ export function createHost({
 }: Partial<HandlerDependencies & ExampleSettings & { route: string }> = {}) {
   const platform = createPlatformEmulator()
   platform.addDeployment({ ...deployment, inputs: { token } })
-  const asked: ProviderCall[] = []
+  const providerCalls: ProviderCall[] = []
   const lines: { level: LogLevel; message: string; facts: Record<string, unknown> | undefined }[] = []
-  const settings: ExampleSettings = {
+  const handlers = createHandlers({
     provider(call, context) {
-      asked.push(call)
+      providerCalls.push(call)
       return provider(call, context)
     },
-  }
-  const handle = createWebhookHandler({ ...greeter, name: route }, createHandlers(settings), {
+  })
+  const handle = createWebhookHandler({ ...greeter, name: route }, handlers, {
     platform: connectPlatform(platform.fetch),
     logger: (level, message, facts) => lines.push({ level, message, facts }),
     ...dependencies,
   })
-  /** Every write that the platform got, as `PUT /deployments/dep_1/status running`. */
-  const told = () =>
+  /** Every write that the platform received, as `PUT /deployments/dep_1/status running`. */
+  const writes = () =>
     platform.calls
       .filter(({ method }) => method !== 'GET')
       .map(({ method, path, body }) => {
         const status = z.object({ status: z.string() }).safeParse(body).data?.status ?? ''
         return `${method} ${path} ${status}`.trimEnd()
       })
-  return { handle, platform, asked, lines, told, record: () => platform.deployments.get('dep_1') }
+  return { handle, platform, providerCalls, lines, writes, record: () => platform.deployments.get('dep_1') }
 }
 
 /** A provider that fails with an error: at every call, or at its first calls. */
@@ -199,23 +196,26 @@ export function failing(error: unknown, times = Number.POSITIVE_INFINITY) {
   }
 }
 
-/** A promise that the test settles: a point to wait at, or a signal to wait for. */
-export function gate<Value = void>() {
-  let open: (value: Value) => void = () => {}
-  const passed = new Promise<Value>((resolve) => {
-    open = resolve
-  })
-  return { passed, open }
-}
-
 /** A provider that works until the test lets it finish. */
 export function slowProvider() {
-  const [begun, finished] = [gate(), gate()]
+  const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const provider = () => {
-    begun.open()
-    return finished.passed
+    begun.resolve()
+    return finished.promise
   }
-  return { provider, begun: begun.passed, finish: finished.open }
+  return { provider, begun: begun.promise, finish: finished.resolve }
+}
+
+const away = () => Promise.reject(new Error('connect ECONNREFUSED'))
+/** A store that can’t be reached. */
+export const unreachableStore: DeliveryStore = {
+  claim: away,
+  renew: away,
+  advance: away,
+  complete: away,
+  release: away,
+  read: away,
+  ping: away,
 }
 
 /** A clock that the test moves. */
@@ -265,7 +265,8 @@ export async function readProblem(response: Response) {
     'x-content-type-options': 'nosniff',
   })
   const problem = problemSchema.strict().parse(JSON.parse(text))
-  expect(problem).toMatchObject({ status: response.status, type: `urn:problem:${problem.code}` })
+  const { retryable } = errorCodes[problem.code]
+  expect(problem).toMatchObject({ status: response.status, retryable, type: `urn:problem:${problem.code}` })
   expect(problem.title).not.toBe('')
   return { ...problem, headers: response.headers }
 }

@@ -17,7 +17,7 @@ import {
 const id = 'evt_1'
 const deployment = { id: 'dep_1' }
 
-const actions = ({ asked }: Host) => asked.map(({ action }) => action)
+const actions = ({ providerCalls }: Host) => providerCalls.map(({ action }) => action)
 const isReplay = ({ headers }: DeliveryAnswer) => headers.get('idempotency-replayed') === 'true'
 
 describe('a redelivery', () => {
@@ -37,7 +37,7 @@ describe('a redelivery', () => {
     const again = await deliver(host.handle, created, { id })
     expect([again.status, isReplay(again)]).toEqual([200, true])
     expect(again.body).toEqual({ status: 'running', outputs: { region: 'eu' } })
-    expect([host.platform.calls.length, host.asked.length]).toEqual([before, 1])
+    expect([host.platform.calls.length, host.providerCalls.length]).toEqual([before, 1])
   })
 
   it('of DEPLOYMENT_DELETED gets the recorded answer', async () => {
@@ -188,7 +188,7 @@ describe('a deleted deployment', () => {
       expect(answer).toMatchObject({ status: 200, body: { status: 'ignored' } })
     }
     expect(actions(host)).toEqual(['disconnect'])
-    expect(host.told()).toEqual(['PUT /deployments/dep_1/status stopped'])
+    expect(host.writes()).toEqual(['PUT /deployments/dep_1/status stopped'])
   })
 
   it('can be deleted again', async () => {

@@ -10,7 +10,7 @@ const failingWith = (...error: ConstructorParameters<typeof IntegrationError>) =
 const broken = () => createHost({ provider: failing(new TypeError(`Cannot read “${token}” of undefined`)) })
 const createdWith = (inputs: object) => ({ ...created, deployment: { id: 'dep_1', inputs } })
 
-/** A host that gets the problem of its provider, whatever it was asked. */
+/** A host that gets the problem of its provider, whatever it was providerCalls. */
 async function ofProvider(code: ErrorCode) {
   const host = failingWith(code, 'It said no.', { hint: 'Ask again nicely.', provider: refused })
   const [problem, ...others] = [

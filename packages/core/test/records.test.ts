@@ -67,7 +67,7 @@ describe('a recorded answer', () => {
     await deliver(host.handle, greet, { id })
     const answer = await deliver(host.handle, greet, { id })
     expect(answer).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
-    expect(host.asked).toHaveLength(1)
+    expect(host.providerCalls).toHaveLength(1)
   })
 
   it('of another request can’t be decrypted for this one', async () => {
@@ -151,7 +151,7 @@ describe('the progress of a delivery', () => {
     const { body, headers } = await deliver(host.handle, created, { id })
     expect(body).toMatchObject({ code, retryable: true })
     expect(headers.has('retry-after')).toBe(true)
-    expect(host.told()).not.toContain('PUT /deployments/dep_1/outputs')
+    expect(host.writes()).not.toContain('PUT /deployments/dep_1/outputs')
   })
 })
 

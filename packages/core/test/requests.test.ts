@@ -341,7 +341,7 @@ describe('a call', () => {
       { path: 'people[1].nmae', message: 'is not known here' },
       { path: 'too', message: 'is not known here; did you mean “to”?' },
     ])
-    expect(host.asked).toEqual([])
+    expect(host.providerCalls).toEqual([])
   })
 })
 
