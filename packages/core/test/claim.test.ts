@@ -32,6 +32,7 @@ describe('a store that can’t be reached', () => {
     for (const event of [created, deleted, greet]) {
       const response = await deliver(host.handle, event, { id })
       expect(response).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
+      expect(response.headers.get('retry-after')).toBe('5')
     }
     expect([host.providerCalls, host.writes()]).toEqual([[], []])
   })

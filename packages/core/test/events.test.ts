@@ -11,24 +11,9 @@ import {
   greet,
   outputs,
   post,
-  token,
 } from './fixtures.ts'
 
-const at = Date.UTC(2026, 10, 20, 9)
-const timestamp = '2026-11-20T09:00:00.000Z'
-
 describe('an event', () => {
-  it('WEBHOOK_CHALLENGE is answered with its challenge, or with “ok” without one', async () => {
-    const { handle, writes } = createHost()
-    const name = 'WEBHOOK_CHALLENGE'
-    for (const challenge of ['c_9f', '']) {
-      const response = await deliver(handle, { name, challenge, deployment })
-      expect(response).toMatchObject({ status: 200, body: { challenge } })
-    }
-    expect((await deliver(handle, { name })).body).toEqual({ status: 'ok' })
-    expect(writes()).toEqual([])
-  })
-
   it('DEPLOYMENT_CREATED publishes the outputs between “deploying” and “running”, then the log', async () => {
     const { handle, record, writes } = createHost()
     const { status, body, headers } = await deliver(handle, created)
@@ -48,21 +33,6 @@ describe('an event', () => {
     })
   })
 
-  it('DEPLOYMENT_DELETED reports “stopped”', async () => {
-    const { handle, providerCalls, writes } = createHost()
-    expect((await deliver(handle, deleted)).body).toEqual({ status: 'stopped' })
-    expect(providerCalls).toEqual([{ action: 'disconnect', token }])
-    expect(writes()).toEqual(['PUT /deployments/dep_1/status stopped'])
-  })
-
-  it('HEALTH_CHECK reports “running” if the provider answers', async () => {
-    const { handle, writes } = createHost()
-    const checks = [{ name: 'provider', healthy: true, latencyMs: expect.any(Number) }]
-    const { body } = await deliver(handle, { name: 'HEALTH_CHECK', deployment })
-    expect(body).toEqual({ status: 'healthy', checks })
-    expect(writes()).toEqual(['PUT /deployments/dep_1/status running'])
-  })
-
   it('HEALTH_CHECK is answered with 200 and reports “unhealthy” if the provider fails', async () => {
     const provider = failing(new IntegrationError('provider_error', 'It is away.', { hint: 'Wait.' }))
     const { handle, platform } = createHost({ provider })
@@ -72,39 +42,6 @@ describe('an event', () => {
       body: { status: 'unhealthy', checks: [{ name: 'provider', healthy: false, message }] },
     })
     expect(platform.calls.map(({ body }) => body)).toEqual([{ status: 'unhealthy', message }])
-  })
-
-  it('METRIC_UPDATE answers and reports every metric, with the time', async () => {
-    const { handle, platform } = createHost({ now: () => at })
-    const metrics = [
-      { name: 'greetings_sent', value: 3, unit: 'greetings' },
-      { name: 'people_greeted', value: 2 },
-    ]
-    expect((await deliver(handle, { name: 'METRIC_UPDATE', deployment })).body).toEqual({ metrics })
-    const body = { metrics: metrics.map((metric) => ({ ...metric, timestamp })) }
-    expect(platform.calls).toMatchObject([{ method: 'POST', path: '/deployments/dep_1/metrics', body }])
-  })
-
-  it('DOWNLOAD_STARTED answers the file, and writes it under the id of the download', async () => {
-    const { handle, record } = createHost()
-    const download = { id: 'dl_1', file: 'middleware.ts' }
-    const event = { name: 'DOWNLOAD_STARTED', deployment: { id: 'dep_1', outputs }, download }
-    const files = [{ path: 'middleware.ts', contentType: 'text/plain', content: `TOKEN=${token}\n` }]
-    expect((await deliver(handle, event)).body).toEqual({ files })
-    expect(record()?.downloads.get('dl_1')).toEqual(files)
-  })
-
-  it.each([undefined, { id: 'dl_1' }])('DOWNLOAD_STARTED with %j means .env.local', async (download) => {
-    const { body } = await deliver(createHost().handle, { name: 'DOWNLOAD_STARTED', deployment, download })
-    expect(body).toMatchObject({ files: [{ path: '.env.local' }] })
-  })
-
-  it.each(['sendGreeting', 'greet'])('FUNCTION_CALL runs “%s”, and reports nothing', async (name) => {
-    const { handle, providerCalls, writes } = createHost()
-    const event = { ...calling(name, { to: 'Ada' }), deployment: { id: 'dep_1', outputs } }
-    expect((await deliver(handle, event)).body).toEqual({ result: { id: 'greeting-to-Ada' } })
-    expect(providerCalls).toEqual([{ action: 'greet', to: 'Ada', token }])
-    expect(writes()).toEqual([])
   })
 
   it('makes no callback without a deployment', async () => {
