@@ -125,13 +125,6 @@ describe('a reference in an input', () => {
     expect(looked).toEqual([])
   })
 
-  it('is resolved in the inputs that come from the platform', async () => {
-    const host = createHost({ environment })
-    host.platform.addDeployment({ ...deployment, inputs: { token: '{{env.TENANT}}' } })
-    await createWith(host)
-    expect(host.providerCalls[0]?.token).toBe(value)
-  })
-
   it('stays as it is in an input that takes no references', async () => {
     looked.length = 0
     const contacts = [{ name: '{{env.TENANT}}' }]

@@ -169,13 +169,6 @@ describe('a served handler', () => {
     await own.close()
   })
 
-  it('that throws is answered with 500', async () => {
-    const own = await serve(() => Promise.reject(new Error('out of order')))
-    const response = await fetch(own.url)
-    expect([response.status, await response.text()]).toEqual([500, 'The handler failed: out of order'])
-    await own.close()
-  })
-
   it('sees its signal abort when the client leaves', async () => {
     const client = new AbortController()
     const { promise: left, resolve: leave } = Promise.withResolvers<unknown>()

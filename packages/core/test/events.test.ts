@@ -160,15 +160,11 @@ describe('a platform that no longer knows the deployment', () => {
     expect(writes()).not.toContain('PUT /deployments/dep_1/status running')
   })
 
-  it.each([
-    deleted,
-    { name: 'HEALTH_CHECK', deployment },
-    { name: 'METRIC_UPDATE', deployment },
-    { name: 'DOWNLOAD_STARTED', deployment, download: { id: 'dl_1' } },
-    { ...greet, deployment },
-  ])('does not fail $name', async (event) => {
+  it('does not fail another event', async () => {
     const { handle, platform } = createHost()
     platform.removeDeployment('dep_1')
-    expect((await deliver(handle, event)).status).toBe(200)
+    expect((await deliver(handle, { ...greet, deployment })).status).toBe(200)
+    for (const name of ['HEALTH_CHECK', 'METRIC_UPDATE', 'DOWNLOAD_STARTED', 'DEPLOYMENT_DELETED'])
+      expect((await deliver(handle, { name, deployment, download: { id: 'dl_1' } })).status).toBe(200)
   })
 })

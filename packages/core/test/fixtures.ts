@@ -26,9 +26,7 @@ export interface ProviderCall {
   to?: string | undefined
 }
 
-export interface ExampleSettings {
-  provider: (call: ProviderCall, context: HandlerContext) => Promise<void>
-}
+type Provider = (call: ProviderCall, context: HandlerContext) => Promise<void>
 
 export const greeter = defineIntegration({
   name: 'greeter',
@@ -62,7 +60,6 @@ export const greeter = defineIntegration({
       arguments: functionArguments({
         to: z.string(),
         password: secret(z.string()).optional(),
-        people: z.array(functionArguments({ name: z.string() })).optional(),
       }),
       result: z.object({ id: z.string() }),
     },
@@ -82,7 +79,6 @@ export const greeter = defineIntegration({
   },
   metrics: {
     greetings_sent: { description: 'Greetings sent.', unit: 'greetings' },
-    people_greeted: { description: 'People greeted.' },
   },
   downloads: ['.env.local', 'middleware.ts'],
 })
@@ -102,36 +98,36 @@ export const bare = defineIntegration({
 
 const tokenOf = async ({ deployment }: HandlerContext) => (await deployment?.outputs(greeter.outputs))?.token
 
-const createHandlers = (settings: ExampleSettings) =>
+const createHandlers = (provider: Provider) =>
   ({
     async created({ token, region, label }, context) {
       if (token === undefined) throw new IntegrationError('missing_credentials', 'There is no token.')
-      await settings.provider({ action: 'connect', token }, context)
+      await provider({ action: 'connect', token }, context)
       context.log.info(`Connected with ${token}.`, { region })
       if (label) context.log.info(`Labelled ${label}.`)
       return { token, region, ...(label ? { label } : {}), ...(region === 'us' ? { sessionKey } : {}) }
     },
     async deleted(context) {
-      await settings.provider({ action: 'disconnect', token: await tokenOf(context) }, context)
+      await provider({ action: 'disconnect', token: await tokenOf(context) }, context)
     },
     async health(context) {
-      return [await checkHealth('provider', () => settings.provider({ action: 'ping' }, context))]
+      return [await checkHealth('provider', () => provider({ action: 'ping' }, context))]
     },
     async metrics(context) {
-      await settings.provider({ action: 'count' }, context)
-      return { greetings_sent: 3, people_greeted: 2 }
+      await provider({ action: 'count' }, context)
+      return { greetings_sent: 3 }
     },
     async download(path, context) {
       return [{ path, contentType: 'text/plain', content: `TOKEN=${await tokenOf(context)}\n` }]
     },
     functions: {
       async sendGreeting({ to }, context) {
-        await settings.provider({ action: 'greet', to, token: await tokenOf(context) }, context)
+        await provider({ action: 'greet', to, token: await tokenOf(context) }, context)
         return { id: `greeting-to-${to}` }
       },
       issueKey: async () => ({ key: issuedKey }),
       async countGreetings(_, context) {
-        await settings.provider({ action: 'count' }, context)
+        await provider({ action: 'count' }, context)
         return { count: 3 }
       },
     },
@@ -160,16 +156,14 @@ export function createHost({
   provider = async () => {},
   route = greeter.name,
   ...dependencies
-}: Partial<HandlerDependencies & ExampleSettings & { route: string }> = {}) {
+}: Partial<HandlerDependencies & { provider: Provider; route: string }> = {}) {
   const platform = createPlatformEmulator()
   platform.addDeployment({ ...deployment, inputs: { token } })
   const providerCalls: ProviderCall[] = []
   const lines: { level: LogLevel; message: string; facts: Record<string, unknown> | undefined }[] = []
-  const handlers = createHandlers({
-    provider(call, context) {
-      providerCalls.push(call)
-      return provider(call, context)
-    },
+  const handlers = createHandlers((call, context) => {
+    providerCalls.push(call)
+    return provider(call, context)
   })
   const handle = createWebhookHandler({ ...greeter, name: route }, handlers, {
     platform: connectPlatform(platform.fetch),

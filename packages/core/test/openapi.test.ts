@@ -44,17 +44,6 @@ describe('the OpenAPI document', () => {
     expect(examples('/elsewhere/webhook')).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
   })
 
-  it('has every error code at its status, with its headers', () => {
-    const { responses } = document.components
-    for (const [code, { status, retryable, title }] of Object.entries(errorCodes)) {
-      const response = responses[`Problem${status}`]
-      expect(response?.['x-problems']).toContainEqual({ code, title, retryable })
-      if (retryable) expect(response?.headers).toHaveProperty('Retry-After')
-    }
-    for (const status of [409, 422])
-      expect(responses[`Problem${status}`]?.headers).toHaveProperty('idempotency-replayed')
-  })
-
   it('has on each route only the statuses that it may answer with', () => {
     const statuses = (path: string) => Object.keys(operationOf(path)?.responses ?? {})
     const all = Object.values(errorCodes).map(({ status }) => String(status))
