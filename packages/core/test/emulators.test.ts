@@ -6,21 +6,17 @@ import {
   type Served,
   serve,
 } from '@org/core/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 const faults = createFaults()
 let effects: string[] = []
-let arrival = () => {}
 const { fetch: inProcess, calls } = createEmulator({
   faults,
   handle: ({ method, text }) => {
     effects.push(`${method} ${text}`)
     return Response.json({ answer: 'the whole truth' }, { headers: { 'x-real': 'yes' } })
   },
-  details: () => {
-    arrival()
-    return {}
-  },
+  details: () => ({}),
 })
 const platform = createPlatformEmulator({ token: 'platform-token' })
 let server: Served
@@ -31,7 +27,6 @@ beforeAll(async () => {
 afterAll(() => server.close())
 beforeEach(() => {
   effects = []
-  arrival = () => {}
   faults.clear()
   calls.length = 0
   platform.reset()
@@ -75,11 +70,13 @@ describe('a fault', () => {
   it.each([
     [{ hang: true }, 0],
     [{ hang: 'after' }, 1],
-    [{ delayMs: 1 }, 1],
+    [{ delayMs: 200 }, 1],
   ] as const)('%j leaves a client that gives up, after %i effects', async (fault, count) => {
     const client = new AbortController()
-    arrival = () => queueMicrotask(() => client.abort(new Error('no more patience')))
-    await expect(post(fault, { signal: client.signal })).rejects.toThrow('no more patience')
+    const response = post(fault, { signal: client.signal })
+    await vi.waitUntil(() => calls.length === 1, { interval: 1 })
+    client.abort(new Error('no more patience'))
+    await expect(response).rejects.toThrow('no more patience')
     await expect.poll(() => effects.length).toBe(count)
   })
 })

@@ -6,13 +6,11 @@ export async function startServer() {
   const faults = createFaults()
   /** Path, query and body of each request, as they came. */
   const received: { target: string; text: string }[] = []
-  let arrive: () => void = () => {}
   const emulator = createEmulator({
     faults,
     handle: () => Response.json({ ok: true }, { headers: { 'x-request': '7' } }),
     details: ({ url, text, headers }) => {
       received.push({ target: url.pathname + url.search, text })
-      arrive()
       return { headers }
     },
   })
@@ -41,12 +39,7 @@ export async function startServer() {
     waits,
     request,
     failure,
-    /** Runs when the next requests arrive, before they are answered. */
-    onArrival(listener: () => void) {
-      arrive = listener
-    },
     reset() {
-      arrive = () => {}
       faults.clear()
       for (const list of [received, emulator.calls, waits]) list.length = 0
     },

@@ -21,23 +21,20 @@ const actions = ({ providerCalls }: Host) => providerCalls.map(({ action }) => a
 const isReplay = ({ headers }: DeliveryAnswer) => headers.get('idempotency-replayed') === 'true'
 
 describe('a redelivery', () => {
-  it('of DEPLOYMENT_CREATED gets the recorded response without the secret outputs, and makes no callback', async () => {
-    const host = createHost()
-    await deliver(host.handle, created, { id })
-    const before = host.platform.calls.length
-    const again = await deliver(host.handle, created, { id })
-    expect([again.status, isReplay(again)]).toEqual([200, true])
-    expect(again.body).toEqual({ status: 'running', outputs: { region: 'eu' } })
-    expect([host.platform.calls.length, host.providerCalls.length]).toEqual([before, 1])
-  })
-
-  it('of DEPLOYMENT_DELETED gets the recorded response', async () => {
-    const host = createHost()
-    await deliver(host.handle, deleted, { id })
-    const again = await deliver(host.handle, deleted, { id })
-    expect([again.body, isReplay(again)]).toEqual([{ status: 'stopped' }, true])
-    expect(actions(host)).toEqual(['disconnect'])
-  })
+  it.each([
+    [created, { status: 'running', outputs: { region: 'eu' } }],
+    [deleted, { status: 'stopped' }],
+  ])(
+    'of $name gets the recorded response without secret outputs, and makes no callback',
+    async (event, body) => {
+      const host = createHost()
+      await deliver(host.handle, event, { id })
+      const before = host.platform.calls.length
+      const again = await deliver(host.handle, event, { id })
+      expect([again.status, isReplay(again), again.body]).toEqual([200, true, body])
+      expect([host.platform.calls.length, host.providerCalls.length]).toEqual([before, 1])
+    },
+  )
 
   it('is recognized by the id in the body', async () => {
     const host = createHost()

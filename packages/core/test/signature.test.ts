@@ -48,12 +48,9 @@ describe('a signature', () => {
     ['the length', `${published}AAAA`],
     ['the padding', published.replace('OE=', 'OE')],
     ['the separator', published.replace(',', '=')],
+    ['its place, behind a thousand others', `${wrong} `.repeat(1000) + published],
   ])('is refused after a change of %s', async (_, signature) => {
     await expect(verify({ 'webhook-signature': signature })).rejects.toEqual(refused)
-  })
-
-  it('is refused without secrets', async () => {
-    await expect(verify({}, { secrets: [] })).rejects.toEqual(refused)
   })
 
   it('covers the raw bytes, also if they are not text', async () => {
@@ -73,11 +70,6 @@ describe('a signature', () => {
     ['as the tenth', `${wrong} `.repeat(9) + published],
   ])('is accepted %s', async (_, signatures) => {
     await expect(verify({ 'webhook-signature': signatures })).resolves.toBeUndefined()
-  })
-
-  it('is not looked for behind a thousand others', async () => {
-    const signatures = `${wrong} `.repeat(1000) + published
-    await expect(verify({ 'webhook-signature': signatures })).rejects.toEqual(refused)
   })
 
   it.each([
@@ -147,6 +139,7 @@ describe('a secret', () => {
       const statuses = await Promise.all([old, current, next].map(send))
       return statuses.map(({ status }) => status)
     }
+    expect(await accepted()).toEqual([401, 401, 401])
     expect(await accepted(old)).toEqual([200, 401, 401])
     expect(await accepted(old, current, next)).toEqual([200, 200, 200])
     expect(await accepted(current, next)).toEqual([401, 200, 200])
