@@ -83,14 +83,14 @@ describe('a request', () => {
 })
 
 describe('the length of a body', () => {
-  it('is judged by Content-Length alone if that is above the limit', async () => {
+  it('is checked by Content-Length alone if that is above the limit', async () => {
     const { body, read } = stream([encoder.encode('{}')])
     const problem = await refusal(createHost({ bodyLimit: 100 }), body, { 'content-length': '101' })
     expect([problem.code, read()]).toEqual(['body_too_large', 0])
   })
 
   it.each([{}, { 'content-length': '10' }])(
-    'is judged while the body is read, and no further than the limit, with the headers %j',
+    'is checked while the body is read, and no further than the limit, with the headers %j',
     async (headers) => {
       const { body, read } = stream(Array.from({ length: 1_000 }, () => new Uint8Array(1_024)))
       const problem = await refusal(createHost({ bodyLimit: 10_000 }), body, headers)
