@@ -49,22 +49,22 @@ describe('the OpenAPI document', () => {
     const responses = (path: string) =>
       eventsOf(path).map((each) => [
         each.function?.name ?? each.event,
-        each.answers.map(({ $ref }) => $ref.replace('#/components/schemas/', '')).join(' or '),
+        each.responses.map(({ $ref }) => $ref.replace('#/components/schemas/', '')).join(' or '),
       ])
     expect(responses('/greeter/webhook')).toEqual([
-      ['WEBHOOK_CHALLENGE', 'WebhookChallengeAnswer'],
-      ['DEPLOYMENT_CREATED', 'GreeterDeploymentCreatedAnswer or IgnoredAnswer'],
-      ['HEALTH_CHECK', 'HealthCheckAnswer'],
-      ['METRIC_UPDATE', 'GreeterMetricUpdateAnswer'],
-      ['sendGreeting', 'SendGreetingAnswer'],
-      ['issueKey', 'IssueKeyAnswer'],
-      ['countGreetings', 'CountGreetingsAnswer'],
-      ['DOWNLOAD_STARTED', 'DownloadStartedAnswer'],
-      ['DEPLOYMENT_DELETED', 'DeploymentDeletedAnswer'],
+      ['WEBHOOK_CHALLENGE', 'WebhookChallengeResponse'],
+      ['DEPLOYMENT_CREATED', 'GreeterDeploymentCreatedResponse or IgnoredResponse'],
+      ['HEALTH_CHECK', 'HealthCheckResponse'],
+      ['METRIC_UPDATE', 'GreeterMetricUpdateResponse'],
+      ['sendGreeting', 'SendGreetingResponse'],
+      ['issueKey', 'IssueKeyResponse'],
+      ['countGreetings', 'CountGreetingsResponse'],
+      ['DOWNLOAD_STARTED', 'DownloadStartedResponse'],
+      ['DEPLOYMENT_DELETED', 'DeploymentDeletedResponse'],
     ])
-    expect(responses('/elsewhere/webhook').filter(([, answer]) => answer !== 'IgnoredAnswer')).toEqual([
-      ['WEBHOOK_CHALLENGE', 'WebhookChallengeAnswer'],
-      ['HEALTH_CHECK', 'HealthCheckAnswer'],
+    expect(responses('/elsewhere/webhook').filter(([, response]) => response !== 'IgnoredResponse')).toEqual([
+      ['WEBHOOK_CHALLENGE', 'WebhookChallengeResponse'],
+      ['HEALTH_CHECK', 'HealthCheckResponse'],
     ])
   })
 
@@ -117,7 +117,7 @@ describe('the OpenAPI document', () => {
 
   it('marks a secret output, which a replayed response lacks', () => {
     const properties = { token: { 'x-sensitive': true }, region: { type: 'string' } }
-    expect(schemaOf(document, 'GreeterDeploymentCreatedAnswer')).toMatchObject({
+    expect(schemaOf(document, 'GreeterDeploymentCreatedResponse')).toMatchObject({
       properties: { outputs: { properties, required: ['region'] } },
     })
   })
@@ -125,7 +125,7 @@ describe('the OpenAPI document', () => {
   it('marks a secret as writeOnly in requests alone', () => {
     const properties = { password: { writeOnly: true, 'x-sensitive': true } }
     expect(schemaOf(document, 'SendGreetingArguments')).toMatchObject({ properties })
-    for (const name of ['GreeterDeploymentCreatedAnswer', 'IssueKeyResult'])
+    for (const name of ['GreeterDeploymentCreatedResponse', 'IssueKeyResult'])
       expect(JSON.stringify(schemaOf(document, name))).not.toContain('writeOnly')
   })
 
@@ -149,14 +149,14 @@ describe('the OpenAPI document', () => {
         signed: true,
         parameters: z.object({ id: z.string().max(200).describe('Its id.') }),
         query: z.object({ deployment: z.string().optional().describe('Whose it is.') }),
-        answers: { 200: { description: 'The thing.', schema: z.object({ key: secret(z.string()) }) } },
+        responses: { 200: { description: 'The thing.', schema: z.object({ key: secret(z.string()) }) } },
         problems: ['not_found', 'invalid_signature'],
       },
       {
         path: '/text',
         operationId: 'getText',
         summary: 'A text',
-        answers: { 200: { description: 'Text.', mediaType: 'text/plain', schema: z.string() } },
+        responses: { 200: { description: 'Text.', mediaType: 'text/plain', schema: z.string() } },
       },
     ])
     expect(paths['/things/{id}']?.get).toMatchObject({
@@ -171,12 +171,14 @@ describe('the OpenAPI document', () => {
         { $ref: '#/components/parameters/WebhookSignature' },
       ],
       responses: {
-        200: { content: { 'application/json': { schema: ref('GetThingAnswer') } } },
+        200: { content: { 'application/json': { schema: ref('GetThingResponse') } } },
         404: { $ref: '#/components/responses/Problem404' },
         401: { $ref: '#/components/responses/Problem401' },
       },
     })
-    expect(components.schemas.GetThingAnswer).toMatchObject({ properties: { key: { 'x-sensitive': true } } })
+    expect(components.schemas.GetThingResponse).toMatchObject({
+      properties: { key: { 'x-sensitive': true } },
+    })
     const content = { 'text/plain': { schema: { type: 'string' } } }
     expect(paths['/text']?.get?.responses).toEqual({ 200: { description: 'Text.', content } })
   })
@@ -201,7 +203,7 @@ describe('the name of a schema', () => {
 
   it('is shared by integrations that share a function', () => {
     const names = Object.keys(documentOf({ one: call, two: call }).components.schemas)
-    const expected = ['SendAnswer', 'SendArguments', 'SendCall', 'SendResult']
+    const expected = ['SendArguments', 'SendCall', 'SendResponse', 'SendResult']
     expect(names.filter((name) => name.includes('Send'))).toEqual(expected)
   })
 

@@ -1,8 +1,4 @@
-/**
- * The parts of OpenAPI 3.1 that this host's document uses.
- *
- * @module
- */
+// The parts of OpenAPI 3.1 that this host's document uses.
 
 import type { EventName } from '../contract/event.ts'
 import type { MetricDefinition } from '../contract/integration.ts'
@@ -89,5 +85,5 @@ export interface DescribedEvent {
     result: Reference
   }
   request: Reference
-  answers: Reference[]
+  responses: Reference[]
 }
