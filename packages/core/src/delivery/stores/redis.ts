@@ -22,20 +22,11 @@ export type RedisClient =
 export interface RedisStoreOptions {
   /** The caller connects and closes it. It should not queue commands while it is offline. */
   client: RedisClient
-  /**
-   * The prefix of every key.
-   * @default 'deliveries:'
-   */
+  /** The prefix of every key; `deliveries:` by default. */
   prefix?: string
-  /**
-   * Timeout of one command, in milliseconds.
-   * @default 500
-   */
+  /** Timeout of one command; 500 by default. */
   timeoutMs?: number
-  /**
-   * The time in milliseconds since 1970.
-   * @default the time of Redis itself, so that the hosts' clocks do not matter
-   */
+  /** @default the time of Redis itself, so that the hosts' clocks do not matter */
   now?: () => number
 }
 
@@ -46,7 +37,7 @@ const CHARACTERS_PER_MS = 10_000
 
 const number = z.coerce.number()
 const claimReply = z.union([
-  z.tuple([z.literal('claimed'), number, z.enum(['0', '1'])], z.string()),
+  z.tuple([z.literal('claimed'), number], z.string()),
   z.tuple([z.literal('busy'), number]),
   z.tuple([z.literal('answered'), z.string()]),
   z.tuple([z.literal('mismatch')]),
@@ -98,13 +89,10 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
         releaseLate(subject, owner, pending).catch(() => {})
         throw error
       })
-      const [state, value, ...rest] = claimReply.parse(reply)
+      const [state, value, ...steps] = claimReply.parse(reply)
       switch (state) {
-        case 'claimed': {
-          const [takenOver, ...steps] = rest
-          const lease = { subject, owner, fence: value }
-          return { state, lease, takenOver: takenOver === '1', progress: readSteps(toPairs(steps)) }
-        }
+        case 'claimed':
+          return { state, lease: { subject, owner, fence: value }, progress: readSteps(toPairs(steps)) }
         case 'busy':
           return { state, retryAfterMs: value }
         case 'answered': {

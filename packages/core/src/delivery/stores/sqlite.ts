@@ -18,10 +18,7 @@ import { LATER_COLUMNS, SCHEMA } from './sqlite-schema.ts'
 export interface SqliteStoreOptions {
   /** Path of the file. The store creates it and its folder. `:memory:` keeps nothing. */
   file: string
-  /**
-   * The time in milliseconds since 1970.
-   * @default Date.now
-   */
+  /** @default Date.now */
   now?: () => number
 }
 
@@ -40,7 +37,6 @@ const subjectRow = z.object({
   lease_until: z.int(),
   delivery: z.string().nullable(),
   digest: z.string().nullable(),
-  taken_over: z.int(),
   claimed: z.int(),
   expires: z.int(),
 })
@@ -64,7 +60,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     // With names: in a file of an earlier version, the columns have another order.
     `INSERT OR REPLACE INTO subjects
        (subject, fence, owner, lease_until, delivery, digest, taken_over, claimed, expires) VALUES
-       (:subject, :fence, :owner, :lease_until, :delivery, :digest, :taken_over, :claimed, :expires)`,
+       (:subject, :fence, :owner, :lease_until, :delivery, :digest, 0, :claimed, :expires)`,
   )
   const findAnswer = database.prepare(
     'SELECT digest, status, code, at, body FROM answers WHERE subject = ? AND delivery = ? AND expires > ?',
@@ -147,20 +143,17 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
           const mismatch = row.delivery === delivery?.id && row.digest !== delivery?.digest
           return mismatch ? { state: 'mismatch' } : { state: 'busy', retryAfterMs: row.lease_until - time }
         }
-        const isExpired = row !== undefined && row.expires <= time
-        if (isExpired) deleteSteps.run(subject)
-        const takenOver = typeof row?.owner === 'string' && !isExpired
+        if (row && row.expires <= time) deleteSteps.run(subject)
         const lease = { subject, owner: randomUUID(), fence: (row?.fence ?? 0) + 1 }
         saveSubject.run({
           ...lease,
           lease_until: time + leaseMs,
           delivery: delivery?.id ?? null,
           digest: delivery?.digest ?? null,
-          taken_over: takenOver ? 1 : 0,
           claimed: time,
           expires: Math.max(row?.expires ?? 0, time + UNFINISHED_MS),
         })
-        return { state: 'claimed', lease, takenOver, progress: loadSteps(subject) }
+        return { state: 'claimed', lease, progress: loadSteps(subject) }
       })
     },
 
