@@ -59,10 +59,7 @@ export interface IntegrationErrorOptions {
   /** The invalid fields of the input. */
   errors?: readonly FieldError[] | undefined
   provider?: ProviderRefusal | undefined
-  /**
-   * Whether the call may have had an effect: `no`, or `unknown`.
-   * @default 'none'
-   */
+  /** Whether the call may have had an effect; `none` by default. */
   effect?: 'none' | 'unknown' | undefined
   /** Overrides the status of the code, where the contract has two. */
   status?: number | undefined
@@ -91,7 +88,7 @@ export class IntegrationError extends Error {
   readonly status: number
   /** Whether the same call may succeed later, without the risk of a second effect. */
   readonly retryable: boolean
-  /** `no`: the call had no effect. `unknown`: it may have had one, so do not simply repeat it. */
+  /** `none`: the call had no effect. `unknown`: it may have had one, so do not simply repeat it. */
   readonly effect: 'none' | 'unknown'
   readonly hint: string | undefined
   readonly retryAfter: number | undefined

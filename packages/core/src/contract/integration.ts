@@ -1,9 +1,3 @@
-/**
- * The contract of an integration as data: inputs, outputs, functions, metrics and downloads. Validation, types,
- * manifest, OpenAPI and redaction derive from it.
- *
- * @module
- */
 import type * as z from 'zod'
 import type { EventName } from './event.ts'
 import type { HandlerContext } from './handler-context.ts'
@@ -37,7 +31,7 @@ export interface MetricDefinition {
   unit?: string
 }
 
-/** Everything that is known of an integration before an event arrives. */
+/** The contract of an integration. Validation, types, manifest, OpenAPI and redaction derive from it. */
 export interface IntegrationDefinition {
   /** The route is `POST /<name>/webhook`. */
   name: string

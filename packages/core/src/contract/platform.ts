@@ -1,9 +1,5 @@
-/**
- * The port to the platform. `@org/platform-client` implements it over HTTP. The shapes are schemas because
- * `docs/platform-api.json` is generated from them.
- *
- * @module
- */
+// Schemas and not only types, because `docs/platform-api.json` is generated from them.
+
 import * as z from 'zod'
 
 const name = z.string().min(1)
@@ -35,7 +31,6 @@ const logEntry = z
 /** One line of a deployment's log. */
 export type LogEntry = z.infer<typeof logEntry>
 
-/** One measured value. */
 export const metric = z
   .object({ name, value: z.number(), unit: z.string().optional(), timestamp })
   .meta({ title: 'Metric' })
@@ -43,7 +38,6 @@ export const metric = z
 /** One measured value. `timestamp` is ISO 8601, UTC. */
 export type Metric = z.infer<typeof metric>
 
-/** One generated file. */
 export const downloadFile = z
   .object({
     path: name.describe('Where it belongs in the user’s own project.'),
@@ -81,8 +75,8 @@ export interface CallbackOptions {
 }
 
 /**
- * The callbacks to the platform. A write returns `gone` if the platform no longer knows the deployment, and
- * throws an `IntegrationError` (`platform_unavailable`) if the platform can't be reached.
+ * The port to the platform; `@org/platform-client` implements it over HTTP. A write returns `gone` if the platform
+ * no longer knows the deployment, and throws an `IntegrationError` (`platform_unavailable`) if it can't be reached.
  */
 export interface Platform {
   /** @returns the record, or `undefined` if the platform does not know the deployment */

@@ -1,9 +1,4 @@
-/**
- * Reads the response of another host: up to a limit, as JSON.
- *
- * @module
- */
-import { HttpFailure } from './failure.ts'
+import { effectOf, HttpFailure } from './failure.ts'
 
 /** A 2xx response. */
 export interface HttpResponse {
@@ -14,7 +9,7 @@ export interface HttpResponse {
 }
 
 /**
- * Reads a response to its end.
+ * Reads a response to its end, as JSON.
  *
  * @param maxBytes of the body, after decompression
  * @throws {HttpFailure} if it is not 2xx, not whole JSON, or longer
@@ -32,7 +27,7 @@ export async function readResponse(response: Response, maxBytes: number): Promis
   return { status: response.status, headers: response.headers, body: parsed.value }
 }
 
-/** The failure that a status outside 2xx means. */
+/** The failure of a response whose status is not 2xx. */
 export function toStatusFailure({ status, headers }: Response, body?: unknown): HttpFailure {
   return new HttpFailure('status', `The server answered with status ${status}.`, {
     // A refusal below 500 was decided before any effect; 408 is a time-out by another name.
@@ -57,8 +52,8 @@ async function readText({ body, status }: Response, maxBytes: number): Promise<s
     if (size > maxBytes) {
       // Not awaited: the rest of the body may never end.
       reader.cancel().catch(() => {})
-      const effect = status >= 300 && status < 500 ? 'none' : 'unknown'
-      throw new HttpFailure('too_large', `The response is longer than ${maxBytes} bytes.`, { effect, status })
+      const message = `The response is longer than ${maxBytes} bytes.`
+      throw new HttpFailure('too_large', message, { effect: effectOf(status), status })
     }
     text += decoder.decode(value, { stream: true })
   }

@@ -14,11 +14,7 @@ export interface ConcurrencyLimit {
   enter(event: EventName): () => void
 }
 
-/**
- * Makes a limit.
- *
- * @param limit events at a time
- */
+/** Makes a limit of so many events at a time. */
 export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
   let active = 0
   return {
@@ -28,9 +24,8 @@ export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
     enter(event) {
       const exempt = event === 'WEBHOOK_CHALLENGE' || event === 'HEALTH_CHECK'
       if (active >= limit && !exempt) {
-        throw new IntegrationError('overloaded', `This host works on ${limit} events already.`, {
-          retryAfter: 1,
-        })
+        const message = `This host works on ${limit} events already.`
+        throw new IntegrationError('overloaded', message, { retryAfter: 1 })
       }
       active += 1
       let left = false

@@ -1,9 +1,3 @@
-/**
- * The `fetch` of one event: holds the claim, records the intent, counts, and is observed. Nothing else in core
- * wraps `fetch`.
- *
- * @module
- */
 import { type Claim, ownSteps } from '../delivery/claim.ts'
 import type { Observer, OutboundCall, Trace } from './event-log.ts'
 
@@ -16,8 +10,7 @@ export interface OutboundInit extends RequestInit {
   beforeSend?: (() => void) | undefined
 }
 
-/** One event, as its outbound calls see it. */
-export interface OutboundOptions {
+interface OutboundOptions {
   route: string
   claim: Claim | undefined
   /** Whether the event is a call with an effect that cannot continue from recorded steps. */
@@ -27,9 +20,8 @@ export interface OutboundOptions {
 }
 
 /**
- * Makes the event's wrapper for transports.
- *
- * @returns a function from a transport to the `fetch` that the event uses
+ * Makes the wrapper that turns a transport into the `fetch` of one event: it checks the lease, records the intent
+ * before the first change, counts, and is observed. Nothing else in core wraps `fetch`.
  */
 export function createOutbound({ route, claim, recordIntent, observer, trace }: OutboundOptions) {
   let intent: Promise<void> | undefined

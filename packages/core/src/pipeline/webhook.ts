@@ -13,8 +13,8 @@ import { type Operation, resolveOperation } from '../request/operation.ts'
 import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
 import { type EventResponse, toFailure, toResponse } from '../response.ts'
-import { createContext } from './context.ts'
-import { startDeadline } from './deadline.ts'
+import { EventContext } from './context.ts'
+import { Deadline } from './deadline.ts'
 import { openDeployment } from './deployment.ts'
 import { type AnyHandlers, dispatch } from './dispatch.ts'
 import { createTrace, logEvent, type Trace } from './event-log.ts'
@@ -109,8 +109,8 @@ export function createWebhookHandler(
     claim: Claim | undefined,
   ): Promise<EventResponse> {
     const { redactor, credentials } = trace
-    const deadline = startDeadline(timeoutMs * HANDLER_SHARE, claim?.lost)
-    const reportDeadline = startDeadline(timeoutMs, claim?.lost)
+    const deadline = new Deadline(timeoutMs * HANDLER_SHARE, claim?.lost)
+    const reportDeadline = new Deadline(timeoutMs, claim?.lost)
     const outbound = createOutbound({
       route,
       claim,
@@ -138,7 +138,7 @@ export function createWebhookHandler(
       environment: dependencies.environment,
       credentials,
     })
-    const context = createContext({
+    const context = new EventContext({
       operation,
       deployment,
       reporter,

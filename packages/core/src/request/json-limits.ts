@@ -1,15 +1,8 @@
-/**
- * Limits on the structure of a JSON body, checked before it is parsed.
- *
- * @module
- */
 import { IntegrationError } from '../errors.ts'
 
-/**
- * Short bodies can be expensive to parse, validate or walk. Keys are limited per object, because a batch of
- * 10,000 mails with a handful of keys each is normal, and one object with as many keys is not. The limit of
- * values is far above such a batch: 10 MB of `{},{},{}` would otherwise block the process for 20 seconds.
- */
+// Short bodies can be expensive to parse, validate or walk. Keys are limited per object, because a batch of
+// 10,000 mails with a handful of keys each is normal, and one object with as many keys is not. The limit of
+// values is far above such a batch: 10 MB of `{},{},{}` would otherwise block the process for 20 seconds.
 const MAX_DEPTH = 32
 const MAX_KEYS = 5_000
 const MAX_VALUES = 500_000
