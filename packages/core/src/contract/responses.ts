@@ -1,19 +1,10 @@
 // The schemas of the responses (contract §2), for types and for the OpenAPI document.
 
 import * as z from 'zod'
-import type { HealthCheck } from './health.ts'
+import { healthCheck } from './health.ts'
 import type { IntegrationDefinition } from './integration.ts'
 import { secretNames } from './marks.ts'
 import { downloadFile, metric } from './platform.ts'
-
-const healthCheck = z
-  .object({
-    name: z.string().describe('The name of the check.'),
-    healthy: z.boolean(),
-    latencyMs: z.number().describe('The duration of the check, in milliseconds.'),
-    message: z.string().optional().describe('Why the check failed, and what to do about it.'),
-  })
-  .meta({ title: 'HealthCheck' }) satisfies z.ZodType<HealthCheck>
 
 const measured = metric.omit({ timestamp: true })
 

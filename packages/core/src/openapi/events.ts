@@ -182,37 +182,15 @@ function exampleEvent(name: EventName, { events, inputs, downloads }: Integratio
   return events.includes('DEPLOYMENT_CREATED') ? { deployment } : {}
 }
 
-/** A valid value: the first of the schema’s own examples, else one with only the required fields. */
-function exampleOf(schema: z.ZodType): unknown {
-  const { examples } = z.object({ examples: z.array(z.unknown()).default([]) }).parse(schema.meta() ?? {})
-  return examples[0] ?? invent(z.toJSONSchema(schema, { io: 'input' }))
-}
+const withExamples = z.object({ examples: z.array(z.unknown()).default([]) })
 
-const texts: Readonly<Record<string, string>> = {
-  uri: 'https://example.com',
-  date: '2026-11-20',
-  'date-time': '2026-11-20T09:00:00Z',
-  email: 'ada@example.com',
-}
-
-function invent(schema: z.core.JSONSchema._JSONSchema | z.core.JSONSchema._JSONSchema[] = {}): unknown {
-  if (typeof schema === 'boolean' || Array.isArray(schema)) return undefined
-  const { const: constant, default: preset, enum: values, examples, required = [], properties } = schema
-  const given = [examples?.[0], values?.[0], constant, preset].find((value) => value !== undefined)
-  if (given !== undefined) return given
-  const [choice] = schema.anyOf ?? schema.oneOf ?? []
-  if (choice !== undefined) return invent(choice)
-  switch (schema.type) {
-    case 'object':
-      return Object.fromEntries(required.map((name) => [name, invent(properties?.[name])]))
-    case 'array':
-      return [invent(schema.items)]
-    case 'boolean':
-      return true
-    case 'integer':
-    case 'number':
-      return 1
-    default:
-      return texts[schema.format ?? ''] ?? 'text'
-  }
+/** The first of the schema’s own examples, else its required fields with the examples of each. */
+function exampleOf(schema: z.ZodObject): unknown {
+  const { examples } = withExamples.parse(schema.meta() ?? {})
+  const { required = [], properties = {} } = z.toJSONSchema(schema, { io: 'input' })
+  const fields = required.map((name) => {
+    const field: z.core.JSONSchema.BaseSchema = Object(properties[name])
+    return [name, field.examples?.[0] ?? field.enum?.[0] ?? 'text']
+  })
+  return examples[0] ?? Object.fromEntries(fields)
 }

@@ -66,25 +66,6 @@ export const scripts = {
     redis.call('HDEL', KEYS[1], 'digest')
     return 1
   `,
-  // ARGV: now. Returns responses without their bodies, which may be long.
-  read: `${NOW}
-    local record = redis.call('HMGET', KEYS[1], 'fence', 'owner', 'until', 'expires', 'delivery', 'claimed')
-    local held = record[2] and record[2] ~= ''
-    local left = held and math.max(0, tonumber(record[3]) - now) or -1
-    if not record[1] or (left <= 0 and tonumber(record[4]) <= now) then return {} end
-    local found = {record[1], tostring(left), record[4], record[5] or '', record[6] or '0'}
-    local fields = redis.call('HGETALL', KEYS[1])
-    for at = 1, #fields, 2 do
-      local value = fields[at + 1]
-      if string.sub(fields[at], 1, 7) == 'answer:' then
-        local response = cjson.decode(string.sub(value, string.find(value, ' ', 1, true) + 1))
-        value = cjson.encode({status = response.status, code = response.code, at = response.at})
-      end
-      if string.find(fields[at], ':', 1, true) then
-        found[#found + 1] = fields[at]
-        found[#found + 1] = value
-      end
-    end
-    return found
-  `,
+  // ARGV: now. Returns the time, and the fields of the record.
+  read: `${NOW} return {tostring(now), redis.call('HGETALL', KEYS[1])}`,
 }

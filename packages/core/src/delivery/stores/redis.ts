@@ -42,11 +42,17 @@ const claimReply = z.union([
   z.tuple([z.literal('answered'), z.string()]),
   z.tuple([z.literal('mismatch')]),
 ])
-/** Fence, remaining lease, expiry, delivery and time of the last claim; then the fields, names and values in turn. */
-const readReply = z.union([
-  z.tuple([]).transform(() => undefined),
-  z.tuple([number, number, number, z.string(), number], z.string()),
-])
+/** The time, and the fields of the record, names and values in turn. */
+const readReply = z.tuple([number, z.array(z.string())])
+/** A record of an earlier version lacks `claimed`. */
+const recordFields = z.object({
+  fence: number,
+  owner: z.string(),
+  until: number,
+  expires: number,
+  delivery: z.string(),
+  claimed: number.default(0),
+})
 
 /**
  * Makes a store on a connected client.
@@ -113,26 +119,22 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
     release: (lease) => write('release', lease),
 
     async read(subject) {
-      const reply = readReply.parse(await withTimeout(run('read', subject), timeoutMs))
-      if (!reply) return undefined
-      const [fence, leaseMs, expires, delivery, claimedAt, ...words] = reply
+      const [now, words] = readReply.parse(await withTimeout(run('read', subject), timeoutMs))
       const fields = toPairs(words)
+      if (fields.length === 0) return undefined
+      const { owner, until, claimed, delivery, ...record } = recordFields.parse(Object.fromEntries(fields))
+      const leaseMs = owner === '' ? undefined : Math.max(0, until - now)
+      if (!leaseMs && record.expires <= now) return undefined
       const named = (start: string) =>
         fields
           .filter(([name]) => name.startsWith(start))
           .map(([name, value]) => [name.slice(start.length), value] as const)
-      return {
-        fence,
-        claimedAt,
-        delivery: delivery === '' ? undefined : delivery,
-        leaseMs: leaseMs < 0 ? undefined : leaseMs,
-        progress: readSteps(named('step:')),
-        responses: named('answer:').map(([id, json]) => ({
-          delivery: id,
-          ...responseFacts.parse(JSON.parse(json)),
-        })),
-        expires,
-      }
+      const responses = named('answer:').map(([id, text]) => {
+        const facts = responseFacts.parse(JSON.parse(text.slice(text.indexOf(' ') + 1)))
+        return { delivery: id, ...facts }
+      })
+      const progress = readSteps(named('step:'))
+      return { ...record, claimedAt: claimed, delivery: delivery || undefined, leaseMs, progress, responses }
     },
 
     async ping() {

@@ -42,7 +42,7 @@ const subjectRow = z.object({
 })
 type SubjectRow = z.infer<typeof subjectRow>
 const stepRow = z.object({ name: z.string(), value: z.string() })
-const answerRow = recordedResponse.extend({ digest: z.string() })
+const responseRow = recordedResponse.extend({ digest: z.string() })
 const listedRow = responseFacts.extend({ delivery: z.string() })
 
 /**
@@ -62,13 +62,13 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
        (subject, fence, owner, lease_until, delivery, digest, taken_over, claimed, expires) VALUES
        (:subject, :fence, :owner, :lease_until, :delivery, :digest, 0, :claimed, :expires)`,
   )
-  const findAnswer = database.prepare(
+  const findResponse = database.prepare(
     'SELECT digest, status, code, at, body FROM answers WHERE subject = ? AND delivery = ? AND expires > ?',
   )
-  const listAnswers = database.prepare(
+  const listResponses = database.prepare(
     'SELECT delivery, status, code, at FROM answers WHERE subject = ? AND expires > ?',
   )
-  const saveAnswer = database.prepare(
+  const saveResponse = database.prepare(
     `INSERT OR REPLACE INTO answers (subject, delivery, digest, status, code, at, body, expires)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
@@ -133,10 +133,10 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       if (claims % PURGE_EVERY === 0) transaction(purge)
       return transaction((): ClaimResult => {
         const time = now()
-        const found = delivery && findAnswer.get(subject, delivery.id, time)
+        const found = delivery && findResponse.get(subject, delivery.id, time)
         if (found) {
-          const { digest, ...answer } = answerRow.parse(found)
-          return digest === delivery.digest ? { state: 'done', response: answer } : { state: 'mismatch' }
+          const { digest, ...response } = responseRow.parse(found)
+          return digest === delivery.digest ? { state: 'done', response } : { state: 'mismatch' }
         }
         const row = load(subject)
         if (row && isHeld(row)) {
@@ -166,7 +166,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       write(lease, (row) => {
         const expires = now() + keepMs
         const { subject, delivery, digest } = row
-        if (delivery !== null) saveAnswer.run(subject, delivery, digest, status, code, at, body, expires)
+        if (delivery !== null) saveResponse.run(subject, delivery, digest, status, code, at, body, expires)
         deleteSteps.run(subject)
         storeSteps(subject, progress)
         saveSubject.run({ ...row, owner: null, lease_until: 0, digest: null, expires })
@@ -185,7 +185,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
           delivery: row.delivery ?? undefined,
           leaseMs: row.owner === null ? undefined : Math.max(0, row.lease_until - now()),
           progress: loadSteps(subject),
-          responses: z.array(listedRow).parse(listAnswers.all(subject, now())),
+          responses: z.array(listedRow).parse(listResponses.all(subject, now())),
           expires: row.expires,
         }
       }, 'BEGIN')
