@@ -52,7 +52,7 @@ export interface ProviderRefusal {
 
 /** Options of an {@link IntegrationError}. */
 export interface IntegrationErrorOptions {
-  /** What a person can do about it, as a sentence. */
+  /** Advice for a person, as a sentence. */
   hint?: string | undefined
   /** Seconds to wait before a retry. */
   retryAfter?: number | undefined

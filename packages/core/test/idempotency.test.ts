@@ -1,5 +1,5 @@
 import { IntegrationError, memoryStore } from '@org/core'
-import { type DeliveryAnswer, deliver } from '@org/core/testing'
+import { type DeliveryResponse, deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import {
   calling,
@@ -18,7 +18,7 @@ const id = 'evt_1'
 const deployment = { id: 'dep_1' }
 
 const actions = ({ asked }: Host) => asked.map(({ action }) => action)
-const isReplay = ({ headers }: DeliveryAnswer) => headers.get('idempotency-replayed') === 'true'
+const isReplay = ({ headers }: DeliveryResponse) => headers.get('idempotency-replayed') === 'true'
 
 describe('a redelivery', () => {
   it('of a function gets the recorded answer, and has no second effect', async () => {

@@ -4,7 +4,7 @@ import type { HandlerContext } from './handler-context.ts'
 import type { HealthCheck } from './health.ts'
 import type { DownloadFile } from './platform.ts'
 
-/** The events that an integration may handle; core answers WEBHOOK_CHALLENGE. */
+/** The events that an integration may handle; core handles WEBHOOK_CHALLENGE. */
 export type HandledEvent = Exclude<EventName, 'WEBHOOK_CHALLENGE'>
 
 /** One function that FUNCTION_CALL may run. */
@@ -18,9 +18,8 @@ export interface FunctionDefinition {
   /** Whether it creates, changes, deletes or sends something: then it runs once per delivery. */
   effect: boolean
   /**
-   * Whether it continues from `context.progress` after a crash. A function with an effect that is not resumable
-   * never runs again once a change may have left the host.
-   * @default false
+   * Whether it continues from `context.progress` after a crash. By default, a function with an effect never runs
+   * again once a change may have left the host.
    */
   resumable?: boolean
 }
@@ -37,7 +36,7 @@ export interface IntegrationDefinition {
   name: string
   title: string
   description: string
-  /** The events that it handles. Core answers the others with `ignored`. */
+  /** The events that it handles. The response to the others is `ignored`. */
   events: readonly HandledEvent[]
   inputs: z.ZodObject
   outputs: z.ZodObject
@@ -87,7 +86,7 @@ interface HandlerNames {
 export type Handlers<D extends IntegrationDefinition> = {
   [Event in D['events'][number] as HandlerNames[Event]]: EventHandlers<D>[HandlerNames[Event]]
 } & {
-  /** Undoes `created` after the platform answered the outputs with “the deployment is gone”. */
+  /** Undoes `created` if the platform no longer knows the deployment when it receives the outputs. */
   discard?: (outputs: Outputs<D>, context: HandlerContext) => Promise<void>
 }
 

@@ -64,6 +64,8 @@ export const callbackBodies = {
   downloads: z.object({ files: z.array(downloadFile).min(1) }),
 }
 
+type StatusBody = z.infer<typeof callbackBodies.status>
+
 /** Options of one callback. */
 export interface CallbackOptions {
   /** The same for each retry of one write, so that the platform can drop duplicates. */
@@ -81,11 +83,7 @@ export interface CallbackOptions {
 export interface Platform {
   /** @returns the record, or `undefined` if the platform does not know the deployment */
   getDeployment(id: string, options?: CallbackOptions): Promise<DeploymentRecord | undefined>
-  setStatus(
-    id: string,
-    status: { status: DeploymentStatus; message?: string | undefined },
-    options?: CallbackOptions,
-  ): Promise<WriteResult>
+  setStatus(id: string, status: StatusBody, options?: CallbackOptions): Promise<WriteResult>
   appendLogs(id: string, entries: readonly LogEntry[], options?: CallbackOptions): Promise<WriteResult>
   setOutputs(
     id: string,

@@ -101,7 +101,7 @@ async function deriveKey(body: Uint8Array<ArrayBuffer>, salt: Uint8Array<ArrayBu
   return crypto.subtle.deriveKey(derivation, material, key, false, ['encrypt', 'decrypt'])
 }
 
-/** Bytes per `fromCharCode` call: a call takes only so many arguments. */
+/** Bytes per `fromCharCode` call: the number of its arguments is limited. */
 const CHUNK = 0x8000
 
 function toBase64(...parts: Uint8Array[]): string {

@@ -104,18 +104,16 @@ export async function readDeliveryStatus(options: DeliveryStatusOptions): Promis
       {
         route,
         subject: kind,
-        ...(kind === 'deployment' && { deployment: deploymentId }),
+        deployment: kind === 'deployment' ? deploymentId : undefined,
         state,
         claims: record.fence,
         ...(claimed && { claimedAt: toTime(record.claimedAt) }),
-        ...(state === 'in_progress' && leaseMs && { leaseEndsAt: toTime(now() + leaseMs) }),
-        ...(response && {
-          response: {
-            status: response.status,
-            code: response.code,
-            ...(response.at && { at: toTime(response.at) }),
-          },
-        }),
+        leaseEndsAt: state === 'in_progress' && leaseMs ? toTime(now() + leaseMs) : undefined,
+        response: response && {
+          status: response.status,
+          code: response.code,
+          at: response.at === undefined ? undefined : toTime(response.at),
+        },
         steps,
         keptUntil: toTime(record.expires),
         redelivery: predict(state, steps, record),
@@ -140,7 +138,7 @@ function describeStep(name: string, value: Json, redactor: Redactor): Steps[numb
   return { ...step, state: 'recorded', value: typeof value === 'string' ? clean.text(value) : value }
 }
 
-/** What a redelivery would do. */
+/** Predicts the result of a redelivery. */
 function predict(state: State, steps: Steps, { progress, leaseMs = 0 }: SubjectRecord): string {
   const named = (wanted: string) =>
     steps.flatMap(({ name, state }) => (state === wanted ? [name] : [])).join(', ')

@@ -13,7 +13,7 @@ export interface ProviderClientOptions extends HttpClientOptions {
   maxBytes?: number | undefined
 }
 
-/** Options of each call. An event's `HandlerContext` fits. */
+/** Options of each call. An event's `HandlerContext` is valid, too. */
 export interface CallOptions {
   /** Ends the call at once. */
   signal?: AbortSignal | undefined

@@ -15,16 +15,12 @@ export interface HttpResponse {
  * @throws {HttpFailure} if it is not 2xx, not whole JSON, or longer
  */
 export async function readResponse(response: Response, maxBytes: number): Promise<HttpResponse> {
-  const text = await readText(response, maxBytes)
-  const parsed = parseJson(text)
-  if (!response.ok) throw toStatusFailure(response, parsed.ok ? parsed.value : undefined)
-  if (!parsed.ok) {
-    throw new HttpFailure('malformed', 'The server answered with success, but not with whole JSON.', {
-      effect: 'unknown',
-      status: response.status,
-    })
-  }
-  return { status: response.status, headers: response.headers, body: parsed.value }
+  const { status, headers } = response
+  const parsed = parseJson(await readText(response, maxBytes))
+  if (!response.ok) throw toStatusFailure(response, parsed?.body)
+  if (parsed) return { status, headers, body: parsed.body }
+  const message = 'The server answered with success, but not with whole JSON.'
+  throw new HttpFailure('malformed', message, { effect: 'unknown', status })
 }
 
 /** The failure of a response whose status is not 2xx. */
@@ -59,12 +55,11 @@ async function readText({ body, status }: Response, maxBytes: number): Promise<s
   }
 }
 
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
-  if (text === '') return { ok: true, value: undefined }
+function parseJson(text: string): { body: unknown } | undefined {
   try {
-    return { ok: true, value: JSON.parse(text) }
+    return { body: text === '' ? undefined : JSON.parse(text) }
   } catch {
-    return { ok: false }
+    return undefined
   }
 }
 

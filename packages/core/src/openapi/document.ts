@@ -73,7 +73,7 @@ export interface OpenApiResponse {
 export interface DescribedEvent {
   event: EventName
   description: string
-  /** Whether the integration handles the event. It answers any other event with `ignored`. */
+  /** Whether the integration handles the event. The response to any other event is `ignored`. */
   handled: boolean
   function?: {
     name: string

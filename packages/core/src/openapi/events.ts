@@ -6,7 +6,7 @@ import { type Components, refer, toPascalCase } from './components.ts'
 import type { DescribedEvent, OpenApiExamples, OpenApiOperation } from './document.ts'
 import { problemsOf, signature } from './routes.ts'
 
-/** An object whose name tells it from the others of a union. */
+/** A member of a union, with its name as the discriminator. */
 type Named = z.ZodObject<{ name: z.ZodLiteral<string> | z.ZodEnum }>
 
 type FunctionSchemas = ReturnType<typeof describeFunction>

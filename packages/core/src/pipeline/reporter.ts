@@ -18,7 +18,7 @@ export type Reporter = ReturnType<typeof createReporter>
 interface ReporterOptions {
   platform: Platform
   deploymentId: string | undefined
-  /** `<delivery id>:<step>` is the idempotency key of each write; `run` tells the attempts of a delivery apart. */
+  /** `<delivery id>:<step>` is the idempotency key of each write; `run` is new for each attempt of a delivery. */
   deliveryId: string
   run: string
   /** The event's own options for each callback. */

@@ -27,7 +27,8 @@ export function checkJsonLimits(json: Uint8Array): void {
     if (byte > CLOSE_OBJECT || (byte > COLON && byte < OPEN_LIST) || byte < QUOTE) continue
     switch (byte) {
       case QUOTE:
-        at = skipString(json, at)
+        while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
+        at += 1
         break
       case COLON:
         keys[depth] = (keys[depth] ?? 0) + 1
@@ -50,18 +51,6 @@ export function checkJsonLimits(json: Uint8Array): void {
     }
     if (values > MAX_VALUES) throw tooLarge('has more than', MAX_VALUES, 'values')
   }
-}
-
-/** The position after a string whose opening quote is right before `from`. */
-function skipString(json: Uint8Array, from: number): number {
-  let at = from
-  while (at < json.length) {
-    const byte = json[at]
-    at += 1
-    if (byte === QUOTE) return at
-    if (byte === BACKSLASH) at += 1
-  }
-  return at
 }
 
 function tooLarge(problem: string, limit: number, unit: string): IntegrationError {

@@ -27,7 +27,7 @@ export interface SqliteStore extends DeliveryStore {
   close(): void
 }
 
-/** One in so many claims removes the expired records. */
+/** The number of claims between two removals of expired records. */
 const PURGE_EVERY = 1_000
 
 const subjectRow = z.object({
