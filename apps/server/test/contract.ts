@@ -54,7 +54,7 @@ export async function startContract(options: StartOptions = {}) {
     if (status !== 200) return
     const described = findEvent(document.paths[path]?.post?.['x-events'] ?? [], event)
     if (!described) throw new Error(`${path} accepted an unknown event: ${JSON.stringify(event)}`)
-    const faults = described.answers.map(({ $ref }) => validate($ref, body))
+    const faults = described.responses.map(({ $ref }) => validate($ref, body))
     if (faults.every((each) => each.length > 0)) {
       throw new Error(`${path} ${described.event}: ${faults.flat().join('\n')}\n${JSON.stringify(body)}`)
     }

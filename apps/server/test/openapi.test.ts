@@ -25,7 +25,7 @@ describe('the OpenAPI document of the host', () => {
       operationId: 'getThing',
       summary: 'One thing',
       parameters: z.object({ id: z.string().describe('Its id.') }),
-      answers: { 200: { description: 'The thing.', schema: z.object({}) } },
+      responses: { 200: { description: 'The thing.', schema: z.object({}) } },
       handle: () => new Response(),
     }
     const app = createApp({

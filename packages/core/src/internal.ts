@@ -4,7 +4,7 @@
  * @module
  */
 
-export { eventNames, eventSchemas, platformEvent } from './contract/event.ts'
+export { eventNames, platformEvent } from './contract/event.ts'
 export type { Json } from './contract/handler-context.ts'
 export {
   type JsonSchema,
@@ -16,15 +16,8 @@ export {
 export { secretNames } from './contract/marks.ts'
 export { callbackBodies } from './contract/platform.ts'
 export { fieldErrors, suggestion } from './contract/validation.ts'
-export { type DeliveryStatus, deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
-export type {
-  ClaimRequest,
-  ClaimResult,
-  Completion,
-  Lease,
-  RecordedResponse,
-  SubjectRecord,
-} from './delivery/store.ts'
+export { deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
+export type { Lease, RecordedResponse } from './delivery/store.ts'
 export { errorCodes } from './errors.ts'
 export { namedHostsOnly } from './http/egress.ts'
 export { escapeInvisible, type LogLevel } from './log.ts'

@@ -1,16 +1,10 @@
-/**
- * The response to a failure: `application/problem+json` (RFC 9457, contract §2).
- *
- * @module
- */
 import * as z from 'zod'
 import { type ErrorCode, errorCodes, type FieldError, type IntegrationError } from './errors.ts'
 import type { Redactor } from './redact.ts'
 
-/** All error codes. */
 export const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
 
-/** The schema of every failure. */
+/** The schema of the response to a failure: `application/problem+json` (RFC 9457, contract §2). */
 export const problemSchema = z.object({
   type: z.string().describe('The kind of problem: `urn:problem:<code>`.'),
   title: z.string(),
@@ -33,13 +27,12 @@ export const problemSchema = z.object({
     .describe('The provider’s own error, if it refused the request.'),
 })
 
-/** The body of a failure. */
+/** The body of the response to a failure. */
 export type Problem = z.infer<typeof problemSchema>
 
 /** Faults that a response names; it counts the others. */
 const MAX_ERRORS = 50
 
-/** Converts an error to the body of its response. */
 export function toProblem(error: IntegrationError, redactor?: Redactor): Problem {
   const problem: Problem = {
     type: `urn:problem:${error.code}`,

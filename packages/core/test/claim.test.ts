@@ -218,6 +218,7 @@ describe('the claim of long work', () => {
     const [begun, finished] = [Promise.withResolvers<AbortSignal>(), Promise.withResolvers<void>()]
     const host = createHost({
       store: { ...memoryStore(), ...store },
+      timeoutMs: 600_000,
       async provider(_, { signal }) {
         begun.resolve(signal)
         signal.addEventListener('abort', () => finished.resolve())

@@ -77,7 +77,7 @@ describe('a deleted deployment', () => {
         status: 422,
         body: { code: 'deployment_deleted', retryable: false },
       })
-      expect(host.asked.map(({ action }) => action)).toEqual(['connect', 'disconnect'])
+      expect(host.providerCalls.map(({ action }) => action)).toEqual(['connect', 'disconnect'])
     },
   )
 

@@ -23,23 +23,23 @@ describe('the OpenAPI document', () => {
     const described = (path: string) =>
       (operationOf(path)?.['x-events'] ?? []).map((each) => [
         each.function?.name ?? each.event,
-        each.answers.map(({ $ref }) => $ref.replace('#/components/schemas/', '')).join(' or '),
+        each.responses.map(({ $ref }) => $ref.replace('#/components/schemas/', '')).join(' or '),
       ])
     const examples = (path: string) => Object.keys(contentOf(path)?.examples ?? {})
     const responses = described('/greeter/webhook')
     expect(responses).toEqual([
-      ['WEBHOOK_CHALLENGE', 'WebhookChallengeAnswer'],
-      ['DEPLOYMENT_CREATED', 'GreeterDeploymentCreatedAnswer or IgnoredAnswer'],
-      ['HEALTH_CHECK', 'HealthCheckAnswer'],
-      ['METRIC_UPDATE', 'GreeterMetricUpdateAnswer'],
-      ['sendGreeting', 'SendGreetingAnswer'],
-      ['issueKey', 'IssueKeyAnswer'],
-      ['countGreetings', 'CountGreetingsAnswer'],
-      ['DOWNLOAD_STARTED', 'DownloadStartedAnswer'],
-      ['DEPLOYMENT_DELETED', 'DeploymentDeletedAnswer'],
+      ['WEBHOOK_CHALLENGE', 'WebhookChallengeResponse'],
+      ['DEPLOYMENT_CREATED', 'GreeterDeploymentCreatedResponse or IgnoredResponse'],
+      ['HEALTH_CHECK', 'HealthCheckResponse'],
+      ['METRIC_UPDATE', 'GreeterMetricUpdateResponse'],
+      ['sendGreeting', 'SendGreetingResponse'],
+      ['issueKey', 'IssueKeyResponse'],
+      ['countGreetings', 'CountGreetingsResponse'],
+      ['DOWNLOAD_STARTED', 'DownloadStartedResponse'],
+      ['DEPLOYMENT_DELETED', 'DeploymentDeletedResponse'],
     ])
     expect(examples('/greeter/webhook')).toEqual(responses.map(([name]) => name))
-    const few = described('/elsewhere/webhook').filter(([, response]) => response !== 'IgnoredAnswer')
+    const few = described('/elsewhere/webhook').filter(([, response]) => response !== 'IgnoredResponse')
     expect(few.map(([name]) => name)).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
     expect(examples('/elsewhere/webhook')).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
   })
@@ -57,10 +57,10 @@ describe('the OpenAPI document', () => {
       properties: { password: { writeOnly: true, 'x-sensitive': true } },
     })
     const properties = { token: { 'x-sensitive': true }, region: { type: 'string' } }
-    expect(schemaOf(document, 'GreeterDeploymentCreatedAnswer')).toMatchObject({
+    expect(schemaOf(document, 'GreeterDeploymentCreatedResponse')).toMatchObject({
       properties: { outputs: { properties, required: ['region'] } },
     })
-    for (const name of ['GreeterDeploymentCreatedAnswer', 'IssueKeyResult'])
+    for (const name of ['GreeterDeploymentCreatedResponse', 'IssueKeyResult'])
       expect(JSON.stringify(schemaOf(document, name))).not.toContain('writeOnly')
   })
 
@@ -84,7 +84,7 @@ describe('the OpenAPI document', () => {
         signed: true,
         parameters: z.object({ id: z.string().max(200).describe('Its id.') }),
         query: z.object({ deployment: z.string().optional().describe('Whose it is.') }),
-        answers: { 200: { description: 'The thing.', schema: z.object({ key: secret(z.string()) }) } },
+        responses: { 200: { description: 'The thing.', schema: z.object({ key: secret(z.string()) }) } },
         problems: ['not_found'],
       },
     ])
@@ -100,11 +100,13 @@ describe('the OpenAPI document', () => {
         { $ref: '#/components/parameters/WebhookSignature' },
       ],
       responses: {
-        200: { content: { 'application/json': { schema: ref('GetThingAnswer') } } },
+        200: { content: { 'application/json': { schema: ref('GetThingResponse') } } },
         404: { $ref: '#/components/responses/Problem404' },
       },
     })
-    expect(components.schemas.GetThingAnswer).toMatchObject({ properties: { key: { 'x-sensitive': true } } })
+    expect(components.schemas.GetThingResponse).toMatchObject({
+      properties: { key: { 'x-sensitive': true } },
+    })
   })
 })
 
@@ -127,7 +129,7 @@ describe('the name of a schema', () => {
 
   it('is shared by integrations that share a function', () => {
     const names = Object.keys(documentOf({ one: call, two: call }).components.schemas)
-    const expected = ['SendAnswer', 'SendArguments', 'SendCall', 'SendResult']
+    const expected = ['SendArguments', 'SendCall', 'SendResponse', 'SendResult']
     expect(names.filter((name) => name.includes('Send'))).toEqual(expected)
   })
 

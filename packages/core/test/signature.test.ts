@@ -79,7 +79,7 @@ describe('a signature', () => {
     [{ 'webhook-timestamp': 'now' }, 'webhook-timestamp is not a number'],
     [{ 'webhook-timestamp': '1' }, 'webhook-timestamp is more than 300 seconds away'],
     [{ 'webhook-signature': 'v1a,AAAA v2,AAAA' }, 'webhook-signature holds no signature of the version v1'],
-    [{ 'webhook-signature': 'v1,AAAA' }, 'webhook-signature fits none of the secrets'],
+    [{ 'webhook-signature': 'v1,AAAA' }, 'webhook-signature matches none of the secrets'],
   ])(
     'with %j is refused with the reason, and without a valid signature or the secret',
     async (headers, words) => {

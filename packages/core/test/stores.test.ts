@@ -112,7 +112,7 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
 
   it('takes the time from Redis by default', async () => {
     const store = empty(nodeRedis)
-    expect(await store.claim(request)).toMatchObject({ state: 'claimed', takenOver: false })
+    expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
     const busy = await store.claim(request)
     expect(busy.state === 'busy' && busy.retryAfterMs).toBeGreaterThan(50_000)
   })
@@ -128,7 +128,7 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     await expect(store.claim(request)).rejects.toThrow('did not answer within 50 ms')
     await expect(store.ping()).rejects.toThrow()
     server.kill('SIGCONT')
-    await expect.poll(() => store.claim(request)).toMatchObject({ state: 'claimed', takenOver: false })
+    await expect.poll(() => store.claim(request)).toMatchObject({ state: 'claimed' })
     await expect(redisStore({ client: nodeRedis }).ping()).resolves.toBeUndefined()
   })
 })

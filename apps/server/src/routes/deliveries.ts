@@ -41,7 +41,7 @@ export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptio
     }),
     signed: true,
     problems: ['invalid_signature', 'not_found', 'overloaded'],
-    answers: {
+    responses: {
       200: {
         description: 'The records of the delivery, one for each route that has one.',
         schema: z.object({ id: z.string(), records: z.array(deliveryStatusSchema) }),

@@ -20,7 +20,7 @@ export function createStatusRoutes({ store, isDraining }: StatusRoutesOptions): 
       path: '/healthz',
       operationId: 'getHealth',
       summary: 'Checks that the process is alive',
-      answers: {
+      responses: {
         200: { description: 'The process is alive.', schema: z.object({ status: z.literal('ok') }) },
       },
       handle: (context) => context.json({ status: 'ok' }, 200, unstored),
@@ -30,7 +30,7 @@ export function createStatusRoutes({ store, isDraining }: StatusRoutesOptions): 
       operationId: 'getReadiness',
       summary: 'Checks that the host takes events',
       description: 'Send events to another host while this one is not ready.',
-      answers: {
+      responses: {
         200: {
           description: 'The delivery store can be reached, and the host is not shutting down.',
           schema: z.object({ status: z.literal('ready') }),

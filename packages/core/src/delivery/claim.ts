@@ -1,8 +1,3 @@
-/**
- * Work under a claim: ask for it, keep it alive, and end it with a response or give it back (contract §4).
- *
- * @module
- */
 import type { Json } from '../contract/handler-context.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -39,19 +34,15 @@ export const ownSteps = {
 /** How claims are made and kept. */
 export interface ClaimOptions {
   logger: Logger
-  /** Milliseconds. */
   leaseMs: number
-  /** The time in milliseconds since 1970. */
   now: () => number
 }
 
-/** A claim under which work goes on. */
+/** The right to work on a subject (contract §4), renewed until the work ends. */
 export interface Claim {
   readonly lease: Lease
   /** When the store gave the claim, by `performance.now`. */
   readonly claimedAt: number
-  /** Whether an earlier holder vanished in the middle of its work. */
-  readonly takenOver: boolean
   /** The recorded steps. */
   readonly progress: Readonly<Record<string, Json>>
   /** Aborts when the lease is lost; nothing may be written after that. */
@@ -62,7 +53,6 @@ export interface Claim {
    * @throws {IntegrationError} `delivery_in_progress` if the lease is over
    */
   ensureHeld(): void
-  /** Records a step. */
   advance(name: string, value: Json): Promise<void>
   /** Forgets every step, because a new deployment begins under this id. */
   reset(): Promise<void>
@@ -80,11 +70,8 @@ export interface Claim {
   release(intent: 'undone' | 'unknown'): Promise<void>
 }
 
-/** The result of asking: a claim, or the recorded response. */
-export type ClaimOutcome = { claim: Claim } | { replay: RecordedResponse }
-
 /**
- * Asks for the right to work on a subject.
+ * Claims a subject, or finds the recorded response.
  *
  * @throws {IntegrationError} `delivery_in_progress` if another delivery works on it, `invalid_event` (422) if the
  * delivery's id was used with another body, `overloaded` if the store is unreachable
@@ -93,9 +80,9 @@ export async function claimSubject(
   store: DeliveryStore,
   request: Omit<ClaimRequest, 'leaseMs'>,
   options: ClaimOptions,
-): Promise<ClaimOutcome> {
+): Promise<{ claim: Claim } | { replay: RecordedResponse }> {
   const asked = options.now()
-  const result = await askStore(store, request, options)
+  const result = await reach(options, () => store.claim({ ...request, leaseMs: options.leaseMs }))
   switch (result.state) {
     case 'claimed':
       return { claim: keepAlive(store, result, asked, options) }
@@ -122,31 +109,27 @@ export async function reserve(
   { resource, owner }: { resource: string; owner: string },
   options: ClaimOptions,
 ): Promise<boolean> {
-  const result = await askStore(store, { subject: resource }, options)
+  const result = await reach(options, () => store.claim({ subject: resource, leaseMs: options.leaseMs }))
   if (result.state !== 'claimed') throw inProgress(1)
-  const { lease, progress } = result
-  const mine = progress.owner === undefined || progress.owner === owner
-  const completion = {
-    response: { status: 200, body: '' },
-    progress: mine ? { owner } : progress,
-    keepMs: KEEP_MS,
-  }
-  const kept = await store.complete(lease, completion).catch((cause: unknown) => {
-    throw logged(unreachable(cause), options.logger)
-  })
+  const mine = result.progress.owner === undefined || result.progress.owner === owner
+  const response = { status: 200, body: '' }
+  const progress = mine ? { owner } : result.progress
+  const kept = await reach(options, () =>
+    store.complete(result.lease, { response, progress, keepMs: KEEP_MS }),
+  )
   if (!kept) throw inProgress(1)
   return mine
 }
 
 function keepAlive(
   store: DeliveryStore,
-  { lease, takenOver, progress }: Extract<ClaimResult, { state: 'claimed' }>,
+  { lease, progress }: Extract<ClaimResult, { state: 'claimed' }>,
   asked: number,
   { logger, leaseMs, now }: ClaimOptions,
 ): Claim {
   const claimedAt = performance.now()
   const lost = new AbortController()
-  const lose = () => lost.abort(takenOverByAnother())
+  const lose = () => lost.abort(takenOver())
   // Counted from before the request to the store, so never later than the store's own time.
   let until = asked + leaseMs
   const timer = setInterval(() => {
@@ -168,7 +151,7 @@ function keepAlive(
       try {
         if (await write()) return undefined
         logger('warn', `The ${what} was not recorded: the claim was lost.`, { ...lease })
-        return takenOverByAnother()
+        return takenOver()
       } catch (cause) {
         return unreachable(cause)
       }
@@ -187,23 +170,19 @@ function keepAlive(
 
   async function record(steps: Record<string, Json>): Promise<void> {
     Object.assign(progress, steps)
-    const kept = await store.advance(lease, steps).catch((cause: unknown) => {
-      throw logged(unreachable(cause), logger)
-    })
-    if (kept) return
+    if (await reach({ logger }, () => store.advance(lease, steps))) return
     lose()
-    throw takenOverByAnother()
+    throw takenOver()
   }
 
   return {
     lease,
     claimedAt,
-    takenOver,
     progress,
     lost: lost.signal,
     ensureHeld() {
       if (now() >= until) lose()
-      if (lost.signal.aborted) throw takenOverByAnother()
+      if (lost.signal.aborted) throw takenOver()
     },
     advance: (name, value) => record({ [name]: value }),
     async reset() {
@@ -222,15 +201,13 @@ function keepAlive(
   }
 }
 
-async function askStore(
-  store: DeliveryStore,
-  request: Omit<ClaimRequest, 'leaseMs'>,
-  { leaseMs, logger }: ClaimOptions,
-): Promise<ClaimResult> {
+/** Logs if the store is unreachable, and throws `overloaded`. */
+async function reach<T>({ logger }: Pick<ClaimOptions, 'logger'>, write: () => Promise<T>): Promise<T> {
   try {
-    return await store.claim({ ...request, leaseMs })
+    return await write()
   } catch (cause) {
-    throw logged(unreachable(cause), logger)
+    logger('error', 'The delivery store is unreachable.', { reason: reasonOf(cause) })
+    throw unreachable(cause)
   }
 }
 
@@ -239,39 +216,26 @@ async function askStore(
  *
  * @throws {IntegrationError} `overloaded` if the store is unreachable
  */
-export async function readStore(
+export function readStore(
   store: DeliveryStore,
   subject: string,
-  { logger }: ClaimOptions,
+  options: ClaimOptions,
 ): Promise<SubjectRecord | undefined> {
-  try {
-    return await store.read(subject)
-  } catch (cause) {
-    throw logged(unreachable(cause), logger)
-  }
-}
-
-function logged(failure: IntegrationError, logger: Logger): IntegrationError {
-  logger('error', 'The delivery store is unreachable.', { reason: reasonOf(failure.cause) })
-  return failure
+  return reach(options, () => store.read(subject))
 }
 
 function unreachable(cause: unknown): IntegrationError {
-  return new IntegrationError(
-    'overloaded',
-    'The delivery store is unreachable, and without it this could happen twice.',
-    { retryAfter: 5, cause },
-  )
+  const message = 'The delivery store is unreachable, and without it this could happen twice.'
+  return new IntegrationError('overloaded', message, { retryAfter: 5, cause })
 }
 
 function inProgress(retryAfter: number): IntegrationError {
   return new IntegrationError('delivery_in_progress', 'Another delivery is working on this.', { retryAfter })
 }
 
-function takenOverByAnother(): IntegrationError {
-  return new IntegrationError('delivery_in_progress', 'Another delivery has taken this over.', {
-    retryAfter: 1,
-  })
+function takenOver(): IntegrationError {
+  const message = 'Another delivery has taken this over.'
+  return new IntegrationError('delivery_in_progress', message, { retryAfter: 1 })
 }
 
 function reasonOf(error: unknown): string {

@@ -1,8 +1,3 @@
-/**
- * The delivery status: what the store records of a delivery, without secrets, bodies or personal data.
- *
- * @module
- */
 import * as z from 'zod'
 import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
@@ -23,7 +18,7 @@ const stateList = Object.entries(states).map(([state, meaning]) => `\`${state}\`
 
 const time = z.iso.datetime()
 
-/** The schema of the status of one delivery on one route. */
+/** The schema of the status of one delivery on one route: no secrets, no bodies, no personal data. */
 export const deliveryStatusSchema = z.object({
   route: z.string().describe('The integration.'),
   subject: z.enum(['call', 'deployment']).describe('What the host claims: one call, or a whole deployment.'),
@@ -59,7 +54,6 @@ export const deliveryStatusSchema = z.object({
 /** The status of one delivery on one route. */
 export type DeliveryStatus = z.infer<typeof deliveryStatusSchema>
 
-type Kind = DeliveryStatus['subject']
 type State = DeliveryStatus['state']
 type Steps = DeliveryStatus['steps']
 
@@ -73,10 +67,7 @@ export interface DeliveryStatusOptions {
   deploymentId?: string | undefined
   /** Removes secrets from the steps. */
   redactor?: Redactor | undefined
-  /**
-   * The time in milliseconds since 1970.
-   * @default Date.now
-   */
+  /** @default Date.now */
   now?: (() => number) | undefined
 }
 
@@ -89,15 +80,18 @@ export interface DeliveryStatusOptions {
 export async function readDeliveryStatus(options: DeliveryStatusOptions): Promise<DeliveryStatus[]> {
   const { store, integrations, deliveryId, deploymentId } = options
   const { redactor = createRedactor(), now = Date.now } = options
-  const found = integrations.flatMap((integration) => {
-    const call = readStatus(integration.name, 'call', subjects.call(integration.name, deliveryId))
+  const found = integrations.flatMap(({ name }) => {
+    const call = readStatus(name, 'call', subjects.call(name, deliveryId))
     if (deploymentId === undefined) return [call]
-    const subject = subjects.deployment(integration.name, deploymentId)
-    return [call, readStatus(integration.name, 'deployment', subject)]
+    return [call, readStatus(name, 'deployment', subjects.deployment(name, deploymentId))]
   })
   return (await Promise.all(found)).flat()
 
-  async function readStatus(route: string, kind: Kind, subject: string): Promise<DeliveryStatus[]> {
+  async function readStatus(
+    route: string,
+    kind: DeliveryStatus['subject'],
+    subject: string,
+  ): Promise<DeliveryStatus[]> {
     const record = await store.read(subject)
     const response = record?.responses.find(({ delivery }) => delivery === deliveryId)
     const claimed = kind === 'call' || record?.delivery === deliveryId
@@ -110,12 +104,16 @@ export async function readDeliveryStatus(options: DeliveryStatusOptions): Promis
       {
         route,
         subject: kind,
-        ...(kind === 'deployment' && { deployment: deploymentId }),
+        deployment: kind === 'deployment' ? deploymentId : undefined,
         state,
         claims: record.fence,
         ...(claimed && { claimedAt: toTime(record.claimedAt) }),
-        ...(state === 'in_progress' && leaseMs && { leaseEndsAt: toTime(now() + leaseMs) }),
-        ...(response && { response: toFacts(response) }),
+        leaseEndsAt: state === 'in_progress' && leaseMs ? toTime(now() + leaseMs) : undefined,
+        response: response && {
+          status: response.status,
+          code: response.code,
+          at: response.at === undefined ? undefined : toTime(response.at),
+        },
         steps,
         keptUntil: toTime(record.expires),
         redelivery: predict(state, steps, record),
@@ -140,11 +138,7 @@ function describeStep(name: string, value: Json, redactor: Redactor): Steps[numb
   return { ...step, state: 'recorded', value: typeof value === 'string' ? clean.text(value) : value }
 }
 
-function toFacts({ status, code, at }: SubjectRecord['responses'][number]): DeliveryStatus['response'] {
-  return { status, ...(code && { code }), ...(at && { at: toTime(at) }) }
-}
-
-/** What a redelivery would do. */
+/** Predicts the result of a redelivery. */
 function predict(state: State, steps: Steps, { progress, leaseMs = 0 }: SubjectRecord): string {
   const named = (wanted: string) =>
     steps.flatMap(({ name, state }) => (state === wanted ? [name] : [])).join(', ')

@@ -18,4 +18,3 @@ export {
 } from './provider-client.ts'
 export { type Provider, type ProviderWords, unknownOutcome } from './provider-error.ts'
 export { type HttpResponse, readResponse, toStatusFailure } from './response.ts'
-export { backoff, isRetryable } from './retry.ts'

@@ -1,48 +1,25 @@
-/**
- * The skeleton of every provider client: credentials, deadline, retries, and errors of the family.
- *
- * @module
- */
 import { IntegrationError } from '../errors.ts'
-import { createHttpClient, type HttpRequest } from './client.ts'
+import { createHttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
 import { HttpFailure } from './failure.ts'
 import { type Provider, toProviderError, unknownOutcome } from './provider-error.ts'
 
 /** Options of {@link createProviderClient}. */
-export interface ProviderClientOptions {
-  baseUrl: string
+export interface ProviderClientOptions extends HttpClientOptions {
   /** The token or key. It is checked before each call, so that a client can be made without one. */
   credential: string
-  headers: Record<string, string>
-  /** @default globalThis.fetch */
-  fetch?: typeof fetch | undefined
-  /**
-   * Longest time for one call with its retries, in milliseconds.
-   * @default 30_000
-   */
+  /** Longest time for one call with its retries; 30,000 by default. */
   timeoutMs?: number | undefined
-  /**
-   * Longest response, in bytes after decompression.
-   * @default 1 MiB
-   */
+  /** Longest response after decompression; 1 MiB by default. */
   maxBytes?: number | undefined
-  /** See `HttpClientOptions`. */
-  wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
-/** Options of each call. An event's `HandlerContext` fits. */
+/** Options of each call. An event's `HandlerContext` is valid, too. */
 export interface CallOptions {
   /** Ends the call at once. */
   signal?: AbortSignal | undefined
-  /**
-   * Longest time for this call, in milliseconds.
-   * @default the client's `timeoutMs`
-   */
+  /** Longest time for this call; by default the client's. */
   timeoutMs?: number | undefined
-  /**
-   * When the call must be over, in milliseconds since 1970; used instead of `timeoutMs`.
-   * @default none
-   */
+  /** When the call must be over, in milliseconds since 1970; used instead of `timeoutMs`. */
   deadline?: number | undefined
 }
 
@@ -82,11 +59,12 @@ export interface ProviderClient {
 /** A credential that a header can hold. */
 const CREDENTIAL = /^[!-~]+$/
 
-/** Makes the client of one provider. */
+/** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
 export function createProviderClient(provider: Provider, options: ProviderClientOptions): ProviderClient {
   const { credential, timeoutMs = 30_000, maxBytes } = options
   const { name, title, credentials } = provider
   const send = createHttpClient(options)
+  const isMissing = !CREDENTIAL.test(credential.trim())
 
   function within({ signal, deadline, timeoutMs: limit = timeoutMs }: CallOptions = {}) {
     return { signal, deadline: deadline ?? Date.now() + limit }
@@ -109,18 +87,19 @@ export function createProviderClient(provider: Provider, options: ProviderClient
   return {
     within,
     async call({ effect, ...request }, read, callOptions) {
-      if (!CREDENTIAL.test(credential.trim())) {
+      if (isMissing) {
         const message = `The ${credentials.title} is missing, or contains an invalid character.`
         throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
       }
+      const repeatable = effect === undefined
+      // A call with an effect is not repeated after a time-out, so one attempt may take all the time.
+      const attemptMs = repeatable ? undefined : Number.POSITIVE_INFINITY
       const { status, body } = await send({
         maxBytes,
         ...request,
         ...within(callOptions),
-        // A call with an effect is not repeated after a time-out, so one attempt may take all the time.
-        ...(effect === undefined
-          ? { repeatable: true }
-          : { repeatable: false, attemptMs: Number.POSITIVE_INFINITY }),
+        repeatable,
+        attemptMs,
       }).catch((error: unknown) => {
         throw toError(error, effect)
       })

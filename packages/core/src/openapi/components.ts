@@ -1,18 +1,16 @@
-/**
- * The named schemas of the OpenAPI document. Each is written once; every other place refers to it.
- *
- * @module
- */
 import * as z from 'zod'
 import type { JsonSchema } from '../contract/manifest.ts'
 import type { Reference } from './document.ts'
 
 type Direction = 'input' | 'output'
 
-/** Collects the schemas of requests (`input`) and responses (`output`). */
+/** See {@link createComponents}. */
 export type Components = ReturnType<typeof createComponents>
 
-/** Makes an empty collection. */
+/**
+ * Collects the named schemas of requests (`input`) and responses (`output`). Each is written once; every other place
+ * refers to it.
+ */
 export function createComponents() {
   const registries = { input: z.registry<{ id: string }>(), output: z.registry<{ id: string }>() }
   const taken = new Set<string>()

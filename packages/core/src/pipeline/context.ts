@@ -7,8 +7,7 @@ import type { Deadline } from './deadline.ts'
 import type { createOutbound } from './outbound.ts'
 import type { Reporter } from './reporter.ts'
 
-/** The parts of a handler's context. */
-export interface ContextParts {
+interface ContextParts {
   operation: Operation
   deployment: Deployment | undefined
   reporter: Reporter
@@ -22,13 +21,9 @@ export interface ContextParts {
   claiming: ClaimOptions
 }
 
-/** Makes the context of one event's handler. */
-export function createContext(parts: ContextParts): HandlerContext {
-  return new EventContext(parts)
-}
-
+/** The context of one event's handler. */
 // A class, so that the signal and its timer are made only for handlers that ask for it; see deadline.ts.
-class EventContext implements HandlerContext {
+export class EventContext implements HandlerContext {
   readonly event
   readonly deployment
   readonly log

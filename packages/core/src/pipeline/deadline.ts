@@ -1,32 +1,21 @@
-/** A point in time, and the signal that fires then. */
-export interface Deadline {
-  /** In milliseconds since 1970. */
-  readonly at: number
-  readonly signal: AbortSignal
-  /** Call when the work is done: the signal will not fire any more. */
-  end(): void
-}
-
 /**
- * Sets a deadline.
- *
- * @param milliseconds from now
- * @param lost aborts the signal earlier
+ * A point in time, and the signal that fires then. The timer starts when somebody asks for the signal;
+ * `AbortSignal.timeout` would hold its closure for its whole time.
  */
-export function startDeadline(milliseconds: number, lost?: AbortSignal): Deadline {
-  return new LazyDeadline(milliseconds, lost)
-}
-
-// The timer starts when somebody asks for the signal; `AbortSignal.timeout` would hold its closure for its whole
-// time. A class: V8 keeps a hidden class for each object literal with a getter, with all that the getter sees.
-class LazyDeadline implements Deadline {
+// A class: V8 keeps a hidden class for each object literal with a getter, with all that the getter sees.
+export class Deadline {
+  /** In milliseconds since 1970. */
   readonly at: number
   readonly #lost: AbortSignal | undefined
   #controller: AbortController | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #onLost = () => this.#controller?.abort(this.#lost?.reason)
 
-  constructor(milliseconds: number, lost: AbortSignal | undefined) {
+  /**
+   * @param milliseconds from now
+   * @param lost aborts the signal earlier
+   */
+  constructor(milliseconds: number, lost?: AbortSignal) {
     this.at = Date.now() + milliseconds
     this.#lost = lost
   }
@@ -44,6 +33,7 @@ class LazyDeadline implements Deadline {
     return controller.signal
   }
 
+  /** Call when the work is done: the signal will not fire any more. */
   end(): void {
     clearTimeout(this.#timer)
     this.#lost?.removeEventListener('abort', this.#onLost)

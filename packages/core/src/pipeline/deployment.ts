@@ -1,20 +1,14 @@
-/**
- * The deployment that an event names: its inputs and outputs, from the event or from the platform.
- *
- * @module
- */
 import type * as z from 'zod'
 import type { Deployment } from '../contract/handler-context.ts'
 import { referenceNames, secretNames } from '../contract/marks.ts'
-import type { CallbackOptions, DeploymentRecord, Platform } from '../contract/platform.ts'
+import type { CallbackOptions, Platform } from '../contract/platform.ts'
 import { type EnvironmentLookup, resolveReferences } from '../contract/references.ts'
 import { fieldErrors, summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
 
-/** The sources of a deployment. */
-export interface DeploymentSources {
+interface DeploymentSources {
   operation: Operation
   platform: Platform
   /** The event's own options for each callback. */
@@ -26,7 +20,7 @@ export interface DeploymentSources {
 /** A handler's deployment, and the platform's record of it. */
 export interface OpenDeployment extends Deployment {
   /** Reads the record from the platform, once. */
-  record(): Promise<DeploymentRecord | undefined>
+  record(): ReturnType<Platform['getDeployment']>
 }
 
 /** Opens the deployment that an event names; `undefined` if it names none. */
@@ -35,7 +29,7 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
   const given = event.deployment
   if (!given) return undefined
   const { claims, carriesInputs, needsLife } = eventTraits[event.name]
-  let record: Promise<DeploymentRecord | undefined> | undefined
+  let record: ReturnType<Platform['getDeployment']> | undefined
   const readRecord = () => {
     record ??= sources.platform.getDeployment(given.id, sources.callback())
     return record
@@ -61,8 +55,8 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
     record: readRecord,
 
     async inputs(schema) {
-      const carried = carriesInputs || !isEmpty(given.inputs) ? given.inputs : undefined
-      const raw = carried ?? (await readInputs())
+      const isCarried = carriesInputs || Object.keys(given.inputs ?? {}).length > 0
+      const raw = (isCarried && given.inputs) || (await readInputs())
       const resolved = resolveInputs(withoutBlanks(raw), schema, sources)
       const parsed = schema.safeParse(resolved)
       if (!parsed.success) {
@@ -93,17 +87,10 @@ export function deploymentDeleted(id: string): IntegrationError {
   })
 }
 
-function isEmpty(values: Record<string, unknown> | undefined): boolean {
-  return values === undefined || Object.keys(values).length === 0
-}
-
-// A form sends an empty field as an empty string, or as null.
 function withoutBlanks(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(values).filter(
-      ([, value]) => value !== null && !(typeof value === 'string' && value.trim() === ''),
-    ),
-  )
+  // A form sends an empty field as an empty string, or as null.
+  const isBlank = (value: unknown) => value === null || (typeof value === 'string' && value.trim() === '')
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => !isBlank(value)))
 }
 
 function resolveInputs(
@@ -132,12 +119,6 @@ function resolveInputs(
 }
 
 function invalidInputs(errors: readonly FieldError[], cause?: unknown): IntegrationError {
-  return new IntegrationError(
-    'invalid_inputs',
-    `The inputs of the deployment are invalid: ${summarise(errors)}.`,
-    {
-      errors,
-      cause,
-    },
-  )
+  const message = `The inputs of the deployment are invalid: ${summarise(errors)}.`
+  return new IntegrationError('invalid_inputs', message, { errors, cause })
 }

@@ -1,9 +1,3 @@
-/**
- * The `fetch` of one event: holds the claim, records the intent, counts, and is observed. Nothing else in core
- * wraps `fetch`.
- *
- * @module
- */
 import { type Claim, ownSteps } from '../delivery/claim.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Deadline } from './deadline.ts'
@@ -18,8 +12,7 @@ export interface OutboundInit extends RequestInit {
   beforeSend?: (() => void) | undefined
 }
 
-/** One event, as its outbound calls see it. */
-export interface OutboundOptions {
+interface OutboundOptions {
   route: string
   /** When calls to the provider, and calls to the platform, may no longer leave. */
   deadlines: Readonly<Record<OutboundCall['to'], Pick<Deadline, 'at'>>>
@@ -31,9 +24,8 @@ export interface OutboundOptions {
 }
 
 /**
- * Makes the event's wrapper for transports.
- *
- * @returns a function from a transport to the `fetch` that the event uses
+ * Makes the wrapper that turns a transport into the `fetch` of one event: it checks the lease, records the intent
+ * before the first change, counts, and is observed. Nothing else in core wraps `fetch`.
  */
 export function createOutbound({ route, deadlines, claim, recordIntent, observer, trace }: OutboundOptions) {
   let intent: Promise<void> | undefined

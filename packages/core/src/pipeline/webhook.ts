@@ -13,8 +13,8 @@ import { type Operation, resolveOperation } from '../request/operation.ts'
 import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
 import { type EventResponse, toFailure, toResponse } from '../response.ts'
-import { createContext } from './context.ts'
-import { startDeadline } from './deadline.ts'
+import { EventContext } from './context.ts'
+import { Deadline } from './deadline.ts'
 import { openDeployment } from './deployment.ts'
 import { type AnyHandlers, dispatch } from './dispatch.ts'
 import { createTrace, logEvent, type Trace } from './event-log.ts'
@@ -112,8 +112,8 @@ export function createWebhookHandler(
   /** Opens what one event works with. */
   function open(operation: Operation, trace: Trace, claim: Claim | undefined) {
     const { redactor, credentials } = trace
-    const deadline = startDeadline(timeoutMs * HANDLER_SHARE, claim?.lost)
-    const reportDeadline = startDeadline(timeoutMs, claim?.lost)
+    const deadline = new Deadline(timeoutMs * HANDLER_SHARE, claim?.lost)
+    const reportDeadline = new Deadline(timeoutMs, claim?.lost)
     const outbound = createOutbound({
       route,
       deadlines: { provider: deadline, platform: reportDeadline },
@@ -144,7 +144,7 @@ export function createWebhookHandler(
     })
     const { egress } = dependencies
     const shared = { operation, deployment, reporter, store, claiming }
-    const context = createContext({ ...shared, deadline, outbound, egress, claim, fetch: send })
+    const context = new EventContext({ ...shared, deadline, outbound, egress, claim, fetch: send })
     const life = createLife(shared)
     const lastReported = claim && lastStatus(claim.progress)
     const own = { definition, handlers, context, redactor, credentials, now, life, lastStatus: lastReported }

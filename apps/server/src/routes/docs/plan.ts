@@ -75,9 +75,9 @@ export function planPage({ paths }: OpenApiDocument): Plan {
 }
 
 /** Whether an event is the same on every route: then its shapes are named after it alone. */
-function isGeneral({ event, request, answers }: DescribedEvent): boolean {
+function isGeneral({ event, request, responses }: DescribedEvent): boolean {
   const title = event.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase())
-  return [request, ...answers].every(({ $ref }) => $ref.includes(`/${title}`))
+  return [request, ...responses].every(({ $ref }) => $ref.includes(`/${title}`))
 }
 
 function sizeOf({ own, elsewhere }: WebhookPlan): number {

@@ -63,7 +63,7 @@ function answer(response: OpenApiResponse | { $ref: string }): unknown {
 export async function shapesSection(document: OpenApiDocument, text: string): Promise<Html> {
   const shown = new Map<string, string>()
   const referred = (part: string) => [...part.matchAll(/#shape-(\w+)/g)].map(([, name = '']) => name)
-  const open = ['Problem', 'IgnoredAnswer', ...referred(text)]
+  const open = ['Problem', 'IgnoredResponse', ...referred(text)]
   for (const name of open) {
     if (shown.has(name)) continue
     const entry = `${await shapeEntry(document, name)}`

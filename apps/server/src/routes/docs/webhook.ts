@@ -19,7 +19,7 @@ ${heading(2, name, operation.summary)}
 <p class="endpoint"><span class="method post">POST</span> <code>${path}</code></p>
 <p>${inline(operation.description ?? '')}</p>
 ${links.length > 0 ? html`<p>It also has ${joined(links)}.</p>` : ''}
-${ignored.length > 0 ? html`<p class="quiet">Answered with <a href="#shape-IgnoredAnswer">ignored</a>: ${codes(ignored)}.</p>` : ''}
+${ignored.length > 0 ? html`<p class="quiet">Answered with <a href="#shape-IgnoredResponse">ignored</a>: ${codes(ignored)}.</p>` : ''}
 </div>
 ${own.map((entry) => entryArticle(document, entry, operation))}
 </section>`
@@ -55,11 +55,11 @@ ${own && schema.properties ? fieldTable('Result', fieldsOf(schema), 'read') : ht
 }
 
 function eventTables(document: OpenApiDocument, event: DescribedEvent, operation: OpenApiOperation): Html {
-  const answers = event.answers.map(shapeOf).filter((name) => name !== 'IgnoredAnswer')
+  const responses = event.responses.map(shapeOf).filter((name) => name !== 'IgnoredResponse')
   const inputs = event.event === 'DEPLOYMENT_CREATED' ? inputsOf(document, event) : undefined
   return html`${inputs ? fieldTable('Inputs', fieldsOf(inputs), 'written') : ''}
 ${event.event === 'METRIC_UPDATE' ? metricTable(operation['x-metrics'] ?? {}) : ''}
-${answers.map((name) => answerTables(findShape(document, name)))}`
+${responses.map((name) => responseTables(findShape(document, name)))}`
 }
 
 /** The inputs of a deployment on this route. */
@@ -71,10 +71,10 @@ function inputsOf(document: OpenApiDocument, { request }: DescribedEvent): Schem
   return inputs && follow(readSchema(inputs))
 }
 
-function answerTables(answer: SchemaNode): Html {
-  const forms = answer.anyOf?.map(readSchema) ?? [answer]
+function responseTables(response: SchemaNode): Html {
+  const forms = response.anyOf?.map(readSchema) ?? [response]
   return html`${forms.map((form, index) =>
-    fieldTable(index === 0 ? 'Answer' : 'Or', fieldsOf(form), 'read'),
+    fieldTable(index === 0 ? 'Response' : 'Or', fieldsOf(form), 'read'),
   )}`
 }
 
