@@ -5,7 +5,6 @@
  * @module
  */
 import { existsSync, readFileSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { isIntegrationError } from '@org/core'
 import { createRedactor, escapeInvisible } from '@org/core/internal'
@@ -88,7 +87,7 @@ async function reach(ping: () => Promise<void>): Promise<void> {
       return await ping()
     } catch (cause) {
       if (pings === PINGS) throw new Error('The delivery store is unreachable.', { cause })
-      await pause(PING_PAUSE_MS)
+      await new Promise((resolve) => setTimeout(resolve, PING_PAUSE_MS))
     }
   }
 }
