@@ -41,11 +41,13 @@ describe('GET /deliveries/{id}', () => {
     await send('idp-server', { name: 'DEPLOYMENT_CREATED', deployment }, 'evt_1')
     const headers = await signFor('evt_1')
     expect(await ask('evt_1', headers)).toMatchObject({ status: 404, body: { detail: /\?deployment=/ } })
-    const [value] = world.workspace.applications.keys()
+    const [applicationId] = world.workspace.applications.keys()
     const { body } = await ask('evt_1?deployment=dep_1', headers)
-    expect(body.records).toMatchObject([{ route: 'idp-server', deployment: 'dep_1', state: 'done' }])
-    expect(body.records[0].steps).toContainEqual({ name: 'applicationId', state: 'recorded', value })
-    expect(JSON.stringify(body)).not.toMatch(/sk_|pk_|Shop/)
+    const life = { deleted: false, lastStatus: 'running' }
+    expect(body.records).toMatchObject([{ route: 'idp-server', deployment: 'dep_1', state: 'done', life }])
+    const value = { applicationId }
+    expect(body.records[0].steps).toContainEqual({ name: 'application', state: 'recorded', value })
+    expect(JSON.stringify(body)).not.toMatch(/sk_|pk_|Shop|@/)
   })
 
   it('shows the calls of a batch while it runs', async () => {

@@ -16,6 +16,7 @@ export {
 export { secretNames } from './contract/marks.ts'
 export { callbackBodies } from './contract/platform.ts'
 export { fieldErrors, suggestion } from './contract/validation.ts'
+export { readRecordedDeployment, readResourceOwner } from './delivery/ownership.ts'
 export { deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
 export type { Lease, RecordedResponse } from './delivery/store.ts'
 export { errorCodes } from './errors.ts'

@@ -124,12 +124,39 @@ describe('the status of a deployment event', () => {
     expect(JSON.stringify(found)).not.toContain(token)
   })
 
-  it('says that a creation after the deletion is ignored', async () => {
+  it('has what is known of the deployment in words, and none of the steps that core keeps for itself', async () => {
+    const { host, status } = createFixture()
+    await deliver(host.handle, { ...created, timestamp: '2026-11-20T08:00:00Z' }, { id })
+    const [running] = await status('dep_1')
+    expect(running).toMatchObject({
+      steps: [],
+      life: { deleted: false, lastStatus: 'running', lastEventAt: '2026-11-20T08:00:00.000Z' },
+      redelivery: expect.stringMatching(/recorded response again.*reports the status running/),
+    })
+    await deliver(host.handle, deleted, { id: 'evt_2' })
+    const [stopped] = await status('dep_1')
+    expect(stopped).toMatchObject({
+      life: { deleted: true, lastStatus: 'stopped' },
+      redelivery: expect.stringMatching(/DEPLOYMENT_CREATED is ignored.*reports the status stopped/),
+    })
+    expect(JSON.stringify([running, stopped])).not.toContain('@')
+  })
+
+  it('has of a recorded object only the fields that are public outputs', async () => {
+    const { claim, status } = createFixture()
+    await claim(ofDeployment, { account: { token, region: 'eu', owner: 'Ada' } })
+    const [found] = await status('dep_1')
+    expect(found?.steps).toEqual([{ name: 'account', state: 'recorded', value: { region: 'eu' } }])
+  })
+
+  it('says that a creation after the deletion is ignored, unless it is later', async () => {
     const { claim, host, pass, status } = createFixture()
     await deliver(host.handle, deleted, { id: 'evt_0' })
     await claim(ofDeployment)
     pass(leaseMs)
-    const redelivery = expect.stringContaining('DEPLOYMENT_CREATED is ignored')
+    const redelivery = expect.stringMatching(
+      /DEPLOYMENT_CREATED is ignored.* unless its timestamp is later than 2026-11-20T09:00:00\.000Z/,
+    )
     expect(await status('dep_1')).toMatchObject([{ state: 'abandoned', redelivery }])
   })
 })

@@ -42,7 +42,7 @@ const intentRecord = z.object({
 type Intent = z.infer<typeof intentRecord>
 
 /** The application of a deployment. */
-const applicationRecord = z.object({
+export const applicationRecord = z.object({
   applicationId: z.string(),
   /** The fingerprint of the token that created it, or read it last. */
   workspace: z.string(),
@@ -382,7 +382,8 @@ function listApplications({ client }: Workspace, context: HandlerContext): Promi
   return client.listApplications({ ...timeOf(context), includeSecretKeys: true })
 }
 
-function resourceOf(applicationId: string): string {
+/** The name under which an application is reserved. */
+export function resourceOf(applicationId: string): string {
   return `application/${applicationId}`
 }
 
