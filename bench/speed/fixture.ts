@@ -44,7 +44,16 @@ export async function createFixture() {
   }
   /** Compiles a program of `programs/`; the packages that this workspace depends on stay outside. */
   const program = (name: string) => compile(name, { external: Object.keys(manifest.devDependencies) })
-  const output = () => openSync(join(folder, 'servers.log'), 'a')
+  /** Starts the host as in production, or `programs/verifying-server.ts` of a kind, with its log in a file. */
+  async function startLogged(kind: string, { environment, ...options }: LaunchOptions = {}) {
+    const file = kind === 'ours' ? host : await program('verifying-server')
+    return startServer(file, '/healthz', {
+      output: openSync(join(folder, 'servers.log'), 'a'),
+      environment: { ...hostEnvironment, ...environment },
+      parameters: [kind],
+      ...options,
+    })
+  }
   return {
     folder,
     /** The bundled host, for `node`. */
@@ -52,20 +61,7 @@ export async function createFixture() {
     program,
     /** Bundles a program with its packages, as the build of the host does. */
     bundle: (name: string) => compile(name, { conditions: ['@org/source', 'module', 'node'] }),
-    /** Starts the host as in production, with its log in a file. */
-    startHost: ({ environment, ...options }: LaunchOptions = {}) =>
-      startServer(host, '/healthz', {
-        output: output(),
-        environment: { ...hostEnvironment, ...environment },
-        ...options,
-      }),
-    /** Starts `programs/verifying-server.ts` of a kind, with its log in a file. */
-    startVerifying: async (kind: string, options?: LaunchOptions) =>
-      startServer(await program('verifying-server'), '/healthz', {
-        output: output(),
-        parameters: [kind],
-        ...options,
-      }),
+    startServer: startLogged,
     /** Starts the emulated providers, which respond after `delayMs`. */
     startProvider: async (delayMs = 0) =>
       startServer(await program('provider'), '/server', { environment: { DELAY_MS: String(delayMs) } }),

@@ -2,14 +2,6 @@
 import { type ServerProcess, usageOf, type WorkerProcess } from '../shared/processes.ts'
 import type { LoadOrder, LoadReport } from './programs/generator.ts'
 
-interface LoadValues extends Record<string, number> {
-  perSecond: number
-  /** Processor time of the servers for one event. */
-  cpuMicroseconds: number
-  /** The busiest generator, as a share of one core. */
-  generatorShare: number
-}
-
 /**
  * Sends events to servers at the same time, each from a generator of its own.
  *
@@ -19,7 +11,7 @@ export async function loadServers(
   servers: readonly ServerProcess[],
   generators: readonly WorkerProcess[],
   order: Omit<LoadOrder, 'port'>,
-): Promise<LoadValues> {
+) {
   const used = () => sum(servers.map((server) => usageOf(server).cpuMs))
   const before = used()
   const reports = await Promise.all(
@@ -36,11 +28,11 @@ export async function loadServers(
     throw new Error(`Not every status is 200: ${JSON.stringify(reports.map(({ statuses }) => statuses))}.`)
   return {
     perSecond: sum(reports.map((report) => (report.done * 1_000) / report.wallMs)),
+    /** Processor time of the servers for one event. */
     cpuMicroseconds: (cpuMs * 1_000) / done,
+    /** The busiest generator, as a share of one core. */
     generatorShare: Math.max(...reports.map(({ cpuShare }) => cpuShare)),
   }
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
-}
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)

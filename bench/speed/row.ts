@@ -2,7 +2,7 @@
 import type { Random } from '../chaos/random.ts'
 import { times } from '../shared/format.ts'
 import { toTable } from '../shared/markdown.ts'
-import { ratioOf, type Samples, type Spread, spreadOf } from '../shared/statistics.ts'
+import { type Spread, spreadOf } from '../shared/statistics.ts'
 import type { Fixture } from './fixture.ts'
 
 /** The rounds of a quick run, which prove only that a row works. */
@@ -51,10 +51,11 @@ interface Column {
 /** The samples of a row, for its targets. */
 interface Results {
   spread(value: string, id: string): Spread
-  /** `undefined` if one of the contenders was not run. */
-  ratio(value: string, id: string, against: string): Spread | undefined
-  /** The samples of a value, by contender. */
-  samples(value: string): Samples
+  /**
+   * One contender's values as multiples of another's, round by round, because both meet the same disturbances in one
+   * round; `NaN` if one of them was not run.
+   */
+  ratio(value: string, id: string, against: string): Spread
 }
 
 interface Target {
@@ -73,15 +74,22 @@ export interface Row {
   rounds: number
   columns: readonly Column[]
   start(context: RowContext): Promise<StartedRow>
-  /** A target without a result, because a contender was left out, is `undefined`. */
-  targets?(results: Results): readonly (Target | undefined)[]
+  targets?(results: Results): readonly Target[]
   /** Sentences about this run that no table can say. */
   facts?(results: Results): readonly string[]
 }
 
-export function ratioTarget(target: string, ratio: Spread | undefined, most: number): Target | undefined {
-  return ratio && { target, measured: times(ratio.median), reached: ratio.median <= most }
+export function medianTarget(
+  target: string,
+  { median }: Spread,
+  most: number,
+  format: (value: number) => string,
+): Target {
+  return { target, measured: format(median), reached: median <= most }
 }
+
+export const ratioTarget = (target: string, ratio: Spread, most: number) =>
+  medianTarget(target, ratio, most, times)
 
 /**
  * Measures a row. Each round measures all contenders in an order of its own, so that other work of the machine
@@ -106,12 +114,14 @@ export async function measureRow(
     for (const id of shuffled(ids, random)) measured.get(id)?.push(await measure(id))
   }
   await stop?.()
-  const samples = (value: string): Samples =>
-    Object.fromEntries([...measured].map(([id, list]) => [id, list.flatMap((values) => values[value] ?? [])]))
+  const samplesOf = (value: string, id: string) =>
+    measured.get(id)?.flatMap((values) => values[value] ?? []) ?? []
   const results: Results = {
-    samples,
-    spread: (value, id) => spreadOf(samples(value)[id]),
-    ratio: (value, id, against) => ratioOf(samples(value), id, against),
+    spread: (value, id) => spreadOf(samplesOf(value, id)),
+    ratio(value, id, against) {
+      const others = samplesOf(value, against)
+      return spreadOf(samplesOf(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN)))
+    },
   }
   return toSection(row, context.contenders, results)
 }
@@ -123,10 +133,11 @@ function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
 
 function toSection(row: Row, contenders: readonly Contender[], results: Results): string {
   const columns = row.columns.flatMap((column) => toColumns(column, contenders, results))
-  const targets = row.targets?.(results).filter((target) => target !== undefined) ?? []
-  const targetRows = targets.map(({ target, measured, reached }) => [
-    target,
-    measured,
+  // A target has no result if one of its contenders was left out.
+  const targets = (row.targets?.(results) ?? []).filter(({ measured }) => !measured.includes('NaN'))
+  const targetRows = targets.map(({ reached, ...rest }) => [
+    rest.target,
+    rest.measured,
     reached ? 'yes' : '**no**',
   ])
   return [
@@ -158,6 +169,6 @@ function toColumns(
   ]
 }
 
-function withRange(spread: Spread | undefined, format: (value: number) => string): string {
-  return spread ? `${format(spread.median)} (${format(spread.least)}–${format(spread.most)})` : ''
+function withRange({ median, least, most }: Spread, format: (value: number) => string): string {
+  return `${format(median)} (${format(least)}–${format(most)})`
 }

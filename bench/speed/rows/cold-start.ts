@@ -52,13 +52,8 @@ export const coldStart: Row = {
   targets({ ratio }) {
     const start = ratio('startMs', 'ours', 'hono')
     const cpu = ratio('cpuMs', 'ours', 'hono')
-    return [
-      start &&
-        cpu && {
-          target: `at most ${times(MOST_TIMES)} of bare hono, as it is shipped`,
-          measured: `${times(start.median)}; of its processor time ${times(cpu.median)}`,
-          reached: start.median <= MOST_TIMES,
-        },
-    ]
+    const target = `at most ${times(MOST_TIMES)} of bare hono, as it is shipped`
+    const measured = `${times(start.median)}; of its processor time ${times(cpu.median)}`
+    return [{ target, measured, reached: start.median <= MOST_TIMES }]
   },
 }

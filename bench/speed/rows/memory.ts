@@ -30,7 +30,7 @@ export const memory: Row = {
     const generator = await startWorker(await fixture.program('generator'))
     return {
       async measure(id) {
-        const server = await (id === 'ours' ? fixture.startHost() : fixture.startVerifying(id))
+        const server = await fixture.startServer(id)
         const order: LoadOrder = {
           port: server.port,
           path: '/auth/webhook',

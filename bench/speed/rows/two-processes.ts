@@ -31,7 +31,7 @@ export const twoProcesses: Row = {
       MAILER_SHARED_API_TOKEN: 'server-token',
       MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
     }
-    const hosts = await Promise.all([0, 1].map((core) => fixture.startHost({ core, environment })))
+    const hosts = await Promise.all([0, 1].map((core) => fixture.startServer('ours', { core, environment })))
     const program = await fixture.program('generator')
     const generators = await Promise.all(hosts.map(() => startWorker(program)))
     const load = (id: string) =>
@@ -55,9 +55,8 @@ export const twoProcesses: Row = {
     const describe = (event: string, name: string) => {
       const gain = ratio('perSecond', `${event}-2`, `${event}-1`)
       const cost = ratio('cpuMicroseconds', `${event}-2`, `${event}-1`)
-      if (!gain || !cost) return []
       return `${name}: two hosts do ${times(gain.median)} as many events (${times(gain.least)}–${times(gain.most)}) on this machine. An event costs the hosts ${times(cost.median)} of the processor time, so two hosts do ${times(2 / cost.median)} as many if the others run elsewhere.`
     }
-    return [describe('health', 'HEALTH_CHECK'), describe('send', '`sendEmail`')].flat()
+    return [describe('health', 'HEALTH_CHECK'), describe('send', '`sendEmail`')]
   },
 }
