@@ -219,7 +219,7 @@ describe('a batch that ends early', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('tells the messages in flight from those not begun when its signal fires', async () => {
+  it('separates the messages in flight from those not begun when its signal fires', async () => {
     provider.faults.add({ skip: 1, hang: 'after' })
     const controller = new AbortController()
     mail.atRequest(2, () => controller.abort())
