@@ -28,10 +28,12 @@ export interface World extends Providers {
   exchanges: ReadonlyMap<string, Exchange>
   /** Delivers an event as the platform does: over HTTP, and signed if there is a secret. */
   deliver(delivery: Delivery, source: 'walk' | 'page'): Promise<Exchange>
-  /** Sets the listener for events that the walk did not send. */
-  onVisit(listener: (exchange: Exchange) => void): void
-  /** Sets the listener for every change of every event. */
-  onChange(listener: (exchange: OpenExchange) => void): void
+  listeners: {
+    /** Runs after each event that the walk did not send. */
+    onVisit: (exchange: Exchange) => void
+    /** Runs after every change of every event. */
+    onChange: (exchange: OpenExchange) => void
+  }
   /** The integration of each deployment, by the deployment’s id. */
   deploymentRoutes: ReadonlyMap<string, string>
   /** Clears the platform and the emulated providers after the walk. */
@@ -42,22 +44,18 @@ export interface World extends Providers {
 /** The variable with a tenant’s mail token, for `{{env.…}}`. */
 export const TENANT_TOKEN = 'SANDBOX_TENANT_MAIL_TOKEN'
 
-/** Options of {@link startWorld}. */
-export interface WorldOptions {
-  /**
-   * Starts the observed host; all providers must be emulated.
-   * @default a host in this process
-   */
-  startHost?: StartHost | undefined
-}
-
 /**
  * Starts everything.
  *
+ * @param options.startHost starts the observed host elsewhere, with emulated providers; without it, the host runs
+ *   in this process
  * @throws {SandboxError} if the port is taken, or a variable is missing
  * @throws {ConfigurationError} if a variable is invalid
  */
-export async function startWorld(environment: Environment, { startHost }: WorldOptions = {}): Promise<World> {
+export async function startWorld(
+  environment: Environment,
+  { startHost }: { startHost?: StartHost | undefined } = {},
+): Promise<World> {
   const servers: Served[] = []
   const close = async () => {
     for (const server of servers.splice(0).reverse()) await server.close()
@@ -90,14 +88,14 @@ async function start(
     DELIVERY_STORE: 'memory:',
     PLATFORM_API_URL: platformServer.url,
     PLATFORM_API_TOKEN: platformToken,
+    [TENANT_TOKEN]: mail.token,
   }
   const config = readConfig(hostVariables)
   const [webhookSecret] = config.webhookSecrets
   const exchanges = new Map<string, Exchange>()
-  const tickets = new Map<string, Exchange | undefined>()
+  const tickets = new Map<string, Exchange>()
   const deploymentRoutes = new Map<string, string>()
-  let visit = (_: Exchange): void => {}
-  let change = (_: OpenExchange): void => {}
+  const listeners = { onVisit: (_: Exchange): void => {}, onChange: (_: OpenExchange): void => {} }
 
   const observer = createObserver({
     platformUrl: platformServer.url,
@@ -105,23 +103,18 @@ async function start(
       const id = recordDeployment(platform, event)
       if (id !== undefined) deploymentRoutes.set(id, route)
     },
-    onChange: (exchange) => change(exchange),
+    onChange: (exchange) => listeners.onChange(exchange),
     onExchange(exchange) {
-      const { source, deliveryId, ticket = '' } = exchange
-      if (source !== 'walk') visit(exchange)
+      const { source, deliveryId, ticket } = exchange
+      if (source !== 'walk') listeners.onVisit(exchange)
       else if (deliveryId !== undefined) exchanges.set(deliveryId, exchange)
-      if (tickets.has(ticket)) tickets.set(ticket, exchange)
+      if (ticket !== undefined) tickets.set(ticket, exchange)
     },
   })
-  const withTenant = { ...hostVariables, [TENANT_TOKEN]: mail.token }
+  const { logger, fetch: observedFetch } = observer
   const handle = startHost
-    ? await startElsewhere(startHost, withTenant, observer.fetchFromElsewhere, servers)
-    : createHost(config, {
-        environment: withTenant,
-        logger: observer.logger,
-        fetch: observer.fetch,
-        createMetrics,
-      }).fetch
+    ? await startElsewhere(startHost, hostVariables, observer.fetchFromElsewhere, servers)
+    : createHost(config, { environment: hostVariables, logger, fetch: observedFetch, createMetrics }).fetch
   const hostServer = await listen(observer.watch(handle), config.port, 'host', 'PORT')
   servers.push(hostServer)
   const url = `http://localhost:${hostServer.port}`
@@ -134,29 +127,20 @@ async function start(
     secrets: [...config.secrets, ...secrets],
     warnings: observer.log,
     exchanges,
+    listeners,
+    deploymentRoutes,
     async deliver(delivery, source) {
       const ticket = crypto.randomUUID()
-      tickets.set(ticket, undefined)
-      try {
-        const headers = await deliveryHeaders(delivery, webhookSecret)
-        headers[SOURCE_HEADER] = `${source} ${ticket}`
-        const { body } = delivery
-        const response = await fetch(`${url}/${delivery.route}/webhook`, { method: 'POST', headers, body })
-        await response.arrayBuffer()
-        const exchange = tickets.get(ticket)
-        if (!exchange) throw new Error('The host failed before it responded.')
-        return exchange
-      } finally {
-        tickets.delete(ticket)
-      }
+      const headers = await deliveryHeaders(delivery, webhookSecret)
+      headers[SOURCE_HEADER] = `${source} ${ticket}`
+      const { body } = delivery
+      const response = await fetch(`${url}/${delivery.route}/webhook`, { method: 'POST', headers, body })
+      await response.arrayBuffer()
+      const exchange = tickets.get(ticket)
+      tickets.delete(ticket)
+      if (!exchange) throw new Error('The host failed before it responded.')
+      return exchange
     },
-    onVisit(listener) {
-      visit = listener
-    },
-    onChange(listener) {
-      change = listener
-    },
-    deploymentRoutes,
     reset() {
       platform.reset()
       deploymentRoutes.clear()
