@@ -8,38 +8,13 @@ import { createPlatformEmulator, type PlatformEmulator, type Served, serve } fro
 import { createHost, createMetrics, readConfig } from '@org/server'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
 import { type StartHost, startElsewhere } from './elsewhere.ts'
-import { type Exchange, type LogLine, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
+import { type Exchange, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
 import { type Environment, listen } from './listen.ts'
 import { createObserver } from './observer.ts'
-import { type Providers, startProviders } from './providers.ts'
+import { startProviders } from './providers.ts'
 
 /** The running sandbox. */
-export interface World extends Providers {
-  /** The URL of the host, without a slash at the end. */
-  url: string
-  platform: PlatformEmulator
-  /** If set, the host accepts only signed events. */
-  webhookSecret: string | undefined
-  /** Must never be printed. */
-  secrets: readonly string[]
-  /** The warnings of the host at its start. */
-  warnings: readonly LogLine[]
-  /** The walk’s deliveries, by their ids. */
-  exchanges: ReadonlyMap<string, Exchange>
-  /** Delivers an event as the platform does: over HTTP, and signed if there is a secret. */
-  deliver(delivery: Delivery, source: 'walk' | 'page'): Promise<Exchange>
-  listeners: {
-    /** Runs after each event that the walk did not send. */
-    onVisit: (exchange: Exchange) => void
-    /** Runs after every change of every event. */
-    onChange: (exchange: OpenExchange) => void
-  }
-  /** The integration of each deployment, by the deployment’s id. */
-  deploymentRoutes: ReadonlyMap<string, string>
-  /** Clears the platform and the emulated providers after the walk. */
-  reset(): void
-  close(): Promise<void>
-}
+export type World = Awaited<ReturnType<typeof startWorld>>
 
 /** The variable with a tenant’s mail token, for `{{env.…}}`. */
 export const TENANT_TOKEN = 'SANDBOX_TENANT_MAIL_TOKEN'
@@ -55,7 +30,7 @@ export const TENANT_TOKEN = 'SANDBOX_TENANT_MAIL_TOKEN'
 export async function startWorld(
   environment: Environment,
   { startHost }: { startHost?: StartHost | undefined } = {},
-): Promise<World> {
+) {
   const servers: Served[] = []
   const close = async () => {
     for (const server of servers.splice(0).reverse()) await server.close()
@@ -68,11 +43,7 @@ export async function startWorld(
   }
 }
 
-async function start(
-  environment: Environment,
-  servers: Served[],
-  startHost: StartHost | undefined,
-): Promise<Omit<World, 'close'>> {
+async function start(environment: Environment, servers: Served[], startHost: StartHost | undefined) {
   const platformToken = crypto.randomUUID()
   const platform = createPlatformEmulator({ token: platformToken })
   const platformServer = await serve(platform.fetch)
@@ -95,7 +66,12 @@ async function start(
   const exchanges = new Map<string, Exchange>()
   const tickets = new Map<string, Exchange>()
   const deploymentRoutes = new Map<string, string>()
-  const listeners = { onVisit: (_: Exchange): void => {}, onChange: (_: OpenExchange): void => {} }
+  const listeners = {
+    /** Runs after each event that the walk did not send. */
+    onVisit: (_: Exchange): void => {},
+    /** Runs after every change of every event. */
+    onChange: (_: OpenExchange): void => {},
+  }
 
   const observer = createObserver({
     platformUrl: platformServer.url,
@@ -123,13 +99,19 @@ async function start(
     ...providers,
     url,
     platform,
+    /** If set, the host accepts only signed events. */
     webhookSecret,
+    /** Must never be printed. */
     secrets: [...config.secrets, ...secrets],
+    /** The warnings of the host at its start. */
     warnings: observer.log,
+    /** The walk’s deliveries, by their ids. */
     exchanges,
     listeners,
+    /** The integration of each deployment, by the deployment’s id. */
     deploymentRoutes,
-    async deliver(delivery, source) {
+    /** Delivers an event as the platform does: over HTTP, and signed if there is a secret. */
+    async deliver(delivery: Delivery, source: 'walk' | 'page'): Promise<Exchange> {
       const ticket = crypto.randomUUID()
       const headers = await deliveryHeaders(delivery, webhookSecret)
       headers[SOURCE_HEADER] = `${source} ${ticket}`
@@ -141,7 +123,8 @@ async function start(
       if (!exchange) throw new Error('The host failed before it responded.')
       return exchange
     },
-    reset() {
+    /** Clears the platform and the emulated providers after the walk. */
+    reset(): void {
       platform.reset()
       deploymentRoutes.clear()
       mail.emulator?.reset()
