@@ -57,11 +57,11 @@ export async function run(options: RunOptions): Promise<number> {
     if (!once) {
       page?.ready()
       printer.invitation(page?.url)
-      world.onVisit((exchange) => {
+      world.listeners.onVisit = (exchange) => {
         const event = String(at(exchange.request.body, 'name') ?? 'unreadable')
         printer.heading(exchange.route, event, exchange.source ? 'from the page' : 'a call from outside')
         printer.exchange(exchange)
-      })
+      }
       const aborted = eventOf(signal, 'abort')
       onReady?.(world)
       await aborted

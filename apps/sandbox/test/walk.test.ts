@@ -2,7 +2,7 @@ import { deliver } from '@org/core/testing'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { walks } from '../src/walk/index.ts'
 import type { Step, Walk } from '../src/walk/step.ts'
-import { quickWalks, realMail, runSandbox, serveForTest, webhookSecret } from './fixtures.ts'
+import { quickWalks, realMail, runSandbox, webhookSecret } from './fixtures.ts'
 
 const steps = walks.flatMap((walk) => walk.steps).length
 
@@ -115,13 +115,6 @@ describe('a failing step', () => {
 })
 
 describe('a start', () => {
-  it('explains in one line that the port is taken', async () => {
-    const other = await serveForTest(async () => new Response())
-    const { code, output, errors } = await runSandbox({ environment: { PORT: String(other.port) } })
-    expect(errors).toMatch(new RegExp(`^[^\n]*port ${other.port}: something else listens there[^\n]*\n$`))
-    expect({ code, output }).toEqual({ code: 1, output: '' })
-  })
-
   it('names an invalid variable', async () => {
     const { code, errors } = await runSandbox({ environment: { PORT: 'three' } })
     expect(errors).toContain('PORT: expected a port')

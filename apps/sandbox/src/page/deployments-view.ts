@@ -6,7 +6,6 @@
 import type { Manifest } from '@org/core/internal'
 import type { EmulatedDeployment } from '@org/core/testing'
 import { html } from 'hono/html'
-import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
 import {
   actionButton,
@@ -25,8 +24,7 @@ import { schemaFields, sendForm } from './schema-form.ts'
 
 type Deployment = ReturnType<PageContext['deployments']>[number]
 
-const LAST_LOGS = 5
-const MOST_LOGS = 50
+const MOST_LOGS = 10
 const tones: Readonly<Record<string, Tone>> = {
   deploying: 'busy',
   running: 'ok',
@@ -74,11 +72,9 @@ function deploymentList(context: PageContext): Html {
   if (all.length === 0) {
     return empty('No deployment yet', 'Deploy the mailer: it uses the shared mail server and needs no input.')
   }
-  const stopped = all.filter((deployment) => deployment.status === 'stopped')
-  const others = all.filter((deployment) => deployment.status !== 'stopped')
-  const card = (deployment: Deployment) => deploymentCard(context, deployment)
-  return html`${others.map(card)}
-    ${stopped.length > 0 ? html`<details class="more" id="stopped"><summary>${plural(stopped.length, 'stopped deployment')}</summary>${stopped.map(card)}</details>` : ''}`
+  const ended = ({ status }: Deployment) => Number(status === 'stopped')
+  const sorted = all.toSorted((one, other) => ended(one) - ended(other))
+  return html`${sorted.map((deployment) => deploymentCard(context, deployment))}`
 }
 
 function deploymentCard(context: PageContext, deployment: Deployment): Html {
@@ -94,7 +90,7 @@ function deploymentCard(context: PageContext, deployment: Deployment): Html {
     ${values('Inputs', Object.entries(context.mask(inputs)).map(toTerm), 'None: the defaults apply.')}
     ${values('Metrics', latestMetrics(deployment), 'The host reported no metrics.')}
     ${generatedFiles(context, deployment)}
-    ${logs.length > 0 ? logOf(id, context.mask(logs.slice(-MOST_LOGS)).reverse()) : ''}
+    ${logs.length > 0 ? logOf(context.mask(logs.slice(-MOST_LOGS)).reverse()) : ''}
   </article>`
 }
 
@@ -168,10 +164,8 @@ export function savedFile(
   return new Response(file.content, { headers })
 }
 
-function logOf(id: string, lines: EmulatedDeployment['logs']): Html {
+function logOf(lines: EmulatedDeployment['logs']): Html {
   const line = ({ level, message, timestamp }: EmulatedDeployment['logs'][number]) =>
     html`<li>${clock(timestamp)} ${level === 'info' ? '' : status(level === 'error' ? 'bad' : 'warn', level)} ${message}</li>`
-  const older = lines.slice(LAST_LOGS)
-  return html`<h3>Log</h3><ul class="log">${lines.slice(0, LAST_LOGS).map(line)}</ul>
-    ${older.length > 0 ? html`<details class="more" id="log-${id}"><summary>${plural(older.length, 'older line')}</summary><ul class="log">${older.map(line)}</ul></details>` : ''}`
+  return html`<h3>Log</h3><ul class="log">${lines.map(line)}</ul>`
 }

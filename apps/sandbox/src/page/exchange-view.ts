@@ -4,7 +4,7 @@
  * @module
  */
 import { html } from 'hono/html'
-import type { HeaderList, Message } from '../world/exchange.ts'
+import type { Message } from '../world/exchange.ts'
 import { plural } from '../world/text.ts'
 import type { TimelineCall, TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
@@ -71,19 +71,11 @@ function callDetail(context: PageContext, call: TimelineCall, id: string, open: 
   </details>`
 }
 
-function section(
-  context: PageContext,
-  id: string,
-  title: string,
-  { headers, text }: Omit<Message, 'body'>,
-): Html {
-  return html`<section class="wire"><div class="wire-title"><h4>${title}</h4>${headerList(context, headers, id)}</div>
-    ${text === '' ? html`<p class="hint">The body is empty.</p>` : code(`${title}, body`, context.maskText(text))}</section>`
-}
-
-function headerList(context: PageContext, headers: HeaderList, id: string): Html {
-  return html`<details class="headers" id="headers-${id}"><summary>${plural(headers.length, 'header')}</summary>
-    ${terms(context.maskHeaders(headers))}</details>`
+function section(context: PageContext, id: string, title: string, message: Omit<Message, 'body'>): Html {
+  const text = context.maskText(message.text)
+  return html`<section class="wire"><div class="wire-title"><h4>${title}</h4>
+    <details class="headers" id="headers-${id}"><summary>${plural(message.headers.length, 'header')}</summary>${terms(context.maskHeaders(message.headers))}</details></div>
+    ${text === '' ? html`<p class="hint">The body is empty.</p>` : code(`${title}, body`, text)}</section>`
 }
 
 /** The events that an action caused, with their calls and responses. */
@@ -93,5 +85,5 @@ export function exchangeResult(context: PageContext, entries: readonly TimelineE
     html`<section class="wire"><div class="wire-title"><h4>Response${entries.length > 1 ? ` #${number}` : ''}</h4>
       <a href="/timeline?event=${number}">All details</a></div>
       ${code(`Response to event ${number}`, context.maskText(response.text))}</section>`
-  return html`<ol class="rows short">${timelineRows(context, entries)}</ol>${entries.map((entry) => response(entry) ?? '')}`
+  return html`<ol class="rows">${timelineRows(context, entries)}</ol>${entries.map((entry) => response(entry) ?? '')}`
 }

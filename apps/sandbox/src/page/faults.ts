@@ -6,18 +6,10 @@
 import type { Fault, Faults } from '@org/core/testing'
 import type { PageContext } from './context.ts'
 
-/** A kind of fault. */
-interface FaultKind {
-  title: string
-  /** The expected reaction of the host. */
-  hint: string
-  fault: Fault
-}
-
 const retryAfter = { 'retry-after': '1' }
 
-/** The kinds of faults, by name. */
-export const faultKinds: Readonly<Record<string, FaultKind>> = {
+/** The kinds of faults, by name; a hint says how the host reacts. */
+export const faultKinds: Readonly<Record<string, { title: string; hint: string; fault: Fault }>> = {
   'rate-limit': {
     title: '429, too many requests',
     hint: 'Asks for a pause of one second. Nothing happened, so the host waits and retries.',

@@ -5,12 +5,7 @@
  */
 
 /** The pages that listen. */
-export interface Stream {
-  changed(): void
-  /** The response to a page that begins to listen. */
-  open(signal: AbortSignal): Response
-  close(): void
-}
+export type Stream = ReturnType<typeof createStream>
 
 /** Changes within this time go into one message. */
 const COLLECT_MS = 60
@@ -18,7 +13,7 @@ const COLLECT_MS = 60
 const MOST_UNREAD = 16
 
 /** Makes a stream without listeners. */
-export function createStream(): Stream {
+export function createStream() {
   const encoder = new TextEncoder()
   const listeners = new Set<ReadableStreamDefaultController<Uint8Array>>()
   let timer: NodeJS.Timeout | undefined
@@ -35,10 +30,11 @@ export function createStream(): Stream {
   }
 
   return {
-    changed() {
+    changed(): void {
       timer ??= setTimeout(send, COLLECT_MS)
     },
-    open(signal) {
+    /** The response to a page that begins to listen. */
+    open(signal: AbortSignal): Response {
       const source: UnderlyingDefaultSource<Uint8Array> = {
         start(listener) {
           listeners.add(listener)
@@ -49,7 +45,7 @@ export function createStream(): Stream {
       const body = new ReadableStream(source, { highWaterMark: MOST_UNREAD })
       return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
     },
-    close() {
+    close(): void {
       clearTimeout(timer)
       for (const listener of listeners) drop(listener)
     },

@@ -21,19 +21,7 @@ export interface Summary {
 }
 
 /** Prints the parts of a run. */
-export interface Printer {
-  opening(): void
-  walk(walk: Walk): void
-  /** The heading of a step, or of an event that the walk did not send. */
-  heading(route: string, event: string, title: string, step?: number): void
-  exchange(exchange: Exchange): void
-  /** How to call the host. */
-  invitation(pageUrl: string | undefined): void
-  checks(checks: readonly Check[]): void
-  skipped(reason: string): void
-  failure(message: string): void
-  summary(summary: Summary): void
-}
+export type Printer = ReturnType<typeof createPrinter>
 
 const LINES_OF_DATA = 5
 const LINES_OF_RECORD = 2
@@ -47,7 +35,7 @@ const METHOD_WIDTH = 7
 const LONGEST_PLACE = 32
 
 /** Makes the printer of one run. */
-export function createPrinter(terminal: Terminal, world: World): Printer {
+export function createPrinter(terminal: Terminal, world: World) {
   const { width } = terminal
   const mask = createMask(world.secrets)
   const line = (...pieces: Piece[]) => terminal.write(`${paint(pieces, terminal)}\n`)
@@ -87,7 +75,7 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
   }
 
   return {
-    opening() {
+    opening(): void {
       const { mail, idp, idpServer, webhookSecret, url } = world
       const changeable = (mayChange: boolean) => `real; ${mayChange ? 'read and changed' : 'only read'}`
       const facts = {
@@ -108,13 +96,14 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       for (const entry of world.warnings) block(['yellow', '!'], entry.message, 'dim')
     },
 
-    walk({ route, title }) {
+    walk({ route, title }: Walk): void {
       const head = `── /${route}/webhook · ${title} `
       line()
       line(['cyan', truncate(head.padEnd(width, '─'), width)])
     },
 
-    heading(route, event, title, step) {
+    /** The heading of a step, or of an event that the walk did not send. */
+    heading(route: string, event: string, title: string, step?: number): void {
       const number = `${step ?? '•'}`.padStart(NUMBER_WIDTH - 1)
       const place = truncate(clean(`/${route} ${event}`), LONGEST_PLACE)
       line()
@@ -124,7 +113,7 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       ])
     },
 
-    exchange(exchange) {
+    exchange(exchange: Exchange): void {
       const shown = mask(exchange)
       const { response, calls } = shown
       const event = describeEvent(shown)
@@ -140,7 +129,7 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       for (const entry of shown.log) if (!known.has(entry.message)) log(entry)
     },
 
-    checks(checks) {
+    checks(checks: readonly Check[]): void {
       const passed = checks.filter(({ failure }) => !failure).map(({ sentence }) => sentence)
       if (passed.length > 0) block(['green', '✓'], passed.join(' · '), 'green')
       for (const { sentence, failure } of mask(checks)) {
@@ -151,15 +140,15 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       }
     },
 
-    skipped(reason) {
+    skipped(reason: string): void {
       block(['yellow', '–'], `skipped: ${reason}`, 'dim')
     },
 
-    failure(message) {
+    failure(message: string): void {
       block(['red', '✗'], message, 'red')
     },
 
-    summary({ passed, failed, skipped, durationMs }) {
+    summary({ passed, failed, skipped, durationMs }: Summary): void {
       const seconds = (durationMs / 1000).toFixed(1)
       const outcome = `${passed} steps passed, ${failed} failed`
       line()
@@ -171,36 +160,30 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       )
     },
 
-    // The command keeps its own line breaks, so that a person can copy it.
-    invitation(pageUrl) {
+    /** How to call the host. */
+    invitation(pageUrl: string | undefined): void {
       const { url, mail, idp, idpServer, webhookSecret } = world
       const args = { to: mail.to, subject: 'Hello', textBody: 'Hello from the sandbox.' }
       const event = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: args } }
+      const effects =
+        mail.emulator && idp.emulator && idpServer.emulator
+          ? 'Its providers are emulated: nothing leaves this machine.'
+          : 'Your calls have effects at the real providers.'
+      const condition = webhookSecret
+        ? 'It accepts only signed events, because PLATFORM_WEBHOOK_SECRET is set. Without that variable, this command would call it:'
+        : 'Call it:'
       const paragraph = (sentences: string) => {
+        line()
         for (const part of wrap(sentences, width)) line(part)
-        line()
       }
-      const real = [
-        ...(mail.emulator ? [] : ['the mail provider']),
-        ...(idp.emulator && idpServer.emulator ? [] : ['the identity provider']),
-      ].join(' and ')
-      const effects = real
-        ? `Your calls have real effects at ${real}.`
-        : 'Its providers are emulated: nothing leaves this machine.'
       line()
-      if (pageUrl !== undefined) {
-        line('  ', ['bold', `See it, try it, break it: ${pageUrl}`])
-        line()
-      }
-      paragraph(
-        webhookSecret
-          ? `The host runs at ${url}. It accepts only signed events, because PLATFORM_WEBHOOK_SECRET is set. Without that variable, this command would call it:`
-          : `The host keeps running. ${effects} Call it:`,
-      )
+      if (pageUrl !== undefined) line('  ', ['bold', `See it, try it, break it: ${pageUrl}`])
+      paragraph(`The host keeps running. ${effects} ${condition}`)
+      line()
+      // The command keeps its own line breaks, so that a person can copy it.
       line('  ', ['cyan', `curl ${url}/mailer/webhook \\`])
       line('  ', ['cyan', "  -H 'content-type: application/json' \\"])
       line('  ', ['cyan', `  -d '${JSON.stringify(event)}'`])
-      line()
       paragraph(`Its other routes: ${url}/integrations and ${url}/openapi.json. Ctrl-C ends it.`)
     },
   }

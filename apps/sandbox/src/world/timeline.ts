@@ -44,14 +44,7 @@ export const outcomes: Readonly<Record<string, { title: string; test(entry: Time
 }
 
 /** The observed events. */
-export interface Timeline {
-  record(exchange: OpenExchange): TimelineEntry
-  get(number: number): TimelineEntry | undefined
-  /** Newest first. */
-  list(filter?: TimelineFilter): TimelineEntry[]
-  /** The newest event that fulfils a condition. */
-  newest(condition: (entry: TimelineEntry) => boolean): TimelineEntry | undefined
-}
+export type Timeline = ReturnType<typeof createTimeline>
 
 const TEXT_KEPT = 64 * 1024
 const BODY_KEPT = 1024 * 1024
@@ -63,7 +56,7 @@ const LONGEST_NAME = 60
  *
  * @param maxCharacters limits all bodies together
  */
-export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 * 1024 } = {}): Timeline {
+export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 * 1024 } = {}) {
   const entries = new Map<number, { entry: TimelineEntry; weight: number }>()
   let weight = 0
   let newestNumber = 0
@@ -77,7 +70,7 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
   }
 
   return {
-    record(exchange) {
+    record(exchange: OpenExchange): TimelineEntry {
       const entry = toEntry(exchange)
       const known = entries.get(entry.number)
       // A late response does not bring back a dropped event.
@@ -89,12 +82,15 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
       dropOldest()
       return entry
     },
-    get: (number) => entries.get(number)?.entry,
-    list(filter) {
+    get: (number: number) => entries.get(number)?.entry,
+    /** Newest first. */
+    list(filter?: TimelineFilter): TimelineEntry[] {
       const all = [...entries.values()].map(({ entry }) => entry).reverse()
       return filter ? all.filter((entry) => matchesFilter(entry, filter)) : all
     },
-    newest: (condition) => [...entries.values()].findLast(({ entry }) => condition(entry))?.entry,
+    /** The newest event that fulfils a condition. */
+    newest: (condition: (entry: TimelineEntry) => boolean) =>
+      [...entries.values()].findLast(({ entry }) => condition(entry))?.entry,
   }
 }
 

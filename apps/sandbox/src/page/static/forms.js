@@ -85,20 +85,11 @@ function read(control, kind) {
     case 'json':
       return JSON.parse(text)
     case 'list':
-      return listOf(text)
-    case 'one-or-more': {
-      const items = listOf(text)
-      return items.length > 1 ? items : text.trim()
-    }
+      // A comma in quotes or angle brackets does not separate.
+      return (text.match(/(?:"[^"]*"|<[^>]*>|[^,\n"<])+/g) ?? []).map((item) => item.trim()).filter(Boolean)
     default:
       return text
   }
-}
-
-/** A comma in quotes or angle brackets does not separate. */
-function listOf(text) {
-  const items = text.match(/(?:"[^"]*"|<[^>]*>|[^,\n"<])+/g) ?? []
-  return items.map((item) => item.trim()).filter((item) => item !== '')
 }
 
 function clearErrors(form) {
