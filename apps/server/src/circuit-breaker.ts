@@ -20,8 +20,8 @@ const HALF_OPEN_AFTER_MS = 5_000
 /** The oldest circuit gives way to a new one. */
 const MAX_ORIGINS = 1_000
 
-/** How many circuits are in each state. */
-export type CircuitCounts = Record<'closed' | 'open' | 'half_open', number>
+/** The states of a circuit. */
+export const circuitStates = ['closed', 'open', 'half_open'] as const
 
 /** The circuits of one integration. */
 export interface Circuits {
@@ -31,7 +31,8 @@ export interface Circuits {
    * @throws {IntegrationError} `provider_error` while it is open
    */
   run(origin: string, call: () => Promise<Response>): Promise<Response>
-  count(): CircuitCounts
+  /** The state of each circuit. */
+  states(): (typeof circuitStates)[number][]
 }
 
 /**
@@ -71,27 +72,22 @@ export function createCircuits(integration: string, logger: Logger): Circuits {
         })
       }
     },
-    count() {
-      const counts = { closed: 0, open: 0, half_open: 0 }
-      for (const { state } of circuits.values()) counts[nameOf(state)] += 1
-      return counts
-    },
+    states: () =>
+      [...circuits.values()].map(({ state }) => {
+        if (state === CircuitState.Closed) return 'closed'
+        return state === CircuitState.HalfOpen ? 'half_open' : 'open'
+      }),
   }
 }
 
-/** Told by its shape: the HTTP server of the Node host replaces the global `Response`. */
+/** Recognises a response by its shape: the HTTP server of the Node host replaces the global `Response`. */
 function isServerError(result: unknown): boolean {
   return typeof result === 'object' && result !== null && 'status' in result && Number(result.status) >= 500
 }
 
-/** Errors of the host are none, for example a lost lease. */
+/** The host's own errors, such as a lost lease, are no failures of the provider. */
 function isProviderFailure(error: unknown): boolean {
   return !(error instanceof Error && error.name === 'AbortError') && !isIntegrationError(error)
-}
-
-function nameOf(state: CircuitState): keyof CircuitCounts {
-  if (state === CircuitState.Closed) return 'closed'
-  return state === CircuitState.HalfOpen ? 'half_open' : 'open'
 }
 
 /** Whether a call was not made because its circuit is open. */

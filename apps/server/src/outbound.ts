@@ -5,7 +5,7 @@
  */
 import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
-import { type CircuitCounts, createCircuits } from './circuit-breaker.ts'
+import { type Circuits, createCircuits } from './circuit-breaker.ts'
 import type { EgressRule } from './egress-rule.ts'
 
 /** A request that is ready to be sent. */
@@ -57,12 +57,12 @@ export interface Outbound {
   /** Sends the calls of one integration. Its circuits are its own: another provider that is down costs it nothing. */
   provider(integration: string): { fetch: typeof fetch; egress: Egress | undefined }
   /** The circuits of each integration. */
-  circuits(): ReadonlyMap<string, CircuitCounts>
+  circuits(): ReadonlyMap<string, ReturnType<Circuits['states']>>
 }
 
 /** Makes the way out of a host. */
 export function createOutbound({ connections, egress, logger }: OutboundOptions): Outbound {
-  const counters = new Map<string, () => CircuitCounts>()
+  const known = new Map<string, Circuits[]>()
 
   return {
     platform: async (input, init) => connections.kept(await readRequest(input, init)),
@@ -70,7 +70,7 @@ export function createOutbound({ connections, egress, logger }: OutboundOptions)
       const circuits = createCircuits(integration, logger)
       // A server that a deployment brings never opens the circuit to the host's own provider.
       const deploymentCircuits = createCircuits(integration, logger)
-      counters.set(integration, () => add(circuits.count(), deploymentCircuits.count()))
+      known.set(integration, [circuits, deploymentCircuits])
       return {
         async fetch(input, init) {
           const request = await readRequest(input, init)
@@ -91,7 +91,7 @@ export function createOutbound({ connections, egress, logger }: OutboundOptions)
         },
       }
     },
-    circuits: () => new Map([...counters].map(([integration, count]) => [integration, count()])),
+    circuits: () => new Map([...known].map(([name, all]) => [name, all.flatMap((each) => each.states())])),
   }
 }
 
@@ -119,12 +119,4 @@ async function readBody(body: RequestInit['body'], given: Request | undefined) {
   if (typeof body === 'string') return body
   if (body != null) return new Uint8Array(await new Response(body).arrayBuffer())
   return given?.body ? new Uint8Array(await given.arrayBuffer()) : null
-}
-
-function add(one: CircuitCounts, other: CircuitCounts): CircuitCounts {
-  return {
-    closed: one.closed + other.closed,
-    open: one.open + other.open,
-    half_open: one.half_open + other.half_open,
-  }
 }
