@@ -91,11 +91,13 @@ describe('a recorded response', () => {
   })
 })
 
-it('the store and the log hold no secret of an argument or a result', async () => {
+it('the record, its replay and the log hold no secret of an argument or a result', async () => {
   const provider = failing(new IntegrationError('provider_rejected', 'Refused the word pass-word-1.'))
   const host = createObserved(undefined, { provider })
   const { body } = await deliver(host.handle, calling('issueKey'), { id: 'evt_1' })
   expect(body).toEqual({ result: { key: issuedKey } })
+  const again = await deliver(host.handle, calling('issueKey'), { id: 'evt_1' })
+  expect(again.body).toEqual({ result: { key: '[redacted]' } })
   await deliver(host.handle, calling('greet', { to: 'Ada', password: 'pass-word-1' }), {
     id: 'evt_2',
   })
