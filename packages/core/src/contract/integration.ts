@@ -5,7 +5,7 @@ import type { HealthCheck } from './health.ts'
 import type { DownloadFile } from './platform.ts'
 
 /** The events that an integration may handle; core handles WEBHOOK_CHALLENGE. */
-export type HandledEvent = Exclude<EventName, 'WEBHOOK_CHALLENGE'>
+type HandledEvent = Exclude<EventName, 'WEBHOOK_CHALLENGE'>
 
 /** One function that FUNCTION_CALL may run. */
 export interface FunctionDefinition {

@@ -1,14 +1,7 @@
 import type { Json } from '../contract/handler-context.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type {
-  ClaimRequest,
-  ClaimResult,
-  DeliveryStore,
-  Lease,
-  RecordedResponse,
-  SubjectRecord,
-} from './store.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
 
 /** In milliseconds. */
 export const DEFAULT_LEASE_MS = 60_000
@@ -39,36 +32,7 @@ export interface ClaimOptions {
 }
 
 /** The right to work on a subject (contract §4), renewed until the work ends. */
-export interface Claim {
-  readonly lease: Lease
-  /** When the store gave the claim, by `performance.now`. */
-  readonly claimedAt: number
-  /** The recorded steps. */
-  readonly progress: Readonly<Record<string, Json>>
-  /** Aborts when the lease is lost; nothing may be written after that. */
-  readonly lost: AbortSignal
-  /**
-   * Call right before sending. Detects an expired lease by the local clock, for example after SIGSTOP.
-   *
-   * @throws {IntegrationError} `delivery_in_progress` if the lease is over
-   */
-  ensureHeld(): void
-  advance(name: string, value: Json): Promise<void>
-  /** Forgets every step, because a new deployment begins under this id. */
-  reset(): Promise<void>
-  /**
-   * Ends the work.
-   *
-   * @returns why the response is not recorded; `undefined` if it is
-   */
-  complete(response: RecordedResponse, progress?: Record<string, Json>): Promise<IntegrationError | undefined>
-  /**
-   * Gives the claim back.
-   *
-   * @param intent `undone` if the recorded intent certainly had no effect
-   */
-  release(intent: 'undone' | 'unknown'): Promise<void>
-}
+export type Claim = ReturnType<typeof keepAlive>
 
 /**
  * Claims a subject, or finds the recorded response.
@@ -126,7 +90,7 @@ function keepAlive(
   { lease, progress }: Extract<ClaimResult, { state: 'claimed' }>,
   asked: number,
   { logger, leaseMs, now }: ClaimOptions,
-): Claim {
+) {
   const claimedAt = performance.now()
   const lost = new AbortController()
   const lose = () => lost.abort(takenOver())
@@ -177,20 +141,31 @@ function keepAlive(
 
   return {
     lease,
+    /** When the store gave the claim, by `performance.now`. */
     claimedAt,
+    /** The recorded steps. */
     progress,
+    /** Aborts when the lease is lost; nothing may be written after that. */
     lost: lost.signal,
-    ensureHeld() {
+    /**
+     * Call right before sending. Detects an expired lease by the local clock, for example after SIGSTOP.
+     *
+     * @throws {IntegrationError} `delivery_in_progress` if the lease is over
+     */
+    ensureHeld(): void {
       if (now() >= until) lose()
       if (lost.signal.aborted) throw takenOver()
     },
-    advance: (name, value) => record({ [name]: value }),
-    async reset() {
+    advance: (name: string, value: Json) => record({ [name]: value }),
+    /** Forgets every step, because a new deployment begins under this id. */
+    async reset(): Promise<void> {
       await record(Object.fromEntries(Object.keys(progress).map((name) => [name, null])))
     },
-    complete: (response, latest = progress) =>
+    /** Ends the work. Returns why the response is not recorded; `undefined` if it is. */
+    complete: (response: RecordedResponse, latest = progress) =>
       end('response', () => store.complete(lease, { response, progress: latest, keepMs: KEEP_MS })),
-    async release(intent) {
+    /** Gives the claim back; `undone` if the recorded intent certainly had no effect. */
+    async release(intent: 'undone' | 'unknown'): Promise<void> {
       await end('release', async () => {
         if (intent === 'undone' && progress[ownSteps.intent] === true) {
           if (!(await store.advance(lease, { [ownSteps.intent]: null }))) return false

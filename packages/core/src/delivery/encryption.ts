@@ -11,11 +11,7 @@ import type { Claim } from './claim.ts'
 import type { RecordedResponse } from './store.ts'
 
 /** Encrypts and decrypts under the key of one request. */
-export interface Cipher {
-  encrypt(text: string): Promise<string>
-  /** @throws if the text is damaged, or belongs to another request */
-  decrypt(text: string): Promise<string>
-}
+export type Cipher = ReturnType<typeof createCipher>
 
 const encoder = new TextEncoder()
 const INFO = encoder.encode('integration host: record of a delivery, version 1')
@@ -29,19 +25,20 @@ export function isEncrypted(text: string): boolean {
 }
 
 /** Makes the cipher of a request, from the bytes of its body. */
-export function createCipher(body: Uint8Array<ArrayBuffer>): Cipher {
+export function createCipher(body: Uint8Array<ArrayBuffer>) {
   const ownSalt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
   let ownKey: Promise<CryptoKey> | undefined
 
   return {
-    async encrypt(text) {
+    async encrypt(text: string): Promise<string> {
       ownKey ??= deriveKey(body, ownSalt)
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
       const plain = encoder.encode(text)
       const encrypted = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, await ownKey, plain)
       return PREFIX + toBase64(ownSalt, iv, new Uint8Array(encrypted))
     },
-    async decrypt(text) {
+    /** @throws if the text is damaged, or belongs to another request */
+    async decrypt(text: string): Promise<string> {
       if (!isEncrypted(text)) throw new TypeError('The text is not encrypted.')
       const bytes = Uint8Array.from(atob(text.slice(PREFIX.length)), (character) => character.charCodeAt(0))
       const key = await deriveKey(body, bytes.subarray(0, SALT_BYTES))

@@ -45,7 +45,7 @@ export type ClaimResult =
   | { state: 'mismatch' }
 
 /** Written when the work is done. */
-export interface Completion {
+interface Completion {
   response: RecordedResponse
   progress: Record<string, Json>
   /** How long the record is kept, in milliseconds. */

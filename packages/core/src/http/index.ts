@@ -13,7 +13,6 @@ export {
   createProviderClient,
   type ProviderClient,
   type ProviderClientOptions,
-  type ProviderReply,
   type ProviderRequest,
 } from './provider-client.ts'
 export { type Provider, type ProviderWords, unknownOutcome } from './provider-error.ts'

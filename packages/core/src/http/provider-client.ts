@@ -33,34 +33,14 @@ export interface ProviderRequest
   effect?: string | undefined
 }
 
-/** A 2xx response, read. */
-export interface ProviderReply<Value> {
-  status: number
-  value: Value
-}
-
 /** Calls one provider. */
-export interface ProviderClient {
-  /**
-   * Sends a request.
-   *
-   * @param read reads the body; `undefined` means that it is not what the provider promises
-   * @throws {IntegrationError}, or the signal's reason if it ended the call before anything left
-   */
-  call<Value>(
-    request: ProviderRequest,
-    read: (body: unknown) => Value | undefined,
-    options?: CallOptions,
-  ): Promise<ProviderReply<Value>>
-  /** The options of several calls that share one deadline. */
-  within(options?: CallOptions): { signal: AbortSignal | undefined; deadline: number }
-}
+export type ProviderClient = ReturnType<typeof createProviderClient>
 
 /** A credential that a header can hold. */
 const CREDENTIAL = /^[!-~]+$/
 
 /** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
-export function createProviderClient(provider: Provider, options: ProviderClientOptions): ProviderClient {
+export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
   const { credential, timeoutMs = 30_000, maxBytes } = options
   const { name, title, credentials } = provider
   const send = createHttpClient(options)
@@ -85,8 +65,19 @@ export function createProviderClient(provider: Provider, options: ProviderClient
   }
 
   return {
+    /** The options of several calls that share one deadline. */
     within,
-    async call({ effect, ...request }, read, callOptions) {
+    /**
+     * Sends a request.
+     *
+     * @param read reads the body of a 2xx response; `undefined` means that it is not what the provider promises
+     * @throws {IntegrationError}, or the signal's reason if it ended the call before anything left
+     */
+    async call<Value>(
+      { effect, ...request }: ProviderRequest,
+      read: (body: unknown) => Value | undefined,
+      callOptions?: CallOptions,
+    ): Promise<{ status: number; value: Value }> {
       if (isMissing) {
         const message = `The ${credentials.title} is missing, or contains an invalid character.`
         throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })

@@ -7,7 +7,7 @@ import { IntegrationError } from '../errors.ts'
 export type Verify = (headers: Headers, body: Uint8Array<ArrayBuffer>) => Promise<void>
 
 /** HMAC-SHA256 with one secret. */
-export interface HmacKey {
+interface HmacKey {
   /** Returns the digest of the concatenated parts. */
   sign(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array | Promise<Uint8Array>
   /** Compares in constant time. */
