@@ -137,18 +137,21 @@ describe('a new delivery', () => {
 })
 
 describe('a deleted deployment', () => {
-  it.each(['evt_2', undefined])('ignores a creation that arrives late under the id %s, and says so in its log', async (later) => {
-    const host = createHost()
-    await deliver(host.handle, deleted, { id })
-    for (const _ of [1, 2]) {
-      const response = await deliver(host.handle, created, { id: later })
-      expect(response).toMatchObject({ status: 200, body: { status: 'ignored' } })
-    }
-    expect(actions(host)).toEqual(['disconnect'])
-    expect(new Set(host.writes())).toEqual(
-      new Set(['PUT /deployments/dep_1/status stopped', 'POST /deployments/dep_1/logs']),
-    )
-  })
+  it.each(['evt_2', undefined])(
+    'ignores a creation that arrives late under the id %s, and says so in its log',
+    async (later) => {
+      const host = createHost()
+      await deliver(host.handle, deleted, { id })
+      for (const _ of [1, 2]) {
+        const response = await deliver(host.handle, created, { id: later })
+        expect(response).toMatchObject({ status: 200, body: { status: 'ignored' } })
+      }
+      expect(actions(host)).toEqual(['disconnect'])
+      expect(new Set(host.writes())).toEqual(
+        new Set(['PUT /deployments/dep_1/status stopped', 'POST /deployments/dep_1/logs']),
+      )
+    },
+  )
 
   it('can be created again after seven days', async () => {
     const { now, pass } = clock()

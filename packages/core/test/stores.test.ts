@@ -20,7 +20,7 @@ const response = { status: 200, body: 'encrypted' }
 async function run(store: DeliveryStore, subject = request.subject, id = request.delivery.id) {
   const result = await store.claim({ ...request, subject, delivery: { id, digest: 'd' } })
   if (result.state === 'claimed')
-    await store.complete(result.lease, { response, progress: {}, keepMs: 60_000 })
+    await store.complete(result.lease, { response, progress: {}, keepMs: 60_000, keepResponseMs: 60_000 })
   return result.state
 }
 

@@ -81,6 +81,21 @@ describe('an event with the application of another deployment', () => {
     expect(platform.deployments.get('dep_2')?.outputs).toEqual({})
   })
 
+  it('is refused also weeks after its creation', async () => {
+    let time = Date.now()
+    const store = memoryStore({ now: () => time })
+    const handle = fixture.handler({ store })
+    platform.addDeployment({ id: 'dep_1', inputs: { applicationName: 'Shop' } })
+    platform.addDeployment(stranger)
+    const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1' } }
+    expect((await deliver(handle, created)).status).toBe(200)
+    time += 60 * 24 * 60 * 60 * 1000
+    const outputs = { applicationId: only(provider.applications.keys()) }
+    const event = { name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_2', outputs } }
+    expect(await deliver(handle, event)).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
+    expect(provider.applications.size).toBe(1)
+  })
+
   it('is refused by a deletion, which deletes nothing', async () => {
     const { applicationId } = await victim()
     const outputs = { applicationId }

@@ -37,7 +37,12 @@ it('an application that another deployment has reserved is left to it, and anoth
     const claimed = await store.claim({ subject, leaseMs: LEASE_MS })
     if (claimed.state !== 'claimed') throw new Error(claimed.state)
     const progress = { owner: 'idp-server/deployment/dep_2' }
-    await store.complete(claimed.lease, { response: { status: 200, body: '' }, progress, keepMs: LEASE_MS })
+    await store.complete(claimed.lease, {
+      response: { status: 200, body: '' },
+      progress,
+      keepMs: LEASE_MS,
+      keepResponseMs: LEASE_MS,
+    })
   })
   const first = await deliver(handle, created, { id: 'evt_1' })
   expect(first).toMatchObject({ status: 409, body: { code: 'delivery_in_progress', retryable: true } })

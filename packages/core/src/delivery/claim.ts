@@ -11,6 +11,8 @@ const RENEWALS = 3
 const RETRY_END_MS = 1_000
 /** Final responses and tombstones are kept for seven days. */
 const KEEP_MS = 7 * 24 * 60 * 60 * 1000
+/** The record of a living deployment, and of what it reserved, is kept until it is deleted: for a century at most. */
+const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
 /** Core's own steps. A handler's step cannot have these names. */
 export const ownSteps = {
@@ -79,7 +81,7 @@ export async function reserve(
   const response = { status: 200, body: '' }
   const progress = mine ? { owner } : result.progress
   const kept = await reach(options, () =>
-    store.complete(result.lease, { response, progress, keepMs: KEEP_MS }),
+    store.complete(result.lease, { response, progress, keepMs: KEEP_LIVING_MS, keepResponseMs: KEEP_MS }),
   )
   if (!kept) throw inProgress(1)
   return mine
@@ -162,8 +164,11 @@ function keepAlive(
       await record(Object.fromEntries(Object.keys(progress).map((name) => [name, null])))
     },
     /** Ends the work. Returns why the response is not recorded; `undefined` if it is. */
-    complete: (response: RecordedResponse, latest = progress) =>
-      end('response', () => store.complete(lease, { response, progress: latest, keepMs: KEEP_MS })),
+    complete(response: RecordedResponse, { progress: latest = progress, isLiving = false } = {}) {
+      const keepMs = isLiving ? KEEP_LIVING_MS : KEEP_MS
+      const completion = { response, progress: latest, keepMs, keepResponseMs: KEEP_MS }
+      return end('response', () => store.complete(lease, completion))
+    },
     /** Gives the claim back; `undone` if the recorded intent certainly had no effect. */
     async release(intent: 'undone' | 'unknown'): Promise<void> {
       await end('release', async () => {

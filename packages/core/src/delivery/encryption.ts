@@ -6,8 +6,8 @@
 import * as z from 'zod'
 import type { Json } from '../contract/handler-context.ts'
 import { IntegrationError } from '../errors.ts'
-import type { EventResponse } from '../response.ts'
 import type { Claim } from './claim.ts'
+import type { EventResponse } from './response.ts'
 import type { RecordedResponse } from './store.ts'
 
 /** Encrypts and decrypts under the key of one request. */

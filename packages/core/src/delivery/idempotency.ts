@@ -11,9 +11,9 @@ import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
-import { type EventResponse, ignored, type ResponseBody, toFailure } from '../response.ts'
 import { type Claim, type ClaimOptions, claimSubject, ownSteps } from './claim.ts'
 import { type Cipher, createCipher, decryptResponse, withEncryptedSteps } from './encryption.ts'
+import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 /** One delivery of one event. */
@@ -91,7 +91,7 @@ export async function end(
       at: claiming.now(),
       body: await cipher.encrypt(recorded),
     },
-    progress,
+    { progress, isLiving: !isCall && progress[ownSteps.deleted] !== true },
   )
   // A call's effect stands even if it is not recorded. A deployment's end must be recorded, or a late CREATED
   // revives it.

@@ -50,6 +50,8 @@ interface Completion {
   progress: Record<string, Json>
   /** How long the record is kept, in milliseconds. */
   keepMs: number
+  /** How long the response is kept, in milliseconds: a living deployment has a record for longer. */
+  keepResponseMs: number
 }
 
 /** The record of a subject, for people who look at it. Times are in milliseconds since 1970. */

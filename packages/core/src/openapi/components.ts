@@ -57,7 +57,11 @@ export function toPascalCase(name: string): string {
   return words.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase())
 }
 
-const extensions = { environmentReference: 'x-environment-reference', visibleWhen: 'x-visible-when' } as const
+const extensions = {
+  environmentReference: 'x-environment-reference',
+  immutable: 'x-immutable',
+  visibleWhen: 'x-visible-when',
+} as const
 
 /** Replaces the marks of this project with OpenAPI extensions. */
 function useExtensions(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {

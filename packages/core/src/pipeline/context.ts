@@ -3,7 +3,7 @@ import { type Claim, type ClaimOptions, ownSteps, readStore, reserve } from '../
 import type { DeliveryStore } from '../delivery/store.ts'
 import { namedHostsOnly } from '../http/egress.ts'
 import type { Operation } from '../request/operation.ts'
-import type { Deadline } from './deadline.ts'
+import type { Deadline } from './limits.ts'
 import type { createOutbound } from './outbound.ts'
 import type { Reporter } from './reporter.ts'
 

@@ -1,10 +1,10 @@
 // One log line per event, and the port for metrics and traces. Neither shows a body, a secret or a mail address.
 
 import type { EventName, PlatformEvent } from '../contract/event.ts'
+import type { EventResponse } from '../delivery/response.ts'
 import type { ErrorCode, IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { forLogs, type Redactor } from '../redact.ts'
-import type { EventResponse } from '../response.ts'
 
 /** The log line of an event. */
 export type EventRecord = {

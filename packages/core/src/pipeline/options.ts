@@ -5,7 +5,7 @@ import type { DeliveryStore } from '../delivery/store.ts'
 import type { Logger } from '../log.ts'
 import type { Verify } from '../request/signature.ts'
 import type { Observer } from './event-log.ts'
-import type { ConcurrencyLimit } from './limit.ts'
+import type { ConcurrencyLimit } from './limits.ts'
 
 /** The options that every integration's `createHandler` takes. */
 export interface HandlerDependencies {

@@ -1,7 +1,7 @@
 import { type Claim, ownSteps } from '../delivery/claim.ts'
 import { IntegrationError } from '../errors.ts'
-import type { Deadline } from './deadline.ts'
 import type { Observer, OutboundCall, Trace } from './event-log.ts'
+import type { Deadline } from './limits.ts'
 
 /** The init that core passes to a transport. */
 export interface OutboundInit extends RequestInit {

@@ -32,7 +32,7 @@ export function describeDeliveryStore(
   }
 
   const finish = (lease: Lease, progress = {}, recorded = response) =>
-    store.complete(lease, { response: recorded, progress, keepMs })
+    store.complete(lease, { response: recorded, progress, keepMs, keepResponseMs: keepMs })
 
   beforeEach(async () => {
     time = Date.UTC(2026, 10, 20)
@@ -169,10 +169,13 @@ export function describeDeliveryStore(
       }
     })
 
-    it('refuses a delivery id with another digest, during the work and after it', async () => {
+    it('refuses a delivery id with another digest, during the work, after a crash and after the end', async () => {
       const other = { id: delivery.id, digest: 'another' }
-      const { lease } = await claim()
+      await claim()
       expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
+      time += leaseMs
+      expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
+      const { lease } = await claim()
       await finish(lease)
       expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
     })
@@ -191,6 +194,15 @@ export function describeDeliveryStore(
       time += 1
       expect(await store.read(subject)).toBe(undefined)
       expect(await ask()).toMatchObject({ state: 'claimed', progress: {} })
+    })
+
+    it('forgets a response before its record, if that is kept for longer', async () => {
+      const { lease } = await claim()
+      const progress = { application: 'app_1' }
+      await store.complete(lease, { response, progress, keepMs: 10 * keepMs, keepResponseMs: keepMs })
+      time += keepMs
+      expect(await store.read(subject)).toMatchObject({ progress, responses: [] })
+      expect(await ask()).toMatchObject({ state: 'claimed', progress })
     })
 
     it('shows the holder of a claim, its times and its progress, and then the release', async () => {

@@ -5,7 +5,7 @@ interface StoredRecord
   extends Pick<SubjectRecord, 'fence' | 'claimedAt' | 'delivery' | 'progress' | 'expires'> {
   holder: { owner: string; until: number; delivery: ClaimRequest['delivery'] } | undefined
   /** By the id of the delivery. */
-  responses: Map<string, { digest: string; response: RecordedResponse }>
+  responses: Map<string, { digest: string; response: RecordedResponse; expires: number }>
 }
 
 /** Options of {@link memoryStore}. */
@@ -45,6 +45,8 @@ export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreO
   return {
     async claim({ subject, delivery, leaseMs }) {
       const found = find(subject)
+      for (const [id, { expires }] of found?.responses ?? [])
+        if (expires <= now()) found?.responses.delete(id)
       const recorded = delivery && found?.responses.get(delivery.id)
       const holding = found?.holder?.delivery
       const known = recorded ?? (holding?.id === delivery?.id ? holding : undefined)
@@ -64,7 +66,7 @@ export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreO
         delivery: delivery?.id,
         progress,
         responses,
-        expires: now() + UNFINISHED_MS,
+        expires: Math.max(found?.expires ?? 0, now() + UNFINISHED_MS),
       })
       return { state: 'claimed', lease, progress: structuredClone(progress) }
     },
@@ -81,11 +83,13 @@ export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreO
       return record !== undefined
     },
 
-    async complete(lease, { response, progress, keepMs }) {
+    async complete(lease, { response, progress, keepMs, keepResponseMs }) {
       const record = findHeld(lease)
       if (!record) return false
       const { id, digest = '' } = record.holder?.delivery ?? {}
-      if (id !== undefined) record.responses.set(id, { digest, response: { ...response } })
+      if (id !== undefined) {
+        record.responses.set(id, { digest, response: { ...response }, expires: now() + keepResponseMs })
+      }
       record.progress = structuredClone(progress)
       record.expires = now() + keepMs
       record.holder = undefined
@@ -105,9 +109,9 @@ export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreO
       const record = find(subject)
       if (!record) return undefined
       const { holder, progress, ...facts } = record
-      const responses = [...record.responses].map(([delivery, { response }]) => {
+      const responses = [...record.responses].flatMap(([delivery, { response, expires }]) => {
         const { body: _, ...rest } = response
-        return { delivery, ...rest }
+        return expires > now() ? [{ delivery, ...rest }] : []
       })
       const leaseMs = holder && Math.max(0, holder.until - now())
       return { ...facts, leaseMs, progress: structuredClone(progress), responses }

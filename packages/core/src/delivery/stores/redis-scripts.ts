@@ -18,16 +18,18 @@ export const scripts = {
     local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'answer:' .. ARGV[4])
     local live = record[1] and record[1] ~= '' and tonumber(record[2]) > now
     if not live and record[5] and tonumber(record[5]) <= now then redis.call('DEL', KEYS[1]); record = {} end
-    if ARGV[4] ~= '' and record[6] then return {'answered', record[6]} end
-    if live then
-      if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
-      return {'busy', tostring(tonumber(record[2]) - now)}
+    if ARGV[4] ~= '' and record[6] then
+      if tonumber(string.match(record[6], '^%S+ (%d+) ')) > now then return {'answered', record[6]} end
+      redis.call('HDEL', KEYS[1], 'answer:' .. ARGV[4])
     end
+    -- A holder that vanished leaves its digest.
+    if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
+    if live then return {'busy', tostring(tonumber(record[2]) - now)} end
     local fence = redis.call('HINCRBY', KEYS[1], 'fence', 1)
     redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5], 'claimed', now)
     local expires = math.max(tonumber(record[5] or 0), now + tonumber(ARGV[6]))
-    redis.call('HSET', KEYS[1], 'expires', expires)
-    redis.call('PEXPIRE', KEYS[1], expires - now)
+    redis.call('HSET', KEYS[1], 'expires', string.format('%.0f', expires))
+    redis.call('PEXPIRE', KEYS[1], string.format('%.0f', expires - now))
     local reply = {'claimed', tostring(fence)}
     local fields = redis.call('HGETALL', KEYS[1])
     for at = 1, #fields, 2 do
@@ -45,16 +47,20 @@ export const scripts = {
     for at = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
     return 1
   `,
-  // ARGV: now, owner, fence, response, retention, then the steps, names and values in turn
+  // ARGV: now, owner, fence, response, retention of the record and of the response, then the steps in turn
   complete: `${HELD}
     local delivery = redis.call('HGET', KEYS[1], 'delivery')
     for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-      if string.sub(field, 1, 5) == 'step:' then redis.call('HDEL', KEYS[1], field) end
+      local start = string.sub(field, 1, 5)
+      local expires = start == 'answe' and string.match(redis.call('HGET', KEYS[1], field), '^%S+ (%d+) ')
+      if start == 'step:' or (expires and tonumber(expires) <= now) then redis.call('HDEL', KEYS[1], field) end
     end
-    for at = 6, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
-    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0, 'expires', now + tonumber(ARGV[5]))
+    for at = 7, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
+    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0, 'expires', string.format('%.0f', now + tonumber(ARGV[5])))
     if delivery ~= '' then
-      redis.call('HSET', KEYS[1], 'answer:' .. delivery, redis.call('HGET', KEYS[1], 'digest') .. ' ' .. ARGV[4])
+      local expires = string.format('%.0f', now + tonumber(ARGV[6]))
+      local digest = redis.call('HGET', KEYS[1], 'digest')
+      redis.call('HSET', KEYS[1], 'answer:' .. delivery, digest .. ' ' .. expires .. ' ' .. ARGV[4])
     end
     redis.call('HDEL', KEYS[1], 'digest')
     redis.call('PEXPIRE', KEYS[1], ARGV[5])

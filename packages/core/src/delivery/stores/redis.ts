@@ -102,10 +102,9 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
         case 'busy':
           return { state, retryAfterMs: value }
         case 'answered': {
-          // Stored as `<digest> <JSON>`.
-          const space = value.indexOf(' ')
-          if (value.slice(0, space) !== digest) return { state: 'mismatch' }
-          return { state: 'done', response: recordedResponse.parse(JSON.parse(value.slice(space + 1))) }
+          const { digest: recorded, json } = splitResponse(value)
+          if (recorded !== digest) return { state: 'mismatch' }
+          return { state: 'done', response: recordedResponse.parse(JSON.parse(json)) }
         }
         case 'mismatch':
           return { state }
@@ -114,8 +113,15 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
 
     renew: (lease, leaseMs) => write('renew', lease, leaseMs),
     advance: (lease, steps) => write('advance', lease, ...writeSteps(steps).flat()),
-    complete: (lease, { response, progress, keepMs }) =>
-      write('complete', lease, JSON.stringify(response), keepMs, ...writeSteps(progress).flat()),
+    complete: (lease, { response, progress, keepMs, keepResponseMs }) =>
+      write(
+        'complete',
+        lease,
+        JSON.stringify(response),
+        keepMs,
+        keepResponseMs,
+        ...writeSteps(progress).flat(),
+      ),
     release: (lease) => write('release', lease),
 
     async read(subject) {
@@ -129,9 +135,9 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
         fields
           .filter(([name]) => name.startsWith(start))
           .map(([name, value]) => [name.slice(start.length), value] as const)
-      const responses = named('answer:').map(([id, text]) => {
-        const facts = responseFacts.parse(JSON.parse(text.slice(text.indexOf(' ') + 1)))
-        return { delivery: id, ...facts }
+      const responses = named('answer:').flatMap(([delivery, text]) => {
+        const { expires, json } = splitResponse(text)
+        return expires > now ? [{ delivery, ...responseFacts.parse(JSON.parse(json)) }] : []
       })
       const progress = readSteps(named('step:'))
       return { ...record, claimedAt: claimed, delivery: delivery || undefined, leaseMs, progress, responses }
@@ -141,6 +147,12 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
       await withTimeout(send('PING'), timeoutMs)
     },
   }
+}
+
+/** A response is stored as `<digest> <expiry> <JSON>`. */
+function splitResponse(text: string): { digest: string; expires: number; json: string } {
+  const [digest = '', expires = ''] = text.split(' ', 2)
+  return { digest, expires: Number(expires), json: text.slice(digest.length + expires.length + 2) }
 }
 
 /** Pairs names and values that follow each other. */

@@ -139,10 +139,10 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
           return digest === delivery.digest ? { state: 'done', response } : { state: 'mismatch' }
         }
         const row = load(subject)
-        if (row && isHeld(row)) {
-          const mismatch = row.delivery === delivery?.id && row.digest !== delivery?.digest
-          return mismatch ? { state: 'mismatch' } : { state: 'busy', retryAfterMs: row.lease_until - time }
-        }
+        // A holder that vanished leaves its digest.
+        const isSame = delivery && row?.delivery === delivery.id && row.digest !== null
+        if (isSame && row.digest !== delivery.digest) return { state: 'mismatch' }
+        if (row && isHeld(row)) return { state: 'busy', retryAfterMs: row.lease_until - time }
         if (row && row.expires <= time) deleteSteps.run(subject)
         const lease = { subject, owner: randomUUID(), fence: (row?.fence ?? 0) + 1 }
         saveSubject.run({
@@ -162,11 +162,11 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
 
     advance: (lease, steps) => write(lease, () => storeSteps(lease.subject, steps)),
 
-    complete: (lease, { response: { status, code = null, at = null, body }, progress, keepMs }) =>
+    complete: (lease, { response: { status, code = null, at = null, body }, progress, ...keep }) =>
       write(lease, (row) => {
-        const expires = now() + keepMs
+        const [expires, until] = [now() + keep.keepMs, now() + keep.keepResponseMs]
         const { subject, delivery, digest } = row
-        if (delivery !== null) saveResponse.run(subject, delivery, digest, status, code, at, body, expires)
+        if (delivery !== null) saveResponse.run(subject, delivery, digest, status, code, at, body, until)
         deleteSteps.run(subject)
         storeSteps(subject, progress)
         saveSubject.run({ ...row, owner: null, lease_until: 0, digest: null, expires })

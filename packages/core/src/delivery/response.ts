@@ -1,7 +1,7 @@
-import type { DeploymentStatus } from './contract/platform.ts'
-import { type IntegrationError, toIntegrationError } from './errors.ts'
-import { toProblem } from './problem.ts'
-import { createRedactor, type Redactor } from './redact.ts'
+import type { DeploymentStatus } from '../contract/platform.ts'
+import { type IntegrationError, toIntegrationError } from '../errors.ts'
+import { toProblem } from '../problem.ts'
+import { createRedactor, type Redactor } from '../redact.ts'
 
 export type ResponseBody = Record<string, unknown>
 
