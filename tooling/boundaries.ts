@@ -1,8 +1,4 @@
-/**
- * Who may import what, as docs/architecture.md says it.
- *
- * @module
- */
+/** The import rules of docs/architecture.md. */
 import { findCircles, type Import, reachableFrom } from './import-graph.ts'
 
 /** The imports from outside its own package that a file may have. The first rule that matches a file holds. */
@@ -27,7 +23,7 @@ const allowed: readonly { files: RegExp; to: RegExp }[] = [
   },
 ]
 
-/** What a file must not load, directly or through other files. */
+/** The files that a file must not load, directly or through other files. */
 const unreachable: readonly { files: RegExp; to: RegExp; because: string }[] = [
   {
     files: /^packages\/mailer\/src\/index\.ts$/,
@@ -86,9 +82,8 @@ function findUnreachable(imports: readonly Import[]): string[] {
   )
 }
 
-/** Holds core's files to the order of its folders, as soon as it has them. */
+/** Holds core's files to the order of its folders. */
 function findLayerFaults(imports: readonly Import[]): string[] {
-  if (!hasLayers(imports)) return []
   return imports.flatMap(({ from, to, specifier }) => {
     if (!from.startsWith(core) || isOutside(from)) return []
     const [layer, target] = [layerOf(from), layerOf(to)]
@@ -97,10 +92,6 @@ function findLayerFaults(imports: readonly Import[]): string[] {
     const isAllowed = target === layer || (target !== -1 && target < (layers[layer] === 'http' ? 2 : layer))
     return isAllowed ? [] : [`${from} must not import “${specifier}”: the order is ${layers.join(', ')}`]
   })
-}
-
-function hasLayers(imports: readonly Import[]): boolean {
-  return imports.some(({ from }) => from.startsWith(`${core}contract/`))
 }
 
 /** Core's entries and its testing folder may import everything. */
@@ -115,9 +106,7 @@ function layerOf(file: string): number {
 }
 
 function findCircularImports(imports: readonly Import[]): string[] {
-  const files = imports.filter(
-    ({ from, to }) => packageOf(to) !== to && (hasLayers(imports) || !from.startsWith(core)),
-  )
+  const files = imports.filter(({ to }) => packageOf(to) !== to)
   const folders = files
     .map(({ from, to }) => ({ from: folderOf(from), to: folderOf(to) }))
     .filter(({ from, to }) => from !== to && ![from, to].some((folder) => folder.endsWith('.ts')))

@@ -1,8 +1,4 @@
-/**
- * The imports of every file in the repository's packages, read from the sources.
- *
- * @module
- */
+/** The imports of every file in the repository's packages, read from the sources. */
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { parseSync } from 'oxc-parser'

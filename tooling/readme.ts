@@ -1,8 +1,4 @@
-/**
- * The examples of a README, for tests that compile and run them.
- *
- * @module
- */
+/** The examples of a README, for tests that compile and run them. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'

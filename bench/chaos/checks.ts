@@ -7,7 +7,6 @@ type Watched = Pick<World, 'journal'>
 /** The number of mails that were sent for an id. */
 export const timesSent = ({ journal }: Watched, id: string) => journal.timesSent.get(addressOf(id)) ?? 0
 
-/** The addresses that got more than one mail, as violations. */
 export const sentTwice = ({ journal }: Watched): string[] =>
   [...journal.timesSent].flatMap(([address, times]) => (times > 1 ? [`${address} got ${times} mails`] : []))
 

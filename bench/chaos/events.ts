@@ -17,7 +17,6 @@ export const created = (
   event: { name: 'DEPLOYMENT_CREATED', deployment: { id: deployment, inputs: { applicationName } } },
 })
 
-/** Deletes a deployment; the event has only the deployment's id. */
 export const deleted = (deployment: string, id = `${deployment}_deleted`): Delivery => ({
   route: 'idp-server',
   id,

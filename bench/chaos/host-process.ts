@@ -46,7 +46,6 @@ export async function startHost(options: HostProcessOptions) {
   }
 
   return {
-    /** Changes with every restart. */
     get url() {
       return url
     },
@@ -68,7 +67,6 @@ export async function startHost(options: HostProcessOptions) {
     kill: () => void host.child.kill('SIGKILL'),
     pause: () => void host.child.kill('SIGSTOP'),
     resume: () => void host.child.kill('SIGCONT'),
-    /** Starts it again, if it has ended. */
     async restart() {
       if (!host.alive) ({ host, url } = await start())
     },

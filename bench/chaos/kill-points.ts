@@ -4,11 +4,9 @@ import type { Random } from './random.ts'
 import type { ScenarioOptions, World } from './run.ts'
 
 export type KillPoint =
-  /** At the n-th write to its store. */
   | { at: 'store'; number: number; when: 'before' | 'after' }
   /** At its n-th call: before it arrives, before it takes effect or after. */
   | { at: 'call'; number: number; when: 'lost' | 'before' | 'after' }
-  /** A time after the delivery. */
   | { at: 'moment'; milliseconds: number }
 
 /** The options of a scenario that kills a host at every point, or at these. */
@@ -21,7 +19,6 @@ export const nameOf = (point: KillPoint): string =>
 
 export const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/** Counts the steps of an event that nothing disturbs. */
 export async function countSteps(world: World, delivery: Delivery) {
   let calls = 0
   world.storeWrites.length = 0

@@ -8,7 +8,6 @@ export interface Random {
   fork(name: string | number): Random
 }
 
-/** Makes a generator (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   function next(): number {

@@ -29,13 +29,11 @@ export async function startRedis() {
   return {
     url: `redis://127.0.0.1:${port}`,
     kill,
-    /** Starts it again, with the same port and file. */
     async start() {
       running = await launchRedis()
     },
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
-    /** Ends it and removes its files. */
     async close() {
       await kill()
       rmSync(folder, { recursive: true, force: true })

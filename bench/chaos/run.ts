@@ -18,13 +18,10 @@ export interface ScenarioOptions {
 }
 
 export interface Findings {
-  /** The counts, by name. */
   figures: Record<string, number | string>
-  /** Everything that must not happen. */
   violations: string[]
 }
 
-/** A promise of the host, put to the test. */
 export interface Scenario {
   name: string
   shows: string
@@ -34,7 +31,6 @@ export interface Scenario {
 export interface World extends Outside {
   hosts: HostProcess[]
   sender: Sender
-  /** If the hosts keep their deliveries there. */
   redis: RedisServer | undefined
   /** Every write to the store, as the hosts report it. A scenario may empty the list. */
   storeWrites: StoreWrite[]

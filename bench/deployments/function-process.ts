@@ -8,7 +8,6 @@ import { putAlone } from './bundles.ts'
 import { toGatewayEvent, toResponse } from './lambda-gateway.ts'
 import type { Target, Variables } from './target.ts'
 
-/** A response in plain data; the body is base64. */
 export interface HttpParts {
   status: number
   headers: [name: string, value: string][]
@@ -17,7 +16,6 @@ export interface HttpParts {
 
 export type FunctionProcess = Awaited<ReturnType<typeof startFunction>>
 
-/** Runs the bundle for Lambda behind a gateway. */
 export async function startLambda(variables: Variables): Promise<Target> {
   const running = await startFunction('lambda', variables)
   return serveFunction(running, async (request) =>

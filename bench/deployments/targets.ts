@@ -8,7 +8,6 @@ import { startWorker } from './worker-process.ts'
 
 export const targets = { node: startNode, lambda: startLambda, vercel: startVercel, worker: startWorker }
 
-/** Makes the sandbox's configuration one of production. */
 export function inProduction(variables: Variables, deliveryStore: string): Variables {
   return {
     ...variables,

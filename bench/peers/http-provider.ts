@@ -6,7 +6,7 @@ type Problem = Fault | { rejects: string }
 
 export type HttpProvider = Awaited<ReturnType<typeof startHttpProvider>>
 
-/** Starts a provider with the APIs of postmark, resend and sendgrid, as they are documented. */
+/** Starts a provider with the APIs of postmark and resend, as they are documented. */
 export async function startHttpProvider() {
   const faults = createFaults()
   let accepted = 0
@@ -59,8 +59,6 @@ function respondTo(path: string, body: unknown, rejected?: string): Response {
       return mails.length > 100
         ? refuse({ statusCode: 422, name: 'validation_error', message: 'At most 100 emails in one call.' })
         : Response.json({ data: mails.map((_, index) => ({ id: `${index}` })) })
-    case '/v3/mail/send':
-      return new Response(null, { status: 202 })
     default:
       return Response.json({ Message: 'Not found' }, { status: 404 })
   }

@@ -13,7 +13,6 @@ export interface Installed {
   version: string
 }
 
-/** A row of the comparison, with a cell for each SDK. */
 export interface ComparedRow {
   title: string
   cells: string[]

@@ -1,10 +1,8 @@
-/** How a call ended, for its caller. */
 export type Outcome =
   | { kind: 'resolved'; value: unknown; ms: number }
   | { kind: 'rejected'; error: unknown; ms: number }
   | { kind: 'waiting'; ms: number }
 
-/** Waits for a call, at most for `limitMs`. */
 export async function observe(work: () => Promise<unknown>, limitMs = 20_000): Promise<Outcome> {
   const began = performance.now()
   const ms = () => Math.round(performance.now() - began)
@@ -20,13 +18,12 @@ export async function observe(work: () => Promise<unknown>, limitMs = 20_000): P
 }
 
 /** The fields of an error by which a program could decide. */
-const FACTS = ['code', 'errno', 'statusCode', 'status', 'responseCode', 'retryable', 'sent', 'effect']
-const LISTS = ['retryAfter', 'recipients', 'rejected']
+const FACTS = ['code', 'errno', 'statusCode', 'status', 'retryable', 'effect', 'retryAfter', 'recipients']
 
 export function describe(outcome: Outcome): string {
   if (outcome.kind === 'waiting') return `still waiting after ${seconds(outcome.ms)}`
   if (outcome.kind === 'rejected')
-    return `throws \`${classOf(outcome.error)}\` ${facts(outcome.error, [...FACTS, ...LISTS])}`.trimEnd()
+    return `throws \`${classOf(outcome.error)}\` ${facts(outcome.error, FACTS)}`.trimEnd()
   const error = field(outcome.value, 'error')
   if (error) return `resolves with \`error\` ${facts(error, ['name', 'statusCode']) || '`{}`'}`
   if (isSent(outcome)) return 'resolves as sent'
@@ -36,12 +33,9 @@ export function describe(outcome: Outcome): string {
 /** Whether the caller must believe that the mail was sent. */
 export function isSent(outcome: Outcome): boolean {
   if (outcome.kind !== 'resolved') return false
-  // SendGrid's client resolves with a list of its response and its body, others with an object.
-  if (Array.isArray(outcome.value)) return true
   return ['messageId', 'MessageID', 'data'].some((name) => Boolean(field(outcome.value, name)))
 }
 
-/** The error of an outcome, thrown or resolved. */
 export function errorOf(outcome: Outcome): unknown {
   if (outcome.kind === 'rejected') return outcome.error
   return outcome.kind === 'resolved' ? field(outcome.value, 'error') : undefined

@@ -12,16 +12,13 @@ export interface Mail {
   text: string
 }
 
-/** An SDK that calls a server on this machine. */
 export interface Client {
   send(mail: Mail, signal?: AbortSignal): Promise<unknown>
-  /** Sends all in one call of the SDK. */
   sendMany(mails: Mail[]): Promise<unknown>
 }
 
 export interface Peer {
   name: string
-  /** Whether a send accepts an AbortSignal. */
   takesSignal: boolean
   /** The option that points it at a server on this machine. */
   pointedBy: string
@@ -89,29 +86,7 @@ export const peers: readonly Peer[] = [
       }
     },
   },
-  {
-    name: '@sendgrid/mail',
-    takesSignal: false,
-    pointedBy: "`client.setDefaultRequest('baseUrl', …)`",
-    program: `import mail from '@sendgrid/mail'
-    mail.setApiKey(globalThis.TOKEN)
-    await mail.send(${PROGRAM_MAIL})`,
-    connect(project, port) {
-      const service: typeof import('@sendgrid/mail') & { client: ApiClient } = load(project, '@sendgrid/mail')
-      service.setApiKey('SG.token')
-      service.client.setDefaultRequest('baseUrl', `http://127.0.0.1:${port}/`)
-      return {
-        send: (mail) => service.send({ ...mail }),
-        sendMany: (mails) => service.send(mails.map((mail) => ({ ...mail }))),
-      }
-    },
-  },
 ]
-
-/** The field `client` of the service, which its types lack. */
-interface ApiClient {
-  setDefaultRequest(key: string, value: unknown): unknown
-}
 
 function load(project: string, name: string) {
   return createRequire(join(project, 'package.json'))(name)

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { root } from '../../tooling/packages/workspace.ts'
 
-/** Builds the host, and with it all packages. */
 export async function build(): Promise<void> {
   const options = { cwd: root, env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' } }
   const command = ['exec', 'turbo', 'run', 'build', '--filter=@org/server']

@@ -23,7 +23,6 @@ export interface LaunchOptions {
   core?: number
   /** A file descriptor for standard output, which is piped otherwise. */
   output?: number
-  /** Opens a channel for messages. */
   ipc?: boolean
   /** Gets each line of output; a line for which it returns `true` is not kept in the log. */
   onLine?: (line: string) => boolean
@@ -60,9 +59,7 @@ export function launch(command: string, options: LaunchOptions = {}) {
     new Error(`${[command, ...parameters].slice(-3).join(' ')} ${reason}: ${log.slice(-8).join('\n')}`)
   return {
     child,
-    /** The newest lines of its output. */
     log,
-    /** Resolves with the exit code; `null` after a signal. */
     exit,
     get alive() {
       return child.exitCode === null && child.signalCode === null
@@ -113,7 +110,6 @@ export async function startServer(
       throw new Error(`${file} does not listen: ${server.log.join('\n')}`)
     await pause(1)
   }
-  /** From the start of the process to its first 200, in milliseconds. */
   const startMs = elapsed()
   return Object.assign(server, { port, url: `http://127.0.0.1:${port}`, startMs })
 }
@@ -129,7 +125,6 @@ function responds(port: number, path: string): Promise<boolean> {
 
 export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>
 
-/** Starts a program that runs `serveOrders`. */
 export async function startWorker(file: string, options: LaunchOptions = {}) {
   const worker = launchNode(file, { ...options, ipc: true })
   const ended = worker.exit.then((code) => {

@@ -1,4 +1,3 @@
-/** An order of a parent process, see `startWorker`. */
 export interface Order<Payload = unknown> {
   id: number
   payload: Payload

@@ -40,7 +40,6 @@ function exitWith(message: string, code = 2): never {
   process.exit(code)
 }
 
-/** Ends the process if a name is unknown. */
 function checkNames(kind: string, names: readonly string[], known: readonly string[]): void {
   const unknown = names.find((name) => !known.includes(name))
   if (unknown !== undefined)

@@ -19,7 +19,6 @@ export interface Contender {
   kind: 'ours' | 'peer' | 'floor'
 }
 
-/** The values of one measurement; a list counts as several rounds. */
 type Values = Readonly<Record<string, number | readonly number[]>>
 
 export interface StartedRow {
@@ -39,7 +38,6 @@ export interface RowContext {
   events: number | undefined
 }
 
-/** One value of each contender. */
 interface Column {
   value: string
   title: string
@@ -48,7 +46,6 @@ interface Column {
   against?: readonly string[]
 }
 
-/** The samples of a row, for its targets. */
 interface Results {
   spread(value: string, id: string): Spread
   /**

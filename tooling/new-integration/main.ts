@@ -1,8 +1,4 @@
-/**
- * `pnpm new:integration <name>`: see docs/new-integration.md.
- *
- * @module
- */
+/** `pnpm new:integration <name>`: see docs/new-integration.md. */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,9 +1,4 @@
-/**
- * The forms in which code and texts write the name of an integration.
- *
- * @module
- */
-
+/** The forms in which code and texts write the name of an integration. */
 /** The name of the template. It has two words, so that no two of its forms are the same. */
 const TEMPLATE = 'example-service'
 

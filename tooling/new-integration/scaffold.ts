@@ -1,8 +1,4 @@
-/**
- * Makes a package for a new integration from the template, and mounts it on the host.
- *
- * @module
- */
+/** Makes a package for a new integration from the template, and mounts it on the host. */
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseSync } from 'oxc-parser'

@@ -1,8 +1,4 @@
-/**
- * Lints OpenAPI documents with Redocly's strict rules, without the network.
- *
- * @module
- */
+/** Lints OpenAPI documents with Redocly's strict rules, without the network. */
 import { createConfig, lintFromString, type RawUniversalConfig } from '@redocly/openapi-core'
 
 /** The strict rules, with changes. */

@@ -1,8 +1,4 @@
-/**
- * Generates a client's types from an OpenAPI document.
- *
- * @module
- */
+/** Generates a client's types from an OpenAPI document. */
 import openapiTypescript, { astToString } from 'openapi-typescript'
 
 /** Generates a module that exports `paths` and `components`, for example for `openapi-fetch`. */

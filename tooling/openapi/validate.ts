@@ -1,8 +1,4 @@
-/**
- * Validates values against the schemas of an OpenAPI 3.1 document (JSON Schema 2020-12).
- *
- * @module
- */
+/** Validates values against the schemas of an OpenAPI 3.1 document (JSON Schema 2020-12). */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 

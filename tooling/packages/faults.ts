@@ -1,8 +1,4 @@
-/**
- * Faults of a packed package that publint and attw do not look for.
- *
- * @module
- */
+/** Faults of a packed package that publint and attw do not look for. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageOf, readSpecifiers } from '../import-graph.ts'

@@ -1,8 +1,4 @@
-/**
- * Packs the published packages, as a release does.
- *
- * @module
- */
+/** Packs the published packages, as a release does. */
 import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'

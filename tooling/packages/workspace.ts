@@ -1,8 +1,4 @@
-/**
- * The packages of this repository that are published.
- *
- * @module
- */
+/** The packages of this repository that are published. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

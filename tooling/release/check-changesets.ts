@@ -1,8 +1,6 @@
 /**
  * Fails if a branch changed a published package without a changeset:
  * `node tooling/release/check-changesets.ts [base]`. The default base is `main`.
- *
- * @module
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'

@@ -4,8 +4,6 @@
  * npm publishes, because it exchanges the identity of a workflow for the right to publish. pnpm packed the tarballs,
  * because it replaces `workspace:` and `catalog:`. This file needs only Node and npm, so that the job with the right
  * to publish runs no other code.
- *
- * @module
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,7 +1,5 @@
 /**
  * Tags the commit of a release once for each package, and pushes the tags: `node tooling/release/tag.ts <folder>`.
- *
- * @module
  */
 import { execFileSync } from 'node:child_process'
 import { readPlan } from './publish.ts'

@@ -1,8 +1,4 @@
-/**
- * The emulators that the programs call, loaded from the packed packages.
- *
- * @module
- */
+/** The emulators that the programs call, loaded from the packed packages. */
 import { deepStrictEqual } from 'node:assert/strict'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

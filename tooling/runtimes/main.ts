@@ -1,8 +1,6 @@
 /**
  * Installs the packed packages into an empty project, and uses them on every runtime: `pnpm runtimes`, or for
  * example `pnpm runtimes node24 workerd typescript`. The packages must be built.
- *
- * @module
  */
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

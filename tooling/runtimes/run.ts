@@ -1,8 +1,4 @@
-/**
- * Runs a program on a runtime.
- *
- * @module
- */
+/** Runs a program on a runtime. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

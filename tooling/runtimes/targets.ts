@@ -1,8 +1,4 @@
-/**
- * The runtimes that the packages support.
- *
- * @module
- */
+/** The runtimes that the packages support. */
 import { join } from 'node:path'
 
 /** A runtime with a command. */

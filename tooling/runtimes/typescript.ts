@@ -1,8 +1,4 @@
-/**
- * Typechecks a program that uses the packages, with each compiler that they support.
- *
- * @module
- */
+/** Typechecks a program that uses the packages, with each compiler that they support. */
 import { writeFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { complaintsOf } from '../complaints.ts'

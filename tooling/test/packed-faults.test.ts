@@ -25,25 +25,20 @@ const contents: Readonly<Record<string, string>> = {
 const folder = mkdtempSync(join(tmpdir(), 'packed-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function faultsWith({ manifest = {}, add = {}, remove = '' }: Changes): string[] {
-  const files = Object.entries({ ...contents, ...add }).filter(([file]) => file !== remove)
-  for (const [file, text] of files) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true })
-    writeFileSync(join(folder, file), text)
-  }
-  return findFaults({
-    name: valid.name,
-    tarball: '',
-    folder,
-    files: files.map(([file]) => file),
-    manifest: { ...valid, ...manifest },
-  })
-}
-
 interface Changes {
   manifest?: Partial<Manifest>
   add?: Record<string, string>
   remove?: string
+}
+
+function faultsWith({ manifest = {}, add = {}, remove = '' }: Changes): string[] {
+  const texts = Object.entries({ ...contents, ...add }).filter(([file]) => file !== remove)
+  for (const [file, text] of texts) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), text)
+  }
+  const files = texts.map(([file]) => file)
+  return findFaults({ name: valid.name, tarball: '', folder, files, manifest: { ...valid, ...manifest } })
 }
 
 describe('a packed package', () => {
@@ -65,12 +60,9 @@ describe('a packed package', () => {
     ['README.md is missing', { remove: 'README.md' }],
     ['CHANGELOG.md is missing', { remove: 'CHANGELOG.md' }],
     ['test/a.test.ts should not be published', { add: { 'test/a.test.ts': '' } }],
-    ['.data/a.ts should not be published', { add: { '.data/a.ts': '' } }],
-    ['src/index.ts should not be published', { add: { 'src/index.ts': '' } }],
     ['dist/index.js.map should not be published', { add: { 'dist/index.js.map': '' } }],
     ['dist/a.js imports “vitest”', { add: { 'dist/a.js': "import { it } from 'vitest'" } }],
     ['dist/a.d.ts imports “ioredis”', { add: { 'dist/a.d.ts': "import type { Redis } from 'ioredis'" } }],
-    ['dist/a.js imports “sqlite”', { add: { 'dist/a.js': "import { DatabaseSync } from 'sqlite'" } }],
   ])('is refused because %s', (fault, changes) => {
     expect(faultsWith(changes)).toContainEqual(expect.stringContaining(fault))
   })

@@ -10,6 +10,11 @@ describe.each(findPublishable())('$name', (each) => {
     await expect(`${readPublicNames(each).join('\n')}\n`).toMatchFileSnapshot(file)
   })
 
+  it('exports at most 45 names from its root', () => {
+    const names = readPublicNames(each).filter((name) => name.startsWith(`${each.name}:`))
+    expect(names.length).toBeLessThanOrEqual(45)
+  })
+
   it('publishes every entry that this repository uses', () => {
     const { exports = {}, publishConfig } = each.manifest
     expect(Object.keys(publishConfig?.exports ?? {})).toEqual(Object.keys(exports))

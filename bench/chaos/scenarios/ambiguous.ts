@@ -32,7 +32,6 @@ export const ambiguous: Scenario = {
     arranged({ store: 'redis', hosts: 2, environment: { REQUEST_TIMEOUT_MS: '1000' } }, sendAmbiguously),
 }
 
-/** Sends a mail into each failure, and delivers it again, to the other host too. */
 export async function sendAmbiguously(world: World): Promise<Findings> {
   const { sender, mail, journal, hosts } = world
   const violations: string[] = []

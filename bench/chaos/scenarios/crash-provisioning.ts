@@ -12,7 +12,6 @@ export const crashProvisioning: Scenario = {
     onBothStores(options.random, (world, random) => crashEverywhere(world, { ...options, random })),
 }
 
-/** Kills the host at every step, and checks the applications each time. */
 export async function crashEverywhere(
   world: World,
   { seeds, random, say, ...options }: CrashOptions,

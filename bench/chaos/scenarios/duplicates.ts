@@ -12,7 +12,6 @@ export const duplicates: Scenario = {
     ),
 }
 
-/** Delivers copies of a creation, the same creation under many ids, and copies of a mail. */
 export async function floodWith(
   world: World,
   { copies, atATime }: { copies: number; atATime: number },

@@ -15,7 +15,6 @@ export const orders: Scenario = {
     ),
 }
 
-/** Delivers random orders, four deployments at a time. */
 export async function deliverOrders(
   world: World,
   { orders: count, random }: { orders: number; random: Random },

@@ -15,7 +15,6 @@ export const platformOutage: Scenario = {
     ),
 }
 
-/** Creates deployments while every callback fails, and again afterwards. */
 export async function outlastPlatform(
   world: World,
   { deployments, tries, callbacks }: { deployments: number; tries: number; callbacks: RegExp },

@@ -4,7 +4,6 @@ import { challenge, created, type Delivery, health, sendEmail } from '../events.
 import type { Random } from '../random.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
-/** The longest time from the return of Redis to the next effect. */
 const RECOVERY_MS = 5_000
 
 export const redisOutage: Scenario = {
@@ -24,7 +23,6 @@ interface OutageOptions {
   outageMs: number
 }
 
-/** Keeps up a load while Redis goes away and comes back. */
 export async function outlastRedis(
   world: World,
   { random, perSecond, outages, outageMs }: OutageOptions,

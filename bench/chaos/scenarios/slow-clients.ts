@@ -15,7 +15,7 @@ const REPEATED = 20
 
 export const slowClients: Scenario = {
   name: 'slow-clients',
-  shows: `${CLIENTS} slow connections and 16 expensive bodies: other clients wait for at most ${P99_MS} ms`,
+  shows: `${CLIENTS} slow connections and 11 expensive bodies: other clients wait for at most ${P99_MS} ms`,
   run() {
     // The host compares each signature of a request with each secret.
     const secrets = [webhookSecret, ...['1', '2'].map((byte) => `whsec_${btoa(byte.repeat(24))}`)].join(' ')
@@ -30,7 +30,6 @@ export const slowClients: Scenario = {
 }
 
 const FIVE_MB = 5 * 1024 * 1024
-const fill = (piece: string) => piece.repeat(Math.floor(FIVE_MB / piece.length)).slice(0, -1)
 const event = (fields: string) => `{"name":"WEBHOOK_CHALLENGE",${fields}}`
 const challenge = event('"challenge":"c"')
 const keys = Array.from({ length: 400_000 }, (_, index) => `"${index.toString(36)}":1`).join(',')
@@ -50,17 +49,12 @@ interface Expensive {
 const expensive: readonly Expensive[] = [
   { name: '5 MB in one string', body: event(`"extra":"${text}"`) },
   { name: '5 MB of quotes', body: event(`"extra":"${'\\"'.repeat(FIVE_MB / 2)}"`) },
-  { name: '5 MB of {},{}', body: event(`"extra":[${fill('{},')}]`) },
-  { name: '5 MB of 1,1', body: event(`"extra":[${fill('1,')}]`) },
+  { name: '5 MB of 1,1', body: event(`"extra":[${'1,'.repeat(FIVE_MB / 2 - 1)}1]`) },
   { name: '5 MB of keys', body: event(`"extra":{${keys}}`) },
   { name: '5 MB that is not UTF-8', body: new Uint8Array(FIVE_MB).fill(0xff) },
-  { name: '5 MB that is not JSON', body: text },
   { name: '5 MB with content-encoding gzip', body: text, headers: { 'content-encoding': 'gzip' } },
   { name: 'arrays, 100,000 deep', body: event(`"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}`) },
-  { name: 'objects, 100,000 deep', body: event(`"extra":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`) },
-  { name: '64 KB of {{', body: reference('{{'.repeat(32 * 1024)) },
   { name: '64 KB of {{env.', body: reference('{{env.'.repeat(11 * 1024)) },
-  { name: '{{, 64 KB of spaces, }}', body: reference(`{{${' '.repeat(64 * 1024)}}}`) },
   {
     name: 'a function name of 64 KB',
     body: JSON.stringify({ name: 'FUNCTION_CALL', functionCall: { name: 'x'.repeat(65_536) } }),
@@ -111,7 +105,6 @@ const kinds: readonly (readonly [name: string, first: string, piece: string])[] 
   ['slow chunks', `${JSON_HEAD}transfer-encoding: chunked\r\n\r\n1\r\n{\r\n`, '1\r\n \r\n'],
 ]
 
-/** Opens a slow connection, and records the seconds until the host closes it. */
 function connectSlowly(world: World, [, first, piece]: (typeof kinds)[number], closedAfter: number[]) {
   const began = performance.now()
   const socket = connect(Number(new URL(world.hosts[0]?.url ?? '').port), '127.0.0.1')

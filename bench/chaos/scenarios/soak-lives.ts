@@ -56,7 +56,6 @@ export function unknownOf({ response: { body } }: Life): number {
   return isRecord(body.result) ? Number(body.result.unknown ?? 0) : 0
 }
 
-/** Compares the last response of a life with what happened. */
 export function checkLife(world: World, { id, deployment, isDeleted, response }: Life): string[] {
   const { status, body } = response
   if (status === 409 && body.code === 'outcome_unknown' && !deployment) return []

@@ -4,7 +4,6 @@ import { text, toWireMail } from './wire.ts'
 
 const [way = '', wanted = '', url = ''] = process.argv.slice(2)
 const total = Number(wanted)
-/** The most that `postmark` accepts in one call. */
 const LIST = 500
 const addressOf = (index: number) => `person-${index}@example.org`
 

@@ -24,7 +24,6 @@ export interface LoadReport {
   wallMs: number
   /** Processor time of the generator, as a share of one core. */
   cpuShare: number
-  /** The number of responses, by status. */
   statuses: Record<string, number>
 }
 
@@ -95,12 +94,14 @@ function lengthOf(response: string): number | undefined {
 
 /** Repeats a few requests. Events with an effect are new each time, because the store replays a repeated one. */
 function requestsOf({ path, mix = ['health'] }: LoadOrder): () => Buffer {
-  const make = (at: number) =>
-    serialize(path, mix[at % mix.length] ?? 'health', `evt_${process.pid}_${number++}`)
+  const make = () => {
+    number += 1
+    return serialize(path, mix[number % mix.length] ?? 'health', `evt_${process.pid}_${number}`)
+  }
+  if (mix.includes('send')) return make
+  const prepared = Array.from({ length: PREPARED }, make)
   let at = 0
-  if (mix.includes('send')) return () => make(at++)
-  const prepared = Array.from({ length: PREPARED }, (_, at) => make(at))
-  return () => prepared[at++ % PREPARED] ?? make(0)
+  return () => prepared[at++ % PREPARED] ?? make()
 }
 
 function serialize(path: string, kind: Kind, id: string): Buffer {
@@ -125,22 +126,12 @@ function serialize(path: string, kind: Kind, id: string): Buffer {
 }
 
 function bodyOf(kind: Kind, id: string): string {
+  if (kind === 'broken') return `{"id":"${id}","name":"HEALTH_CHECK"`
   const timestamp = new Date().toISOString()
-  switch (kind) {
-    case 'broken':
-      return `{"id":"${id}","name":"HEALTH_CHECK"`
-    case 'challenge':
-      return JSON.stringify({ id, name: 'WEBHOOK_CHALLENGE', timestamp, challenge: `c_${id}` })
-    case 'send': {
-      const args = { to: `${id}@example.org`, subject: 'Your order', textBody: 'It is on its way.' }
-      return JSON.stringify({
-        id,
-        name: 'FUNCTION_CALL',
-        timestamp,
-        functionCall: { name: 'sendEmail', arguments: args },
-      })
-    }
-    default:
-      return JSON.stringify({ id, name: 'HEALTH_CHECK', timestamp })
-  }
+  if (kind === 'challenge')
+    return JSON.stringify({ id, name: 'WEBHOOK_CHALLENGE', timestamp, challenge: `c_${id}` })
+  if (kind !== 'send') return JSON.stringify({ id, name: 'HEALTH_CHECK', timestamp })
+  const args = { to: `${id}@example.org`, subject: 'Your order', textBody: 'It is on its way.' }
+  const functionCall = { name: 'sendEmail', arguments: args }
+  return JSON.stringify({ id, name: 'FUNCTION_CALL', timestamp, functionCall })
 }

@@ -1,4 +1,3 @@
-/** Each contender reads one user, as its documentation shows. */
 import { type Connect, createFloors, expectField, hostTransport } from './call.ts'
 import { userId } from './wire.ts'
 

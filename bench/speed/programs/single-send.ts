@@ -1,4 +1,3 @@
-/** Each contender sends one mail, as its documentation shows. */
 import { type Connect, createFloors, expectField, hostTransport } from './call.ts'
 import { messageId, text, toWireMail } from './wire.ts'
 

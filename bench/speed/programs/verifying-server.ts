@@ -4,14 +4,13 @@
  */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { serve } from '@hono/node-server'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { pino } from 'pino'
 import { Webhook } from 'standardwebhooks'
 import * as z from 'zod'
 import { webhookSecret } from './host-environment.ts'
 
 const kind = process.argv[2] ?? ''
-const port = Number(process.env.PORT)
 const secret = Buffer.from(webhookSecret.slice('whsec_'.length), 'base64')
 const keyObject = createSecretKey(secret)
 
@@ -62,38 +61,36 @@ const byLibrary: Verify = (id, timestamp, body, signature) => {
   return true
 }
 
-/** The part of pino that these servers use. */
-interface Log {
-  info(facts: object, message: string): void
+/** The verification of each kind; the echo has none. */
+const kinds: Readonly<Record<string, Verify | undefined>> = {
+  echo: undefined,
+  'key-object': byKeyObject,
+  subtle: bySubtle,
+  standardwebhooks: byLibrary,
+  pino: byKeyObject,
 }
+if (!(kind in kinds)) throw new Error(`“${kind}” is not a kind of server.`)
+const verify = kinds[kind]
+const log = kind === 'pino' ? pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }) : undefined
 
-function isFresh(timestamp: string): boolean {
-  return Math.abs(Date.now() / 1000 - Number(timestamp)) < 300
-}
-
-function start(verify: Verify | undefined, log?: Log): void {
-  const app = new Hono()
-  app.get('/healthz', (context) => context.json({ status: 'ok' }))
-  app.post('/auth/webhook', async (context) =>
-    verify ? respond(context, verify, log) : context.json(await context.req.json()),
-  )
-  serve({ fetch: app.fetch, port })
-}
-
-async function respond(context: Context, verify: Verify, log: Log | undefined): Promise<Response> {
+const app = new Hono()
+app.get('/healthz', (context) => context.json({ status: 'ok' }))
+app.post('/auth/webhook', async (context) => {
+  if (!verify) return context.json(await context.req.json())
   const began = Date.now()
   const header = (name: string) => context.req.header(name) ?? ''
   const [id, timestamp] = [header('webhook-id'), header('webhook-timestamp')]
   const body = await context.req.text()
-  const isValid = isFresh(timestamp) && (await verify(id, timestamp, body, header('webhook-signature')))
+  const isFresh = Math.abs(Date.now() / 1000 - Number(timestamp)) < 300
+  const isValid = isFresh && (await verify(id, timestamp, body, header('webhook-signature')))
   const parsed = isValid ? parse(body) : undefined
   const status = parsed ? 200 : isValid ? 400 : 401
   const facts = { route: 'auth', event: parsed?.name, delivery: id, status, durationMs: Date.now() - began }
   log?.info(facts, `${parsed?.name ?? 'refused'} ${status}`)
-  return status === 200 ? context.json(RESPONSE) : context.json({ status }, status)
-}
+  return context.json(status === 200 ? RESPONSE : { status }, status)
+})
 
-function parse(body: string): z.infer<typeof event> | undefined {
+function parse(body: string) {
   try {
     return event.safeParse(JSON.parse(body)).data
   } catch {
@@ -101,14 +98,5 @@ function parse(body: string): z.infer<typeof event> | undefined {
   }
 }
 
-const kinds: Readonly<Record<string, () => void>> = {
-  echo: () => start(undefined),
-  'key-object': () => start(byKeyObject),
-  subtle: () => start(bySubtle),
-  standardwebhooks: () => start(byLibrary),
-  pino: () => start(byKeyObject, pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })),
-}
-const startKind = kinds[kind]
-if (!startKind) throw new Error(`“${kind}” is not a kind of server.`)
-startKind()
+serve({ fetch: app.fetch, port: Number(process.env.PORT) })
 process.once('SIGTERM', () => process.exit(0))

@@ -2,7 +2,6 @@ export const userId = 'user_2abcdefghijklmnopqrstuvwxyz'
 export const messageId = 'b7bc2f4a-e38e-4336-af7d-e6c392c2f817'
 export const text = 'It is on its way. '.repeat(10)
 
-/** A mail as the provider reads it. */
 export const toWireMail = (to: string) => ({
   From: 'Shop <shop@example.com>',
   To: to,

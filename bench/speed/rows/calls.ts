@@ -5,7 +5,6 @@ import { medianTarget, type Row, type RowContext, ratioTarget, type StartedRow }
 const IN_FLIGHT = 50
 const MOST_MICROSECONDS = 150
 
-/** Starts each contender of `programs/caller.ts`, and the provider, as processes. */
 async function startCallers(row: string, { fixture, contenders, quick }: RowContext): Promise<StartedRow> {
   const caller = await fixture.program('caller')
   const provider = await fixture.startProvider()
