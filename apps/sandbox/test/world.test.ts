@@ -28,9 +28,7 @@ describe('a host elsewhere', () => {
   it('passes every walk with signed events, because the sandbox observes its calls at the emulators', async () => {
     const world = await startForTest({ PLATFORM_WEBHOOK_SECRET: webhookSecret, NODE_ENV: 'production' })
     let output = ''
-    const write = (text: string) => {
-      output += text
-    }
+    const write = (text: string) => (output += text)
     const printer = createPrinter({ write, writeError: write, width: 100, colours: false }, world)
     const { passed, failed } = await runWalks(quickWalks, world, printer, new AbortController().signal)
     expect(failed, output).toBe(0)

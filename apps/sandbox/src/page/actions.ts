@@ -9,7 +9,7 @@ import { type Delivery, deliveryHeaders } from '../world/deliver.ts'
 import { at, isRecord, listOf } from '../world/json.ts'
 import type { PageContext } from './context.ts'
 import { exchangeResult } from './exchange-view.ts'
-import { faultTargets, makeFault, titleOf } from './faults.ts'
+import { faultTargets, makeFault, titleOf } from './faults-view.ts'
 import type { Stream } from './stream.ts'
 
 type Values = Record<string, unknown>
@@ -44,34 +44,16 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     const errors = listOf(at(response?.body, 'errors'))
     return { status: response?.status, errors, html: String(await exchangeResult(context, entries)) }
   }
-  const deliverNew = (values: Values, event: object) =>
-    deliver({ route: routeOf(values), id: crypto.randomUUID(), body: JSON.stringify(event) })
-
-  action('deploy', async (values) => {
-    const deployment = { id: text(values, 'deployment'), inputs: values.values ?? {} }
-    const result = await deliverNew(values, { name: 'DEPLOYMENT_CREATED', deployment })
-    // The form is ready for another deployment.
-    return result.status === 200
-      ? { ...result, fill: { deployment: context.freeId(routeOf(values)) } }
-      : result
+  action('event', (values) => {
+    const { route, event } = values
+    if (!context.manifests.some(({ name }) => name === route)) throw new Refusal('There is no such route.')
+    const id = at(event, 'deployment', 'id')
+    const inputs = at(event, 'deployment', 'inputs') ?? world.platform.deployments.get(String(id))?.inputs
+    // The page does not know the inputs of a deployment, because they contain secrets.
+    const again = at(event, 'name') === 'DEPLOYMENT_CREATED' && { deployment: { id, inputs } }
+    const body = JSON.stringify(isRecord(event) ? { ...event, ...again } : event)
+    return deliver({ route: String(route), id: crypto.randomUUID(), body })
   })
-
-  action('deployment-event', (values) => {
-    const name = text(values, 'event')
-    const id = text(values, 'deployment')
-    const inputs = name === 'DEPLOYMENT_CREATED' ? world.platform.deployments.get(id)?.inputs : undefined
-    const downloadId = `dl_${crypto.randomUUID().slice(0, 8)}`
-    const download = values.file === undefined ? undefined : { id: downloadId, file: text(values, 'file') }
-    return deliverNew(values, { name, deployment: { id, inputs }, download })
-  })
-
-  action('call', (values) =>
-    deliverNew(values, {
-      name: 'FUNCTION_CALL',
-      deployment: values.deployment ? { id: text(values, 'deployment') } : undefined,
-      functionCall: { name: text(values, 'function'), arguments: values.values ?? {} },
-    }),
-  )
 
   action('again', (values) => {
     const event = recorded(values)
@@ -122,12 +104,6 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     stream.changed()
     return { message: 'Everything works again.' }
   })
-
-  function routeOf(values: Values): string {
-    const name = text(values, 'route')
-    if (context.manifests.some((manifest) => manifest.name === name)) return name
-    throw new Refusal('There is no such route.')
-  }
 
   function recorded(values: Values): Delivery {
     const entry = timeline.get(Number(values.number))

@@ -60,11 +60,11 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
       [...deployments.values()]
         .map((deployment) => ({ ...deployment, route: world.deploymentRoutes.get(deployment.id) ?? '' }))
         .reverse(),
-    /** An id that no deployment has yet. */
+    /** An id for a new deployment, or for another try of one that failed. */
     freeId(route: string): string {
       for (let number = 1; ; number += 1) {
         const id = `dep_${route.replaceAll('-', '_')}_${number}`
-        if (!deployments.has(id)) return id
+        if ((deployments.get(id)?.status ?? 'failed') === 'failed') return id
       }
     },
   }

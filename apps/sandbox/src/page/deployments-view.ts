@@ -58,10 +58,15 @@ function newDeployment(context: PageContext, { name, description, inputs }: Mani
   const values = name === 'idp-server' ? { applicationName: 'Sandbox shop' } : {}
   return html`<p class="hint">${description}</p>
     ${sendForm(
-      { action: 'deploy', target: '#deploy-result', path: 'deployment.inputs', button: `Deploy ${name}` },
-      { route: name },
-      html`<div class="field"><label for="deployment-id">Deployment id</label>
-        <input type="text" id="deployment-id" data-extra="deployment" value="${context.freeId(name)}" autocomplete="off" spellcheck="false"></div>
+      {
+        action: 'event',
+        body: { route: name, event: { name: 'DEPLOYMENT_CREATED' } },
+        path: 'deployment.inputs',
+        target: '#deploy-result',
+        button: `Deploy ${name}`,
+      },
+      html`<div class="field" id="new-deployment" data-live><label for="deployment-id">Deployment id</label>
+        <input type="text" id="deployment-id" data-extra="event.deployment.id" value="${context.freeId(name)}" autocomplete="off" spellcheck="false"></div>
       <div class="fields">${schemaFields(inputs, { prefix: 'input', values })}</div>`,
     )}
     <div id="deploy-result" class="result" aria-live="polite"></div>`
@@ -95,9 +100,10 @@ function deploymentCard(context: PageContext, deployment: Deployment): Html {
 }
 
 function buttons({ manifests }: PageContext, { id, route }: Deployment): Html {
-  const ask = (label: string, event: string, look = 'secondary', file?: string) => {
-    const body = { route, deployment: id, event, file }
-    return actionButton(label, 'deployment-event', body, { look, target: `#result-${id}` })
+  const ask = (label: string, name: string, look = 'secondary', file?: string) => {
+    const download = file && { id: `dl_${file}`, file }
+    const body = { route, event: { name, deployment: { id }, download } }
+    return actionButton(label, 'event', body, { look, target: `#result-${id}` })
   }
   const files = manifests.find(({ name }) => name === route)?.downloads ?? []
   return html`${ask('Check health', 'HEALTH_CHECK')} ${ask('Read metrics', 'METRIC_UPDATE')}

@@ -1,14 +1,106 @@
 /**
- * Faults: a form for new ones, and the pending ones of each target.
+ * Faults: the kinds that the page can cause, their targets, a form for new ones, and the pending ones.
  *
  * @module
  */
+import type { Fault, Faults } from '@org/core/testing'
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { type FaultTarget, faultKinds, faultTargets, titleOf } from './faults.ts'
 import { type Html, type Query, status, type View } from './html.ts'
 import { sendForm } from './schema-form.ts'
+
+const retryAfter = { 'retry-after': '1' }
+
+/** The kinds of faults, by name; a hint says how the host reacts. */
+const faultKinds: Readonly<Record<string, { title: string; hint: string; fault: Fault }>> = {
+  'rate-limit': {
+    title: '429, too many requests',
+    hint: 'Asks for a pause of one second. Nothing happened, so the host waits and retries.',
+    fault: { status: 429, headers: retryAfter, body: { Message: 'Too many requests.' } },
+  },
+  unavailable: {
+    title: '503, unavailable',
+    hint: 'The host retries a read. It does not retry a send, which may have gone out.',
+    fault: { status: 503, headers: retryAfter, body: { Message: 'Down for maintenance.' } },
+  },
+  error: {
+    title: '500, internal error',
+    hint: 'Like 503, but without a time for the retry.',
+    fault: { status: 500, body: { Message: 'Internal error.' } },
+  },
+  unauthorized: {
+    title: '401, credentials refused',
+    hint: 'As if the key had been revoked. The host does not retry.',
+    fault: { status: 401, body: { ErrorCode: 10, Message: 'The token was refused.' } },
+  },
+  delay: {
+    title: 'Slow response',
+    hint: 'The response is late. The host gives up after ten seconds.',
+    fault: { delayMs: 0 },
+  },
+  'cut-before': {
+    title: 'Connection cut before anything happens',
+    hint: 'The host can’t tell it from the next fault.',
+    fault: { cut: 'before' },
+  },
+  'cut-after': {
+    title: 'Done, but the response is lost',
+    hint: 'The worst case: the effect happened, and the host can’t know.',
+    fault: { cut: 'after' },
+  },
+  'cut-during': {
+    title: 'Done, but the response breaks off',
+    hint: 'Half a response, then the connection is cut.',
+    fault: { cut: 'during' },
+  },
+  html: {
+    title: 'HTML page instead of JSON',
+    hint: 'A proxy in front of the provider may answer so, with status 200.',
+    fault: { html: true },
+  },
+}
+
+/** A target of faults. */
+interface FaultTarget {
+  name: string
+  title: string
+  faults: Faults
+}
+
+/** The emulated targets; a real provider can’t be broken. */
+export function faultTargets({ world }: PageContext): FaultTarget[] {
+  const targets = [
+    { name: 'mail', title: 'Mail provider', faults: world.mail.emulator?.faults },
+    { name: 'identity', title: 'Identity provider', faults: world.identityFaults },
+    { name: 'platform', title: 'Platform', faults: world.platform.faults },
+  ]
+  return targets.flatMap(({ name, title, faults }) => (faults ? [{ name, title, faults }] : []))
+}
+
+const titles = new WeakMap<Fault, string>()
+
+/**
+ * Makes one fault.
+ *
+ * @param values the delay in milliseconds, and the path of the affected requests
+ * @returns `undefined` if there is no such kind
+ */
+export function makeFault(
+  kind: string,
+  { delayMs = 0, path }: { delayMs?: number; path?: RegExp | undefined },
+): Fault | undefined {
+  const known = Object.hasOwn(faultKinds, kind) ? faultKinds[kind] : undefined
+  if (!known) return undefined
+  const fault: Fault = kind === 'delay' ? { delayMs, path } : { ...known.fault, path }
+  titles.set(fault, known.title)
+  return fault
+}
+
+/** The title of a pending fault. */
+export function titleOf(fault: Fault): string {
+  return titles.get(fault) ?? 'Another fault'
+}
 
 /** The view. */
 export function faultsView(context: PageContext, query: Query): View {
@@ -26,7 +118,6 @@ export function faultsView(context: PageContext, query: Query): View {
       <section class="card" aria-label="New fault"><h2>Break something</h2>
         ${sendForm(
           { action: 'faults', button: 'Break it' },
-          {},
           html`<div class="field"><label for="fault-target">Where</label><select id="fault-target" data-extra="target">${targets.map(target)}</select></div>
           <fieldset class="field"><legend>What</legend>${kinds}</fieldset>
           <div class="field"><label for="fault-times">For the next … calls</label><input type="number" id="fault-times" data-extra="times" value="1" min="1" max="100"></div>

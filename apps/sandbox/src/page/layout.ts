@@ -6,7 +6,7 @@
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { faultTargets } from './faults.ts'
+import { faultTargets } from './faults-view.ts'
 import { actionButton, type Html, type View } from './html.ts'
 import { peopleCount } from './people-view.ts'
 

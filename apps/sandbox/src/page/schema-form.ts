@@ -12,21 +12,15 @@ import type { Html } from './html.ts'
 /**
  * A form that `static/forms.js` sends to an action.
  *
- * @param options the action, the element for the result, the path of the errors, and the label of the button
- * @param extras fixed fields
+ * @param options the action, the fixed part of its body, the path of the fields in the event, the element for the
+ *   result, and the label of the button
  */
 export function sendForm(
-  {
-    action,
-    target = '',
-    path = '',
-    button,
-  }: { action: string; target?: string; path?: string; button: string },
-  extras: Readonly<Record<string, string>>,
+  options: { action: string; body?: object; path?: string; target?: string; button: string },
   fields: Html,
 ): Html {
-  return html`<form data-send="${action}" data-target="${target}" data-faults="${path}" novalidate>
-    ${Object.entries(extras).map(([name, value]) => html`<input type="hidden" data-extra="${name}" value="${value}">`)}
+  const { action, body = {}, path = '', target = '', button } = options
+  return html`<form data-action="${action}" data-body="${JSON.stringify(body)}" data-path="${path}" data-target="${target}" novalidate>
     ${fields}
     <p class="fault form-fault" role="alert" hidden></p>
     <button class="button primary">${button}</button></form>`

@@ -7,7 +7,7 @@ import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import { hasFailed, hasSucceeded, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { exampleMail } from './functions-view.ts'
+import { callForm, exampleMail } from './functions-view.ts'
 import { actionButton, empty, type Html, status, type View } from './html.ts'
 import { mailItem } from './mailbox-view.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
@@ -91,8 +91,8 @@ function deployButton(context: PageContext): Html {
   const running = newestMailer(context)
   if (running)
     return html`<p><code>${running}</code> is running. <a href="/deployments">Its outputs and log</a></p>`
-  const body = { route: 'mailer', deployment: context.freeId('mailer'), values: {} }
-  return actionButton('Deploy', 'deploy', body, { look: 'primary' })
+  const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: context.freeId('mailer'), inputs: {} } }
+  return actionButton('Deploy', 'event', { route: 'mailer', event }, { look: 'primary' })
 }
 
 function newestMailer(context: PageContext): string | undefined {
@@ -103,9 +103,8 @@ function mailForm(context: PageContext): Html {
   const schema = context.manifests.find(({ name }) => name === 'mailer')?.functions.sendEmail?.arguments ?? {}
   const values = exampleMail(context)
   return sendForm(
-    { action: 'call', path: 'functionCall.arguments', button: 'Send' },
-    { route: 'mailer', function: 'sendEmail' },
-    html`<div hidden id="step-send" data-live><input type="hidden" data-extra="deployment" value="${newestMailer(context) ?? ''}"></div>
+    callForm('mailer', 'sendEmail', 'Send'),
+    html`<div hidden id="step-send" data-live><input type="hidden" data-extra="event.deployment.id" value="${newestMailer(context) ?? ''}"></div>
     <details class="more" id="mail-fields"><summary>To ${values.to}: “${values.subject}”</summary>
     <div class="fields">${schemaFields(schema, { prefix: 'start', values, only: ['to', 'subject', 'htmlBody'] })}</div></details>`,
   )

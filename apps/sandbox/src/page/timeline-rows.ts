@@ -44,11 +44,7 @@ function callRow(
   const { to, method, path, durationMs, detail } = call
   // The row of the event names the deployment.
   const own = `/deployments/${encodeURIComponent(deployment ?? '')}`
-  const rest = path.startsWith(`${own}/`)
-    ? `…${path.slice(own.length)}`
-    : path === own
-      ? '/deployments/…'
-      : path
+  const rest = path.replace(`${own}/`, '…/').replace(own, '/deployments/…')
   const shown = context.mask({ path: shortenPath(rest), detail })
   return html`<li><a class="call-row" href="/timeline?event=${number}&call=${index}">
 <span class="peer">${to}</span>

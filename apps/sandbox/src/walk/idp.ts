@@ -127,15 +127,6 @@ export const idpWalk: Walk = {
     })),
     studio.healthy('A health check'),
     ...people.map((step) => ({ skip: changes, ...step })),
-    {
-      title: 'The number of users',
-      event: studio.call('countUsers', {}),
-      expect: ({ idp }) => ({
-        says: 'counted',
-        body: { result: idp.emulator ? { count: idp.emulator.users.size } : {} },
-        provider: ['GET /v1/users/count 200'],
-      }),
-    },
     studio.metrics(({ idp: { emulator } }) => [
       { name: 'number_of_users', ...(emulator && { value: emulator.users.size }) },
       { name: 'number_of_organizations', ...(emulator && { value: emulator.organizations.size }) },

@@ -16,25 +16,26 @@ import {
 } from './exchange.ts'
 import { parse } from './json.ts'
 
-/** Options of {@link createObserver}. */
-export interface ObserverOptions {
-  /** Calls below this URL go to the platform, all others to a provider. */
-  platformUrl: string
-  /** Runs before the host gets an event. */
-  onEvent: (event: unknown, route: string) => void
-  /** Runs after the host has responded, before the response leaves. */
-  onExchange: (exchange: Exchange) => void
-  /** Runs after every change of an exchange. */
-  onChange: (exchange: OpenExchange) => void
-}
-
 const LOG_LINES_KEPT = 100
 
 type Handler = (request: Request) => Response | Promise<Response>
 type Observed = { exchange: OpenExchange; started: number }
 
-/** Makes an observer for one host. */
-export function createObserver({ platformUrl, onEvent, onExchange, onChange }: ObserverOptions) {
+/**
+ * Makes an observer for one host.
+ *
+ * @param platformUrl calls below this URL go to the platform, all others to a provider
+ * @param listeners run before the host gets an event, after it has responded, and after every change
+ */
+export function createObserver(
+  platformUrl: string,
+  listeners: {
+    onEvent: (event: unknown, route: string) => void
+    onExchange: (exchange: Exchange) => void
+    onChange: (exchange: OpenExchange) => void
+  },
+) {
+  const { onEvent, onExchange, onChange } = listeners
   const current = new AsyncLocalStorage<Observed>()
   const unanswered = new Set<Observed>()
   const log: LogLine[] = []

@@ -73,8 +73,7 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
     onChange: (_: OpenExchange): void => {},
   }
 
-  const observer = createObserver({
-    platformUrl: platformServer.url,
+  const observer = createObserver(platformServer.url, {
     onEvent(event, route) {
       const id = recordDeployment(platform, event)
       if (id !== undefined) deploymentRoutes.set(id, route)

@@ -87,7 +87,7 @@ export async function act(url: string, action: string, values: object): Promise<
 
 /** Calls a function from the page. */
 export function callFunction(url: string, name: string, values: object, route = 'mailer'): Promise<void> {
-  return act(url, 'call', { route, function: name, values })
+  return act(url, 'event', { route, event: functionCall(name, values) })
 }
 
 /** Delivers an event from outside the sandbox. */
@@ -100,7 +100,7 @@ export async function deliverFromOutside({ url }: World, route: string, event: o
 }
 
 /** An event that calls a function. */
-export function functionCall(name: string, args: object): object {
+export function functionCall(name: string, args: object) {
   return { name: 'FUNCTION_CALL', functionCall: { name, arguments: args } }
 }
 

@@ -5,7 +5,7 @@
  */
 import { perform, placeOf, show } from './actions.js'
 
-for (const form of document.querySelectorAll('form[data-send]')) {
+for (const form of document.querySelectorAll('form[data-action]')) {
   form.addEventListener('input', () => applyConditions(form))
   form.addEventListener('submit', (event) => {
     event.preventDefault()
@@ -38,12 +38,9 @@ async function send(form) {
   if (errors.length > 0) return showErrors(form, errors)
   button.setAttribute('aria-disabled', 'true')
   try {
-    const result = await perform(form.dataset.send, { ...extras(form), values })
+    const result = await perform(form.dataset.action, bodyOf(form, values))
     show(result, placeOf(form.dataset.target))
     showErrors(form, result.errors ?? [])
-    for (const [name, value] of Object.entries(result.fill ?? {})) {
-      form.querySelector(`[data-extra="${CSS.escape(name)}"]`).value = value
-    }
   } catch (error) {
     showErrors(form, [], error.message)
   } finally {
@@ -51,11 +48,23 @@ async function send(form) {
   }
 }
 
-function extras(form) {
-  const chosen = [...form.querySelectorAll('[data-extra]')].filter(
-    ({ type, checked }) => type !== 'radio' || checked,
-  )
-  return Object.fromEntries(chosen.map((control) => [control.dataset.extra, control.value]))
+/** The fixed body of the form, with the other controls and the values of the fields at their paths. */
+function bodyOf(form, values) {
+  const body = JSON.parse(form.dataset.body)
+  if (form.dataset.path) assign(body, `event.${form.dataset.path}`, values)
+  for (const { type, checked, value, dataset } of form.querySelectorAll('[data-extra]')) {
+    if (value !== '' && (type !== 'radio' || checked)) assign(body, dataset.extra, value)
+  }
+  return body
+}
+
+function assign(target, path, value) {
+  const [name, ...rest] = path.split('.')
+  if (rest.length === 0) target[name] = value
+  else {
+    target[name] ??= {}
+    assign(target[name], rest.join('.'), value)
+  }
 }
 
 /** The values of the fields. Empty fields are left out, so that the host’s defaults apply. */
@@ -100,7 +109,7 @@ function clearErrors(form) {
 /** Shows each error at its field: `deployment.inputs.domain` at `domain`, `messages[0].to` at `messages`. */
 function showErrors(form, errors, message = '') {
   const others = message === '' ? [] : [message]
-  const prefix = `${form.dataset.faults}.`
+  const prefix = `${form.dataset.path}.`
   for (const { path, message } of errors) {
     const inner = path.startsWith(prefix) ? path.slice(prefix.length) : path
     const [name] = inner.split(/[.[]/)
