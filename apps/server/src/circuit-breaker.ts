@@ -22,25 +22,17 @@ const MAX_ORIGINS = 1_000
 
 /** The states of a circuit. */
 export const circuitStates = ['closed', 'open', 'half_open'] as const
+type CircuitStateName = (typeof circuitStates)[number]
 
 /** The circuits of one integration. */
-export interface Circuits {
-  /**
-   * Makes a call unless the circuit of its origin is open.
-   *
-   * @throws {IntegrationError} `provider_error` while it is open
-   */
-  run(origin: string, call: () => Promise<Response>): Promise<Response>
-  /** The state of each circuit. */
-  states(): (typeof circuitStates)[number][]
-}
+export type Circuits = ReturnType<typeof createCircuits>
 
 /**
  * Makes the circuits of an integration.
  *
  * @param integration names the provider in errors and in the log
  */
-export function createCircuits(integration: string, logger: Logger): Circuits {
+export function createCircuits(integration: string, logger: Logger) {
   const circuits = new Map<string, CircuitBreakerPolicy>()
 
   function circuitOf(origin: string): CircuitBreakerPolicy {
@@ -60,7 +52,12 @@ export function createCircuits(integration: string, logger: Logger): Circuits {
   }
 
   return {
-    async run(origin, call) {
+    /**
+     * Makes a call unless the circuit of its origin is open.
+     *
+     * @throws {IntegrationError} `provider_error` while it is open
+     */
+    async run(origin: string, call: () => Promise<Response>): Promise<Response> {
       try {
         return await circuitOf(origin).execute(call)
       } catch (cause) {
@@ -72,8 +69,9 @@ export function createCircuits(integration: string, logger: Logger): Circuits {
         })
       }
     },
+    /** The state of each circuit. */
     states: () =>
-      [...circuits.values()].map(({ state }) => {
+      [...circuits.values()].map(({ state }): CircuitStateName => {
         if (state === CircuitState.Closed) return 'closed'
         return state === CircuitState.HalfOpen ? 'half_open' : 'open'
       }),

@@ -45,12 +45,7 @@ const CALLBACKS: Readonly<Record<string, string>> = {
 /** Counts one thing that happened. */
 type Count = (labels: Record<string, string>, outcome: string, seconds: number) => void
 
-interface Counts {
-  registry: Registry
-  events: Count
-  providerRequests: Count
-  platformRequests: Count
-}
+type Counts = Awaited<ReturnType<typeof loadCounts>>
 
 /** Makes the metrics of a host, and of its process. */
 export function createMetrics(integrations: readonly IntegrationDefinition[], state: HostState): Metrics {
@@ -91,7 +86,7 @@ export function createMetrics(integrations: readonly IntegrationDefinition[], st
   }
 }
 
-async function loadCounts({ inFlight, circuits, store }: HostState): Promise<Counts> {
+async function loadCounts({ inFlight, circuits, store }: HostState) {
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]

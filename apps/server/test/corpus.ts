@@ -6,34 +6,24 @@ import { credentials } from './hosted.ts'
 
 export const routes = ['auth', 'idp', 'idp-server', 'mailer'] as const
 
-const mail = {
+const addresses = {
   to: ['ada@example.com', 'Bob <bob@example.com>'],
-  subject: 'Hello',
-  htmlBody: '<p>Hi</p>',
-  textBody: 'Hi',
   from: 'Shop <shop@example.com>',
   cc: 'cc@example.com',
   bcc: ['bcc@example.com'],
   replyTo: 'reply@example.com',
-  tag: 'welcome',
-  messageStream: 'outbound',
-  headers: { 'X-Campaign': 'one' },
-  metadata: { order: '7' },
-  attachments: [{ name: 'a.txt', content: 'aGk=', contentType: 'text/plain' }],
-  trackOpens: true,
 }
-const { attachments: _, ...slim } = mail
-const changes = {
-  firstName: 'Ada',
-  lastName: 'Lovelace',
-  username: 'ada',
-  password: 'correct horse battery staple',
-  externalId: '7',
-  publicMetadata: { plan: 'gold' },
-  privateMetadata: { nested: { list: [1, null, true] } },
-  unsafeMetadata: {},
-  skipPasswordChecks: true,
-}
+const marks = { tag: 'welcome', headers: { 'X-Campaign': 'one' }, metadata: { order: '7' }, trackOpens: true }
+const bodies = { subject: 'Hello', htmlBody: '<p>Hi</p>', textBody: 'Hi', messageStream: 'outbound' }
+const attachments = [{ name: 'a.txt', content: 'aGk=', contentType: 'text/plain' }]
+const slim = { ...addresses, ...bodies, ...marks }
+
+const names = { firstName: 'Ada', lastName: 'Lovelace', username: 'ada', externalId: '7' }
+const password = { password: 'correct horse battery staple', skipPasswordChecks: true }
+const publicMetadata = { plan: 'gold' }
+const privateMetadata = { nested: { list: [1, null, true] } }
+const changes = { ...names, ...password, publicMetadata, privateMetadata, unsafeMetadata: {} }
+const limits = { maxAllowedMemberships: 5, publicMetadata: {} }
 const page = { query: 'ada', limit: 5, offset: 0 }
 const ofUsers = {
   createUser: { ...changes, emailAddress: ['ada@example.com'], phoneNumber: '+15555550123' },
@@ -42,21 +32,15 @@ const ofUsers = {
   updateUser: { userId: 'user_1', ...changes },
   deleteUser: { userId: 'user_1' },
   countUsers: { query: 'ada' },
-  createOrganization: {
-    name: 'Acme',
-    slug: 'acme',
-    createdBy: 'user_1',
-    maxAllowedMemberships: 5,
-    publicMetadata: {},
-  },
+  createOrganization: { name: 'Acme', slug: 'acme', createdBy: 'user_1', ...limits },
   listOrganizations: { ...page, includeMembersCount: true },
 }
 const period = { fromDate: '2026-11-01', toDate: '2026-11-20' }
 const functions: Record<string, Record<string, object>> = {
   mailer: {
-    sendEmail: mail,
+    sendEmail: { ...slim, attachments },
     send: { to: 'ada@example.com', subject: 'Hi', body: 'x' },
-    sendEmails: { messages: [slim, mail] },
+    sendEmails: { messages: [slim, { ...slim, attachments }] },
     sendBatch: { to: ['a@example.com', 'b@example.com'], subject: 'Hi', textBody: 'x' },
     getDeliveryStats: { ...period, tag: 'welcome', messageStream: 'outbound' },
   },
@@ -93,10 +77,7 @@ const deployments: Record<string, { inputs: object; outputs: object }> = {
 
 export const validEvents = routes.flatMap((route) =>
   eventNames.flatMap((name) => {
-    const calls = Object.entries(functions[route] ?? {}).map(([called, args]) => ({
-      name: called,
-      arguments: args,
-    }))
+    const calls = Object.entries(functions[route] ?? {}).map(([name, args]) => ({ name, arguments: args }))
     return (name === 'FUNCTION_CALL' ? calls : [undefined]).map((functionCall) => ({
       route,
       event: {

@@ -50,33 +50,6 @@ describe('GET /deliveries/{id}', () => {
     expect(JSON.stringify(body)).not.toMatch(/sk_|pk_|Shop|@/)
   })
 
-  it('shows the calls of a batch while it runs', async () => {
-    const store = memoryStore()
-    const seen: { state: string; steps: { name: string; state: string }[] }[] = []
-    // One write after another, and a look at the record after each.
-    let turn: Promise<unknown> = Promise.resolve()
-    const { send, ask } = start({
-      ...store,
-      advance(lease, steps) {
-        const written = turn.then(async () => {
-          const kept = await store.advance(lease, steps)
-          const { body } = await ask('evt_1', await signFor('evt_1'))
-          seen.push(...body.records)
-          return kept
-        })
-        turn = written
-        return written
-      },
-    })
-    await send('mailer', calling('sendEmails', { messages: Array(501).fill(mail) }), 'evt_1')
-    const states = seen.map(({ steps }) => steps.map(({ state }) => state).sort())
-    expect(states.slice(2)).toEqual([
-      ['begun', 'recorded'],
-      ['recorded', 'recorded'],
-    ])
-    expect(seen[2]).toMatchObject({ state: 'in_progress', steps: [{ name: 'call 0' }, { name: 'call 1' }] })
-  })
-
   it('is 404 with a hint for an event without an effect', async () => {
     const { send, ask } = start()
     await send('mailer', { name: 'HEALTH_CHECK' }, 'evt_1')

@@ -77,7 +77,7 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     expect(await connections()).toBe(0)
   })
 
-  it('ends a claim over a new connection if the first try failed', async () => {
+  it('ends a claim over a new connection if the first attempt failed', async () => {
     const { store, lease } = await claim()
     await redis.kill()
     await expect(store.complete(lease, completion)).rejects.toThrow()

@@ -178,7 +178,7 @@ export async function fuzz(seed: number, numRuns: number) {
   return world
 }
 
-/** Finds a line break where the provider would read a new header, or a request that leads elsewhere. */
+/** Finds a line break that the provider would read as a new header, or a request that leads elsewhere. */
 function findBrokenLine(sent: readonly Sent[]): string | undefined {
   for (const { host, url, headers, text } of sent) {
     for (const [name, value] of headers)

@@ -32,13 +32,11 @@ export function startMeasured(options: StartOptions = {}) {
     ...started,
     read,
     /** The sum of the series with these labels. */
-    async value(name: string, labels: Record<string, string> = {}): Promise<number> {
-      const matching = (await read()).filter(
-        (series) =>
-          series.name === name &&
-          Object.entries(labels).every(([label, word]) => series.labels[label] === word),
-      )
-      return matching.reduce((sum, { value }) => sum + value, 0)
+    async value(name: string, wanted: Record<string, string> = {}): Promise<number> {
+      return (await read())
+        .filter((series) => series.name === name)
+        .filter(({ labels }) => Object.entries(wanted).every(([label, word]) => labels[label] === word))
+        .reduce((sum, { value }) => sum + value, 0)
     },
   }
 }

@@ -12,7 +12,7 @@ import { createFolder, type Shipped, startShipped } from './shipped.ts'
 const nobody = { uid: 65_534, gid: 65_534 }
 const canBeNobody =
   process.getuid?.() === 0 && spawnSync(process.execPath, ['--version'], nobody).status === 0
-// Loud, so that nobody takes a run as an ordinary user for one that tries this.
+// Loud, so that nobody takes a run as an ordinary user for a run as root.
 if (!canBeNobody) process.stderr.write('SKIPPED: the bundle as a user without rights. It needs root.\n')
 
 const BODY_LIMIT = 20_000

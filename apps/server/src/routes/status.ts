@@ -7,14 +7,8 @@ import type { DeliveryStore } from '@org/core'
 import * as z from 'zod'
 import { type Route, unstored } from './route.ts'
 
-/** Options of {@link createStatusRoutes}. */
-export interface StatusRoutesOptions {
-  store: DeliveryStore
-  isDraining: () => boolean
-}
-
 /** `GET /healthz` and `GET /readyz`. */
-export function createStatusRoutes({ store, isDraining }: StatusRoutesOptions): Route[] {
+export function createStatusRoutes(store: DeliveryStore, isDraining: () => boolean): Route[] {
   return [
     {
       path: '/healthz',
