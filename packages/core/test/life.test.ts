@@ -163,6 +163,15 @@ describe('a redeploy', () => {
 })
 
 describe('a status that got lost', () => {
+  it('is not made up for a deployment that the platform did not know', async () => {
+    const host = createHost()
+    host.platform.faults.add({ path: /dep_1/, status: 404, body: {}, times: 9 })
+    expect((await deliver(host.handle, created, { id: 'evt_1' })).body).toMatchObject({ status: 'ignored' })
+    host.platform.faults.clear()
+    await deliver(host.handle, created, { id: 'evt_1' })
+    expect(history(host)).toEqual([])
+  })
+
   it.each([
     [created, 'running'],
     [deleted, 'stopped'],

@@ -48,7 +48,8 @@ export async function dispatch(job: Job): Promise<EventResponse> {
     await job.life.ensureAlive()
     const body = await handle(job)
     const deploymentStatus = statusAfter[job.operation.event.name]
-    return { status: 200, body, ...(deploymentStatus && { deploymentStatus }) }
+    const isReported = deploymentStatus && body.status !== 'ignored'
+    return { status: 200, body, ...(isReported && { deploymentStatus }) }
   } catch (error) {
     const { operation, reporter, redactor } = job
     const known = operation.effect ? neverRepeatBlindly(error) : toIntegrationError(error)
