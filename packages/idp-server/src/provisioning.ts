@@ -49,7 +49,7 @@ const applicationRecord = z.object({
   environmentType: z.string(),
   template: z.string().optional(),
   domain: z.string().optional(),
-  /** Whether its keys were published. */
+  /** Whether its keys were published before it was recorded. */
   isPublished: z.boolean(),
 })
 
@@ -145,8 +145,7 @@ async function reuse(
     await workspace.client.renameApplication(applicationId, name, context)
     context.log.info(`Application ${applicationId} was renamed.`)
   }
-  const isPublished = record?.isPublished || (await context.deployment?.outputs(outputsId)) !== undefined
-  await recordApplication(application, isPublished, inputs, workspace, context)
+  await recordApplication(application, record?.isPublished ?? true, inputs, workspace, context)
   return { ...application, name }
 }
 

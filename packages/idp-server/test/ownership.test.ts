@@ -125,6 +125,21 @@ describe('a published application', () => {
   })
 })
 
+describe('a published application whose outputs no event carries', () => {
+  it('survives a platform that no longer knows the deployment', async () => {
+    await create()
+    platform.faults.add({ path: /dep_1/, status: 404, body: {}, times: 9 })
+    expect((await create()).body).toMatchObject({ status: 'ignored' })
+    expect(provider.applications.size).toBe(1)
+  })
+
+  it('is redeployed although the platform’s record can’t be read', async () => {
+    await create()
+    platform.faults.add({ method: 'GET', path: /dep_1/, status: 503, times: 9 })
+    expect((await create()).body).toMatchObject({ status: 'running' })
+  })
+})
+
 describe('a person’s application of the same name', () => {
   it('is never adopted if it was there before the creation began, or was renamed later', async () => {
     const named = provider.addApplication({ name: 'Shop' }, 'host')

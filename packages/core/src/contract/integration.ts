@@ -93,7 +93,10 @@ interface HandlerNames {
 export type Handlers<D extends IntegrationDefinition> = {
   [Event in D['events'][number] as HandlerNames[Event]]: EventHandlers<D>[HandlerNames[Event]]
 } & {
-  /** Undoes `created` after the platform answered the outputs with “the deployment is gone”. */
+  /**
+   * Undoes `created` after the platform answered the outputs with “the deployment is gone”. Outputs that were
+   * published before may be in use, so then it is not called.
+   */
   discard?: (outputs: Outputs<D>, context: HandlerContext) => Promise<void>
 }
 

@@ -34,6 +34,8 @@ export const ownSteps = {
   happenedAt: '@happenedAt',
   /** The last status of the deployment that the platform learned. */
   status: '@status',
+  /** Whether the platform received the outputs of the deployment. */
+  published: '@published',
 } as const
 
 /** How claims are made and kept. */

@@ -112,7 +112,7 @@ function nextProgress(
   }
   const last = progress[ownSteps.happenedAt] ?? null
   const done = { [ownSteps.status]: reported ?? null, [ownSteps.happenedAt]: happenedAt ?? last }
-  if (!endsDeployment) return { ...progress, ...done }
+  if (!endsDeployment) return { ...progress, ...done, [ownSteps.published]: true }
   return { ...done, [ownSteps.happenedAt]: happenedAt ?? now, [ownSteps.deleted]: true }
 }
 

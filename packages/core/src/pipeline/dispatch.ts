@@ -39,6 +39,8 @@ export interface Job {
   now: () => number
   /** The status that was reported before this event. */
   lastStatus: DeploymentStatus | undefined
+  /** Whether the outputs of the deployment were published before this event. */
+  wasPublished: boolean
   life: DeploymentLife
 }
 
@@ -115,6 +117,7 @@ async function create({
   context,
   reporter,
   redactor,
+  wasPublished,
 }: Job): Promise<ResponseBody> {
   reporter.status('deploying')
   warnOfUnknownInputs(operation.event.deployment?.inputs, definition, reporter)
@@ -123,7 +126,7 @@ async function create({
   const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
   for (const name of sensitive) redactor.add(outputs[name])
   if ((await reporter.outputs(outputs, sensitive)) === 'gone') {
-    await handlers.discard?.(outputs, context)
+    if (!wasPublished) await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
   }
   reporter.status('running')

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
-import { type Claim, DEFAULT_LEASE_MS } from '../delivery/claim.ts'
+import { type Claim, DEFAULT_LEASE_MS, ownSteps } from '../delivery/claim.ts'
 import { type Begun, begin, end, lastStatus } from '../delivery/idempotency.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
@@ -146,10 +146,13 @@ export function createWebhookHandler(
     const shared = { operation, deployment, reporter, store, claiming }
     const context = createContext({ ...shared, deadline, outbound, egress, claim, fetch: send })
     const life = createLife(shared)
-    const lastReported = claim && lastStatus(claim.progress)
-    const own = { definition, handlers, context, redactor, credentials, now, life, lastStatus: lastReported }
+    const before = {
+      lastStatus: claim && lastStatus(claim.progress),
+      wasPublished: claim?.progress[ownSteps.published] === true,
+    }
+    const own = { definition, handlers, context, redactor, credentials, now, life }
     return {
-      job: { ...own, operation, reporter },
+      job: { ...own, ...before, operation, reporter },
       async close() {
         deadline.end()
         await reporter.flush()
