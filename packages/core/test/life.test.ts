@@ -100,6 +100,19 @@ describe('a deleted deployment', () => {
     expect((await deliver(host.handle, greet)).status).toBe(200)
   })
 
+  it('leaves nothing to the deployment that begins anew under its id', async () => {
+    const { host, fail } = switchable(memoryStore(), 'connect')
+    const first = at(created, '09:00')
+    await deliver(host.handle, first, { id: 'evt_1' })
+    await deliver(host.handle, at(deleted, '10:00'), { id: 'evt_2' })
+    fail(new IntegrationError('provider_rejected', 'No.'))
+    expect((await deliver(host.handle, at(created, '11:00'))).status).toBe(422)
+    // Neither the event before the deletion nor the old answers.
+    expect((await deliver(host.handle, at(created, '09:30'))).body).toMatchObject({ status: 'ignored' })
+    expect((await deliver(host.handle, first, { id: 'evt_1' })).body).toMatchObject({ status: 'ignored' })
+    expect(shown(host)).toBe('failed')
+  })
+
   it('stays deleted if an answered creation is delivered again', async () => {
     const host = createHost()
     await deliver(host.handle, created, { id: 'evt_1' })

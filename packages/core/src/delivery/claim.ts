@@ -34,8 +34,10 @@ export const ownSteps = {
   happenedAt: '@happenedAt',
   /** The last status of the deployment that the platform learned. */
   status: '@status',
-  /** Whether the platform received the outputs of the deployment. */
+  /** Whether the platform received the outputs of the deployment. If false, it has those of an earlier one of this id. */
   published: '@published',
+  /** The deliveries that earlier deployments of this id answered. */
+  earlier: '@earlier',
 } as const
 
 /** How claims are made and kept. */
@@ -66,8 +68,8 @@ export interface Claim {
   ensureHeld(): void
   /** Records a step. */
   advance(name: string, value: Json): Promise<void>
-  /** Forgets every step, because a new deployment begins under this id. */
-  reset(): Promise<void>
+  /** Replaces every step, because a new deployment begins under this id. */
+  reset(steps: Record<string, Json>): Promise<void>
   /**
    * Ends the work.
    *
@@ -208,8 +210,8 @@ function keepAlive(
       if (lost.signal.aborted) throw takenOverByAnother()
     },
     advance: (name, value) => record({ [name]: value }),
-    async reset() {
-      await record(Object.fromEntries(Object.keys(progress).map((name) => [name, null])))
+    async reset(steps) {
+      await record({ ...Object.fromEntries(Object.keys(progress).map((name) => [name, null])), ...steps })
     },
     complete: (response, latest = progress) =>
       end('response', () => store.complete(lease, { response, progress: latest, keepMs: KEEP_MS })),

@@ -141,6 +141,7 @@ export function createWebhookHandler(
       callback: () => ({ signal: deadline.signal, wrapFetch }),
       environment: dependencies.environment,
       credentials,
+      hasOldOutputs: claim?.progress[ownSteps.published] === false,
     })
     const { egress } = dependencies
     const shared = { operation, deployment, reporter, store, claiming }
