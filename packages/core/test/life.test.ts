@@ -100,6 +100,15 @@ describe('a deleted deployment', () => {
     expect((await deliver(host.handle, greet)).status).toBe(200)
   })
 
+  it('stays stopped if another deletion fails', async () => {
+    const { host, fail } = switchable(memoryStore(), 'disconnect')
+    await deliver(host.handle, created)
+    await deliver(host.handle, deleted)
+    fail(new IntegrationError('invalid_event', 'No.'))
+    expect((await deliver(host.handle, deleted)).status).toBe(400)
+    expect(shown(host)).toBe('stopped')
+  })
+
   it('leaves nothing to the deployment that begins anew under its id', async () => {
     const { host, fail } = switchable(memoryStore(), 'connect')
     const first = at(created, '09:00')

@@ -67,13 +67,16 @@ const statusAfter: Partial<Record<EventName, DeploymentStatus>> = {
   DEPLOYMENT_DELETED: 'stopped',
 }
 
-/** A failed redeploy leaves a running deployment as it was. Any other final failure of its events ends it. */
+/**
+ * A failed redeploy leaves a running deployment as it was, and a refused deletion a stopped one. Any other final
+ * failure of its events ends it.
+ */
 async function reportFailedDeployment(
   { operation, handlers, context, reporter, lastStatus }: Job,
   { retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
   const { name } = operation.event
-  if (eventTraits[name].claims !== 'deployment') return undefined
+  if (eventTraits[name].claims !== 'deployment' || lastStatus === 'stopped') return undefined
   const ranBefore = name === 'DEPLOYMENT_CREATED' && (lastStatus === 'running' || lastStatus === 'unhealthy')
   if (!ranBefore && retryable) return undefined
   const status = ranBefore && (retryable || (await stillRuns(handlers, context))) ? lastStatus : 'failed'
