@@ -122,6 +122,16 @@ describe('a deleted deployment', () => {
     expect(shown(host)).toBe('failed')
   })
 
+  it('stays deleted if a creation arrives that is older than the last one, by a clock that is ahead', async () => {
+    const host = createHost()
+    const ahead = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    await deliver(host.handle, { ...created, timestamp: ahead(2) })
+    await deliver(host.handle, deleted)
+    const late = await deliver(host.handle, { ...created, timestamp: ahead(1) })
+    expect(late.body).toMatchObject({ status: 'ignored' })
+    expect(shown(host)).toBe('stopped')
+  })
+
   it('stays deleted if an answered creation is delivered again', async () => {
     const host = createHost()
     await deliver(host.handle, created, { id: 'evt_1' })

@@ -113,7 +113,9 @@ function nextProgress(
   const last = progress[ownSteps.happenedAt] ?? null
   const done = { [ownSteps.status]: reported ?? null, [ownSteps.happenedAt]: happenedAt ?? last }
   if (!endsDeployment) return { ...progress, ...done, [ownSteps.published]: true }
-  return { ...done, [ownSteps.happenedAt]: happenedAt ?? now, [ownSteps.deleted]: true }
+  // Without a timestamp, it happened after everything that was done before, also by a platform whose clock is ahead.
+  const deletedAt = happenedAt ?? Math.max(now, typeof last === 'number' ? last : now)
+  return { ...done, [ownSteps.happenedAt]: deletedAt, [ownSteps.deleted]: true }
 }
 
 /** A call whose earlier attempt died: with the intent still set, it died mid-request; else nothing was sent. */
