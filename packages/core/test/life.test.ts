@@ -100,6 +100,38 @@ describe('a deleted deployment', () => {
     expect((await deliver(host.handle, greet)).status).toBe(200)
   })
 
+  it('stays stopped if another deletion fails', async () => {
+    const { host, fail } = switchable(memoryStore(), 'disconnect')
+    await deliver(host.handle, created)
+    await deliver(host.handle, deleted)
+    fail(new IntegrationError('invalid_event', 'No.'))
+    expect((await deliver(host.handle, deleted)).status).toBe(400)
+    expect(shown(host)).toBe('stopped')
+  })
+
+  it('leaves nothing to the deployment that begins anew under its id', async () => {
+    const { host, fail } = switchable(memoryStore(), 'connect')
+    const first = at(created, '09:00')
+    await deliver(host.handle, first, { id: 'evt_1' })
+    await deliver(host.handle, at(deleted, '10:00'), { id: 'evt_2' })
+    fail(new IntegrationError('provider_rejected', 'No.'))
+    expect((await deliver(host.handle, at(created, '11:00'))).status).toBe(422)
+    // Neither the event before the deletion nor the old answers.
+    expect((await deliver(host.handle, at(created, '09:30'))).body).toMatchObject({ status: 'ignored' })
+    expect((await deliver(host.handle, first, { id: 'evt_1' })).body).toMatchObject({ status: 'ignored' })
+    expect(shown(host)).toBe('failed')
+  })
+
+  it('stays deleted if a creation arrives that is older than the last one, by a clock that is ahead', async () => {
+    const host = createHost()
+    const ahead = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    await deliver(host.handle, { ...created, timestamp: ahead(2) })
+    await deliver(host.handle, deleted)
+    const late = await deliver(host.handle, { ...created, timestamp: ahead(1) })
+    expect(late.body).toMatchObject({ status: 'ignored' })
+    expect(shown(host)).toBe('stopped')
+  })
+
   it('stays deleted if an answered creation is delivered again', async () => {
     const host = createHost()
     await deliver(host.handle, created, { id: 'evt_1' })
@@ -163,6 +195,15 @@ describe('a redeploy', () => {
 })
 
 describe('a status that got lost', () => {
+  it('is not made up for a deployment that the platform did not know', async () => {
+    const host = createHost()
+    host.platform.faults.add({ path: /dep_1/, status: 404, body: {}, times: 9 })
+    expect((await deliver(host.handle, created, { id: 'evt_1' })).body).toMatchObject({ status: 'ignored' })
+    host.platform.faults.clear()
+    await deliver(host.handle, created, { id: 'evt_1' })
+    expect(history(host)).toEqual([])
+  })
+
   it.each([
     [created, 'running'],
     [deleted, 'stopped'],

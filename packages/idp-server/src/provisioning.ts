@@ -49,7 +49,7 @@ export const applicationRecord = z.object({
   environmentType: z.string(),
   template: z.string().optional(),
   domain: z.string().optional(),
-  /** Whether its keys were published. */
+  /** Whether its keys were published before it was recorded. */
   isPublished: z.boolean(),
 })
 
@@ -69,29 +69,31 @@ export type Known =
 export async function readKnown({ deployment, ...context }: HandlerContext): Promise<Known | undefined> {
   const progress = progressOf(context)
   const record = applicationRecord.safeParse(progress.read('application')).data
-  const carried = outputsId.safeParse(deploymentOutputs({ deployment, ...context })).data?.applicationId
+  const carried = outputsId.safeParse(context.event.deployment?.outputs).data
+  if (carried && carried.applicationId !== record?.applicationId) await checkOwner(carried, progress)
+  if (record && !carried) return { applicationId: record.applicationId, record }
+  // Those of an earlier deployment of this id do not count.
+  const published = await deployment?.outputs(outputsId)
   if (record) {
-    if (carried !== undefined && carried !== record.applicationId) {
+    if (published && published.applicationId !== record.applicationId) {
       throw contradiction(`is not ${record.applicationId}, the application of this deployment`)
     }
     return { applicationId: record.applicationId, record }
   }
-  const published = await deployment?.outputs(outputsId)
   if (!published) {
     const intent = intentRecord.safeParse(progress.read('intent')).data
     return intent && { intent }
   }
-  if (await progress.isReserved(resourceOf(published.applicationId))) {
-    throw contradiction('belongs to another deployment')
-  }
+  await checkOwner(published, progress)
   return published
 }
 
-const outputsId = idpServer.outputs.pick({ applicationId: true })
-
-function deploymentOutputs({ event }: HandlerContext): unknown {
-  return event.deployment?.outputs
+async function checkOwner({ applicationId }: { applicationId: string }, progress: Progress): Promise<void> {
+  if (await progress.isReserved(resourceOf(applicationId)))
+    throw contradiction('belongs to another deployment')
 }
+
+const outputsId = idpServer.outputs.pick({ applicationId: true })
 
 function contradiction(message: string): IntegrationError {
   const path = 'deployment.outputs.applicationId'
@@ -145,8 +147,7 @@ async function reuse(
     await workspace.client.renameApplication(applicationId, name, context)
     context.log.info(`Application ${applicationId} was renamed.`)
   }
-  const isPublished = record?.isPublished || (await context.deployment?.outputs(outputsId)) !== undefined
-  await recordApplication(application, isPublished, inputs, workspace, context)
+  await recordApplication(application, record?.isPublished ?? true, inputs, workspace, context)
   return { ...application, name }
 }
 

@@ -140,6 +140,48 @@ describe('a published application', () => {
   })
 })
 
+describe('a published application whose outputs no event carries', () => {
+  it('survives a platform that no longer knows the deployment', async () => {
+    await create()
+    platform.faults.add({ path: /dep_1/, status: 404, body: {}, times: 9 })
+    expect((await create()).body).toMatchObject({ status: 'ignored' })
+    expect(provider.applications.size).toBe(1)
+  })
+
+  it('is redeployed although the platform’s record can’t be read', async () => {
+    await create()
+    platform.faults.add({ method: 'GET', path: /dep_1/, status: 503, times: 9 })
+    expect((await create()).body).toMatchObject({ status: 'running' })
+  })
+})
+
+describe('a deployment that begins anew under the id of a deleted one', () => {
+  const inputs = { applicationName: 'Shop' }
+  const at = (hour: string, name: string, outputs?: object) =>
+    send({
+      name,
+      timestamp: `2026-11-20T${hour}:00:00Z`,
+      deployment: { id: 'dep_1', inputs, ...(outputs && { outputs }) },
+    })
+
+  it.each([true, false])(
+    'gets an application of its own; the event has the old outputs: %s',
+    async (carries) => {
+      platform.addDeployment({ id: 'dep_1', inputs })
+      await at('09', 'DEPLOYMENT_CREATED')
+      const old = deployment()?.outputs
+      await at('10', 'DEPLOYMENT_DELETED')
+      platform.faults.add({ method: 'PUT', path: /outputs$/, status: 503, times: 9 })
+      expect((await at('11', 'DEPLOYMENT_CREATED')).status).toBe(502)
+      platform.faults.clear()
+      const answer = await at('11', 'DEPLOYMENT_CREATED', carries ? old : undefined)
+      expect(answer.body).toMatchObject({ status: 'running' })
+      expect(deployment()?.outputs.applicationId).toBe(only(provider.applications.keys()))
+      expect(deployment()?.outputs.applicationId).not.toBe(old?.applicationId)
+    },
+  )
+})
+
 describe('a person’s application of the same name', () => {
   it('is never adopted if it was there before the creation began, or was renamed later', async () => {
     const named = provider.addApplication({ name: 'Shop' }, 'host')

@@ -86,7 +86,10 @@ interface HandlerNames {
 export type Handlers<D extends IntegrationDefinition> = {
   [Event in D['events'][number] as HandlerNames[Event]]: EventHandlers<D>[HandlerNames[Event]]
 } & {
-  /** Undoes `created` if the platform no longer knows the deployment when it receives the outputs. */
+  /**
+   * Undoes `created` if the platform no longer knows the deployment when it receives the outputs. Outputs that were
+   * published before may be in use, so then it is not called.
+   */
   discard?: (outputs: Outputs<D>, context: HandlerContext) => Promise<void>
 }
 

@@ -24,6 +24,10 @@ export const ownSteps = {
   happenedAt: '@happenedAt',
   /** The last status of the deployment that the platform learned. */
   status: '@status',
+  /** Whether the platform received the outputs of the deployment. If false, it has those of an earlier one of this id. */
+  published: '@published',
+  /** The deliveries that earlier deployments of this id answered. */
+  earlier: '@earlier',
 } as const
 
 /** How claims are made and kept. */
@@ -159,9 +163,9 @@ function keepAlive(
       if (lost.signal.aborted) throw takenOver()
     },
     advance: (name: string, value: Json) => record({ [name]: value }),
-    /** Forgets every step, because a new deployment begins under this id. */
-    async reset(): Promise<void> {
-      await record(Object.fromEntries(Object.keys(progress).map((name) => [name, null])))
+    /** Replaces every step, because a new deployment begins under this id. */
+    async reset(steps: Record<string, Json>): Promise<void> {
+      await record({ ...Object.fromEntries(Object.keys(progress).map((name) => [name, null])), ...steps })
     },
     /** Ends the work. Returns why the response is not recorded; `undefined` if it is. */
     complete(response: RecordedResponse, { progress: latest = progress, isLiving = false } = {}) {

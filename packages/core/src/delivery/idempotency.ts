@@ -11,7 +11,7 @@ import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
-import { type Claim, type ClaimOptions, claimSubject, ownSteps } from './claim.ts'
+import { type Claim, type ClaimOptions, claimSubject, ownSteps, readStore } from './claim.ts'
 import { type Cipher, createCipher, decryptResponse, withEncryptedSteps } from './encryption.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
@@ -91,7 +91,7 @@ export async function end(
       at: claiming.now(),
       body: await cipher.encrypt(recorded),
     },
-    { progress, isLiving: !isCall && progress[ownSteps.deleted] !== true },
+    { progress, isLiving: isLiving(progress) },
   )
   // A call's effect stands even if it is not recorded. A deployment's end must be recorded, or a late CREATED
   // revives it.
@@ -112,8 +112,17 @@ function nextProgress(
   }
   const last = progress[ownSteps.happenedAt] ?? null
   const done = { [ownSteps.status]: reported ?? null, [ownSteps.happenedAt]: happenedAt ?? last }
-  if (!endsDeployment) return { ...progress, ...done }
-  return { ...done, [ownSteps.happenedAt]: happenedAt ?? now, [ownSteps.deleted]: true }
+  if (!endsDeployment) return { ...progress, ...done, [ownSteps.published]: true }
+  // Without a timestamp, it happened after everything that was done before, also by a platform whose clock is ahead.
+  const deletedAt = happenedAt ?? Math.max(now, typeof last === 'number' ? last : now)
+  return { ...done, [ownSteps.happenedAt]: deletedAt, [ownSteps.deleted]: true }
+}
+
+/** Whether a record belongs to a deployment that was published, or left something at the provider. */
+function isLiving(progress: Readonly<Record<string, Json>>): boolean {
+  if (progress[ownSteps.deleted] === true) return false
+  const hasSteps = Object.entries(progress).some(([name, value]) => !name.startsWith('@') && value !== null)
+  return hasSteps || progress[ownSteps.published] === true
 }
 
 /** A call whose earlier attempt died: with the intent still set, it died mid-request; else nothing was sent. */
@@ -134,6 +143,8 @@ function refuseCall({ operation, claim, redactor }: ClaimedDelivery): EventRespo
 async function refuseDeploymentEvent({
   operation,
   claim,
+  store,
+  claiming,
 }: ClaimedDelivery): Promise<EventResponse | undefined> {
   const { event, happenedAt } = operation
   const last = claim.progress[ownSteps.happenedAt]
@@ -142,7 +153,14 @@ async function refuseDeploymentEvent({
   if (event.name === 'DEPLOYMENT_CREATED' && claim.progress[ownSteps.deleted] === true) {
     if (!isLater)
       return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
-    await claim.reset()
+    const answered = (await readStore(store, claim.lease.subject, claiming))?.responses ?? []
+    await claim.reset({
+      [ownSteps.status]: 'deploying',
+      // So that an event from before the deletion stays too late, even if this one fails.
+      [ownSteps.happenedAt]: last ?? null,
+      [ownSteps.published]: false,
+      [ownSteps.earlier]: answered.map(({ delivery }) => delivery),
+    })
     return undefined
   }
   if (!isOlder) return undefined
@@ -150,18 +168,20 @@ async function refuseDeploymentEvent({
   return { status: 200, body: ignored(`A later event of this deployment, of ${time}, was handled before.`) }
 }
 
-/** A replayed response of a deployment, with its last status. A deletion since then outdates a creation. */
+/** A replayed response of a deployment, with its last status. A later deletion or deployment outdates it. */
 async function healed(
   response: EventResponse,
-  { store, operation }: Delivery,
+  { store, operation: { event, deliveryId = '' } }: Delivery,
   subject: string,
 ): Promise<EventResponse> {
   const record = await store.read(subject).catch((): SubjectRecord | undefined => undefined)
   // Another delivery that works on the deployment reports its own status.
   if (!record || record.leaseMs) return response
-  const { [ownSteps.deleted]: deleted } = record.progress
+  const { [ownSteps.deleted]: deleted, [ownSteps.earlier]: earlier } = record.progress
   const status = lastStatus(record.progress)
-  const outdated = deleted === true && operation.event.name === 'DEPLOYMENT_CREATED'
+  const isDeleted = deleted === true && event.name === 'DEPLOYMENT_CREATED'
+  const isEarlier = Array.isArray(earlier) && earlier.includes(deliveryId)
+  const outdated = isDeleted || isEarlier
   return {
     ...(outdated ? { status: 200, body: ignored('The deployment was deleted after this event.') } : response),
     ...(status && { deploymentStatus: status }),

@@ -15,6 +15,8 @@ interface DeploymentSources {
   callback: () => CallbackOptions
   environment: EnvironmentLookup | undefined
   credentials: Redactor
+  /** Whether outputs, if there are any, belong to an earlier deployment of this id. */
+  hasOldOutputs: boolean
 }
 
 /** A handler's deployment, and the platform's record of it. */
@@ -67,6 +69,7 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
     },
 
     async outputs(schema) {
+      if (sources.hasOldOutputs) return undefined
       const carried = given.outputs && withoutBlanks(given.outputs)
       for (const name of secretNames(schema)) sources.credentials.add(carried?.[name])
       const own = carried && schema.safeParse(carried)

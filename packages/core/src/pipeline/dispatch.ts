@@ -39,6 +39,8 @@ export interface Job {
   now: () => number
   /** The status that was reported before this event. */
   lastStatus: DeploymentStatus | undefined
+  /** Whether the outputs of the deployment were published before this event. */
+  wasPublished: boolean
   life: DeploymentLife
 }
 
@@ -48,7 +50,8 @@ export async function dispatch(job: Job): Promise<EventResponse> {
     await job.life.ensureAlive()
     const body = await handle(job)
     const deploymentStatus = statusAfter[job.operation.event.name]
-    return { status: 200, body, ...(deploymentStatus && { deploymentStatus }) }
+    const isReported = deploymentStatus && body.status !== 'ignored'
+    return { status: 200, body, ...(isReported && { deploymentStatus }) }
   } catch (error) {
     const { operation, reporter, redactor } = job
     const known = operation.effect ? neverRepeatBlindly(error) : toIntegrationError(error)
@@ -64,13 +67,16 @@ const statusAfter: Partial<Record<EventName, DeploymentStatus>> = {
   DEPLOYMENT_DELETED: 'stopped',
 }
 
-/** A failed redeploy leaves a running deployment as it was. Any other final failure of its events ends it. */
+/**
+ * A failed redeploy leaves a running deployment as it was, and a refused deletion a stopped one. Any other final
+ * failure of its events ends it.
+ */
 async function reportFailedDeployment(
   { operation, handlers, context, reporter, lastStatus }: Job,
   { retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
   const { name } = operation.event
-  if (eventTraits[name].claims !== 'deployment') return undefined
+  if (eventTraits[name].claims !== 'deployment' || lastStatus === 'stopped') return undefined
   const ranBefore = name === 'DEPLOYMENT_CREATED' && (lastStatus === 'running' || lastStatus === 'unhealthy')
   if (!ranBefore && retryable) return undefined
   const status = ranBefore && (retryable || (await stillRuns(handlers, context))) ? lastStatus : 'failed'
@@ -114,6 +120,7 @@ async function create({
   context,
   reporter,
   redactor,
+  wasPublished,
 }: Job): Promise<ResponseBody> {
   reporter.status('deploying')
   warnOfUnknownInputs(operation.event.deployment?.inputs, definition, reporter)
@@ -122,7 +129,7 @@ async function create({
   const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
   for (const name of sensitive) redactor.add(outputs[name])
   if ((await reporter.outputs(outputs, sensitive)) === 'gone') {
-    await handlers.discard?.(outputs, context)
+    if (!wasPublished) await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
   }
   reporter.status('running')

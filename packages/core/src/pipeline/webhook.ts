@@ -4,7 +4,7 @@
  * @module
  */
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
-import { type Claim, DEFAULT_LEASE_MS } from '../delivery/claim.ts'
+import { type Claim, DEFAULT_LEASE_MS, ownSteps } from '../delivery/claim.ts'
 import { type Begun, begin, end, lastStatus } from '../delivery/idempotency.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
@@ -141,15 +141,19 @@ export function createWebhookHandler(
       callback: () => ({ signal: deadline.signal, wrapFetch }),
       environment: dependencies.environment,
       credentials,
+      hasOldOutputs: claim?.progress[ownSteps.published] === false,
     })
     const { egress } = dependencies
     const shared = { operation, deployment, reporter, store, claiming }
     const context = new EventContext({ ...shared, deadline, outbound, egress, claim, fetch: send })
     const life = createLife(shared)
-    const lastReported = claim && lastStatus(claim.progress)
-    const own = { definition, handlers, context, redactor, credentials, now, life, lastStatus: lastReported }
+    const before = {
+      lastStatus: claim && lastStatus(claim.progress),
+      wasPublished: claim?.progress[ownSteps.published] === true,
+    }
+    const own = { definition, handlers, context, redactor, credentials, now, life }
     return {
-      job: { ...own, operation, reporter },
+      job: { ...own, ...before, operation, reporter },
       async close() {
         deadline.end()
         await reporter.flush()
