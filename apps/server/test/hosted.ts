@@ -47,6 +47,8 @@ export function createWorld(given = credentials) {
     ],
   })
   const [shared, own] = [...backend.instances.values()]
+  for (const { users, createUser } of backend.instances.values())
+    users.set('user_1', { ...createUser(), id: 'user_1' })
   const workspace = createPlatformApi({ accessTokens: [given.accessToken, given.tenantAccessToken], backend })
   const servers = new Map([
     ['platform.test', platform.fetch],
