@@ -14,12 +14,17 @@ const addresses = {
   replyTo: 'reply@example.com',
 }
 const marks = { tag: 'welcome', headers: { 'X-Campaign': 'one' }, metadata: { order: '7' }, trackOpens: true }
-const bodies = { subject: 'Hello', htmlBody: '<p>Hi</p>', textBody: 'Hi', messageStream: 'outbound' }
+const bodies = {
+  subject: 'canary subject',
+  htmlBody: '<p>Hi</p>',
+  textBody: 'canary words',
+  messageStream: 'outbound',
+}
 const attachments = [{ name: 'a.txt', content: 'aGk=', contentType: 'text/plain' }]
 const slim = { ...addresses, ...bodies, ...marks }
 
 const names = { firstName: 'Ada', lastName: 'Lovelace' }
-const password = { password: 'correct horse battery staple', skipPasswordChecks: true }
+const password = { password: 'canary-password "\\é', skipPasswordChecks: true }
 const publicMetadata = { plan: 'gold' }
 const privateMetadata = { nested: { list: [1, null, true] } }
 const changes = { ...names, ...password, publicMetadata, privateMetadata, unsafeMetadata: {} }
