@@ -5,61 +5,29 @@ import { sqliteStore } from '@org/core/stores/sqlite'
 import { deliver, type Fault } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../src/runtimes/logger.ts'
+import { createTracing } from '../src/tracing.ts'
 import { findCanaries, quotesOf } from './canary.ts'
-import { calling, createWorld, type Sent } from './hosted.ts'
+import { routes, validEvents } from './corpus.ts'
+import { calling, createWorld, credentials, mail, type Sent } from './hosted.ts'
+import { exporter, registerSdk, unregisterSdk } from './traced.ts'
 
-// With characters that each encoding writes differently, if the kind of secret allows them.
-const canary = (kind: string) => `canary-${kind}-+/"\\&%=`
-const secrets = {
-  platformToken: canary('platform'),
-  webhookSecret: `whsec_${btoa('canary of the webhooks')}`,
-  mailToken: canary('mail'),
-  secretKey: 'sk_test_canaryShared0123456789',
-  accessToken: canary('workspace'),
-  tenantMailToken: canary('tenant-mail'),
-  tenantSecretKey: 'sk_test_canaryTenant0123456789',
-  tenantAccessToken: canary('tenant-workspace'),
-}
+const secret = credentials.webhookSecret
 const environment = {
-  TENANT_MAIL_TOKEN: secrets.tenantMailToken,
-  TENANT_SECRET_KEY: secrets.tenantSecretKey,
-  TENANT_ACCESS_TOKEN: secrets.tenantAccessToken,
+  TENANT_MAIL_TOKEN: credentials.tenantMailToken,
   DATABASE_URL: 'postgres://canary-user:canary-of-the-database@db.test/',
-  AWS_SECRET_ACCESS_KEY: canary('cloud'),
+  AWS_SECRET_ACCESS_KEY: 'canary-cloud-+/"\\&%=',
 }
-const message = {
-  to: 'Ada CanarySurname <ada.canary@example.com>',
-  cc: 'bob.canary@example.com',
-  subject: 'canary subject',
-  textBody: 'canary words',
-}
-const change = { lastName: 'CanarySurname', password: 'canary-password "\\é' }
-const contact = { emailAddress: 'ada.canary@example.com', phoneNumber: '+15555550123' }
-const allSecrets = [...new Set([...Object.values({ ...secrets, ...environment }), change.password])]
-/** A response may contain personal data; a log or the store must not. */
+const secrets = [...new Set([...Object.values({ ...credentials, ...environment }), 'canary-password "\\é'])]
+/** A response may contain personal data; a log, a span or the store must not. */
 const personal = [
-  ...[contact.emailAddress, contact.phoneNumber, change.lastName],
-  ...[message.cc, message.subject, message.textBody],
+  ...['ada@example.com', 'bob@example.com', 'bcc@example.com'],
+  ...['Lovelace', '+15555550123', 'canary subject', 'canary words'],
 ]
-
-const mailCalls = [
-  calling('sendEmail', message),
-  calling('sendEmails', { messages: [message, { ...message, to: 'not an address' }] }),
-  calling('getDeliveryStats'),
+const invalidCalls = [
+  calling('ada@example.com'),
+  calling('createUser', { 'ada@example.com': 1 }),
+  calling('sendEmails', { messages: [{ ...mail, to: 'Lovelace' }] }),
 ]
-const userCalls = [
-  calling('createUser', { ...change, ...contact }),
-  calling('listUsers', { query: contact.emailAddress }),
-  calling('updateUser', { userId: 'user_1', ...change }),
-  calling(contact.emailAddress),
-  calling('createUser', { [contact.emailAddress]: 1 }),
-]
-const inputsByRoute: Record<string, object> = {
-  auth: {},
-  mailer: { serverType: 'dedicated', apiToken: '{{env.TENANT_MAIL_TOKEN}}', fromEmail: 'shop@example.com' },
-  idp: { serverType: 'dedicated', secretKey: '{{env.TENANT_SECRET_KEY}}' },
-  'idp-server': { applicationName: 'Shop', platformApiKey: '{{env.TENANT_ACCESS_TOKEN}}' },
-}
 
 /** A fault of one server in every request, or the status of a response that repeats the whole request. */
 type Behaviour = Fault | number
@@ -101,49 +69,55 @@ let effects = 0
 
 /** Sends every event on every route, with and without a deployment, while one of the servers has a fault. */
 async function sendEverything(behaviour?: Behaviour, at: keyof typeof hosts = 'mail'): Promise<void> {
-  const world = createWorld(secrets)
+  const world = createWorld()
+  const tracing = createTracing({ secrets: Object.values(credentials) })
   const host = world.start({
-    variables: { PLATFORM_WEBHOOK_SECRET: secrets.webhookSecret },
+    variables: { PLATFORM_WEBHOOK_SECRET: secret },
     requestTimeoutMs: typeof behaviour === 'object' && 'hang' in behaviour ? 200 : undefined,
     environment,
     store,
-    logger: createLogger({ logLevel: 'debug' }, { write: (line) => log.push(line) }),
+    tracing,
+    logger: tracing.tag(createLogger({ logLevel: 'debug' }, { write: (line) => log.push(line) })),
   })
-  world.mail.inactive.add(contact.emailAddress)
+  world.mail.inactive.add('ada@example.com')
   if (typeof behaviour === 'number')
     world.overrides.set(hosts[at], (request) => quoteBack(request, behaviour))
   else if (behaviour) world[at].faults.add(behaviour)
   const run = crypto.randomUUID()
 
-  async function sendToRoute([route, inputs]: [string, object]): Promise<void> {
-    const keys = route === 'idp' ? { publishableKey: world.own?.publishableKey } : {}
-    const deployment = { id: `dep-${route}-${run}`, inputs: { ...inputs, ...keys } }
-    world.platform.addDeployment(deployment)
-    const outputs = { apiToken: secrets.tenantMailToken, secretKey: secrets.tenantSecretKey }
+  async function deliverEvent(route: string, event: object): Promise<void> {
+    const id = `${route}-${crypto.randomUUID()}`
+    for (const _ of behaviour === undefined ? [1, 2] : [1]) {
+      const { body } = await deliver(host.fetch, event, {
+        id,
+        secret,
+        url: `http://host.test/${route}/webhook`,
+      })
+      responses.push(JSON.stringify(withoutPublished(body)))
+    }
+  }
+
+  async function sendToRoute(route: string): Promise<void> {
+    const events = validEvents.flatMap((valid) => (valid.route === route ? [valid.event] : []))
+    const { inputs, outputs } = events[0]?.deployment ?? {}
+    const id = `dep-${route}-${run}`
+    world.platform.addDeployment({ id, inputs: { ...inputs } })
     // The host reads missing inputs from the platform; without a deployment, it uses the shared credentials.
-    const known = { deployment: { id: deployment.id } }
-    const everyone = [{ deployment }, known, { deployment: { ...deployment, id: `own-${run}`, outputs } }, {}]
-    const targets = behaviour === undefined ? everyone : at === 'platform' ? [known] : [{ deployment }, {}]
-    const download = { id: 'dl_1', file: '.env.local' }
-    const sendAll = (...events: object[]) =>
+    const everyone = [{ id, inputs }, { id }, { id: `own-${id}`, inputs, outputs }, undefined]
+    const some = at === 'platform' ? [{ id }] : [{ id, inputs }, undefined]
+    const deployments = behaviour === undefined ? everyone : some
+    const sendAll = (sent: readonly object[]) =>
       Promise.all(
-        events.flatMap((event) =>
-          targets.map(async (target) => {
-            const id = `${route}-${crypto.randomUUID()}`
-            const options = { id, secret: secrets.webhookSecret, url: `http://host.test/${route}/webhook` }
-            for (const _ of behaviour === undefined ? [1, 2] : [1]) {
-              const { body } = await deliver(host.fetch, { ...event, ...target, download }, options)
-              responses.push(JSON.stringify(withoutPublished(body)))
-            }
-          }),
+        sent.flatMap((event) =>
+          deployments.map((deployment) => deliverEvent(route, { ...event, deployment })),
         ),
       )
-    await sendAll({ name: 'DEPLOYMENT_CREATED' })
-    const reads = ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK', 'METRIC_UPDATE', 'DOWNLOAD_STARTED']
-    await sendAll(...reads.map((name) => ({ name })), ...(route === 'mailer' ? mailCalls : userCalls))
-    await sendAll({ name: 'DEPLOYMENT_DELETED' })
+    const isLifecycle = ({ name }: { name: string }) => /^DEPLOYMENT_/.test(name)
+    await sendAll(events.filter(({ name }) => name === 'DEPLOYMENT_CREATED'))
+    await sendAll([...events.filter((event) => !isLifecycle(event)), ...invalidCalls])
+    await sendAll(events.filter(({ name }) => name === 'DEPLOYMENT_DELETED'))
   }
-  await Promise.all(Object.entries(inputsByRoute).map(sendToRoute))
+  await Promise.all(routes.map(sendToRoute))
   for (const { path, body, idempotencyKey } of world.platform.calls)
     if (!path.endsWith('/outputs'))
       callbacks.push(JSON.stringify([path, idempotencyKey, withoutPublished(body)]))
@@ -152,12 +126,8 @@ async function sendEverything(behaviour?: Behaviour, at: keyof typeof hosts = 'm
 
 /** A response or callback without the outputs and files that it publishes. */
 function withoutPublished(body: unknown): unknown {
-  const { status, outputs, files } = Object(body)
-  return status === 'running' && outputs
-    ? { ...Object(body), outputs: undefined }
-    : files
-      ? { ...Object(body), files: undefined }
-      : body
+  const { status, outputs, files, ...others } = Object(body)
+  return files || (status === 'running' && outputs) ? { status, ...others } : body
 }
 
 function expectNone(canaries: readonly string[], texts: readonly string[]): void {
@@ -166,32 +136,42 @@ function expectNone(canaries: readonly string[], texts: readonly string[]): void
 }
 
 function expectSilence(events: number): void {
-  expect(responses.length).toBeGreaterThan(events)
-  expect(log.length).toBeGreaterThan(events)
-  expectNone(allSecrets, [...log, ...responses, ...callbacks])
-  expectNone(personal, log)
+  const spans = exporter
+    .getFinishedSpans()
+    .map(({ name, attributes, status, events }) => JSON.stringify({ name, attributes, status, events }))
+  for (const list of [log, responses, spans]) expect(list.length).toBeGreaterThan(events)
+  expectNone(secrets, [...log, ...responses, ...callbacks, ...spans])
+  expectNone(personal, [...log, ...spans])
+  expect(spans.filter((span) => /\/(users|email|deployments)/.test(span))).toEqual([])
 }
 
 describe('a secret', () => {
   beforeAll(() => {
-    // The pause between two attempts is random, up to a limit: this makes it none.
-    vi.spyOn(Math, 'random').mockReturnValue(0)
+    registerSdk()
+    // The pause between two attempts is random, up to a limit: this makes it none. The ids of spans are random, too.
+    let drawn = 0
+    vi.spyOn(Math, 'random').mockImplementation(() => {
+      drawn += 1
+      return drawn / 1e9
+    })
   })
   afterAll(() => {
     vi.restoreAllMocks()
+    unregisterSdk()
     store.close()
   })
   beforeEach(() => {
     for (const list of [log, responses, callbacks]) list.length = 0
+    exporter.reset()
   })
 
   it('is found by this suite in every encoding that a provider may quote', () => {
-    for (const secret of allSecrets)
-      for (const quote of quotesOf(secret)) expect(findCanaries([secret], quote)).toEqual([secret])
+    for (const each of secrets)
+      for (const quote of quotesOf(each)) expect(findCanaries([each], quote)).toEqual([each])
   })
 
   describe.each(['mail', 'workspace', 'platform'] as const)(
-    'stays out of logs, responses and callbacks while %s',
+    'stays out of logs, spans, responses and callbacks while %s',
     (at) => {
       it.each(behaviours)('fails %s', async (_, behaviour) => {
         await sendEverything(behaviour, at)
@@ -200,14 +180,14 @@ describe('a secret', () => {
     },
   )
 
-  it('stays out of logs, responses and callbacks while everything works', async () => {
+  it('stays out of logs, spans, responses and callbacks while everything works', async () => {
     await sendEverything()
     expectSilence(250)
   })
 
   it('stays out of the files of the store', () => {
     const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)).toString('latin1'))
-    expectNone([...allSecrets, ...personal], files)
+    expectNone([...secrets, ...personal], files)
   })
 
   it('was used by this suite: it sent mail and created users and applications', () => {

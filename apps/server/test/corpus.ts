@@ -14,26 +14,37 @@ const addresses = {
   replyTo: 'reply@example.com',
 }
 const marks = { tag: 'welcome', headers: { 'X-Campaign': 'one' }, metadata: { order: '7' }, trackOpens: true }
-const bodies = { subject: 'Hello', htmlBody: '<p>Hi</p>', textBody: 'Hi', messageStream: 'outbound' }
+const bodies = {
+  subject: 'canary subject',
+  htmlBody: '<p>Hi</p>',
+  textBody: 'canary words',
+  messageStream: 'outbound',
+}
 const attachments = [{ name: 'a.txt', content: 'aGk=', contentType: 'text/plain' }]
 const slim = { ...addresses, ...bodies, ...marks }
 
-const names = { firstName: 'Ada', lastName: 'Lovelace', username: 'ada', externalId: '7' }
-const password = { password: 'correct horse battery staple', skipPasswordChecks: true }
+const names = { firstName: 'Ada', lastName: 'Lovelace' }
+const password = { password: 'canary-password "\\é', skipPasswordChecks: true }
 const publicMetadata = { plan: 'gold' }
 const privateMetadata = { nested: { list: [1, null, true] } }
 const changes = { ...names, ...password, publicMetadata, privateMetadata, unsafeMetadata: {} }
 const limits = { maxAllowedMemberships: 5, publicMetadata: {} }
 const page = { query: 'ada', limit: 5, offset: 0 }
 const ofUsers = {
-  createUser: { ...changes, emailAddress: ['ada@example.com'], phoneNumber: '+15555550123' },
+  createUser: {
+    ...changes,
+    username: 'ada_lovelace',
+    externalId: '7',
+    emailAddress: ['ada@example.com'],
+    phoneNumber: '+15555550123',
+  },
   getUser: { userId: 'user_1' },
   listUsers: { ...page, orderBy: '-created_at', emailAddress: 'ada@example.com', banned: false },
   updateUser: { userId: 'user_1', ...changes },
-  deleteUser: { userId: 'user_1' },
   countUsers: { query: 'ada' },
   createOrganization: { name: 'Acme', slug: 'acme', createdBy: 'user_1', ...limits },
   listOrganizations: { ...page, includeMembersCount: true },
+  deleteUser: { userId: 'user_1' },
 }
 const period = { fromDate: '2026-11-01', toDate: '2026-11-20' }
 const functions: Record<string, Record<string, object>> = {
@@ -48,9 +59,12 @@ const functions: Record<string, Record<string, object>> = {
   'idp-server': ofUsers,
 }
 
-const frontendApiUrl = 'https://tenant.clerk.accounts.dev'
-const publishableKey = `pk_test_${btoa('tenant.clerk.accounts.dev$')}`
-const keys = { publishableKey, secretKey: credentials.tenantSecretKey }
+const keysOf = (host: string, secretKey: string) => ({
+  publishableKey: `pk_test_${btoa(`${host}$`)}`,
+  secretKey,
+})
+const keys = keysOf('tenant.clerk.accounts.dev', credentials.tenantSecretKey)
+const ownKeys = keysOf('shared.clerk.accounts.dev', credentials.secretKey)
 const mailbox = { fromEmail: 'Shop <shop@example.com>', messageStream: 'outbound' }
 const deployments: Record<string, { inputs: object; outputs: object }> = {
   mailer: {
@@ -58,11 +72,14 @@ const deployments: Record<string, { inputs: object; outputs: object }> = {
       ...mailbox,
       serverType: 'dedicated',
       apiToken: '{{env.TENANT_MAIL_TOKEN}}',
-      baseUrl: 'https://mail.example.com/api',
+      baseUrl: 'https://mail.example.com',
     },
     outputs: { ...mailbox, apiToken: credentials.tenantMailToken, apiUrl: 'https://mail.example.com' },
   },
-  idp: { inputs: { ...keys, serverType: 'dedicated' }, outputs: { ...keys, frontendApiUrl } },
+  idp: {
+    inputs: { ...keys, serverType: 'dedicated' },
+    outputs: { ...keys, frontendApiUrl: 'https://tenant.clerk.accounts.dev' },
+  },
   'idp-server': {
     inputs: {
       applicationName: 'Shop',
@@ -71,14 +88,16 @@ const deployments: Record<string, { inputs: object; outputs: object }> = {
       domain: 'example.com',
       template: 'b2b-saas',
     },
-    outputs: { ...keys, applicationId: 'app_1', instanceId: 'ins_1', frontendApiUrl },
+    outputs: { ...ownKeys, applicationId: 'app_1', instanceId: 'ins_1', frontendApiUrl: 'https://a.example' },
   },
 }
 
+const callsOf = (route: string) =>
+  Object.entries(functions[route] ?? { unknown: {} }).map(([name, args]) => ({ name, arguments: args }))
+
 export const validEvents = routes.flatMap((route) =>
-  eventNames.flatMap((name) => {
-    const calls = Object.entries(functions[route] ?? {}).map(([name, args]) => ({ name, arguments: args }))
-    return (name === 'FUNCTION_CALL' ? calls : [undefined]).map((functionCall) => ({
+  eventNames.flatMap((name) =>
+    (name === 'FUNCTION_CALL' ? callsOf(route) : [undefined]).map((functionCall) => ({
       route,
       event: {
         id: 'evt_1',
@@ -89,6 +108,6 @@ export const validEvents = routes.flatMap((route) =>
         download: { id: 'dl_1', file: '.env.local' },
         functionCall,
       },
-    }))
-  }),
+    })),
+  ),
 )

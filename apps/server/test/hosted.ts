@@ -7,16 +7,19 @@ import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
 
+// With characters that each encoding writes differently, if the kind of secret allows them.
+const secretOf = (kind: string) => `canary-${kind}-+/"\\&%=`
+
 /** The credentials of the host, and those of a deployment. */
 export const credentials = {
-  platformToken: 'platform-token',
+  platformToken: secretOf('platform'),
   webhookSecret: `whsec_${btoa('the secret of the webhooks')}`,
-  mailToken: 'shared-mail-token',
+  mailToken: secretOf('mail'),
   secretKey: `sk_test_${'s'.repeat(42)}`,
-  accessToken: 'ak_shared_workspace',
-  tenantMailToken: 'tenant-mail-token',
+  accessToken: secretOf('workspace'),
+  tenantMailToken: secretOf('tenant-mail'),
   tenantSecretKey: `sk_test_${'t'.repeat(42)}`,
-  tenantAccessToken: 'ak_tenant_workspace',
+  tenantAccessToken: secretOf('tenant-workspace'),
 }
 
 /** A request that left for a provider. */
@@ -37,17 +40,22 @@ export interface StartOptions
 }
 
 /** Makes the emulators; `start` makes a host between them, as often as it is called. */
-export function createWorld(given = credentials) {
-  const platform = createPlatformEmulator({ token: given.platformToken })
-  const mail = createMailProvider({ apiTokens: [given.mailToken, given.tenantMailToken] })
+export function createWorld() {
+  const platform = createPlatformEmulator({ token: credentials.platformToken })
+  const mail = createMailProvider({ apiTokens: [credentials.mailToken, credentials.tenantMailToken] })
   const backend = createBackendApi({
     instances: [
-      { secretKey: given.secretKey, frontendHost: 'shared.clerk.accounts.dev' },
-      { secretKey: given.tenantSecretKey, frontendHost: 'tenant.clerk.accounts.dev' },
+      { secretKey: credentials.secretKey, frontendHost: 'shared.clerk.accounts.dev' },
+      { secretKey: credentials.tenantSecretKey, frontendHost: 'tenant.clerk.accounts.dev' },
     ],
   })
-  const [shared, own] = [...backend.instances.values()]
-  const workspace = createPlatformApi({ accessTokens: [given.accessToken, given.tenantAccessToken], backend })
+  const [shared] = backend.instances.values()
+  for (const { users, createUser } of backend.instances.values())
+    users.set('user_1', { ...createUser(), id: 'user_1' })
+  const workspace = createPlatformApi({
+    accessTokens: [credentials.accessToken, credentials.tenantAccessToken],
+    backend,
+  })
   const servers = new Map([
     ['platform.test', platform.fetch],
     ['mail.test', mail.fetch],
@@ -72,15 +80,15 @@ export function createWorld(given = credentials) {
   function start({ variables = {}, requestTimeoutMs, ...options }: StartOptions = {}) {
     const config = readConfig({
       PLATFORM_API_URL: 'http://platform.test',
-      PLATFORM_API_TOKEN: given.platformToken,
+      PLATFORM_API_TOKEN: credentials.platformToken,
       MAILER_API_BASE: 'http://mail.test',
-      MAILER_SHARED_API_TOKEN: given.mailToken,
+      MAILER_SHARED_API_TOKEN: credentials.mailToken,
       MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
       IDP_API_BASE: 'http://idp.test/v1',
-      IDP_SHARED_SECRET_KEY: given.secretKey,
+      IDP_SHARED_SECRET_KEY: credentials.secretKey,
       IDP_SHARED_PUBLISHABLE_KEY: shared?.publishableKey,
       IDP_PLATFORM_API_BASE: 'http://idp.test/v1',
-      IDP_PLATFORM_API_KEY: given.accessToken,
+      IDP_PLATFORM_API_KEY: credentials.accessToken,
       ...variables,
     })
     const idpServer = { ...config.idpServer, settleMs: 0 }
@@ -88,7 +96,7 @@ export function createWorld(given = credentials) {
     return createHost({ ...config, ...timeout, idpServer }, { logger: () => {}, ...options, fetch })
   }
 
-  return { platform, mail, backend, workspace, own, sent, overrides, start }
+  return { platform, mail, backend, workspace, sent, overrides, start }
 }
 
 /** Starts a host between emulators of its own. */
