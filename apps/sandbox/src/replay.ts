@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   if (!URL.canParse(values.url)) throw new Error(`--url: “${values.url}” is not a URL.`)
   // pnpm runs scripts in the root of the workspace; INIT_CWD is the folder of the caller.
   const path = resolve(process.env.INIT_CWD ?? '.', file)
-  const { events } = parseSession(await readFile(path, 'utf8'), path)
+  const events = parseSession(await readFile(path, 'utf8'), path)
   const url = values.url.replace(/\/+$/, '')
   let different = 0
   for (const [index, event] of events.entries()) {

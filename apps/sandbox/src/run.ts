@@ -23,10 +23,7 @@ export interface RunOptions {
   once: boolean
   /** Ends the run. */
   signal: AbortSignal
-  /**
-   * The port of the page, 0 for a free one.
-   * @default no page
-   */
+  /** The port of the page, 0 for a free one; without it, there is no page. */
   pagePort?: number | undefined
   /** @default all walks */
   walks?: readonly Walk[] | undefined

@@ -42,7 +42,7 @@ describe('with the real identity provider', () => {
     expect(new Set(provider.calls.map(({ method }) => method))).toEqual(new Set(['GET']))
     expect(new Set(provider.calls.map(({ instanceId }) => instanceId))).toEqual(new Set([instance.id]))
     expect(output).toContain('10 steps passed, 0 failed')
-    expect(output.match(/skipped: It would change the real application/g)).toHaveLength(5)
+    expect(output.match(/skipped: It would change the real application/g)).toHaveLength(4)
     expect(output.match(/skipped: It needs an application in the real workspace/g)).toHaveLength(9)
     expect(output).toMatch(/users +real; only read\n +applications +real; only read\n/)
     expect(code).toBe(0)

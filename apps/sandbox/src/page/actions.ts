@@ -57,7 +57,7 @@ export function createActions(context: PageContext, stream: Stream): Hono {
 
   action('again', (values) => {
     const event = recorded(values)
-    const fault = makeFault(String(values.fault), {})
+    const fault = makeFault(String(values.fault))
     if (fault) world.mail.emulator?.faults.add(fault)
     const id = values.id === 'same' ? event.id : crypto.randomUUID()
     const copies = values.id === 'twice' ? 2 : 1
@@ -76,8 +76,8 @@ export function createActions(context: PageContext, stream: Stream): Hono {
   })
 
   action('reveal', (values) => {
-    const deployment = world.platform.deployments.get(text(values, 'deployment'))
-    const name = text(values, 'output')
+    const deployment = world.platform.deployments.get(String(values.deployment))
+    const name = String(values.output)
     if (!deployment?.sensitive.includes(name) || !Object.hasOwn(deployment.outputs, name)) {
       throw new Refusal('There is no such output.')
     }
@@ -88,9 +88,10 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     const target = faultTargets(context).find(({ name }) => name === values.target)
     const times = wholeNumber(values, 'times', MOST_FAULTS)
     const delayMs = values.kind === 'delay' ? wholeNumber(values, 'delayMs', MOST_DELAY_MS) : 0
-    const path = values.path ? pathOf(text(values, 'path')) : undefined
     // One fault for each call, so that the page can count the remaining ones.
-    const faults = Array.from({ length: times }, () => makeFault(String(values.kind), { delayMs, path }))
+    const faults = Array.from({ length: times }, () =>
+      makeFault(String(values.kind), delayMs, String(values.path ?? '').trim()),
+    )
     const [first] = faults
     if (!target || !first) throw new Refusal('There is no such fault.')
     for (const fault of faults) if (fault) target.faults.add(fault)
@@ -115,21 +116,10 @@ export function createActions(context: PageContext, stream: Stream): Hono {
   return app
 }
 
-function text(values: Values, name: string): string {
-  const value = values[name]
-  if (typeof value !== 'string' || value.trim() === '') throw new Refusal(`${name} is missing.`)
-  return value.trim()
-}
-
 function wholeNumber(values: Values, name: string, most: number): number {
   const value = Number(values[name])
   if (Number.isInteger(value) && value >= 1 && value <= most) return value
   throw new Refusal(`${name}: expected a whole number from 1 to ${most}.`)
-}
-
-/** Matches a part of a path; a `*` matches any text. */
-function pathOf(pattern: string): RegExp {
-  return new RegExp(pattern.replaceAll(/[.*+?^${}()|[\]\\]/g, (sign) => (sign === '*' ? '.*' : `\\${sign}`)))
 }
 
 function quote(value: string): string {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Fault, Faults } from '@org/core/testing'
+import type { Fault } from '@org/core/testing'
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
@@ -61,15 +61,10 @@ const faultKinds: Readonly<Record<string, { title: string; hint: string; fault: 
   },
 }
 
-/** A target of faults. */
-interface FaultTarget {
-  name: string
-  title: string
-  faults: Faults
-}
+type FaultTarget = ReturnType<typeof faultTargets>[number]
 
 /** The emulated targets; a real provider can’t be broken. */
-export function faultTargets({ world }: PageContext): FaultTarget[] {
+export function faultTargets({ world }: PageContext) {
   const targets = [
     { name: 'mail', title: 'Mail provider', faults: world.mail.emulator?.faults },
     { name: 'identity', title: 'Identity provider', faults: world.identityFaults },
@@ -83,17 +78,17 @@ const titles = new WeakMap<Fault, string>()
 /**
  * Makes one fault.
  *
- * @param values the delay in milliseconds, and the path of the affected requests
+ * @param delayMs for the kind `delay`
+ * @param path a part of the path of the affected requests; a `*` matches any text
  * @returns `undefined` if there is no such kind
  */
-export function makeFault(
-  kind: string,
-  { delayMs = 0, path }: { delayMs?: number; path?: RegExp | undefined },
-): Fault | undefined {
+export function makeFault(kind: string, delayMs = 0, path = ''): Fault | undefined {
   const known = Object.hasOwn(faultKinds, kind) ? faultKinds[kind] : undefined
   if (!known) return undefined
-  const fault: Fault = kind === 'delay' ? { delayMs, path } : { ...known.fault, path }
-  titles.set(fault, known.title)
+  const fault: Fault = kind === 'delay' ? { delayMs } : { ...known.fault }
+  const escaped = path.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
+  if (path !== '') fault.path = new RegExp(escaped.replaceAll('*', '.*'))
+  titles.set(fault, path === '' ? known.title : `${known.title}, at ${path}`)
   return fault
 }
 
@@ -131,18 +126,10 @@ export function faultsView(context: PageContext, query: Query): View {
 
 function targetCard({ title, name, faults }: FaultTarget): Html {
   const pending = faults.pending()
-  const groups = Map.groupBy(pending, (fault) =>
-    [titleOf(fault), pathOf(fault.path)].filter(Boolean).join(', '),
-  )
-  const lines = [...groups].map(
+  const lines = [...Map.groupBy(pending, titleOf)].map(
     ([fault, all]) => html`<li>${fault} <span class="muted">for ${plural(all.length, 'call')}</span></li>`,
   )
   return html`<section class="card" aria-label="${title}" data-target="${name}"><header class="card-title"><h2>${title}</h2>${pending.length === 0 ? status('ok', 'works') : status('warn', `${plural(pending.length, 'fault')} to come`)}</header>
     ${pending.length === 0 ? html`<p class="hint">Nothing is broken.</p>` : html`<ul class="log">${lines}</ul>`}
   </section>`
-}
-
-function pathOf(path: string | RegExp | undefined): string {
-  if (path === undefined) return ''
-  return `at ${path instanceof RegExp ? path.source.replaceAll('\\/', '/').replaceAll('.*', '*') : path}`
 }

@@ -56,11 +56,8 @@ function mailDetail(mail: AcceptedMessage): Html {
     ['Message id', html`<code>${messageId}</code>`],
   ]
   const pairs = (title: string, entries: [string, string][]) =>
-    entries.length === 0
-      ? ''
-      : html`<h3>${title}</h3>${terms(
-          entries.map(([name, value]) => [name, html`<code class="value">${value}</code>`]),
-        )}`
+    entries.length === 0 ? '' : html`<h3>${title}</h3>${terms(entries)}`
+  const headers = mail.headers.map(({ name, value }): [string, string] => [name, value])
   const files = attachments.map(({ name, contentType, content }) => {
     const size = plural(Math.floor((content.length * 3) / 4), 'byte')
     return html`<li><strong>${name}</strong> <span class="muted">${contentType}, ${size}</span></li>`
@@ -70,10 +67,7 @@ function mailDetail(mail: AcceptedMessage): Html {
     ${terms(facts.filter(([, fact]) => fact))}
     ${htmlBody ? html`<h3>HTML</h3><iframe class="mail-frame" sandbox="" src="/mail/${messageId}/html" title="The mail as HTML" referrerpolicy="no-referrer"></iframe>` : ''}
     ${textBody ? html`<h3>Text</h3>${code('The mail as text', textBody)}` : ''}
-    ${pairs(
-      'Headers',
-      mail.headers.map(({ name, value }) => [name, value]),
-    )}
+    ${pairs('Headers', headers)}
     ${pairs('Metadata', Object.entries(mail.metadata))}
     ${files.length > 0 ? html`<h3>Attachments</h3><ul class="log">${files}</ul>` : ''}
     ${htmlBody ? html`<details class="more" id="source"><summary>HTML source</summary>${code('HTML source', htmlBody)}</details>` : ''}

@@ -16,15 +16,6 @@ import { timelineRows } from './timeline-rows.ts'
 const EVENTS_SHOWN = 5
 const MAILS_SHOWN = 3
 
-/** One click of the tour. */
-interface Step {
-  title: string
-  text?: Html
-  body: Html
-  /** The event that this step has caused. */
-  done: TimelineEntry | undefined
-}
-
 /** The view. */
 export function startView(context: PageContext): View {
   return {
@@ -41,6 +32,8 @@ export function startView(context: PageContext): View {
   }
 }
 
+type Step = ReturnType<typeof tour>[number]
+
 function stepCard({ title, text, body, done }: Step, index: number): Html {
   const link = done && html`<a href="/timeline?event=${done.number}">${status('ok', 'done')}</a>`
   return html`<li class="card step"><header class="card-title"><span class="step-number" aria-hidden="true">${index + 1}</span><h2>${title}</h2>
@@ -48,7 +41,7 @@ function stepCard({ title, text, body, done }: Step, index: number): Html {
     ${body}</li>`
 }
 
-function tour(context: PageContext): Step[] {
+function tour(context: PageContext) {
   const { timeline, world } = context
   const newest = (condition: (entry: TimelineEntry) => boolean) =>
     timeline.newest((entry) => entry.source === 'page' && condition(entry))
@@ -69,7 +62,7 @@ function tour(context: PageContext): Step[] {
         (entry) => entry.event === 'DEPLOYMENT_CREATED' && entry.route === 'mailer' && hasSucceeded(entry),
       ),
     },
-    { title: 'Send a mail', body: mailForm(context), done: newest(isMail) },
+    { title: 'Send a mail', text: undefined, body: mailForm(context), done: newest(isMail) },
     {
       title: 'Break the provider',
       text: html`The next answer is <code>429</code>, too many requests. Nothing was sent, so the host waits, and tries again.`,

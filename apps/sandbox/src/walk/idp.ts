@@ -47,16 +47,6 @@ const people: Step[] = [
     }),
   },
   {
-    title: 'A search for Ada',
-    event: ({ newcomer }) => studio.call('listUsers', { emailAddress: newcomer, limit: 5 }),
-    expect: (world) => ({
-      says: 'Ada, and nobody else',
-      body: {
-        result: { data: [{ id: adaId(world), lastName: 'Lovelace' }], totalCount: 1, nextCursor: null },
-      },
-    }),
-  },
-  {
     title: 'Ada takes the newsletter',
     event: (world) =>
       studio.call('updateUser', { userId: adaId(world), publicMetadata: { newsletter: true } }),

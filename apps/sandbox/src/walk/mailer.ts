@@ -112,15 +112,6 @@ export const mailerWalk: Walk = {
     })),
     shop.healthy('A health check'),
     ...sending,
-    {
-      title: 'The delivery statistics',
-      event: call('getDeliveryStats', {}),
-      expect: ({ mail }) => ({
-        says: 'totals',
-        body: { result: mail.emulator ? { sent: mail.emulator.messages.length, bounced: 0 } : {} },
-        provider: ['GET /stats/outbound 200'],
-      }),
-    },
     shop.metrics(({ mail }) => [
       { name: 'emails_sent', ...(mail.emulator && { value: mail.emulator.messages.length }) },
       { name: 'emails_bounced' },

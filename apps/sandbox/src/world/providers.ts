@@ -8,9 +8,6 @@ import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { type Environment, SandboxError } from './listen.ts'
 
-/** The providers that the host calls. A real provider has no emulator. */
-export type Providers = Awaited<ReturnType<typeof startProviders>>['providers']
-
 /** The real provider accepts mail to this address, counts it, and drops it. */
 const BLACK_HOLE = 'test@blackhole.postmarkapp.com'
 /** Needs three calls to the provider. */
@@ -18,7 +15,7 @@ const EMULATED_BATCH = 1_203
 const REAL_BATCH = 3
 
 /**
- * Starts the emulated providers.
+ * Starts the emulated providers. A real provider has no emulator.
  *
  * @param servers collects the started servers
  * @returns the providers, the variables of the host, and the secrets that must never be printed

@@ -19,12 +19,6 @@ export interface SessionEvent {
   at?: string | undefined
 }
 
-/** The file. */
-export interface Session {
-  format: typeof SESSION_FORMAT
-  events: readonly SessionEvent[]
-}
-
 /** Tells a session from other JSON. */
 export const SESSION_FORMAT = 'webhook-session/1'
 
@@ -33,7 +27,7 @@ export const SESSION_FORMAT = 'webhook-session/1'
  *
  * @param clean removes the secrets from parsed JSON or from a text
  */
-export function toSession(entries: readonly TimelineEntry[], clean?: <T>(data: T) => T): Session {
+export function toSession(entries: readonly TimelineEntry[], clean?: <T>(data: T) => T) {
   const events = entries
     .filter(({ body }) => body !== undefined)
     .map(({ route, deliveryId, body = '', at, response, code }): SessionEvent => {
@@ -71,14 +65,14 @@ export function bodyOf({ event, text }: SessionEvent): string {
  * @param path names the file in errors
  * @throws {TypeError} if the text is not a session, with the reason
  */
-export function parseSession(text: string, path: string): Session {
+export function parseSession(text: string, path: string): SessionEvent[] {
   const invalid = (reason: string) => new TypeError(`${path} can’t be replayed: ${reason}.`)
   const value = parse(text)
   if (!isRecord(value)) throw invalid('it is not JSON')
   if (value.format !== SESSION_FORMAT || !Array.isArray(value.events)) {
     throw invalid(`it is not a session: “format” must be ${SESSION_FORMAT}, and “events” a list`)
   }
-  const events = value.events.map((given: unknown, index): SessionEvent => {
+  return value.events.map((given: unknown, index): SessionEvent => {
     const { route, deliveryId, event, text: body, answered } = isRecord(given) ? given : {}
     if (!isText(route) || !/^[\w-]+$/.test(route)) {
       throw invalid(`events[${index}] has no route, such as mailer`)
@@ -93,7 +87,6 @@ export function parseSession(text: string, path: string): Session {
       answered: typeof status === 'number' ? { status } : undefined,
     }
   })
-  return { format: SESSION_FORMAT, events }
 }
 
 function isText(value: unknown): value is string {

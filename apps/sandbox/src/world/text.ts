@@ -6,7 +6,6 @@
 import { isRecord } from './json.ts'
 
 const LONGEST_TEXT = 120
-const LONGEST_QUERY = 16
 const SHORT_LIST = 4
 
 /** A number with separated thousands. */
@@ -30,12 +29,9 @@ export function shortenIds(text: string): string {
   return text.replaceAll(/\b([a-z]+_\w{4})\w{16,}/g, '$1…')
 }
 
-/** A path with short ids; a long query becomes `…`. */
+/** A path with short ids, and without the values of its query. */
 export function shortenPath(path: string): string {
-  const [pathname = '', query] = path.split('?')
-  const short = shortenIds(pathname)
-  if (query === undefined) return short
-  return `${short}?${query.length > LONGEST_QUERY ? '…' : query}`
+  return shortenIds(path.replace(/\?.*/, '?…'))
 }
 
 /** Removes `null` and empty objects, because results name every field there is. */

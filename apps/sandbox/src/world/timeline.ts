@@ -43,9 +43,6 @@ export const outcomes: Readonly<Record<string, { title: string; test(entry: Time
   replayed: { title: 'was replayed', test: ({ response }) => response?.replayed === true },
 }
 
-/** The observed events. */
-export type Timeline = ReturnType<typeof createTimeline>
-
 const TEXT_KEPT = 64 * 1024
 const BODY_KEPT = 1024 * 1024
 const LONGEST_DETAIL = 200

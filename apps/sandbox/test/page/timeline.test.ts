@@ -116,8 +116,8 @@ describeInBrowser('the timeline', (visit) => {
       return readFile(await download.path(), 'utf8')
     }
     const masked = await save('Export session')
-    const session = parseSession(masked, 'session.json')
-    expect(session.events.map(({ route, answered }) => `${route} ${answered?.status}`)).toEqual([
+    const events = parseSession(masked, 'session.json')
+    expect(events.map(({ route, answered }) => `${route} ${answered?.status}`)).toEqual([
       'mailer 200',
       'idp 200',
     ])

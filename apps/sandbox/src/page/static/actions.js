@@ -67,8 +67,9 @@ function say(message) {
 /** Shows a secret, or hides it again. */
 async function toggle(button, place, ask) {
   const { hidden } = place.dataset
+  const text = hidden ?? (await ask()).text
   place.dataset.hidden = place.textContent
-  place.textContent = hidden ?? (await ask()).text
+  place.textContent = text
   if (hidden !== undefined) delete place.dataset.hidden
   button.textContent = hidden === undefined ? 'Hide' : 'Reveal'
 }

@@ -21,19 +21,17 @@ function applyConditions(form) {
     field.hidden = !conditions.every(([name, value]) => {
       const own = CSS.escape(name)
       const control = form.querySelector(`[data-name="${own}"], [data-extra="${own}"]:checked`)
-      return control && [value].flat().map(String).includes(stateOf(control))
+      const state = control?.type === 'checkbox' ? String(control.checked) : control?.value
+      return [value].flat().map(String).includes(state)
     })
   }
-}
-
-function stateOf(control) {
-  return control.type === 'checkbox' ? String(control.checked) : control.value
 }
 
 async function send(form) {
   const button = form.querySelector('button.primary')
   if (button.getAttribute('aria-disabled') === 'true') return
-  clearErrors(form)
+  for (const line of form.querySelectorAll('.fault')) line.hidden = true
+  for (const control of form.querySelectorAll('[aria-invalid]')) control.removeAttribute('aria-invalid')
   const { values, errors } = collect(form)
   if (errors.length > 0) return showErrors(form, errors)
   button.setAttribute('aria-disabled', 'true')
@@ -99,11 +97,6 @@ function read(control, kind) {
     default:
       return text
   }
-}
-
-function clearErrors(form) {
-  for (const line of form.querySelectorAll('.fault')) line.hidden = true
-  for (const control of form.querySelectorAll('[aria-invalid]')) control.removeAttribute('aria-invalid')
 }
 
 /** Shows each error at its field: `deployment.inputs.domain` at `domain`, `messages[0].to` at `messages`. */
