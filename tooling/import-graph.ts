@@ -1,25 +1,19 @@
-/** The imports of every file in the repository's packages, read from the sources. */
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { parseSync } from 'oxc-parser'
 
-/** Sources by their path from the root of the repository. */
 export type Sources = ReadonlyMap<string, string>
 
-/** A file, and what it imports. */
-interface Edge {
+export interface Import {
   from: string
   /** The path of a file, the name of a package, or a `node:` module. */
   to: string
-}
-
-/** One import. */
-export interface Import extends Edge {
   /** As the file writes it. */
   specifier: string
 }
 
-/** Reads the sources and the `package.json` files below a folder. */
+type Edge = Pick<Import, 'from' | 'to'>
+
 export function readSources(root: string): Sources {
   const files = globSync(['{packages,apps}/*/src/**/*.ts', '{packages,apps}/*/package.json'], { cwd: root })
   return new Map(files.map((file) => [file, readFileSync(`${root}/${file}`, 'utf8')]))

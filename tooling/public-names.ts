@@ -1,4 +1,3 @@
-/** The public names of a package: everything that its entries export, types included. */
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { parseSync } from 'oxc-parser'

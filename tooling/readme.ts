@@ -1,35 +1,16 @@
-/** The examples of a README, for tests that compile and run them. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { complaintsOf } from './complaints.ts'
-
-/** One `ts` block of a README. */
-export interface Example {
-  /** The name of its test. */
-  title: string
-  code: string
-  /** The path of a module with the code. */
-  path: string
-}
-
-/** The examples of a package. */
-export interface Examples {
-  blocks: readonly Example[]
-  /** @returns the compiler's errors; empty if there are none */
-  compile(): Promise<string>
-}
 
 /**
  * Writes each `ts` block into a module in the package's folder, from which it can import the package by name.
  *
  * @param home the folder of the package
  * @param files Markdown files, relative to the folder
+ * @returns the blocks, each with a title for its test, and a function that resolves with the compiler's errors
  */
-export async function prepareExamples(
-  home: string,
-  files: readonly string[] = ['README.md'],
-): Promise<Examples> {
+export async function prepareExamples(home: string, files: readonly string[] = ['README.md']) {
   // Version control and the formatter ignore this folder.
   const folder = join(home, '.data/readme')
   await rm(folder, { recursive: true, force: true })

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 
-/** The export condition that leads to a package's sources. */
 const SOURCE = '@org/source'
 
 interface PackageJson {

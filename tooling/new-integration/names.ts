@@ -1,4 +1,3 @@
-/** The forms in which code and texts write the name of an integration. */
 /** The name of the template. It has two words, so that no two of its forms are the same. */
 const TEMPLATE = 'example-service'
 
@@ -30,7 +29,6 @@ export function formsOf(kebab: string) {
   }
 }
 
-/** A name in each of its forms. */
 export type Names = ReturnType<typeof formsOf>
 
 /** Replaces every form of the template's name in a text. */

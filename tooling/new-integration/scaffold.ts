@@ -1,4 +1,3 @@
-/** Makes a package for a new integration from the template, and mounts it on the host. */
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseSync } from 'oxc-parser'
@@ -58,12 +57,8 @@ function mount(integrations: string, { kebab, camel, pascal }: Names): string {
     throw new Error(`${INTEGRATIONS} has an unknown form. Add the integration by hand.`)
   const imported = `\nimport { createHandler as create${pascal}Handler, integration as ${camel} } from '@org/${kebab}/webhook'`
   const line = `\n  { definition: ${camel}, createHandler: create${pascal}Handler },`
-  const [head, list, tail] = [
-    integrations.slice(0, lastImport),
-    integrations.slice(lastImport, end),
-    integrations.slice(end),
-  ]
-  return head + imported + list + line + tail
+  const list = integrations.slice(lastImport, end)
+  return integrations.slice(0, lastImport) + imported + list + line + integrations.slice(end)
 }
 
 function depend(packageJson: string, { kebab }: Names): string {

@@ -1,7 +1,6 @@
 /** Lints OpenAPI documents with Redocly's strict rules, without the network. */
 import { createConfig, lintFromString, type RawUniversalConfig } from '@redocly/openapi-core'
 
-/** The strict rules, with changes. */
 const config: RawUniversalConfig = {
   extends: ['recommended-strict'],
   rules: {

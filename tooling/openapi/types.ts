@@ -1,4 +1,3 @@
-/** Generates a client's types from an OpenAPI document. */
 import openapiTypescript, { astToString } from 'openapi-typescript'
 
 /** Generates a module that exports `paths` and `components`, for example for `openapi-fetch`. */

@@ -3,16 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageOf, readSpecifiers } from '../import-graph.ts'
 import type { PackedPackage } from './pack.ts'
-import { type Manifest, SOURCE_CONDITION } from './workspace.ts'
+import { dependencyFields, type Manifest, SOURCE_CONDITION } from './workspace.ts'
 
-const dependencyFields = [
-  'dependencies',
-  'peerDependencies',
-  'optionalDependencies',
-  'devDependencies',
-] as const satisfies readonly (keyof Manifest)[]
-
-/** The files that a package may have. */
 const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/[\w/-]+(-[A-Z0-9]{8})?\.(js|d\.ts))$/
 
 /** The version before the first release, which has no changelog yet. */

@@ -1,21 +1,11 @@
-/** Packs the published packages, as a release does. */
 import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findPublishable, type Manifest, readManifest, root } from './workspace.ts'
+import { findPublishable, readManifest, root } from './workspace.ts'
 
-/** A tarball and its content. */
-export interface PackedPackage {
-  name: string
-  tarball: string
-  /** The path of its content. */
-  folder: string
-  /** The paths of its files, relative to the folder. */
-  files: readonly string[]
-  manifest: Manifest
-}
+export type PackedPackage = Awaited<ReturnType<typeof unpack>>
 
 const run = promisify(execFile)
 
@@ -24,7 +14,7 @@ const run = promisify(execFile)
  *
  * @param target an existing folder
  */
-export async function packAll(target: string): Promise<PackedPackage[]> {
+export async function packAll(target: string) {
   return Promise.all(
     findPublishable().map(async ({ name, path }) => {
       const folder = join(target, path)
@@ -36,7 +26,8 @@ export async function packAll(target: string): Promise<PackedPackage[]> {
   )
 }
 
-async function unpack(name: string, tarball: string, parent: string): Promise<PackedPackage> {
+/** @returns the path of the content, and the paths of its files, relative to the folder */
+async function unpack(name: string, tarball: string, parent: string) {
   await run('tar', ['-xzf', tarball, '-C', parent])
   // npm's tarballs have one folder, with this name.
   const folder = join(parent, 'package')

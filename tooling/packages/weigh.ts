@@ -1,4 +1,3 @@
-/** The size of a package, installed and bundled. */
 import { execFile } from 'node:child_process'
 import { globSync, statSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'

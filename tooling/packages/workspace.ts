@@ -1,36 +1,32 @@
-/** The packages of this repository that are published. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
+/** The fields of a `package.json` with dependencies, as ranges by name. */
+export const dependencyFields = [
+  'dependencies',
+  'peerDependencies',
+  'optionalDependencies',
+  'devDependencies',
+] as const
+
 /** The fields of a `package.json` that the checks read. */
-export interface Manifest {
+export interface Manifest extends Partial<Record<(typeof dependencyFields)[number], Record<string, string>>> {
   name: string
   version: string
   private?: boolean
   exports?: Record<string, Record<string, string>>
   publishConfig?: { exports?: Record<string, Record<string, string>> }
-  dependencies?: Record<string, string>
-  peerDependencies?: Record<string, string>
-  optionalDependencies?: Record<string, string>
-  devDependencies?: Record<string, string>
 }
 
-/** A package that is published. */
-export interface PublishablePackage {
-  name: string
-  /** From the root of the repository, for example `packages/mailer`. */
-  path: string
-  manifest: Manifest
-}
+export type PublishablePackage = ReturnType<typeof findPublishable>[number]
 
 /** The export condition that leads to a package's sources. It exists only in this repository. */
 export const SOURCE_CONDITION = '@org/source'
 
-/** The root of this repository. */
 export const root = join(import.meta.dirname, '../..')
 
-/** Every package below `packages/` that is not private, by name. */
-export function findPublishable(repository = root): PublishablePackage[] {
+/** Every package below `packages/` that is not private, by name, with its path from the root. */
+export function findPublishable(repository = root) {
   return globSync('packages/*/package.json', { cwd: repository })
     .map((file) => ({ path: dirname(file), manifest: readManifest(join(repository, file)) }))
     .filter(({ manifest }) => manifest.private !== true)
@@ -38,7 +34,6 @@ export function findPublishable(repository = root): PublishablePackage[] {
     .sort((one, other) => one.name.localeCompare(other.name))
 }
 
-/** Reads a package.json. */
 export function readManifest(file: string): Manifest {
   return JSON.parse(readFileSync(file, 'utf8'))
 }

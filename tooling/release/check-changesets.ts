@@ -7,22 +7,21 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findPublishable, root } from '../packages/workspace.ts'
 
-/** The work of a branch. */
-export interface Branch {
-  /** The paths of the changed files, from the root of the repository. */
+/**
+ * Finds the names of packages whose sources changed without a changeset that names them. A changeset that names no
+ * package (`pnpm changeset --empty`) covers all of them.
+ *
+ * @param branch the paths of its changed files, and the texts of its added changesets
+ */
+export function findMissingChangesets({
+  changedFiles,
+  changesets,
+  packages,
+}: {
   changedFiles: readonly string[]
-  /** The texts of the added changesets. */
   changesets: readonly string[]
   packages: readonly { name: string; path: string }[]
-}
-
-/**
- * Finds the packages whose sources changed without a changeset that names them. A changeset that names no package
- * (`pnpm changeset --empty`) covers all of them.
- *
- * @returns their names
- */
-export function findMissingChangesets({ changedFiles, changesets, packages }: Branch): string[] {
+}): string[] {
   const named = changesets.map(readPackageNames)
   if (named.some((names) => names.length === 0)) return []
   return packages
@@ -34,9 +33,8 @@ export function findMissingChangesets({ changedFiles, changesets, packages }: Br
 /** Reads lines such as `"@org/mailer": minor` between the two `---` of a changeset. */
 function readPackageNames(changeset: string): string[] {
   const [, head = ''] = /^---\n(.*?)^---$/ms.exec(changeset) ?? []
-  return [...head.matchAll(/^["']?([^"':\n]+)["']?: *(?:major|minor|patch) *$/gm)].map(
-    ([, name = '']) => name,
-  )
+  const names = head.matchAll(/^["']?([^"':\n]+)["']?: *(?:major|minor|patch) *$/gm)
+  return [...names].map(([, name = '']) => name)
 }
 
 function checkBranch(base: string): void {

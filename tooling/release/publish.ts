@@ -10,17 +10,12 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One package of a release. */
-export interface Release {
+interface Planned {
+  kind: string
   name: string
   version: string
   tag: string
-  /** The path of its tarball. */
-  tarball: string
-}
-
-interface PlanFile {
-  plan: (Omit<Release, 'tarball'> & { kind: string; tarball?: { path: string; integrity: string } })[][]
+  tarball?: { path: string; integrity: string }
 }
 
 /**
@@ -29,8 +24,8 @@ interface PlanFile {
  * @param folder the `--out-dir` of `changeset pack`
  * @throws if a tarball changed after it was packed
  */
-export function readPlan(folder: string): Release[] {
-  const { plan }: PlanFile = JSON.parse(readFileSync(join(folder, 'publish-plan.json'), 'utf8'))
+export function readPlan(folder: string) {
+  const { plan }: { plan: Planned[][] } = JSON.parse(readFileSync(join(folder, 'publish-plan.json'), 'utf8'))
   return plan.flat().flatMap(({ kind, name, version, tag, tarball }) => {
     if (kind !== 'publish' || !tarball) return []
     const file = join(folder, tarball.path)

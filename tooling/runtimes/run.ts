@@ -1,4 +1,3 @@
-/** Runs a program on a runtime. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,11 +7,7 @@ import { build } from 'esbuild'
 import { workerd } from './targets.ts'
 
 /** The project with the programs, and the addresses that they call. */
-interface Place {
-  project: string
-  mailUrl: string
-  platformUrl: string
-}
+type Place = Record<'project' | 'mailUrl' | 'platformUrl', string>
 
 const TIMEOUT_MS = 60_000
 

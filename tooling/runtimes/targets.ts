@@ -1,7 +1,5 @@
-/** The runtimes that the packages support. */
 import { join } from 'node:path'
 
-/** A runtime with a command. */
 interface Runtime {
   /** The package that npm installs. */
   installs: string
@@ -42,5 +40,4 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
   },
 }
 
-/** The runtime of Cloudflare Workers. */
 export const workerd = { installs: 'miniflare@4.20260730.0', compatibilityDate: '2026-08-06' }

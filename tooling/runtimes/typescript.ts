@@ -8,7 +8,6 @@ const versions = ['5.9.3', '6.0.3', '7.0.2']
 /** Each way to resolve modules, with its `module`. */
 const resolutions = { nodenext: 'nodenext', bundler: 'esnext' }
 
-/** What npm installs. */
 export const installs = versions.map((version) => `typescript-${version}@npm:typescript@${version}`)
 
 /** One check for each compiler and resolution. All are strict, and include the declarations of the libraries. */

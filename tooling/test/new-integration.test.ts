@@ -61,9 +61,7 @@ describe('pnpm new:integration', () => {
   it.each([
     ['mailer', 'is taken'],
     ['auth', 'is taken'],
-    ['example-service', 'is taken'],
-    ['Sms', 'not a valid name'],
-    ['sms_gateway', 'not a valid name'],
+    ['Sms_gateway', 'not a valid name'],
     ['../mailer', 'not a valid name'],
     ['', 'not a valid name'],
     ['new', 'already uses new'],

@@ -37,8 +37,8 @@ export async function crashBatches(
     const at = `${id} killed ${nameOf(point)}`
     storeWrites.length = 0
     if (await deliverAndKill(world, sendEmails(id, PEOPLE), point)) figures.crashes += 1
-    const inFlight = callsInFlight(storeWrites)
     const { status, body } = await sender.untilFinal(sendEmails(id, PEOPLE))
+    const inFlight = callsInFlight(storeWrites)
     const messages = checkMessages(world, id, body)
     if (status !== 200 || messages.length !== PEOPLE) {
       violations.push(`${at}: ${status} with ${messages.length} results`)
@@ -63,7 +63,7 @@ export async function crashBatches(
   return { figures, violations }
 }
 
-/** The calls that had begun when the host died, and whose response was not certainly recorded. */
+/** The calls that had begun when the host died or lost its lease, and whose result it did not record. */
 function callsInFlight(writes: readonly StoreWrite[]): Set<string> {
   const begun = new Set<string>()
   for (const { accepted, calls = {} } of writes) {

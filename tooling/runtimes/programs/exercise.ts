@@ -6,7 +6,6 @@
 import type { DeploymentStatus } from '@org/core'
 import type { Message } from '@org/mailer'
 
-/** The packages, imported or required. */
 export interface Modules {
   core: typeof import('@org/core')
   mailer: typeof import('@org/mailer')
@@ -14,27 +13,12 @@ export interface Modules {
   platformClient: typeof import('@org/platform-client')
 }
 
-/** The addresses of the emulators. */
-export interface Addresses {
-  mailUrl: string
-  platformUrl: string
-}
-
-/** The results of the program. */
-export interface Outcome {
-  messageId: string
-  /** The response to the signed event. */
-  answered: { status: number; body: unknown }
-  /** The status of the response to the same event without a signature. */
-  refused: number
-  /** The error code of an invalid message. */
-  error: string | undefined
-}
+export type Addresses = Record<'mailUrl' | 'platformUrl', string>
 
 const secret = `whsec_${btoa('a secret of twenty-four b')}`
 const deployed: DeploymentStatus = 'running'
 
-export async function exercise(modules: Modules, { mailUrl, platformUrl }: Addresses): Promise<Outcome> {
+export async function exercise(modules: Modules, { mailUrl, platformUrl }: Addresses) {
   const { createVerifier, sign } = modules.core
   const { createMailer, isIntegrationError } = modules.mailer
   const apiToken = 'server-token'
@@ -64,13 +48,7 @@ export async function exercise(modules: Modules, { mailUrl, platformUrl }: Addre
     const headers = { 'content-type': 'application/json', ...signature }
     return handle(new Request('http://host.test/mailer/webhook', { method: 'POST', headers, body }))
   }
-  const answer = await deliver({ ...(await sign({ secret, id: 'evt_1', body })) })
+  const response = await deliver({ ...(await sign({ secret, id: 'evt_1', body })) })
   const refused = await deliver({})
-
-  return {
-    messageId,
-    answered: { status: answer.status, body: await answer.json() },
-    refused: refused.status,
-    error,
-  }
+  return { messageId, status: response.status, body: await response.json(), refused: refused.status, error }
 }

@@ -50,15 +50,7 @@ export interface ExampleServiceClient {
   getAccount(options?: CallOptions): Promise<{ id: string; name: string }>
 }
 
-/**
- * Makes a client for one account.
- *
- * @example
- * ```ts
- * const client = createExampleServiceClient({ apiToken })
- * const { id } = await client.createItem({ name: 'A first one' })
- * ```
- */
+/** Makes a client for one account. */
 export function createExampleServiceClient(options: ExampleServiceClientOptions): ExampleServiceClient {
   const { apiToken, baseUrl = DEFAULT_BASE_URL, ...connection } = options
   const provider = createProviderClient(exampleServiceProvider, {
@@ -82,12 +74,8 @@ export function createExampleServiceClient(options: ExampleServiceClientOptions)
       const effect = 'the item was created'
       return call({ method: 'POST', path: '/items', json: { name }, effect }, wireItem, options)
     },
-    async countItems(options) {
-      return call({ method: 'GET', path: '/items/count' }, wireCount, options)
-    },
-    async getAccount(options) {
-      return call({ method: 'GET', path: '/account' }, wireAccount, options)
-    },
+    countItems: (options) => call({ method: 'GET', path: '/items/count' }, wireCount, options),
+    getAccount: (options) => call({ method: 'GET', path: '/account' }, wireAccount, options),
   }
 }
 

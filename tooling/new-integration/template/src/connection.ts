@@ -16,13 +16,10 @@ export interface ExampleServiceSettings {
 }
 
 /** A token, and the base URL to use it with. */
-export interface Connection {
-  apiToken: string
-  baseUrl: string
-}
+export type Connection = Record<'apiToken' | 'baseUrl', string>
 
 /**
- * The connection that a deployment's inputs describe.
+ * Reads the connection from a deployment's inputs.
  *
  * @throws {IntegrationError} `missing_credentials`
  */
@@ -33,7 +30,7 @@ export function fromInputs(
   if (serverType === 'shared') return sharedConnection(settings)
   if (apiToken) return { apiToken, baseUrl: settings.baseUrl ?? DEFAULT_BASE_URL }
   throw new IntegrationError('missing_credentials', 'A dedicated account needs its API token.', {
-    errors: [{ path: 'deployment.inputs.apiToken', message: 'is required where serverType is dedicated' }],
+    errors: [{ path: 'deployment.inputs.apiToken', message: 'is required if serverType is dedicated' }],
   })
 }
 

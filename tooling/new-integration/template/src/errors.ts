@@ -1,5 +1,5 @@
 /**
- * The provider's failures: its own codes and words, and a hint for each code that people meet.
+ * The provider's failures: its own codes and messages, and a hint for each common code.
  *
  * @module
  */

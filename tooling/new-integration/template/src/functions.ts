@@ -10,12 +10,9 @@ import type { exampleService } from './integration.ts'
 /** Makes the functions, by name. */
 export function createFunctions(settings: ExampleServiceSettings) {
   return {
-    async createItem(item, context) {
-      return (await connect(context, settings)).createItem(item, context)
-    },
-
-    async countItems(_, context) {
-      return { count: await (await connect(context, settings)).countItems(context) }
-    },
+    createItem: async (item, context) => (await connect(context, settings)).createItem(item, context),
+    countItems: async (_, context) => ({
+      count: await (await connect(context, settings)).countItems(context),
+    }),
   } satisfies Handlers<typeof exampleService>['functions']
 }

@@ -1,5 +1,5 @@
 /**
- * What the example service is: its inputs, outputs, functions and metrics.
+ * The contract: inputs, outputs, functions and metrics.
  *
  * @module
  */

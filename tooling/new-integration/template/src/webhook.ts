@@ -1,14 +1,6 @@
 /**
  * The example service as a webhook integration: mount it at `POST /example-service/webhook`.
  *
- * @example
- * ```ts
- * import { createHandler } from '@org/example-service/webhook'
- * import { createPlatformClient } from '@org/platform-client'
- *
- * const platform = createPlatformClient({ baseUrl: 'https://platform.example.com/api' })
- * export default { fetch: createHandler({ platform, shared: { apiToken } }) }
- * ```
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'

@@ -1,5 +1,5 @@
 /**
- * The provider's shapes, as far as they are used. Read tolerantly: what is not used is not looked at.
+ * The provider's shapes, with the fields that the client uses.
  *
  * @module
  */

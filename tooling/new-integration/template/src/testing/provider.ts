@@ -4,13 +4,7 @@
  *
  * @module
  */
-import {
-  createEmulator,
-  createFaults,
-  type EmulatedRequest,
-  type EmulatorCall,
-  type Faults,
-} from '@org/core/testing'
+import { createEmulator, createFaults, type EmulatedRequest } from '@org/core/testing'
 import * as z from 'zod'
 
 /** Options of {@link createExampleServiceProvider}. */
@@ -28,17 +22,7 @@ export interface ExampleServiceProviderOptions {
 }
 
 /** A provider that lives in memory. */
-export interface ExampleServiceProvider {
-  /** Works as a `fetch` in process, and as a handler for `serve` of `@org/core/testing`. */
-  fetch: typeof globalThis.fetch
-  faults: Faults
-  /** The newest 10,000 calls, those that met a fault included, newest last. */
-  calls: EmulatorCall[]
-  /** The items, by id. */
-  items: Map<string, { id: string; name: string }>
-  /** Forgets items, calls and faults. */
-  reset(): void
-}
+export type ExampleServiceProvider = ReturnType<typeof createExampleServiceProvider>
 
 const newItem = z.strictObject({ name: z.string().min(1) })
 
@@ -55,7 +39,7 @@ const newItem = z.strictObject({ name: z.string().min(1) })
 export function createExampleServiceProvider({
   apiTokens = ['api-token'],
   capacity = 10_000,
-}: ExampleServiceProviderOptions = {}): ExampleServiceProvider {
+}: ExampleServiceProviderOptions = {}) {
   const items = new Map<string, { id: string; name: string }>()
   const faults = createFaults()
 
@@ -85,10 +69,14 @@ export function createExampleServiceProvider({
 
   const { fetch, calls } = createEmulator({ faults, handle, details: () => ({}) })
   return {
+    /** Works as a `fetch` in process, and as a handler for `serve` of `@org/core/testing`. */
     fetch,
     faults,
+    /** The newest 10,000 calls, with those that met a fault, newest last. */
     calls,
+    /** The items, by id. */
     items,
+    /** Forgets items, calls and faults. */
     reset() {
       items.clear()
       faults.clear()
