@@ -59,6 +59,11 @@ const failures: Record<string, (contract: Contract) => Promise<HostResponse>> = 
     const { send } = await startOn(() => Promise.resolve(JSON.parse('{ "state": "nonsense" }')))
     return send('mailer', create('dep_1', {}))
   },
+  async 'deployment_deleted 422'({ send }) {
+    await send('mailer', create('dep_5', { serverType: 'shared' }))
+    await send('mailer', { name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_5' } })
+    return send('mailer', { ...calling('getDeliveryStats'), deployment: { id: 'dep_5' } })
+  },
   async 'provider_error 502'({ world, send }) {
     world.mail.faults.add(fault(503))
     return send('mailer', calling('getDeliveryStats'))

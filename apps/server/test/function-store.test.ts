@@ -9,7 +9,12 @@ if (!hasRedis)
   process.stderr.write('SKIPPED: the store of functions. Install the Debian package redis-server.\n')
 
 const request = { subject: 'mailer/delivery/evt_1', leaseMs: 60_000 }
-const completion = { response: { status: 200, body: 'sealed' }, progress: {}, keepMs: 1_000, keepResponseMs: 1_000 }
+const completion = {
+  response: { status: 200, body: 'sealed' },
+  progress: {},
+  keepMs: 1_000,
+  keepResponseMs: 1_000,
+}
 
 describe.skipIf(!hasRedis)('the store of a function', () => {
   let redis: RedisServer

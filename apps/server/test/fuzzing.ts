@@ -122,7 +122,7 @@ const anyPath = fc.oneof(
 )
 
 /** Mostly events with some faults, sometimes any request at all. */
-export const anyRequest: fc.Arbitrary<FuzzedRequest> = mostly(
+const anyRequest: fc.Arbitrary<FuzzedRequest> = mostly(
   6,
   fc
     .record({ event: mutatedEvent, ...otherParts })

@@ -67,7 +67,6 @@ describe('a traced host', () => {
       'POST /mailer/webhook (server)',
       'POST /mailer/webhook > GET mailer (client)',
       'POST /mailer/webhook > GET platform (client)',
-      'POST /mailer/webhook > PUT platform (client)',
     ])
   })
 

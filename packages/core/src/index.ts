@@ -40,7 +40,6 @@ export {
   type ErrorCode,
   type FieldError,
   IntegrationError,
-  type IntegrationErrorOptions,
   isIntegrationError,
   type ProviderRefusal,
 } from './errors.ts'

@@ -155,6 +155,29 @@ describe('a published application whose outputs no event carries', () => {
   })
 })
 
+describe('a refused redeploy leaves a deployment running', () => {
+  const refused = { applicationName: '' }
+  const redeploy = (outputs?: object) =>
+    send({
+      name: 'DEPLOYMENT_CREATED',
+      deployment: { id: 'dep_1', inputs: refused, ...(outputs && { outputs }) },
+    })
+
+  it('if the platform’s record can’t be read', async () => {
+    await create()
+    platform.faults.add({ method: 'GET', path: /dep_1/, status: 503, times: 9 })
+    expect((await redeploy()).status).toBe(422)
+    expect(deployment()?.status).toBe('running')
+  })
+
+  it('if the event carries outputs that do not work', async () => {
+    await create()
+    const { outputs } = Object(deployment())
+    expect((await redeploy({ ...outputs, secretKey: 'sk_test_revoked' })).status).toBe(422)
+    expect(deployment()?.status).toBe('running')
+  })
+})
+
 describe('a deployment that begins anew under the id of a deleted one', () => {
   const inputs = { applicationName: 'Shop' }
   const at = (hour: string, name: string, outputs?: object) =>

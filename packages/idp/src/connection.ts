@@ -9,8 +9,8 @@ import {
   type HandlerContext,
   type Inputs,
   IntegrationError,
-  type IntegrationErrorOptions,
 } from '@org/core'
+import type { IntegrationErrorOptions } from '@org/core/errors'
 import { createIdpClient, type IdpClient } from './client.ts'
 import { idp } from './integration.ts'
 import type { InstanceKeys } from './keys.ts'

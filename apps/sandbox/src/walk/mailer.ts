@@ -158,7 +158,10 @@ export const mailerWalk: Walk = {
         statuses: ['unhealthy'],
       },
     },
-    { ...shop.healthy('The provider is back'), skip: onlyEmulated('It was never away.') },
+    {
+      ...shop.healthy('The provider is back', ['running']),
+      skip: onlyEmulated('It was never away.'),
+    },
     shop.deleted('The shop closes', 'stopped', { provider: [] }),
     shop.late(),
   ],

@@ -97,13 +97,14 @@ export function lifeOf(id: string, given: Record<string, unknown>) {
       event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } },
       expect,
     }),
-    healthy: (title: string): Step => ({
+    /** @param statuses the reported ones: a running deployment keeps its status */
+    healthy: (title: string, statuses: readonly string[] = []): Step => ({
       title,
       event: { name: 'HEALTH_CHECK', deployment },
       expect: {
         says: 'healthy',
         body: { status: 'healthy', checks: [{ name: 'provider', healthy: true }] },
-        statuses: ['running'],
+        statuses,
       },
     }),
     metrics: (expected: (world: World) => readonly object[]): Step => ({
@@ -143,7 +144,12 @@ export function lifeOf(id: string, given: Record<string, unknown>) {
     late: (): Step => ({
       title: 'An old event arrives late, out of order',
       event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs: given } },
-      expect: ignored(/deleted/),
+      expect: {
+        says: 'ignored, with a reason',
+        body: { status: 'ignored', reason: /deleted/ },
+        provider: [],
+        statuses: [],
+      },
     }),
   }
 }

@@ -10,7 +10,7 @@ import { ownSteps } from './claim.ts'
 import type { DeliveryStore } from './store.ts'
 
 /** A deployment, as the store records it. */
-export interface RecordedDeployment {
+interface RecordedDeployment {
   /** Whether a host works on it now. */
   isHeld: boolean
   isDeleted: boolean

@@ -68,14 +68,14 @@ export const deliveryStatusSchema = z.object({
 })
 
 /** The status of one delivery on one route. */
-export type DeliveryStatus = z.infer<typeof deliveryStatusSchema>
+type DeliveryStatus = z.infer<typeof deliveryStatusSchema>
 
 type State = DeliveryStatus['state']
 type Steps = DeliveryStatus['steps']
 type Life = NonNullable<DeliveryStatus['life']>
 
 /** Options of {@link readDeliveryStatus}. */
-export interface DeliveryStatusOptions {
+interface DeliveryStatusOptions {
   store: DeliveryStore
   /** The routes on which the delivery may have arrived. */
   integrations: readonly IntegrationDefinition[]

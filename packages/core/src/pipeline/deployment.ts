@@ -15,8 +15,8 @@ interface DeploymentSources {
   callback: () => CallbackOptions
   environment: EnvironmentLookup | undefined
   credentials: Redactor
-  /** Whether outputs, if there are any, belong to an earlier deployment of this id. */
-  hasOldOutputs: boolean
+  /** Where its outputs are: in the event or else on the platform, on the platform, or nowhere yet. */
+  outputsFrom: 'event' | 'platform' | 'nowhere'
 }
 
 /** A handler's deployment, and the platform's record of it. */
@@ -27,7 +27,8 @@ export interface OpenDeployment extends Deployment {
 
 /** Opens the deployment that an event names; `undefined` if it names none. */
 export function openDeployment(sources: DeploymentSources): OpenDeployment | undefined {
-  const { event } = sources.operation
+  const { outputsFrom, operation } = sources
+  const { event } = operation
   const given = event.deployment
   if (!given) return undefined
   const { claims, carriesInputs, needsLife } = eventTraits[event.name]
@@ -69,8 +70,8 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
     },
 
     async outputs(schema) {
-      if (sources.hasOldOutputs) return undefined
-      const carried = given.outputs && withoutBlanks(given.outputs)
+      if (outputsFrom === 'nowhere') return undefined
+      const carried = outputsFrom === 'event' && given.outputs ? withoutBlanks(given.outputs) : undefined
       for (const name of secretNames(schema)) sources.credentials.add(carried?.[name])
       const own = carried && schema.safeParse(carried)
       if (own?.success) return own.data

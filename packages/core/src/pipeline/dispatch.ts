@@ -15,6 +15,7 @@ import { type EventResponse, ignored, type ResponseBody, toFailure } from '../de
 import { IntegrationError, toIntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
+import type { OpenDeployment } from './deployment.ts'
 import type { DeploymentLife } from './life.ts'
 import type { Reporter } from './reporter.ts'
 
@@ -32,6 +33,8 @@ export interface Job {
   handlers: AnyHandlers
   operation: Operation
   context: HandlerContext
+  /** The deployment with the outputs that the platform has, whatever the event carries, and a context with it. */
+  published(): { deployment: OpenDeployment | undefined; context: HandlerContext }
   reporter: Reporter
   redactor: Redactor
   /** Knows credentials only; see `Trace`. */
@@ -72,21 +75,24 @@ const statusAfter: Partial<Record<EventName, DeploymentStatus>> = {
  * failure of its events ends it.
  */
 async function reportFailedDeployment(
-  { operation, handlers, context, reporter, lastStatus }: Job,
+  job: Job,
   { retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
+  const { operation, reporter, lastStatus } = job
   const { name } = operation.event
   if (eventTraits[name].claims !== 'deployment' || lastStatus === 'stopped') return undefined
   const ranBefore = name === 'DEPLOYMENT_CREATED' && (lastStatus === 'running' || lastStatus === 'unhealthy')
   if (!ranBefore && retryable) return undefined
-  const status = ranBefore && (retryable || (await stillRuns(handlers, context))) ? lastStatus : 'failed'
+  const status = ranBefore && (retryable || (await stillRuns(job))) ? lastStatus : 'failed'
   reporter.status(status, hint ? `${message} ${hint}` : message)
   return status
 }
 
 /** Whether the deployment works with what was published before. */
-async function stillRuns({ health }: AnyHandlers, context: HandlerContext): Promise<boolean> {
-  const checks = await health?.(context).catch(() => undefined)
+async function stillRuns({ handlers: { health }, published }: Job): Promise<boolean> {
+  const { deployment, context } = published()
+  const record = await deployment?.record().catch(() => undefined)
+  const checks = record && (await health?.(context).catch(() => undefined))
   // A probe that could not run says nothing.
   return checks?.every(({ healthy }) => healthy) ?? true
 }

@@ -135,23 +135,31 @@ export function createWebhookHandler(
       redactor,
       now,
     })
-    const deployment = openDeployment({
-      operation,
-      platform,
-      callback: () => ({ signal: deadline.signal, wrapFetch }),
-      environment: dependencies.environment,
-      credentials,
-      hasOldOutputs: claim?.progress[ownSteps.published] === false,
-    })
+    const read = (outputsFrom: 'event' | 'platform' | 'nowhere') =>
+      openDeployment({
+        operation,
+        platform,
+        callback: () => ({ signal: deadline.signal, wrapFetch }),
+        environment: dependencies.environment,
+        credentials,
+        outputsFrom,
+      })
+    // Until a new deployment of an id has published its own, the outputs are those of the one before.
+    const deployment = read(claim?.progress[ownSteps.published] === false ? 'nowhere' : 'event')
     const { egress } = dependencies
     const shared = { operation, deployment, reporter, store, claiming }
-    const context = new EventContext({ ...shared, deadline, outbound, egress, claim, fetch: send })
+    const parts = { ...shared, deadline, outbound, egress, claim, fetch: send }
+    const context = new EventContext(parts)
+    const published = () => {
+      const fromPlatform = read('platform')
+      return { deployment: fromPlatform, context: new EventContext({ ...parts, deployment: fromPlatform }) }
+    }
     const life = createLife(shared)
     const before = {
       lastStatus: claim && lastStatus(claim.progress),
       wasPublished: claim?.progress[ownSteps.published] === true,
     }
-    const own = { definition, handlers, context, redactor, credentials, now, life }
+    const own = { definition, handlers, context, published, redactor, credentials, now, life }
     return {
       job: { ...own, ...before, operation, reporter },
       async close() {

@@ -18,7 +18,7 @@ interface HmacKey {
 export type Hmac = (secret: Uint8Array<ArrayBuffer>) => HmacKey
 
 /** Options of {@link createVerifier}. */
-export interface VerifierOptions {
+interface VerifierOptions {
   /** `whsec_…`; several during a rotation. */
   secrets: readonly string[]
   /** Allowed difference of the sender's clock, either way; 300 by default. */

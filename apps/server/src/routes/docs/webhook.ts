@@ -108,7 +108,9 @@ function eventTables(document: OpenApiDocument, event: DescribedEvent, operation
   return html`${event.event === 'DEPLOYMENT_CREATED' ? fieldTable('Inputs', inputsOf(document, event), 'written') : ''}
 ${event.event === 'METRIC_UPDATE' ? table('Metrics', ['Name', 'Unit', 'Description'], metrics) : ''}
 ${answers.map(({ anyOf, ...answer }) =>
-  (anyOf ?? [answer]).map((form, index) => fieldTable(index === 0 ? 'Response' : 'Or', fieldsOf(form), 'read')),
+  (anyOf ?? [answer]).map((form, index) =>
+    fieldTable(index === 0 ? 'Response' : 'Or', fieldsOf(form), 'read'),
+  ),
 )}`
 }
 
