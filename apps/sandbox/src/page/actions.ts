@@ -1,6 +1,5 @@
 /**
- * The actions of the page. Each one takes JSON and answers with JSON; `html` shows the effect, if there is one
- * to show.
+ * The actions of the page. Each one takes and returns JSON; `html` shows the effect, if there is one to show.
  *
  * @module
  */
@@ -44,6 +43,7 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     const errors = listOf(at(response?.body, 'errors'))
     return { status: response?.status, errors, html: String(await exchangeResult(context, entries)) }
   }
+
   action('event', (values) => {
     const { route, event } = values
     if (!context.manifests.some(({ name }) => name === route)) throw new Refusal('There is no such route.')

@@ -54,7 +54,7 @@ export function createPageApp(context: PageContext, stream: Stream): Hono {
     const type = types[name.split('.').at(-1) ?? '']
     return content && type ? request.body(content, 200, { 'content-type': type }) : request.notFound()
   })
-  app.get('/events', (request) => stream.open(request.req.raw.signal))
+  app.get('/events', () => stream.open())
 
   app.get('/timeline/session.json', (request) => {
     const entries = timeline.list(readFilter({})).reverse()

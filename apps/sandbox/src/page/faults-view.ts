@@ -56,7 +56,7 @@ const faultKinds: Readonly<Record<string, { title: string; hint: string; fault: 
   },
   html: {
     title: 'HTML page instead of JSON',
-    hint: 'A proxy in front of the provider may answer so, with status 200.',
+    hint: 'A proxy in front of the provider may respond like this, with status 200.',
     fault: { html: true },
   },
 }

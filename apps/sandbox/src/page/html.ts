@@ -102,7 +102,7 @@ export function code(label: string, text: string): Html {
 
 /** Stands for an empty list, and says how to fill it. */
 export function empty(title: string, hint: unknown): Html {
-  return html`<div class="empty"><p class="empty-title">${title}</p><p>${hint}</p></div>`
+  return html`<div class="empty"><p><strong>${title}</strong></p><p>${hint}</p></div>`
 }
 
 /** A local time of day. */

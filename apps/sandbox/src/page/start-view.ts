@@ -65,7 +65,7 @@ function tour(context: PageContext) {
     { title: 'Send a mail', text: undefined, body: mailForm(context), done: newest(isMail) },
     {
       title: 'Break the provider',
-      text: html`The next answer is <code>429</code>, too many requests. Nothing was sent, so the host waits, and tries again.`,
+      text: html`The next response is <code>429</code>, too many requests. Nothing was sent, so the host waits, and tries again.`,
       body: world.mail.emulator
         ? again('Break it, and send', 'new', 'rate-limit')
         : html`<p class="hint">A real provider can’t be broken.</p>`,

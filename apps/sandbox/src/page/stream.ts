@@ -15,39 +15,36 @@ const MOST_UNREAD = 16
 /** Makes a stream without listeners. */
 export function createStream() {
   const encoder = new TextEncoder()
-  const listeners = new Set<ReadableStreamDefaultController<Uint8Array>>()
+  const listeners = new Set<WritableStreamDefaultWriter<Uint8Array>>()
   let timer: NodeJS.Timeout | undefined
 
-  function drop(listener: ReadableStreamDefaultController<Uint8Array>): void {
-    if (listeners.delete(listener)) listener.close()
+  function send(listener: WritableStreamDefaultWriter<Uint8Array>, text: string): void {
+    // A page that has gone takes no further message.
+    listener.write(encoder.encode(text)).catch(() => listeners.delete(listener))
   }
 
-  function send(): void {
+  function sendAll(): void {
     timer = undefined
     for (const listener of listeners) {
-      if ((listener.desiredSize ?? 0) > 0) listener.enqueue(encoder.encode('data: changed\n\n'))
+      if ((listener.desiredSize ?? 1) > 0) send(listener, 'data: changed\n\n')
     }
   }
 
   return {
     changed(): void {
-      timer ??= setTimeout(send, COLLECT_MS)
+      timer ??= setTimeout(sendAll, COLLECT_MS)
     },
     /** The response to a page that begins to listen. */
-    open(signal: AbortSignal): Response {
-      const source: UnderlyingDefaultSource<Uint8Array> = {
-        start(listener) {
-          listeners.add(listener)
-          listener.enqueue(encoder.encode('retry: 1000\n\n'))
-          signal.addEventListener('abort', () => drop(listener), { once: true })
-        },
-      }
-      const body = new ReadableStream(source, { highWaterMark: MOST_UNREAD })
-      return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+    open(): Response {
+      const { readable, writable } = new TransformStream({}, { highWaterMark: MOST_UNREAD })
+      const listener = writable.getWriter()
+      listeners.add(listener)
+      send(listener, 'retry: 1000\n\n')
+      return new Response(readable, { headers: { 'content-type': 'text/event-stream' } })
     },
     close(): void {
       clearTimeout(timer)
-      for (const listener of listeners) drop(listener)
+      for (const listener of listeners) listener.close().catch(() => {})
     },
   }
 }

@@ -23,7 +23,7 @@ export function checkExchange(exchange: Exchange, expectation: Expectation): Che
   const providerCalls = calls
     .filter(({ to }) => to === 'provider')
     .map(({ method, path, status: code }) => `${method} ${path} ${code ?? 'no response'}`)
-  const told = (kind: string) =>
+  const reported = (kind: string) =>
     calls
       .filter(({ to, path }) => to === 'platform' && path.endsWith(`/${kind}`))
       .map((call) => call.request.body)
@@ -45,22 +45,18 @@ export function checkExchange(exchange: Exchange, expectation: Expectation): Che
   }
   if (silent) add('no call at all', calls, [])
   if (statuses) {
-    const found = told('status').map((report) => at(report, 'status'))
-    add(
-      statuses.length === 0 ? 'no status reported' : `reported ${statuses.join(', then ')}`,
-      found,
-      statuses,
-    )
+    const found = reported('status').map((report) => at(report, 'status'))
+    add(statuses.length === 0 ? 'no status reported' : `reported ${statuses.join(', then ')}`, found, statuses)
   }
   if (sensitive) {
     const wanted = sensitive.length > 0 ? [{ sensitive }] : []
     add(
       sensitive.length > 0 ? `${sensitive} published as sensitive` : 'no outputs published',
-      told('outputs'),
+      reported('outputs'),
       wanted,
     )
   }
-  if (metrics) add('reported to the platform', told('metrics'), [{ metrics }])
+  if (metrics) add('reported to the platform', reported('metrics'), [{ metrics }])
   for (const [sentence, found, wanted] of also) add(sentence, found, wanted)
   return checks
 }

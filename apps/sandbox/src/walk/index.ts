@@ -13,7 +13,7 @@ const authWalk: Walk = {
   title: 'A placeholder, where identity is managed elsewhere',
   steps: [
     {
-      title: 'It is healthy as long as it answers',
+      title: 'It is healthy as long as it responds',
       event: { name: 'HEALTH_CHECK' },
       expect: {
         says: 'healthy, with nothing to probe',

@@ -75,7 +75,7 @@ export function call(
 export function challenge(route: string): Step {
   const value = `c_${route.replaceAll('-', '_')}`
   return {
-    title: 'The platform checks that the route answers',
+    title: 'The platform checks that the route responds',
     event: { name: 'WEBHOOK_CHALLENGE', challenge: value },
     expect: { says: 'the challenge comes back', body: { challenge: value } },
   }

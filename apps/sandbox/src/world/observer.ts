@@ -37,7 +37,7 @@ export function createObserver(
 ) {
   const { onEvent, onExchange, onChange } = listeners
   const current = new AsyncLocalStorage<Observed>()
-  const unanswered = new Set<Observed>()
+  const pending = new Set<Observed>()
   const log: LogLine[] = []
   let count = 0
 
@@ -79,7 +79,7 @@ export function createObserver(
     /** Makes the calls of a host in this process. */
     fetch: observeCalls(() => current.getStore()),
     /** Makes the calls of a host elsewhere: they belong to the newest event without a response. */
-    fetchFromElsewhere: observeCalls(() => [...unanswered].at(-1)),
+    fetchFromElsewhere: observeCalls(() => [...pending].at(-1)),
 
     /** Wraps the host. */
     watch:
@@ -108,10 +108,10 @@ export function createObserver(
         onEvent(message.body, route)
         onChange(exchange)
         const observed = { exchange, started }
-        unanswered.add(observed)
+        pending.add(observed)
         const response = await current
           .run(observed, async () => handle(request))
-          .finally(() => unanswered.delete(observed))
+          .finally(() => pending.delete(observed))
         exchange.response = {
           ...(await toMessage(response.clone())),
           status: response.status,

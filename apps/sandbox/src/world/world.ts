@@ -133,7 +133,7 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
   }
 }
 
-/** The emulated platform knows every deployment of which it sends events, whoever sends them. */
+/** The emulated platform knows every deployment that an event creates, even if another sender sends it. */
 function recordDeployment(platform: PlatformEmulator, event: unknown): string | undefined {
   const { data } = platformEvent.safeParse(event)
   if (data?.name !== 'DEPLOYMENT_CREATED') return undefined

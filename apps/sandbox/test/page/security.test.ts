@@ -37,7 +37,7 @@ describe('the page', () => {
     expect(world.mail.emulator?.faults.pending()).toHaveLength(1)
   })
 
-  it('answers neither under another name nor to a script of another site', async () => {
+  it('responds neither under another name nor to a script of another site', async () => {
     const { url } = await sandboxForTest()
     const fetchFrom = (site: string, mode: string, destination: string) => ({
       'sec-fetch-site': site,
