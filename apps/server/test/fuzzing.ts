@@ -8,7 +8,7 @@ import { routes, validEvents } from './corpus.ts'
 import { credentials, type Sent, startHost } from './hosted.ts'
 
 /** A request, and whether it is signed. */
-export interface FuzzedRequest {
+interface FuzzedRequest {
   path: string
   method: string
   headers: Record<string, string>
@@ -122,7 +122,7 @@ const anyPath = fc.oneof(
 )
 
 /** Mostly events with some faults, sometimes any request at all. */
-export const anyRequest: fc.Arbitrary<FuzzedRequest> = mostly(
+const anyRequest: fc.Arbitrary<FuzzedRequest> = mostly(
   6,
   fc
     .record({ event: mutatedEvent, ...otherParts })

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 
 /** A request with its body. */
-export interface RawRequest extends Pick<IncomingMessage, 'method' | 'url' | 'headers'> {
+interface RawRequest extends Pick<IncomingMessage, 'method' | 'url' | 'headers'> {
   body: string
 }
 
