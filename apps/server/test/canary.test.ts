@@ -18,15 +18,15 @@ const environment = {
   AWS_SECRET_ACCESS_KEY: 'canary-cloud-+/"\\&%=',
 }
 const secrets = [...new Set([...Object.values({ ...credentials, ...environment }), 'canary-password "\\é'])]
-/** A response may contain personal data; a log, a span or the store must not. */
+/** A response may contain personal data; a log, a span or the store must not. Too long to occur by chance. */
 const personal = [
   ...['ada@example.com', 'bob@example.com', 'bcc@example.com'],
-  ...['Lovelace', '+15555550123', 'canary subject', 'canary words'],
+  ...['CanarySurname', '+15555550123', 'canary subject', 'canary words'],
 ]
 const invalidCalls = [
   calling('ada@example.com'),
   calling('createUser', { 'ada@example.com': 1 }),
-  calling('sendEmails', { messages: [{ ...mail, to: 'Lovelace' }] }),
+  calling('sendEmails', { messages: [{ ...mail, to: 'CanarySurname' }] }),
 ]
 
 /** A fault of one server in every request, or the status of a response that repeats the whole request. */

@@ -23,7 +23,7 @@ const bodies = {
 const attachments = [{ name: 'a.txt', content: 'aGk=', contentType: 'text/plain' }]
 const slim = { ...addresses, ...bodies, ...marks }
 
-const names = { firstName: 'Ada', lastName: 'Lovelace' }
+const names = { firstName: 'Ada', lastName: 'CanarySurname' }
 const password = { password: 'canary-password "\\é', skipPasswordChecks: true }
 const publicMetadata = { plan: 'gold' }
 const privateMetadata = { nested: { list: [1, null, true] } }

@@ -8,7 +8,7 @@ import { routes, validEvents } from './corpus.ts'
 import { credentials, type Sent, startHost } from './hosted.ts'
 
 /** A request, and whether it is signed. */
-export interface FuzzedRequest {
+interface FuzzedRequest {
   path: string
   method: string
   headers: Record<string, string>
