@@ -1,1 +1,6 @@
-export { default } from '@org/tooling/vitest'
+import base from '@org/tooling/vitest'
+
+/** Without the condition `module`: Node can’t load the files of @opentelemetry/api that belong to it. */
+const conditions = ['@org/source', 'node', 'development|production']
+
+export default { ...base, ssr: { resolve: { ...base.ssr?.resolve, conditions } } }

@@ -41,7 +41,7 @@ const bundle: Options = {
 }
 
 export default defineConfig([
-  { ...bundle, entry: ['src/runtimes/node.ts'] },
+  { ...bundle, entry: ['src/runtimes/node.ts', 'src/runtimes/orphans.ts'] },
   // Functions are uploaded without a package.json that would say what kind of module they are.
   {
     ...bundle,

@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util'
 import { run } from './run.ts'
 import { processTerminal } from './walk/terminal.ts'
+import { SandboxError } from './world/listen.ts'
 
 const usage = `Usage: npm start [-- --once]
 
@@ -28,62 +29,35 @@ keeps running with a page on which you can see it, try it and break it. Ctrl-C e
   NO_COLOR                      no colours
 `
 
-const PAGE_PORT = 3010
+const DEFAULT_PORT = 3010
 
-/** The exit code of shells after SIGINT. */
-const INTERRUPTED = 130
-
-process.exitCode = await main()
+process.exitCode = await main().catch((error) => {
+  // Any other error keeps its stack.
+  const known = error instanceof SandboxError || String(error.code).startsWith('ERR_PARSE_ARGS')
+  if (!known) throw error
+  process.stderr.write(`${error.message}\n`)
+  return 1
+})
 
 async function main(): Promise<number> {
-  const given = readArguments(process.argv.slice(2))
-  if (given === undefined) return 1
-  if (given.help) {
+  const { values } = parseArgs({
+    // Some package managers forward the “--” before a script’s own arguments.
+    args: process.argv.slice(2).filter((argument) => argument !== '--'),
+    options: { once: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
+  })
+  if (values.help) {
     process.stdout.write(usage)
     return 0
   }
-  const pagePort = readPort(process.env.SANDBOX_PORT)
-  if (pagePort === undefined) {
-    process.stderr.write('SANDBOX_PORT: expected a port from 0 to 65535.\n')
-    return 1
+  const pagePort = Number(process.env.SANDBOX_PORT?.trim() || DEFAULT_PORT)
+  if (!Number.isInteger(pagePort) || pagePort < 0 || pagePort > 65_535) {
+    throw new SandboxError('SANDBOX_PORT: expected a port from 0 to 65535.')
   }
   const end = new AbortController()
-  let walking = true
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort())
   // The reader may close the pipe, for example `head`.
   process.stdout.on('error', () => process.exit(1))
-  const code = await run({
-    environment: process.env,
-    terminal: processTerminal(process),
-    once: given.once,
-    pagePort,
-    signal: end.signal,
-    onReady: () => {
-      walking = false
-    },
-  })
-  return walking && end.signal.aborted ? INTERRUPTED : code
-}
-
-function readPort(given = ''): number | undefined {
-  const text = given.trim() || String(PAGE_PORT)
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
-}
-
-function readArguments(given: string[]): { once: boolean; help: boolean } | undefined {
-  try {
-    // Some package managers forward the “--” before a script’s own arguments.
-    const args = given.filter((argument) => argument !== '--')
-    const { values } = parseArgs({
-      args,
-      options: {
-        once: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-    return values
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}. Try --help.\n`)
-    return undefined
-  }
+  const { env: environment } = process
+  const terminal = processTerminal(process)
+  return run({ environment, terminal, once: values.once, pagePort, signal: end.signal })
 }

@@ -23,16 +23,16 @@ export interface RunOptions {
   once: boolean
   /** Ends the run. */
   signal: AbortSignal
-  /**
-   * The port of the page, 0 for a free one.
-   * @default no page
-   */
+  /** The port of the page, 0 for a free one; without it, there is no page. */
   pagePort?: number | undefined
   /** @default all walks */
   walks?: readonly Walk[] | undefined
   /** Runs after the walks, if the host keeps running. */
   onReady?: ((world: World) => void) | undefined
 }
+
+/** The exit code of shells after SIGINT. */
+const INTERRUPTED = 130
 
 /**
  * Runs the sandbox.
@@ -50,14 +50,15 @@ export async function run(options: RunOptions): Promise<number> {
     printer.opening()
     const summary = await runWalks(walks, world, printer, signal)
     printer.summary(summary)
-    if (!once && !signal.aborted) {
+    if (signal.aborted) return INTERRUPTED
+    if (!once) {
       page?.ready()
       printer.invitation(page?.url)
-      world.onVisit((exchange) => {
+      world.listeners.onVisit = (exchange) => {
         const event = String(at(exchange.request.body, 'name') ?? 'unreadable')
         printer.heading(exchange.route, event, exchange.source ? 'from the page' : 'a call from outside')
         printer.exchange(exchange)
-      })
+      }
       const aborted = eventOf(signal, 'abort')
       onReady?.(world)
       await aborted

@@ -32,7 +32,7 @@ describe('the command', () => {
 
   it('refuses an unknown option', async () => {
     const { output, errors, code } = await finish(start(['--twice']))
-    expect(errors).toBe("Unknown option '--twice'. Try --help.\n")
+    expect(errors).toBe("Unknown option '--twice'\n")
     expect(output).toBe('')
     expect(code).toBe(1)
   })

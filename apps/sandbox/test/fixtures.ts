@@ -28,17 +28,16 @@ interface Setup {
 export async function runSandbox({ environment, walks, width = 100, visit }: Setup = {}) {
   let output = ''
   let errors = ''
-  const write = (text: string) => {
-    output += text
-  }
-  const writeError = (text: string) => {
-    errors += text
-  }
   const end = new AbortController()
   let visited: Promise<void> | undefined
   const code = await run({
     environment: { PORT: '0', ...environment },
-    terminal: { write, writeError, width, colours: false },
+    terminal: {
+      write: (text) => (output += text),
+      writeError: (text) => (errors += text),
+      width,
+      colours: false,
+    },
     once: visit === undefined,
     signal: end.signal,
     walks,

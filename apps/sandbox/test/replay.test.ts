@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { parseSession, SESSION_FORMAT } from '../src/world/session.ts'
+import { SESSION_FORMAT } from '../src/world/session.ts'
 import { startWorld } from '../src/world/world.ts'
 import { webhookSecret as secret } from './fixtures.ts'
 
@@ -84,29 +84,17 @@ describe('a replay', () => {
   })
 
   it.each([
-    ['not JSON', '{', 'it is not JSON'],
-    ['other JSON', { events: [] }, 'it is not a session'],
-    ['an event without a route', { ...session, events: [{ event: {} }] }, 'events[0] has no route'],
-    [
-      'a route that leads elsewhere',
-      { ...session, events: [{ route: '../x', event: {} }] },
-      'events[0] has no route',
-    ],
-    [
-      'an event without a body',
-      { ...session, events: [{ route: 'mailer' }] },
-      'events[0] has neither event nor text',
-    ],
-  ])('refuses a file that is %s', async (_, content, reason) => {
-    expect(() => parseSession(typeof content === 'string' ? content : JSON.stringify(content))).toThrow(
-      reason,
-    )
+    ['it is not JSON', '{'],
+    ['it is not a session', { events: [] }],
+    ['events[0] has no route', { ...session, events: [{ route: '../x', event: {} }] }],
+    ['events[0] has neither event nor text', { ...session, events: [{ route: 'mailer' }] }],
+  ])('refuses a file, because %s', async (reason, content) => {
+    const { errors, code } = await replay(content)
+    expect(errors).toContain(`session.json can’t be replayed: ${reason}`)
+    expect(code).toBe(1)
   })
 
-  it('explains an invalid file and an invalid option', async () => {
-    const { errors, code } = await replay('{')
-    expect(errors).toMatch(/session\.json can’t be replayed: it is not JSON\.\n$/)
-    expect(code).toBe(1)
+  it('refuses an invalid option', async () => {
     expect((await replay(session, '--url', 'nowhere')).errors).toBe('--url: “nowhere” is not a URL.\n')
   })
 })

@@ -2,10 +2,9 @@ import { deliver } from '@org/core/testing'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { walks } from '../src/walk/index.ts'
 import type { Step, Walk } from '../src/walk/step.ts'
-import { quickWalks, realMail, runSandbox, serveForTest, webhookSecret } from './fixtures.ts'
+import { quickWalks, realMail, runSandbox, webhookSecret } from './fixtures.ts'
 
 const steps = walks.flatMap((walk) => walk.steps).length
-const quickSteps = quickWalks.flatMap((walk) => walk.steps).length
 
 function walkOf(expectation: Step['expect']): Walk {
   const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs: {} } } as const
@@ -15,12 +14,15 @@ function walkOf(expectation: Step['expect']): Walk {
 describe('the walk', () => {
   let secrets: readonly string[] = []
   let logged: unknown[][] = []
+  let webhooks: string[] = []
   let whole: Awaited<ReturnType<typeof runSandbox>>
   let text = ''
   beforeAll(async () => {
     const log = vi.spyOn(console, 'log')
     whole = await runSandbox({
-      visit: async ({ secrets: configured, idp, platform }) => {
+      visit: async ({ url, secrets: configured, idp, platform }) => {
+        const { paths } = await fetch(`${url}/openapi.json`).then((response) => response.json())
+        webhooks = Object.keys(paths).filter((path) => path.endsWith('/webhook'))
         const provisioned = String(platform.deployments.get('dep_portal')?.outputs.secretKey)
         secrets = [...configured, provisioned, String(idp.emulator?.instance.secretKey)]
       },
@@ -38,32 +40,18 @@ describe('the walk', () => {
     expect(code).toBe(0)
   })
 
-  it('shows the length of a long list, the calls to the provider, and short ids', () => {
+  it('shows long lists, files and ids in short, and a secret key in the wrong field without its value', () => {
     expect(text).toContain('1,203 results: 1,200 sent, 3 failed')
-    expect(text.match(/provider POST \/email\/batch 200/g)).toHaveLength(3)
+    expect(text.match(/provider 200 POST \/email\/batch/g)).toHaveLength(3)
     expect(text).toContain('203 messages, 203 accepted')
     expect(text).toMatch(/\/v1\/users\/user_\w{4}…\/metadata/)
-  })
-
-  it('covers every route of the host', async () => {
-    let webhooks: string[] = []
-    await runSandbox({
-      walks: [],
-      visit: async ({ url }) => {
-        const { paths } = await fetch(`${url}/openapi.json`).then((response) => response.json())
-        webhooks = Object.keys(paths).filter((path) => path.endsWith('/webhook'))
-      },
-    })
-    expect(walks.map(({ route }) => `/${route}/webhook`)).toEqual(webhooks)
-  })
-
-  it('shows the first lines of a file, without the secret in it', () => {
     expect(whole.output).toContain("│ CLERK_SECRET_KEY='sk_test_[redacted]'\n")
     expect(whole.output).toContain('│ export default clerkMiddleware()\n      │ …\n')
+    expect(text).toContain('publishableKey: "sk_test_[redacted]", secretKey: "pk_test_')
   })
 
-  it('shows which key is in the wrong field, without the secret key', () => {
-    expect(text).toContain('publishableKey: "sk_test_[redacted]", secretKey: "pk_test_')
+  it('covers every route of the host', () => {
+    expect(walks.map(({ route }) => `/${route}/webhook`)).toEqual(webhooks)
   })
 
   it('prints no log lines of the host and no token', () => {
@@ -72,42 +60,25 @@ describe('the walk', () => {
     for (const secret of secrets) expect(whole.output).not.toContain(secret)
   })
 
-  it('passes with signed events if there is a webhook secret, and in a production shell', async () => {
-    const environment = { PLATFORM_WEBHOOK_SECRET: webhookSecret, NODE_ENV: 'production' }
-    const { code, output, errors } = await runSandbox({ environment, walks: quickWalks })
-    expect(output).toContain(`${quickSteps} steps passed, 0 failed`)
-    expect(output).toMatch(/delivery evt_order_1 · signed/)
-    expect({ code, errors }).toEqual({ code: 0, errors: '' })
-  })
-
-  it.each([40, 80])('stays within a terminal of %i characters', async (width) => {
-    const { output } = await runSandbox({ width, walks: quickWalks })
+  it('stays within a terminal of 40 characters', async () => {
+    const { output } = await runSandbox({ width: 40, walks: quickWalks })
     const longest = Math.max(...output.split('\n').map((line) => [...line].length))
-    expect(longest).toBeLessThanOrEqual(width)
-    const titles = quickWalks.flatMap((walk) => [walk.title, ...walk.steps.map(({ title }) => title)])
-    if (width === 80) expect(titles.filter((title) => !output.includes(title))).toEqual([])
+    expect(longest).toBeLessThanOrEqual(40)
   })
 })
 
 describe('a failing step', () => {
-  it('fails the run, and shows the expected and the found values', async () => {
-    const { code, output } = await runSandbox({
-      walks: [walkOf({ says: 'a wish', body: { status: 'dancing' } })],
-    })
-    expect(output).toContain('✗ a wish')
-    expect(output).toContain('expected { status: 200, body: { status: "dancing" } }')
-    expect(output).toContain('found    { status: 200, body: { status: "running" } }')
-    expect(output).toContain('0 steps passed, 1 failed')
-    expect(code).toBe(1)
-  })
-
-  it('fails the run if its expectation throws, and the next steps still run', async () => {
+  it('fails the run, and shows the expected and the found values, and the next steps still run', async () => {
     const broken = walkOf(() => {
       throw new Error('A mistake in the walk.')
     })
-    const { code, output } = await runSandbox({ walks: [broken, ...quickWalks] })
+    const wish = walkOf({ says: 'a wish', body: { status: 'dancing' } })
+    const { code, output } = await runSandbox({ walks: [broken, wish, walkOf({ says: 'running' })] })
     expect(output).toContain('✗ A mistake in the walk.')
-    expect(output).toContain(`${quickSteps} steps passed, 1 failed`)
+    expect(output).toContain('✗ a wish')
+    expect(output).toContain('expected { status: 200, body: { status: "dancing" } }')
+    expect(output).toContain('found    { status: 200, body: { status: "running" } }')
+    expect(output).toContain('1 steps passed, 2 failed')
     expect(code).toBe(1)
   })
 
@@ -131,13 +102,6 @@ describe('a failing step', () => {
 })
 
 describe('a start', () => {
-  it('explains in one line that the port is taken', async () => {
-    const other = await serveForTest(async () => new Response())
-    const { code, output, errors } = await runSandbox({ environment: { PORT: String(other.port) } })
-    expect(errors).toMatch(new RegExp(`^[^\n]*port ${other.port}: something else listens there[^\n]*\n$`))
-    expect({ code, output }).toEqual({ code: 1, output: '' })
-  })
-
   it('names an invalid variable', async () => {
     const { code, errors } = await runSandbox({ environment: { PORT: 'three' } })
     expect(errors).toContain('PORT: expected a port')
@@ -159,7 +123,7 @@ describe('a running host', () => {
     })
     expect(output).toMatch(/curl http:\/\/localhost:\d+\/mailer\/webhook/)
     expect(output).toContain('a call from outside')
-    expect(output).toMatch(/provider +POST +\/email 200/)
+    expect(output).toMatch(/provider +200 +POST +\/email/)
     expect(code).toBe(0)
   })
 
@@ -189,6 +153,6 @@ describe('a running host', () => {
         expect(status).toBe(401)
       },
     })
-    expect(output).toContain('It accepts only signed events')
+    expect(output.replaceAll(/\s+/g, ' ')).toContain('It accepts only signed events')
   })
 })

@@ -25,15 +25,14 @@ async function startForTest(environment: Environment = {}) {
 }
 
 describe('a host elsewhere', () => {
-  it('passes every walk, because the sandbox observes its calls at the emulators', async () => {
-    const world = await startForTest({ PLATFORM_WEBHOOK_SECRET: webhookSecret })
+  it('passes every walk with signed events, because the sandbox observes its calls at the emulators', async () => {
+    const world = await startForTest({ PLATFORM_WEBHOOK_SECRET: webhookSecret, NODE_ENV: 'production' })
     let output = ''
-    const write = (text: string) => {
-      output += text
-    }
+    const write = (text: string) => (output += text)
     const printer = createPrinter({ write, writeError: write, width: 100, colours: false }, world)
     const { passed, failed } = await runWalks(quickWalks, world, printer, new AbortController().signal)
     expect(failed, output).toBe(0)
+    expect(output).toMatch(/delivery evt_order_1 · signed/)
     expect(passed).toBe(quickWalks.flatMap(({ steps }) => steps).length)
   })
 

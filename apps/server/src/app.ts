@@ -42,9 +42,7 @@ export function createApp(options: AppOptions): Hono {
         throw new IntegrationError(
           'shutting_down',
           'This host is shutting down; send the event to another one.',
-          {
-            retryAfter: 1,
-          },
+          { retryAfter: 1 },
         )
       }
       return handle(context.req.raw)
@@ -62,7 +60,7 @@ export function createApp(options: AppOptions): Hono {
   // Browsers never call webhooks, so only the routes below are open to other origins.
   app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
   // To add a route, add a line here.
-  const routes = [...createStatusRoutes({ store, isDraining })]
+  const routes = [...createStatusRoutes(store, isDraining)]
   mountRoutes(app, [...routes, ...createDescribingRoutes(definitions, [...operating, ...routes])])
 
   app.notFound((context) => {
@@ -71,9 +69,7 @@ export function createApp(options: AppOptions): Hono {
       new IntegrationError(
         'not_found',
         `This host has no ${context.req.method} ${context.req.path.slice(0, 200)}.`,
-        {
-          hint: `The webhooks are ${routes}; GET /openapi.json describes all routes.`,
-        },
+        { hint: `The webhooks are ${routes}; GET /openapi.json describes all routes.` },
       ),
     )
   })

@@ -20,26 +20,19 @@ const HALF_OPEN_AFTER_MS = 5_000
 /** The oldest circuit gives way to a new one. */
 const MAX_ORIGINS = 1_000
 
-/** How many circuits are in each state. */
-export type CircuitCounts = Record<'closed' | 'open' | 'half_open', number>
+/** The states of a circuit. */
+export const circuitStates = ['closed', 'open', 'half_open'] as const
+type CircuitStateName = (typeof circuitStates)[number]
 
 /** The circuits of one integration. */
-export interface Circuits {
-  /**
-   * Makes a call unless the circuit of its origin is open.
-   *
-   * @throws {IntegrationError} `provider_error` while it is open
-   */
-  run(origin: string, call: () => Promise<Response>): Promise<Response>
-  count(): CircuitCounts
-}
+export type Circuits = ReturnType<typeof createCircuits>
 
 /**
  * Makes the circuits of an integration.
  *
  * @param integration names the provider in errors and in the log
  */
-export function createCircuits(integration: string, logger: Logger): Circuits {
+export function createCircuits(integration: string, logger: Logger) {
   const circuits = new Map<string, CircuitBreakerPolicy>()
 
   function circuitOf(origin: string): CircuitBreakerPolicy {
@@ -59,7 +52,12 @@ export function createCircuits(integration: string, logger: Logger): Circuits {
   }
 
   return {
-    async run(origin, call) {
+    /**
+     * Makes a call unless the circuit of its origin is open.
+     *
+     * @throws {IntegrationError} `provider_error` while it is open
+     */
+    async run(origin: string, call: () => Promise<Response>): Promise<Response> {
       try {
         return await circuitOf(origin).execute(call)
       } catch (cause) {
@@ -71,27 +69,23 @@ export function createCircuits(integration: string, logger: Logger): Circuits {
         })
       }
     },
-    count() {
-      const counts = { closed: 0, open: 0, half_open: 0 }
-      for (const { state } of circuits.values()) counts[nameOf(state)] += 1
-      return counts
-    },
+    /** The state of each circuit. */
+    states: () =>
+      [...circuits.values()].map(({ state }): CircuitStateName => {
+        if (state === CircuitState.Closed) return 'closed'
+        return state === CircuitState.HalfOpen ? 'half_open' : 'open'
+      }),
   }
 }
 
-/** Told by its shape: the HTTP server of the Node host replaces the global `Response`. */
+/** Recognises a response by its shape: the HTTP server of the Node host replaces the global `Response`. */
 function isServerError(result: unknown): boolean {
   return typeof result === 'object' && result !== null && 'status' in result && Number(result.status) >= 500
 }
 
-/** Errors of the host are none, for example a lost lease. */
+/** The host's own errors, such as a lost lease, are no failures of the provider. */
 function isProviderFailure(error: unknown): boolean {
   return !(error instanceof Error && error.name === 'AbortError') && !isIntegrationError(error)
-}
-
-function nameOf(state: CircuitState): keyof CircuitCounts {
-  if (state === CircuitState.Closed) return 'closed'
-  return state === CircuitState.HalfOpen ? 'half_open' : 'open'
 }
 
 /** Whether a call was not made because its circuit is open. */

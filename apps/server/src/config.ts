@@ -21,9 +21,9 @@ const httpUrl = z
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
 
-const isWebhookSecret = (secret: string) => {
+const areWebhookSecrets = (secrets: string[]) => {
   try {
-    createVerifier({ secrets: [secret] })
+    createVerifier({ secrets })
     return true
   } catch {
     return false
@@ -33,9 +33,7 @@ const isWebhookSecret = (secret: string) => {
 const webhookSecrets = z
   .string()
   .transform(list(/\s+/))
-  .refine((secrets) => secrets.length > 0 && secrets.every(isWebhookSecret), {
-    error: 'expected one or more whsec_… (base64), separated by spaces',
-  })
+  .refine(areWebhookSecrets, { error: 'expected one or more whsec_… (base64), separated by spaces' })
 
 const wholeNumber = (least: number, most: number, what: string) => {
   const error = `expected ${what} from ${least} to ${most}`
@@ -87,42 +85,9 @@ const variables = z.object({
 export const configurationNames: readonly string[] = Object.keys(variables.shape)
 
 /** The host's configuration. */
-export interface Config {
-  production: boolean
-  port: number
-  logLevel: 'debug' | 'info' | 'warn' | 'error'
-  /** Bytes. */
-  bodyLimit: number
-  requestTimeoutMs: number
-  platform: { baseUrl: string; token: string | undefined }
-  /** Without any, requests are not verified. */
-  webhookSecrets: readonly string[]
-  corsOrigins: readonly string[]
-  /** `memory:`, `sqlite:<file>` or `redis://…`. */
-  deliveryStore: string
-  /** Hosts that deployments may name in a base URL, whatever their address. */
-  egressAllow: readonly string[]
-  /** Variables that a deployment may refer to in production; `*` at the end is a wildcard. */
-  environmentReferences: readonly string[]
-  idp: {
-    shared: { publishableKey: string | undefined; secretKey: string | undefined }
-    baseUrl: string | undefined
-  }
-  idpServer: {
-    platformApiKey: string | undefined
-    platformBaseUrl: string | undefined
-    baseUrl: string | undefined
-    /** See `IdpServerSettings`; no variable sets it. */
-    settleMs?: number | undefined
-  }
-  mailer: {
-    shared: { apiToken: string | undefined; fromEmail: string | undefined }
-    baseUrl: string | undefined
-  }
-  /** Every value that must stay out of logs and responses. */
-  secrets: readonly string[]
-  /** Faults that the host can run with. */
-  warnings: readonly string[]
+export type Config = ReturnType<typeof toConfig> & {
+  /** See `IdpServerSettings`; no variable sets it. */
+  idpServer: { settleMs?: number | undefined }
 }
 
 /** The configuration is invalid. The message names every variable at fault. */
@@ -130,37 +95,26 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 
-/** Options of {@link readConfig}. */
-export interface ReadConfigOptions {
-  /**
-   * Whether files survive a restart.
-   * @default true
-   */
-  keepsFiles?: boolean
-}
-
 const DEFAULT_FILE = 'sqlite:.data/deliveries.db'
 
 /**
  * Reads and checks the whole environment.
  *
+ * @param options.keepsFiles whether files survive a restart
  * @throws {ConfigurationError} with one line for each variable: its name and the expected value
  */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
-  { keepsFiles = true }: ReadConfigOptions = {},
+  { keepsFiles = true } = {},
 ): Config {
   // In a shell or a dashboard, an empty variable means “not set”.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
   const parsed = variables.safeParse(given)
-  const faults = parsed.success
-    ? []
-    : parsed.error.issues.map((issue) => {
-        const name = String(issue.path[0])
-        return given[name] === undefined
-          ? `${name} is required: ${describe(issue)}`
-          : `${name}: ${describe(issue)}`
-      })
+  const faults = (parsed.error?.issues ?? []).map(({ path: [variable], message }) => {
+    const name = String(variable)
+    const isMissing = given[name] === undefined
+    return `${name}${isMissing ? ' is required' : ''}: ${message.replace(/^Invalid (input|option): /, '')}`
+  })
   if (given.NODE_ENV === 'production') {
     if (!given.PLATFORM_WEBHOOK_SECRET && !given.WEBHOOK_AUTH) {
       faults.push(
@@ -181,32 +135,33 @@ export function readConfig(
     )
   }
   if (!parsed.success || faults.length > 0) {
-    throw new ConfigurationError(
-      `The configuration has ${count(faults.length)}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
-    )
+    const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
+    throw new ConfigurationError([`The configuration has ${count}:`, ...faults].join('\n  '))
   }
   return toConfig(parsed.data, keepsFiles ? DEFAULT_FILE : 'memory:')
 }
 
-function toConfig(values: z.output<typeof variables>, defaultStore: string): Config {
+function toConfig(values: z.output<typeof variables>, defaultStore: string) {
   const webhookSecrets = values.PLATFORM_WEBHOOK_SECRET ?? []
-  const warnings = []
-  if (webhookSecrets.length === 0 && values.WEBHOOK_AUTH !== 'none') {
-    warnings.push(
-      'Webhooks are not authenticated: set PLATFORM_WEBHOOK_SECRET before others can reach this host.',
-    )
-  }
+  const isOpen = webhookSecrets.length === 0 && values.WEBHOOK_AUTH !== 'none'
+  const deliveryStore = values.DELIVERY_STORE ?? defaultStore
+  const storePassword = URL.canParse(deliveryStore) && decodeURIComponent(new URL(deliveryStore).password)
   return {
     production: values.NODE_ENV === 'production',
     port: values.PORT,
     logLevel: values.LOG_LEVEL,
+    /** Bytes. */
     bodyLimit: values.BODY_LIMIT,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     platform: { baseUrl: values.PLATFORM_API_URL, token: values.PLATFORM_API_TOKEN },
+    /** Without any, requests are not verified. */
     webhookSecrets,
     corsOrigins: values.CORS_ORIGINS ?? [],
-    deliveryStore: values.DELIVERY_STORE ?? defaultStore,
+    /** `memory:`, `sqlite:<file>` or `redis://…`. */
+    deliveryStore,
+    /** Hosts that deployments may name in a base URL, whatever their address. */
     egressAllow: values.EGRESS_ALLOW,
+    /** Variables that a deployment may refer to in production; `*` at the end is a wildcard. */
     environmentReferences: values.ENV_REFERENCE_ALLOW,
     mailer: {
       shared: { apiToken: values.MAILER_SHARED_API_TOKEN, fromEmail: values.MAILER_SHARED_FROM_EMAIL },
@@ -221,28 +176,19 @@ function toConfig(values: z.output<typeof variables>, defaultStore: string): Con
       platformBaseUrl: values.IDP_PLATFORM_API_BASE,
       baseUrl: values.IDP_API_BASE,
     },
+    /** Every value that must stay out of logs and responses. */
     secrets: [
-      ...webhookSecrets,
-      // The key itself, without the word in front of it.
-      ...webhookSecrets.map((secret) => secret.slice('whsec_'.length)),
+      // The key itself, too, without the word in front of it.
+      ...webhookSecrets.flatMap((secret) => [secret, secret.slice('whsec_'.length)]),
       values.PLATFORM_API_TOKEN,
       values.MAILER_SHARED_API_TOKEN,
       values.IDP_SHARED_SECRET_KEY,
       values.IDP_PLATFORM_API_KEY,
-      passwordOf(values.DELIVERY_STORE),
+      storePassword || undefined,
     ].filter((value) => value !== undefined),
-    warnings,
+    /** Faults that the host can run with. */
+    warnings: isOpen
+      ? ['Webhooks are not authenticated: set PLATFORM_WEBHOOK_SECRET before others can reach this host.']
+      : [],
   }
-}
-
-function passwordOf(location = ''): string | undefined {
-  return URL.canParse(location) ? decodeURIComponent(new URL(location).password) || undefined : undefined
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  return issue.message.replace(/^Invalid (input|option): /, '')
-}
-
-function count(faults: number): string {
-  return faults === 1 ? 'one fault' : `${faults} faults`
 }

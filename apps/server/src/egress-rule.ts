@@ -16,7 +16,7 @@ export interface EgressOptions {
 
 /** The rule for the base URLs of deployments. */
 export interface EgressRule {
-  /** @returns why a URL must not be called, as the end of a sentence; `undefined` where it may */
+  /** @returns why a URL must not be called, as the end of a sentence; `undefined` if it may */
   refuse(url: URL): string | undefined
   /** Whether the operator lists the URL's host. */
   isListed(url: URL): boolean

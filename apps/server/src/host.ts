@@ -79,15 +79,10 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const secrets = config.webhookSecrets
   const verify = secrets.length > 0 ? createVerifier({ secrets, hmac: options.hmac }) : undefined
   const limit = createConcurrencyLimit(MAX_IN_FLIGHT)
-  const isStoreReachable = () =>
-    store.ping().then(
-      () => true,
-      () => false,
-    )
   const metrics = options.createMetrics?.(definitions, {
     inFlight: () => limit.active,
     circuits: () => outbound.circuits(),
-    isStoreReachable,
+    store,
   })
   const observer = observeBy(tracing, metrics)
   const outbound = createOutbound({

@@ -6,20 +6,19 @@
  *
  * @module
  */
-import type { EventRecord, IntegrationDefinition } from '@org/core'
+import type { DeliveryStore, EventRecord, IntegrationDefinition } from '@org/core'
 import type { OutboundCall } from '@org/core/internal'
 import type { Registry } from 'prom-client'
-import type { CircuitCounts } from './circuit-breaker.ts'
+import { circuitStates } from './circuit-breaker.ts'
+import type { Outbound } from './outbound.ts'
+import { lazily } from './routes/route.ts'
 import { failureOf, type MetricsObserver } from './telemetry.ts'
 
 /** The state of a host, which is read at each scrape. */
-export interface HostState {
+export interface HostState extends Pick<Outbound, 'circuits'> {
   /** Events under way. */
   inFlight(): number
-  /** The circuits of each integration. */
-  circuits(): ReadonlyMap<string, CircuitCounts>
-  /** Whether the delivery store can be reached. */
-  isStoreReachable(): Promise<boolean>
+  store: Pick<DeliveryStore, 'ping'>
 }
 
 /** The metrics of a host. */
@@ -46,38 +45,14 @@ const CALLBACKS: Readonly<Record<string, string>> = {
 /** Counts one thing that happened. */
 type Count = (labels: Record<string, string>, outcome: string, seconds: number) => void
 
-interface Counts {
-  registry: Registry
-  events: Count
-  providerRequests: Count
-  platformRequests: Count
-}
+type Counts = Awaited<ReturnType<typeof loadCounts>>
 
 /** Makes the metrics of a host, and of its process. */
 export function createMetrics(integrations: readonly IntegrationDefinition[], state: HostState): Metrics {
   const functions = new Map(integrations.map((integration) => [integration.name, namesOf(integration)]))
-  const waiting: ((counts: Counts) => void)[] = []
-  let counts: Counts | undefined
-  let loading: Promise<Counts> | undefined
-
-  function load(): Promise<Counts> {
-    // Loaded when the host listens, or with the first event: a host should start fast.
-    loading ??= loadCounts(state).then((loaded) => {
-      counts = loaded
-      for (const write of waiting.splice(0)) write(loaded)
-      return loaded
-    })
-    return loading
-  }
-
-  function count(write: (counts: Counts) => void): void {
-    if (counts) {
-      write(counts)
-      return
-    }
-    waiting.push(write)
-    void load()
-  }
+  // Loaded when the host listens, or with the first event: a host should start fast.
+  const load = lazily(() => loadCounts(state))
+  const count = (write: (counts: Counts) => void) => void load().then(write)
 
   return {
     load: async () => (await load()).registry,
@@ -111,7 +86,7 @@ export function createMetrics(integrations: readonly IntegrationDefinition[], st
   }
 }
 
-async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState): Promise<Counts> {
+async function loadCounts({ inFlight, circuits, store }: HostState) {
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]
@@ -137,33 +112,34 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState): 
     }
   }
 
+  function createGauge(name: string, help: string, read: () => number | Promise<number>): void {
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(await read())
+      },
+    })
+  }
+
   collectDefaultMetrics({ register: registry })
-  new Gauge({
-    name: 'webhook_events_in_flight',
-    help: 'Events under way.',
-    registers,
-    collect() {
-      this.set(inFlight())
-    },
-  })
+  createGauge('webhook_events_in_flight', 'Events under way.', inFlight)
+  createGauge('webhook_store_reachable', 'Whether the delivery store can be reached: 1, or 0.', () =>
+    store.ping().then(
+      () => 1,
+      () => 0,
+    ),
+  )
   new Gauge({
     name: 'webhook_provider_circuits',
     help: 'Circuits to the origins of each integration, by state.',
     labelNames: ['integration', 'state'],
     registers,
     collect() {
-      for (const [integration, counts] of circuits()) {
-        for (const [circuit, number] of Object.entries(counts))
-          this.set({ integration, state: circuit }, number)
-      }
-    },
-  })
-  new Gauge({
-    name: 'webhook_store_reachable',
-    help: 'Whether the delivery store can be reached: 1, or 0.',
-    registers,
-    async collect() {
-      this.set((await isStoreReachable()) ? 1 : 0)
+      for (const [integration, states] of circuits())
+        for (const state of circuitStates)
+          this.set({ integration, state }, states.filter((each) => each === state).length)
     },
   })
   return {
@@ -173,11 +149,11 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState): 
       'Events by outcome: ok, ignored, replayed, or the code of the problem',
       ['route', 'event', 'function'],
     ),
-    providerRequests: createCount('webhook_provider_request', 'Requests to providers, each try', [
+    providerRequests: createCount('webhook_provider_request', 'Requests to providers, each attempt', [
       'integration',
       'method',
     ]),
-    platformRequests: createCount('webhook_platform_request', 'Requests to the platform, each try', [
+    platformRequests: createCount('webhook_platform_request', 'Requests to the platform, each attempt', [
       'callback',
     ]),
   }

@@ -5,7 +5,7 @@
  */
 import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
-import { type CircuitCounts, createCircuits } from './circuit-breaker.ts'
+import { type Circuits, createCircuits } from './circuit-breaker.ts'
 import type { EgressRule } from './egress-rule.ts'
 
 /** A request that is ready to be sent. */
@@ -33,7 +33,7 @@ export interface Connections {
   checked: Connection
 }
 
-/** Connections that all go through one `fetch`, where the runtime offers no others. */
+/** Connections that all go through one `fetch`, for a runtime that offers no others. */
 export function connectBy(send: typeof fetch): Connections {
   const connection: Connection = ({ url, beforeSend, ...init }) => {
     const call: OutboundInit = { ...init, redirect: 'manual', beforeSend }
@@ -42,35 +42,32 @@ export function connectBy(send: typeof fetch): Connections {
   return { kept: connection, fresh: connection, checked: connection }
 }
 
-/** Options of {@link createOutbound}. */
-export interface OutboundOptions {
+/** The way out of a host. */
+export type Outbound = ReturnType<typeof createOutbound>
+
+/**
+ * Makes the way out of a host.
+ *
+ * @param options.egress without one, the rule of core applies
+ */
+export function createOutbound(options: {
   connections: Connections
-  /** @default the rule of core */
   egress?: EgressRule | undefined
   logger: Logger
-}
-
-/** The way out of a host. */
-export interface Outbound {
-  /** Sends callbacks to the platform. */
-  platform: typeof fetch
-  /** Sends the calls of one integration. Its circuits are its own: another provider that is down costs it nothing. */
-  provider(integration: string): { fetch: typeof fetch; egress: Egress | undefined }
-  /** The circuits of each integration. */
-  circuits(): ReadonlyMap<string, CircuitCounts>
-}
-
-/** Makes the way out of a host. */
-export function createOutbound({ connections, egress, logger }: OutboundOptions): Outbound {
-  const counters = new Map<string, () => CircuitCounts>()
+}) {
+  const { connections, egress, logger } = options
+  const known = new Map<string, Circuits[]>()
 
   return {
-    platform: async (input, init) => connections.kept(await readRequest(input, init)),
-    provider(integration) {
+    /** Sends callbacks to the platform. */
+    platform: (async (input, init) =>
+      connections.kept(await readRequest(input, init))) satisfies typeof fetch,
+    /** Sends the calls of one integration. Its circuits are its own: another provider that is down costs it nothing. */
+    provider(integration: string): { fetch: typeof fetch; egress: Egress | undefined } {
       const circuits = createCircuits(integration, logger)
       // A server that a deployment brings never opens the circuit to the host's own provider.
       const deploymentCircuits = createCircuits(integration, logger)
-      counters.set(integration, () => add(circuits.count(), deploymentCircuits.count()))
+      known.set(integration, [circuits, deploymentCircuits])
       return {
         async fetch(input, init) {
           const request = await readRequest(input, init)
@@ -91,13 +88,14 @@ export function createOutbound({ connections, egress, logger }: OutboundOptions)
         },
       }
     },
-    circuits: () => new Map([...counters].map(([integration, count]) => [integration, count()])),
+    /** The state of each circuit of each integration. */
+    circuits: () => new Map([...known].map(([name, all]) => [name, all.flatMap((each) => each.states())])),
   }
 }
 
 /**
- * Reads what `fetch` is called with. A `Request` is told by its shape: the HTTP server of the Node host replaces the
- * global class, so the native one that libraries clone is no instance of it.
+ * Reads the arguments of `fetch`. A `Request` is recognised by its shape: the HTTP server of the Node host replaces
+ * the global class, so the native one that libraries clone is no instance of it.
  */
 async function readRequest(input: string | URL | Request, init: OutboundInit = {}): Promise<OutgoingRequest> {
   const given = typeof input === 'object' && 'arrayBuffer' in input ? input : undefined
@@ -119,12 +117,4 @@ async function readBody(body: RequestInit['body'], given: Request | undefined) {
   if (typeof body === 'string') return body
   if (body != null) return new Uint8Array(await new Response(body).arrayBuffer())
   return given?.body ? new Uint8Array(await given.arrayBuffer()) : null
-}
-
-function add(one: CircuitCounts, other: CircuitCounts): CircuitCounts {
-  return {
-    closed: one.closed + other.closed,
-    open: one.open + other.open,
-    half_open: one.half_open + other.half_open,
-  }
 }

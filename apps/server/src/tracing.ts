@@ -24,7 +24,7 @@ import { failureOf } from './telemetry.ts'
 export interface Tracing extends Required<Observer> {
   /** A logger whose lines name the trace that they belong to. */
   tag(logger: Logger): Logger
-  /** Sends the spans that the SDK still holds, where the SDK can do that. */
+  /** Sends the spans that the SDK still holds, if the SDK can do that. */
   flush(): Promise<void>
 }
 
@@ -138,7 +138,7 @@ export function createTracing({ secrets }: { secrets: readonly string[] }): Trac
   }
 }
 
-/** Calls a method that the API does not declare, where the SDK has it. */
+/** Calls a method that the API does not declare, if the SDK has it. */
 function callMethod(target: unknown, name: string): unknown {
   const method: unknown =
     typeof target === 'object' && target !== null ? Reflect.get(target, name) : undefined

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { generateTypes } from '@org/openapi-checks/types'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { startContract } from './contract.ts'
@@ -27,12 +26,12 @@ export function connect(fetch: (request: Request) => Promise<Response>, secret: 
   })
 
   async function sendEmail(message: Schemas['Message'], id: string): Promise<Schemas['SendEmailResult']> {
-    const { data, error, response } = await client.POST('/mailer/webhook', {
+    const { data, error } = await client.POST('/mailer/webhook', {
       params: { header: { 'webhook-id': id } },
       body: { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: message } },
     })
-    if (error) throw new Error(error.retryable ? \`again in \${response.headers.get('retry-after')} s\` : error.code)
-    if (!('result' in data) || !('messageId' in data.result)) throw new Error('There is no such answer.')
+    if (error) throw new Error(error.retryable ? 'again' : error.code)
+    if (!('result' in data) || !('messageId' in data.result)) throw new Error('Another response.')
     return data.result
   }
 
@@ -43,29 +42,26 @@ export function connect(fetch: (request: Request) => Promise<Response>, secret: 
     return data && 'outputs' in data ? data.outputs.apiUrl : undefined
   }
 
-  async function createUser(user: Schemas['CreateUserArguments']): Promise<Schemas['User'] | undefined> {
-    const { data } = await client.POST('/idp/webhook', {
-      body: { name: 'FUNCTION_CALL', functionCall: { name: 'createUser', arguments: user } },
-    })
-    return data && 'result' in data && 'emailAddresses' in data.result ? data.result : undefined
-  }
-
   const isReady = async () => (await client.GET('/readyz')).data?.status === 'ready'
-  return { sendEmail, deploy, createUser, isReady, client }
+  return { sendEmail, deploy, isReady, client }
 }
 `
 
+const callOf = (name: string, args: string) =>
+  `{ name: 'FUNCTION_CALL', functionCall: { name: '${name}', arguments: ${args} } }`
+const creationOf = (deployment: string) => `{ name: 'DEPLOYMENT_CREATED', deployment: ${deployment} }`
+
 /** Events that must not compile, with one mistake each. */
 const mistakes = {
-  'an argument that is misspelt': `{ name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: { to: 'a@b.c', subject: 's', htmlBdy: 'x' } } }`,
-  'an argument of the wrong type': `{ name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: { to: 5, subject: 's' } } }`,
-  'an argument that is missing': `{ name: 'FUNCTION_CALL', functionCall: { name: 'send', arguments: { subject: 's' } } }`,
-  'a function of another route': `{ name: 'FUNCTION_CALL', functionCall: { name: 'createUser', arguments: {} } }`,
-  'the arguments of another function': `{ name: 'FUNCTION_CALL', functionCall: { name: 'getDeliveryStats', arguments: { to: 'a@b.c', subject: 's' } } }`,
-  'an event that there is not': `{ name: 'DEPLOYMENT_UPDATED', deployment: { id: 'dep_1' } }`,
-  'a deployment without its id': `{ name: 'DEPLOYMENT_CREATED', deployment: { inputs: {} } }`,
-  'an input that there is not': `{ name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs: { serverTyp: 'shared' } } }`,
-  'an input with a value that there is not': `{ name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs: { serverType: 'cheap' } } }`,
+  'an argument that is misspelt': callOf('sendEmail', "{ to: 'a@b.c', subject: 's', htmlBdy: 'x' }"),
+  'an argument of the wrong type': callOf('sendEmail', "{ to: 5, subject: 's' }"),
+  'an argument that is missing': callOf('send', "{ subject: 's' }"),
+  'a function of another route': callOf('createUser', '{}'),
+  'the arguments of another function': callOf('getDeliveryStats', "{ to: 'a@b.c', subject: 's' }"),
+  'an unknown event': "{ name: 'DEPLOYMENT_UPDATED', deployment: { id: 'dep_1' } }",
+  'a deployment without its id': creationOf('{ inputs: {} }'),
+  'an unknown input': creationOf("{ id: 'dep_1', inputs: { serverTyp: 'shared' } }"),
+  'an unknown value of an input': creationOf("{ id: 'dep_1', inputs: { serverType: 'cheap' } }"),
 }
 
 const folder = join(import.meta.dirname, '../.data/client')
@@ -73,31 +69,27 @@ let contract: Awaited<ReturnType<typeof startContract>>
 
 beforeAll(async () => {
   contract = await startContract({ variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret } })
-  await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
   const wrong = Object.values(mistakes).map(
     (body) => `// @ts-expect-error\nconnect(fetch, '').client.POST('/mailer/webhook', { body: ${body} })\n`,
   )
-  await Promise.all([
-    writeFile(join(folder, 'tsconfig.json'), '{ "extends": "../../tsconfig.json", "include": ["*.ts"] }'),
-    writeFile(join(folder, 'host.ts'), await generateTypes(contract.document)),
-    writeFile(join(folder, 'program.ts'), program),
-    writeFile(join(folder, 'mistakes.ts'), `import { connect } from './program.ts'\n${wrong.join('')}`),
-  ])
+  const files = {
+    'tsconfig.json': '{ "extends": "../../tsconfig.json", "include": ["*.ts"] }',
+    'host.ts': await generateTypes(contract.document),
+    'program.ts': program,
+    'mistakes.ts': `import { connect } from './program.ts'\n${wrong.join('')}`,
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
 })
 
 describe('a client that is generated from the OpenAPI document', () => {
-  it('compiles, and rejects each mistake', async () => {
-    const compiler = join(
-      dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
-      'bin/tsc',
-    )
-    const complaints = await promisify(execFile)(process.execPath, [compiler, '-p', folder]).then(
-      () => '',
-      (error: { stdout: string }) => error.stdout,
-    )
+  it('compiles, and rejects each mistake', () => {
+    const { resolve } = createRequire(import.meta.url)
+    const compiler = join(dirname(resolve('typescript/package.json')), 'bin/tsc')
+    const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
     // The line of a mistake that compiles says “Unused '@ts-expect-error' directive”.
-    expect(complaints).toBe('')
+    expect(stdout).toBe('')
   })
 
   it('works with the host', async () => {
@@ -113,11 +105,6 @@ describe('a client that is generated from the OpenAPI document', () => {
     expect(world.mail.messages).toMatchObject([{ messageId, to: ['ada@example.com'] }])
     expect(await client.sendEmail(message, 'evt_1')).toMatchObject({ messageId })
     expect(world.mail.messages).toHaveLength(1)
-    const { emailAddresses } = await client.createUser({
-      emailAddress: 'ada@example.com',
-      skipPasswordRequirement: true,
-    })
-    expect(emailAddresses).toEqual(['ada@example.com'])
     await expect(client.sendEmail({ ...message, to: 'nobody' }, 'evt_2')).rejects.toThrow('invalid_arguments')
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ConfigurationError, configurationNames, readConfig } from '../src/config.ts'
 import { createEnvironmentLookup } from '../src/environment.ts'
 
-const enough = { PLATFORM_API_URL: 'https://platform.example.com/api' }
+const required = { PLATFORM_API_URL: 'https://platform.example.com/api' }
 const SECRET = `whsec_${btoa('a secret of the platform')}`
 
 function faultsOf(environment: Record<string, string>): string {
@@ -16,8 +16,8 @@ function faultsOf(environment: Record<string, string>): string {
 }
 
 describe('the configuration', () => {
-  it('needs PLATFORM_API_URL only, and has defaults for the rest', () => {
-    expect(readConfig(enough)).toMatchObject({
+  it('needs PLATFORM_API_URL only, and has defaults for variables that are not set or empty', () => {
+    expect(readConfig({ ...required, MAILER_SHARED_API_TOKEN: ' ', PORT: '' })).toMatchObject({
       production: false,
       port: 3009,
       logLevel: 'info',
@@ -25,6 +25,7 @@ describe('the configuration', () => {
       requestTimeoutMs: 25_000,
       webhookSecrets: [],
       corsOrigins: [],
+      mailer: { shared: { apiToken: undefined } },
     })
   })
 
@@ -57,8 +58,7 @@ describe('the configuration', () => {
 
   it('repeats no value, because it may be a secret in the wrong place', () => {
     const canary = 'canary-4f1c9b'
-    const names = configurationNames
-    const faults = faultsOf(Object.fromEntries(names.map((name) => [name, canary])))
+    const faults = faultsOf(Object.fromEntries(configurationNames.map((name) => [name, canary])))
     expect(faults).toContain('PLATFORM_WEBHOOK_SECRET')
     expect(faults).not.toContain(canary)
   })
@@ -66,84 +66,62 @@ describe('the configuration', () => {
   it.each(['PLATFORM_API_URL', 'MAILER_API_BASE', 'IDP_API_BASE', 'IDP_PLATFORM_API_BASE'])(
     'refuses a password in %s without repeating it',
     (name) => {
-      const faults = faultsOf({ ...enough, [name]: 'https://user:hidden-word@api.example.com' })
+      const faults = faultsOf({ ...required, [name]: 'https://user:hidden-word@api.example.com' })
       expect(faults).toContain(`${name}: must not contain a user name or password`)
       expect(faults).not.toContain('hidden-word')
     },
   )
 
   it('lists every secret of the host, to keep it out of the log', () => {
-    const given = {
+    const secrets = {
       PLATFORM_API_TOKEN: 'platform-token',
-      PLATFORM_WEBHOOK_SECRET: SECRET,
+      PLATFORM_WEBHOOK_SECRET: `${SECRET} whsec_${btoa('the next one')}`,
       MAILER_SHARED_API_TOKEN: 'mail-token',
       IDP_SHARED_SECRET_KEY: 'sk_test_shared',
       IDP_PLATFORM_API_KEY: 'ak_workspace',
     }
     const store = { DELIVERY_STORE: 'rediss://user:store%20password@redis.example.com' }
-    const { secrets } = readConfig({ ...enough, ...given, ...store })
-    expect(secrets).toEqual(
-      expect.arrayContaining([...Object.values(given), SECRET.replace('whsec_', ''), 'store password']),
-    )
-  })
-
-  it('treats an empty variable as not set', () => {
-    expect(readConfig({ ...enough, MAILER_SHARED_API_TOKEN: ' ', PORT: '' }).port).toBe(3009)
-  })
-
-  it('refuses production without a webhook secret, and names both ways out', () => {
-    const production = { ...enough, NODE_ENV: 'production', CORS_ORIGINS: 'https://app.example.com' }
-    expect(faultsOf(production)).toContain(
-      'set WEBHOOK_AUTH=none if a proxy in front of the host authenticates',
-    )
-    expect(faultsOf({ ...production, WEBHOOK_AUTH: 'none' })).toBe('none')
-    expect(faultsOf({ ...production, PLATFORM_WEBHOOK_SECRET: SECRET })).toBe('none')
-  })
-
-  it('refuses production without the allowed origins', () => {
-    expect(faultsOf({ ...enough, NODE_ENV: 'production', WEBHOOK_AUTH: 'none' })).toContain(
-      'CORS_ORIGINS is required',
-    )
-  })
-
-  it('takes several webhook secrets for a rotation', () => {
-    const config = readConfig({
-      ...enough,
-      PLATFORM_WEBHOOK_SECRET: `${SECRET} whsec_${btoa('the next one')}`,
-    })
+    const config = readConfig({ ...required, ...secrets, ...store })
     expect(config.webhookSecrets).toHaveLength(2)
+    const { PLATFORM_WEBHOOK_SECRET: several, ...single } = secrets
+    const keys = several.split(' ').flatMap((secret) => [secret, secret.replace('whsec_', '')])
+    expect(config.secrets.toSorted()).toEqual(
+      [...Object.values(single), ...keys, 'store password'].toSorted(),
+    )
+  })
+
+  it('needs a webhook secret and the allowed origins in production, and names both ways out', () => {
+    const production = { ...required, NODE_ENV: 'production' }
+    const faults = faultsOf(production)
+    expect(faults).toContain('set WEBHOOK_AUTH=none if a proxy in front of the host authenticates')
+    expect(faults).toContain('CORS_ORIGINS is required')
+    for (const authentication of [{ WEBHOOK_AUTH: 'none' }, { PLATFORM_WEBHOOK_SECRET: SECRET }])
+      expect(faultsOf({ ...production, ...authentication, CORS_ORIGINS: 'https://a.example' })).toBe('none')
   })
 
   it('warns that webhooks are open unless WEBHOOK_AUTH=none is set', () => {
-    expect(readConfig(enough).warnings).toHaveLength(1)
-    expect(readConfig({ ...enough, WEBHOOK_AUTH: 'none' }).warnings).toEqual([])
-    expect(readConfig({ ...enough, PLATFORM_WEBHOOK_SECRET: SECRET }).warnings).toEqual([])
+    expect(readConfig(required).warnings).toHaveLength(1)
+    expect(readConfig({ ...required, WEBHOOK_AUTH: 'none' }).warnings).toEqual([])
+    expect(readConfig({ ...required, PLATFORM_WEBHOOK_SECRET: SECRET }).warnings).toEqual([])
   })
 })
 
 describe('a reference to the environment', () => {
   const environment = { TENANT_TOKEN: 'value-1', TENANT_B: 'value-2', PLATFORM_API_TOKEN: 'the host’s own' }
 
-  it('may name any variable outside production but those of the host', () => {
+  it('may name any variable outside production but those of the host and inherited properties', () => {
     const lookup = createEnvironmentLookup(environment, { production: false, environmentReferences: [] })
     expect(lookup('TENANT_TOKEN')).toEqual({ value: 'value-1' })
     expect(lookup('PLATFORM_API_TOKEN')).toEqual({
       problem: 'names PLATFORM_API_TOKEN, which this host does not let deployments use',
     })
-    expect(lookup('ABSENT')).toEqual({ problem: 'names ABSENT, which is not set on this host' })
-  })
-
-  it('may not name inherited properties', () => {
-    const lookup = createEnvironmentLookup({}, { production: false, environmentReferences: [] })
-    for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
+    for (const name of ['ABSENT', 'constructor', '__proto__', 'toString', 'hasOwnProperty'])
       expect(lookup(name)).toEqual({ problem: `names ${name}, which is not set on this host` })
   })
 
   it('may name only listed variables in production', () => {
-    const lookup = createEnvironmentLookup(environment, {
-      production: true,
-      environmentReferences: ['TENANT_B*', 'X'],
-    })
+    const environmentReferences = ['TENANT_B*', 'X']
+    const lookup = createEnvironmentLookup(environment, { production: true, environmentReferences })
     expect(lookup('TENANT_B')).toEqual({ value: 'value-2' })
     expect(lookup('TENANT_TOKEN')).toHaveProperty('problem')
     expect(lookup('PLATFORM_API_TOKEN')).toHaveProperty('problem')

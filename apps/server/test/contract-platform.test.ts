@@ -1,13 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { deliver, type PlatformCall, type Served, serve } from '@org/core/testing'
-import { createMailProvider } from '@org/mailer/testing'
+import { type PlatformCall, serve } from '@org/core/testing'
 import { createValidator } from '@org/openapi-checks/validate'
 import { prepareExamples } from '@org/tooling/readme'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createHost, readConfig } from '../src/host.ts'
-import { createWorld, credentials } from './hosted.ts'
-import { calling, mail as message } from './measured.ts'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { calling, credentials, mail as message, startHost } from './hosted.ts'
 
 const home = join(import.meta.dirname, '..')
 const document = JSON.parse(await readFile(join(home, '../../docs/platform-api.json'), 'utf8'))
@@ -23,75 +20,52 @@ describe('the callbacks of a host', () => {
     'idp-server': { inputs: { applicationName: 'Shop' }, call: calling('countUsers', {}) },
   }
 
-  /** The differences between a call and the document. */
+  /** The differences between a call and the document, as lines. */
   function faultsOf({ method, path, body, idempotencyKey }: PlatformCall): string[] {
     const [, , id = '', kind, downloadId] = path.split('/')
     const template = `/deployments/{id}${kind ? `/${kind}` : ''}${downloadId ? '/{downloadId}' : ''}`
     const operation = document.paths[template]?.[method.toLowerCase()]
     if (!operation) return [`There is no ${method} ${template}.`]
     const reference: string | undefined = operation.requestBody?.content['application/json'].schema.$ref
-    const parameter = (name: string, value: unknown) =>
-      validate(`#/components/parameters/${name}/schema`, value)
-    const ofBody = reference
-      ? [...parameter('IdempotencyKey', idempotencyKey), ...validate(reference, body)]
-      : []
-    return [...parameter('DeploymentId', decodeURIComponent(id)), ...ofBody]
+    const checks: [string, unknown][] = [
+      ['#/components/parameters/DeploymentId/schema', decodeURIComponent(id)],
+    ]
+    if (reference)
+      checks.push(['#/components/parameters/IdempotencyKey/schema', idempotencyKey], [reference, body])
+    return checks.flatMap((check) => validate(...check)).map((fault) => `${method} ${path}: ${fault}`)
   }
 
   it.each(Object.entries(lives))(
     'match the platform’s document over the life of a deployment of /%s',
     async (route, { inputs, call }) => {
-      const world = createWorld()
-      const host = world.start()
-      world.platform.addDeployment({ id: 'dep/ü 1', inputs })
+      const { world, send } = startHost()
       const deployment = { id: 'dep/ü 1' }
+      world.platform.addDeployment({ ...deployment, inputs })
+      const invalid = { ...deployment, inputs: { serverType: 'nonsense', environmentType: 'nonsense' } }
       const events = [
-        {
-          name: 'DEPLOYMENT_CREATED',
-          deployment: { ...deployment, inputs: { serverType: 'nonsense', environmentType: 'nonsense' } },
-        },
+        { name: 'DEPLOYMENT_CREATED', deployment: invalid },
         { name: 'DEPLOYMENT_CREATED', deployment },
         { name: 'HEALTH_CHECK', deployment },
         { name: 'METRIC_UPDATE', deployment },
         { name: 'DOWNLOAD_STARTED', deployment, download: { id: 'dl 1/ü' } },
         { ...call, deployment },
-        { ...call, functionCall: { ...call.functionCall, arguments: { nonsense: 1 } }, deployment },
+        { ...calling(call.functionCall.name, { nonsense: 1 }), deployment },
         { name: 'DEPLOYMENT_DELETED', deployment },
       ]
-      for (const [index, event] of events.entries())
-        await deliver(host.fetch, event, { url: `http://host.test/${route}/webhook`, id: `evt ü ${index}` })
+      for (const [index, event] of events.entries()) await send(route, event, { id: `evt ü ${index}` })
       const { calls } = world.platform
-      expect(
-        calls.flatMap((each) => faultsOf(each).map((fault) => `${each.method} ${each.path}: ${fault}`)),
-      ).toEqual([])
+      expect(calls.flatMap(faultsOf)).toEqual([])
       const kinds = new Set(calls.map(({ path }) => path.split('/')[3] ?? 'record'))
-      const expected = [
-        'record',
-        'status',
-        'outputs',
-        'metrics',
-        'logs',
-        ...(route === 'mailer' ? [] : ['downloads']),
-      ]
-      expect([...kinds].toSorted()).toEqual(expected.toSorted())
+      const files = route === 'mailer' ? [] : ['downloads']
+      expect(kinds).toEqual(new Set(['record', 'status', 'outputs', 'metrics', 'logs', ...files]))
     },
   )
 })
 
 describe('the platform of docs/platform-api.md', async () => {
   const { blocks, compile } = await prepareExamples(home, ['../../docs/platform-api.md'])
-  const mail = createMailProvider({ apiTokens: [credentials.mailToken] })
-  let hostServer: Served
-
-  beforeAll(() => {
-    vi.stubEnv('PORT', '0')
-    vi.stubEnv('PLATFORM_API_TOKEN', credentials.platformToken)
-    vi.stubEnv('PLATFORM_WEBHOOK_SECRET', credentials.webhookSecret)
-  })
-  afterAll(async () => {
-    vi.unstubAllEnvs()
-    await hostServer?.close()
-  })
+  const { platformToken, webhookSecret } = credentials
+  afterAll(() => void vi.unstubAllEnvs())
 
   it('compiles', async () => {
     expect(blocks).toHaveLength(1)
@@ -99,28 +73,22 @@ describe('the platform of docs/platform-api.md', async () => {
   })
 
   it('serves a host: deployments, reports, function calls and retries', async () => {
-    const port = await freePort()
-    vi.stubEnv('HOST_URL', `http://127.0.0.1:${port}`)
+    let handle: (request: Request) => Promise<Response>
+    const hostServer = await serve((request) => handle(request))
+    vi.stubEnv('HOST_URL', hostServer.url)
+    vi.stubEnv('PORT', '0')
+    vi.stubEnv('PLATFORM_API_TOKEN', platformToken)
+    vi.stubEnv('PLATFORM_WEBHOOK_SECRET', webhookSecret)
     const { deployments, send, server } = await import(blocks[0]?.path ?? '')
     const platform = `http://127.0.0.1:${server.address().port}`
-    const host = createHost(
-      readConfig({
-        PLATFORM_API_URL: platform,
-        PLATFORM_API_TOKEN: credentials.platformToken,
-        PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret,
-        MAILER_API_BASE: 'http://mail.test',
-        MAILER_SHARED_API_TOKEN: credentials.mailToken,
-        MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
-      }),
-      {
-        logger: () => {},
-        fetch: (input, init) => {
-          const request = new Request(input, init)
-          return request.url.startsWith(platform) ? fetch(request) : mail.fetch(request)
-        },
-      },
+    const { host, world } = startHost({
+      variables: { PLATFORM_API_URL: platform, PLATFORM_WEBHOOK_SECRET: webhookSecret },
+    })
+    handle = async (request) => host.fetch(request)
+    world.overrides.set(new URL(platform).host, ({ url, method, headers, text }) =>
+      fetch(url, { method, headers, ...(text && { body: text }) }),
     )
-    hostServer = await serve(async (request) => host.fetch(request), { port })
+    const { mail } = world
     deployments.set('dep_1', { id: 'dep_1', inputs: { serverType: 'shared' } })
 
     const deployment = { id: 'dep_1' }
@@ -142,24 +110,17 @@ describe('the platform of docs/platform-api.md', async () => {
       metrics: expect.arrayContaining([expect.objectContaining({ name: 'emails_sent' })]),
       logs: expect.arrayContaining([expect.objectContaining({ level: 'info' })]),
     })
-    const again = () =>
-      fetch(`${platform}/deployments/dep_1/logs`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${credentials.platformToken}`,
-          'idempotency-key': 'evt:logs.00000000',
-        },
-        body: JSON.stringify({ entries: [{ level: 'info', message: 'Once.', timestamp: 'now' }] }),
-      })
-    for (const { status } of [await again(), await again()]) expect(status).toBe(200)
+    const authorization = `Bearer ${platformToken}`
+    const repeated = {
+      method: 'POST',
+      headers: { authorization, 'idempotency-key': 'evt:logs.00000000' },
+      body: JSON.stringify({ entries: [{ level: 'info', message: 'Once.', timestamp: 'now' }] }),
+    }
+    for (const _ of [1, 2])
+      expect((await fetch(`${platform}/deployments/dep_1/logs`, repeated)).status).toBe(200)
     const { logs } = deployments.get('dep_1')
     expect(logs.filter(({ message }: { message: string }) => message === 'Once.')).toHaveLength(1)
-    await new Promise((resolve) => server.close(resolve).closeAllConnections())
+    server.close().closeAllConnections()
+    await hostServer.close()
   })
 })
-
-async function freePort(): Promise<number> {
-  const taken = await serve(async () => new Response())
-  await taken.close()
-  return taken.port
-}

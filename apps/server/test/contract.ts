@@ -2,35 +2,31 @@
  * Checks every response of a host against its own OpenAPI document.
  */
 import type { DescribedEvent, OpenApiDocument } from '@org/core/internal'
-import { type DeliverOptions, deliver } from '@org/core/testing'
+import type { DeliverOptions } from '@org/core/testing'
 import { createValidator } from '@org/openapi-checks/validate'
 import { createMetrics } from '../src/metrics.ts'
-import { createWorld } from './hosted.ts'
+import { type StartOptions, startHost } from './hosted.ts'
 
 /** A response. */
-export interface GivenAnswer {
+export interface HostResponse {
   status: number
   headers: Headers
   body: unknown
 }
 
 /** Headers that the document need not describe. */
-const unsaid = /^(content-|cross-origin-|x-|origin-agent-cluster$|cache-control$|referrer-policy$|vary$)/
+const undescribed = /^(content-|cross-origin-|x-|origin-agent-cluster$|cache-control$|referrer-policy$|vary$)/
 
-/** A host between emulators, with its document. */
-export async function startContract(options: Parameters<ReturnType<typeof createWorld>['start']>[0] = {}) {
-  const world = createWorld()
-  const host = world.start({ createMetrics, ...options })
-  const document: OpenApiDocument = await (
-    await host.fetch(new Request('http://host.test/openapi.json'))
-  ).json()
+/** Starts a host between emulators, and reads its document. */
+export async function startContract(options: StartOptions = {}) {
+  const { world, host, get, send } = startHost({ createMetrics, ...options })
+  const document: OpenApiDocument = await (await get('/openapi.json')).json()
   const validate = createValidator(document)
-  /** The successful events and functions, as `/mailer/webhook sendEmail`. */
+  /** The successful events and functions, such as `/mailer/webhook sendEmail`. */
   const seen = new Set<string>()
-  let checked = 0
 
   /** Fails if a response is not one of the operation's. */
-  function check(path: string, method: 'get' | 'post', { status, headers, body }: GivenAnswer): void {
+  function check(path: string, method: 'get' | 'post', { status, headers, body }: HostResponse): void {
     const fail = (why: string): never => {
       throw new Error(`${method} ${path} ${status}: ${why}\n${JSON.stringify(body)?.slice(0, 800)}`)
     }
@@ -46,20 +42,19 @@ export async function startContract(options: Parameters<ReturnType<typeof create
     if (faults.length > 0) fail(faults.join('\n'))
     const places = new Map(Object.entries(declared).map(([name, { $ref }]) => [name.toLowerCase(), $ref]))
     for (const [name, value] of headers) {
-      if (unsaid.test(name)) continue
+      if (undescribed.test(name)) continue
       const header = places.get(name) ?? fail(`the document has no header ${name}`)
-      const given = /^\d+$/.test(value) ? Number(value) : value
-      if (validate(`${header}/schema`, given).length > 0) fail(`the header ${name} is “${value}”`)
+      const parsed = /^\d+$/.test(value) ? Number(value) : value
+      if (validate(`${header}/schema`, parsed).length > 0) fail(`the header ${name} is “${value}”`)
     }
-    checked += 1
   }
 
   /** Fails if a success is not one of the responses to the event. */
-  function checkAnswer(path: string, event: unknown, { status, body }: GivenAnswer): void {
+  function checkSuccess(path: string, event: unknown, { status, body }: HostResponse): void {
     if (status !== 200) return
     const described = findEvent(document.paths[path]?.post?.['x-events'] ?? [], event)
-    if (!described) throw new Error(`${path} took what the document does not know: ${JSON.stringify(event)}`)
-    const faults = described.answers.map(({ $ref }) => validate($ref, body))
+    if (!described) throw new Error(`${path} accepted an unknown event: ${JSON.stringify(event)}`)
+    const faults = described.responses.map(({ $ref }) => validate($ref, body))
     if (faults.every((each) => each.length > 0)) {
       throw new Error(`${path} ${described.event}: ${faults.flat().join('\n')}\n${JSON.stringify(body)}`)
     }
@@ -72,28 +67,22 @@ export async function startContract(options: Parameters<ReturnType<typeof create
     document,
     validate,
     seen,
-    checked: () => checked,
-    /** Delivers an event to a route, as `mailer`. */
-    async send(route: string, event: unknown, delivery: DeliverOptions = {}): Promise<GivenAnswer> {
-      const path = `/${route}/webhook`
-      const answer = await deliver(host.fetch, event, { url: `http://host.test${path}`, ...delivery })
-      check(path, 'post', answer)
-      checkAnswer(path, event, answer)
-      return answer
+    async send(route: string, event: unknown, delivery: DeliverOptions = {}): Promise<HostResponse> {
+      const response = await send(route, event, delivery)
+      check(`/${route}/webhook`, 'post', response)
+      checkSuccess(`/${route}/webhook`, event, response)
+      return response
     },
-    /** Sends any request to an operation, as `get /healthz`. */
-    async ask(method: 'get' | 'post', path: string, request: Request): Promise<GivenAnswer> {
-      const answer = await readAnswer(await host.fetch(request))
-      check(path, method, answer)
-      return answer
+    /** Sends any request to an operation. */
+    async ask(method: 'get' | 'post', path: string, request: Request): Promise<HostResponse> {
+      const response = await host.fetch(request)
+      const { status, headers } = response
+      const isJson = /[/+]json\b/.test(headers.get('content-type') ?? '')
+      const read = { status, headers, body: await (isJson ? response.json() : response.text()) }
+      check(path, method, read)
+      return read
     },
   }
-}
-
-async function readAnswer(response: Response): Promise<GivenAnswer> {
-  const text = await response.text()
-  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
 }
 
 /** The description of an event, or of the called function. */

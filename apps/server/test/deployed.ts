@@ -1,11 +1,13 @@
 /**
- * The surroundings of a deployed host: a platform and a mail provider over HTTP, and signed events.
+ * The surroundings of a deployed host: a platform and providers over HTTP, and signed events.
  */
 import { sign } from '@org/core'
 import { createPlatformEmulator, serve } from '@org/core/testing'
+import { createBackendApi } from '@org/idp/testing'
 import { createMailProvider } from '@org/mailer/testing'
 
 export const secret = `whsec_${btoa('a secret of the platform')}`
+export const secretKey = `sk_test_${'s'.repeat(42)}`
 
 /** A mail with multi-byte characters, in JSON that no serializer would repeat byte for byte. */
 export const sendEmail = `{ "name": "FUNCTION_CALL",\n  "functionCall": { "name": "sendEmail", "arguments":
@@ -15,6 +17,8 @@ export const sendEmail = `{ "name": "FUNCTION_CALL",\n  "functionCall": { "name"
 export async function startSurroundings() {
   const platform = createPlatformEmulator({ token: 'platform-token' })
   const mail = createMailProvider({ apiTokens: ['mail-token'] })
+  const backend = createBackendApi({ instances: [{ secretKey, frontendHost: 'shared.clerk.accounts.dev' }] })
+  const [instance] = backend.instances.values()
   let held = Promise.resolve()
   let arrived = 0
   const holdable = async (request: Request) => {
@@ -22,23 +26,27 @@ export async function startSurroundings() {
     await held
     return mail.fetch(request)
   }
-  const servers = [await serve(platform.fetch), await serve(holdable)]
-  const variables = {
-    NODE_ENV: 'production',
-    CORS_ORIGINS: 'https://app.example.com',
-    PLATFORM_API_URL: servers[0]?.url,
-    PLATFORM_API_TOKEN: 'platform-token',
-    PLATFORM_WEBHOOK_SECRET: secret,
-    MAILER_API_BASE: servers[1]?.url,
-    MAILER_SHARED_API_TOKEN: 'mail-token',
-    MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
-    DELIVERY_STORE: 'memory:',
-  }
+  const servers = [await serve(platform.fetch), await serve(holdable), await serve(backend.fetch)]
+  platform.addDeployment({ id: 'dep_1' })
   return {
     platform,
     mail,
-    variables,
-    /** Forgets everything, and knows one deployment. */
+    backend,
+    variables: {
+      NODE_ENV: 'production',
+      CORS_ORIGINS: 'https://app.example.com',
+      DELIVERY_STORE: 'memory:',
+      PLATFORM_API_URL: servers[0]?.url,
+      PLATFORM_API_TOKEN: 'platform-token',
+      PLATFORM_WEBHOOK_SECRET: secret,
+      MAILER_API_BASE: servers[1]?.url,
+      MAILER_SHARED_API_TOKEN: 'mail-token',
+      MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
+      IDP_API_BASE: `${servers[2]?.url}/v1`,
+      IDP_SHARED_SECRET_KEY: secretKey,
+      IDP_SHARED_PUBLISHABLE_KEY: instance?.publishableKey,
+    },
+    /** Forgets everything but one deployment. */
     reset() {
       mail.reset()
       platform.reset()

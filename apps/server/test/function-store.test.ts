@@ -9,7 +9,12 @@ if (!hasRedis)
   process.stderr.write('SKIPPED: the store of functions. Install the Debian package redis-server.\n')
 
 const request = { subject: 'mailer/delivery/evt_1', leaseMs: 60_000 }
-const completion = { response: { status: 200, body: 'sealed' }, progress: {}, keepMs: 1_000 }
+const completion = {
+  response: { status: 200, body: 'sealed' },
+  progress: {},
+  keepMs: 1_000,
+  keepResponseMs: 1_000,
+}
 
 describe.skipIf(!hasRedis)('the store of a function', () => {
   let redis: RedisServer
@@ -77,7 +82,7 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     expect(await connections()).toBe(0)
   })
 
-  it('ends a claim over a new connection if the first try failed', async () => {
+  it('ends a claim over a new connection if the first attempt failed', async () => {
     const { store, lease } = await claim()
     await redis.kill()
     await expect(store.complete(lease, completion)).rejects.toThrow()

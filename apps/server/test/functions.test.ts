@@ -17,6 +17,13 @@ beforeAll(async () => {
 afterAll(() => around.close())
 beforeEach(() => around.reset())
 
+/** A signed delivery whose body was changed on the way. */
+async function changedRequest(url?: string): Promise<Request> {
+  const signed = await signedRequest(sendEmail, { url })
+  const { method, headers } = signed
+  return new Request(signed.url, { method, headers, body: sendEmail.replace('日本', '日木') })
+}
+
 describe.each([
   ['Lambda', startLambda],
   ['Vercel', startVercel],
@@ -28,34 +35,21 @@ describe.each([
   })
   afterAll(() => target.close())
 
-  const deliver = async (body: string, id?: string) =>
-    fetch(await signedRequest(body, { url: `${target.url}/mailer/webhook`, ...(id && { id }) }))
+  const deliver = async (body: string, { url } = target) =>
+    fetch(await signedRequest(body, { url: `${url}/mailer/webhook` }))
 
-  it('takes a signed event byte for byte', async () => {
+  it('verifies and reads an event byte for byte', async () => {
     expect((await deliver(sendEmail)).status).toBe(200)
+    expect((await fetch(await changedRequest(`${target.url}/mailer/webhook`))).status).toBe(401)
     expect(around.mail.messages).toMatchObject([{ subject: 'Grüße – “hello”', textBody: '日本' }])
   })
 
-  it('refuses an event that is not signed', async () => {
-    const headers = { 'content-type': 'application/json' }
-    const url = `${target.url}/mailer/webhook`
-    expect((await fetch(url, { method: 'POST', headers, body: sendEmail })).status).toBe(401)
-    expect(around.mail.messages).toEqual([])
-  })
-
   it('has told the platform everything by the time it answers, after a retry, too', async () => {
-    around.platform.faults.add({ method: 'PUT', path: /status$/, status: 503 })
-    const health = { name: 'HEALTH_CHECK', deployment: { id: 'dep_1', inputs: { serverType: 'shared' } } }
-    expect(await (await deliver(JSON.stringify(health))).json()).toMatchObject({ status: 'healthy' })
+    around.platform.faults.add({ method: 'PUT', path: /status$/, skip: 1, status: 503 })
+    const inputs = { serverType: 'shared' }
+    const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
+    expect((await deliver(JSON.stringify(created))).status).toBe(200)
     expect(around.platform.deployments.get('dep_1')).toMatchObject({ status: 'running' })
-  })
-
-  it('answers a redelivery from the record', async () => {
-    const first = await deliver(sendEmail, 'evt_1')
-    const second = await deliver(sendEmail, 'evt_1')
-    expect(second.headers.get('idempotency-replayed')).toBe('true')
-    expect(await second.json()).toEqual(await first.json())
-    expect(around.mail.messages).toHaveLength(1)
   })
 
   it('answers at every path', async () => {
@@ -64,28 +58,31 @@ describe.each([
     expect((await fetch(`${target.url}/nowhere`)).status).toBe(404)
   })
 
-  it('names the faults of its configuration in its log, and answers with a problem', async () => {
+  it('logs the faults of its configuration once, and answers every request with a problem', async () => {
     const misconfigured = await start({ ...around.variables, DELIVERY_STORE: undefined })
     onTestFinished(misconfigured.close)
-    const response = await fetch(
-      await signedRequest(sendEmail, { url: `${misconfigured.url}/mailer/webhook` }),
-    )
-    expect(response.status).toBe(500)
-    expect(await response.json()).toMatchObject({ code: 'internal_error', retryable: true })
-    await expect.poll(() => misconfigured.log.join()).toContain('DELIVERY_STORE is required in production')
+    for (const request of [deliver(sendEmail, misconfigured), fetch(`${misconfigured.url}/nowhere`)]) {
+      const response = await request
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        500,
+        'application/problem+json',
+      ])
+      expect(await response.json()).toMatchObject({ code: 'internal_error', retryable: true })
+    }
+    await expect
+      .poll(() => misconfigured.log.join().split('DELIVERY_STORE is required in production'))
+      .toHaveLength(2)
     expect(around.mail.messages).toEqual([])
   })
 })
 
-type ToEvent = (request: Request) => Promise<{ body?: string; isBase64Encoded: boolean }>
-
 /** The format of a REST API and a load balancer: every header as a list of its values. */
-async function toListedEvent(request: Request) {
-  const { pathname } = new URL(request.url)
+async function toListedEvent(request: Request, requestContext: object) {
   const headers = [...request.headers, ['host', 'host.test'] as const]
   return {
+    requestContext,
     httpMethod: request.method,
-    path: pathname,
+    path: new URL(request.url).pathname,
     headers: undefined,
     multiValueHeaders: Object.fromEntries(headers.map(([name, value]) => [name, [value]])),
     queryStringParameters: null,
@@ -94,24 +91,19 @@ async function toListedEvent(request: Request) {
     isBase64Encoded: false,
   }
 }
+const toRestEvent = (request: Request) =>
+  toListedEvent(request, { stage: 'prod', httpMethod: request.method, path: '/prod' })
+const targetGroupArn = 'arn:aws:elasticloadbalancing:eu-central-1:1:targetgroup/t/1'
 
-const sources: Record<string, ToEvent> = {
+const sources: Record<string, (request: Request) => Promise<object>> = {
   'an HTTP API': toGatewayEvent,
   async 'an HTTP API, as base64'(request) {
     const event = await toGatewayEvent(request)
     return { ...event, body: Buffer.from(event.body ?? '').toString('base64'), isBase64Encoded: true }
   },
   'a function URL': toFunctionUrlEvent,
-  'a REST API': async (request) => ({
-    ...(await toListedEvent(request)),
-    requestContext: { stage: 'prod', httpMethod: request.method, path: '/prod' },
-  }),
-  'a load balancer': async (request) => ({
-    ...(await toListedEvent(request)),
-    requestContext: {
-      elb: { targetGroupArn: 'arn:aws:elasticloadbalancing:eu-central-1:1:targetgroup/t/1' },
-    },
-  }),
+  'a REST API': toRestEvent,
+  'a load balancer': (request) => toListedEvent(request, { elb: { targetGroupArn } }),
 }
 
 describe('the Lambda function', () => {
@@ -122,15 +114,13 @@ describe('the Lambda function', () => {
   afterAll(() => running.close())
 
   async function call(event: unknown, callee = running) {
-    const { statusCode, body, ...rest } = Object(await callee.call(event))
-    return { ...rest, statusCode, body: JSON.parse(body) }
+    const { body, ...rest } = Object(await callee.call(event))
+    return { ...rest, body: JSON.parse(body) }
   }
 
-  it.each(Object.entries(sources))('takes an event of %s byte for byte', async (_, toEvent) => {
+  it.each(Object.entries(sources))('verifies and reads an event of %s byte for byte', async (_, toEvent) => {
     expect(await call(await toEvent(await signedRequest(sendEmail)))).toMatchObject({ statusCode: 200 })
-    const { method, headers, url } = await signedRequest(sendEmail)
-    const changed = new Request(url, { method, headers, body: sendEmail.replace('日本', '日木') })
-    expect(await call(await toEvent(changed))).toMatchObject({ statusCode: 401 })
+    expect(await call(await toEvent(await changedRequest()))).toMatchObject({ statusCode: 401 })
     expect(around.mail.messages).toMatchObject([{ textBody: '日本' }])
   })
 
@@ -145,20 +135,13 @@ describe('the Lambda function', () => {
 
   it('returns headers in the format of the event', async () => {
     const origin = 'https://app.example.com'
-    const request = () => new Request('https://host.test/integrations', { headers: { origin } })
-    expect(await call(await toGatewayEvent(request()))).toMatchObject({
+    const request = new Request('https://host.test/integrations', { headers: { origin } })
+    expect(await call(await toGatewayEvent(request.clone()))).toMatchObject({
       headers: { 'access-control-allow-origin': origin },
     })
-    expect(await call(await sources['a REST API']?.(request()))).toMatchObject({
+    expect(await call(await toRestEvent(request))).toMatchObject({
       multiValueHeaders: { 'access-control-allow-origin': [origin] },
     })
-  })
-
-  it('takes several signatures in one header', async () => {
-    const rotated = await signedRequest(sendEmail)
-    const old = `v1,${btoa('x'.repeat(32))}`
-    rotated.headers.set('webhook-signature', `${old} ${rotated.headers.get('webhook-signature')}`)
-    expect(await call(await toGatewayEvent(rotated))).toMatchObject({ statusCode: 200 })
   })
 
   it('warns once if its time limit is shorter than REQUEST_TIMEOUT_MS', async () => {

@@ -1,33 +1,25 @@
 /**
  * The whole host between emulators of the platform and of every provider.
  */
-import { createPlatformEmulator } from '@org/core/testing'
+import { createPlatformEmulator, type DeliverOptions, deliver } from '@org/core/testing'
 import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
 
-/** The credentials of the host, and those of a deployment. */
-export interface Credentials {
-  platformToken: string
-  webhookSecret: string
-  mailToken: string
-  secretKey: string
-  accessToken: string
-  tenantMailToken: string
-  tenantSecretKey: string
-  tenantAccessToken: string
-}
+// With characters that each encoding writes differently, if the kind of secret allows them.
+const secretOf = (kind: string) => `canary-${kind}-+/"\\&%=`
 
-export const credentials: Credentials = {
-  platformToken: 'platform-token',
+/** The credentials of the host, and those of a deployment. */
+export const credentials = {
+  platformToken: secretOf('platform'),
   webhookSecret: `whsec_${btoa('the secret of the webhooks')}`,
-  mailToken: 'shared-mail-token',
+  mailToken: secretOf('mail'),
   secretKey: `sk_test_${'s'.repeat(42)}`,
-  accessToken: 'ak_shared_workspace',
-  tenantMailToken: 'tenant-mail-token',
+  accessToken: secretOf('workspace'),
+  tenantMailToken: secretOf('tenant-mail'),
   tenantSecretKey: `sk_test_${'t'.repeat(42)}`,
-  tenantAccessToken: 'ak_tenant_workspace',
+  tenantAccessToken: secretOf('tenant-workspace'),
 }
 
 /** A request that left for a provider. */
@@ -39,19 +31,31 @@ export interface Sent {
   text: string
 }
 
+/** Options of a host between emulators. */
+export interface StartOptions
+  extends Pick<HostOptions, 'environment' | 'store' | 'logger' | 'createMetrics' | 'tracing'> {
+  variables?: Record<string, string>
+  /** May be shorter than a configuration allows. */
+  requestTimeoutMs?: number | undefined
+}
+
 /** Makes the emulators; `start` makes a host between them, as often as it is called. */
-export function createWorld(given: Credentials = credentials) {
-  const platform = createPlatformEmulator({ token: given.platformToken })
-  const mail = createMailProvider({ apiTokens: [given.mailToken, given.tenantMailToken] })
+export function createWorld() {
+  const platform = createPlatformEmulator({ token: credentials.platformToken })
+  const mail = createMailProvider({ apiTokens: [credentials.mailToken, credentials.tenantMailToken] })
   const backend = createBackendApi({
     instances: [
-      { secretKey: given.secretKey, frontendHost: 'shared.clerk.accounts.dev' },
-      { secretKey: given.tenantSecretKey, frontendHost: 'tenant.clerk.accounts.dev' },
+      { secretKey: credentials.secretKey, frontendHost: 'shared.clerk.accounts.dev' },
+      { secretKey: credentials.tenantSecretKey, frontendHost: 'tenant.clerk.accounts.dev' },
     ],
   })
-  const [shared, own] = [...backend.instances.values()]
-  if (!shared || !own) throw new Error('There are two instances.')
-  const workspace = createPlatformApi({ accessTokens: [given.accessToken, given.tenantAccessToken], backend })
+  const [shared] = backend.instances.values()
+  for (const { users, createUser } of backend.instances.values())
+    users.set('user_1', { ...createUser(), id: 'user_1' })
+  const workspace = createPlatformApi({
+    accessTokens: [credentials.accessToken, credentials.tenantAccessToken],
+    backend,
+  })
   const servers = new Map([
     ['platform.test', platform.fetch],
     ['mail.test', mail.fetch],
@@ -59,7 +63,7 @@ export function createWorld(given: Credentials = credentials) {
   ])
   const sent: Sent[] = []
   /** Responses instead of the emulator's, by host. */
-  const overrides = new Map<string, (request: Sent) => Response>()
+  const overrides = new Map<string, (request: Sent) => Response | Promise<Response>>()
 
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init)
@@ -73,26 +77,18 @@ export function createWorld(given: Credentials = credentials) {
     return overrides.get(host)?.(leaving) ?? server(request)
   }
 
-  function start({
-    variables = {},
-    requestTimeoutMs,
-    ...options
-  }: {
-    variables?: Record<string, string>
-    /** Shorter than a configuration may say. */
-    requestTimeoutMs?: number | undefined
-  } & Pick<HostOptions, 'environment' | 'store' | 'logger' | 'egress' | 'createMetrics' | 'tracing'> = {}) {
+  function start({ variables = {}, requestTimeoutMs, ...options }: StartOptions = {}) {
     const config = readConfig({
       PLATFORM_API_URL: 'http://platform.test',
-      PLATFORM_API_TOKEN: given.platformToken,
+      PLATFORM_API_TOKEN: credentials.platformToken,
       MAILER_API_BASE: 'http://mail.test',
-      MAILER_SHARED_API_TOKEN: given.mailToken,
+      MAILER_SHARED_API_TOKEN: credentials.mailToken,
       MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
       IDP_API_BASE: 'http://idp.test/v1',
-      IDP_SHARED_SECRET_KEY: given.secretKey,
+      IDP_SHARED_SECRET_KEY: credentials.secretKey,
       IDP_SHARED_PUBLISHABLE_KEY: shared?.publishableKey,
       IDP_PLATFORM_API_BASE: 'http://idp.test/v1',
-      IDP_PLATFORM_API_KEY: given.accessToken,
+      IDP_PLATFORM_API_KEY: credentials.accessToken,
       ...variables,
     })
     const idpServer = { ...config.idpServer, settleMs: 0 }
@@ -100,5 +96,39 @@ export function createWorld(given: Credentials = credentials) {
     return createHost({ ...config, ...timeout, idpServer }, { logger: () => {}, ...options, fetch })
   }
 
-  return { platform, mail, backend, workspace, shared, own, sent, overrides, start }
+  return { platform, mail, backend, workspace, sent, overrides, start }
 }
+
+/** Starts a host between emulators of its own. */
+export function startHost(options: StartOptions = {}) {
+  const world = createWorld()
+  const host = world.start(options)
+  return {
+    world,
+    host,
+    get: async (path: string, headers: Record<string, string> = {}) =>
+      host.fetch(new Request(`http://host.test${path}`, { headers })),
+    /** Delivers an event to a route, such as `mailer`. */
+    send: (route: string, event: unknown, delivery: DeliverOptions = {}) =>
+      deliver(host.fetch, event, { url: `http://host.test/${route}/webhook`, ...delivery }),
+  }
+}
+
+/** A call of a function. */
+export const calling = (name: string, args: object = {}) => ({
+  name: 'FUNCTION_CALL',
+  functionCall: { name, arguments: args },
+})
+
+export const mail = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
+
+/** A deployment of the mailer with its own token, and perhaps with its own server. */
+export const mailDeployment = (id: string, baseUrl?: string) => ({
+  id,
+  inputs: {
+    serverType: 'dedicated',
+    apiToken: credentials.tenantMailToken,
+    fromEmail: 'shop@example.com',
+    ...(baseUrl && { baseUrl }),
+  },
+})

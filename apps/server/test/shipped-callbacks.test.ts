@@ -1,37 +1,20 @@
-import { createPlatformEmulator, deliver, type Fault, type PlatformCall, serve } from '@org/core/testing'
-import { createBackendApi } from '@org/idp/testing'
-import { createMailProvider } from '@org/mailer/testing'
+import { deliver, type EmulatedDeployment, type Fault, type PlatformCall } from '@org/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { secret, secretKey, startSurroundings } from './deployed.ts'
+import { calling } from './hosted.ts'
 import { type Shipped, startShipped } from './shipped.ts'
 
-const secretKey = `sk_test_${'s'.repeat(42)}`
-const platform = createPlatformEmulator()
-const mail = createMailProvider({ apiTokens: ['mail-token'] })
-const backend = createBackendApi({ instances: [{ secretKey, frontendHost: 'shared.clerk.accounts.dev' }] })
+let around: Awaited<ReturnType<typeof startSurroundings>>
 let host: Shipped
-let close: () => Promise<unknown>
-
 beforeAll(async () => {
-  const servers = await Promise.all([platform, mail, backend].map((each) => serve(each.fetch)))
-  const [platformUrl, mailUrl, backendUrl] = servers.map(({ url }) => url)
-  host = startShipped({
-    environment: {
-      PLATFORM_API_URL: platformUrl,
-      MAILER_API_BASE: mailUrl,
-      MAILER_SHARED_API_TOKEN: 'mail-token',
-      MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
-      IDP_API_BASE: `${backendUrl}/v1`,
-      IDP_SHARED_SECRET_KEY: secretKey,
-      IDP_SHARED_PUBLISHABLE_KEY: [...backend.instances.values()][0]?.publishableKey,
-    },
-  })
+  around = await startSurroundings()
+  host = startShipped({ environment: around.variables })
   await host.url
-  close = () => Promise.all(servers.map((server) => server.close()))
 })
 afterAll(async () => {
   host.kill('SIGKILL')
   await host.exit
-  await close()
+  await around.close()
 })
 
 const failures: Record<string, Fault> = {
@@ -44,24 +27,22 @@ const failures: Record<string, Fault> = {
   silence: { hang: true },
 }
 
-type Ending = ReturnType<typeof platform.addDeployment>
-
 interface Callback {
   name: string
   method: string
   path: string
   /** Calls of the same kind that pass before. */
   skip?: number
-  route: string
+  /** @default 'mailer' */
+  route?: string
   event: (id: string) => object
   /** Holds once the event is answered as if nothing had failed. */
-  expectEnding: (deployment: Ending) => void
+  expectEnding?: (deployment: EmulatedDeployment) => void
 }
 
-const created = {
-  route: 'mailer',
+const creation = {
   event: (id: string) => ({ name: 'DEPLOYMENT_CREATED', deployment: { id, inputs: {} } }),
-  expectEnding({ statusHistory, outputs, sensitive, logs }: Ending) {
+  expectEnding({ statusHistory, outputs, sensitive, logs }: EmulatedDeployment) {
     expect(statusHistory.map(({ status }) => status)).toEqual(['deploying', 'running'])
     expect(outputs).toMatchObject({ apiToken: 'mail-token' })
     expect(sensitive).toEqual(['apiToken'])
@@ -70,27 +51,20 @@ const created = {
 }
 
 const callbacks: Callback[] = [
-  { name: 'the status “deploying”', method: 'PUT', path: '/status', ...created },
-  { name: 'the status “running”', method: 'PUT', path: '/status', skip: 1, ...created },
-  { name: 'the logs', method: 'POST', path: '/logs', ...created },
-  { name: 'the outputs', method: 'PUT', path: '/outputs', ...created },
+  { name: 'the status “deploying”', method: 'PUT', path: '/status', ...creation },
+  { name: 'the status “running”', method: 'PUT', path: '/status', skip: 1, ...creation },
+  { name: 'the logs', method: 'POST', path: '/logs', ...creation },
+  { name: 'the outputs', method: 'PUT', path: '/outputs', ...creation },
   {
     name: 'reading the deployment',
     method: 'GET',
     path: '',
-    route: 'mailer',
-    event: (id) => ({
-      name: 'FUNCTION_CALL',
-      deployment: { id },
-      functionCall: { name: 'getDeliveryStats', arguments: {} },
-    }),
-    expectEnding: () => {},
+    event: (id) => ({ ...calling('getDeliveryStats'), deployment: { id } }),
   },
   {
     name: 'the metrics',
     method: 'POST',
     path: '/metrics',
-    route: 'mailer',
     event: (id) => ({ name: 'METRIC_UPDATE', deployment: { id, inputs: {} } }),
     expectEnding: ({ metrics }) => expect(metrics.map(({ name }) => name)).toContain('emails_sent'),
   },
@@ -101,20 +75,17 @@ const callbacks: Callback[] = [
     route: 'idp',
     event: (id) => ({ name: 'DOWNLOAD_STARTED', deployment: { id, inputs: {} }, download: { id: 'dl_1' } }),
     expectEnding({ downloads }) {
-      expect(downloads.get('dl_1')).toMatchObject([
-        { path: '.env.local', content: expect.stringContaining(secretKey) },
-      ])
+      const content = expect.stringContaining(secretKey)
+      expect(downloads.get('dl_1')).toMatchObject([{ path: '.env.local', content }])
     },
   },
 ]
 
 const cases = callbacks.flatMap((callback, at) =>
-  Object.entries(failures).map(([failure, fault], kind) => ({
-    ...callback,
-    failure,
-    fault,
-    id: `dep_${at}_${kind}`,
-  })),
+  Object.entries(failures).map(([failure, fault], kind) => {
+    const id = `dep_${at}_${kind}`
+    return { ...callback, failure, fault, id, target: `/deployments/${id}${callback.path}` }
+  }),
 )
 
 const withoutHeaders = ({ method, path, idempotencyKey, body }: PlatformCall) => ({
@@ -127,22 +98,22 @@ const withoutHeaders = ({ method, path, idempotencyKey, body }: PlatformCall) =>
 describe.concurrent('the bundled host repeats a callback', () => {
   it.each(cases)(
     '$name after $failure',
-    async ({ method, path, skip = 0, fault, id, ...callback }) => {
+    async ({ method, path, target, skip = 0, fault, id, route = 'mailer', event, expectEnding }) => {
+      const { platform } = around
       const deployment = platform.addDeployment({ id })
-      const target = `/deployments/${id}${path}`
       platform.faults.add({ ...fault, method, path: target, skip })
 
-      const url = `${await host.url}/${callback.route}/webhook`
-      const { status, body } = await deliver(fetch, callback.event(id), { id: `evt_${id}`, url })
+      const url = `${await host.url}/${route}/webhook`
+      const { status, body } = await deliver(fetch, event(id), { id: `evt_${id}`, url, secret })
       expect({ status, body }).toMatchObject({ status: 200 })
 
-      callback.expectEnding(deployment)
+      expectEnding?.(deployment)
       const [failed, repeated, ...rest] = platform.calls
         .filter((call) => call.path === target && call.method === method)
         .slice(skip)
         .map(withoutHeaders)
       expect(repeated).toEqual(failed)
-      // The logs and the first status are followed by nothing of their kind but the second status.
+      // Only the status “deploying” is followed by another callback of its kind.
       expect(rest).toHaveLength(path === '/status' && skip === 0 ? 1 : 0)
     },
     20_000,

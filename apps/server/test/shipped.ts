@@ -24,7 +24,7 @@ type LogLine = Record<string, unknown> & { message?: string }
 
 /** The bundle as a running process. */
 export interface Shipped {
-  /** Rejects where the process ends without listening. */
+  /** Rejects if the process ends without listening. */
   url: Promise<string>
   log: LogLine[]
   /** Everything on standard error. */

@@ -21,6 +21,7 @@ export const errorCodes = {
   missing_credentials: { status: 422, retryable: false, title: 'Credentials are missing' },
   credentials_rejected: { status: 422, retryable: false, title: 'The provider rejected the credentials' },
   provider_rejected: { status: 422, retryable: false, title: 'The provider rejected the request' },
+  deployment_deleted: { status: 422, retryable: false, title: 'The deployment was deleted' },
   provider_rate_limited: { status: 429, retryable: true, title: 'The provider’s rate limit is exceeded' },
   internal_error: { status: 500, retryable: true, title: 'Internal error' },
   provider_error: { status: 502, retryable: true, title: 'The provider failed' },
@@ -52,17 +53,14 @@ export interface ProviderRefusal {
 
 /** Options of an {@link IntegrationError}. */
 export interface IntegrationErrorOptions {
-  /** What a person can do about it, as a sentence. */
+  /** Advice for a person, as a sentence. */
   hint?: string | undefined
   /** Seconds to wait before a retry. */
   retryAfter?: number | undefined
   /** The invalid fields of the input. */
   errors?: readonly FieldError[] | undefined
   provider?: ProviderRefusal | undefined
-  /**
-   * Whether the call may have had an effect: `no`, or `unknown`.
-   * @default 'none'
-   */
+  /** Whether the call may have had an effect; `none` by default. */
   effect?: 'none' | 'unknown' | undefined
   /** Overrides the status of the code, where the contract has two. */
   status?: number | undefined
@@ -91,7 +89,7 @@ export class IntegrationError extends Error {
   readonly status: number
   /** Whether the same call may succeed later, without the risk of a second effect. */
   readonly retryable: boolean
-  /** `no`: the call had no effect. `unknown`: it may have had one, so do not simply repeat it. */
+  /** `none`: the call had no effect. `unknown`: it may have had one, so do not simply repeat it. */
   readonly effect: 'none' | 'unknown'
   readonly hint: string | undefined
   readonly retryAfter: number | undefined

@@ -21,7 +21,7 @@ export {
   type IntegrationDefinition,
   type Outputs,
 } from './contract/integration.ts'
-export { environmentReference, secret } from './contract/marks.ts'
+export { environmentReference, immutable, secret } from './contract/marks.ts'
 export type {
   CallbackOptions,
   DeploymentRecord,
@@ -40,13 +40,12 @@ export {
   type ErrorCode,
   type FieldError,
   IntegrationError,
-  type IntegrationErrorOptions,
   isIntegrationError,
   type ProviderRefusal,
 } from './errors.ts'
 export { createJsonLogger, type Logger } from './log.ts'
 export type { EventRecord, Observer } from './pipeline/event-log.ts'
-export { createConcurrencyLimit } from './pipeline/limit.ts'
+export { createConcurrencyLimit } from './pipeline/limits.ts'
 export type { HandlerDependencies } from './pipeline/options.ts'
 export { createWebhookHandler, type WebhookHandler } from './pipeline/webhook.ts'
 export { createVerifier, sign, type Verify } from './request/signature.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { eventNames, eventSchemas, platformEvent } from './contract/event.ts'
+export { eventNames, platformEvent } from './contract/event.ts'
 export type { Json } from './contract/handler-context.ts'
 export {
   type JsonSchema,
@@ -16,15 +16,10 @@ export {
 export { secretNames } from './contract/marks.ts'
 export { callbackBodies } from './contract/platform.ts'
 export { fieldErrors, suggestion } from './contract/validation.ts'
-export { type DeliveryStatus, deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
-export type {
-  ClaimRequest,
-  ClaimResult,
-  Completion,
-  Lease,
-  RecordedResponse,
-  SubjectRecord,
-} from './delivery/store.ts'
+export { readRecordedDeployment, readResourceOwner } from './delivery/ownership.ts'
+export { toProblemResponse } from './delivery/response.ts'
+export { deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
+export type { Lease, RecordedResponse } from './delivery/store.ts'
 export { errorCodes } from './errors.ts'
 export { namedHostsOnly } from './http/egress.ts'
 export { escapeInvisible, type LogLevel } from './log.ts'
@@ -42,4 +37,3 @@ export type { OutboundInit } from './pipeline/outbound.ts'
 export { problemSchema } from './problem.ts'
 export { createRedactor, type Redactor, redactLines } from './redact.ts'
 export type { Hmac } from './request/signature.ts'
-export { toProblemResponse } from './response.ts'

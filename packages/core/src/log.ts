@@ -1,9 +1,3 @@
-/**
- * The port for the host's log, and a default that writes JSON lines.
- *
- * @module
- */
-
 /** The severity of a line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 

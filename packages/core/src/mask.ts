@@ -1,4 +1,4 @@
-/** A text without the mail addresses in it: an error may end up in a log. */
+/** Masks the mail addresses in a text, because an error may end up in a log. */
 export function maskAddresses(text: string): string {
   if (!text.includes('@')) return text
   return text.replaceAll(/[^\s<>,;()"]+/g, (word) => {

@@ -1,16 +1,10 @@
-/**
- * The response to a failure: `application/problem+json` (RFC 9457, contract §2).
- *
- * @module
- */
 import * as z from 'zod'
-import { type ErrorCode, errorCodes, type IntegrationError } from './errors.ts'
+import { type ErrorCode, errorCodes, type FieldError, type IntegrationError } from './errors.ts'
 import type { Redactor } from './redact.ts'
 
-/** All error codes. */
 export const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
 
-/** The schema of every failure. */
+/** The schema of the response to a failure: `application/problem+json` (RFC 9457, contract §2). */
 export const problemSchema = z.object({
   type: z.string().describe('The kind of problem: `urn:problem:<code>`.'),
   title: z.string(),
@@ -33,10 +27,12 @@ export const problemSchema = z.object({
     .describe('The provider’s own error, if it refused the request.'),
 })
 
-/** The body of a failure. */
+/** The body of the response to a failure. */
 export type Problem = z.infer<typeof problemSchema>
 
-/** Converts an error to the body of its response. */
+/** Faults that a response names; it counts the others. */
+const MAX_ERRORS = 50
+
 export function toProblem(error: IntegrationError, redactor?: Redactor): Problem {
   const problem: Problem = {
     type: `urn:problem:${error.code}`,
@@ -45,8 +41,14 @@ export function toProblem(error: IntegrationError, redactor?: Redactor): Problem
     detail: error.hint ? `${error.message} ${error.hint}` : error.message,
     code: error.code,
     retryable: error.retryable,
-    errors: error.errors?.map(({ path, message }) => ({ path, message })),
+    errors: error.errors && listErrors(error.errors),
     provider: error.provider,
   }
   return redactor ? redactor.data(problem) : problem
+}
+
+function listErrors(errors: readonly FieldError[]): Problem['errors'] {
+  const listed = errors.slice(0, MAX_ERRORS).map(({ path, message }) => ({ path, message }))
+  const more = errors.length - listed.length
+  return more > 0 ? [...listed, { path: '', message: `and ${more} more` }] : listed
 }

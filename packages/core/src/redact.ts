@@ -1,8 +1,3 @@
-/**
- * Removes secrets from texts and data by their value, whichever way they got there.
- *
- * @module
- */
 import type { Logger } from './log.ts'
 import { maskAddresses } from './mask.ts'
 
@@ -13,22 +8,18 @@ const MIN_LENGTH = 6
 /** Longer values are no keys; their encodings would cost too much. */
 const MAX_ENCODED_LENGTH = 10_000
 
-/** Knows secrets, and removes them. */
+/** Removes secrets from texts and data by their value, whichever way they got there. */
 export interface Redactor {
   /** Adds a secret. Anything but a text of at least six characters is ignored. */
   add(value: unknown): void
   text(text: string): string
   /** Plain data without secrets: the data itself if it holds none, else a copy. */
   data<T>(data: T): T
-  /** Makes a redactor that also knows the secrets of this one, now and later. */
+  /** Makes a redactor that knows the secrets of this one, those added later too. */
   extend(): Redactor
 }
 
-/**
- * Makes a redactor.
- *
- * @param secrets the secrets known from the start, for example from the configuration
- */
+/** Makes a redactor. `secrets` are known from the start, for example from the configuration. */
 export function createRedactor(secrets: Iterable<string> = []): Redactor {
   const redactor = createChild(() => NONE)
   for (const secret of secrets) redactor.add(secret)

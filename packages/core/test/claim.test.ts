@@ -9,14 +9,13 @@ import {
   createHost,
   deleted,
   deployment,
-  gate,
   greet,
   type ProviderCall,
+  unreachableStore,
 } from './fixtures.ts'
 
 const id = 'evt_1'
 const LEASE_MS = 60_000
-const away = () => Promise.reject(new Error('connect ECONNREFUSED'))
 const ok = async () => new Response()
 
 /** A provider that is called over HTTP. */
@@ -29,41 +28,36 @@ afterEach(() => void vi.useRealTimers())
 
 describe('a store that can’t be reached', () => {
   it('stops every event with an effect before the effect', async () => {
-    const host = createHost({ store: { ...memoryStore(), claim: away } })
+    const host = createHost({ store: unreachableStore })
     for (const event of [created, deleted, greet]) {
-      const answer = await deliver(host.handle, event, { id })
-      expect(answer).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
+      const response = await deliver(host.handle, event, { id })
+      expect(response).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
+      expect(response.headers.get('retry-after')).toBe('5')
     }
-    expect([host.asked, host.told()]).toEqual([[], []])
+    expect([host.providerCalls, host.writes()]).toEqual([[], []])
   })
 
-  it.each([
-    { name: 'WEBHOOK_CHALLENGE' },
-    { name: 'HEALTH_CHECK', deployment },
-    { name: 'METRIC_UPDATE', deployment },
-    { name: 'DOWNLOAD_STARTED', deployment },
-    calling('count'),
-  ])('does not stop the event %j without an effect', async (event) => {
-    const claim = { claim: away, renew: away, advance: away }
-    const store = { ...claim, complete: away, release: away, read: away, ping: away }
-    expect((await deliver(createHost({ store }).handle, event, { id })).status).toBe(200)
+  it('does not stop an event without an effect', async () => {
+    const { handle } = createHost({ store: unreachableStore })
+    for (const name of ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK', 'METRIC_UPDATE', 'DOWNLOAD_STARTED'])
+      expect((await deliver(handle, { name, deployment }, { id })).status).toBe(200)
+    expect((await deliver(handle, calling('count'), { id })).status).toBe(200)
   })
 
-  it('at the end of a call does not change the answer, and the lease prevents a second effect', async () => {
-    const host = createHost({ store: { ...memoryStore(), complete: away } })
+  it('at the end of a call does not change the response, and the lease prevents a second effect', async () => {
+    const host = createHost({ store: { ...memoryStore(), complete: unreachableStore.complete } })
     expect((await deliver(host.handle, greet, { id })).status).toBe(200)
     expect(host.lines.map(({ message }) => message)).toContain('The response was not recorded.')
     expect((await deliver(host.handle, greet, { id })).status).toBe(409)
-    expect(host.asked).toHaveLength(1)
+    expect(host.providerCalls).toHaveLength(1)
   })
 
-  it('for a moment at the end of a call gets the answer later, and the call does not wait', async () => {
+  it('for a moment at the end of a call receives the response later, and the call does not wait', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const memory = memoryStore()
     const complete = vi.fn(memory.complete).mockRejectedValueOnce(new Error('away'))
     const host = createHost({ store: { ...memory, complete } })
     expect((await deliver(host.handle, greet, { id })).status).toBe(200)
-    expect((await deliver(host.handle, greet, { id })).status).toBe(409)
     await vi.advanceTimersByTimeAsync(1_000)
     const again = await deliver(host.handle, greet, { id })
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true'])
@@ -72,7 +66,7 @@ describe('a store that can’t be reached', () => {
   })
 
   it.each<[string, string, DeliveryStore['complete']]>([
-    ['overloaded', 'the store is away', away],
+    ['overloaded', 'the store is away', unreachableStore.complete],
     ['delivery_in_progress', 'the claim was lost', async () => false],
   ])('at the end of a deployment event fails it as %s, because %s', async (code, _, complete) => {
     for (const event of [created, deleted]) {
@@ -95,7 +89,7 @@ describe('a store that can’t be reached', () => {
 })
 
 describe('a holder that vanished', () => {
-  /** A host on a store in which a holder has claimed a subject, recorded something, and vanished. */
+  /** A host on a store in which a holder has claimed a subject, recorded progress, and vanished. */
   async function abandoned(subject: string, progress: Record<string, Json> = {}) {
     const { now, pass } = clock()
     const store = memoryStore({ now })
@@ -109,20 +103,20 @@ describe('a holder that vanished', () => {
     ['greeter/delivery/evt_1', greet],
     ['greeter/deployment/dep_1', created],
     ['greeter/deployment/dep_1', deleted],
-  ])('before anything was sent leaves %s to the next delivery', async (subject, event) => {
+  ])('before it sent anything leaves %s to the next delivery', async (subject, event) => {
     const host = await abandoned(subject)
     expect((await deliver(host.handle, event, { id })).status).toBe(200)
-    expect(host.asked).toHaveLength(1)
+    expect(host.providerCalls).toHaveLength(1)
   })
 
   it('during a request leaves outcome_unknown, and the call is not made again', async () => {
     const host = await abandoned('greeter/delivery/evt_1', { '@intent': true })
     for (const replayed of [null, 'true']) {
-      const answer = await deliver(host.handle, greet, { id })
-      expect(answer).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
-      expect(answer.headers.get('idempotency-replayed')).toBe(replayed)
+      const response = await deliver(host.handle, greet, { id })
+      expect(response).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
+      expect(response.headers.get('idempotency-replayed')).toBe(replayed)
     }
-    expect(host.asked).toEqual([])
+    expect(host.providerCalls).toEqual([])
   })
 })
 
@@ -146,10 +140,10 @@ describe('the intent to change something', () => {
 
   it('stops the call with a retryable problem if it can’t be recorded', async () => {
     const fetch = vi.fn(ok)
-    const store = { ...memoryStore(), advance: away }
+    const store = { ...memoryStore(), advance: unreachableStore.advance }
     const host = createHost({ provider: requesting('POST'), store, fetch })
-    const answer = await deliver(host.handle, greet, { id })
-    expect(answer).toMatchObject({ status: 503, body: { code: 'overloaded' } })
+    const response = await deliver(host.handle, greet, { id })
+    expect(response).toMatchObject({ status: 503, body: { code: 'overloaded' } })
     expect(fetch).not.toHaveBeenCalled()
   })
 
@@ -189,7 +183,7 @@ describe('a process that was stopped for longer than its lease', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
-  it('answers delivery_in_progress, also if its own work ends by the signal', async () => {
+  it('answers delivery_in_progress, also if the signal ends its own work', async () => {
     const { now, pass } = clock()
     const host = createHost({
       now,
@@ -203,48 +197,46 @@ describe('a process that was stopped for longer than its lease', () => {
     expect(await deliver(host.handle, created, { id })).toMatchObject(lost)
   })
 
-  it.each([
-    [undefined, LEASE_MS - 1, 200],
-    [undefined, LEASE_MS, 409],
-    [900, 899, 200],
-    [900, 900, 409],
-  ])(
-    'publishes nothing: with the lease %s, a stop of %i ms is answered with %i',
-    async (leaseMs, stop, status) => {
-      const { now, pass } = clock()
-      const host = createHost({ now, leaseMs, provider: async () => pass(stop), store: memoryStore({ now }) })
-      expect((await deliver(host.handle, created, { id })).status).toBe(status)
-      expect(host.told().includes('PUT /deployments/dep_1/outputs')).toBe(status === 200)
+  it.each([LEASE_MS, 900])(
+    'publishes as long as its lease of %i ms lasts, and nothing after it',
+    async (leaseMs) => {
+      for (const isLost of [false, true]) {
+        const { now, pass } = clock()
+        const provider = async () => pass(isLost ? leaseMs : leaseMs - 1)
+        const host = createHost({ now, leaseMs, provider, store: memoryStore({ now }) })
+        expect((await deliver(host.handle, created, { id })).status).toBe(isLost ? 409 : 200)
+        expect(host.writes().includes('PUT /deployments/dep_1/outputs')).toBe(!isLost)
+      }
     },
   )
 })
 
 describe('the claim of long work', () => {
-  /** A host whose provider works until its signal aborts, or the test lets it finish. */
-  function longWork(store: Partial<DeliveryStore> = {}) {
+  /** Starts an event whose provider works until its signal aborts, or the test lets it finish. */
+  async function startLongWork(event: object, store: Partial<DeliveryStore>) {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
-    const [begun, finished] = [gate<AbortSignal>(), gate()]
+    const [begun, finished] = [Promise.withResolvers<AbortSignal>(), Promise.withResolvers<void>()]
     const host = createHost({
       store: { ...memoryStore(), ...store },
+      timeoutMs: 600_000,
       async provider(_, { signal }) {
-        begun.open(signal)
-        signal.addEventListener('abort', () => finished.open())
-        await finished.passed
+        begun.resolve(signal)
+        signal.addEventListener('abort', () => finished.resolve())
+        await finished.promise
       },
     })
-    return { host, begun: begun.passed, finish: finished.open }
+    const response = deliver(host.handle, event, { id })
+    return { host, response, signal: await begun.promise, finish: finished.resolve }
   }
 
   it('is renewed until the work ends, so that no other delivery takes it over', async () => {
     const memory = memoryStore()
     const renew = vi.fn(memory.renew)
-    const { host, begun, finish } = longWork({ ...memory, renew })
-    const first = deliver(host.handle, greet, { id })
-    await begun
+    const { host, response, finish } = await startLongWork(greet, { ...memory, renew })
     await vi.advanceTimersByTimeAsync(300_000)
     expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'delivery_in_progress' })
     finish()
-    expect((await first).status).toBe(200)
+    expect((await response).status).toBe(200)
     const renewals = renew.mock.calls.length
     await vi.advanceTimersByTimeAsync(300_000)
     expect(renew).toHaveBeenCalledTimes(renewals)
@@ -254,28 +246,24 @@ describe('the claim of long work', () => {
     const memory = memoryStore()
     const renew = vi.fn(memory.renew)
     renew.mockRejectedValueOnce(new Error('away')).mockRejectedValueOnce(new Error('away'))
-    const { host, begun, finish } = longWork({ ...memory, renew })
-    const first = deliver(host.handle, created, { id })
-    const signal = await begun
+    const { response, signal, finish } = await startLongWork(created, { ...memory, renew })
     await vi.advanceTimersByTimeAsync(50_000)
     expect([renew.mock.calls.length, signal.aborted]).toEqual([2, false])
     finish()
-    expect((await first).status).toBe(200)
+    expect((await response).status).toBe(200)
   })
 
   it.each([
-    ['it is lost to another holder', async () => false, 20_000],
-    ['it can’t be renewed in time', away, LEASE_MS],
+    ['another holder takes it over', async () => false, 20_000],
+    ['it can’t be renewed in time', unreachableStore.renew, LEASE_MS],
   ])('ends the work if %s, and nothing is published', async (_, renew, after) => {
-    const { host, begun } = longWork({ renew })
-    const first = deliver(host.handle, created, { id })
-    const signal = await begun
+    const { host, response, signal } = await startLongWork(created, { renew })
     await vi.advanceTimersByTimeAsync(after - 1)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(signal.aborted).toBe(true)
-    expect((await first).body).toMatchObject({ retryable: true })
-    expect(host.told()).toEqual(['PUT /deployments/dep_1/status deploying'])
+    expect((await response).body).toMatchObject({ retryable: true })
+    expect(host.writes()).toEqual(['PUT /deployments/dep_1/status deploying'])
     expect(host.record()?.outputs).toEqual({})
   })
 })

@@ -1,6 +1,6 @@
 /**
- * The protocol of provisioning as a machine, explored in every order of events: two hosts, redeliveries, crashes,
- * leases that expire under a live holder, and creates whose outcome the caller does not learn.
+ * Provisioning as a machine, explored in every order of events: two hosts, redeliveries, crashes, leases that
+ * expire under a live holder, and creates whose outcome the caller does not learn.
  */
 import { describe, expect, it } from 'vitest'
 
@@ -19,10 +19,9 @@ const ours = {
   ensureHeld: true,
 }
 /** The faults that may happen: `expiries` under a live holder, and `late` creates without a response. */
-const hazards = { crashes: 1, expiries: 1, late: 1, afterSettling: false }
+const hazards = { crashes: 1, expiries: 1, late: 1 }
 
 const idle = { step: 'idle', fence: 0, application: 0 }
-type Host = typeof idle
 
 const start = {
   ...hazards,
@@ -51,66 +50,59 @@ function* moves(state: State, protocol: typeof ours): Generator<State> {
     yield { ...state, pending: pending - 1 }
     yield { ...state, pending: pending - 1, ...create }
   }
-  // An event has less time than an intent to settle, so the holder has sent its create by then.
+  // An intent settles after the longest time of an event and of a create that may still take effect.
   const isSending = hosts.some(({ step }, index) => step === 'intended' && holds(index))
-  if (intent === 'pending' && !isSending && (pending === 0 || state.afterSettling)) {
-    yield { ...state, intent: 'settled' }
-  }
+  if (intent === 'pending' && !isSending && pending === 0) yield { ...state, intent: 'settled' }
   if (hosts[holder]?.step === 'idle' && !expired) yield { ...state, expired: true }
 
   for (const [index, host] of hosts.entries()) {
     const isHeld = holds(index)
-    const go = (changed: Partial<Host>, change: Partial<State> = {}) => ({
-      ...state,
-      ...change,
-      hosts: hosts.map((other, at) => (at === index ? { ...host, ...changed } : other)),
-    })
-    const release = (change: Partial<State> = {}) =>
-      go(idle, { ...change, ...(isHeld ? { holder: -1 } : {}) })
-    const written = (isWritten: boolean, ...next: Parameters<typeof go>) =>
-      isWritten ? go(...next) : go(idle)
     const mayWrite = !protocol.fence || isHeld
     const maySend = !protocol.claim || !protocol.ensureHeld || isHeld
+    /** The host takes a step, or gives up if it is not allowed. */
+    const go = (step: Partial<typeof idle>, change: Partial<State> = {}, isAllowed = true) =>
+      isAllowed
+        ? { ...state, ...change, hosts: hosts.with(index, { ...host, ...step }) }
+        : { ...state, hosts: hosts.with(index, idle) }
+    const release = (change: Partial<State> = {}) => go(idle, isHeld ? { ...change, holder: -1 } : change)
+    const recording = (change: Partial<State>) => (protocol.record ? change : {})
 
     if (host.step !== 'idle') {
       if (state.crashes > 0) yield go(idle, { crashes: state.crashes - 1 })
-      if (state.expiries > 0 && holder === index && !expired) {
+      if (state.expiries > 0 && holder === index && !expired)
         yield { ...state, expiries: state.expiries - 1, expired: true }
-      }
     }
     if (host.step === 'idle') {
       if (state.deliveries === 0 || state.done) continue
-      const delivered = { deliveries: state.deliveries - 1 }
-      const claimed = { fence: state.fence + 1, holder: index, expired: false }
-      if (!protocol.claim) yield go({ step: 'claimed' }, delivered)
-      else if (holder === -1 || expired) {
-        yield go({ step: 'claimed', fence: claimed.fence }, { ...delivered, ...claimed })
-      }
+      const [deliveries, fence] = [state.deliveries - 1, state.fence + 1]
+      if (!protocol.claim) yield go({ step: 'claimed' }, { deliveries })
+      else if (holder === -1 || expired)
+        yield go({ step: 'claimed', fence }, { deliveries, fence, holder: index, expired: false })
     } else if (host.step === 'claimed') {
       const [listed = 0] = protocol.lookUp ? state.applications : []
       const application = (protocol.record && state.recorded) || listed
       if (application > 0) yield go({ step: 'created', application })
       else if (protocol.settle && intent === 'pending') yield release()
-      else yield written(mayWrite, { step: 'intended' }, protocol.record ? { intent: 'pending' } : {})
+      else yield go({ step: 'intended' }, recording({ intent: 'pending' }), mayWrite)
     } else if (host.step === 'intended') {
-      yield written(maySend, { step: 'created', application: create.created }, create)
+      yield go({ step: 'created', application: create.created }, create, maySend)
       if (!maySend || state.late === 0) continue
       // No response: the create has taken effect, or it still may.
       yield release({ late: state.late - 1, ...create })
       yield release({ late: state.late - 1, pending: pending + 1 })
     } else if (host.step === 'created') {
-      yield written(mayWrite, { step: 'recorded' }, protocol.record ? { recorded: host.application } : {})
+      yield go({ step: 'recorded' }, recording({ recorded: host.application }), mayWrite)
     } else if (host.step === 'recorded') {
-      yield written(maySend, { step: 'published' }, { published: host.application })
+      yield go({ step: 'published' }, { published: host.application }, maySend)
     } else {
-      yield written(mayWrite, idle, { done: true, holder: -1 })
+      yield go(idle, { done: true, holder: -1 }, mayWrite)
     }
   }
 }
 
 /**
- * Visits every state of a protocol. A violation is an end without exactly one application, published; `most` is
- * the largest number of applications at a time.
+ * Visits every state. A violation is an end without exactly one application, published; `most` is the largest
+ * number of applications at a time.
  */
 function explore(protocol: typeof ours, faults: typeof hazards) {
   const first: State = { ...start, ...faults }
@@ -121,7 +113,7 @@ function explore(protocol: typeof ours, faults: typeof hazards) {
     const { applications, done, published } = state
     found.most = Math.max(found.most, applications.length)
     const next = [...moves(state, protocol)]
-    // The platform redelivers an event that is not done, so only a done one is judged.
+    // The platform redelivers an event that is not done, so only a done one is an end.
     if (next.length === 0 && done) {
       found.ends += 1
       if (applications.length !== 1 || applications[0] !== published) found.violations += 1
@@ -132,24 +124,18 @@ function explore(protocol: typeof ours, faults: typeof hazards) {
       seen.add(key)
     }
   }
-  return { states: seen.size, ...found }
+  return found
 }
 
 describe('provisioning in every order of events on two hosts', () => {
-  it.each([
-    ['a crash and an expired lease', hazards],
-    ['two crashes and two expired leases', { ...hazards, crashes: 2, expiries: 2 }],
-  ])('ends with one application, which is published, after %s', (_, faults) => {
-    const { states, ends, violations, most } = explore(ours, faults)
-    expect(states).toBeGreaterThan(1_000)
+  it.each([1, 2])('ends with one published application after %i crashes and expired leases', (times) => {
+    const { ends, ...found } = explore(ours, { ...hazards, crashes: times, expiries: times })
     expect(ends).toBeGreaterThan(10)
-    expect({ violations, most }).toEqual({ violations: 0, most: 1 })
+    expect(found).toEqual({ violations: 0, most: 1 })
   })
 
   it.each<(keyof typeof ours)[]>([
-    ['claim', 'fence', 'record', 'lookUp', 'settle', 'ensureHeld'],
     ['claim', 'fence', 'record', 'settle'],
-    ['fence', 'record', 'lookUp', 'settle', 'ensureHeld'],
     ['fence', 'ensureHeld'],
     ['record'],
     ['lookUp'],
@@ -158,10 +144,5 @@ describe('provisioning in every order of events on two hosts', () => {
   ])('can end otherwise without %s', (...without) => {
     const weaker = { ...ours, ...Object.fromEntries(without.map((part) => [part, false])) }
     expect(explore(weaker, hazards).violations).toBeGreaterThan(0)
-  })
-
-  it('can end with two applications if a create takes effect after the time to settle', () => {
-    const { violations, most } = explore(ours, { ...hazards, afterSettling: true })
-    expect([violations > 0, most]).toEqual([true, 2])
   })
 })

@@ -4,6 +4,7 @@
 import {
   checkHealth,
   createWebhookHandler,
+  type DeliveryStore,
   defineIntegration,
   environmentReference,
   functionArguments,
@@ -13,7 +14,7 @@ import {
   IntegrationError,
   secret,
 } from '@org/core'
-import { type LogLevel, problemSchema } from '@org/core/internal'
+import { errorCodes, type LogLevel, problemSchema } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator } from '@org/core/testing'
 import { expect } from 'vitest'
 import * as z from 'zod'
@@ -25,9 +26,7 @@ export interface ProviderCall {
   to?: string | undefined
 }
 
-export interface ExampleSettings {
-  provider: (call: ProviderCall, context: HandlerContext) => Promise<void>
-}
+type Provider = (call: ProviderCall, context: HandlerContext) => Promise<void>
 
 export const greeter = defineIntegration({
   name: 'greeter',
@@ -61,7 +60,6 @@ export const greeter = defineIntegration({
       arguments: functionArguments({
         to: z.string(),
         password: secret(z.string()).optional(),
-        people: z.array(functionArguments({ name: z.string() })).optional(),
       }),
       result: z.object({ id: z.string() }),
     },
@@ -81,12 +79,11 @@ export const greeter = defineIntegration({
   },
   metrics: {
     greetings_sent: { description: 'Greetings sent.', unit: 'greetings' },
-    people_greeted: { description: 'People greeted.' },
   },
   downloads: ['.env.local', 'middleware.ts'],
 })
 
-/** An integration that acts on no deployment. */
+/** An integration that handles HEALTH_CHECK alone. */
 export const bare = defineIntegration({
   name: 'elsewhere',
   title: 'Elsewhere',
@@ -99,42 +96,38 @@ export const bare = defineIntegration({
   downloads: [],
 })
 
-type Context = HandlerContext
+const tokenOf = async ({ deployment }: HandlerContext) => (await deployment?.outputs(greeter.outputs))?.token
 
-async function tokenOf({ deployment }: Context): Promise<string | undefined> {
-  return (await deployment?.outputs(greeter.outputs))?.token
-}
-
-const createHandlers = (settings: ExampleSettings) =>
+const createHandlers = (provider: Provider) =>
   ({
     async created({ token, region, label }, context) {
       if (token === undefined) throw new IntegrationError('missing_credentials', 'There is no token.')
-      await settings.provider({ action: 'connect', token }, context)
+      await provider({ action: 'connect', token }, context)
       context.log.info(`Connected with ${token}.`, { region })
       if (label) context.log.info(`Labelled ${label}.`)
       return { token, region, ...(label ? { label } : {}), ...(region === 'us' ? { sessionKey } : {}) }
     },
     async deleted(context) {
-      await settings.provider({ action: 'disconnect', token: await tokenOf(context) }, context)
+      await provider({ action: 'disconnect', token: await tokenOf(context) }, context)
     },
     async health(context) {
-      return [await checkHealth('provider', () => settings.provider({ action: 'ping' }, context))]
+      return [await checkHealth('provider', () => provider({ action: 'ping' }, context))]
     },
     async metrics(context) {
-      await settings.provider({ action: 'count' }, context)
-      return { greetings_sent: 3, people_greeted: 2 }
+      await provider({ action: 'count' }, context)
+      return { greetings_sent: 3 }
     },
     async download(path, context) {
       return [{ path, contentType: 'text/plain', content: `TOKEN=${await tokenOf(context)}\n` }]
     },
     functions: {
       async sendGreeting({ to }, context) {
-        await settings.provider({ action: 'greet', to, token: await tokenOf(context) }, context)
+        await provider({ action: 'greet', to, token: await tokenOf(context) }, context)
         return { id: `greeting-to-${to}` }
       },
       issueKey: async () => ({ key: issuedKey }),
       async countGreetings(_, context) {
-        await settings.provider({ action: 'count' }, context)
+        await provider({ action: 'count' }, context)
         return { count: 3 }
       },
     },
@@ -163,31 +156,29 @@ export function createHost({
   provider = async () => {},
   route = greeter.name,
   ...dependencies
-}: Partial<HandlerDependencies & ExampleSettings & { route: string }> = {}) {
+}: Partial<HandlerDependencies & { provider: Provider; route: string }> = {}) {
   const platform = createPlatformEmulator()
   platform.addDeployment({ ...deployment, inputs: { token } })
-  const asked: ProviderCall[] = []
+  const providerCalls: ProviderCall[] = []
   const lines: { level: LogLevel; message: string; facts: Record<string, unknown> | undefined }[] = []
-  const settings: ExampleSettings = {
-    provider(call, context) {
-      asked.push(call)
-      return provider(call, context)
-    },
-  }
-  const handle = createWebhookHandler({ ...greeter, name: route }, createHandlers(settings), {
+  const handlers = createHandlers((call, context) => {
+    providerCalls.push(call)
+    return provider(call, context)
+  })
+  const handle = createWebhookHandler({ ...greeter, name: route }, handlers, {
     platform: connectPlatform(platform.fetch),
     logger: (level, message, facts) => lines.push({ level, message, facts }),
     ...dependencies,
   })
-  /** Every write that the platform got, as `PUT /deployments/dep_1/status running`. */
-  const told = () =>
+  /** Every write that the platform received, as `PUT /deployments/dep_1/status running`. */
+  const writes = () =>
     platform.calls
       .filter(({ method }) => method !== 'GET')
       .map(({ method, path, body }) => {
         const status = z.object({ status: z.string() }).safeParse(body).data?.status ?? ''
         return `${method} ${path} ${status}`.trimEnd()
       })
-  return { handle, platform, asked, lines, told, record: () => platform.deployments.get('dep_1') }
+  return { handle, platform, providerCalls, lines, writes, record: () => platform.deployments.get('dep_1') }
 }
 
 /** A provider that fails with an error: at every call, or at its first calls. */
@@ -199,23 +190,26 @@ export function failing(error: unknown, times = Number.POSITIVE_INFINITY) {
   }
 }
 
-/** A promise that the test settles: a point to wait at, or a signal to wait for. */
-export function gate<Value = void>() {
-  let open: (value: Value) => void = () => {}
-  const passed = new Promise<Value>((resolve) => {
-    open = resolve
-  })
-  return { passed, open }
-}
-
 /** A provider that works until the test lets it finish. */
 export function slowProvider() {
-  const [begun, finished] = [gate(), gate()]
+  const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const provider = () => {
-    begun.open()
-    return finished.passed
+    begun.resolve()
+    return finished.promise
   }
-  return { provider, begun: begun.passed, finish: finished.open }
+  return { provider, begun: begun.promise, finish: finished.resolve }
+}
+
+const away = () => Promise.reject(new Error('connect ECONNREFUSED'))
+/** A store that can’t be reached. */
+export const unreachableStore: DeliveryStore = {
+  claim: away,
+  renew: away,
+  advance: away,
+  complete: away,
+  release: away,
+  read: away,
+  ping: away,
 }
 
 /** A clock that the test moves. */
@@ -265,7 +259,8 @@ export async function readProblem(response: Response) {
     'x-content-type-options': 'nosniff',
   })
   const problem = problemSchema.strict().parse(JSON.parse(text))
-  expect(problem).toMatchObject({ status: response.status, type: `urn:problem:${problem.code}` })
+  const { retryable } = errorCodes[problem.code]
+  expect(problem).toMatchObject({ status: response.status, retryable, type: `urn:problem:${problem.code}` })
   expect(problem.title).not.toBe('')
   return { ...problem, headers: response.headers }
 }

@@ -1,42 +1,30 @@
 import { createHttpClient, type HttpClientOptions, HttpFailure, type HttpRequest } from '@org/core/http'
 import { createEmulator, createFaults, serve } from '@org/core/testing'
 
-/** What the server got. */
-interface Received {
-  method: string
-  /** Path and query, as they came. */
-  target: string
-  text: string
-}
-
 /** A real server with faults on demand, and clients for it that never wait. */
 export async function startServer() {
   const faults = createFaults()
-  const received: Received[] = []
-  let arrive: () => void = () => {}
+  /** Path, query and body of each request, as they came. */
+  const received: { target: string; text: string }[] = []
   const emulator = createEmulator({
     faults,
     handle: () => Response.json({ ok: true }, { headers: { 'x-request': '7' } }),
-    details: ({ method, url, text, headers }) => {
-      received.push({ method, target: url.pathname + url.search, text })
-      arrive()
+    details: ({ url, text, headers }) => {
+      received.push({ target: url.pathname + url.search, text })
       return { headers }
     },
   })
   const server = await serve(emulator.fetch)
   const waits: number[] = []
 
-  /** Makes one request, and remembers how long the client wanted to wait. */
+  /** Makes one request, and records each wait of the client. */
   function request(wanted: Partial<HttpRequest> = {}, options: Partial<HttpClientOptions> = {}) {
     const wait = async (milliseconds: number) => void waits.push(milliseconds)
-    return createHttpClient({ baseUrl: server.url, wait, ...options })({
-      method: 'GET',
-      path: '/',
-      ...wanted,
-    })
+    const client = createHttpClient({ baseUrl: server.url, wait, ...options })
+    return client({ method: 'GET', path: '/', ...wanted })
   }
 
-  /** The failure of a request that must fail. */
+  /** Makes a request that must fail. */
   async function failure(wanted: Partial<HttpRequest> = {}, options: Partial<HttpClientOptions> = {}) {
     const error: unknown = await request(wanted, options).catch((reason: unknown) => reason)
     if (error instanceof HttpFailure) return error
@@ -51,12 +39,7 @@ export async function startServer() {
     waits,
     request,
     failure,
-    /** Runs when the next requests arrive, before they are answered. */
-    onArrival(listener: () => void) {
-      arrive = listener
-    },
     reset() {
-      arrive = () => {}
       faults.clear()
       for (const list of [received, emulator.calls, waits]) list.length = 0
     },

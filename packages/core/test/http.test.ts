@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { createHttpClient, type HttpRequest } from '@org/core/http'
 import { type Fault, serve } from '@org/core/testing'
@@ -13,24 +12,11 @@ beforeAll(async () => {
 afterAll(() => server.close())
 beforeEach(() => server.reset())
 
-/** The URL of a port without a listener. */
-async function closedPort(): Promise<string> {
-  const listener = createServer()
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
-  const address = listener.address()
-  await new Promise((resolve) => listener.close(resolve))
-  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
-}
-
 describe('a request', () => {
-  it('resolves with the status, the headers and the parsed body', async () => {
-    const { status, headers, body } = await server.request()
-    expect([status, headers.get('x-request'), body]).toEqual([200, '7', { ok: true }])
-  })
-
-  it('carries the headers of the client, and its own headers, which win', async () => {
+  it('carries the headers of the client and its own, which win, and resolves with the parsed response', async () => {
     const options = { headers: { 'x-token': 'of the client', 'x-client': 'yes' } }
-    await server.request({ headers: { 'x-token': 'its own' } }, options)
+    const { status, headers, body } = await server.request({ headers: { 'x-token': 'its own' } }, options)
+    expect([status, headers.get('x-request'), body]).toEqual([200, '7', { ok: true }])
     const expected = { accept: 'application/json', 'x-client': 'yes', 'x-token': 'its own' }
     expect(Object.fromEntries(server.calls[0]?.headers ?? [])).toMatchObject(expected)
   })
@@ -44,8 +30,6 @@ describe('a request', () => {
   })
 
   it.each([
-    ['', '/things', '/things'],
-    ['/', '/things', '/things'],
     ['/api/v1/', '/things/a%2Fb', '/api/v1/things/a%2Fb'],
     ['/api/v1', '//evil.test/x', '/api/v1/evil.test/x'],
     ['', '/http://evil.test/x', '/http://evil.test/x'],
@@ -57,15 +41,8 @@ describe('a request', () => {
   it('encodes its query, repeats lists, and leaves out absent values', async () => {
     const query = { q: 'a&b=c d+é', ids: ['1', '2'], limit: 5, all: false, none: undefined, empty: [] }
     await server.request({ path: '/find', query })
-    const url = new URL(server.received[0]?.target ?? '', server.url)
-    const pairs = [
-      ['q', 'a&b=c d+é'],
-      ['ids', '1'],
-      ['ids', '2'],
-      ['limit', '5'],
-      ['all', 'false'],
-    ]
-    expect([url.pathname, [...url.searchParams]]).toEqual(['/find', pairs])
+    const target = '/find?q=a%26b%3Dc+d%2B%C3%A9&ids=1&ids=2&limit=5&all=false'
+    expect(server.received[0]?.target).toBe(target)
   })
 
   it('takes an empty success as no body', async () => {
@@ -74,21 +51,10 @@ describe('a request', () => {
     expect(await server.request()).toMatchObject({ status: 200, body: undefined })
   })
 
-  it('goes through the given fetch with its URL, its body and no redirects', async () => {
-    const fetch = vi.fn(async (..._: Parameters<typeof globalThis.fetch>) => Response.json({}))
-    const request = createHttpClient({ baseUrl: 'https://api.example.com/v1', fetch })
-    await request({ method: 'POST', path: '/things', query: { page: 2 }, json: { a: 1 } })
-    const { method, url, redirect } = new Request(...(fetch.mock.calls[0] ?? ['']))
-    expect([method, url, redirect]).toEqual(['POST', 'https://api.example.com/v1/things?page=2', 'manual'])
-  })
-
-  it.each([301, 302, 303, 307, 308])('does not follow a redirect with %i', async (status) => {
-    const other = await startServer()
-    server.faults.add({ status, headers: { location: `${other.url}/stolen` } })
-    const failure = await server.failure({}, { headers: { 'x-token': 'secret' } })
-    expect(failure).toMatchObject({ kind: 'status', status, effect: 'none' })
-    expect([other.received.length, server.received.length]).toEqual([0, 1])
-    await other.close()
+  it.each([302, 307])('does not follow a redirect with %i', async (status) => {
+    server.faults.add({ status, headers: { location: '/stolen' } })
+    expect(await server.failure()).toMatchObject({ kind: 'status', status, effect: 'none' })
+    expect(server.received.map(({ target }) => target)).toEqual(['/'])
   })
 })
 
@@ -137,12 +103,6 @@ describe('a response', () => {
   ])('of failure to %j has the status %i and the body %j, if it is JSON', async (fault, status, body) => {
     server.faults.add(fault)
     expect(await server.failure()).toMatchObject({ kind: 'status', effect: 'none', status, body })
-  })
-
-  it('never shows in the message of a failure, and neither does the request', async () => {
-    server.faults.add({ status: 500, body: { echo: 'canary' } })
-    const failure = await server.failure({ method: 'POST', path: '/canary', json: { canary: true } })
-    expect(`${failure}`).not.toContain('canary')
   })
 })
 
@@ -201,7 +161,6 @@ describe('a failure', () => {
     [{ status: 429, times: 9 }, 'none'],
     [{ status: 408 }, 'unknown'],
     [{ status: 500 }, 'unknown'],
-    [{ cut: 'before' }, 'unknown'],
     [{ cut: 'after' }, 'unknown'],
   ])('of a POST after %j has the effect “%s”', async (fault, effect) => {
     server.faults.add(fault)
@@ -209,7 +168,9 @@ describe('a failure', () => {
   })
 
   it('to connect has the effect “none”, and so even a POST is retried', async () => {
-    for (const baseUrl of [await closedPort(), 'http://nowhere.invalid']) {
+    const gone = await serve(async () => new Response())
+    await gone.close()
+    for (const baseUrl of [gone.url, 'http://nowhere.invalid']) {
       server.waits.length = 0
       const failure = await server.failure({ method: 'POST', json: {} }, { baseUrl })
       expect(failure).toMatchObject({ kind: 'connection', effect: 'none', status: undefined })
@@ -223,9 +184,8 @@ describe('the wait before a retry', () => {
     server.faults.add({ status: 500, times: 9 })
     await server.failure({}, { attempts: 9 })
     const bounds = [400, 800, 1_600, 2_000, 2_000, 2_000, 2_000, 2_000]
-    expect(server.waits.map((wait, index) => wait >= 0 && wait <= (bounds[index] ?? 0))).toEqual(
-      bounds.map(() => true),
-    )
+    expect(server.waits).toHaveLength(bounds.length)
+    for (const [index, wait] of server.waits.entries()) expect(wait).toBeLessThanOrEqual(bounds[index] ?? 0)
     expect(new Set(server.waits).size).toBeGreaterThan(1)
   })
 
@@ -236,8 +196,6 @@ describe('the wait before a retry', () => {
     ['Wed, 21 Oct 2015 07:28:00 GMT', 0, 0],
     ['soon', 0, 400],
     ['-3', 0, 400],
-    ['1.5e3x', 0, 400],
-    ['', 0, 400],
   ])('follows the Retry-After “%s”: between %i and %i ms', async (value, least, most) => {
     server.faults.add({ status: 429, headers: { 'retry-after': value } })
     await server.request()
@@ -277,13 +235,10 @@ describe('the time limit', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  it.each([Number.POSITIVE_INFINITY, 2 ** 40])(
-    'may be %i, more than a timer can count',
-    async (attemptMs) => {
-      const { status } = await server.request({ deadline: Number.POSITIVE_INFINITY, attemptMs })
-      expect(status).toBe(200)
-    },
-  )
+  it('may be more than a timer can count', async () => {
+    const deadline = Number.POSITIVE_INFINITY
+    expect((await server.request({ deadline, attemptMs: 2 ** 40 })).status).toBe(200)
+  })
 
   it('leaves no timer and no listener behind', async () => {
     const set = vi.spyOn(globalThis, 'setTimeout')
@@ -304,10 +259,11 @@ describe('the signal of the caller', () => {
   it('ends a call during its request, with its reason, and the call is not retried', async () => {
     server.faults.add({ hang: true })
     const caller = new AbortController()
-    server.onArrival(() => caller.abort(new Error('no more interest')))
-    const failure = await server.failure({ signal: caller.signal })
+    const failure = server.failure({ signal: caller.signal })
+    await vi.waitUntil(() => server.received.length === 1)
+    caller.abort(new Error('no more interest'))
     const cause = { message: 'no more interest' }
-    expect(failure).toMatchObject({ kind: 'aborted', effect: 'unknown', cause })
+    expect(await failure).toMatchObject({ kind: 'aborted', effect: 'unknown', cause })
     expect([server.waits.length, server.received.length]).toEqual([0, 1])
   })
 
@@ -333,27 +289,5 @@ describe('the signal of the caller', () => {
     })
     const failure = request({ method: 'GET', path: '/', signal: caller.signal })
     await expect(failure).rejects.toMatchObject({ kind: 'aborted', effect: 'none' })
-  })
-
-  it.each([
-    ['no more interest', 60_000, 'aborted'],
-    ['The time is over.', 1, 'timeout'],
-  ])('and the time limit reach fetch with the reason “%s”', async (message, attemptMs, kind) => {
-    const caller = new AbortController()
-    const reasons: unknown[] = []
-    const fetch = (...request: Parameters<typeof globalThis.fetch>) => {
-      const { signal } = new Request(...request)
-      return new Promise<Response>((_, reject) => {
-        signal.addEventListener('abort', () => {
-          reasons.push(signal.reason)
-          reject(signal.reason)
-        })
-        if (kind === 'aborted') caller.abort(new Error(message))
-      })
-    }
-    const request = createHttpClient({ baseUrl: 'https://api.example.com', attempts: 1, fetch })
-    const failure = request({ method: 'GET', path: '/', signal: caller.signal, attemptMs })
-    await expect(failure).rejects.toMatchObject({ kind })
-    expect(reasons).toMatchObject([{ message }])
   })
 })

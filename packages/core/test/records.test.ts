@@ -2,14 +2,23 @@ import { type DeliveryStore, IntegrationError, memoryStore } from '@org/core'
 import type { Json, RecordedResponse } from '@org/core/internal'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { calling, clock, created, createHost, deleted, issuedKey, token } from './fixtures.ts'
+import {
+  calling,
+  clock,
+  created,
+  createHost,
+  deleted,
+  failing,
+  issuedKey,
+  unreachableStore,
+} from './fixtures.ts'
 
 const greet = calling('greet', { to: 'ada@example.com' })
 const id = 'evt_1'
 
-/** A host whose store shows everything that is written, and can give back another answer. */
+/** A host whose store shows everything that is written, and can return another response than the recorded one. */
 function createObserved(
-  tamper: (answer: RecordedResponse) => RecordedResponse = (answer) => answer,
+  tamper: (response: RecordedResponse) => RecordedResponse = (response) => response,
   provider?: Parameters<typeof createHost>[0],
 ) {
   const memory = memoryStore()
@@ -35,39 +44,35 @@ function createObserved(
   return { ...createHost({ store, ...provider }), recorded, written }
 }
 
-describe('a recorded answer', () => {
-  it('is encrypted in the store, and replayed in clear', async () => {
+describe('a recorded response', () => {
+  it('is encrypted in the store, never twice alike, and replayed in clear', async () => {
     const host = createObserved()
     const first = await deliver(host.handle, greet, { id })
+    await deliver(host.handle, greet, { id: 'evt_2' })
     expect(first.body).toEqual({ result: { id: 'greeting-to-ada@example.com' } })
-    const [{ status, body } = { status: 0, body: '' }] = host.recorded
-    expect(status).toBe(200)
-    for (const text of [body, atob(body.replace(/^\w+:/, ''))])
-      expect(text).not.toMatch(/ada|greeting|result/)
-    expect((await deliver(host.handle, greet, { id })).body).toEqual(first.body)
-  })
-
-  it('is never encrypted twice alike, so that equal answers do not show', async () => {
-    const host = createObserved()
-    for (const other of ['evt_1', 'evt_2']) await deliver(host.handle, greet, { id: other })
+    for (const { status, body } of host.recorded) {
+      expect(status).toBe(200)
+      for (const text of [body, atob(body.replace(/^\w+:/, ''))])
+        expect(text).not.toMatch(/ada|greeting|result/)
+    }
     expect(new Set(host.recorded.map(({ body }) => body.slice(0, 30))).size).toBe(2)
+    expect((await deliver(host.handle, greet, { id })).body).toEqual(first.body)
   })
 
   it.each([
     ['is cut off', (body: string) => body.slice(0, -8)],
     [
       'has one letter changed',
-      (body: string) => `${body.slice(0, 60)}${body[60] === 'A' ? 'B' : 'A'}${body.slice(61)}`,
+      (body: string) => body.replace(/(?<=^.{60})./, (letter) => (letter === 'A' ? 'B' : 'A')),
     ],
     ['is missing', () => ''],
-    ['is not base64', () => 'half a record…'],
     ['was written in clear by an older version', () => '{"result":{"id":"greeting-to-ada"}}'],
   ])('that %s is answered as outcome_unknown, without a second effect', async (_, damage) => {
     const host = createObserved(({ status, body }) => ({ status, body: damage(body) }))
     await deliver(host.handle, greet, { id })
-    const answer = await deliver(host.handle, greet, { id })
-    expect(answer).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
-    expect(host.asked).toHaveLength(1)
+    const response = await deliver(host.handle, greet, { id })
+    expect(response).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
+    expect(host.providerCalls).toHaveLength(1)
   })
 
   it('of another request can’t be decrypted for this one', async () => {
@@ -86,19 +91,18 @@ describe('a recorded answer', () => {
   })
 })
 
-it('the store and the log hold no secret of an input, an output, an argument or a result', async () => {
-  const host = createObserved(undefined, {
-    async provider({ to }) {
-      if (to === 'nobody') throw new IntegrationError('provider_rejected', 'Refused the word pass-word-1.')
-    },
-  })
-  await deliver(host.handle, created, { id: 'evt_1' })
-  const { body } = await deliver(host.handle, calling('issueKey'), { id: 'evt_2' })
+it('the record, its replay and the log hold no secret of an argument or a result', async () => {
+  const provider = failing(new IntegrationError('provider_rejected', 'Refused the word pass-word-1.'))
+  const host = createObserved(undefined, { provider })
+  const { body } = await deliver(host.handle, calling('issueKey'), { id: 'evt_1' })
   expect(body).toEqual({ result: { key: issuedKey } })
-  await deliver(host.handle, calling('greet', { to: 'nobody', password: 'pass-word-1' }), { id: 'evt_3' })
-  expect(host.recorded).toHaveLength(3)
-  const text = JSON.stringify([host.written, host.lines])
-  for (const value of [token, issuedKey, 'pass-word-1']) expect(text).not.toContain(value)
+  const again = await deliver(host.handle, calling('issueKey'), { id: 'evt_1' })
+  expect(again.body).toEqual({ result: { key: '[redacted]' } })
+  await deliver(host.handle, calling('greet', { to: 'Ada', password: 'pass-word-1' }), {
+    id: 'evt_2',
+  })
+  expect(host.recorded).toHaveLength(2)
+  expect(JSON.stringify([host.written, host.lines])).not.toMatch(/key-of-the-vault|pass-word-1/)
 })
 
 describe('the progress of a delivery', () => {
@@ -143,51 +147,47 @@ describe('the progress of a delivery', () => {
     expect([read, host.written]).toEqual([Array(4).fill(undefined), []])
   })
 
-  it.each<[string, string, () => Promise<boolean>]>([
-    ['overloaded', 'the store can’t be reached', () => Promise.reject(new Error('gone'))],
+  it.each<[string, string, DeliveryStore['advance']]>([
+    ['overloaded', 'the store can’t be reached', unreachableStore.advance],
     ['delivery_in_progress', 'another holder has taken over', async () => false],
   ])('ends the event as %s if %s', async (code, _, advance) => {
     const { host } = interrupted({ store: { ...memoryStore(), advance } })
     const { body, headers } = await deliver(host.handle, created, { id })
     expect(body).toMatchObject({ code, retryable: true })
     expect(headers.has('retry-after')).toBe(true)
-    expect(host.told()).not.toContain('PUT /deployments/dep_1/outputs')
+    expect(host.writes()).not.toContain('PUT /deployments/dep_1/outputs')
   })
 })
 
 describe('a reservation', () => {
-  const creating = (id: string) => ({ ...created, deployment: { ...created.deployment, id } })
-
-  /** A host whose deployments all reserve the same thing. */
+  /** A host whose deployments all reserve the same resource. */
   function contended() {
     const { now, pass } = clock()
     const store = memoryStore({ now })
-    const got: unknown[] = []
-    const provider: Parameters<typeof createObserved>[1] = {
+    const reserved: unknown[] = []
+    const { handle } = createHost({
       store,
-      provider: async (_, { progress }) => void got.push(await progress?.reserve('thing/1')),
-    }
-    const host = createHost(provider)
-    host.platform.addDeployment({ id: 'dep_2', inputs: { token } })
-    return { host, store, got, pass }
+      provider: async (_, { progress }) => void reserved.push(await progress?.reserve('thing/1')),
+    })
+    const create = (deploymentId: string) =>
+      deliver(handle, { ...created, deployment: { ...created.deployment, id: deploymentId } })
+    return { create, store, reserved, pass }
   }
 
   it('belongs to the first deployment that asks, from then on', async () => {
-    const { host, got } = contended()
-    for (const [index, id] of ['dep_1', 'dep_1', 'dep_2', 'dep_1'].entries()) {
-      await deliver(host.handle, creating(id), { id: `evt_${index}` })
-    }
-    expect(got).toEqual([true, true, false, true])
+    const { create, reserved } = contended()
+    for (const deploymentId of ['dep_1', 'dep_1', 'dep_2', 'dep_1']) await create(deploymentId)
+    expect(reserved).toEqual([true, true, false, true])
   })
 
   it('is delivery_in_progress while another deployment asks or died asking, and is free after the lease', async () => {
-    const { host, store, got, pass } = contended()
+    const { create, store, reserved, pass } = contended()
     await store.claim({ subject: 'greeter/thing/1', leaseMs: 60_000 })
-    const answer = await deliver(host.handle, creating('dep_1'), { id })
-    expect(answer).toMatchObject({ status: 409, body: { code: 'delivery_in_progress', retryable: true } })
-    expect(got).toEqual([])
+    const response = await create('dep_1')
+    expect(response).toMatchObject({ status: 409, body: { code: 'delivery_in_progress', retryable: true } })
+    expect(reserved).toEqual([])
     pass(60_000)
-    expect((await deliver(host.handle, creating('dep_1'), { id })).status).toBe(200)
-    expect(got).toEqual([true])
+    expect((await create('dep_1')).status).toBe(200)
+    expect(reserved).toEqual([true])
   })
 })

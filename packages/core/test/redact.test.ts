@@ -3,13 +3,6 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 describe('a redactor', () => {
-  it('removes every occurrence of every secret from a text, also of secrets that are added later', () => {
-    const redactor = createRedactor(['secret-one'])
-    redactor.add('secret-two')
-    const text = redactor.text('secret-one, secret-two and secret-one')
-    expect(text).toBe('[redacted], [redacted] and [redacted]')
-  })
-
   it('removes a secret as it looks in a URL, in a form, in JSON, and in JSON that is quoted in JSON', () => {
     const secret = 'p&ss w"rd\\1+é'
     const { text } = createRedactor([secret])
@@ -64,9 +57,8 @@ describe('a redactor', () => {
     const [short, long] = ['sk_test_a', 'sk_test_a_and_more']
     const extended = createRedactor([short]).extend()
     extended.add(long)
-    for (const redactor of [createRedactor([short, long]), createRedactor([long, short]), extended]) {
+    for (const redactor of [createRedactor([short, long]), createRedactor([long, short]), extended])
       expect(redactor.text(`(${long})`)).toBe('([redacted])')
-    }
   })
 
   it('knows the secrets of the redactor that it extends, also later ones, and keeps its own to itself', () => {
@@ -74,28 +66,20 @@ describe('a redactor', () => {
     const second = first.extend()
     second.add('secret-two')
     first.add('secret-three')
-    expect(second.text('secret-one secret-two secret-three')).toBe('[redacted] [redacted] [redacted]')
-    expect(first.text('secret-one secret-two secret-three')).toBe('[redacted] secret-two [redacted]')
+    const text = 'secret-one secret-two secret-three secret-one'
+    expect(second.text(text)).toBe('[redacted] [redacted] [redacted] [redacted]')
+    expect(first.text(text)).toBe('[redacted] secret-two [redacted] [redacted]')
   })
 
   it('returns a copy of data without secrets at any depth, in values and in names', () => {
     const data = { list: [{ key: 'the-secret' }], 'x-the-secret': 'a the-secret b', count: 7, none: null }
-    expect(createRedactor(['the-secret']).data(data)).toEqual({
-      list: [{ key: '[redacted]' }],
-      'x-[redacted]': 'a [redacted] b',
-      count: 7,
-      none: null,
-    })
+    const clean = { list: [{ key: '[redacted]' }], 'x-[redacted]': 'a [redacted] b', count: 7, none: null }
+    expect(createRedactor(['the-secret']).data(data)).toEqual(clean)
     expect(data.list[0]?.key).toBe('the-secret')
-  })
-
-  it('returns the data itself if it knows no secret, and no data for none', () => {
-    const data = { key: 'value' }
     expect(createRedactor().data(data)).toBe(data)
-    expect(createRedactor(['the-secret']).data(undefined)).toBeUndefined()
   })
 
-  it.each(['1234567', '":"value', ',"list"', 'false,', '"]},{"', '\\\\\\\\\\\\'])(
+  it.each(['1234567', '":"value', 'false,', '"]},{"', '\\\\\\\\\\\\'])(
     'keeps the structure of data if the secret %j looks like a part of JSON',
     (secret) => {
       const data = { id: 12345678, flag: false, list: [{ name: 'value' }], text: `a ${secret} b` }

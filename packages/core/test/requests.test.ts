@@ -3,10 +3,22 @@ import { eventNames } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bare, calling, createHost, deployment, greet, post, readProblem, refusal } from './fixtures.ts'
+import {
+  bare,
+  calling,
+  createHost,
+  deployment,
+  greet,
+  post,
+  readProblem,
+  refusal,
+  unreachableStore,
+} from './fixtures.ts'
 
 const encoder = new TextEncoder()
 const challenge = (extra: unknown) => JSON.stringify({ name: 'WEBHOOK_CHALLENGE', extra })
+const accepted = async (body: BodyInit, headers?: HeadersInit) =>
+  expect((await post(createHost().handle, body, headers)).status).toBe(200)
 
 /** A body that arrives piece by piece, and counts the bytes that were read. */
 function stream(pieces: Iterable<Uint8Array>) {
@@ -32,66 +44,53 @@ describe('a request', () => {
     expect(await refusal(createHost({ verify }), '{')).toMatchObject({ code: 'invalid_signature' })
   })
 
-  it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])(
-    'is refused with the method %s: Allow names POST',
-    async (method) => {
-      const response = await createHost().handle(new Request('http://host.test', { method }))
-      const problem = await readProblem(response)
-      expect([problem.code, problem.headers.get('allow')]).toEqual(['method_not_allowed', 'POST'])
-    },
-  )
+  it.each(['GET', 'PUT', 'OPTIONS'])('is refused with the method %s: Allow names POST', async (method) => {
+    const problem = await readProblem(await createHost().handle(new Request('http://host.test', { method })))
+    expect([problem.code, problem.headers.get('allow')]).toEqual(['method_not_allowed', 'POST'])
+  })
 
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
-    'is refused with the content type “%s”',
-    async (type) => {
-      const problem = await refusal(createHost(), '{}', { 'content-type': type })
-      expect(problem.code).toBe('unsupported_media_type')
-    },
-  )
+  it.each(['text/plain', 'application/jsonp', ''])('is refused with the content type “%s”', async (type) => {
+    const problem = await refusal(createHost(), '{}', { 'content-type': type })
+    expect(problem.code).toBe('unsupported_media_type')
+  })
 
-  it.each(['application/json; charset=utf-8', 'Application/JSON', 'application/cloudevents+json'])(
-    'is accepted with the content type “%s”',
-    async (type) => {
-      expect((await post(createHost().handle, challenge(1), { 'content-type': type })).status).toBe(200)
-    },
-  )
+  it.each([
+    { 'content-type': 'application/json; charset=utf-8' },
+    { 'content-type': 'Application/JSON' },
+    { 'content-type': 'application/cloudevents+json' },
+    { 'content-encoding': 'Identity' },
+    { 'content-encoding': '' },
+  ])('is accepted with the headers %j', (headers) => accepted(challenge(1), headers))
 
-  it.each(['gzip', 'br', 'deflate', 'zstd', 'GZIP', 'identity, gzip', 'unheard-of'])(
+  it.each(['gzip', 'BR', 'identity, gzip', 'unheard-of'])(
     'is refused with the content encoding “%s” before its body is read',
     async (encoding) => {
       const { body, read } = stream([encoder.encode(challenge(1))])
       const problem = await refusal(createHost(), body, { 'content-encoding': encoding })
-      expect(problem).toMatchObject({
-        code: 'unsupported_media_type',
-        detail: expect.stringContaining(encoding.toLowerCase()),
-      })
+      const detail = expect.stringContaining(encoding.toLowerCase())
+      expect(problem).toMatchObject({ code: 'unsupported_media_type', detail })
       expect(read()).toBe(0)
     },
   )
 
-  it.each(['identity', 'Identity', ''])('is accepted with the content encoding “%s”', async (encoding) => {
-    expect((await post(createHost().handle, challenge(1), { 'content-encoding': encoding })).status).toBe(200)
-  })
-
   it('is refused with a webhook-id of more than 200 characters, which does not fill the log', async () => {
     const host = createHost()
-    const id = (length: number) => ({ 'webhook-id': 'x'.repeat(length) })
-    expect((await post(host.handle, JSON.stringify(greet), id(200))).status).toBe(200)
-    const problem = await refusal(createHost(), greet, id(201))
+    await accepted(JSON.stringify(greet), { 'webhook-id': 'x'.repeat(200) })
+    const problem = await refusal(host, greet, { 'webhook-id': 'x'.repeat(5_000) })
     expect(problem).toMatchObject({ code: 'invalid_event', errors: [{ path: 'webhook-id' }] })
     expect(JSON.stringify(host.lines).length).toBeLessThan(1_000)
   })
 })
 
 describe('the length of a body', () => {
-  it('is judged by Content-Length alone if that is above the limit', async () => {
+  it('is checked by Content-Length alone if that is above the limit', async () => {
     const { body, read } = stream([encoder.encode('{}')])
     const problem = await refusal(createHost({ bodyLimit: 100 }), body, { 'content-length': '101' })
     expect([problem.code, read()]).toEqual(['body_too_large', 0])
   })
 
   it.each([{}, { 'content-length': '10' }])(
-    'is judged while the body is read, and no further than the limit, with the headers %j',
+    'is checked while the body is read, and no further than the limit, with the headers %j',
     async (headers) => {
       const { body, read } = stream(Array.from({ length: 1_000 }, () => new Uint8Array(1_024)))
       const problem = await refusal(createHost({ bodyLimit: 10_000 }), body, headers)
@@ -100,7 +99,7 @@ describe('the length of a body', () => {
     },
   )
 
-  it.each([1, 7, 16_384, 50_000])('may be exactly the limit in pieces of %i bytes', async (size) => {
+  it.each([1, 16_384, 50_000])('may be exactly the limit in pieces of %i bytes', async (size) => {
     const bytes = encoder.encode(challenge('x'.repeat(40_000)))
     const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
       bytes.slice(at * size, (at + 1) * size),
@@ -112,16 +111,11 @@ describe('the length of a body', () => {
 })
 
 describe('a body that is not JSON', () => {
-  const around = (bytes: number[]) => {
-    const [before = '', after = ''] = challenge('|').split('|')
-    return new Blob([before, Uint8Array.from(bytes), after])
-  }
-
   it.each(['', '{"name":', '{"name":"HEALTH_CHECK" "apiKey":"token-4f9a1c77"}'])(
     'is refused as invalid_json, and never quoted: %s',
     async (body) => {
       const problem = await refusal(createHost(), body)
-      expect(problem).toMatchObject({ code: 'invalid_json', retryable: false })
+      expect(problem.code).toBe('invalid_json')
       expect(problem.errors).toBeUndefined()
     },
   )
@@ -131,14 +125,11 @@ describe('a body that is not JSON', () => {
   })
 
   it.each([
-    ['a lone continuation byte', [0x80]],
-    ['an overlong slash', [0xc0, 0xaf]],
     ['half a surrogate pair', [0xed, 0xa0, 0x80]],
     ['a character that breaks off', [0xe2, 0x82]],
-    ['a byte that never occurs', [0xff]],
-    ['a character above the last one', [0xf4, 0x90, 0x80, 0x80]],
   ])('is refused if it is not UTF-8, with %s', async (_, bytes) => {
-    const problem = await refusal(createHost(), around(bytes))
+    const [before = '', after = ''] = challenge('|').split('|')
+    const problem = await refusal(createHost(), new Blob([before, Uint8Array.from(bytes), after]))
     expect(problem).toMatchObject({ code: 'invalid_json', detail: 'The body is not UTF-8.' })
   })
 
@@ -160,7 +151,6 @@ describe('the structure of a body', () => {
       code: 'invalid_json',
       detail: expect.stringContaining(words),
     })
-  const accepted = async (body: string) => expect((await post(createHost().handle, body)).status).toBe(200)
   const event = (extra: string) => `{"name":"WEBHOOK_CHALLENGE","extra":${extra}}`
 
   it.each<[string, (levels: number) => string]>([
@@ -173,7 +163,7 @@ describe('the structure of a body', () => {
     await refused(event(nested(100_000)), 'deeper than 32 levels')
   })
 
-  it.each(['[', '{"a":', ']'])('is refused if it repeats %s 100,000 times', async (piece) => {
+  it.each(['{"a":', ']'])('is refused if it repeats %s 100,000 times', async (piece) => {
     await refused(piece.repeat(100_000), '')
   })
 
@@ -181,14 +171,10 @@ describe('the structure of a body', () => {
     const object = (count: number, key: (index: number) => string) =>
       event(`{${Array.from({ length: count }, (_, index) => `"${key(index)}":0`)}}`)
     await accepted(object(5_000, String))
-    await refused(object(5_001, String), 'more than 5,000 keys')
-    await refused(
-      object(5_001, () => 'same'),
-      'more than 5,000 keys',
-    )
+    for (const key of [String, () => 'same']) await refused(object(5_001, key), 'more than 5,000 keys')
   })
 
-  it.each(['{}', '[]', '1', '""'])('may have 500,000 values such as %s', async (value) => {
+  it.each(['{}', '1'])('may have 500,000 values such as %s', async (value) => {
     const message = Object.fromEntries(Array.from({ length: 48 }, (_, index) => [`key${index}`, index]))
     await accepted(challenge(Array.from({ length: 10_000 }, () => message)))
     await refused(event(`[${Array(500_001).fill(value)}]`), 'more than 500,000 values')
@@ -208,40 +194,23 @@ describe('the structure of a body', () => {
 describe('an event', () => {
   it.each([
     ['', []],
-    ['', null],
     ['name', {}],
+    ['name', '{"__proto__":{"name":"WEBHOOK_CHALLENGE"}}'],
     ['deployment', { name: 'DEPLOYMENT_CREATED' }],
-    ['deployment', { name: 'DEPLOYMENT_DELETED' }],
     ['functionCall', { name: 'FUNCTION_CALL' }],
-    ['id', { id: 7 }],
-    ['id', { id: '' }],
-    ['id', { id: 'x'.repeat(201) }],
-    ['id', { id: '\ud800' }],
-    ['timestamp', { timestamp: 'yesterday' }],
-    ['timestamp', { timestamp: 1_763_600_000 }],
-    ['challenge', { challenge: { nested: true } }],
-    ['deployment', { deployment: 'dep_1' }],
-    ['deployment.id', { deployment: {} }],
-    ['deployment.id', { deployment: { id: 5 } }],
-    ['deployment.id', { deployment: { id: '..' } }],
-    ['deployment.id', { deployment: { id: '\ud800' } }],
-    ['deployment.inputs', { deployment: { id: 'dep_1', inputs: ['a'] } }],
-    ['deployment.outputs', { deployment: { id: 'dep_1', outputs: 'none' } }],
-    ['download.id', { download: { id: 1 } }],
-    ['download.id', { download: { id: '.' } }],
-    ['download.id', { download: { id: '\ud800' } }],
-    ['download.file', { download: { file: ['.env.local'] } }],
-    ['functionCall.name', { functionCall: { arguments: {} } }],
-    ['functionCall.arguments', { functionCall: { name: 'count', arguments: 'to' } }],
-  ])('is refused at the path “%s”, as in %j', async (path, fields) => {
-    const isWhole = path === '' || path === 'name' || (fields && 'name' in fields)
-    const problem = await refusal(createHost(), isWhole ? fields : { name: 'HEALTH_CHECK', ...fields })
+    ['id', { name: 'HEALTH_CHECK', id: '' }],
+    ['id', { name: 'HEALTH_CHECK', id: 'x'.repeat(201) }],
+    ['id', { name: 'HEALTH_CHECK', id: '\ud800' }],
+    ['timestamp', { name: 'HEALTH_CHECK', timestamp: 'yesterday' }],
+    ['challenge', { name: 'HEALTH_CHECK', challenge: { nested: true } }],
+    ['deployment.id', { name: 'HEALTH_CHECK', deployment: {} }],
+    ['deployment.id', { name: 'HEALTH_CHECK', deployment: { id: '..' } }],
+    ['deployment.id', { name: 'HEALTH_CHECK', deployment: { id: '\ud800' } }],
+    ['deployment.inputs', { name: 'HEALTH_CHECK', deployment: { id: 'dep_1', inputs: ['a'] } }],
+    ['download.id', { name: 'HEALTH_CHECK', download: { id: '.' } }],
+  ])('is refused at the path “%s”, as in %j', async (path, event) => {
+    const problem = await refusal(createHost(), event)
     expect(problem).toMatchObject({ status: 400, code: 'invalid_event', errors: [{ path }] })
-  })
-
-  it('is refused with the path of each fault', async () => {
-    const problem = await refusal(createHost(), { ...calling(''), id: 1, deployment })
-    expect(problem).toMatchObject({ errors: [{ path: 'id' }, { path: 'functionCall.name' }] })
   })
 
   it('is refused with the nearest name if its name is unknown', async () => {
@@ -250,17 +219,11 @@ describe('an event', () => {
     expect(problem.detail).toContain('did you mean “HEALTH_CHECK”?')
   })
 
-  it('is refused with the nearest file if its download is unknown', async () => {
-    const event = { name: 'DOWNLOAD_STARTED', download: { file: 'midleware.ts' } }
-    const problem = await refusal(createHost(), event)
-    const message = 'expected one of .env.local, middleware.ts; did you mean “middleware.ts”?'
-    expect(problem).toMatchObject({ status: 400, errors: [{ path: 'download.file', message }] })
-  })
-
   it('may have unknown fields at every level, and unknown inputs', async () => {
     const { handle } = createHost()
     const event = {
       name: 'DOWNLOAD_STARTED',
+      timestamp: '2026-11-20T10:00:00.123+01:00',
       tenant: { id: 7 },
       deployment: { id: 'dep_1', plan: 'gold' },
       download: { file: 'middleware.ts', format: 'tar' },
@@ -272,43 +235,22 @@ describe('an event', () => {
     expect((await deliver(handle, created)).body).toMatchObject({ status: 'running' })
   })
 
-  it.each(['2026-11-20T09:00:00Z', '2026-11-20T10:00:00.123+01:00'])(
-    'may have the timestamp %s',
-    async (timestamp) => {
-      const event = { name: 'WEBHOOK_CHALLENGE', timestamp }
-      expect((await deliver(createHost().handle, event)).status).toBe(200)
-    },
-  )
-
-  it('counts the last of two equal keys', async () => {
-    const body = '{"name":"DEPLOYMENT_DELETED","name":"WEBHOOK_CHALLENGE","challenge":"a","challenge":"b"}'
-    expect(await (await post(createHost().handle, body)).json()).toEqual({ challenge: 'b' })
-  })
-
-  const acted = ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK']
-  it.each(eventNames.filter((name) => !acted.includes(name)))(
-    'is ignored by a route that does not act on %s, without a callback or a claim',
-    async (name) => {
-      const platform = createPlatformEmulator()
-      platform.addDeployment(deployment)
-      const unused = async () => Promise.reject(new Error('The store was used.'))
-      const claim = { claim: unused, renew: unused, advance: unused }
-      const store = { ...claim, complete: unused, release: unused, read: unused, ping: unused }
-      const handle = createWebhookHandler(
-        bare,
-        { health: async () => [] },
-        { platform: connectPlatform(platform.fetch), store, logger: () => {} },
-      )
+  it('is ignored by a route that does not handle it, without a callback or a claim', async () => {
+    const platform = createPlatformEmulator()
+    platform.addDeployment(deployment)
+    const handle = createWebhookHandler(
+      bare,
+      { health: async () => [] },
+      { platform: connectPlatform(platform.fetch), store: unreachableStore, logger: () => {} },
+    )
+    const handled = ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK']
+    for (const name of eventNames.filter((name) => !handled.includes(name))) {
       const event = { name, deployment, functionCall: { name: 'anything' }, download: { id: 'dl_1' } }
-      expect(await deliver(handle, event, { id: 'evt_1' })).toMatchObject({
-        status: 200,
-        body: { status: 'ignored', reason: `/elsewhere does not act on ${name}.` },
-      })
-      expect(platform.calls).toEqual([])
-      const health = await deliver(handle, { name: 'HEALTH_CHECK' })
-      expect(health.body).toEqual({ status: 'healthy', checks: [] })
-    },
-  )
+      const body = { status: 'ignored', reason: `/elsewhere does not act on ${name}.` }
+      expect(await deliver(handle, event, { id: 'evt_1' })).toMatchObject({ status: 200, body })
+    }
+    expect(platform.calls).toEqual([])
+  })
 })
 
 describe('a call', () => {
@@ -322,61 +264,29 @@ describe('a call', () => {
     const prototypes = [Object.prototype, Function.prototype, Array.prototype, String.prototype]
     for (const name of new Set(prototypes.flatMap(Object.getOwnPropertyNames))) {
       for (const headers of [{}, { 'webhook-id': 'evt_1' }]) {
-        expect([name, (await refusal(createHost(), calling(name), headers)).code]).toEqual([
-          name,
-          'unknown_function',
-        ])
+        const { code } = await refusal(createHost(), calling(name), headers)
+        expect([name, code]).toEqual([name, 'unknown_function'])
       }
     }
-  })
-
-  it('with invalid arguments is refused with the path of each fault, and the provider is not called', async () => {
-    const host = createHost()
-    const wrong = { too: 'Ada', people: [{ name: 'Bob' }, { nmae: 'Cy' }] }
-    const problem = await refusal(host, calling('sendGreeting', wrong))
-    expect(problem).toMatchObject({ status: 422, code: 'invalid_arguments' })
-    expect(problem.errors).toEqual([
-      { path: 'to', message: 'is required: expected string' },
-      { path: 'people[1].name', message: 'is required: expected string' },
-      { path: 'people[1].nmae', message: 'is not known here' },
-      { path: 'too', message: 'is not known here; did you mean “to”?' },
-    ])
-    expect(host.asked).toEqual([])
   })
 })
 
 describe('the names of prototypes', () => {
-  it('change no prototype, wherever they stand in a body', async () => {
-    const prototypes = () =>
-      [Object.prototype, Function.prototype, Array.prototype].map(Object.getOwnPropertyNames)
+  it.each([
+    '{"name":"WEBHOOK_CHALLENGE","challenge":poison}',
+    '{"name":"DEPLOYMENT_CREATED","deployment":{"id":"dep_1","inputs":poison}}',
+    '{"name":"DEPLOYMENT_DELETED","deployment":{"id":"dep_1","outputs":poison}}',
+    '{"name":"FUNCTION_CALL","functionCall":{"name":"greet","arguments":poison}}',
+    '{"name":"FUNCTION_CALL","functionCall":poison}',
+  ])('change no prototype in %s', async (body) => {
+    const prototypes = () => [Object, Function, Array].map((each) => Reflect.ownKeys(each.prototype))
     const before = prototypes()
-    const poison = fc.constantFrom(
+    for (const poison of [
       '{"__proto__":{"polluted":1}}',
       '{"constructor":{"prototype":{"polluted":1}}}',
-      '{"__proto__":null}',
-      '{"__proto__":[]}',
       '[{"__proto__":{"polluted":1}}]',
-    )
-    const place = fc.constantFrom(
-      (value: string) => value,
-      (value: string) => `{"name":"WEBHOOK_CHALLENGE","challenge":${value}}`,
-      (value: string) => `{"name":"DEPLOYMENT_CREATED","deployment":{"id":"dep_1","inputs":${value}}}`,
-      (value: string) => `{"name":"DEPLOYMENT_DELETED","deployment":{"id":"dep_1","outputs":${value}}}`,
-      (value: string) => `{"name":"FUNCTION_CALL","functionCall":{"name":"greet","arguments":${value}}}`,
-      (value: string) => `{"name":"FUNCTION_CALL","functionCall":${value}}`,
-      (value: string) => `{"__proto__":{"name":"WEBHOOK_CHALLENGE"},"deployment":${value}}`,
-    )
-    await fc.assert(
-      fc.asyncProperty(place, poison, async (place, value) => {
-        expect((await post(createHost().handle, place(value))).status).toBeLessThan(500)
-        expect(Reflect.get({}, 'polluted')).toBeUndefined()
-        expect(prototypes()).toEqual(before)
-      }),
-    )
-  })
-
-  it('can’t bring the name of an event', async () => {
-    const problem = await refusal(createHost(), '{"__proto__":{"name":"WEBHOOK_CHALLENGE"}}')
-    expect(problem.code).toBe('invalid_event')
+    ])
+      expect((await post(createHost().handle, body.replace('poison', poison))).status).toBeLessThan(500)
+    expect(prototypes()).toEqual(before)
   })
 })

@@ -14,13 +14,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 const runner = { describe, it, expect, beforeEach }
 const request = { subject: 's', delivery: { id: 'evt_1', digest: 'd' }, leaseMs: 60_000 }
-const answer = { status: 200, body: 'encrypted' }
+const response = { status: 200, body: 'encrypted' }
 
 /** Claims a subject and completes it at once. */
 async function run(store: DeliveryStore, subject = request.subject, id = request.delivery.id) {
   const result = await store.claim({ ...request, subject, delivery: { id, digest: 'd' } })
   if (result.state === 'claimed')
-    await store.complete(result.lease, { response: answer, progress: {}, keepMs: 60_000 })
+    await store.complete(result.lease, { response, progress: {}, keepMs: 60_000, keepResponseMs: 60_000 })
   return result.state
 }
 
@@ -49,25 +49,18 @@ describe('the memory store at its capacity', () => {
 describe('the SQLite store in a file', () => {
   const newFile = () => join(mkdtempSync(join(tmpdir(), 'deliveries-')), 'nested', 'deliveries.db')
 
-  it('creates its folder, and remembers its records after it is closed', async () => {
+  it('creates its folder, remembers its records after it is closed, and reads those of an earlier version', async () => {
     const file = newFile()
     const store = sqliteStore({ file })
     await run(store)
     store.close()
-    expect(await sqliteStore({ file }).claim(request)).toEqual({ state: 'done', response: answer })
-  })
-
-  it('reads the records of an earlier version', async () => {
-    const file = newFile()
-    const store = sqliteStore({ file })
-    await run(store)
-    store.close()
+    expect(await sqliteStore({ file }).claim(request)).toEqual({ state: 'done', response })
     const older = new DatabaseSync(file)
     older.exec(`ALTER TABLE answers DROP COLUMN code; ALTER TABLE answers DROP COLUMN at;
       ALTER TABLE subjects DROP COLUMN claimed`)
     older.close()
     const newer = sqliteStore({ file })
-    expect(await newer.claim(request)).toEqual({ state: 'done', response: answer })
+    expect(await newer.claim(request)).toEqual({ state: 'done', response })
     expect(await newer.read('s')).toMatchObject({ fence: 1, responses: [{ delivery: 'evt_1', status: 200 }] })
   })
 
@@ -119,7 +112,7 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
 
   it('takes the time from Redis by default', async () => {
     const store = empty(nodeRedis)
-    expect(await store.claim(request)).toMatchObject({ state: 'claimed', takenOver: false })
+    expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
     const busy = await store.claim(request)
     expect(busy.state === 'busy' && busy.retryAfterMs).toBeGreaterThan(50_000)
   })
@@ -135,7 +128,7 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     await expect(store.claim(request)).rejects.toThrow('did not answer within 50 ms')
     await expect(store.ping()).rejects.toThrow()
     server.kill('SIGCONT')
-    await expect.poll(() => store.claim(request)).toMatchObject({ state: 'claimed', takenOver: false })
+    await expect.poll(() => store.claim(request)).toMatchObject({ state: 'claimed' })
     await expect(redisStore({ client: nodeRedis }).ping()).resolves.toBeUndefined()
   })
 })

@@ -63,6 +63,8 @@ export interface IdpPlatformClient {
   getApplication(applicationId: string, options?: ReadOptions): Promise<Application>
   /** Lists all applications: this endpoint has no pages. */
   listApplications(options?: ReadOptions): Promise<Application[]>
+  /** Renames an application. Renaming twice is harmless, so the call is retried. */
+  renameApplication(applicationId: string, name: string, options?: CallOptions): Promise<void>
   /** @throws `provider_rejected` with `provider.status` 404 if it is already gone, for example after a retry */
   deleteApplication(applicationId: string, options?: CallOptions): Promise<void>
 }
@@ -123,6 +125,11 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
         z.array(wireApplication),
         options,
       ),
+
+    async renameApplication(applicationId, name, options) {
+      const request = { method: 'PATCH', path: pathOf(applicationId), json: { name } } as const
+      await call(request, wireApplication, options)
+    },
 
     async deleteApplication(applicationId, options) {
       // Deleting twice does no harm, so the call is retried, and its failures are retryable.

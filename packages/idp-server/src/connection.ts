@@ -34,6 +34,8 @@ export interface IdpServerSettings {
 /** The workspace of a deployment. */
 export interface Workspace {
   client: IdpPlatformClient
+  /** Recognises the token without revealing it. */
+  fingerprint: string
   /** See {@link IdpServerSettings.settleMs}. */
   settleMs: number
 }
@@ -57,13 +59,16 @@ export async function connectWorkspace(
  * @param inputs the inputs of the deployment, of which only the token is used
  * @throws {IntegrationError} `missing_credentials` if neither the inputs nor the host has a token
  */
-export function openWorkspace(
+export async function openWorkspace(
   inputs: z.output<typeof tokenInput> | undefined,
   { fetch }: HandlerContext,
   { platformBaseUrl: baseUrl, settleMs = DEFAULT_SETTLE_MS, ...settings }: IdpServerSettings,
-): Workspace {
+): Promise<Workspace> {
   const platformApiKey = inputs?.platformApiKey ?? settings.platformApiKey
-  if (platformApiKey) return { client: createIdpPlatformClient({ platformApiKey, baseUrl, fetch }), settleMs }
+  if (platformApiKey) {
+    const client = createIdpPlatformClient({ platformApiKey, baseUrl, fetch })
+    return { client, fingerprint: await fingerprintOf(platformApiKey), settleMs }
+  }
   throw new IntegrationError('missing_credentials', 'The Platform API access token is missing.', {
     hint: 'Set IDP_PLATFORM_API_KEY on the host, or give the deployment a platformApiKey.',
     errors: [{ path: 'deployment.inputs.platformApiKey', message: 'is required, because the host has none' }],
@@ -95,4 +100,11 @@ export async function keysOf({
 export async function connect(context: HandlerContext, { baseUrl }: IdpServerSettings): Promise<IdpClient> {
   const { secretKey } = await keysOf(context)
   return createIdpClient({ secretKey, baseUrl, fetch: context.fetch })
+}
+
+/** The first 16 hexadecimal digits of a SHA-256: too few to be reversed, enough to tell tokens apart. */
+async function fingerprintOf(token: string): Promise<string> {
+  const bytes = new TextEncoder().encode(`idp-server workspace ${token}`)
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return Array.from(hash.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -13,9 +13,8 @@ import {
   openWorkspace,
   type Workspace,
 } from './connection.ts'
-import { isNotFound } from './errors.ts'
 import type { idpServer } from './integration.ts'
-import { findApplication, forgetApplication, provideApplication, readRecord } from './provisioning.ts'
+import { discardApplication, provideApplication, readKnown, removeApplication } from './provisioning.ts'
 import type { Application } from './wire.ts'
 
 /** Makes the handlers of every event but FUNCTION_CALL. */
@@ -27,7 +26,7 @@ export function createDeploymentHandlers(settings: IdpServerSettings) {
       if (inputs.domain !== undefined && environmentType === 'development') {
         context.log.warn('The domain is ignored: a development instance has a domain of the provider.')
       }
-      const workspace = openWorkspace(inputs, context, settings)
+      const workspace = await openWorkspace(inputs, context, settings)
       const application = await provideApplication(inputs, workspace, context)
       const keys =
         pickKeys(application, environmentType) ??
@@ -35,19 +34,15 @@ export function createDeploymentHandlers(settings: IdpServerSettings) {
       return { applicationId: application.applicationId, ...keys, frontendApiUrl: toUrl(keys.publishableKey) }
     },
 
-    /** Deletes the new application, because the platform no longer knows the deployment. */
-    async discard({ applicationId }, context) {
-      await remove(applicationId, await connectWorkspace(context, settings), context)
-      // If the platform knows the deployment again, it needs another application.
-      await forgetApplication(context)
+    /** Deletes an application that was never published, because the platform no longer knows the deployment. */
+    async discard(_, context) {
+      await discardApplication(await connectWorkspace(context, settings), context)
     },
 
     /** Deletes the application. It may be gone already. */
     async deleted(context) {
-      const record = await readRecord(context)
-      const workspace = record && (await connectWorkspace(context, settings))
-      const applicationId = workspace && (await findApplication(record, workspace, context))
-      if (applicationId) await remove(applicationId, workspace, context)
+      const known = await readKnown(context)
+      if (known) await removeApplication(known, await connectWorkspace(context, settings), context)
       else context.log.warn('The deployment has no recorded application, so there is none to delete.')
     },
 
@@ -92,15 +87,5 @@ function toUrl(publishableKey: string): string {
   } catch (cause) {
     const message = 'The publishable key of the new instance is invalid.'
     throw new IntegrationError('provider_error', message, { provider: { name: 'idp-server' }, cause })
-  }
-}
-
-async function remove(applicationId: string, { client }: Workspace, context: HandlerContext): Promise<void> {
-  try {
-    await client.deleteApplication(applicationId, context)
-    context.log.info(`Application ${applicationId} was deleted.`)
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-    context.log.info(`Application ${applicationId} was already gone.`)
   }
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { defineIntegration, environmentReference, secret } from '@org/core'
+import { defineIntegration, environmentReference, immutable, secret } from '@org/core'
 import { instanceDownloads, instanceFunctions, instanceMetrics, instanceOutputs } from '@org/idp/instance'
 import * as z from 'zod'
 import { templates } from './client.ts'
@@ -22,14 +22,16 @@ const inputs = z
     environmentType: z
       .enum(['development', 'production'])
       .default('development')
-      .describe('development: test keys, without a domain. production: live keys, for your domain.'),
+      .describe('development: test keys, without a domain. production: live keys, for your domain.')
+      .apply(immutable),
     domain: z
       .string()
       .trim()
       .optional()
       .describe('Domain of the production instance, such as example.com.')
-      .meta({ visibleWhen: { environmentType: 'production' } }),
-    template: z.enum(templates).optional().describe('Preconfigures the application.'),
+      .meta({ visibleWhen: { environmentType: 'production' } })
+      .apply(immutable),
+    template: z.enum(templates).optional().describe('Preconfigures the application.').apply(immutable),
   })
   // Validated only in production: elsewhere the form hides the field, so nobody could correct it.
   .check(({ value: { environmentType, domain }, issues }) => {

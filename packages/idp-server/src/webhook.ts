@@ -36,3 +36,4 @@ export function createHandler({
 
 export type { IdpServerSettings } from './connection.ts'
 export { idpServer as integration } from './integration.ts'
+export { findOrphans, type Orphan, type OrphanReport, type OrphanSearch } from './orphans.ts'

@@ -9,7 +9,7 @@ const ofDeployment = { deployment: { id: 'dep_1' } }
 const instance = () => only(only(provider.applications.values()).instances)
 
 describe('a provisioned instance', () => {
-  it('serves every event and every function with its own key', async () => {
+  it('serves every event with its own key', async () => {
     await create()
     requests.length = 0
     instance().createUsers(12)
@@ -23,24 +23,17 @@ describe('a provisioned instance', () => {
       { name: 'number_of_organizations', value: 3 },
     ]
     expect((await send({ name: 'METRIC_UPDATE', ...ofDeployment })).body).toEqual({ metrics })
-    const call = async (name: string, given: object = {}) => {
+    const call = async (name: string, given: object) => {
       const functionCall = { name, arguments: given }
       return (await send({ name: 'FUNCTION_CALL', ...ofDeployment, functionCall })).body
     }
     const ada = { emailAddress: 'ada@example.org', firstName: 'Ada' }
     expect(await call('createUser', ada)).toMatchObject({ result: ada })
-    const userId = [...instance().users.keys()].at(-1) ?? ''
-    expect(await call('getUser', { userId })).toMatchObject({ result: { id: userId, ...ada } })
-    const query = { query: 'ada@' }
-    expect(await call('listUsers', query)).toMatchObject({ result: { data: [ada], totalCount: 1 } })
-    expect(await call('countUsers')).toEqual({ result: { count: 13 } })
-    const renamed = { firstName: 'Augusta' }
-    expect(await call('updateUser', { userId, ...renamed })).toMatchObject({ result: renamed })
-    expect(await call('deleteUser', { userId })).toEqual({ result: { id: userId, deleted: true } })
-    expect(instance().users.size).toBe(12)
-    const engines = { name: 'Engines' }
-    expect(await call('createOrganization', engines)).toMatchObject({ result: engines })
-    expect(await call('listOrganizations')).toMatchObject({ result: { totalCount: 4 } })
+    expect(await call('listUsers', { query: 'ada@' })).toMatchObject({
+      result: { data: [ada], totalCount: 1 },
+    })
+    expect(await call('countUsers', {})).toEqual({ result: { count: 13 } })
+    expect(await call('listOrganizations', {})).toMatchObject({ result: { totalCount: 3 } })
     const { body } = await send({ name: 'DOWNLOAD_STARTED', ...ofDeployment, download: { id: 'dl_1' } })
     const [file] = deployment()?.downloads.get('dl_1') ?? []
     expect(body).toEqual({ files: [file] })
@@ -68,23 +61,10 @@ describe('a provisioned instance', () => {
   })
 })
 
-describe('FUNCTION_CALL', () => {
-  const counting = { name: 'FUNCTION_CALL', functionCall: { name: 'countUsers' } }
-
-  it('uses the keys in the event’s outputs', async () => {
-    await create()
-    const outputs = deployment()?.outputs
-    platform.removeDeployment('dep_1')
-    expect(await send({ ...counting, deployment: { id: 'dep_1', outputs } })).toMatchObject({
-      body: { result: { count: 0 } },
-    })
+it('FUNCTION_CALL without a deployment is refused, because there is no shared instance', async () => {
+  expect(await send({ name: 'FUNCTION_CALL', functionCall: { name: 'countUsers' } })).toMatchObject({
+    status: 422,
+    body: { code: 'missing_credentials', detail: expect.stringContaining('Name the deployment') },
   })
-
-  it('without a deployment is refused, because there is no shared instance', async () => {
-    expect(await send(counting)).toMatchObject({
-      status: 422,
-      body: { code: 'missing_credentials', detail: expect.stringContaining('Name the deployment') },
-    })
-    expect(requests).toEqual([])
-  })
+  expect(requests).toEqual([])
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createPlatformApi } from '../src/testing/index.ts'
 import { createHandler, integration } from '../src/webhook.ts'
 
-function arrange() {
+function fixture() {
   const provider = createPlatformApi({ accessTokens: ['ak_of_the_tenant'] })
   return {
     createHandler,
@@ -14,11 +14,11 @@ function arrange() {
       arguments: (number: number) => ({ emailAddress: `ada-${number}@example.org`, firstName: 'Ada' }),
       count() {
         const instances = [...provider.applications.values()].flatMap((application) => application.instances)
-        return instances.reduce((count, { users }) => count + users.size, 0)
+        return instances.flatMap(({ users }) => [...users.keys()]).length
       },
     },
     provisioned: () => provider.applications.size,
   }
 }
 
-describeIntegration(integration, arrange, { describe, expect, it })
+describeIntegration(integration, fixture, { describe, expect, it })

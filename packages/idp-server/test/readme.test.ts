@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { memoryStore } from '@org/core'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { prepareExamples } from '@org/tooling/readme'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -53,6 +54,12 @@ describe('the README', () => {
           body: { status: 'running' },
         })
         expect((await deliver(host.fetch, created)).status).toBe(401)
+      })
+    } else if (code.includes('findOrphans')) {
+      it(`${title} finds an application of nobody`, async () => {
+        const { listOrphans } = await import(path)
+        const [line] = await listOrphans(memoryStore(), connectPlatform(platform.fetch))
+        expect(line).toMatch(/^app_\w+ is unrecorded\. /)
       })
     } else {
       it(`${title} runs`, async () => {

@@ -5,12 +5,11 @@ import { applicationsPath } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
 const fixture = runWebhook()
-const { provider, platform, asked, deployment } = fixture
+const { provider, platform, creates, deployment } = fixture
 
 const LEASE_MS = 60_000
 const inputs = { applicationName: 'Shop' }
 const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
-const creates = () => asked().filter((request) => request === `POST ${applicationsPath}`).length
 
 /** A store and a handler: `act` runs as soon as the provider has created the first application. */
 function contended(
@@ -38,7 +37,12 @@ it('an application that another deployment has reserved is left to it, and anoth
     const claimed = await store.claim({ subject, leaseMs: LEASE_MS })
     if (claimed.state !== 'claimed') throw new Error(claimed.state)
     const progress = { owner: 'idp-server/deployment/dep_2' }
-    await store.complete(claimed.lease, { response: { status: 200, body: '' }, progress, keepMs: LEASE_MS })
+    await store.complete(claimed.lease, {
+      response: { status: 200, body: '' },
+      progress,
+      keepMs: LEASE_MS,
+      keepResponseMs: LEASE_MS,
+    })
   })
   const first = await deliver(handle, created, { id: 'evt_1' })
   expect(first).toMatchObject({ status: 409, body: { code: 'delivery_in_progress', retryable: true } })
@@ -58,8 +62,8 @@ it('a reservation whose holder died is waited for, and no other application is c
     () => time,
   )
   for (let tries = 0; tries < 2; tries += 1) {
-    const answer = await deliver(handle, created, { id: 'evt_1' })
-    expect(answer).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
+    const response = await deliver(handle, created, { id: 'evt_1' })
+    expect(response).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
   }
   time += LEASE_MS
   expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)

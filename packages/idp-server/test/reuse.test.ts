@@ -5,13 +5,12 @@ import { applicationsPath, only } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
 const fixture = runWebhook()
-const { provider, asked, platform, create, deployment, statuses, logged } = fixture
+const { provider, asked, platform, create, creates, deployment, statuses } = fixture
 
-const creates = () => asked().filter((request) => request.startsWith('POST'))
 const applicationId = () => only(provider.applications.keys())
 
 describe('a redeploy', () => {
-  it('reuses the published application, even if the store has forgotten it', async () => {
+  it('renames the published application, even if the store has forgotten it', async () => {
     const first = await create()
     const inputs = { applicationName: 'Renamed' }
     const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
@@ -19,8 +18,9 @@ describe('a redeploy', () => {
       const again = await deliver(using, event)
       expect([again.status, again.body]).toEqual([200, first.body])
     }
-    expect(creates()).toHaveLength(1)
-    expect(logged('info').at(-1)).toContain(`${applicationId()} already exists`)
+    expect(creates()).toBe(1)
+    expect(only(provider.applications.values()).name).toBe('Renamed')
+    expect(asked().filter((request) => request.startsWith('PATCH'))).toHaveLength(1)
   })
 
   it('reuses the application in the event’s outputs, without a call to the platform', async () => {
@@ -28,8 +28,8 @@ describe('a redeploy', () => {
     const inputs = { applicationName: 'Shop' }
     platform.addDeployment({ id: 'dep_1' })
     const deployment = { id: 'dep_1', inputs, outputs: { applicationId } }
-    const answer = await deliver(fixture.handler(), { name: 'DEPLOYMENT_CREATED', deployment })
-    expect(answer.body).toMatchObject({ status: 'running', outputs: { applicationId } })
+    const response = await deliver(fixture.handler(), { name: 'DEPLOYMENT_CREATED', deployment })
+    expect(response.body).toMatchObject({ status: 'running', outputs: { applicationId } })
     expect(asked()).toEqual([`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`])
     expect(platform.calls.filter(({ method }) => method === 'GET')).toEqual([])
   })
@@ -42,52 +42,43 @@ describe('a redeploy', () => {
       status: 422,
       body: { code: 'provider_rejected', detail: expect.stringContaining(`${gone} no longer exists`) },
     })
-    expect(creates()).toHaveLength(1)
+    expect(creates()).toBe(1)
     expect(deployment()?.status).toBe('failed')
   })
 
-  it('fails if the application lacks the environment, and creates no other', async () => {
+  it.each([
+    ['environmentType', { environmentType: 'production', domain: 'example.com' }],
+    ['template', { template: 'waitlist' }],
+  ])('refuses a change of %s, and leaves the deployment running', async (name, change) => {
     await create()
-    expect(await create({ environmentType: 'production', domain: 'example.com' })).toMatchObject({
+    expect(await create(change)).toMatchObject({
       status: 422,
-      body: { code: 'provider_rejected', errors: [{ path: 'deployment.inputs.environmentType' }] },
+      body: { code: 'invalid_inputs', errors: [{ path: `deployment.inputs.${name}` }] },
     })
-    expect(creates()).toHaveLength(1)
+    expect(creates()).toBe(1)
+    expect(deployment()?.status).toBe('running')
   })
 })
 
-describe('a deployment whose outputs were not published', () => {
-  it('keeps its application, and the next delivery publishes that', async () => {
-    platform.addDeployment({ id: 'dep_1' })
-    platform.faults.add({ path: /outputs$/, status: 503 })
-    expect(await create({}, 'evt_1')).toMatchObject({
-      status: 502,
-      body: { code: 'platform_unavailable', retryable: true },
-    })
-    const kept = applicationId()
-    expect(deployment()?.outputs).toEqual({})
-
-    const again = await create({}, 'evt_1')
-    expect(again).toMatchObject({
-      status: 200,
-      body: { status: 'running', outputs: { applicationId: kept } },
-    })
-    expect(again.headers.has('idempotency-replayed')).toBe(false)
-    expect(creates()).toHaveLength(1)
-    expect(applicationId()).toBe(kept)
-    expect(deployment()).toMatchObject({ status: 'running', outputs: { applicationId: kept } })
-  })
+it('a deployment whose outputs were not published keeps its application for the next delivery', async () => {
+  platform.addDeployment({ id: 'dep_1' })
+  platform.faults.add({ path: /outputs$/, status: 503 })
+  const unpublished = { status: 502, body: { code: 'platform_unavailable', retryable: true } }
+  expect(await create({}, 'evt_1')).toMatchObject(unpublished)
+  expect(deployment()?.outputs).toEqual({})
+  const outputs = { applicationId: applicationId() }
+  expect(await create({}, 'evt_1')).toMatchObject({ status: 200, body: { status: 'running', outputs } })
+  expect(creates()).toBe(1)
+  expect(deployment()).toMatchObject({ status: 'running', outputs })
 })
 
 describe('a deployment that the platform no longer knows', () => {
-  const forgotten = {
-    name: 'DEPLOYMENT_CREATED',
-    deployment: { id: 'dep_1', inputs: { applicationName: 'Shop' } },
-  }
+  const unknown = { id: 'dep_1', inputs: { applicationName: 'Shop' } }
+  const forgotten = { name: 'DEPLOYMENT_CREATED', deployment: unknown }
 
   it('leaves no application behind', async () => {
     expect(await fixture.send(forgotten)).toMatchObject({ status: 200, body: { status: 'ignored' } })
-    expect(creates()).toHaveLength(1)
+    expect(creates()).toBe(1)
     expect(provider.applications.size).toBe(0)
   })
 
@@ -96,7 +87,7 @@ describe('a deployment that the platform no longer knows', () => {
     expect(await fixture.send(forgotten, 'evt_1')).toMatchObject({ status: 422 })
     expect(provider.applications.size).toBe(1)
     expect(await fixture.send(forgotten, 'evt_2')).toMatchObject({ body: { status: 'ignored' } })
-    expect(creates()).toHaveLength(1)
+    expect(creates()).toBe(1)
     expect(provider.applications.size).toBe(0)
   })
 

@@ -17,7 +17,6 @@ export function runPlatformApi() {
   const provider = createPlatformApi({ accessTokens: [hostToken, tenantToken] })
   const requests: { method: string; path: string; headers: Headers; text: string }[] = []
   const waits: number[] = []
-  let atRequest: (() => void) | undefined
   let server: Served | undefined
 
   beforeAll(async () => {
@@ -25,7 +24,6 @@ export function runPlatformApi() {
       const text = await request.clone().text()
       const { pathname, search } = new URL(request.url)
       requests.push({ method: request.method, path: pathname + search, headers: request.headers, text })
-      atRequest?.()
       return provider.fetch(request)
     })
   })
@@ -34,7 +32,6 @@ export function runPlatformApi() {
     provider.reset()
     requests.length = 0
     waits.length = 0
-    atRequest = undefined
   })
 
   return {
@@ -43,10 +40,6 @@ export function runPlatformApi() {
     requests,
     /** The pauses between attempts, in milliseconds. The client records them, and does not wait. */
     waits,
-    /** Runs an action when the next request arrives. */
-    atRequest(action: () => void) {
-      atRequest = action
-    },
     /** The requests as `POST /v1/platform/applications`. */
     asked: () => requests.map(({ method, path }) => `${method} ${path}`),
     get url() {
@@ -56,9 +49,7 @@ export function runPlatformApi() {
       createIdpPlatformClient({
         platformApiKey: hostToken,
         baseUrl: `${server?.url}/v1`,
-        wait: async (milliseconds) => {
-          waits.push(milliseconds)
-        },
+        wait: async (milliseconds) => void waits.push(milliseconds),
         ...options,
       }),
   }

@@ -1,7 +1,7 @@
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 import { createHandler } from '../src/webhook.ts'
-import { hostToken, runPlatformApi, tenantToken } from './support.ts'
+import { applicationsPath, hostToken, runPlatformApi, tenantToken } from './support.ts'
 
 type Dependencies = Parameters<typeof createHandler>[0]
 
@@ -31,8 +31,8 @@ export function runWebhook() {
   })
   afterEach(() => {
     vi.restoreAllMocks()
-    const told = platform.calls.filter(({ path }) => !/\/(outputs|downloads\/[^/]+)$/.test(path))
-    const everything = log.join('\n') + JSON.stringify(told)
+    const reported = platform.calls.filter(({ path }) => !/\/(outputs|downloads\/[^/]+)$/.test(path))
+    const everything = log.join('\n') + JSON.stringify(reported)
     expect(everything).not.toMatch(/sk_(test|live)_/)
     for (const token of [hostToken, tenantToken]) expect(everything).not.toContain(token)
   })
@@ -45,6 +45,8 @@ export function runWebhook() {
     handler,
     send,
     deployment,
+    /** The number of creates that the provider received. */
+    creates: () => provider.asked().filter((request) => request === `POST ${applicationsPath}`).length,
     /** Adds `dep_1` to the platform, and delivers its DEPLOYMENT_CREATED with these inputs and a name. */
     create(inputs: Record<string, unknown> = {}, id?: string) {
       const all = { applicationName: 'Shop', ...inputs }

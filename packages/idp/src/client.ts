@@ -148,13 +148,10 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
   }
 
   const client: IdpClient = {
-    async createUser(user, options) {
-      return call({ method: 'POST', path: '/users', json: toWireUser(user) }, wireUser, options)
-    },
+    createUser: async (user, options) =>
+      call({ method: 'POST', path: '/users', json: toWireUser(user) }, wireUser, options),
 
-    async getUser(userId, options) {
-      return call({ method: 'GET', path: userPath(userId) }, wireUser, options)
-    },
+    getUser: async (userId, options) => call({ method: 'GET', path: userPath(userId) }, wireUser, options),
 
     async listUsers(list = {}, options) {
       checkFilter(list)
@@ -215,13 +212,9 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
       return call({ method: 'GET', path: '/organizations', query }, wireOrganizations, options)
     },
 
-    async getInstance(options) {
-      return call({ method: 'GET', path: '/instance' }, wireInstance, options)
-    },
+    getInstance: async (options) => call({ method: 'GET', path: '/instance' }, wireInstance, options),
 
-    async listDomains(options) {
-      return call({ method: 'GET', path: '/domains' }, wireDomains, options)
-    },
+    listDomains: async (options) => call({ method: 'GET', path: '/domains' }, wireDomains, options),
   }
   return client
 }

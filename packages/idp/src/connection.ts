@@ -9,8 +9,8 @@ import {
   type HandlerContext,
   type Inputs,
   IntegrationError,
-  type IntegrationErrorOptions,
 } from '@org/core'
+import type { IntegrationErrorOptions } from '@org/core/errors'
 import { createIdpClient, type IdpClient } from './client.ts'
 import { idp } from './integration.ts'
 import type { InstanceKeys } from './keys.ts'
@@ -97,11 +97,6 @@ export function openClient(
 function sharedKeys({ shared }: IdpSettings): InstanceKeys {
   const { publishableKey, secretKey } = shared ?? {}
   if (publishableKey && secretKey) return { publishableKey, secretKey }
-  throw new IntegrationError(
-    'missing_credentials',
-    'This host has no shared identity-provider application.',
-    {
-      hint: SHARED_HINT,
-    },
-  )
+  const message = 'This host has no shared identity-provider application.'
+  throw new IntegrationError('missing_credentials', message, { hint: SHARED_HINT })
 }

@@ -38,7 +38,7 @@ function quote(name: string, value: string): string {
   )
 }
 
-const MIDDLEWARE = `// Runs before your pages and routes, and tells them which user is signed in.
+const MIDDLEWARE = `// Runs before your pages and routes, so that they know which user is signed in.
 // Put it beside the folder \`app\` (or \`pages\`), which may be in \`src\`.
 // Next.js 16 and later name this file \`proxy.ts\`, with the same content.
 import { clerkMiddleware } from '@clerk/nextjs/server'

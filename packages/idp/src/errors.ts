@@ -58,7 +58,7 @@ export function invalidArgument(path: string, message: string): IntegrationError
   })
 }
 
-/** Tells whether a call failed because organizations are disabled in the instance. */
+/** Whether a call failed because organizations are disabled in the instance. */
 export function isOrganizationsDisabled(error: unknown): boolean {
   return isIntegrationError(error) && error.provider?.code === ORGANIZATIONS_DISABLED
 }

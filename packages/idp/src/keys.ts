@@ -35,9 +35,9 @@ export interface InstanceKeys {
  */
 export function parsePublishableKey(key: string): PublishableKey {
   const read = readPublishableKey(key)
-  if (!('fault' in read)) return read
-  throw new IntegrationError('invalid_inputs', `publishableKey ${read.fault}.`, {
-    errors: [{ path: 'publishableKey', message: read.fault }],
+  if (typeof read !== 'string') return read
+  throw new IntegrationError('invalid_inputs', `publishableKey ${read}.`, {
+    errors: [{ path: 'publishableKey', message: read }],
   })
 }
 
@@ -52,22 +52,21 @@ export function findKeyFaults({ publishableKey, secretKey }: InstanceKeys): Fiel
   }
   const publishable = readPublishableKey(publishableKey)
   const secret = readSecretKey(secretKey)
-  const faults: FieldError[] = []
-  if ('fault' in publishable) faults.push({ path: 'publishableKey', message: publishable.fault })
-  if ('fault' in secret) faults.push({ path: 'secretKey', message: secret.fault })
-  if ('fault' in publishable || 'fault' in secret) return faults
-  if (publishable.environment === secret.environment) return []
-  const message = `belongs to a ${secret.environment} instance, and publishableKey to a ${publishable.environment} one: copy both keys from one instance`
-  return [{ path: 'secretKey', message }]
+  if (typeof publishable !== 'string' && typeof secret !== 'string') {
+    if (publishable.environment === secret.environment) return []
+    const message = `belongs to a ${secret.environment} instance, and publishableKey to a ${publishable.environment} one: copy both keys from one instance`
+    return [{ path: 'secretKey', message }]
+  }
+  return Object.entries({ publishableKey: publishable, secretKey: secret }).flatMap(([path, read]) =>
+    typeof read === 'string' ? [{ path, message: read }] : [],
+  )
 }
 
-interface Fault {
-  /** A sentence without its subject, which is the name of the field. */
-  fault: string
-}
+/** A sentence without its subject, which is the name of the field. */
+type Fault = string
 
 /** Finds a fault that either key may have. */
-function findCommonFault(key: string, name: 'publishable' | 'secret'): string | undefined {
+function findCommonFault(key: string, name: 'publishable' | 'secret'): Fault | undefined {
   if (/^\s|\s$/.test(key)) return 'has white space around it: remove it'
   if (/^(export\s+)?[A-Z][A-Z0-9_]*\s*=/.test(key)) {
     return 'is a whole line of an .env file: keep only the part after the “=”, without quotes'
@@ -82,31 +81,31 @@ function findCommonFault(key: string, name: 'publishable' | 'secret'): string | 
 
 function readPublishableKey(key: string): PublishableKey | Fault {
   const common = findCommonFault(key, 'publishable')
-  if (common) return { fault: common }
+  if (common) return common
   if (key.startsWith('sk_')) {
-    return { fault: 'is a secret key: put it into secretKey, and the key that starts with pk_ here' }
+    return 'is a secret key: put it into secretKey, and the key that starts with pk_ here'
   }
   if (decodeBase64(key)?.endsWith('$')) {
-    return { fault: 'does not start with pk_test_ or pk_live_: copy the whole key' }
+    return 'does not start with pk_test_ or pk_live_: copy the whole key'
   }
   if (!key.startsWith('pk_')) {
-    return { fault: 'is not a publishable key: copy the key that starts with pk_test_ or pk_live_' }
+    return 'is not a publishable key: copy the key that starts with pk_test_ or pk_live_'
   }
   const environment = readEnvironment(key)
-  if (!environment) return { fault: 'starts with neither pk_test_ nor pk_live_: copy the whole key again' }
+  if (!environment) return 'starts with neither pk_test_ nor pk_live_: copy the whole key again'
   const encoded = key.slice('pk_test_'.length)
-  if (encoded === '') return { fault: 'ends after its prefix: copy the whole key' }
+  if (encoded === '') return 'ends after its prefix: copy the whole key'
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) {
-    return { fault: 'is damaged, because its second part is not base64: copy the key again' }
+    return 'is damaged, because its second part is not base64: copy the key again'
   }
   const decoded = decodeBase64(encoded)
-  if (!decoded?.endsWith('$')) return { fault: 'is cut off: copy the whole key' }
+  if (!decoded?.endsWith('$')) return 'is cut off: copy the whole key'
   const frontendHost = decoded.slice(0, -1).toLowerCase()
   if (!frontendHost.includes('.')) {
-    return { fault: 'names a host without a dot: copy the key from the provider' }
+    return 'names a host without a dot: copy the key from the provider'
   }
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d{1,5})?$/.test(frontendHost)) {
-    return { fault: 'is damaged, because it does not name a host: copy the key again' }
+    return 'is damaged, because it does not name a host: copy the key again'
   }
   return { environment, frontendHost, frontendApiUrl: `https://${frontendHost}` }
 }
@@ -116,21 +115,18 @@ const MIN_SECRET_LENGTH = 20
 
 function readSecretKey(key: string): { environment: Environment } | Fault {
   const common = findCommonFault(key, 'secret')
-  if (common) return { fault: common }
+  if (common) return common
   if (key.startsWith('pk_')) {
-    return {
-      fault: 'is a publishable key: put it into publishableKey, and the key that starts with sk_ here',
-    }
+    return 'is a publishable key: put it into publishableKey, and the key that starts with sk_ here'
   }
   if (!key.startsWith('sk_')) {
-    return { fault: 'is not a secret key: copy the key that starts with sk_test_ or sk_live_' }
+    return 'is not a secret key: copy the key that starts with sk_test_ or sk_live_'
   }
   const environment = readEnvironment(key)
-  if (!environment) return { fault: 'starts with neither sk_test_ nor sk_live_: copy the whole key again' }
+  if (!environment) return 'starts with neither sk_test_ nor sk_live_: copy the whole key again'
   const rest = key.slice('sk_test_'.length)
-  if (!/^[A-Za-z0-9_-]*$/.test(rest))
-    return { fault: 'contains characters that no key has: copy the key again' }
-  if (rest.length < MIN_SECRET_LENGTH) return { fault: 'is too short: copy the whole key' }
+  if (!/^[A-Za-z0-9_-]*$/.test(rest)) return 'contains characters that no key has: copy the key again'
+  if (rest.length < MIN_SECRET_LENGTH) return 'is too short: copy the whole key'
   return { environment }
 }
 

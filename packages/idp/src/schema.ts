@@ -93,20 +93,23 @@ export interface UserFilter {
   banned?: boolean | undefined
 }
 
-/** A page of users. */
-export interface UserListOptions extends UserFilter {
-  /**
-   * A field, with `-` in front for descending.
-   * @default '-created_at'
-   */
-  orderBy?: string | undefined
+interface Page {
   /**
    * From 1 to 500.
    * @default 10
    */
   limit?: number | undefined
-  /** The number of users to skip. Can't be combined with `startingAfter`. */
+  /** The number of results to skip. */
   offset?: number | undefined
+}
+
+/** A page of users. `offset` can't be combined with `startingAfter`. */
+export interface UserListOptions extends UserFilter, Page {
+  /**
+   * A field, with `-` in front for descending.
+   * @default '-created_at'
+   */
+  orderBy?: string | undefined
   /** The `nextCursor` of the previous page. Needs an order by `created_at`. */
   startingAfter?: string | undefined
 }
@@ -125,7 +128,7 @@ export interface NewOrganization {
 }
 
 /** A page of organizations. */
-export interface OrganizationListOptions {
+export interface OrganizationListOptions extends Page {
   /** Occurs in the name or the slug, or equals the id. */
   query?: string | undefined
   /** Fill `membersCount`. */
@@ -135,10 +138,4 @@ export interface OrganizationListOptions {
    * @default '-created_at'
    */
   orderBy?: string | undefined
-  /**
-   * From 1 to 500.
-   * @default 10
-   */
-  limit?: number | undefined
-  offset?: number | undefined
 }

@@ -30,17 +30,6 @@ describe('listUsers', () => {
     expect([others.data.length, others.totalCount]).toEqual([2, 3])
   })
 
-  it('filters by one address, by several addresses, and by a text', async () => {
-    instance.createUsers(4)
-    const idp = fixture.client()
-    const found = async (filter: Parameters<typeof idp.listUsers>[0]) =>
-      (await idp.listUsers(filter)).data.map(({ emailAddress }) => emailAddress?.split('@')[0]).toSorted()
-    expect(await found({ emailAddress: 'user-1@example.com' })).toEqual(['user-1'])
-    const several = ['user-1@example.com', 'user-3@example.com']
-    expect(await found({ emailAddress: several })).toEqual(['user-1', 'user-3'])
-    expect(await found({ query: 'USER-4' })).toEqual(['user-4'])
-  })
-
   it('returns a cursor only for orders by created_at', async () => {
     instance.createUsers(3)
     const idp = fixture.client()

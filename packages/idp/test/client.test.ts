@@ -92,12 +92,6 @@ describe('a user', () => {
       await expect(fixture.client().getUser('user_1')).rejects.toMatchObject({ code: 'provider_error' })
     },
   )
-
-  it('is gone after deleteUser', async () => {
-    const { id } = backend.instance.createUser()
-    expect(await fixture.client().deleteUser(id)).toEqual({ id, deleted: true })
-    expect(backend.users.size).toBe(0)
-  })
 })
 
 describe('an organization', () => {

@@ -67,6 +67,8 @@ describe('an instance of the emulator', () => {
 
 describe('the emulator refuses', () => {
   const create = (user: object) => (idp: IdpClient) => idp.createUser({ ...ada, ...user })
+  const change = (user: object) => (idp: IdpClient) => idp.updateUser('taken', user)
+  const list = (options: object) => (idp: IdpClient) => idp.listUsers(options)
   const organization = (fields: object) => (idp: IdpClient) =>
     idp.createOrganization({ name: 'Acme', ...fields })
 
@@ -81,23 +83,19 @@ describe('the emulator refuses', () => {
     ['a taken number', 'form_identifier_exists', create({ phoneNumber: '+15550100200' })],
     ['a taken external id', 'form_identifier_exists', create({ externalId: 'crm-1' })],
     ['one address twice', 'form_identifier_exists', create({ emailAddress: ['a@b.co', 'a@b.co'] })],
+    ['an option alone', 'form_conditional_param_missing', change({ skipPasswordChecks: true })],
+    ['a limit above 500', 'form_param_value_invalid', list({ limit: 501 })],
+    ['an unknown order', 'form_param_value_invalid', list({ orderBy: 'password' })],
+    ['an unknown cursor', 'form_resource_not_found', list({ startingAfter: 'user_none' })],
     [
-      'an option without its password',
-      'form_conditional_param_missing',
-      (idp) => idp.updateUser('taken', { skipPasswordChecks: true }),
-    ],
-    ['a limit above 500', 'form_param_value_invalid', (idp) => idp.listUsers({ limit: 501 })],
-    ['an unknown order', 'form_param_value_invalid', (idp) => idp.listUsers({ orderBy: 'password' })],
-    ['an unknown cursor', 'form_resource_not_found', (idp) => idp.listUsers({ startingAfter: 'user_none' })],
-    [
-      'a cursor with an offset',
+      'both an offset and a cursor',
       'form_conditional_param_disallowed',
-      (idp) => idp.listUsers({ startingAfter: 'user_none', offset: 1 }),
+      list({ startingAfter: 'u', offset: 1 }),
     ],
     [
       'more than 100 addresses',
       'form_param_array_size_exceeded',
-      (idp) => idp.countUsers({ emailAddress: Array(101).fill('ada@example.com') }),
+      list({ emailAddress: Array(101).fill('a') }),
     ],
     ['an organization without a name', 'form_param_nil', organization({ name: ' ' })],
     ['an invalid slug', 'form_param_format_invalid', organization({ slug: 'Acme_1' })],
@@ -116,6 +114,7 @@ describe('the emulator refuses', () => {
     expect([backend.users.size, backend.organizations.size]).toEqual([before, 1])
   })
 
+  const textType = { 'content-type': 'text/plain' }
   it.each<[number, string, string, string, object]>([
     [422, 'form_param_unknown', 'POST', '/users', { body: '{"emailAddress":"ada@example.com"}' }],
     [422, 'form_param_unknown', 'PATCH', '/users/{id}', { body: '{"public_metadata":{}}' }],
@@ -124,13 +123,7 @@ describe('the emulator refuses', () => {
     [422, 'form_param_type_invalid', 'POST', '/users', { body: '{"email_address":"ada@example.com"}' }],
     [422, 'form_param_missing', 'POST', '/organizations', { body: '{}' }],
     [400, 'request_body_invalid', 'POST', '/users', { body: '[]' }],
-    [
-      415,
-      'unsupported_content_type',
-      'POST',
-      '/users',
-      { body: '{}', headers: { 'content-type': 'text/plain' } },
-    ],
+    [415, 'unsupported_content_type', 'POST', '/users', { body: '{}', headers: textType }],
     [404, 'resource_not_found', 'PUT', '/users', {}],
     [404, 'resource_not_found', 'GET', '/user', {}],
     [401, 'authorization_header_format_invalid', 'GET', '/users', { headers: { authorization: 'Basic x' } }],

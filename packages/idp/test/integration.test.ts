@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createBackendApi } from '../src/testing/index.ts'
 import { createHandler, integration } from '../src/webhook.ts'
 
-function arrange() {
+function fixture() {
   const provider = createBackendApi()
   const { publishableKey, secretKey } = provider.instance
   return {
@@ -18,4 +18,4 @@ function arrange() {
   }
 }
 
-describeIntegration(integration, arrange, { describe, expect, it })
+describeIntegration(integration, fixture, { describe, expect, it })

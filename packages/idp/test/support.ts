@@ -72,10 +72,3 @@ export async function failureOf(work: Promise<unknown>): Promise<IntegrationErro
   if (!isIntegrationError(error)) throw error
   return error
 }
-
-/** Returns a URL that refuses connections. */
-export async function deadUrl(): Promise<string> {
-  const server = await serve(async () => new Response())
-  await server.close()
-  return server.url
-}

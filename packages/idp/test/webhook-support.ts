@@ -30,8 +30,8 @@ export function runWebhook() {
   })
   // Secret keys and personal data appear only in outputs and responses.
   afterEach(() => {
-    const told = platform.calls.filter(({ path }) => !/\/(outputs|downloads\/\w+)$/.test(path))
-    expect(log.join('\n') + JSON.stringify(told)).not.toMatch(/sk_(test|live)_\w|@example|pass phrase/)
+    const reported = platform.calls.filter(({ path }) => !/\/(outputs|downloads\/\w+)$/.test(path))
+    expect(log.join('\n') + JSON.stringify(reported)).not.toMatch(/sk_(test|live)_\w|@example|pass phrase/)
   })
 
   const send = (event: object, id?: string) => deliver((request) => handle(request), event, { id })

@@ -1,7 +1,7 @@
 import type { IntegrationError } from '@org/core/errors'
 import { refusalError } from './errors.ts'
 import type { ComposedMessage } from './message.ts'
-import { readRemark, type SendAnswer } from './wire.ts'
+import { readRemark, type SendResponse } from './wire.ts'
 
 /** The result of one message of a batch. */
 export interface MessageResult {
@@ -42,15 +42,15 @@ export type PlacedMessage = Pick<ComposedMessage, 'to' | 'recipients'> & {
 }
 
 /** The result of a message that the provider accepted or refused. */
-export function answeredResult({ index, to, recipients }: PlacedMessage, answer: SendAnswer): MessageResult {
-  if (!answer.accepted) return failedResult(index, to, refusalError(answer.refusal))
+export function toResult({ index, to, recipients }: PlacedMessage, response: SendResponse): MessageResult {
+  if (!response.accepted) return failedResult(index, to, refusalError(response.refusal))
   return {
     index,
-    to: answer.to || to,
+    to: response.to || to,
     status: 'sent',
-    messageId: answer.messageId,
-    submittedAt: answer.submittedAt,
-    rejected: readRemark(answer.message, recipients).rejected,
+    messageId: response.messageId,
+    submittedAt: response.submittedAt,
+    rejected: readRemark(response.message, recipients).rejected,
     error: null,
   }
 }

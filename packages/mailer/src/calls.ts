@@ -30,15 +30,13 @@ const MAX_INVALID = 500
  * same messages always in the same way.
  */
 export async function* cutIntoCalls(messages: Messages, defaults: MessageDefaults): AsyncGenerator<Call> {
-  let number = 0
   let index = 0
-  let draft = emptyDraft()
+  let draft = emptyDraft(0)
   for await (const message of messages) {
     const composed = compose(message, defaults, index)
     if (isFull(draft, composed)) {
-      yield toCall(draft, number)
-      draft = emptyDraft()
-      number += 1
+      yield toCall(draft)
+      draft = emptyDraft(draft.number + 1)
     }
     if ('error' in composed) draft.invalid.push(composed)
     else {
@@ -48,19 +46,19 @@ export async function* cutIntoCalls(messages: Messages, defaults: MessageDefault
     }
     index += 1
   }
-  if (draft.messages.length + draft.invalid.length > 0) yield toCall(draft, number)
+  if (draft.messages.length + draft.invalid.length > 0) yield toCall(draft)
 }
 
-interface Draft extends Pick<Call, 'messages' | 'invalid'> {
+interface Draft extends Omit<Call, 'jsonText'> {
   texts: string[]
   bytes: number
 }
 
-function emptyDraft(): Draft {
-  return { messages: [], invalid: [], texts: [], bytes: 2 }
+function emptyDraft(number: number): Draft {
+  return { number, messages: [], invalid: [], texts: [], bytes: 2 }
 }
 
-function toCall({ messages, invalid, texts }: Draft, number: number): Call {
+function toCall({ number, messages, invalid, texts }: Draft): Call {
   return { number, messages, invalid, jsonText: `[${texts.join(',')}]` }
 }
 

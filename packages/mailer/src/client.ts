@@ -8,19 +8,18 @@ import { type CallOptions, createProviderClient, type ProviderRequest } from '@o
 import { type BatchProgress, type BatchResult, type MessageResult, toBatchResult } from './batch.ts'
 import { type Call, cutIntoCalls } from './calls.ts'
 import { mailProvider, refusalError } from './errors.ts'
-import { flattenResults } from './flatten.ts'
 import type { BatchJournal } from './journal.ts'
 import { composeMessage, type Message, type Messages } from './message.ts'
 import { type CallOutcome, findFault, makeCalls } from './sending.ts'
 import {
   type DeliveryStats,
   type Remark,
-  readBatchAnswer,
+  readBatchResponse,
   readRemark,
-  readSendAnswer,
+  readSendResponse,
   readServer,
   readStats,
-  type SendAnswer,
+  type SendResponse,
   type ServerDetails,
 } from './wire.ts'
 
@@ -179,8 +178,8 @@ export function createMailer(options: MailerOptions): Mailer {
     // A batch may have any length, so only its calls have a time limit by default.
     const { signal, deadline } = provider.within({ timeoutMs: Number.POSITIVE_INFINITY, ...callOptions })
     const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
-    async function send({ messages, jsonText }: Call): Promise<SendAnswer[]> {
-      const read = (body: unknown) => readBatchAnswer(body, messages.length)
+    async function send({ messages, jsonText }: Call): Promise<SendResponse[]> {
+      const read = (body: unknown) => readBatchResponse(body, messages.length)
       const until = Math.min(deadline, Date.now() + timeoutMs)
       const { value } = await provider.call({ ...BATCH, jsonText }, read, { signal, deadline: until })
       return value
@@ -200,10 +199,10 @@ export function createMailer(options: MailerOptions): Mailer {
     async sendEmail(message, options = {}) {
       const { json, to, recipients } = composeMessage(message, defaults)
       const request = { ...SINGLE, jsonText: json }
-      const { value: answer, status } = await provider.call(request, readSendAnswer, options)
-      if (!answer.accepted) throw refusalError(answer.refusal, { status })
-      const { messageId, submittedAt } = answer
-      return { messageId, submittedAt, to: answer.to || to, ...readRemark(answer.message, recipients) }
+      const { value: response, status } = await provider.call(request, readSendResponse, options)
+      if (!response.accepted) throw refusalError(response.refusal, { status })
+      const { messageId, submittedAt } = response
+      return { messageId, submittedAt, to: response.to || to, ...readRemark(response.message, recipients) }
     },
 
     async sendEmails(messages, options = {}) {
@@ -214,8 +213,8 @@ export function createMailer(options: MailerOptions): Mailer {
       return toBatchResult(outcomes.flatMap(({ results }) => results))
     },
 
-    streamEmails(messages, options = {}) {
-      return flattenResults(outcomesOf(messages, options))
+    async *streamEmails(messages, options = {}) {
+      for await (const { results } of outcomesOf(messages, options)) yield* results
     },
 
     async getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {

@@ -1,14 +1,14 @@
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { unknownOutcome } from '@org/core/http'
-import { answeredResult, failedResult, type MessageResult } from './batch.ts'
+import { failedResult, type MessageResult, toResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { type BatchJournal, restore, toRecord } from './journal.ts'
-import type { SendAnswer } from './wire.ts'
+import type { SendResponse } from './wire.ts'
 
 /** Options of {@link makeCalls}. */
 export interface SendOptions {
   /** Makes one call; throws if the time is over or `signal` has fired. */
-  send: (call: Call) => Promise<SendAnswer[]>
+  send: (call: Call) => Promise<SendResponse[]>
   /** Calls in flight at a time. */
   concurrency: number
   signal: AbortSignal | undefined
@@ -21,7 +21,7 @@ export interface SendOptions {
 /** The outcome of one call, with the results of its messages in the order given. */
 export type CallOutcome =
   /** The provider answered, or may have received the call. */
-  | { kind: 'answered'; results: MessageResult[] }
+  | { kind: 'settled'; results: MessageResult[] }
   /** The call failed as a whole, and sent nothing. */
   | { kind: 'refused'; results: MessageResult[]; reason: unknown }
   /** All messages of the call are invalid. */
@@ -49,7 +49,7 @@ export async function* makeCalls(
     const { number, messages, invalid } = call
     if (messages.length === 0) return { kind: 'invalid', results: invalid }
     const restored = restore(journal?.read(number), messages)
-    if (restored) return { kind: 'answered', results: inOrder(restored, invalid) }
+    if (restored) return { kind: 'settled', results: inOrder(restored, invalid) }
     if (unrecorded || (journal && Date.now() >= lastStart)) return { kind: 'postponed', results: [] }
     try {
       await journal?.write(number, 'begun')
@@ -74,18 +74,16 @@ export async function* makeCalls(
 async function attempt(
   call: Call,
   { send, signal }: SendOptions,
-): Promise<Extract<CallOutcome, { kind: 'answered' | 'refused' }>> {
+): Promise<Extract<CallOutcome, { kind: 'settled' | 'refused' }>> {
   const { messages } = call
   try {
-    const answers = await send(call)
-    const results = messages.flatMap((message, at) =>
-      answers[at] ? answeredResult(message, answers[at]) : [],
-    )
-    return { kind: 'answered', results }
+    const responses = await send(call)
+    const results = messages.flatMap((message, at) => (responses[at] ? toResult(message, responses[at]) : []))
+    return { kind: 'settled', results }
   } catch (reason) {
     const error = isIntegrationError(reason) ? reason : unexpectedError(reason, signal)
     const results = messages.map(({ index, to }) => failedResult(index, to, error))
-    return error.effect === 'none' ? { kind: 'refused', results, reason } : { kind: 'answered', results }
+    return error.effect === 'none' ? { kind: 'refused', results, reason } : { kind: 'settled', results }
   }
 }
 
@@ -103,7 +101,7 @@ export function findFault(
   if (unrecorded?.kind === 'unrecorded') return unrecorded
   const refused = outcomes.filter((outcome) => outcome.kind === 'refused')
   const postponed = outcomes.filter(({ kind }) => kind === 'postponed').length
-  if (refused[0] && postponed === 0 && !outcomes.some(({ kind }) => kind === 'answered')) return refused[0]
+  if (refused[0] && postponed === 0 && !outcomes.some(({ kind }) => kind === 'settled')) return refused[0]
   const retryable = refused.find(({ reason }) => isIntegrationError(reason) && reason.retryable)
   if (!hasJournal || (postponed === 0 && !retryable)) return undefined
   return { reason: notFinished(outcomes.length, postponed + refused.length, retryable?.reason) }

@@ -7,8 +7,8 @@
  */
 import { maskAddresses } from '@org/core/http'
 
-/** The provider’s answer for one message: accepted with an id, or refused with a code. */
-export type SendAnswer =
+/** The provider’s response for one message: accepted with an id, or refused with a code. */
+export type SendResponse =
   | { accepted: true; messageId: string; submittedAt: string; to: string; message: string }
   | { accepted: false; refusal: Refusal }
 
@@ -37,8 +37,8 @@ export interface ServerDetails {
   deliveryType: string | undefined
 }
 
-/** @returns `undefined` if the body is not an answer for one message */
-export function readSendAnswer(body: unknown): SendAnswer | undefined {
+/** @returns `undefined` if the body is not a response for one message */
+export function readSendResponse(body: unknown): SendResponse | undefined {
   const refusal = readRefusal(body)
   if (!refusal) return undefined
   if (refusal.errorCode !== 0) return { accepted: false, refusal }
@@ -48,17 +48,11 @@ export function readSendAnswer(body: unknown): SendAnswer | undefined {
   return { accepted: true, messageId, submittedAt, to: readText(body, 'To') ?? '', message: refusal.message }
 }
 
-/** @returns `undefined` if the body is not a list of `count` answers */
-export function readBatchAnswer(body: unknown, count: number): SendAnswer[] | undefined {
+/** @returns `undefined` if the body is not a list of `count` responses */
+export function readBatchResponse(body: unknown, count: number): SendResponse[] | undefined {
   if (!Array.isArray(body) || body.length !== count) return undefined
-  const answers: SendAnswer[] = []
-  const items: unknown[] = body
-  for (const item of items) {
-    const answer = readSendAnswer(item)
-    if (!answer) return undefined
-    answers.push(answer)
-  }
-  return answers
+  const responses = body.map((item) => readSendResponse(item))
+  return responses.every((response) => response !== undefined) ? responses : undefined
 }
 
 /** @returns `undefined` if the body has no error code */
@@ -112,7 +106,7 @@ export function readRemark(message: string, recipients: readonly string[]): Rema
 
 let latest = { time: '', utc: '' }
 
-// Most messages of a call have the same time, and parsing it takes longer than reading the rest of an answer.
+// Most messages of a call have the same time, and parsing it takes longer than reading the rest of a response.
 function toUtc(time = ''): string {
   if (time !== '' && time === latest.time) return latest.utc
   const date = new Date(time)

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { type Fault, serve } from '@org/core/testing'
+import type { Fault } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
 import type { IntegrationError, MailerOptions } from '../src/index.ts'
 import { deadUrl, failureOf, message, runMailProvider } from './support.ts'
@@ -16,6 +16,7 @@ async function fail(options: Partial<MailerOptions> = {}): Promise<IntegrationEr
 }
 
 const refused = { code: 'provider_rejected', retryable: false, effect: 'none' }
+const limited = { code: 'provider_rate_limited', status: 429, retryable: true, effect: 'none' }
 const unknown = { code: 'outcome_unknown', status: 409, retryable: false, effect: 'unknown' }
 
 const refusal = (ErrorCode: number) => ({
@@ -24,19 +25,15 @@ const refusal = (ErrorCode: number) => ({
 })
 
 describe('a send', () => {
-  it.each<[string, Fault | undefined, string | undefined]>([
-    ['with code 10', undefined, '10'],
-    ['without a body', { status: 401 }, undefined],
-  ])('fails with credentials_rejected when the provider rejects the token %s', async (_how, fault, code) => {
+  it('fails with credentials_rejected when the provider rejects the token', async () => {
     provider.settings.apiTokens = ['another']
-    if (fault) provider.faults.add(fault)
     expect(await fail()).toMatchObject({
       code: 'credentials_rejected',
       status: 422,
       retryable: false,
       effect: 'none',
       hint: expect.stringContaining('Server API Token'),
-      provider: { name: 'mailer', status: 401, code },
+      provider: { name: 'mailer', status: 401, code: '10' },
     })
     expect([requests.length, provider.messages.length]).toEqual([1, 0])
   })
@@ -71,18 +68,6 @@ describe('a send', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it.each([301, 302, 303, 307, 308])('does not follow a redirect with status %i', async (status) => {
-    let reached = 0
-    const elsewhere = await serve(async () => {
-      reached += 1
-      return Response.json({})
-    })
-    provider.faults.add({ status, headers: { location: elsewhere.url } })
-    expect(await fail()).toMatchObject({ code: 'provider_rejected' })
-    await elsewhere.close()
-    expect(reached).toBe(0)
-  })
-
   it.each([503, 500, 422])('may be sent later after maintenance with status %i', async (status) => {
     provider.faults.add({ status, headers: { 'retry-after': '90' }, body: refusal(100) })
     const error = { code: 'provider_error', retryable: true, effect: 'none', retryAfter: 90 }
@@ -98,20 +83,13 @@ describe('a send', () => {
 
   it('fails at once if Retry-After is longer than the time limit, and passes it on', async () => {
     provider.faults.add({ status: 429, headers: { 'retry-after': '120' } })
-    const error = {
-      code: 'provider_rate_limited',
-      status: 429,
-      retryable: true,
-      effect: 'none',
-      retryAfter: 120,
-    }
-    expect(await fail()).toMatchObject({ ...error, provider: { status: 429 } })
+    expect(await fail()).toMatchObject({ ...limited, retryAfter: 120, provider: { status: 429 } })
     expect([waits, requests.length]).toEqual([[], 1])
   })
 
   it('fails after three attempts with 429, also when the provider adds a code', async () => {
     provider.faults.add({ status: 429, body: refusal(429), times: 3 })
-    expect(await fail()).toMatchObject({ code: 'provider_rate_limited', retryable: true, effect: 'none' })
+    expect(await fail()).toMatchObject(limited)
     expect([waits.length, requests.length]).toEqual([2, 3])
   })
 
@@ -134,9 +112,7 @@ describe('a send', () => {
     ['no response came in time', { hang: true }, undefined, 0],
     ['no response came in time, but the mail was accepted', { hang: 'after' }, undefined, 1],
     ['the status is 408', { status: 408 }, 408, 0],
-    ['the status is 500', { status: 500 }, 500, 0],
     ['the status is 500 with a code', { status: 500, body: refusal(300), takesEffect: true }, 500, 1],
-    ['the status is 502', { status: 502 }, 502, 0],
     ['the status is 503 with Retry-After', { status: 503, headers: { 'retry-after': '5' } }, 503, 0],
     ['the status is 504, but the mail was accepted', { status: 504, takesEffect: true }, 504, 1],
     ['a page came with 200', { html: true }, 200, 0],

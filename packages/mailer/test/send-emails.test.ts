@@ -219,7 +219,7 @@ describe('a batch that ends early', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('tells the messages in flight from those not begun when its signal fires', async () => {
+  it('separates the messages in flight from those not begun when its signal fires', async () => {
     provider.faults.add({ skip: 1, hang: 'after' })
     const controller = new AbortController()
     mail.atRequest(2, () => controller.abort())
@@ -240,14 +240,11 @@ describe('a batch that ends early', () => {
 })
 
 describe('a batch of which nothing was sent', () => {
-  it('throws if the token is wrong', async () => {
-    const error = await failureOf(mail.mailer({ apiToken: 'another' }).sendEmails(messages(501)))
-    expect(error).toMatchObject({ code: 'credentials_rejected', retryable: false, effect: 'none' })
-  })
-
-  it('throws if the provider can’t be reached', async () => {
-    const error = await failureOf(mail.mailer({ baseUrl: await deadUrl() }).sendEmails(messages(501)))
-    expect(error).toMatchObject({ code: 'provider_error', retryable: true, effect: 'none' })
+  it('throws if the token is wrong, and if the provider can’t be reached', async () => {
+    const rejected = await failureOf(mail.mailer({ apiToken: 'another' }).sendEmails(messages(501)))
+    expect(rejected).toMatchObject({ code: 'credentials_rejected', retryable: false, effect: 'none' })
+    const unreached = await failureOf(mail.mailer({ baseUrl: await deadUrl() }).sendEmails(messages(501)))
+    expect(unreached).toMatchObject({ code: 'provider_error', retryable: true, effect: 'none' })
   })
 
   it('throws the signal’s reason if the signal fired before', async () => {

@@ -4,7 +4,7 @@ import { message, runMailProvider } from './support.ts'
 const mail = runMailProvider()
 const { provider, requests } = mail
 
-/** Yields messages, counts them, and tells when its reader closes it. */
+/** Yields messages, counts them, and notes when its reader closes it. */
 function source(length: number, end?: Error) {
   const seen = { read: 0, closed: false }
   async function* messages() {

@@ -45,8 +45,8 @@ export function runWebhook() {
     handle = handler()
   })
   afterEach(() => {
-    const told = platform.calls.filter(({ path }) => !path.endsWith('/outputs'))
-    for (const token of TOKENS) expect(log.join('\n') + JSON.stringify(told)).not.toContain(token)
+    const reported = platform.calls.filter(({ path }) => !path.endsWith('/outputs'))
+    for (const token of TOKENS) expect(log.join('\n') + JSON.stringify(reported)).not.toContain(token)
     expect(log.join('\n')).not.toMatch(/private words|@example/)
   })
 

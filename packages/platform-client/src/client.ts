@@ -151,10 +151,9 @@ function isGone({ response, data }: HTTPError): boolean {
 
 function describeFailure(error: unknown, signal: AbortSignal | undefined): HttpFailure {
   if (isHTTPError(error)) return toStatusFailure(error.response)
+  const timedOut = isTimeoutError(error)
   // ky's time-out holds the request with its token, and a cause may be logged.
-  return isTimeoutError(error)
-    ? toHttpFailure(undefined, undefined, signal, true)
-    : toHttpFailure(error, undefined, signal, false)
+  return toHttpFailure(timedOut ? undefined : error, undefined, signal, timedOut)
 }
 
 function pathOf(id: string): string {
@@ -180,6 +179,5 @@ function unavailable(cause: Error, action: string): IntegrationError {
 function hintFor(status: number | undefined): string | undefined {
   if (status === 401 || status === 403) return 'Check PLATFORM_API_TOKEN.'
   if (status === undefined) return 'Check PLATFORM_API_URL, and that the platform is up.'
-  if (status === 404) return 'Check PLATFORM_API_URL: the 404 response has no JSON body.'
-  return undefined
+  return status === 404 ? 'Check PLATFORM_API_URL: the 404 response has no JSON body.' : undefined
 }

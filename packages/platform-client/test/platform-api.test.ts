@@ -14,26 +14,24 @@ const file = join(import.meta.dirname, '../../../docs/platform-api.json')
 const document = JSON.parse(await readFile(file, 'utf8'))
 const validate = createValidator(document)
 
+const token = 'platform-token-1'
+const emulator = createPlatformEmulator({ token })
+const key = { idempotencyKey: 'evt_1:logs.6f1c2a9b' }
 const timestamp = '2026-11-20T09:00:00.000Z'
-const options = { idempotencyKey: 'evt_1:logs.6f1c2a9b' }
-const emulator = createPlatformEmulator()
+const status = { status: 'failed', message: 'No token.' } as const
+const outputs = { outputs: { key: 'sk_1', list: [1] }, sensitive: ['key'] }
+const entries = [{ level: 'warn', message: 'x', timestamp, data: { a: [1] } }] as const
+const metrics = [{ name: 'bounce_rate', value: 0.4, unit: 'percent', timestamp }]
+const files = [{ path: 'a', contentType: 'text/plain', content: '' }]
 
-/** Each call of the client, by its operation. */
-const calls: Record<string, (platform: Platform) => Promise<unknown>> = {
-  getDeployment: (platform) => platform.getDeployment('dep_1'),
-  setStatus: (platform) => platform.setStatus('dep_1', { status: 'failed', message: 'No token.' }, options),
-  appendLogs: (platform) =>
-    platform.appendLogs('dep_1', [{ level: 'warn', message: 'x', timestamp, data: { a: [1] } }], options),
-  setOutputs: (platform) =>
-    platform.setOutputs('dep_1', { outputs: { key: 'sk_1', list: [1] }, sensitive: ['key'] }, options),
-  reportMetrics: (platform) =>
-    platform.reportMetrics(
-      'dep_1',
-      [{ name: 'bounce_rate', value: 0.4, unit: 'percent', timestamp }],
-      options,
-    ),
-  putDownload: (platform) =>
-    platform.putDownload('dep_1', 'dl_1', [{ path: 'a', contentType: 'text/plain', content: '' }], options),
+/** Each call of the client by its operation, with the body that it sends. */
+const calls: Record<string, { call: (client: Platform, id: string) => Promise<unknown>; sent?: object }> = {
+  getDeployment: { call: (client, id) => client.getDeployment(id) },
+  setStatus: { call: (client, id) => client.setStatus(id, status, key), sent: status },
+  appendLogs: { call: (client, id) => client.appendLogs(id, entries, key), sent: { entries } },
+  setOutputs: { call: (client, id) => client.setOutputs(id, outputs, key), sent: outputs },
+  reportMetrics: { call: (client, id) => client.reportMetrics(id, metrics, key), sent: { metrics } },
+  putDownload: { call: (client, id) => client.putDownload(id, 'dl/1', files, key), sent: { files } },
 }
 
 const described = z.object({
@@ -57,7 +55,7 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
     statuses: Object.keys(responses),
   })),
 )
-const urlOf = (path: string) => path.replace('{id}', 'dep_1').replace('{downloadId}', 'dl_1')
+const urlOf = (path: string) => path.replace('{id}', 'dep_1').replace('{downloadId}', 'dl%2F1')
 
 beforeEach(() => {
   emulator.reset()
@@ -82,38 +80,42 @@ describe('docs/platform-api.json', () => {
     expect(ids.toSorted()).toEqual(Object.keys(calls).toSorted())
   })
 
-  it.each(operations)('describes $method $path as the client calls it', async (operation) => {
+  it.each(operations)('describes $method $path as the client calls it with its token', async (operation) => {
     const { path, method, operationId, body, statuses } = operation
-    const requests: Request[] = []
     const responses: Response[] = []
-    const platform = createPlatformClient({
+    const client = createPlatformClient({
       baseUrl: 'http://platform.test',
-      fetch: async (input, init) => {
-        const request = new Request(input, init)
-        requests.push(request.clone())
-        const response = await emulator.fetch(request)
+      token,
+      fetch: async (...request) => {
+        const response = await emulator.fetch(...request)
         responses.push(response.clone())
         return response
       },
     })
-    await calls[operationId]?.(platform)
-    const [[request], [response]] = [requests, responses]
-    expect(request).toMatchObject({ method: method.toUpperCase(), url: `http://platform.test${urlOf(path)}` })
+    const { call, sent } = calls[operationId] ?? {}
+    const result = await call?.(client, 'dep_1')
+    expect(emulator.calls).toMatchObject([{ method: method.toUpperCase(), path: urlOf(path), status: 200 }])
     if (body) {
-      expect(validate(body.schema.$ref, await request?.json())).toEqual([])
-      const key = request?.headers.get('idempotency-key')
-      expect(validate('#/components/parameters/IdempotencyKey/schema', key)).toEqual([])
+      expect(result).toBe('accepted')
+      expect(emulator.calls[0]?.body).toEqual(sent)
+      expect(emulator.calls[0]?.idempotencyKey).toBe(key.idempotencyKey)
+      expect(validate(body.schema.$ref, sent)).toEqual([])
+      expect(validate('#/components/parameters/IdempotencyKey/schema', key.idempotencyKey)).toEqual([])
     }
+    const [response] = responses
     expect(statuses).toContain(`${response?.status}`)
     const place = `#/paths/${path.replaceAll('/', '~1')}/${method}/responses/200/content/application~1json/schema`
     expect(validate(place, await response?.json())).toEqual([])
+
+    expect(await call?.(client, 'dep_2')).toBe(body ? 'gone' : undefined)
+    expect(emulator.calls).toHaveLength(2)
   })
 
   it.each(operations.filter(({ body }) => body))(
     'describes the bodies that the emulator accepts for $method $path, and no others',
     async ({ path, method, body }) => {
       const isAccepted = async (value: unknown) => {
-        const headers = { 'content-type': 'application/json' }
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
         const init = { method: method.toUpperCase(), headers, body: JSON.stringify(value) }
         return (await emulator.fetch(`http://platform.test${urlOf(path)}`, init)).ok
       }

@@ -1,6 +1,5 @@
 /**
- * The actions of the page. Each one takes JSON and answers with JSON; `html` shows the effect, if there is one
- * to show.
+ * The actions of the page. Each one takes and returns JSON; `html` shows the effect, if there is one to show.
  *
  * @module
  */
@@ -9,7 +8,7 @@ import { type Delivery, deliveryHeaders } from '../world/deliver.ts'
 import { at, isRecord, listOf } from '../world/json.ts'
 import type { PageContext } from './context.ts'
 import { exchangeResult } from './exchange-view.ts'
-import { faultTargets, makeFault, titleOf } from './faults.ts'
+import { faultTargets, makeFault, titleOf } from './faults-view.ts'
 import type { Stream } from './stream.ts'
 
 type Values = Record<string, unknown>
@@ -44,50 +43,26 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     const errors = listOf(at(response?.body, 'errors'))
     return { status: response?.status, errors, html: String(await exchangeResult(context, entries)) }
   }
-  const deliverNew = (values: Values, event: object) =>
-    deliver({ route: routeOf(values), id: crypto.randomUUID(), body: JSON.stringify(event) })
 
-  action('deploy', async (values) => {
-    const deployment = { id: text(values, 'deployment'), inputs: values.values ?? {} }
-    const result = await deliverNew(values, { name: 'DEPLOYMENT_CREATED', deployment })
-    // The form is ready for another deployment.
-    return result.status === 200
-      ? { ...result, fill: { deployment: context.freeId(routeOf(values)) } }
-      : result
+  action('event', (values) => {
+    const { route, event } = values
+    if (!context.manifests.some(({ name }) => name === route)) throw new Refusal('There is no such route.')
+    const id = at(event, 'deployment', 'id')
+    const inputs = at(event, 'deployment', 'inputs') ?? world.platform.deployments.get(String(id))?.inputs
+    // The page does not know the inputs of a deployment, because they contain secrets.
+    const again = at(event, 'name') === 'DEPLOYMENT_CREATED' && { deployment: { id, inputs } }
+    const body = JSON.stringify(isRecord(event) ? { ...event, ...again } : event)
+    return deliver({ route: String(route), id: crypto.randomUUID(), body })
   })
-
-  action('deployment-event', (values) => {
-    const name = text(values, 'event')
-    const id = text(values, 'deployment')
-    const inputs = name === 'DEPLOYMENT_CREATED' ? world.platform.deployments.get(id)?.inputs : undefined
-    const downloadId = `dl_${crypto.randomUUID().slice(0, 8)}`
-    const download = values.file === undefined ? undefined : { id: downloadId, file: text(values, 'file') }
-    return deliverNew(values, { name, deployment: { id, inputs }, download })
-  })
-
-  action('call', (values) =>
-    deliverNew(values, {
-      name: 'FUNCTION_CALL',
-      deployment: values.deployment ? { id: text(values, 'deployment') } : undefined,
-      functionCall: { name: text(values, 'function'), arguments: values.values ?? {} },
-    }),
-  )
 
   action('again', (values) => {
     const event = recorded(values)
+    const fault = makeFault(String(values.fault))
+    if (fault) world.mail.emulator?.faults.add(fault)
     const id = values.id === 'same' ? event.id : crypto.randomUUID()
     const copies = values.id === 'twice' ? 2 : 1
     return deliver(...Array.from({ length: copies }, () => ({ ...event, id })))
   })
-
-  // Two steps of the tour, about the last mail.
-  action('break-and-repeat', () => {
-    const mail = lastMail()
-    const fault = makeFault('rate-limit', {})
-    if (fault) world.mail.emulator?.faults.add(fault)
-    return deliver({ ...mail, id: crypto.randomUUID() })
-  })
-  action('repeat', () => deliver(lastMail()))
 
   action('curl', async (values) => {
     const { route, body, id } = recorded(values)
@@ -101,8 +76,8 @@ export function createActions(context: PageContext, stream: Stream): Hono {
   })
 
   action('reveal', (values) => {
-    const deployment = world.platform.deployments.get(text(values, 'deployment'))
-    const name = text(values, 'output')
+    const deployment = world.platform.deployments.get(String(values.deployment))
+    const name = String(values.output)
     if (!deployment?.sensitive.includes(name) || !Object.hasOwn(deployment.outputs, name)) {
       throw new Refusal('There is no such output.')
     }
@@ -113,9 +88,10 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     const target = faultTargets(context).find(({ name }) => name === values.target)
     const times = wholeNumber(values, 'times', MOST_FAULTS)
     const delayMs = values.kind === 'delay' ? wholeNumber(values, 'delayMs', MOST_DELAY_MS) : 0
-    const path = values.path ? pathOf(text(values, 'path')) : undefined
     // One fault for each call, so that the page can count the remaining ones.
-    const faults = Array.from({ length: times }, () => makeFault(String(values.kind), { delayMs, path }))
+    const faults = Array.from({ length: times }, () =>
+      makeFault(String(values.kind), delayMs, String(values.path ?? '').trim()),
+    )
     const [first] = faults
     if (!target || !first) throw new Refusal('There is no such fault.')
     for (const fault of faults) if (fault) target.faults.add(fault)
@@ -130,12 +106,6 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     return { message: 'Everything works again.' }
   })
 
-  function routeOf(values: Values): string {
-    const name = text(values, 'route')
-    if (context.manifests.some((manifest) => manifest.name === name)) return name
-    throw new Refusal('There is no such route.')
-  }
-
   function recorded(values: Values): Delivery {
     const entry = timeline.get(Number(values.number))
     if (!entry) throw new Refusal('This event is no longer kept.')
@@ -143,30 +113,13 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     return { route: entry.route, body: entry.body, id: entry.deliveryId }
   }
 
-  function lastMail(): Delivery {
-    const entry = timeline.newest(({ source, subject }) => source === 'page' && subject === 'sendEmail')
-    if (!entry) throw new Refusal('Send a mail first.')
-    return recorded({ number: entry.number })
-  }
-
   return app
-}
-
-function text(values: Values, name: string): string {
-  const value = values[name]
-  if (typeof value !== 'string' || value.trim() === '') throw new Refusal(`${name} is missing.`)
-  return value.trim()
 }
 
 function wholeNumber(values: Values, name: string, most: number): number {
   const value = Number(values[name])
   if (Number.isInteger(value) && value >= 1 && value <= most) return value
   throw new Refusal(`${name}: expected a whole number from 1 to ${most}.`)
-}
-
-/** Matches a part of a path; a `*` matches any text. */
-function pathOf(pattern: string): RegExp {
-  return new RegExp(pattern.replaceAll(/[.*+?^${}()|[\]\\]/g, (sign) => (sign === '*' ? '.*' : `\\${sign}`)))
 }
 
 function quote(value: string): string {

@@ -9,20 +9,17 @@ import { Hono } from 'hono'
 import { toSession } from '../world/session.ts'
 import { createActions } from './actions.ts'
 import type { PageContext } from './context.ts'
-import { deploymentsView } from './deployments-view.ts'
-import { exchangeDetail } from './exchange-view.ts'
+import { deploymentsView, savedFile } from './deployments-view.ts'
 import { faultsView } from './faults-view.ts'
-import { filesView, savedFile } from './files-view.ts'
 import { functionsView } from './functions-view.ts'
 import { guard, MAIL_POLICY } from './guard.ts'
 import type { Query, View } from './html.ts'
 import { layout } from './layout.ts'
 import { mailboxView, mailDocument } from './mailbox-view.ts'
-import { metricsView } from './metrics-view.ts'
 import { peopleView } from './people-view.ts'
 import { startView } from './start-view.ts'
 import type { Stream } from './stream.ts'
-import { readFilter, timelineBlock, timelineIndex, timelineView } from './timeline-view.ts'
+import { readFilter, timelineView } from './timeline-view.ts'
 
 const views: Readonly<Record<string, (context: PageContext, query: Query) => View>> = {
   '/': startView,
@@ -31,8 +28,6 @@ const views: Readonly<Record<string, (context: PageContext, query: Query) => Vie
   '/timeline': timelineView,
   '/mailbox': mailboxView,
   '/people': peopleView,
-  '/files': filesView,
-  '/metrics': metricsView,
   '/faults': faultsView,
 }
 
@@ -59,29 +54,16 @@ export function createPageApp(context: PageContext, stream: Stream): Hono {
     const type = types[name.split('.').at(-1) ?? '']
     return content && type ? request.body(content, 200, { 'content-type': type }) : request.notFound()
   })
-  app.get('/events', (request) => stream.open(request.req.raw.signal))
+  app.get('/events', () => stream.open())
 
-  app.get('/timeline/index', (request) =>
-    request.json(timelineIndex(context, readFilter(request.req.query()))),
-  )
-  app.get('/timeline/block/:block', (request) =>
-    request.html(timelineBlock(context, Number(request.req.param('block')), readFilter(request.req.query()))),
-  )
-  app.get('/timeline/event/:number', (request) => {
-    const entry = timeline.get(Number(request.req.param('number')))
-    if (!entry) return request.html('<p class="hint">This event is no longer kept.</p>', 404)
-    return request.html(exchangeDetail(context, entry, Number(request.req.query('call') ?? Number.NaN)))
-  })
   app.get('/timeline/session.json', (request) => {
-    const { walk, secrets } = request.req.query()
-    const entries = timeline.list(readFilter({ walk: walk === undefined ? '' : '1' })).reverse()
-    const session = toSession(entries, secrets === undefined ? context.mask : undefined)
+    const entries = timeline.list(readFilter({})).reverse()
+    const session = toSession(entries, request.req.query('secrets') === undefined ? context.mask : undefined)
     return request.body(JSON.stringify(session, null, 2), 200, {
       'content-type': 'application/json',
       'content-disposition': 'attachment; filename="session.json"',
     })
   })
-
   app.get('/mail/:id/html', (request) => {
     const mail = world.mail.emulator?.messages.find(({ messageId }) => messageId === request.req.param('id'))
     if (!mail) return request.notFound()

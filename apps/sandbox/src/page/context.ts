@@ -8,33 +8,18 @@ import type { EmulatedDeployment } from '@org/core/testing'
 import type { HeaderList, OpenExchange } from '../world/exchange.ts'
 import { at, isRecord, listOf } from '../world/json.ts'
 import { createMask, MASK } from '../world/mask.ts'
-import { createTimeline, type Timeline } from '../world/timeline.ts'
+import { createTimeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 
 /** The data of the page, and how the page hides secrets. */
-export interface PageContext {
-  world: World
-  timeline: Timeline
-  manifests: readonly Manifest[]
-  /** Copies plain data without secrets. */
-  mask: <T>(data: T) => T
-  /** Formats a body: JSON with indents, and without secrets. */
-  maskText(text: string): string
-  maskHeaders(headers: HeaderList): HeaderList
-  /** Hides the secrets of an exchange from now on. */
-  learn(exchange: OpenExchange): void
-  /** The deployments, newest first. */
-  deployments(): (EmulatedDeployment & { route: string })[]
-  /** An id that no deployment has yet. */
-  freeId(route: string): string
-}
+export type PageContext = ReturnType<typeof createPageContext>
 
 const SECRET_HEADER = /authorization|token|secret|cookie|api-?key/i
 /** The value of a field with the name of a secret, in JSON that is cut or broken. */
 const SECRET_IN_TEXT = /("[\w-]*(?:token|secret|password|api_?key)[\w-]*"\s*:\s*")((?:[^"\\]|\\.)*)/gi
 
 /** Makes the context of one page. */
-export function createPageContext(world: World, manifests: readonly Manifest[]): PageContext {
+export function createPageContext(world: World, manifests: readonly Manifest[]) {
   const redactor = createRedactor(world.secrets)
   const mask = createMask([], redactor)
   const { deployments } = world.platform
@@ -43,8 +28,10 @@ export function createPageContext(world: World, manifests: readonly Manifest[]):
     world,
     timeline: createTimeline(),
     manifests,
+    /** Copies plain data without secrets. */
     mask,
-    maskText(text) {
+    /** Formats a body: JSON with indents, and without secrets. */
+    maskText(text: string): string {
       if (text === '') return ''
       try {
         return JSON.stringify(mask(JSON.parse(text)), null, 2)
@@ -52,9 +39,10 @@ export function createPageContext(world: World, manifests: readonly Manifest[]):
         return mask({ text: text.replaceAll(SECRET_IN_TEXT, `$1${MASK}`) }).text
       }
     },
-    maskHeaders: (headers) =>
+    maskHeaders: (headers: HeaderList): HeaderList =>
       headers.map(([name, value]) => [name, SECRET_HEADER.test(name) ? MASK : mask({ value }).value]),
-    learn({ route, request, calls }) {
+    /** Hides the secrets of an exchange from now on. */
+    learn({ route, request, calls }: OpenExchange): void {
       const properties = at(manifests.find(({ name }) => name === route)?.inputs, 'properties')
       for (const [name, field] of Object.entries(isRecord(properties) ? properties : {})) {
         const value = at(request.body, 'deployment', 'inputs', name)
@@ -67,14 +55,16 @@ export function createPageContext(world: World, manifests: readonly Manifest[]):
         for (const name of listOf(at(body, 'sensitive'))) redactor.add(at(body, 'outputs', String(name)))
       }
     },
-    deployments: () =>
+    /** The deployments, newest first. */
+    deployments: (): (EmulatedDeployment & { route: string })[] =>
       [...deployments.values()]
         .map((deployment) => ({ ...deployment, route: world.deploymentRoutes.get(deployment.id) ?? '' }))
         .reverse(),
-    freeId(route) {
+    /** An id for a new deployment, or for another try of one that failed. */
+    freeId(route: string): string {
       for (let number = 1; ; number += 1) {
         const id = `dep_${route.replaceAll('-', '_')}_${number}`
-        if (!deployments.has(id)) return id
+        if ((deployments.get(id)?.status ?? 'failed') === 'failed') return id
       }
     },
   }

@@ -6,16 +6,17 @@
 import type { Manifest } from '@org/core/internal'
 import type { EmulatedDeployment } from '@org/core/testing'
 import { html } from 'hono/html'
-import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
 import {
   actionButton,
   clock,
+  code,
   empty,
   type Html,
   type Query,
   status,
   type Tone,
+  tabs,
   terms,
   type View,
 } from './html.ts'
@@ -23,8 +24,7 @@ import { schemaFields, sendForm } from './schema-form.ts'
 
 type Deployment = ReturnType<PageContext['deployments']>[number]
 
-const LAST_LOGS = 5
-const MOST_LOGS = 50
+const MOST_LOGS = 10
 const tones: Readonly<Record<string, Tone>> = {
   deploying: 'busy',
   running: 'ok',
@@ -39,14 +39,14 @@ export function deploymentsView(context: PageContext, query: Query): View {
   const chosen = deployable.find(({ name }) => name === query.new) ?? deployable.at(-1)
   return {
     title: 'Deployments',
-    lead: 'The status, the outputs, the inputs and the log of each deployment.',
-    body: html`<div class="columns form-left">
+    lead: 'The status, the outputs, the inputs, the metrics, the files and the log of each deployment.',
+    body: html`<div class="columns">
       <section class="card" aria-label="New deployment">
         <h2>New deployment</h2>
-        <nav class="tabs" aria-label="Integration">${deployable.map(
-          ({ name, title }) =>
-            html`<a href="/deployments?new=${name}" ${name === chosen?.name ? html`aria-current="true"` : ''} title="${title}">${name}</a>`,
-        )}</nav>
+        ${tabs(
+          'Integration',
+          deployable.map(({ name }) => [name, `/deployments?new=${name}`, name === chosen?.name]),
+        )}
         ${chosen ? newDeployment(context, chosen) : ''}
       </section>
       <section aria-label="Deployments" id="deployments" data-live>${deploymentList(context)}</section>
@@ -58,10 +58,15 @@ function newDeployment(context: PageContext, { name, description, inputs }: Mani
   const values = name === 'idp-server' ? { applicationName: 'Sandbox shop' } : {}
   return html`<p class="hint">${description}</p>
     ${sendForm(
-      { action: 'deploy', target: '#deploy-result', path: 'deployment.inputs', button: `Deploy ${name}` },
-      { route: name },
-      html`<div class="field"><label for="deployment-id">Deployment id</label>
-        <input type="text" id="deployment-id" data-extra="deployment" value="${context.freeId(name)}" autocomplete="off" spellcheck="false"></div>
+      {
+        action: 'event',
+        body: { route: name, event: { name: 'DEPLOYMENT_CREATED' } },
+        path: 'deployment.inputs',
+        target: '#deploy-result',
+        button: `Deploy ${name}`,
+      },
+      html`<div class="field" id="new-deployment" data-live><label for="deployment-id">Deployment id</label>
+        <input type="text" id="deployment-id" data-extra="event.deployment.id" value="${context.freeId(name)}" autocomplete="off" spellcheck="false"></div>
       <div class="fields">${schemaFields(inputs, { prefix: 'input', values })}</div>`,
     )}
     <div id="deploy-result" class="result" aria-live="polite"></div>`
@@ -72,11 +77,9 @@ function deploymentList(context: PageContext): Html {
   if (all.length === 0) {
     return empty('No deployment yet', 'Deploy the mailer: it uses the shared mail server and needs no input.')
   }
-  const stopped = all.filter((deployment) => deployment.status === 'stopped')
-  const others = all.filter((deployment) => deployment.status !== 'stopped')
-  const card = (deployment: Deployment) => deploymentCard(context, deployment)
-  return html`${others.map(card)}
-    ${stopped.length > 0 ? html`<details class="more" id="stopped"><summary>${plural(stopped.length, 'stopped deployment')}</summary>${stopped.map(card)}</details>` : ''}`
+  const ended = ({ status }: Deployment) => Number(status === 'stopped')
+  const sorted = all.toSorted((one, other) => ended(one) - ended(other))
+  return html`${sorted.map((deployment) => deploymentCard(context, deployment))}`
 }
 
 function deploymentCard(context: PageContext, deployment: Deployment): Html {
@@ -90,14 +93,17 @@ function deploymentCard(context: PageContext, deployment: Deployment): Html {
     <div class="result" id="result-${id}" data-keep aria-live="polite"></div>
     ${values('Outputs', outputs(deployment), 'The host published no outputs.')}
     ${values('Inputs', Object.entries(context.mask(inputs)).map(toTerm), 'None: the defaults apply.')}
-    ${logs.length > 0 ? logOf(id, context.mask(logs.slice(-MOST_LOGS)).reverse()) : ''}
+    ${values('Metrics', latestMetrics(deployment), 'The host reported no metrics.')}
+    ${generatedFiles(context, deployment)}
+    ${logs.length > 0 ? logOf(context.mask(logs.slice(-MOST_LOGS)).reverse()) : ''}
   </article>`
 }
 
 function buttons({ manifests }: PageContext, { id, route }: Deployment): Html {
-  const ask = (label: string, event: string, look = 'secondary', file?: string) => {
-    const body = { route, deployment: id, event, file }
-    return actionButton(label, 'deployment-event', body, { look, target: `#result-${id}` })
+  const ask = (label: string, name: string, look = 'secondary', file?: string) => {
+    const download = file && { id: `dl_${file}`, file }
+    const body = { route, event: { name, deployment: { id }, download } }
+    return actionButton(label, 'event', body, { look, target: `#result-${id}` })
   }
   const files = manifests.find(({ name }) => name === route)?.downloads ?? []
   return html`${ask('Check health', 'HEALTH_CHECK')} ${ask('Read metrics', 'METRIC_UPDATE')}
@@ -107,7 +113,7 @@ function buttons({ manifests }: PageContext, { id, route }: Deployment): Html {
 }
 
 function values(title: string, entries: readonly (readonly [unknown, unknown])[], none: string): Html {
-  return html`<h3>${title}</h3>${entries.length === 0 ? html`<p class="hint">${none}</p>` : terms('values', entries)}`
+  return html`<h3>${title}</h3>${entries.length === 0 ? html`<p class="hint">${none}</p>` : terms(entries)}`
 }
 
 function toTerm([name, value]: readonly [string, unknown]): [unknown, Html] {
@@ -127,10 +133,45 @@ function outputs({ id, outputs, sensitive }: Deployment): (readonly [unknown, un
   })
 }
 
-function logOf(id: string, lines: EmulatedDeployment['logs']): Html {
+/** The last value of each metric. */
+function latestMetrics({ metrics }: Deployment): [unknown, Html][] {
+  const latest = new Map(metrics.map((metric) => [metric.name, metric]))
+  return [...latest.values()].map(({ name, value, unit = '', timestamp }) => [
+    name,
+    html`<strong>${value.toLocaleString('en-US')}</strong> ${unit} <span class="muted">at ${clock(timestamp)}</span>`,
+  ])
+}
+
+/** The page hides the secrets of a file; a saved file is complete. */
+function generatedFiles({ maskText }: PageContext, { id, downloads }: Deployment): Html {
+  const all = [...downloads].flatMap(([download, files]) =>
+    files.map(({ path, content }, index) => {
+      const url = ['/files', encodeURIComponent(id), encodeURIComponent(download), index].join('/')
+      return html`<section class="wire"><div class="wire-title"><h4>${path}</h4><a href="${url}" download="${path}">Save</a></div>
+        ${code(path, maskText(content))}</section>`
+    }),
+  )
+  return all.length === 0 ? html`` : html`<h3>Files</h3>${all.reverse()}`
+}
+
+/** The response with a complete file. */
+export function savedFile(
+  { world }: PageContext,
+  deployment: string,
+  download: string,
+  index: number,
+): Response | undefined {
+  const file = world.platform.deployments.get(deployment)?.downloads.get(download)?.[index]
+  if (!file) return undefined
+  const headers = {
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.path)}`,
+  }
+  return new Response(file.content, { headers })
+}
+
+function logOf(lines: EmulatedDeployment['logs']): Html {
   const line = ({ level, message, timestamp }: EmulatedDeployment['logs'][number]) =>
     html`<li>${clock(timestamp)} ${level === 'info' ? '' : status(level === 'error' ? 'bad' : 'warn', level)} ${message}</li>`
-  const older = lines.slice(LAST_LOGS)
-  return html`<h3>Log</h3><ul class="log">${lines.slice(0, LAST_LOGS).map(line)}</ul>
-    ${older.length > 0 ? html`<details class="more" id="log-${id}"><summary>${plural(older.length, 'older line')}</summary><ul class="log">${older.map(line)}</ul></details>` : ''}`
+  return html`<h3>Log</h3><ul class="log">${lines.map(line)}</ul>`
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { html } from 'hono/html'
-import type { HeaderList, Message } from '../world/exchange.ts'
+import type { Message } from '../world/exchange.ts'
 import { plural } from '../world/text.ts'
 import type { TimelineCall, TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
@@ -23,16 +23,16 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, openC
   <header><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
     <p>${entryStatus(entry)} ${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}</p></header>
   ${againButtons(entry)}
-  ${terms('values', [
+  ${terms([
     ['Route', html`<code>POST /${route}/webhook</code>`],
     ['Deployment', deployment ? html`<code>${deployment}</code>` : 'none'],
     ['Delivery', deliveryId ? html`<code>${deliveryId}</code>` : 'without an id: the host records nothing'],
     ['Received', html`${clock(entry.at)}, response after ${duration(durationMs)}`],
   ])}
-  ${section(context, 'event', 'Event', request)}
-  ${response ? section(context, 'response', 'Response', response) : html`<p class="hint">There is no response yet.</p>`}
+  ${section(context, `event-${number}`, 'Event', request)}
+  ${response ? section(context, `response-${number}`, 'Response', response) : html`<p class="hint">There is no response yet.</p>`}
   <h3>${calls.length === 0 ? 'No calls' : plural(calls.length, 'call')}</h3>
-  ${calls.map((call, index) => callDetail(context, call, index, index === openCall))}
+  ${calls.map((call, index) => callDetail(context, call, `${number}-${index}`, index === openCall))}
   ${
     log.length > 0
       ? html`<h3>Log of the host</h3><ul class="log">${context
@@ -45,7 +45,7 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, openC
 function againButtons({ number, body }: TimelineEntry): Html {
   if (body === undefined) return html``
   const again = (label: string, id: string, title: string) =>
-    actionButton(label, 'again', { number, id }, { target: '#again', title })
+    actionButton(label, 'again', { number, id }, { target: `#again-${number}`, title })
   const curl = {
     target: 'clipboard',
     title: 'Contains the secrets of the event; signed now if there is a secret',
@@ -55,35 +55,27 @@ function againButtons({ number, body }: TimelineEntry): Html {
     ${again('Deliver with a new id', 'new', 'As a new event: the effect happens once more')}
     ${again('Deliver twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
     ${actionButton('Copy as curl', 'curl', { number }, curl)}
-  </div><div id="again" class="again" aria-live="polite"></div>`
+  </div><div id="again-${number}" class="result" data-keep aria-live="polite"></div>`
 }
 
-function callDetail(context: PageContext, call: TimelineCall, index: number, open: boolean): Html {
+function callDetail(context: PageContext, call: TimelineCall, id: string, open: boolean): Html {
   const { to, method, startedMs, durationMs, failure, request, response } = call
   const { path, url } = context.mask({ path: call.path, url: call.url })
-  return html`<details class="call" id="call-${index}" ${open ? html`open` : ''}>
+  return html`<details class="call" id="call-${id}" ${open ? html`open` : ''}>
     <summary>${callStatus(call)} <span class="call-name"><span class="method">${method}</span> ${path}</span>
       <span class="muted">${to}, ${duration(durationMs)}, at ${duration(startedMs)}</span></summary>
     ${failure ? html`<p class="notice bad">No response: ${failure}.</p>` : ''}
     <p class="hint"><code>${url}</code></p>
-    ${section(context, `request-${index}`, 'Request', request)}
-    ${response.headers.length > 0 ? section(context, `response-${index}`, 'Response', response) : ''}
+    ${section(context, `request-${id}`, 'Request', request)}
+    ${response.headers.length > 0 ? section(context, `response-${id}`, 'Response', response) : ''}
   </details>`
 }
 
-function section(
-  context: PageContext,
-  id: string,
-  title: string,
-  { headers, text }: Omit<Message, 'body'>,
-): Html {
-  return html`<section class="wire"><div class="wire-title"><h4>${title}</h4>${headerList(context, headers, id)}</div>
-    ${text === '' ? html`<p class="hint">The body is empty.</p>` : code(`${title}, body`, context.maskText(text))}</section>`
-}
-
-function headerList(context: PageContext, headers: HeaderList, id: string): Html {
-  return html`<details class="headers" id="headers-${id}"><summary>${plural(headers.length, 'header')}</summary>
-    ${terms('values', context.maskHeaders(headers))}</details>`
+function section(context: PageContext, id: string, title: string, message: Omit<Message, 'body'>): Html {
+  const text = context.maskText(message.text)
+  return html`<section class="wire"><div class="wire-title"><h4>${title}</h4>
+    <details class="headers" id="headers-${id}"><summary>${plural(message.headers.length, 'header')}</summary>${terms(context.maskHeaders(message.headers))}</details></div>
+    ${text === '' ? html`<p class="hint">The body is empty.</p>` : code(`${title}, body`, text)}</section>`
 }
 
 /** The events that an action caused, with their calls and responses. */
@@ -93,5 +85,5 @@ export function exchangeResult(context: PageContext, entries: readonly TimelineE
     html`<section class="wire"><div class="wire-title"><h4>Response${entries.length > 1 ? ` #${number}` : ''}</h4>
       <a href="/timeline?event=${number}">All details</a></div>
       ${code(`Response to event ${number}`, context.maskText(response.text))}</section>`
-  return html`<ol class="rows short">${timelineRows(context, entries)}</ol>${entries.map((entry) => response(entry) ?? '')}`
+  return html`<ol class="rows">${timelineRows(context, entries)}</ol>${entries.map((entry) => response(entry) ?? '')}`
 }

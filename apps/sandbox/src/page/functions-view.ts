@@ -6,7 +6,7 @@
 import type { IdpInstance } from '@org/idp/testing'
 import { html } from 'hono/html'
 import type { PageContext } from './context.ts'
-import { empty, type Html, type Query, type View } from './html.ts'
+import { empty, type Html, type Query, tabs, type View } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
 
 /** The view. */
@@ -23,22 +23,28 @@ export function functionsView(context: PageContext, query: Query): View {
     .filter(({ route, status }) => route === manifest.name && status !== 'stopped')
     .map(({ id }) => id)
   const deployment = deployments.find((id) => id === query.deployment) ?? deployments[0] ?? ''
-  const values = exampleOf(context, manifest.name, name, deployment)
-  const current = (yes: boolean, value: string) => (yes ? html`aria-current="${value}"` : '')
+  const values = { ...exampleOf(context, manifest.name, name, deployment) }
   return {
     title: 'Functions',
     lead: 'Other services call these functions through FUNCTION_CALL.',
-    body: html`<div class="columns functions">
-      <nav class="picker" aria-label="Functions">
-        <div class="tabs">${callable.map((one) => html`<a href="/functions?route=${one.name}" ${current(one === manifest, 'true')}>${one.name}</a>`)}</div>
-        <ul>${names.map((one) => html`<li><a href="/functions?route=${manifest.name}&function=${one}&deployment=${deployment}" ${current(one === name, 'page')}>${one}</a></li>`)}</ul>
-      </nav>
+    body: html`<div class="columns">
       <section class="card" aria-label="Call">
+        ${tabs(
+          'Integration',
+          callable.map((one) => [one.name, `/functions?route=${one.name}`, one === manifest]),
+        )}
+        ${tabs(
+          'Functions',
+          names.map((one) => [
+            one,
+            `/functions?route=${manifest.name}&function=${one}&deployment=${deployment}`,
+            one === name,
+          ]),
+        )}
         <h2><code>${name}</code></h2>
         <p class="hint">${definition.description} ${definition.effect ? 'It has an effect, once for each delivery id.' : 'It only reads.'}</p>
         ${sendForm(
-          { action: 'call', target: '#call-result', path: 'functionCall.arguments', button: `Call ${name}` },
-          { route: manifest.name, function: name },
+          callForm(manifest.name, name, `Call ${name}`),
           html`${deploymentField(deployments, deployment, manifest.name)}
           <div class="fields">${schemaFields(definition.arguments, { prefix: 'argument', values })}</div>`,
         )}
@@ -51,7 +57,7 @@ export function functionsView(context: PageContext, query: Query): View {
 
 function deploymentField(deployments: readonly string[], chosen: string, route: string): Html {
   return html`<div class="field"><label for="call-deployment">Deployment</label>
-    <select id="call-deployment" data-extra="deployment">
+    <select id="call-deployment" data-extra="event.deployment.id">
       ${deployments.map((id) => html`<option ${id === chosen ? html`selected` : ''}>${id}</option>`)}
       <option value="" ${chosen === '' ? html`selected` : ''}>none: the host’s shared credentials</option>
     </select>${
@@ -59,6 +65,12 @@ function deploymentField(deployments: readonly string[], chosen: string, route: 
         ? html`<p class="hint">It needs a deployment: <a href="/deployments?new=${route}">create one</a>.</p>`
         : ''
     }</div>`
+}
+
+/** The options of a form that calls a function. */
+export function callForm(route: string, name: string, button: string): Parameters<typeof sendForm>[0] {
+  const body = { route, event: { name: 'FUNCTION_CALL', functionCall: { name } } }
+  return { action: 'event', body, path: 'functionCall.arguments', target: '#call-result', button }
 }
 
 /** A first mail. */
@@ -71,26 +83,15 @@ export function exampleMail({ world }: PageContext): Record<string, string> {
 }
 
 /** Arguments that work, so that one click is enough. */
-function exampleOf(
-  context: PageContext,
-  route: string,
-  name: string,
-  deployment: string,
-): Record<string, unknown> {
+function exampleOf(context: PageContext, route: string, name: string, deployment: string): object {
   const users = [...(instanceOf(context, route, deployment)?.users.keys() ?? [])]
   const newest = users.length > 0 ? { userId: users.at(-1) } : {}
-  const examples: Record<string, Record<string, unknown>> = {
+  const to = [context.world.mail.to, 'grace@example.com']
+  const number = users.length === 0 ? '' : `-${users.length + 1}`
+  const examples: Record<string, object> = {
     sendEmail: exampleMail(context),
-    sendEmails: {
-      to: [context.world.mail.to, 'grace@example.com'],
-      subject: 'News from the shop',
-      textBody: 'There is something new.',
-    },
-    createUser: {
-      emailAddress: `ada${users.length === 0 ? '' : `-${users.length + 1}`}@example.com`,
-      firstName: 'Ada',
-      lastName: 'Lovelace',
-    },
+    sendEmails: { to, subject: 'News from the shop', textBody: 'There is something new.' },
+    createUser: { emailAddress: `ada${number}@example.com`, firstName: 'Ada', lastName: 'Lovelace' },
     getUser: newest,
     updateUser: { ...newest, firstName: 'Augusta' },
     deleteUser: newest,

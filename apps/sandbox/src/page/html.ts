@@ -46,19 +46,53 @@ export function actionButton(
 }
 
 /** Names and values. */
-export function terms(look: string, entries: readonly (readonly [name: unknown, value: unknown])[]): Html {
-  return html`<dl class="${look}">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+export function terms(entries: readonly (readonly [name: unknown, value: unknown])[]): Html {
+  return html`<dl class="values">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
-/** A table; the `figures` columns align to the right. */
-export function table(
-  columns: readonly string[],
-  rows: readonly (readonly unknown[])[],
-  figures: readonly string[] = [],
+/** Links, of which one is current. */
+export function tabs(
+  label: string,
+  links: readonly (readonly [name: string, url: string, current: boolean])[],
 ): Html {
-  const look = (index: number) => (figures.includes(columns[index] ?? '') ? html`class="figure"` : '')
-  return html`<table><thead><tr>${columns.map((title, index) => html`<th ${look(index)}>${title}</th>`)}</tr></thead>
-    <tbody>${rows.map((cells) => html`<tr>${cells.map((cell, index) => html`<td ${look(index)}>${cell}</td>`)}</tr>`)}</tbody></table>`
+  const link = ([name, url, current]: (typeof links)[number]) =>
+    html`<a href="${url}" ${current ? html`aria-current="true"` : ''}>${name}</a>`
+  return html`<nav class="tabs" aria-label="${label}">${links.map(link)}</nav>`
+}
+
+/** A table. */
+export function table(columns: readonly string[], rows: readonly (readonly unknown[])[]): Html {
+  return html`<table><thead><tr>${columns.map((title) => html`<th>${title}</th>`)}</tr></thead>
+    <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table>`
+}
+
+/** The items on one page of a list. */
+const PAGE = 50
+
+/** A list, newest first, in pages; beside it the details of the chosen item. */
+export function split<Item>(
+  name: string,
+  items: readonly Item[],
+  query: Query,
+  parts: {
+    list: (shown: readonly Item[]) => Html
+    /** Stands for an empty list. */
+    none: Html
+    detail: Html
+    /** The way back to the list of a narrow window, if an item is chosen. */
+    back: string | undefined
+  },
+): Html {
+  const start = Math.max(0, Number(query.skip) || 0)
+  const older = items.length - start - PAGE
+  const page = (skip: number, label: string) =>
+    html`<a href="?${new URLSearchParams({ ...query, skip: String(skip) })}">${label}</a>`
+  return html`<div class="split">
+    <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? parts.list(items.slice(start, start + PAGE)) : parts.none}
+      <p class="pager">${start > 0 ? page(start - PAGE, 'Newer') : ''} ${older > 0 ? page(start + PAGE, `${older} older`) : ''}</p></section>
+    <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.back === undefined ? '' : html`<a class="button quiet back" href="${parts.back}">Back to the list</a>`}
+      ${parts.detail}</section>
+  </div>`
 }
 
 /** A text that scrolls by keyboard, too. */
@@ -68,7 +102,7 @@ export function code(label: string, text: string): Html {
 
 /** Stands for an empty list, and says how to fill it. */
 export function empty(title: string, hint: unknown): Html {
-  return html`<div class="empty"><p class="empty-title">${title}</p><p>${hint}</p></div>`
+  return html`<div class="empty"><p><strong>${title}</strong></p><p>${hint}</p></div>`
 }
 
 /** A local time of day. */

@@ -6,8 +6,7 @@
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { faultTargets } from './faults.ts'
-import { fileCount } from './files-view.ts'
+import { faultTargets } from './faults-view.ts'
 import { actionButton, type Html, type View } from './html.ts'
 import { peopleCount } from './people-view.ts'
 
@@ -23,18 +22,18 @@ export function layout(context: PageContext, path: string, view: View): Html {
   <meta name="color-scheme" content="light dark">
   <title>${title} · Sandbox</title>
   <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-  ${['base', 'frame', 'parts', 'forms', 'rows'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
+  ${['base', 'layout', 'parts', 'rows'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
   ${['live', 'actions', 'forms', ...scripts].map((name) => html`<script type="module" src="/static/${name}.js"></script>`)}
 </head>
 <body>
   <a class="skip" href="#main">Skip to content</a>
   <header class="side">
-    <a class="brand" href="/"><span class="brand-mark" aria-hidden="true"></span>Sandbox</a>
+    <a class="brand" href="/">Sandbox</a>
     <nav aria-label="Views" id="nav" data-live>${navigation(context, path)}</nav>
     <div class="side-foot">
       <p>Host <a href="${world.url}/integrations">${new URL(world.url).host}</a></p>
       <p>${providers(context)}</p>
-      <p><span id="connection" role="status">Live</span></p>
+      <p><span id="connection" class="ok" role="status">Live</span></p>
     </div>
   </header>
   <main id="main" class="${tall ? 'tall' : ''}" tabindex="-1">
@@ -66,8 +65,6 @@ function navigation(context: PageContext, current: string): Html {
     ['/timeline', 'Timeline', events],
     ['/mailbox', 'Mailbox', world.mail.emulator?.messages.length],
     ['/people', 'People', peopleCount(context)],
-    ['/files', 'Files', fileCount(context)],
-    ['/metrics', 'Metrics'],
     ['/faults', 'Faults', faults],
   ]
   const badge = (number: number | undefined) =>
@@ -90,11 +87,7 @@ function broken(context: PageContext): Html {
 }
 
 function providers({ world }: PageContext): string {
-  const real = [
-    ...(world.mail.emulator ? [] : ['mail']),
-    ...(world.idp.emulator && world.idpServer.emulator ? [] : ['identity']),
-  ]
-  return real.length === 0
-    ? 'Providers emulated; nothing leaves this machine.'
-    : `Real provider: ${real.join(', ')}.`
+  const { mail, idp, idpServer } = world
+  const emulated = mail.emulator && idp.emulator && idpServer.emulator
+  return emulated ? 'Providers emulated; nothing leaves this machine.' : 'Some providers are real.'
 }

@@ -8,9 +8,7 @@ import type { AcceptedMessage } from '@org/mailer/testing'
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { clock, code, empty, type Html, type Query, terms, type View } from './html.ts'
-
-const PAGE = 100
+import { clock, code, empty, type Html, type Query, split, terms, type View } from './html.ts'
 
 /** The view. */
 export function mailboxView({ world }: PageContext, query: Query): View {
@@ -19,28 +17,19 @@ export function mailboxView({ world }: PageContext, query: Query): View {
   if (!messages) {
     return { ...view, body: empty('The mail provider is real', 'Its own dashboard shows the mail.') }
   }
-  const chosen = messages.find(({ messageId }) => messageId === query.mail) ?? messages.at(-1)
-  if (!chosen) {
-    const hint = html`<a href="/functions?route=mailer&function=sendEmail">Send one</a>: it does not leave this machine.`
-    return { ...view, body: html`<div id="mails" data-live>${empty('No mail yet', hint)}</div>` }
-  }
+  const chosen = messages.find(({ messageId }) => messageId === query.mail)
+  const shown = chosen ?? messages.at(-1)
+  const hint = html`<a href="/functions?route=mailer&function=sendEmail">Send one</a>: it does not leave this machine.`
   return {
     ...view,
     tall: true,
-    body: html`<div class="split mailbox ${query.mail ? 'opened' : ''}">
-      <nav class="list" id="mails" aria-label="Mails" data-live tabindex="-1">${mailList(messages, chosen, Number(query.skip) || 0)}</nav>
-      <section class="detail" aria-label="Mail"><a class="button quiet back" href="/mailbox">Back to the list</a>${mailDetail(chosen)}</section>
-    </div>`,
+    body: split('Mails', messages.toReversed(), query, {
+      list: (mails) => html`<ul class="mails">${mails.map((mail) => mailItem(mail, mail === shown))}</ul>`,
+      none: empty('No mail yet', hint),
+      back: chosen && '/mailbox',
+      detail: shown ? mailDetail(shown) : html``,
+    }),
   }
-}
-
-function mailList(messages: readonly AcceptedMessage[], chosen: AcceptedMessage, skip: number): Html {
-  const end = messages.length - skip
-  const shown = messages.slice(Math.max(0, end - PAGE), end).reverse()
-  const older = end - shown.length
-  return html`<ul class="mails">${shown.map((mail) => mailItem(mail, mail === chosen))}</ul>
-    <p class="pager">${skip > 0 ? html`<a href="/mailbox?skip=${Math.max(0, skip - PAGE)}">Newer</a>` : ''}
-    ${older > 0 ? html`<a href="/mailbox?skip=${skip + PAGE}">${plural(older, 'older mail')}</a>` : ''}</p>`
 }
 
 /** A mail in a list. */
@@ -49,8 +38,8 @@ export function mailItem(
   current = false,
 ): Html {
   return html`<li><a class="mail" href="/mailbox?mail=${messageId}" ${current ? html`aria-current="true"` : ''}>
-    <span class="mail-to">${to.join(', ')}</span><span class="when">${clock(submittedAt)}</span>
-    <span class="mail-subject">${subject || '(no subject)'}${attachments.length > 0 ? html` <span class="tag">${plural(attachments.length, 'file')}</span>` : ''}</span></a></li>`
+    <strong>${to.join(', ')}</strong>${clock(submittedAt)}
+    <span class="muted">${subject || '(no subject)'}${attachments.length > 0 ? html` <span class="tag">${plural(attachments.length, 'file')}</span>` : ''}</span></a></li>`
 }
 
 function mailDetail(mail: AcceptedMessage): Html {
@@ -67,28 +56,18 @@ function mailDetail(mail: AcceptedMessage): Html {
     ['Message id', html`<code>${messageId}</code>`],
   ]
   const pairs = (title: string, entries: [string, string][]) =>
-    entries.length === 0
-      ? ''
-      : html`<h3>${title}</h3>${terms(
-          'values',
-          entries.map(([name, value]) => [name, html`<code class="value">${value}</code>`]),
-        )}`
+    entries.length === 0 ? '' : html`<h3>${title}</h3>${terms(entries)}`
+  const headers = mail.headers.map(({ name, value }): [string, string] => [name, value])
   const files = attachments.map(({ name, contentType, content }) => {
     const size = plural(Math.floor((content.length * 3) / 4), 'byte')
     return html`<li><strong>${name}</strong> <span class="muted">${contentType}, ${size}</span></li>`
   })
   return html`<article class="exchange" aria-label="Mail: ${subject}">
     <h2>${subject || '(no subject)'}</h2>
-    ${terms(
-      'values',
-      facts.filter(([, fact]) => fact),
-    )}
+    ${terms(facts.filter(([, fact]) => fact))}
     ${htmlBody ? html`<h3>HTML</h3><iframe class="mail-frame" sandbox="" src="/mail/${messageId}/html" title="The mail as HTML" referrerpolicy="no-referrer"></iframe>` : ''}
     ${textBody ? html`<h3>Text</h3>${code('The mail as text', textBody)}` : ''}
-    ${pairs(
-      'Headers',
-      mail.headers.map(({ name, value }) => [name, value]),
-    )}
+    ${pairs('Headers', headers)}
     ${pairs('Metadata', Object.entries(mail.metadata))}
     ${files.length > 0 ? html`<h3>Attachments</h3><ul class="log">${files}</ul>` : ''}
     ${htmlBody ? html`<details class="more" id="source"><summary>HTML source</summary>${code('HTML source', htmlBody)}</details>` : ''}

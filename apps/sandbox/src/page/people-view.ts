@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { IdpInstance } from '@org/idp/testing'
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
@@ -30,14 +29,7 @@ export function peopleCount(context: PageContext): number {
   return instancesOf(context).reduce((sum, { instance }) => sum + instance.users.size, 0)
 }
 
-interface Shown {
-  title: string
-  hint: string
-  route: string
-  instance: IdpInstance
-}
-
-function instancesOf({ world }: PageContext): Shown[] {
+function instancesOf({ world }: PageContext) {
   const shared = world.idp.emulator?.instance
   const applications = [...(world.idpServer.emulator?.applications.values() ?? [])].reverse()
   return [
@@ -47,6 +39,8 @@ function instancesOf({ world }: PageContext): Shown[] {
     ...(shared ? [{ title: 'The shared application', hint: shared.id, route: 'idp', instance: shared }] : []),
   ]
 }
+
+type Shown = ReturnType<typeof instancesOf>[number]
 
 function instanceCard({ title, hint, route, instance }: Shown): Html {
   const { users, organizations, members, environmentType } = instance
@@ -80,7 +74,7 @@ function instanceCard({ title, hint, route, instance }: Shown): Html {
 }
 
 function list(label: string, columns: string[], rows: unknown[][]): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">${table(columns, rows, ['Members'])}</div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">${table(columns, rows)}</div>`
 }
 
 function newest<Item>(items: ReadonlyMap<string, Item>): Item[] {

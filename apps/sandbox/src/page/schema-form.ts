@@ -12,151 +12,104 @@ import type { Html } from './html.ts'
 /**
  * A form that `static/forms.js` sends to an action.
  *
- * @param options the action, the element for the result, the path of the errors, and the label of the button
- * @param extras fixed fields
+ * @param options the action, the fixed part of its body, the path of the fields in the event, the element for the
+ *   result, and the label of the button
  */
 export function sendForm(
-  {
-    action,
-    target = '',
-    path = '',
-    button,
-  }: { action: string; target?: string; path?: string; button: string },
-  extras: Readonly<Record<string, string>>,
+  options: { action: string; body?: object; path?: string; target?: string; button: string },
   fields: Html,
 ): Html {
-  return html`<form data-send="${action}" data-target="${target}" data-faults="${path}" novalidate>
-    ${Object.entries(extras).map(([name, value]) => html`<input type="hidden" data-extra="${name}" value="${value}">`)}
+  const { action, body = {}, path = '', target = '', button } = options
+  return html`<form data-action="${action}" data-body="${JSON.stringify(body)}" data-path="${path}" data-target="${target}" novalidate>
     ${fields}
     <p class="fault form-fault" role="alert" hidden></p>
     <button class="button primary">${button}</button></form>`
 }
 
-/** Options of {@link schemaFields}. */
-export interface FieldOptions {
-  /** Makes the ids of the fields unique within the page. */
-  prefix: string
-  /** The initial values. */
-  values?: Readonly<Record<string, unknown>>
-  /** Only these, in this order. */
-  only?: readonly string[]
-}
-
 /** So many fields are never folded. */
 const FEW = 6
 
-/** The fields of an object. A long rest without values is folded. */
-export function schemaFields(schema: JsonSchema, { prefix, values = {}, only }: FieldOptions): Html {
+/**
+ * The fields of an object. A long rest without values is folded.
+ *
+ * @param options a prefix for the ids, the initial values, and the names of the only fields to show
+ */
+export function schemaFields(
+  schema: JsonSchema,
+  {
+    prefix,
+    values = {},
+    only,
+  }: { prefix: string; values?: Readonly<Record<string, unknown>>; only?: readonly string[] },
+): Html {
   const properties = at(schema, 'properties')
   const all = Object.entries(isRecord(properties) ? properties : {})
-  const shown = only ? only.flatMap((name) => all.filter(([known]) => known === name)) : all
-  const required = listOf(schema.required)
-  const fields = shown.map(([name, field]) => ({
-    name,
-    important: required.includes(name) || name in values || shown.length <= FEW,
-    html: fieldOf(name, field, { prefix, value: values[name], required: isRequired(schema, name) }),
-  }))
-  const first = fields.filter(({ important }) => important)
-  const rest = fields.filter(({ important }) => !important)
-  return html`${first.map((field) => field.html)}
-    ${
-      rest.length > 0
-        ? html`<details class="more"><summary>${first.length > 0 ? `${rest.length} more fields` : `${rest.length} optional fields`}</summary>
-            <div class="fields">${rest.map((field) => field.html)}</div></details>`
-        : ''
+  const shown = all.filter(([name]) => only?.includes(name) ?? true)
+  const always = listOf(schema.required)
+  // A field with a condition is hidden unless the condition holds, so it may say “required”, too.
+  const sometimes = listOf(at(schema, 'then', 'required'))
+  const fields = shown.map(([name, field]) => {
+    const required = (always.includes(name) && at(field, 'default') === undefined) || sometimes.includes(name)
+    return {
+      important: always.includes(name) || name in values || shown.length <= FEW,
+      html: fieldOf(`${prefix}-${name}`, name, field, values[name] ?? at(field, 'default'), required),
     }
+  })
+  const first = fields.filter(({ important }) => important).map(({ html }) => html)
+  const rest = fields.filter(({ important }) => !important).map(({ html }) => html)
+  return html`${first}
+    ${rest.length > 0 ? html`<details class="more"><summary>${rest.length} ${first.length > 0 ? 'more' : 'optional'} fields</summary><div class="fields">${rest}</div></details>` : ''}
     ${shown.length === 0 ? html`<p class="hint">It has no fields.</p>` : ''}`
 }
 
-/** A field with a condition is hidden unless the condition holds, so it may say “required”, too. */
-function isRequired(schema: JsonSchema, name: string): boolean {
-  const always = listOf(schema.required).includes(name)
-  return (
-    (always && at(schema, 'properties', name, 'default') === undefined) ||
-    listOf(at(schema, 'then', 'required')).includes(name)
-  )
-}
-
-interface Given {
-  prefix: string
-  value: unknown
-  required: boolean
-}
-
-function fieldOf(name: string, schema: unknown, { prefix, value, required }: Given): Html {
-  const id = `${prefix}-${name}`
+function fieldOf(id: string, name: string, schema: unknown, value: unknown, required: boolean): Html {
   const kind = kindOf(name, schema)
   const visibleWhen = at(schema, 'visibleWhen')
-  const description = at(schema, 'description')
   const label = html`<label for="${id}">${name}${required ? html` <span class="required">required</span>` : ''}</label>`
-  const notes = [typeof description === 'string' ? description : '', noteOf(kind)]
-    .filter((note) => note !== '')
-    .join(' ')
-  const help = html`${notes ? html`<p class="hint" id="${id}-hint">${plain(notes)}</p>` : ''}<p class="fault" id="${id}-fault" hidden></p>`
-  const described = html`aria-describedby="${notes ? `${id}-hint ` : ''}${id}-fault"`
-  const control = controlOf(kind, { id, name, schema, value, described })
-  return html`<div class="field ${kind === 'boolean' ? 'check' : ''}" data-field="${name}"
+  const notes = { list: 'Separate several by commas.', json: 'As JSON.' }
+  const hint = [at(schema, 'description'), kind === 'list' || kind === 'json' ? notes[kind] : undefined]
+  // Descriptions are Markdown with `code`.
+  const text = hint.filter(Boolean).join(' ').replaceAll('`', '')
+  const attributes = html`id="${id}" data-name="${name}" data-kind="${kind}" aria-describedby="${id}-hint ${id}-fault"`
+  const control = controlOf(kind, attributes, schema, value)
+  return html`<div class="field" data-field="${name}"
     ${visibleWhen === undefined ? '' : html`data-visible-when="${JSON.stringify(visibleWhen)}" hidden`}>
-    ${kind === 'boolean' ? html`<div class="check-line">${control}${label}</div>` : html`${label}${control}`}${help}</div>`
+    ${kind === 'boolean' ? html`<div class="check-line">${control}${label}</div>` : html`${label}${control}`}
+    <p class="hint" id="${id}-hint">${text}</p><p class="fault" id="${id}-fault" hidden></p></div>`
 }
 
-type Kind = 'text' | 'long' | 'secret' | 'number' | 'boolean' | 'choice' | 'one-or-more' | 'list' | 'json'
+type Kind = 'text' | 'long' | 'password' | 'number' | 'boolean' | 'choice' | 'list' | 'json'
 
 function kindOf(name: string, schema: unknown): Kind {
   if (Array.isArray(at(schema, 'enum'))) return 'choice'
-  if (at(schema, 'writeOnly') === true) return 'secret'
+  if (at(schema, 'writeOnly') === true) return 'password'
   const types = [schema, ...listOf(at(schema, 'anyOf'))].map((one) => at(one, 'type'))
-  if (types.includes('string'))
-    return types.includes('array') ? 'one-or-more' : /body$/i.test(name) ? 'long' : 'text'
+  if (types.includes('array')) {
+    return types.includes('string') || at(schema, 'items', 'type') === 'string' ? 'list' : 'json'
+  }
+  if (types.includes('string')) return /body$/i.test(name) ? 'long' : 'text'
   if (types.includes('boolean')) return 'boolean'
-  if (types.includes('integer') || types.includes('number')) return 'number'
-  if (types.includes('array') && at(schema, 'items', 'type') === 'string') return 'list'
-  return 'json'
+  return types.includes('integer') || types.includes('number') ? 'number' : 'json'
 }
 
-function noteOf(kind: Kind): string {
-  if (kind === 'one-or-more' || kind === 'list') return 'Separate several by commas or line breaks.'
-  return kind === 'json' ? 'As JSON.' : ''
-}
-
-interface Control {
-  id: string
-  name: string
-  schema: unknown
-  value: unknown
-  described: Html
-}
-
-function controlOf(kind: Kind, { id, name, schema, value, described }: Control): Html {
-  const common = html`id="${id}" data-name="${name}" data-kind="${kind}" ${described}`
-  const preset = value ?? at(schema, 'default')
-  const initial =
-    preset === undefined ? '' : typeof preset === 'string' ? preset : JSON.stringify(preset, null, 2)
+function controlOf(kind: Kind, attributes: Html, schema: unknown, value: unknown): Html {
+  const list = kind === 'list' && Array.isArray(value) ? value.join(', ') : value
+  const initial = typeof list === 'string' ? list : (JSON.stringify(list, null, 2) ?? '')
   switch (kind) {
     case 'choice': {
       const options = listOf(at(schema, 'enum')).map(String)
-      return html`<select ${common}>${at(schema, 'default') === undefined ? html`<option value="">–</option>` : ''}
+      return html`<select ${attributes}>${at(schema, 'default') === undefined ? html`<option value="">–</option>` : ''}
         ${options.map((option) => html`<option ${option === initial ? html`selected` : ''}>${option}</option>`)}</select>`
     }
     case 'boolean':
-      return html`<input type="checkbox" ${common} ${preset === true ? html`checked` : ''}>`
-    case 'number':
-      return html`<input type="number" step="any" inputmode="numeric" ${common} value="${initial}">`
-    case 'secret':
-      return html`<input type="password" autocomplete="off" ${common} value="${initial}">`
+      return html`<input type="checkbox" ${attributes} ${value === true ? html`checked` : ''}>`
     case 'long':
     case 'json':
-      return html`<textarea rows="${kind === 'long' ? 4 : 3}" spellcheck="false" ${common}>
+      return html`<textarea rows="4" spellcheck="false" ${attributes}>
 ${initial}</textarea>`
-    case 'list':
-      return html`<textarea rows="2" spellcheck="false" ${common}>
-${Array.isArray(preset) ? preset.join('\n') : initial}</textarea>`
-    default:
-      return html`<input type="text" autocomplete="off" spellcheck="false" ${common} value="${initial}">`
+    default: {
+      const type = kind === 'list' ? 'text' : kind
+      return html`<input type="${type}" step="any" autocomplete="off" spellcheck="false" ${attributes} value="${initial}">`
+    }
   }
-}
-
-/** Descriptions are Markdown with `code`. */
-function plain(text: string): string {
-  return text.replaceAll('`', '')
 }

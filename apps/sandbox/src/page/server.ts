@@ -11,20 +11,14 @@ import { createPageContext } from './context.ts'
 import { createStream } from './stream.ts'
 
 /** The page while it is served. */
-export interface Page {
-  /** Without a slash at the end. */
-  url: string
-  /** Ends the walk: from now on the page responds. */
-  ready(): void
-  close(): Promise<void>
-}
+export type Page = Awaited<ReturnType<typeof startPage>>
 
 /**
  * Serves the page of a world. Requests wait until the walk is over.
  *
  * @throws {SandboxError} if the port is taken
  */
-export async function startPage(world: World, port: number): Promise<Page> {
+export async function startPage(world: World, port: number) {
   const { integrations } = await fetch(`${world.url}/integrations`).then(
     (response): Promise<{ integrations: Manifest[] }> => response.json(),
   )
@@ -32,10 +26,11 @@ export async function startPage(world: World, port: number): Promise<Page> {
   const stream = createStream()
   const app = createPageApp(context, stream)
   const { promise: walked, resolve: ready } = Promise.withResolvers<void>()
-  world.onChange((exchange) => {
+  world.listeners.onChange = (exchange) => {
     context.learn(exchange)
-    stream.changed(context.timeline.record(exchange))
-  })
+    context.timeline.record(exchange)
+    stream.changed()
+  }
   const server = await listen(
     async (request) => {
       await walked
@@ -47,11 +42,12 @@ export async function startPage(world: World, port: number): Promise<Page> {
   )
   return {
     url: `http://localhost:${server.port}`,
-    ready() {
+    /** Ends the walk: from now on the page responds. */
+    ready(): void {
       world.reset()
       ready()
     },
-    async close() {
+    async close(): Promise<void> {
       ready()
       stream.close()
       await server.close()

@@ -1,6 +1,5 @@
 /**
- * A row for an event, and one for each of its calls. Rows have fixed heights (`static/rows.css`), so that only
- * the visible ones of a long list must be in the page.
+ * A row for an event, and one for each of its calls.
  *
  * @module
  */
@@ -13,37 +12,26 @@ import { clock, duration, type Html, status, type Tone } from './html.ts'
 /** One more row counts the remaining calls. */
 const MOST_CALLS = 12
 
-/** The number of rows for the calls of an event. */
-export function callRows({ calls }: { calls: { length: number } }): number {
-  return calls.length > MOST_CALLS ? MOST_CALLS + 1 : calls.length
+/** The rows of some events; the chosen one is marked. */
+export function timelineRows(context: PageContext, entries: readonly TimelineEntry[], chosen?: number): Html {
+  return html`${entries.map((entry) => timelineRow(context, entry, entry.number === chosen))}`
 }
 
-/** The rows of some events. */
-export function timelineRows(context: PageContext, entries: readonly TimelineEntry[]): Html {
-  return html`${entries.map((entry) => timelineRow(context, entry))}`
-}
-
-function timelineRow(context: PageContext, entry: TimelineEntry): Html {
+function timelineRow(context: PageContext, entry: TimelineEntry, chosen: boolean): Html {
   const { number, subject, event, route, deployment, durationMs, calls } = entry
   const hidden = calls.length - MOST_CALLS
   const whole = Math.max(durationMs ?? 0, ...calls.map((call) => call.startedMs + (call.durationMs ?? 0)))
-  return html`<li class="entry" data-number="${number}">
-<a class="event-row" href="/timeline?event=${number}" data-open="${number}">
+  const place = shortenIds([route, deployment].filter(Boolean).join(' · '))
+  return html`<li class="entry" id="event-${number}">
+<a class="event-row" href="/timeline?event=${number}" ${chosen ? html`aria-current="true"` : ''}>
 <span class="number">${number}</span>
 <span class="outcome">${entryStatus(entry)}</span>
 <span class="what"><strong>${subject ?? event}</strong>${tagsOf(entry).map((tag) => html` <span class="tag">${tag}</span>`)}</span>
-<span class="where">${context.mask({ text: shortenIds([route, deployment].filter(Boolean).join(' · ')) }).text}</span>
+<span class="where">${context.mask({ place }).place}</span>
 <span class="took">${duration(durationMs)}</span>
 <span class="when">${clock(entry.at)}</span></a>
-${
-  calls.length > 0
-    ? html`<ol class="calls">${calls.slice(0, MOST_CALLS).map((call, index) => callRow(context, entry, call, index, whole))}${
-        hidden > 0
-          ? html`<li><a class="call-row" href="/timeline?event=${number}" data-open="${number}"><span class="peer"></span><span class="path">and ${hidden} more calls</span></a></li>`
-          : ''
-      }</ol>`
-    : ''
-}</li>`
+<ol class="calls">${calls.slice(0, MOST_CALLS).map((call, index) => callRow(context, entry, call, index, whole))}
+${hidden > 0 ? html`<li><a class="call-row" href="/timeline?event=${number}"><span class="peer"></span><span class="path">and ${hidden} more calls</span></a></li>` : ''}</ol></li>`
 }
 
 function callRow(
@@ -56,13 +44,9 @@ function callRow(
   const { to, method, path, durationMs, detail } = call
   // The row of the event names the deployment.
   const own = `/deployments/${encodeURIComponent(deployment ?? '')}`
-  const rest = path.startsWith(`${own}/`)
-    ? `…${path.slice(own.length)}`
-    : path === own
-      ? '/deployments/…'
-      : path
+  const rest = path.replace(`${own}/`, '…/').replace(own, '/deployments/…')
   const shown = context.mask({ path: shortenPath(rest), detail })
-  return html`<li><a class="call-row" href="/timeline?event=${number}&call=${index}" data-open="${number}" data-call="${index}">
+  return html`<li><a class="call-row" href="/timeline?event=${number}&call=${index}">
 <span class="peer">${to}</span>
 <span class="outcome">${callStatus(call)}</span>
 <span class="path"><span class="method">${method}</span> ${shown.path}</span>

@@ -6,7 +6,6 @@
 import type { Exchange } from '../world/exchange.ts'
 import { at, isRecord } from '../world/json.ts'
 import { plural } from '../world/text.ts'
-import type { World } from '../world/world.ts'
 import type { Expectation } from './step.ts'
 
 /** One check. */
@@ -17,14 +16,14 @@ export interface Check {
 }
 
 /** Checks everything that a step expects. */
-export function checkExchange(exchange: Exchange, expectation: Expectation, { platform }: World): Check[] {
+export function checkExchange(exchange: Exchange, expectation: Expectation): Check[] {
   const { says, status = 200, replayed, body, provider, changes, silent } = expectation
-  const { statuses, sensitive, metrics, recorded, also = [] } = expectation
-  const { response, calls, request } = exchange
+  const { statuses, sensitive, metrics, also = [] } = expectation
+  const { response, calls } = exchange
   const providerCalls = calls
     .filter(({ to }) => to === 'provider')
     .map(({ method, path, status: code }) => `${method} ${path} ${code ?? 'no response'}`)
-  const told = (kind: string) =>
+  const reported = (kind: string) =>
     calls
       .filter(({ to, path }) => to === 'platform' && path.endsWith(`/${kind}`))
       .map((call) => call.request.body)
@@ -46,22 +45,18 @@ export function checkExchange(exchange: Exchange, expectation: Expectation, { pl
   }
   if (silent) add('no call at all', calls, [])
   if (statuses) {
-    const found = told('status').map((report) => at(report, 'status'))
-    add(`reported ${statuses.join(', then ')}`, found, statuses)
+    const found = reported('status').map((report) => at(report, 'status'))
+    add(statuses.length === 0 ? 'no status reported' : `reported ${statuses.join(', then ')}`, found, statuses)
   }
   if (sensitive) {
     const wanted = sensitive.length > 0 ? [{ sensitive }] : []
     add(
       sensitive.length > 0 ? `${sensitive} published as sensitive` : 'no outputs published',
-      told('outputs'),
+      reported('outputs'),
       wanted,
     )
   }
-  if (metrics) add('reported to the platform', told('metrics'), [{ metrics }])
-  if (recorded) {
-    const deployment = platform.deployments.get(String(at(request.body, 'deployment', 'id')))
-    add(`recorded as ${recorded}`, deployment?.status, recorded)
-  }
+  if (metrics) add('reported to the platform', reported('metrics'), [{ metrics }])
   for (const [sentence, found, wanted] of also) add(sentence, found, wanted)
   return checks
 }

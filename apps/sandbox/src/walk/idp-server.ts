@@ -5,19 +5,11 @@
  */
 import { platformNotEnabled } from '@org/idp-server/testing'
 import type { World } from '../world/world.ts'
-import {
-  call,
-  challenge,
-  created,
-  type FurtherCheck,
-  healthy,
-  metrics,
-  type Step,
-  type Walk,
-} from './step.ts'
+import { type FurtherCheck, lifeOf, type Step, type Walk } from './step.ts'
 
-const portal = { id: 'dep_portal' }
 const inputs = { applicationName: 'Portal', template: 'b2b-saas' }
+const portal = lifeOf('dep_portal', inputs)
+const campus = lifeOf('dep_campus', { applicationName: 'Campus' })
 
 const published = ({ platform }: World) => platform.deployments.get(portal.id)?.outputs ?? {}
 
@@ -37,59 +29,34 @@ const needsInstance = (world: World) => {
   return needsApplication(world) ?? (bothEmulated ? undefined : mixed)
 }
 
-const beginning: Step[] = [
-  {
-    title: 'A portal goes live without a domain',
-    event: created(portal.id, { ...inputs, environmentType: 'production' }),
-    expect: (world) => ({
-      says: 'refused, with the missing input',
-      status: 422,
-      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.domain' }] },
-      provider: [],
-      statuses: ['deploying', 'failed'],
-      also: applications(world, 0),
-    }),
-  },
-  {
-    title: 'It begins in development, from a template',
-    event: created(portal.id, inputs),
-    skip: needsApplication,
-    expect: (world) => ({
-      says: 'running, with five outputs',
-      body: {
-        status: 'running',
-        outputs: {
-          applicationId: /^app_/,
-          instanceId: /^ins_/,
-          publishableKey: /^pk_test_/,
-          secretKey: /^sk_test_/,
-          frontendApiUrl: /^https:/,
-        },
+const life: Step[] = [
+  portal.created('It begins in development, from a template', (world) => ({
+    says: 'running, with five outputs',
+    body: {
+      status: 'running',
+      outputs: {
+        applicationId: /^app_/,
+        instanceId: /^ins_/,
+        publishableKey: /^pk_test_/,
+        secretKey: /^sk_test_/,
+        frontendApiUrl: /^https:/,
       },
-      changes: ['POST /v1/platform/applications 200'],
-      statuses: ['deploying', 'running'],
-      sensitive: ['secretKey'],
-      also: applications(world, 1),
-    }),
-  },
-  {
-    title: 'It is deployed again',
-    event: created(portal.id, inputs),
-    skip: needsApplication,
-    expect: (world) => ({
-      says: 'the same application',
-      body: { status: 'running', outputs: { applicationId: published(world).applicationId } },
-      changes: [],
-      also: applications(world, 1),
-    }),
-  },
-]
-
-const use: Step[] = [
+    },
+    changes: ['POST /v1/platform/applications 200'],
+    statuses: ['deploying', 'running'],
+    sensitive: ['secretKey'],
+    also: applications(world, 1),
+  })),
+  portal.created('It is deployed again', (world) => ({
+    says: 'the same application',
+    body: { status: 'running', outputs: { applicationId: published(world).applicationId } },
+    changes: [],
+    also: applications(world, 1),
+  })),
   {
     title: 'Ada signs up',
     event: ({ newcomer }) =>
-      call('createUser', { emailAddress: newcomer, firstName: 'Ada', skipPasswordRequirement: true }, portal),
+      portal.call('createUser', { emailAddress: newcomer, firstName: 'Ada', skipPasswordRequirement: true }),
     skip: needsInstance,
     expect: ({ idpServer, newcomer }) => {
       const [application] = idpServer.emulator?.applications.values() ?? []
@@ -101,86 +68,58 @@ const use: Step[] = [
       }
     },
   },
-  healthy('A health check', portal, needsInstance),
-  metrics(
-    portal,
-    () => [
+  { ...portal.healthy('A health check'), skip: needsInstance },
+  {
+    ...portal.metrics(() => [
       { name: 'number_of_users', value: 1 },
       { name: 'number_of_organizations', value: 0 },
-    ],
-    needsInstance,
+    ]),
+    skip: needsInstance,
+  },
+  portal.download(
+    'The keys for the frontend',
+    '.env.local',
+    (world) => new RegExp(String(published(world).publishableKey)),
   ),
-  {
-    title: 'The keys for the frontend',
-    event: { name: 'DOWNLOAD_STARTED', deployment: portal, download: { id: 'dl_keys', file: '.env.local' } },
-    skip: needsApplication,
-    expect: (world) => {
-      const key = String(published(world).publishableKey)
-      const [file] = world.platform.deployments.get(portal.id)?.downloads.get('dl_keys') ?? []
-      return {
-        says: 'one file',
-        body: { files: [{ path: '.env.local' }] },
-        also: [['with the key of the new instance', file?.content.includes(key), true]],
-      }
-    },
-  },
-]
-
-const end: Step[] = [
-  {
-    title: 'The portal closes; the event has no outputs',
-    event: { name: 'DEPLOYMENT_DELETED', deployment: portal },
-    skip: needsApplication,
-    expect: (world) => ({
-      says: 'stopped',
-      body: { status: 'stopped' },
-      provider: [`DELETE /v1/platform/applications/${published(world).applicationId} 200`],
-      recorded: 'stopped',
-      also: applications(world, 0),
-    }),
-  },
-  {
-    title: 'It is closed again',
-    event: { name: 'DEPLOYMENT_DELETED', deployment: portal },
-    skip: needsApplication,
-    expect: {
-      says: 'stopped: a missing application counts as deleted',
-      body: { status: 'stopped' },
-      changes: [/^DELETE .* 404$/],
-      statuses: ['stopped'],
-    },
-  },
-  {
-    title: 'An old event arrives late, out of order',
-    event: created(portal.id, inputs),
-    skip: needsApplication,
-    expect: (world) => ({
-      says: 'ignored, with a reason',
-      body: { status: 'ignored', reason: /deleted/ },
-      silent: true,
-      also: applications(world, 0),
-    }),
-  },
-  {
-    title: 'A workspace without the beta',
-    event: created('dep_campus', { applicationName: 'Campus' }),
-    skip: ({ idpServer }) =>
-      idpServer.emulator ? undefined : 'The real workspace either has the beta or does not.',
-    prepare: ({ idpServer }) =>
-      idpServer.emulator?.faults.add({ path: /\/platform\//, ...platformNotEnabled() }),
-    expect: {
-      says: 'refused, with what to ask for',
-      status: 422,
-      body: { code: 'provider_rejected', retryable: false, detail: /Platform API beta/ },
-      statuses: ['deploying', 'failed'],
-      recorded: 'failed',
-    },
-  },
+  portal.deleted('The portal closes; the event has no outputs', 'stopped', (world) => ({
+    provider: [`DELETE /v1/platform/applications/${published(world).applicationId} 200`],
+    also: applications(world, 0),
+  })),
+  portal.deleted('It is closed again', 'stopped: a missing application counts as deleted', {
+    changes: [/^DELETE .* 404$/],
+  }),
+  portal.late(),
 ]
 
 /** The walk of `/idp-server/webhook`. */
 export const idpServerWalk: Walk = {
   route: 'idp-server',
   title: 'An application for each deployment',
-  steps: [challenge('idp-server'), ...beginning, ...use, ...end],
+  steps: [
+    portal.created(
+      'A portal goes live without a domain',
+      (world) => ({
+        says: 'refused, with the missing input',
+        status: 422,
+        body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.domain' }] },
+        provider: [],
+        statuses: ['deploying', 'failed'],
+        also: applications(world, 0),
+      }),
+      { ...inputs, environmentType: 'production' },
+    ),
+    ...life.map((step) => ({ skip: needsApplication, ...step })),
+    {
+      ...campus.created('A workspace without the beta', {
+        says: 'refused, with what to ask for',
+        status: 422,
+        body: { code: 'provider_rejected', retryable: false, detail: /Platform API beta/ },
+        statuses: ['deploying', 'failed'],
+      }),
+      skip: ({ idpServer }) =>
+        idpServer.emulator ? undefined : 'The real workspace either has the beta or does not.',
+      prepare: ({ idpServer }) =>
+        idpServer.emulator?.faults.add({ path: /\/platform\//, ...platformNotEnabled() }),
+    },
+  ],
 }

@@ -3,11 +3,30 @@
  *
  * @module
  */
-import { authWalk } from './auth.ts'
 import { idpWalk } from './idp.ts'
 import { idpServerWalk } from './idp-server.ts'
 import { mailerWalk } from './mailer.ts'
-import type { Walk } from './step.ts'
+import { challenge, ignored, lifeOf, type Walk } from './step.ts'
+
+const authWalk: Walk = {
+  route: 'auth',
+  title: 'A placeholder, where identity is managed elsewhere',
+  steps: [
+    {
+      title: 'It is healthy as long as it responds',
+      event: { name: 'HEALTH_CHECK' },
+      expect: {
+        says: 'healthy, with nothing to probe',
+        body: { status: 'healthy', checks: [] },
+        silent: true,
+      },
+    },
+    lifeOf('dep_login', {}).created('It has nothing to do for a deployment', ignored(/DEPLOYMENT_CREATED/)),
+  ],
+}
 
 /** The walk of each route. */
-export const walks: readonly Walk[] = [authWalk, idpWalk, idpServerWalk, mailerWalk]
+export const walks: readonly Walk[] = [authWalk, idpWalk, idpServerWalk, mailerWalk].map((walk) => ({
+  ...walk,
+  steps: [challenge(walk.route), ...walk.steps],
+}))

@@ -6,18 +6,10 @@
 import { at, listOf } from '../world/json.ts'
 import { count } from '../world/text.ts'
 import { TENANT_TOKEN, type World } from '../world/world.ts'
-import {
-  call,
-  challenge,
-  created,
-  type FurtherCheck,
-  healthy,
-  metrics,
-  type Step,
-  type Walk,
-} from './step.ts'
+import { call, type FurtherCheck, lifeOf, type Step, type Walk } from './step.ts'
 
-const shop = { id: 'dep_shop' }
+const shop = lifeOf('dep_shop', { serverType: 'shared' })
+const press = lifeOf('dep_press', { serverType: 'dedicated', apiToken: 'a-token-with-a-typo' })
 /** The provider’s limit for one call. */
 const MESSAGES_PER_CALL = 500
 /** The provider has deactivated these recipients. */
@@ -35,7 +27,7 @@ const fromShop = ({ mail: { emulator, from } }: World): FurtherCheck[] =>
   emulator ? [['from the deployment’s sender', emulator.messages[0], { from, subject: 'Your order' }]] : []
 
 const confirmOrder = ({ mail }: World) =>
-  call('sendEmail', { to: mail.to, subject: 'Your order', textBody: 'It is on its way.', tag: 'order' }, shop)
+  shop.call('sendEmail', { to: mail.to, subject: 'Your order', textBody: 'It is on its way.', tag: 'order' })
 
 function newsletterRecipients({ mail }: World): string[] {
   const inactive = mail.emulator ? INACTIVE : []
@@ -70,20 +62,6 @@ const sending: Step[] = [
     }),
   },
   {
-    title: 'A mail to a recipient whose mailbox bounced',
-    event: call('sendEmail', { to: INACTIVE[0], subject: 'Hello?', textBody: 'Anybody there?' }, shop),
-    skip: onlyEmulated('The real provider’s list of inactive recipients is left alone.'),
-    prepare: ({ mail }) => {
-      for (const address of INACTIVE) mail.emulator?.inactive.add(address)
-    },
-    expect: (world) => ({
-      says: 'refused, with the reason, and final',
-      status: 422,
-      body: { code: 'provider_rejected', retryable: false, detail: /reactivate/, provider: { code: '406' } },
-      also: mailbox(world, 1),
-    }),
-  },
-  {
     title: 'A newsletter, one mail for each reader',
     event: (world) => {
       const messages = newsletterRecipients(world).map((to, index) => ({
@@ -93,13 +71,16 @@ const sending: Step[] = [
       }))
       return call('sendEmails', { messages })
     },
+    prepare: ({ mail }) => {
+      for (const address of INACTIVE) mail.emulator?.inactive.add(address)
+    },
     expect: (world, { response }) => {
       const { batchSize, emulator } = world.mail
       const failed = emulator ? INACTIVE : []
       const sent = batchSize - failed.length
       const results = listOf(at(response.body, 'result', 'results'))
       const failures = results.filter((result) => at(result, 'status') === 'failed')
-      const error = { code: 'provider_rejected', message: /reactivate/ }
+      const error = { code: 'provider_rejected', message: /Reactivate/ }
       return {
         says: `${count(sent)} sent, ${failed.length} failed`,
         body: { result: { sent, failed: failed.length, unknown: 0 } },
@@ -117,109 +98,71 @@ const sending: Step[] = [
   },
 ]
 
-const trouble: Step[] = [
-  {
-    title: 'The press office brings a wrong token',
-    event: created('dep_press', { serverType: 'dedicated', apiToken: 'a-token-with-a-typo' }),
-    expect: {
-      says: 'refused, with what to do',
-      status: 422,
-      body: { code: 'credentials_rejected', retryable: false, detail: /API Tokens/ },
-      statuses: ['deploying', 'failed'],
-      sensitive: [],
-      recorded: 'failed',
-    },
-  },
-  {
-    title: 'The press office corrects the token',
-    event: ({ mail }) =>
-      created('dep_press', {
-        serverType: 'dedicated',
-        apiToken: `{{env.${TENANT_TOKEN}}}`,
-        fromEmail: mail.from,
-      }),
-    expect: ({ platform, mail }) => ({
-      says: 'running',
-      body: { status: 'running' },
-      statuses: ['deploying', 'running'],
-      recorded: 'running',
-      also: [
-        [
-          'the reference became a token',
-          platform.deployments.get('dep_press')?.outputs,
-          { apiToken: /^[^{]+$/, fromEmail: mail.from },
-        ],
-      ],
-    }),
-  },
-  {
-    title: 'The provider is down',
-    event: { name: 'HEALTH_CHECK', deployment: shop },
-    skip: onlyEmulated('The real provider can’t be switched off.'),
-    prepare: ({ mail }) => mail.emulator?.faults.add(outage),
-    expect: {
-      says: 'unhealthy, which is a result and not an error',
-      body: { status: 'unhealthy', checks: [{ healthy: false, message: /503/ }] },
-      provider: ['GET /server 503', 'GET /server 503', 'GET /server 503'],
-      statuses: ['unhealthy'],
-    },
-  },
-  {
-    ...healthy('The provider is back', shop, onlyEmulated('It was never away.')),
-    prepare: ({ mail }) => mail.emulator?.faults.clear(),
-  },
-]
-
 /** The walk of `/mailer/webhook`. */
 export const mailerWalk: Walk = {
   route: 'mailer',
   title: 'Transactional mail',
   steps: [
-    challenge('mailer'),
-    {
-      title: 'A shop gets mail, on the shared server',
-      event: created(shop.id, { serverType: 'shared' }),
-      expect: ({ mail }) => ({
-        says: 'running, with the shared sender',
-        body: { status: 'running', outputs: { fromEmail: mail.from, messageStream: 'outbound' } },
-        provider: ['GET /server 200'],
-        statuses: ['deploying', 'running'],
-        sensitive: ['apiToken'],
-        recorded: 'running',
-      }),
-    },
-    healthy('A health check', shop),
+    shop.created('A shop gets mail, on the shared server', ({ mail }) => ({
+      says: 'running, with the shared sender',
+      body: { status: 'running', outputs: { fromEmail: mail.from, messageStream: 'outbound' } },
+      provider: ['GET /server 200'],
+      statuses: ['deploying', 'running'],
+      sensitive: ['apiToken'],
+    })),
+    shop.healthy('A health check'),
     ...sending,
-    {
-      title: 'The delivery statistics',
-      event: call('getDeliveryStats', {}),
-      expect: ({ mail }) => ({
-        says: 'totals',
-        body: { result: mail.emulator ? { sent: mail.emulator.messages.length, bounced: 0 } : {} },
-        provider: ['GET /stats/outbound 200'],
-      }),
-    },
-    metrics(shop, ({ mail }) => [
+    shop.metrics(({ mail }) => [
       { name: 'emails_sent', ...(mail.emulator && { value: mail.emulator.messages.length }) },
       { name: 'emails_bounced' },
       { name: 'bounce_rate', unit: 'percent' },
       { name: 'spam_complaints' },
     ]),
-    ...trouble,
+    press.created('The press office brings a wrong token', {
+      says: 'refused, with what to do',
+      status: 422,
+      body: { code: 'credentials_rejected', retryable: false, detail: /API Tokens/ },
+      statuses: ['deploying', 'failed'],
+      sensitive: [],
+    }),
     {
-      title: 'The shop closes',
-      event: { name: 'DEPLOYMENT_DELETED', deployment: shop },
-      expect: { says: 'stopped', body: { status: 'stopped' }, provider: [], recorded: 'stopped' },
+      ...press.created('The press office corrects the token', ({ platform, mail }) => ({
+        says: 'running',
+        body: { status: 'running' },
+        statuses: ['deploying', 'running'],
+        also: [
+          [
+            'the reference became a token',
+            platform.deployments.get(press.id)?.outputs,
+            { apiToken: /^[^{]+$/, fromEmail: mail.from },
+          ],
+        ],
+      })),
+      event: ({ mail: { from: fromEmail } }) => ({
+        name: 'DEPLOYMENT_CREATED',
+        deployment: {
+          id: press.id,
+          inputs: { serverType: 'dedicated', apiToken: `{{env.${TENANT_TOKEN}}}`, fromEmail },
+        },
+      }),
     },
     {
-      title: 'An old event arrives late, out of order',
-      event: created(shop.id, { serverType: 'shared' }),
+      title: 'The provider is down',
+      event: { name: 'HEALTH_CHECK', deployment: { id: shop.id } },
+      skip: onlyEmulated('The real provider can’t be switched off.'),
+      prepare: ({ mail }) => mail.emulator?.faults.add(outage),
       expect: {
-        says: 'ignored, with a reason',
-        body: { status: 'ignored', reason: /deleted/ },
-        silent: true,
-        recorded: 'stopped',
+        says: 'unhealthy, which is a result and not an error',
+        body: { status: 'unhealthy', checks: [{ healthy: false, message: /503/ }] },
+        provider: ['GET /server 503', 'GET /server 503', 'GET /server 503'],
+        statuses: ['unhealthy'],
       },
     },
+    {
+      ...shop.healthy('The provider is back', ['running']),
+      skip: onlyEmulated('It was never away.'),
+    },
+    shop.deleted('The shop closes', 'stopped', { provider: [] }),
+    shop.late(),
   ],
 }

@@ -6,7 +6,7 @@
 import { describeCall, describeEvent, describeResponse, filesOf, loggedMessages } from '../world/describe.ts'
 import type { Exchange, LogLine, OutboundCall } from '../world/exchange.ts'
 import { createMask } from '../world/mask.ts'
-import { brief, shortenPath, truncate, truncateStart } from '../world/text.ts'
+import { brief, shortenPath, truncate } from '../world/text.ts'
 import type { World } from '../world/world.ts'
 import type { Check } from './check.ts'
 import type { Walk } from './step.ts'
@@ -21,36 +21,21 @@ export interface Summary {
 }
 
 /** Prints the parts of a run. */
-export interface Printer {
-  opening(): void
-  walk(walk: Walk): void
-  /** The heading of a step, or of an event that the walk did not send. */
-  heading(route: string, event: string, title: string, step?: number): void
-  exchange(exchange: Exchange): void
-  /** How to call the host. */
-  invitation(pageUrl: string | undefined): void
-  checks(checks: readonly Check[]): void
-  skipped(reason: string): void
-  failure(message: string): void
-  summary(summary: Summary): void
-}
+export type Printer = ReturnType<typeof createPrinter>
 
 const LINES_OF_DATA = 5
 const LINES_OF_RECORD = 2
 const LINES_OF_FILE = 6
-const LINES_OF_DETAIL = 2
 const NUMBER_WIDTH = 4
 const FACT_WIDTH = 14
 const CALL_INDENT = 6
 const PEER_WIDTH = 10
-const METHOD_WIDTH = 7
-const LONGEST_PATH = 37
-const LONGEST_PLACE = 32
 const STATUS_WIDTH = 5
-const LEAST_DETAIL = 36
+const METHOD_WIDTH = 7
+const LONGEST_PLACE = 32
 
 /** Makes the printer of one run. */
-export function createPrinter(terminal: Terminal, world: World): Printer {
+export function createPrinter(terminal: Terminal, world: World) {
   const { width } = terminal
   const mask = createMask(world.secrets)
   const line = (...pieces: Piece[]) => terminal.write(`${paint(pieces, terminal)}\n`)
@@ -64,30 +49,23 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
     }
   }
 
-  function call({ to, method, path, status }: OutboundCall, detail: string, pathWidth: number): void {
-    const before = CALL_INDENT + PEER_WIDTH + METHOD_WIDTH + pathWidth + 1 + STATUS_WIDTH
-    // In a narrow terminal, the detail goes below.
-    const beside = width - before >= Math.min(LEAST_DETAIL, detail.length)
-    const indent = beside ? before : CALL_INDENT + PEER_WIDTH
-    const details = detail === '' ? [] : wrap(detail, width - indent, LINES_OF_DETAIL)
-    const first = beside ? details.shift() : undefined
-    const code = String(status ?? '–––')
+  function call(outbound: OutboundCall): void {
+    const { to, method, path, status } = outbound
+    const text = `${shortenPath(path)}  ${describeCall(outbound)}`.trimEnd()
     line(
       ' '.repeat(CALL_INDENT),
       ['dim', to.padEnd(PEER_WIDTH)],
+      [status !== undefined && status < 400 ? 'green' : 'red', `${status ?? '–––'}`.padEnd(STATUS_WIDTH)],
       ['dim', method.padEnd(METHOD_WIDTH)],
-      truncateStart(shortenPath(path), pathWidth).padEnd(pathWidth + 1),
-      [status !== undefined && status < 400 ? 'green' : 'red', code],
-      first === undefined ? '' : ' '.repeat(STATUS_WIDTH - code.length) + first,
+      truncate(text, width - CALL_INDENT - PEER_WIDTH - STATUS_WIDTH - METHOD_WIDTH),
     )
-    for (const part of details) line(' '.repeat(indent), part)
   }
 
   function file(lines: readonly string[]): void {
-    for (const text of lines.slice(0, LINES_OF_FILE)) {
+    const shown = lines.length > LINES_OF_FILE ? [...lines.slice(0, LINES_OF_FILE), '…'] : lines
+    for (const text of shown) {
       line(' '.repeat(CALL_INDENT), ['dim', truncate(`│ ${text}`.trimEnd(), width - CALL_INDENT)])
     }
-    if (lines.length > LINES_OF_FILE) line(' '.repeat(CALL_INDENT), ['dim', '│ …'])
   }
 
   function log({ level, message }: LogLine): void {
@@ -97,7 +75,7 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
   }
 
   return {
-    opening() {
+    opening(): void {
       const { mail, idp, idpServer, webhookSecret, url } = world
       const changeable = (mayChange: boolean) => `real; ${mayChange ? 'read and changed' : 'only read'}`
       const facts = {
@@ -118,13 +96,14 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       for (const entry of world.warnings) block(['yellow', '!'], entry.message, 'dim')
     },
 
-    walk({ route, title }) {
+    walk({ route, title }: Walk): void {
       const head = `── /${route}/webhook · ${title} `
       line()
       line(['cyan', truncate(head.padEnd(width, '─'), width)])
     },
 
-    heading(route, event, title, step) {
+    /** The heading of a step, or of an event that the walk did not send. */
+    heading(route: string, event: string, title: string, step?: number): void {
       const number = `${step ?? '•'}`.padStart(NUMBER_WIDTH - 1)
       const place = truncate(clean(`/${route} ${event}`), LONGEST_PLACE)
       line()
@@ -134,7 +113,7 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       ])
     },
 
-    exchange(exchange) {
+    exchange(exchange: Exchange): void {
       const shown = mask(exchange)
       const { response, calls } = shown
       const event = describeEvent(shown)
@@ -144,16 +123,13 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       // A recorded response has been on the screen before.
       block([style, '←'], said, undefined, response.replayed ? LINES_OF_RECORD : LINES_OF_DATA)
       for (const { lines } of filesOf(response.body)) file(lines)
-      const room = Math.max(8, width - CALL_INDENT - PEER_WIDTH - METHOD_WIDTH - STATUS_WIDTH - 1)
-      const longest = Math.max(0, ...calls.map(({ path }) => shortenPath(path).length))
-      const pathWidth = Math.min(LONGEST_PATH, room, longest)
-      for (const outbound of calls) call(outbound, describeCall(outbound), pathWidth)
+      for (const outbound of calls) call(outbound)
       // The calls above show the messages that the platform got.
       const known = new Set(calls.flatMap(({ request }) => loggedMessages(request.body)))
       for (const entry of shown.log) if (!known.has(entry.message)) log(entry)
     },
 
-    checks(checks) {
+    checks(checks: readonly Check[]): void {
       const passed = checks.filter(({ failure }) => !failure).map(({ sentence }) => sentence)
       if (passed.length > 0) block(['green', '✓'], passed.join(' · '), 'green')
       for (const { sentence, failure } of mask(checks)) {
@@ -164,15 +140,15 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       }
     },
 
-    skipped(reason) {
+    skipped(reason: string): void {
       block(['yellow', '–'], `skipped: ${reason}`, 'dim')
     },
 
-    failure(message) {
+    failure(message: string): void {
       block(['red', '✗'], message, 'red')
     },
 
-    summary({ passed, failed, skipped, durationMs }) {
+    summary({ passed, failed, skipped, durationMs }: Summary): void {
       const seconds = (durationMs / 1000).toFixed(1)
       const outcome = `${passed} steps passed, ${failed} failed`
       line()
@@ -184,36 +160,30 @@ export function createPrinter(terminal: Terminal, world: World): Printer {
       )
     },
 
-    // The command keeps its own line breaks, so that a person can copy it.
-    invitation(pageUrl) {
+    /** How to call the host. */
+    invitation(pageUrl: string | undefined): void {
       const { url, mail, idp, idpServer, webhookSecret } = world
       const args = { to: mail.to, subject: 'Hello', textBody: 'Hello from the sandbox.' }
       const event = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: args } }
+      const effects =
+        mail.emulator && idp.emulator && idpServer.emulator
+          ? 'Its providers are emulated: nothing leaves this machine.'
+          : 'Your calls have effects at the real providers.'
+      const condition = webhookSecret
+        ? 'It accepts only signed events, because PLATFORM_WEBHOOK_SECRET is set. Without that variable, this command would call it:'
+        : 'Call it:'
       const paragraph = (sentences: string) => {
+        line()
         for (const part of wrap(sentences, width)) line(part)
-        line()
       }
-      const real = [
-        ...(mail.emulator ? [] : ['the mail provider']),
-        ...(idp.emulator && idpServer.emulator ? [] : ['the identity provider']),
-      ].join(' and ')
-      const effects = real
-        ? `Your calls have real effects at ${real}.`
-        : 'Its providers are emulated: nothing leaves this machine.'
       line()
-      if (pageUrl !== undefined) {
-        line('  ', ['bold', `See it, try it, break it: ${pageUrl}`])
-        line()
-      }
-      paragraph(
-        webhookSecret
-          ? `The host runs at ${url}. It accepts only signed events, because PLATFORM_WEBHOOK_SECRET is set. Without that variable, this command would call it:`
-          : `The host keeps running. ${effects} Call it:`,
-      )
+      if (pageUrl !== undefined) line('  ', ['bold', `See it, try it, break it: ${pageUrl}`])
+      paragraph(`The host keeps running. ${effects} ${condition}`)
+      line()
+      // The command keeps its own line breaks, so that a person can copy it.
       line('  ', ['cyan', `curl ${url}/mailer/webhook \\`])
       line('  ', ['cyan', "  -H 'content-type: application/json' \\"])
       line('  ', ['cyan', `  -d '${JSON.stringify(event)}'`])
-      line()
       paragraph(`Its other routes: ${url}/integrations and ${url}/openapi.json. Ctrl-C ends it.`)
     },
   }

@@ -53,7 +53,7 @@ async function runStep(
     const exchange = await world.deliver({ route, body: JSON.stringify(event), id }, 'walk')
     printer.exchange(exchange)
     const expectation = typeof expect === 'function' ? expect(world, exchange) : expect
-    const checks = checkExchange(exchange, expectation, world)
+    const checks = checkExchange(exchange, expectation)
     printer.checks(checks)
     return checks.some(({ failure }) => failure) ? 'failed' : 'passed'
   } catch (error) {

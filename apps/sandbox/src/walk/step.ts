@@ -47,8 +47,6 @@ export interface Expectation {
   sensitive?: readonly string[]
   /** The metrics in the response and in the callback. */
   metrics?: readonly object[]
-  /** The last status of the deployment at the platform. */
-  recorded?: string
   /** Further checks. */
   also?: readonly FurtherCheck[]
 }
@@ -64,11 +62,6 @@ export interface Walk {
   steps: readonly Step[]
 }
 
-/** The event that creates a deployment. */
-export function created(id: string, inputs: Record<string, unknown>): PlatformEvent {
-  return { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } }
-}
-
 /** The event that calls a function, with the shared credentials if there is no deployment. */
 export function call(
   name: string,
@@ -82,36 +75,81 @@ export function call(
 export function challenge(route: string): Step {
   const value = `c_${route.replaceAll('-', '_')}`
   return {
-    title: 'The platform checks that the route answers',
+    title: 'The platform checks that the route responds',
     event: { name: 'WEBHOOK_CHALLENGE', challenge: value },
     expect: { says: 'the challenge comes back', body: { challenge: value } },
   }
 }
 
-/** A health check that succeeds. */
-export function healthy(title: string, deployment: { id: string }, skip?: Step['skip']): Step {
-  const body = { status: 'healthy', checks: [{ name: 'provider', healthy: true }] }
-  return {
-    title,
-    event: { name: 'HEALTH_CHECK', deployment },
-    skip,
-    expect: { says: 'healthy', body, statuses: ['running'] },
-  }
+/** The host has nothing to do for an event. */
+export function ignored(reason: RegExp): Expectation {
+  return { says: 'ignored, with a reason', body: { status: 'ignored', reason }, silent: true }
 }
 
-/** The collection of metrics. */
-export function metrics(
-  deployment: { id: string },
-  expected: (world: World) => readonly object[],
-  skip?: Step['skip'],
-): Step {
+/** The steps in the life of a deployment that every integration has. */
+export function lifeOf(id: string, given: Record<string, unknown>) {
+  const deployment = { id }
   return {
-    title: 'The platform collects the metrics',
-    event: { name: 'METRIC_UPDATE', deployment },
-    skip,
-    expect: (world) => {
-      const all = expected(world)
-      return { says: `${all.length} metrics`, metrics: all }
-    },
+    id,
+    call: (name: string, args: Record<string, unknown>) => call(name, args, deployment),
+    created: (title: string, expect: Step['expect'], inputs = given): Step => ({
+      title,
+      event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } },
+      expect,
+    }),
+    /** @param statuses the reported ones: a running deployment keeps its status */
+    healthy: (title: string, statuses: readonly string[] = []): Step => ({
+      title,
+      event: { name: 'HEALTH_CHECK', deployment },
+      expect: {
+        says: 'healthy',
+        body: { status: 'healthy', checks: [{ name: 'provider', healthy: true }] },
+        statuses,
+      },
+    }),
+    metrics: (expected: (world: World) => readonly object[]): Step => ({
+      title: 'The platform collects the metrics',
+      event: { name: 'METRIC_UPDATE', deployment },
+      expect: (world) => ({ says: `${expected(world).length} metrics`, metrics: expected(world) }),
+    }),
+    /** @param content matches the file that the host generates */
+    download: (title: string, file: string, content: (world: World) => RegExp): Step => ({
+      title,
+      event: { name: 'DOWNLOAD_STARTED', deployment, download: { id: `dl_${file}`, file } },
+      expect: (world) => {
+        const files = [{ path: file, content: content(world) }]
+        const found = world.platform.deployments.get(id)?.downloads.get(`dl_${file}`)
+        return {
+          says: 'one file',
+          body: { files },
+          provider: [],
+          also: [['the platform has it', found, files]],
+        }
+      },
+    }),
+    deleted: (
+      title: string,
+      says: string,
+      more: Partial<Expectation> | ((world: World) => Partial<Expectation>),
+    ): Step => ({
+      title,
+      event: { name: 'DEPLOYMENT_DELETED', deployment },
+      expect: (world) => ({
+        says,
+        body: { status: 'stopped' },
+        statuses: ['stopped'],
+        ...(typeof more === 'function' ? more(world) : more),
+      }),
+    }),
+    late: (): Step => ({
+      title: 'An old event arrives late, out of order',
+      event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs: given } },
+      expect: {
+        says: 'ignored, with a reason',
+        body: { status: 'ignored', reason: /deleted/ },
+        provider: [],
+        statuses: [],
+      },
+    }),
   }
 }

@@ -39,15 +39,11 @@ export function processTerminal({ stdout, stderr, env }: NodeJS.Process): Termin
 export function paint(pieces: readonly Piece[], { colours }: Pick<Terminal, 'colours'>): string {
   return pieces
     .map((piece) => {
-      if (typeof piece === 'string') return visible(piece)
-      const [style, text] = piece
-      return colours ? styleText(style, visible(text), { validateStream: false }) : visible(text)
+      const [style, given] = typeof piece === 'string' ? [undefined, piece] : piece
+      const text = given.replaceAll(/\p{Cc}/gu, '·')
+      return colours && style ? styleText(style, text, { validateStream: false }) : text
     })
     .join('')
-}
-
-function visible(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '·')
 }
 
 /**
@@ -57,19 +53,13 @@ function visible(text: string): string {
  */
 export function wrap(text: string, width: number, most = Number.POSITIVE_INFINITY): string[] {
   const lines: string[] = []
-  let rest = text
-  while ([...rest].length > width && lines.length < most - 1) {
-    const head = [...rest].slice(0, width + 1).join('')
-    const space = head.lastIndexOf(' ')
-    const end = breaksWell(rest, space, width) ? space : [...rest].slice(0, width).join('').length
-    lines.push(rest.slice(0, end).trimEnd())
-    rest = rest.slice(end).trimStart()
+  let rest = [...text]
+  while (rest.length > width && lines.length < most - 1) {
+    const space = rest.slice(0, width + 1).lastIndexOf(' ')
+    // A word that is too long is cut.
+    const end = space > width / 2 ? space : width
+    lines.push(rest.slice(0, end).join('').trimEnd())
+    rest = [...rest.slice(end).join('').trimStart()]
   }
-  return [...lines, truncate(rest, width)]
-}
-
-/** A line may end at a space if it is at least half full, or if the next word fits into the next line. */
-function breaksWell(text: string, space: number, width: number): boolean {
-  const [word = ''] = text.slice(space + 1).split(' ', 1)
-  return space > width / 2 || (space > 0 && [...word].length <= width)
+  return [...lines, truncate(rest.join(''), width)]
 }

@@ -44,16 +44,13 @@ export function describeResponse({ status, replayed, body }: HostResponse): stri
 type Describe = (request: unknown, response: unknown) => string
 type Endpoint = readonly [method: string, path: RegExp, describe: Describe]
 
-const PLATFORM: readonly Endpoint[] = [
-  ['GET', /^/, (_, response) => `status ${at(response, 'status') ?? 'unknown'}`],
+const ENDPOINTS: readonly Endpoint[] = [
+  ['GET', /^\/deployments\/[^/]+$/, (_, response) => `status ${at(response, 'status') ?? 'unknown'}`],
   ['PUT', /\/status$/, (body) => [at(body, 'status'), at(body, 'message')].filter(Boolean).join(': ')],
   ['', /\/outputs$/, describeOutputs],
   ['', /\/logs$/, (body) => loggedMessages(body).join(' / ')],
   ['', /\/metrics$/, (body) => join(at(body, 'metrics'), (one) => `${at(one, 'name')} ${at(one, 'value')}`)],
   ['', /\/downloads\//, (body) => join(at(body, 'files'), (file) => String(at(file, 'path')))],
-]
-
-const PROVIDERS: readonly Endpoint[] = [
   [
     'GET',
     /\/server$/,
@@ -85,7 +82,7 @@ export function describeCall({ to, method, path, request, response }: OutboundCa
   const [refusal] = listOf(at(response.body, 'errors'))
   if (to === 'provider' && refusal !== undefined) return String(at(refusal, 'code'))
   const [pathname = ''] = path.split('?')
-  const endpoint = (to === 'platform' ? PLATFORM : PROVIDERS).find(
+  const endpoint = ENDPOINTS.find(
     ([known, pattern]) => (known === '' || known === method) && pattern.test(pathname),
   )
   return shortenIds(endpoint?.[2](request.body, response.body) ?? '')

@@ -29,23 +29,19 @@ export async function startElsewhere(
   send: typeof fetch,
   servers: Pick<Served, 'close'>[],
 ): Promise<(request: Request) => Promise<Response>> {
-  const relays = new Map<string, string>()
   const relayed = { ...variables }
   for (const name of BASES) {
     const base = variables[name]
     if (base === undefined)
       throw new Error(`The sandbox can’t observe the calls to ${name}: it is not emulated.`)
     const { origin } = new URL(base)
-    if (!relays.has(origin)) {
-      const relay = await serve((request) =>
-        forward(request, origin, send).catch(() => {
-          throw new ConnectionCut()
-        }),
-      )
-      servers.push(relay)
-      relays.set(origin, relay.url)
-    }
-    relayed[name] = base.replace(origin, relays.get(origin) ?? origin)
+    const relay = await serve((request) =>
+      forward(request, origin, send).catch(() => {
+        throw new ConnectionCut()
+      }),
+    )
+    servers.push(relay)
+    relayed[name] = base.replace(origin, relay.url)
   }
   const host = await start(relayed)
   servers.push(host)

@@ -16,42 +16,28 @@ import {
 } from './exchange.ts'
 import { parse } from './json.ts'
 
-/** Options of {@link createObserver}. */
-export interface ObserverOptions {
-  /** Calls below this URL go to the platform, all others to a provider. */
-  platformUrl: string
-  /** Runs before the host gets an event. */
-  onEvent: (event: unknown, route: string) => void
-  /** Runs after the host has responded, before the response leaves. */
-  onExchange: (exchange: Exchange) => void
-  /** Runs after every change of an exchange. */
-  onChange: (exchange: OpenExchange) => void
-}
-
-/** The observation points. */
-export interface Observer {
-  /** Makes the calls of a host in this process. */
-  fetch: typeof fetch
-  /** Makes the calls of a host elsewhere: they belong to the newest event without a response. */
-  fetchFromElsewhere: typeof fetch
-  logger: Logger
-  /** Log lines outside any event, such as the warnings at the start. */
-  log: LogLine[]
-  /** Wraps the host. */
-  watch(handle: (request: Request) => Response | Promise<Response>): (request: Request) => Promise<Response>
-}
-
 const LOG_LINES_KEPT = 100
 
-interface Observed {
-  exchange: OpenExchange
-  started: number
-}
+type Handler = (request: Request) => Response | Promise<Response>
+type Observed = { exchange: OpenExchange; started: number }
 
-/** Makes an observer for one host. */
-export function createObserver({ platformUrl, onEvent, onExchange, onChange }: ObserverOptions): Observer {
+/**
+ * Makes an observer for one host.
+ *
+ * @param platformUrl calls below this URL go to the platform, all others to a provider
+ * @param listeners run before the host gets an event, after it has responded, and after every change
+ */
+export function createObserver(
+  platformUrl: string,
+  listeners: {
+    onEvent: (event: unknown, route: string) => void
+    onExchange: (exchange: Exchange) => void
+    onChange: (exchange: OpenExchange) => void
+  },
+) {
+  const { onEvent, onExchange, onChange } = listeners
   const current = new AsyncLocalStorage<Observed>()
-  const unanswered = new Set<Observed>()
+  const pending = new Set<Observed>()
   const log: LogLine[] = []
   let count = 0
 
@@ -82,54 +68,60 @@ export function createObserver({ platformUrl, onEvent, onExchange, onChange }: O
     }
 
   return {
+    /** Log lines outside any event, such as the warnings at the start. */
     log,
-    logger(level, message) {
+    logger: ((level, message) => {
       if (level !== 'warn' && level !== 'error') return
       const lines = current.getStore()?.exchange.log ?? log
       lines.push({ level, message })
       if (lines.length > LOG_LINES_KEPT) lines.shift()
-    },
+    }) satisfies Logger,
+    /** Makes the calls of a host in this process. */
     fetch: observeCalls(() => current.getStore()),
-    fetchFromElsewhere: observeCalls(() => [...unanswered].at(-1)),
+    /** Makes the calls of a host elsewhere: they belong to the newest event without a response. */
+    fetchFromElsewhere: observeCalls(() => [...pending].at(-1)),
 
-    watch: (handle) => async (request) => {
-      const route = /^\/([^/]+)\/webhook$/.exec(new URL(request.url).pathname)?.[1]
-      if (request.method !== 'POST' || route === undefined) return handle(request)
-      const started = performance.now()
-      const message = await toMessage(request.clone())
-      const [source, ticket] = request.headers.get(SOURCE_HEADER)?.split(' ') ?? []
-      count += 1
-      const exchange: OpenExchange = {
-        number: count,
-        at: Date.now(),
-        source,
-        ticket,
-        route,
-        deliveryId: request.headers.get('webhook-id') ?? undefined,
-        signed: request.headers.has('webhook-signature'),
-        request: { ...message, headers: message.headers.filter(([name]) => name !== SOURCE_HEADER) },
-        calls: [],
-        log: [],
-        response: undefined,
-        durationMs: undefined,
-      }
-      onEvent(message.body, route)
-      onChange(exchange)
-      const observed = { exchange, started }
-      unanswered.add(observed)
-      const response = await current
-        .run(observed, async () => handle(request))
-        .finally(() => unanswered.delete(observed))
-      exchange.response = {
-        ...(await toMessage(response.clone())),
-        status: response.status,
-        replayed: response.headers.get('idempotency-replayed') === 'true',
-      }
-      exchange.durationMs = performance.now() - started
-      onChange(exchange)
-      onExchange({ ...exchange, response: exchange.response, durationMs: exchange.durationMs })
-      return response
-    },
+    /** Wraps the host. */
+    watch:
+      (handle: Handler) =>
+      async (request: Request): Promise<Response> => {
+        const route = /^\/([^/]+)\/webhook$/.exec(new URL(request.url).pathname)?.[1]
+        if (request.method !== 'POST' || route === undefined) return handle(request)
+        const started = performance.now()
+        const message = await toMessage(request.clone())
+        const [source, ticket] = request.headers.get(SOURCE_HEADER)?.split(' ') ?? []
+        count += 1
+        const exchange: OpenExchange = {
+          number: count,
+          at: Date.now(),
+          source,
+          ticket,
+          route,
+          deliveryId: request.headers.get('webhook-id') ?? undefined,
+          signed: request.headers.has('webhook-signature'),
+          request: { ...message, headers: message.headers.filter(([name]) => name !== SOURCE_HEADER) },
+          calls: [],
+          log: [],
+          response: undefined,
+          durationMs: undefined,
+        }
+        onEvent(message.body, route)
+        onChange(exchange)
+        const observed = { exchange, started }
+        pending.add(observed)
+        const response = await current
+          .run(observed, async () => handle(request))
+          .finally(() => pending.delete(observed))
+        exchange.response = {
+          ...(await toMessage(response.clone())),
+          status: response.status,
+          replayed: response.headers.get('idempotency-replayed') === 'true',
+        }
+        exchange.durationMs = performance.now() - started
+        onChange(exchange)
+        onExchange({ ...exchange, response: exchange.response, durationMs: exchange.durationMs })
+        return response
+      },
   }
 }
 

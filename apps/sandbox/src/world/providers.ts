@@ -3,51 +3,10 @@
  *
  * @module
  */
-import { type Faults, type Served, serve } from '@org/core/testing'
-import type { BackendApi } from '@org/idp/testing'
-import { createPlatformApi, type PlatformApi } from '@org/idp-server/testing'
-import { createMailProvider, type MailProvider } from '@org/mailer/testing'
+import { type Served, serve } from '@org/core/testing'
+import { createPlatformApi } from '@org/idp-server/testing'
+import { createMailProvider } from '@org/mailer/testing'
 import { type Environment, SandboxError } from './listen.ts'
-
-/** The providers that the host calls. A real provider has no emulator. */
-export interface Providers {
-  mail: {
-    emulator: MailProvider | undefined
-    from: string
-    /** The recipient of the walk’s mail. */
-    to: string
-    /** How many messages the walk sends in a batch. */
-    batchSize: number
-    /** The token of a tenant. */
-    token: string
-  }
-  /** The shared application, to which `/idp` attaches. */
-  idp: {
-    emulator: BackendApi | undefined
-    /** Whether the walk may create users and organizations there. */
-    mayChange: boolean
-    publishableKey: string
-  }
-  /** The workspace in which `/idp-server` creates applications. */
-  idpServer: {
-    emulator: PlatformApi | undefined
-    /** Whether the walk may create an application there. */
-    mayChange: boolean
-  }
-  /** The faults of the emulated parts of the identity provider. */
-  identityFaults: Faults | undefined
-  /** The mail address of the user that the walk creates. */
-  newcomer: string
-}
-
-/** The providers, and how the host reaches them. */
-export interface StartedProviders {
-  providers: Providers
-  /** Configures the host, beside the environment. */
-  variables: Environment
-  /** Must never be printed. */
-  secrets: readonly string[]
-}
 
 /** The real provider accepts mail to this address, counts it, and drops it. */
 const BLACK_HOLE = 'test@blackhole.postmarkapp.com'
@@ -56,12 +15,13 @@ const EMULATED_BATCH = 1_203
 const REAL_BATCH = 3
 
 /**
- * Starts the emulated providers.
+ * Starts the emulated providers. A real provider has no emulator.
  *
  * @param servers collects the started servers
+ * @returns the providers, the variables of the host, and the secrets that must never be printed
  * @throws {SandboxError} if the environment has only a part of what a real provider needs
  */
-export async function startProviders(environment: Environment, servers: Served[]): Promise<StartedProviders> {
+export async function startProviders(environment: Environment, servers: Served[]) {
   const mail = await startMail(environment, servers)
   const identity = await startIdentity(environment, servers)
   return {
@@ -72,16 +32,12 @@ export async function startProviders(environment: Environment, servers: Served[]
 }
 
 async function startMail(environment: Environment, servers: Served[]) {
-  const realToken = environment.MAILER_SHARED_API_TOKEN?.trim()
-  if (realToken) {
-    const from = environment.MAILER_SHARED_FROM_EMAIL?.trim()
-    if (!from) {
-      throw new SandboxError(
-        'MAILER_SHARED_API_TOKEN is set, so the walk uses the real mail provider. It also needs MAILER_SHARED_FROM_EMAIL, a sender that the provider has confirmed. Without the token, the sandbox emulates the provider.',
-      )
-    }
-    const setting = { emulator: undefined, from, to: BLACK_HOLE, batchSize: REAL_BATCH, token: realToken }
-    return { setting, variables: {}, secrets: [realToken] }
+  const names = ['MAILER_SHARED_API_TOKEN', 'MAILER_SHARED_FROM_EMAIL'] as const
+  const real = environment[names[0]]?.trim() ? readAll(environment, names, 'mail provider') : undefined
+  if (real) {
+    const [token, from] = real
+    const setting = { emulator: undefined, from, to: BLACK_HOLE, batchSize: REAL_BATCH, token }
+    return { setting, variables: {}, secrets: [token] }
   }
   const token = crypto.randomUUID()
   const emulator = createMailProvider({ apiTokens: [token] })
@@ -100,7 +56,8 @@ async function startMail(environment: Environment, servers: Served[]) {
 }
 
 async function startIdentity(environment: Environment, servers: Served[]) {
-  const keys = realKeys(environment)
+  const names = ['IDP_SHARED_PUBLISHABLE_KEY', 'IDP_SHARED_SECRET_KEY'] as const
+  const keys = readAll(environment, names, 'identity provider')
   const accessToken = environment.IDP_PLATFORM_API_KEY?.trim()
   const realEffects = environment.SANDBOX_REAL_EFFECTS?.trim() === '1'
   const emulatedToken = crypto.randomUUID()
@@ -109,41 +66,50 @@ async function startIdentity(environment: Environment, servers: Served[]) {
   const server = await serve(emulator.fetch)
   servers.push(server)
   const baseUrl = `${server.url}/v1`
-
+  const [publishableKey, secretKey] = keys ?? [instance.publishableKey, instance.secretKey]
   return {
     setting: {
-      idp: keys
-        ? { emulator: undefined, mayChange: realEffects, publishableKey: keys.publishableKey }
-        : { emulator: emulator.backend, mayChange: true, publishableKey: instance.publishableKey },
-      idpServer: accessToken
-        ? { emulator: undefined, mayChange: realEffects }
-        : { emulator, mayChange: true },
+      /** The shared application, to which `/idp` attaches. */
+      idp: {
+        emulator: keys ? undefined : emulator.backend,
+        /** Whether the walk may create users and organizations there. */
+        mayChange: !keys || realEffects,
+        publishableKey,
+      },
+      /** The workspace in which `/idp-server` creates applications. */
+      idpServer: {
+        emulator: accessToken ? undefined : emulator,
+        /** Whether the walk may create an application there. */
+        mayChange: !accessToken || realEffects,
+      },
+      /** The faults of the emulated parts of the identity provider. */
       identityFaults: keys && accessToken ? undefined : emulator.faults,
-      // The real provider sends no mail to addresses with “+clerk_test”.
+      /** The user that the walk creates. The real provider sends no mail to addresses with “+clerk_test”. */
       newcomer: keys || accessToken ? `ada-${crypto.randomUUID()}+clerk_test@example.com` : 'ada@example.com',
     },
     variables: {
-      ...(keys
-        ? {}
-        : {
-            IDP_SHARED_PUBLISHABLE_KEY: instance.publishableKey,
-            IDP_SHARED_SECRET_KEY: instance.secretKey,
-            IDP_API_BASE: baseUrl,
-          }),
-      ...(accessToken ? {} : { IDP_PLATFORM_API_KEY: emulatedToken, IDP_PLATFORM_API_BASE: baseUrl }),
+      ...(!keys && {
+        IDP_SHARED_PUBLISHABLE_KEY: publishableKey,
+        IDP_SHARED_SECRET_KEY: secretKey,
+        IDP_API_BASE: baseUrl,
+      }),
+      ...(!accessToken && { IDP_PLATFORM_API_KEY: emulatedToken, IDP_PLATFORM_API_BASE: baseUrl }),
     },
-    secrets: [keys?.secretKey ?? instance.secretKey, accessToken ?? emulatedToken],
+    secrets: [secretKey, accessToken ?? emulatedToken],
   }
 }
 
-function realKeys(environment: Environment): { publishableKey: string; secretKey: string } | undefined {
-  const publishableKey = environment.IDP_SHARED_PUBLISHABLE_KEY?.trim()
-  const secretKey = environment.IDP_SHARED_SECRET_KEY?.trim()
-  if (publishableKey && secretKey) return { publishableKey, secretKey }
-  if (!publishableKey && !secretKey) return undefined
-  const names = ['IDP_SHARED_PUBLISHABLE_KEY', 'IDP_SHARED_SECRET_KEY']
-  const [given, missing] = publishableKey ? names : names.reverse()
+/** The values of two variables that belong together, or `undefined` if both are absent. */
+function readAll(
+  environment: Environment,
+  names: readonly [string, string],
+  provider: string,
+): [string, string] | undefined {
+  const [one = '', other = ''] = names.map((name) => environment[name]?.trim())
+  if (one && other) return [one, other]
+  if (!one && !other) return undefined
+  const [given, missing] = one ? names : names.toReversed()
   throw new SandboxError(
-    `${given} is set, so the walk uses the real identity provider. It also needs ${missing} of the same instance. Without either key, the sandbox emulates the provider.`,
+    `${given} is set, so the walk uses the real ${provider}. It also needs ${missing}. Without them, the sandbox emulates the provider.`,
   )
 }

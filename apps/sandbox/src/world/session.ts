@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { at, isRecord } from './json.ts'
+import { at, isRecord, parse } from './json.ts'
 import type { TimelineEntry } from './timeline.ts'
 
 /** One event of a session. */
@@ -14,15 +14,9 @@ export interface SessionEvent {
   event?: unknown
   text?: string | undefined
   /** How the host responded. */
-  answered?: { status: number; replayed: boolean; code?: string | undefined } | undefined
+  answered?: { status: number; replayed?: boolean; code?: string | undefined } | undefined
   /** ISO 8601, UTC. */
   at?: string | undefined
-}
-
-/** The file. */
-export interface Session {
-  format: typeof SESSION_FORMAT
-  events: readonly SessionEvent[]
 }
 
 /** Tells a session from other JSON. */
@@ -33,17 +27,16 @@ export const SESSION_FORMAT = 'webhook-session/1'
  *
  * @param clean removes the secrets from parsed JSON or from a text
  */
-export function toSession(entries: readonly TimelineEntry[], clean?: <T>(data: T) => T): Session {
+export function toSession(entries: readonly TimelineEntry[], clean?: <T>(data: T) => T) {
   const events = entries
     .filter(({ body }) => body !== undefined)
     .map(({ route, deliveryId, body = '', at, response, code }): SessionEvent => {
-      const { status, replayed } = response ?? {}
       return {
         route,
         deliveryId,
         at: new Date(at).toISOString(),
         ...toContent(body, clean),
-        answered: status === undefined ? undefined : { status, replayed: replayed === true, code },
+        answered: response && { status: response.status, replayed: response.replayed, code },
       }
     })
   return { format: SESSION_FORMAT, events }
@@ -69,33 +62,33 @@ export function bodyOf({ event, text }: SessionEvent): string {
 /**
  * Reads a session.
  *
+ * @param path names the file in errors
  * @throws {TypeError} if the text is not a session, with the reason
  */
-export function parseSession(text: string): Session {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new TypeError('it is not JSON')
+export function parseSession(text: string, path: string): SessionEvent[] {
+  const invalid = (reason: string) => new TypeError(`${path} can’t be replayed: ${reason}.`)
+  const value = parse(text)
+  if (!isRecord(value)) throw invalid('it is not JSON')
+  if (value.format !== SESSION_FORMAT || !Array.isArray(value.events)) {
+    throw invalid(`it is not a session: “format” must be ${SESSION_FORMAT}, and “events” a list`)
   }
-  const events = at(value, 'events')
-  if (at(value, 'format') !== SESSION_FORMAT || !Array.isArray(events)) {
-    throw new TypeError(`it is not a session: “format” must be ${SESSION_FORMAT}, and “events” a list`)
-  }
-  return { format: SESSION_FORMAT, events: events.map(parseEvent) }
+  return value.events.map((given: unknown, index): SessionEvent => {
+    const { route, deliveryId, event, text: body, answered } = isRecord(given) ? given : {}
+    if (!isText(route) || !/^[\w-]+$/.test(route)) {
+      throw invalid(`events[${index}] has no route, such as mailer`)
+    }
+    if (event === undefined && !isText(body)) throw invalid(`events[${index}] has neither event nor text`)
+    const status = at(answered, 'status')
+    return {
+      route,
+      deliveryId: isText(deliveryId) ? deliveryId : undefined,
+      event,
+      text: isText(body) ? body : undefined,
+      answered: typeof status === 'number' ? { status } : undefined,
+    }
+  })
 }
 
-function parseEvent(value: unknown, index: number): SessionEvent {
-  const invalid = (reason: string) => new TypeError(`events[${index}] ${reason}`)
-  if (!isRecord(value)) throw invalid('is not an object')
-  const { route, deliveryId, event, text } = value
-  if (typeof route !== 'string' || !/^[\w-]+$/.test(route)) throw invalid('has no route, such as mailer')
-  if (deliveryId !== undefined && typeof deliveryId !== 'string')
-    throw invalid('has a deliveryId that is not a string')
-  if (text !== undefined && typeof text !== 'string') throw invalid('has a text that is not a string')
-  if (event === undefined && text === undefined) throw invalid('has neither event nor text')
-  const status = at(value, 'answered', 'status')
-  const answered =
-    typeof status === 'number' ? { status, replayed: at(value, 'answered', 'replayed') === true } : undefined
-  return { route, deliveryId, event, text, answered }
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }

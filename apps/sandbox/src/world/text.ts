@@ -6,7 +6,6 @@
 import { isRecord } from './json.ts'
 
 const LONGEST_TEXT = 120
-const LONGEST_QUERY = 16
 const SHORT_LIST = 4
 
 /** A number with separated thousands. */
@@ -25,23 +24,14 @@ export function truncate(text: string, width: number): string {
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`
 }
 
-/** Cuts the beginning of a text that is too long. */
-export function truncateStart(text: string, width: number): string {
-  const characters = [...text]
-  return characters.length <= width ? text : `…${characters.slice(characters.length - width + 1).join('')}`
-}
-
 /** Cuts the ids that providers generate, for example to `user_2ERp…`. */
 export function shortenIds(text: string): string {
   return text.replaceAll(/\b([a-z]+_\w{4})\w{16,}/g, '$1…')
 }
 
-/** A path with short ids; a long query becomes `…`. */
+/** A path with short ids, and without the values of its query. */
 export function shortenPath(path: string): string {
-  const [pathname = '', query] = path.split('?')
-  const short = shortenIds(pathname)
-  if (query === undefined) return short
-  return `${short}?${query.length > LONGEST_QUERY ? '…' : query}`
+  return shortenIds(path.replace(/\?.*/, '?…'))
 }
 
 /** Removes `null` and empty objects, because results name every field there is. */

@@ -35,33 +35,12 @@ export interface TimelineFilter {
   walk: boolean
 }
 
-/** The outcomes that a filter knows. */
-export const outcomes = {
-  ok: 'succeeded',
-  failed: 'failed',
-  trouble: 'had a failing call',
-  replayed: 'was replayed',
-} as const
-
-/** Options of {@link createTimeline}. */
-export interface TimelineOptions {
-  /** @default 10_000 */
-  maxEntries?: number
-  /**
-   * The limit for all bodies together.
-   * @default 32 Mi
-   */
-  maxCharacters?: number
-}
-
-/** The observed events. */
-export interface Timeline {
-  record(exchange: OpenExchange): TimelineEntry
-  get(number: number): TimelineEntry | undefined
-  /** Newest first. */
-  list(filter?: TimelineFilter): TimelineEntry[]
-  /** The newest event that fulfils a condition. */
-  newest(condition: (entry: TimelineEntry) => boolean): TimelineEntry | undefined
+/** The outcomes that a filter knows, by name. */
+export const outcomes: Readonly<Record<string, { title: string; test(entry: TimelineEntry): boolean }>> = {
+  ok: { title: 'succeeded', test: hasSucceeded },
+  failed: { title: 'failed', test: ({ response }) => response !== undefined && response.status >= 400 },
+  trouble: { title: 'had a failing call', test: ({ calls }) => calls.some(hasFailed) },
+  replayed: { title: 'was replayed', test: ({ response }) => response?.replayed === true },
 }
 
 const TEXT_KEPT = 64 * 1024
@@ -69,25 +48,15 @@ const BODY_KEPT = 1024 * 1024
 const LONGEST_DETAIL = 200
 const LONGEST_NAME = 60
 
-/** Makes an empty timeline. */
-export function createTimeline({
-  maxEntries = 10_000,
-  maxCharacters = 32 * 1024 * 1024,
-}: TimelineOptions = {}): Timeline {
+/**
+ * Makes an empty timeline.
+ *
+ * @param maxCharacters limits all bodies together
+ */
+export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 * 1024 } = {}) {
   const entries = new Map<number, { entry: TimelineEntry; weight: number }>()
-  // A call does not change after it has ended.
-  const ended = new WeakMap<OutboundCall, TimelineCall>()
   let weight = 0
   let newestNumber = 0
-
-  function toCall(call: OutboundCall): TimelineCall {
-    const known = ended.get(call)
-    if (known) return known
-    const detail = truncate(describeCall(call), LONGEST_DETAIL)
-    const kept = { ...call, detail, request: cut(call.request), response: cut(call.response) }
-    if (call.durationMs !== undefined) ended.set(call, kept)
-    return kept
-  }
 
   function dropOldest(): void {
     for (const [number, oldest] of entries) {
@@ -98,8 +67,8 @@ export function createTimeline({
   }
 
   return {
-    record(exchange) {
-      const entry = toEntry(exchange, exchange.calls.map(toCall))
+    record(exchange: OpenExchange): TimelineEntry {
+      const entry = toEntry(exchange)
       const known = entries.get(entry.number)
       // A late response does not bring back a dropped event.
       if (!known && entry.number <= newestNumber) return entry
@@ -110,16 +79,19 @@ export function createTimeline({
       dropOldest()
       return entry
     },
-    get: (number) => entries.get(number)?.entry,
-    list(filter) {
+    get: (number: number) => entries.get(number)?.entry,
+    /** Newest first. */
+    list(filter?: TimelineFilter): TimelineEntry[] {
       const all = [...entries.values()].map(({ entry }) => entry).reverse()
       return filter ? all.filter((entry) => matchesFilter(entry, filter)) : all
     },
-    newest: (condition) => [...entries.values()].findLast(({ entry }) => condition(entry))?.entry,
+    /** The newest event that fulfils a condition. */
+    newest: (condition: (entry: TimelineEntry) => boolean) =>
+      [...entries.values()].findLast(({ entry }) => condition(entry))?.entry,
   }
 }
 
-function toEntry({ request, ...exchange }: OpenExchange, calls: readonly TimelineCall[]): TimelineEntry {
+function toEntry({ request, ...exchange }: OpenExchange): TimelineEntry {
   const { body, text, headers } = request
   const { response, deliveryId = textAt(body, 'id') } = exchange
   const subject = textAt(body, 'functionCall', 'name') ?? textAt(body, 'download', 'file')
@@ -133,7 +105,12 @@ function toEntry({ request, ...exchange }: OpenExchange, calls: readonly Timelin
     headers,
     body: text.length > BODY_KEPT ? undefined : text,
     response: response && { ...response, ...cut(response) },
-    calls,
+    calls: exchange.calls.map((call) => ({
+      ...call,
+      detail: truncate(describeCall(call), LONGEST_DETAIL),
+      request: cut(call.request),
+      response: cut(call.response),
+    })),
     log: [...exchange.log],
   }
 }
@@ -154,40 +131,25 @@ function weigh({ body = '', response, calls }: TimelineEntry): number {
   )
 }
 
+/** Whether the host accepted an event. */
+export function hasSucceeded({ response }: TimelineEntry): boolean {
+  return response !== undefined && response.status < 400
+}
+
 /** Whether a call failed. */
 export function hasFailed({ status, durationMs }: TimelineCall): boolean {
   return durationMs !== undefined && (status === undefined || status >= 400)
 }
 
-/** Whether a filter selects an event. */
-export function matchesFilter(entry: TimelineEntry, { text, route, outcome, walk }: TimelineFilter): boolean {
+function matchesFilter(entry: TimelineEntry, { text, route, outcome, walk }: TimelineFilter): boolean {
   if (!walk && entry.source === 'walk') return false
   if (route !== '' && entry.route !== route) return false
-  if (!hasOutcome(entry, outcome)) return false
+  if (outcomes[outcome]?.test(entry) === false) return false
   if (text === '') return true
-  const { number, event, subject, deployment, deliveryId, response, code, calls } = entry
+  const { number, event, subject, deployment, deliveryId, response, code } = entry
   const facts = [`#${number}`, entry.route, event, subject, deployment, deliveryId, response?.status, code]
-  const callFacts = calls.map(
-    (call) => `${call.to} ${call.method} ${call.path} ${call.status ?? call.failure}`,
-  )
-  const haystack = [...facts, ...callFacts].join(' ').toLowerCase()
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => haystack.includes(word))
-}
-
-function hasOutcome({ response, calls }: TimelineEntry, outcome: string): boolean {
-  switch (outcome) {
-    case 'ok':
-      return response !== undefined && response.status < 400
-    case 'failed':
-      return response !== undefined && response.status >= 400
-    case 'trouble':
-      return calls.some(hasFailed)
-    case 'replayed':
-      return response?.replayed === true
-    default:
-      return true
-  }
+  const calls = entry.calls.map((call) => [call.to, call.method, call.path, call.status ?? call.failure])
+  const haystack = [...facts, ...calls.flat()].join(' ').toLowerCase()
+  const words = text.toLowerCase().split(/\s+/)
+  return words.every((word) => haystack.includes(word))
 }

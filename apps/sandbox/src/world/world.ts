@@ -8,56 +8,29 @@ import { createPlatformEmulator, type PlatformEmulator, type Served, serve } fro
 import { createHost, createMetrics, readConfig } from '@org/server'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
 import { type StartHost, startElsewhere } from './elsewhere.ts'
-import { type Exchange, type LogLine, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
+import { type Exchange, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
 import { type Environment, listen } from './listen.ts'
 import { createObserver } from './observer.ts'
-import { type Providers, startProviders } from './providers.ts'
+import { startProviders } from './providers.ts'
 
 /** The running sandbox. */
-export interface World extends Providers {
-  /** The URL of the host, without a slash at the end. */
-  url: string
-  platform: PlatformEmulator
-  /** If set, the host accepts only signed events. */
-  webhookSecret: string | undefined
-  /** Must never be printed. */
-  secrets: readonly string[]
-  /** The warnings of the host at its start. */
-  warnings: readonly LogLine[]
-  /** The walk’s deliveries, by their ids. */
-  exchanges: ReadonlyMap<string, Exchange>
-  /** Delivers an event as the platform does: over HTTP, and signed if there is a secret. */
-  deliver(delivery: Delivery, source: 'walk' | 'page'): Promise<Exchange>
-  /** Sets the listener for events that the walk did not send. */
-  onVisit(listener: (exchange: Exchange) => void): void
-  /** Sets the listener for every change of every event. */
-  onChange(listener: (exchange: OpenExchange) => void): void
-  /** The integration of each deployment, by the deployment’s id. */
-  deploymentRoutes: ReadonlyMap<string, string>
-  /** Clears the platform and the emulated providers after the walk. */
-  reset(): void
-  close(): Promise<void>
-}
+export type World = Awaited<ReturnType<typeof startWorld>>
 
 /** The variable with a tenant’s mail token, for `{{env.…}}`. */
 export const TENANT_TOKEN = 'SANDBOX_TENANT_MAIL_TOKEN'
 
-/** Options of {@link startWorld}. */
-export interface WorldOptions {
-  /**
-   * Starts the observed host; all providers must be emulated.
-   * @default a host in this process
-   */
-  startHost?: StartHost | undefined
-}
-
 /**
  * Starts everything.
  *
+ * @param options.startHost starts the observed host elsewhere, with emulated providers; without it, the host runs
+ *   in this process
  * @throws {SandboxError} if the port is taken, or a variable is missing
  * @throws {ConfigurationError} if a variable is invalid
  */
-export async function startWorld(environment: Environment, { startHost }: WorldOptions = {}): Promise<World> {
+export async function startWorld(
+  environment: Environment,
+  { startHost }: { startHost?: StartHost | undefined } = {},
+) {
   const servers: Served[] = []
   const close = async () => {
     for (const server of servers.splice(0).reverse()) await server.close()
@@ -70,11 +43,7 @@ export async function startWorld(environment: Environment, { startHost }: WorldO
   }
 }
 
-async function start(
-  environment: Environment,
-  servers: Served[],
-  startHost: StartHost | undefined,
-): Promise<Omit<World, 'close'>> {
+async function start(environment: Environment, servers: Served[], startHost: StartHost | undefined) {
   const platformToken = crypto.randomUUID()
   const platform = createPlatformEmulator({ token: platformToken })
   const platformServer = await serve(platform.fetch)
@@ -90,38 +59,37 @@ async function start(
     DELIVERY_STORE: 'memory:',
     PLATFORM_API_URL: platformServer.url,
     PLATFORM_API_TOKEN: platformToken,
+    [TENANT_TOKEN]: mail.token,
   }
   const config = readConfig(hostVariables)
   const [webhookSecret] = config.webhookSecrets
   const exchanges = new Map<string, Exchange>()
-  const tickets = new Map<string, Exchange | undefined>()
+  const tickets = new Map<string, Exchange>()
   const deploymentRoutes = new Map<string, string>()
-  let visit = (_: Exchange): void => {}
-  let change = (_: OpenExchange): void => {}
+  const listeners = {
+    /** Runs after each event that the walk did not send. */
+    onVisit: (_: Exchange): void => {},
+    /** Runs after every change of every event. */
+    onChange: (_: OpenExchange): void => {},
+  }
 
-  const observer = createObserver({
-    platformUrl: platformServer.url,
+  const observer = createObserver(platformServer.url, {
     onEvent(event, route) {
       const id = recordDeployment(platform, event)
       if (id !== undefined) deploymentRoutes.set(id, route)
     },
-    onChange: (exchange) => change(exchange),
+    onChange: (exchange) => listeners.onChange(exchange),
     onExchange(exchange) {
-      const { source, deliveryId, ticket = '' } = exchange
-      if (source !== 'walk') visit(exchange)
+      const { source, deliveryId, ticket } = exchange
+      if (source !== 'walk') listeners.onVisit(exchange)
       else if (deliveryId !== undefined) exchanges.set(deliveryId, exchange)
-      if (tickets.has(ticket)) tickets.set(ticket, exchange)
+      if (ticket !== undefined) tickets.set(ticket, exchange)
     },
   })
-  const withTenant = { ...hostVariables, [TENANT_TOKEN]: mail.token }
+  const { logger, fetch: observedFetch } = observer
   const handle = startHost
-    ? await startElsewhere(startHost, withTenant, observer.fetchFromElsewhere, servers)
-    : createHost(config, {
-        environment: withTenant,
-        logger: observer.logger,
-        fetch: observer.fetch,
-        createMetrics,
-      }).fetch
+    ? await startElsewhere(startHost, hostVariables, observer.fetchFromElsewhere, servers)
+    : createHost(config, { environment: hostVariables, logger, fetch: observedFetch, createMetrics }).fetch
   const hostServer = await listen(observer.watch(handle), config.port, 'host', 'PORT')
   servers.push(hostServer)
   const url = `http://localhost:${hostServer.port}`
@@ -130,34 +98,32 @@ async function start(
     ...providers,
     url,
     platform,
+    /** If set, the host accepts only signed events. */
     webhookSecret,
+    /** Must never be printed. */
     secrets: [...config.secrets, ...secrets],
+    /** The warnings of the host at its start. */
     warnings: observer.log,
+    /** The walk’s deliveries, by their ids. */
     exchanges,
-    async deliver(delivery, source) {
-      const ticket = crypto.randomUUID()
-      tickets.set(ticket, undefined)
-      try {
-        const headers = await deliveryHeaders(delivery, webhookSecret)
-        headers[SOURCE_HEADER] = `${source} ${ticket}`
-        const { body } = delivery
-        const response = await fetch(`${url}/${delivery.route}/webhook`, { method: 'POST', headers, body })
-        await response.arrayBuffer()
-        const exchange = tickets.get(ticket)
-        if (!exchange) throw new Error('The host failed before it responded.')
-        return exchange
-      } finally {
-        tickets.delete(ticket)
-      }
-    },
-    onVisit(listener) {
-      visit = listener
-    },
-    onChange(listener) {
-      change = listener
-    },
+    listeners,
+    /** The integration of each deployment, by the deployment’s id. */
     deploymentRoutes,
-    reset() {
+    /** Delivers an event as the platform does: over HTTP, and signed if there is a secret. */
+    async deliver(delivery: Delivery, source: 'walk' | 'page'): Promise<Exchange> {
+      const ticket = crypto.randomUUID()
+      const headers = await deliveryHeaders(delivery, webhookSecret)
+      headers[SOURCE_HEADER] = `${source} ${ticket}`
+      const { body } = delivery
+      const response = await fetch(`${url}/${delivery.route}/webhook`, { method: 'POST', headers, body })
+      await response.arrayBuffer()
+      const exchange = tickets.get(ticket)
+      tickets.delete(ticket)
+      if (!exchange) throw new Error('The host failed before it responded.')
+      return exchange
+    },
+    /** Clears the platform and the emulated providers after the walk. */
+    reset(): void {
       platform.reset()
       deploymentRoutes.clear()
       mail.emulator?.reset()
@@ -167,7 +133,7 @@ async function start(
   }
 }
 
-/** The emulated platform knows every deployment of which it sends events, whoever sends them. */
+/** The emulated platform knows every deployment that an event creates, even if another sender sends it. */
 function recordDeployment(platform: PlatformEmulator, event: unknown): string | undefined {
   const { data } = platformEvent.safeParse(event)
   if (data?.name !== 'DEPLOYMENT_CREATED') return undefined

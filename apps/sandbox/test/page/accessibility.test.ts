@@ -10,21 +10,23 @@ const views = [
   '/timeline',
   '/mailbox',
   '/people',
-  '/files',
-  '/metrics',
   '/faults',
 ]
 
 /** Fills every view. */
 async function fill(url: string): Promise<void> {
-  const idp = { route: 'idp', deployment: 'dep_idp_1' }
-  const refused = { route: 'mailer', deployment: 'dep_mailer_1', values: { serverType: 'dedicated' } }
-  await act(url, 'deploy', { ...idp, values: {} })
-  await act(url, 'deploy', refused)
+  const send = (route: string, id: string, name: string, more = {}) =>
+    act(url, 'event', { route, event: { name, deployment: { id, ...more } } })
+  await send('idp', 'dep_idp_1', 'DEPLOYMENT_CREATED')
+  await send('mailer', 'dep_mailer_1', 'DEPLOYMENT_CREATED', { inputs: { serverType: 'dedicated' } })
   await callFunction(url, 'sendEmail', { to: 'a@b.example', subject: 's', htmlBody: '<p>x' })
   await callFunction(url, 'createUser', { emailAddress: 'a@b.example' }, 'idp')
-  await act(url, 'deployment-event', { ...idp, event: 'METRIC_UPDATE' })
-  await act(url, 'deployment-event', { ...idp, event: 'DOWNLOAD_STARTED', file: 'middleware.ts' })
+  await send('idp', 'dep_idp_1', 'METRIC_UPDATE')
+  const event = { name: 'DOWNLOAD_STARTED', deployment: { id: 'dep_idp_1' } }
+  await act(url, 'event', {
+    route: 'idp',
+    event: { ...event, download: { id: 'dl_1', file: 'middleware.ts' } },
+  })
   await act(url, 'faults', { target: 'mail', kind: 'html', times: '2' })
 }
 

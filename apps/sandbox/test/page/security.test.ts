@@ -37,7 +37,7 @@ describe('the page', () => {
     expect(world.mail.emulator?.faults.pending()).toHaveLength(1)
   })
 
-  it('answers neither under another name nor to a script of another site', async () => {
+  it('responds neither under another name nor to a script of another site', async () => {
     const { url } = await sandboxForTest()
     const fetchFrom = (site: string, mode: string, destination: string) => ({
       'sec-fetch-site': site,
@@ -76,7 +76,7 @@ describe('the page', () => {
       name: 'DEPLOYMENT_CREATED',
       deployment: { id: 'dep_mine', inputs },
     })
-    const views = ['/', '/deployments', '/timeline', '/timeline/event/1', '/timeline/session.json']
+    const views = ['/', '/deployments', '/timeline', '/timeline?event=1', '/timeline/session.json']
     const pages = await Promise.all(views.map(async (view) => (await fetch(url + view)).text()))
     expect(pages[3]).toContain('x-mailer-server-token')
     expect(pages.filter((html) => html.includes(token))).toEqual([])

@@ -4,7 +4,7 @@
  * @module
  */
 import { existsSync } from 'node:fs'
-import { type Browser, chromium, type Page as Tab } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest'
 import { startPage } from '../../src/page/server.ts'
 import type { Environment } from '../../src/world/listen.ts'
@@ -18,7 +18,7 @@ if (!found) console.warn(`There is no ${CHROMIUM}: the page is NOT tested in a b
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 /** A sandbox with its page, on free ports, for one test. */
-export async function sandboxForTest(environment: Environment = {}): Promise<{ world: World; url: string }> {
+export async function sandboxForTest(environment: Environment = {}) {
   const world = await startWorld({ PORT: '0', ...environment })
   onTestFinished(world.close)
   const page = await startPage(world, 0)
@@ -28,13 +28,7 @@ export async function sandboxForTest(environment: Environment = {}): Promise<{ w
 }
 
 /** A page in a browser. */
-interface Visit {
-  world: World
-  url: string
-  tab: Tab
-  /** Errors and warnings of the page, and its requests to other machines. */
-  complaints: string[]
-}
+type Visit = Awaited<ReturnType<typeof sandboxForTest>> & Awaited<ReturnType<typeof openTab>>
 
 /** A suite in a browser. Without a browser, it is skipped, and a warning says so. */
 export function describeInBrowser(
@@ -57,7 +51,8 @@ export function describeInBrowser(
   })
 }
 
-async function openTab(browser: Browser, url: string): Promise<{ tab: Tab; complaints: string[] }> {
+/** Opens a tab; `complaints` has the errors of the page, and its requests to other machines. */
+async function openTab(browser: Browser, url: string) {
   const permissions = ['clipboard-read', 'clipboard-write']
   const tab = await browser.newPage({ viewport: { width: 1280, height: 800 }, permissions })
   onTestFinished(() => tab.close())
@@ -87,7 +82,7 @@ export async function act(url: string, action: string, values: object): Promise<
 
 /** Calls a function from the page. */
 export function callFunction(url: string, name: string, values: object, route = 'mailer'): Promise<void> {
-  return act(url, 'call', { route, function: name, values })
+  return act(url, 'event', { route, event: functionCall(name, values) })
 }
 
 /** Delivers an event from outside the sandbox. */
@@ -100,7 +95,7 @@ export async function deliverFromOutside({ url }: World, route: string, event: o
 }
 
 /** An event that calls a function. */
-export function functionCall(name: string, args: object): object {
+export function functionCall(name: string, args: object) {
   return { name: 'FUNCTION_CALL', functionCall: { name, arguments: args } }
 }
 

@@ -38,19 +38,25 @@ describeInBrowser('the page', (visit) => {
     expect(await tab.content()).not.toContain(secret)
   })
 
-  it('generates a file, shows it without its secret, and saves it with the secret', async () => {
+  it('shows a generated file without its secret, saves it with the secret, and shows the latest metrics', async () => {
     const { world, tab } = await visit('/deployments?new=idp')
     await tab.getByRole('button', { name: 'Deploy idp' }).click()
     await tab.getByRole('button', { name: 'Generate .env.local' }).click()
-    await tab.getByRole('link', { name: 'Files 1' }).click()
-    await tab.getByText("CLERK_SECRET_KEY='sk_test_[redacted]'").waitFor()
+    const card = tab.locator('[data-deployment=dep_idp_1]')
+    await card.getByLabel('.env.local').getByText("CLERK_SECRET_KEY='sk_test_[redacted]'").waitFor()
     const [download] = await Promise.all([
       tab.waitForEvent('download'),
-      tab.getByRole('link', { name: 'Save' }).click(),
+      card.getByRole('link', { name: 'Save' }).click(),
     ])
     expect(await readFile(await download.path(), 'utf8')).toContain(
       String(world.idp.emulator?.instance.secretKey),
     )
+    const users = card.locator('dt', { hasText: 'number_of_users' }).locator('+ dd')
+    await card.getByRole('button', { name: 'Read metrics' }).click()
+    await users.getByText('0', { exact: true }).waitFor()
+    await deliverFromOutside(world, 'idp', functionCall('createUser', { emailAddress: 'ada@example.com' }))
+    await card.getByRole('button', { name: 'Read metrics' }).click()
+    await users.getByText('1', { exact: true }).waitFor()
   })
 
   it('shows the errors of arguments at their fields, and the result beside the form', async () => {
@@ -69,24 +75,6 @@ describeInBrowser('the page', (visit) => {
     await result.getByText('"plan": "pro"').waitFor()
     await result.getByText('"countess@example.com"').waitFor()
     await result.getByText('/v1/users').first().waitFor()
-  })
-
-  it('draws metrics over time, and describes the drawing', async () => {
-    const { world, tab } = await visit('/deployments?new=mailer')
-    await tab.getByRole('button', { name: 'Deploy mailer' }).click()
-    await tab.locator('[data-deployment=dep_mailer_1] .status').getByText('running').waitFor()
-    await tab.getByRole('link', { name: 'Metrics' }).click()
-    await tab.getByRole('button', { name: 'Read metrics' }).click()
-    const figure = tab.getByRole('figure').filter({ hasText: 'emails_sent' })
-    await figure.getByText('first reading').waitFor()
-    const mail = { to: 'a@b.example', subject: 's', textBody: 't' }
-    await deliverFromOutside(world, 'mailer', functionCall('sendEmail', mail))
-    await tab.getByRole('button', { name: 'Read metrics' }).click()
-    await figure.getByText('+1').waitFor()
-    await eventually(() => figure.getByRole('img').getAttribute('aria-label')).toBe(
-      'emails_sent: 2 readings, the last one 1',
-    )
-    await eventually(() => figure.locator('circle').count()).toBe(2)
   })
 
   it('breaks the platform for some calls, warns on every view, and mends it', async () => {

@@ -3,26 +3,28 @@
  *
  * @module
  */
-import { type DeliveryStore, type IntegrationDefinition, IntegrationError, type Verify } from '@org/core'
-import { deliveryStatusSchema, type Redactor, readDeliveryStatus } from '@org/core/internal'
+import { IntegrationError, type Verify } from '@org/core'
+import { deliveryStatusSchema, readDeliveryStatus } from '@org/core/internal'
 import * as z from 'zod'
 import { type Route, unstored } from './route.ts'
 
-/** Options of {@link createDeliveriesRoute}. */
-export interface DeliveriesRouteOptions {
-  store: DeliveryStore
-  integrations: readonly IntegrationDefinition[]
-  /** @default everyone may read, as everyone may send events then */
-  verify?: Verify | undefined
-  redactor: Redactor
-}
+type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
 
 /** No delivery or deployment has a longer id. */
 const LONGEST_ID = 200
 const NO_BODY = new Uint8Array()
 
-/** Makes the route. */
-export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptions): Route {
+/**
+ * Makes the route.
+ *
+ * @param options.verify without it, everyone may read, as everyone may send events then
+ */
+export function createDeliveriesRoute({
+  verify,
+  ...known
+}: Pick<DeliveryStatusOptions, 'store' | 'integrations' | 'redactor'> & {
+  verify: Verify | undefined
+}): Route {
   return {
     path: '/deliveries/{id}',
     operationId: 'readDeliveryStatus',
@@ -41,7 +43,7 @@ export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptio
     }),
     signed: true,
     problems: ['invalid_signature', 'not_found', 'overloaded'],
-    answers: {
+    responses: {
       200: {
         description: 'The records of the delivery, one for each route that has one.',
         schema: z.object({ id: z.string(), records: z.array(deliveryStatusSchema) }),
@@ -67,7 +69,7 @@ export function createDeliveriesRoute({ verify, ...known }: DeliveriesRouteOptio
   }
 }
 
-async function read(options: Parameters<typeof readDeliveryStatus>[0]) {
+async function read(options: DeliveryStatusOptions) {
   try {
     return await readDeliveryStatus(options)
   } catch (cause) {

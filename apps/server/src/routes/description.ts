@@ -27,7 +27,7 @@ export function createDescribingRoutes(
       operationId: 'getIntegrations',
       summary: 'The inputs, outputs, functions and metrics of each integration',
       description: 'As JSON Schema, with everything that a form needs.',
-      answers: {
+      responses: {
         200: {
           description: 'Every integration of this host.',
           schema: z.object({ integrations: z.array(manifestSchema) }),
@@ -39,7 +39,7 @@ export function createDescribingRoutes(
       path: '/openapi.json',
       operationId: 'getOpenApiDocument',
       summary: 'This document',
-      answers: {
+      responses: {
         200: {
           description: 'OpenAPI 3.1.',
           schema: z.looseObject({ openapi: z.literal('3.1.0') }),

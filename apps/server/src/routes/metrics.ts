@@ -8,7 +8,7 @@ export function createMetricsRoute(metrics: Metrics): Route {
     path: '/metrics',
     operationId: 'getMetrics',
     summary: 'The counts and gauges of the host, for Prometheus',
-    answers: {
+    responses: {
       200: { description: 'Prometheus’ text format.', mediaType: 'text/plain', schema: z.string() },
     },
     async handle(context) {

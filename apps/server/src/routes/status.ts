@@ -7,20 +7,14 @@ import type { DeliveryStore } from '@org/core'
 import * as z from 'zod'
 import { type Route, unstored } from './route.ts'
 
-/** Options of {@link createStatusRoutes}. */
-export interface StatusRoutesOptions {
-  store: DeliveryStore
-  isDraining: () => boolean
-}
-
 /** `GET /healthz` and `GET /readyz`. */
-export function createStatusRoutes({ store, isDraining }: StatusRoutesOptions): Route[] {
+export function createStatusRoutes(store: DeliveryStore, isDraining: () => boolean): Route[] {
   return [
     {
       path: '/healthz',
       operationId: 'getHealth',
       summary: 'Checks that the process is alive',
-      answers: {
+      responses: {
         200: { description: 'The process is alive.', schema: z.object({ status: z.literal('ok') }) },
       },
       handle: (context) => context.json({ status: 'ok' }, 200, unstored),
@@ -30,7 +24,7 @@ export function createStatusRoutes({ store, isDraining }: StatusRoutesOptions): 
       operationId: 'getReadiness',
       summary: 'Checks that the host takes events',
       description: 'Send events to another host while this one is not ready.',
-      answers: {
+      responses: {
         200: {
           description: 'The delivery store can be reached, and the host is not shutting down.',
           schema: z.object({ status: z.literal('ready') }),

@@ -20,7 +20,7 @@ const ONE_INSTANCE =
 
 /**
  * Puts the host together. Does not throw if the configuration is invalid: the platform would hide the reason, and
- * try again for each request.
+ * restart the function for each request.
  *
  * @param environment without NODE_ENV, this is production: anyone can reach a function, and most platforms do not
  * set NODE_ENV

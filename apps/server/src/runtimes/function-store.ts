@@ -9,25 +9,20 @@ import type { Lease } from '@org/core/internal'
 import { type RedisStoreOptions, redisStore } from '@org/core/stores/redis'
 import { createClient } from '@redis/client'
 
-/** Options of {@link createFunctionStore}. */
-export interface FunctionStoreOptions extends Pick<RedisStoreOptions, 'now'> {
-  /**
-   * Longest time to connect to Redis, in milliseconds.
-   * @default 2_000
-   */
-  connectMs?: number
-}
-
 /** A store over one connection. */
 interface Connection {
   store: DeliveryStore
   close(): void
 }
 
-/** Makes the store for `memory:`, `redis://…` or `rediss://…`. It connects with the first claim. */
+/**
+ * Makes the store for `memory:`, `redis://…` or `rediss://…`. It connects with the first claim.
+ *
+ * @param options.connectMs longest time to connect to Redis, in milliseconds; 2,000 by default
+ */
 export function createFunctionStore(
   location: string,
-  { connectMs = 2_000, now }: FunctionStoreOptions = {},
+  { connectMs = 2_000, now }: Pick<RedisStoreOptions, 'now'> & { connectMs?: number } = {},
 ): DeliveryStore {
   const clock = now ? { now } : {}
   if (location === 'memory:') return memoryStore(clock)

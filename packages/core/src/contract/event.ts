@@ -1,9 +1,6 @@
-/**
- * The schemas of the event envelope and the seven events (specification §2.1 and §6, contract §1). They drop
- * unknown fields, so that a newer platform does not break an older host.
- *
- * @module
- */
+// The events (specification §2.1 and §6, contract §1). The schemas drop unknown fields, so that a newer platform
+// does not break an older host.
+
 import * as z from 'zod'
 
 /** The names of all events, in the order of a deployment's life. */
@@ -65,7 +62,7 @@ export const eventSchemas = {
     .describe('Sets up a deployment, or sets it up again, and publishes its outputs.'),
   HEALTH_CHECK: named('HEALTH_CHECK').describe('Checks the provider with the deployment’s credentials.'),
   METRIC_UPDATE: named('METRIC_UPDATE').describe(
-    'Reads the metrics from the provider and reports them to the platform.',
+    'Reads the provider’s metrics and reports them to the platform.',
   ),
   FUNCTION_CALL: named('FUNCTION_CALL').extend({ functionCall }).describe('Runs one function.'),
   DOWNLOAD_STARTED: named('DOWNLOAD_STARTED').describe('Generates a file for the user’s project.'),
@@ -94,6 +91,3 @@ export const platformEvent = z.discriminatedUnion(
 
 /** Any event, parsed. */
 export type PlatformEvent = z.infer<typeof platformEvent>
-
-/** The event of one name, parsed. */
-export type EventNamed<Name extends EventName> = Extract<PlatformEvent, { name: Name }>

@@ -1,8 +1,3 @@
-/**
- * What a handler receives beside its input.
- *
- * @module
- */
 import type * as z from 'zod'
 import type { PlatformEvent } from './event.ts'
 
@@ -29,12 +24,13 @@ export interface Deployment {
 
 /** Writes to the deployment's log on the platform, and to the host's. */
 export interface DeploymentLog {
-  info(message: string, data?: Record<string, unknown>): void
-  warn(message: string, data?: Record<string, unknown>): void
-  error(message: string, data?: Record<string, unknown>): void
+  info: LogWriter
+  warn: LogWriter
+  error: LogWriter
 }
+type LogWriter = (message: string, data?: Record<string, unknown>) => void
 
-/** The steps that were recorded of a deployment or a call, so that the next delivery continues from them. */
+/** The recorded steps of a deployment or a call. The next delivery continues from them. */
 export interface Progress {
   read(name: string): Json | undefined
   /**
@@ -51,6 +47,10 @@ export interface Progress {
    * @returns whether this deployment owns it, now or from before
    */
   reserve(resource: string): Promise<boolean>
+  /** Whether another deployment has reserved the resource. */
+  isReserved(resource: string): Promise<boolean>
+  /** The store's time, the same for every host, in milliseconds since 1970. */
+  now(): Promise<number>
 }
 
 /** The rule for URLs that come from a deployment, and the `fetch` that enforces it down to the connection. */
@@ -61,10 +61,7 @@ export interface Egress {
   fetch: typeof fetch
 }
 
-/**
- * What every handler receives. Pass it on as the options of a provider client's call: `signal` and `deadline`
- * have the names that those take.
- */
+/** Every handler receives it, and may pass it on as the `CallOptions` of a provider client. */
 export interface HandlerContext {
   readonly event: PlatformEvent
   /** Absent if the event names no deployment: then the shared credentials apply. */

@@ -1,12 +1,17 @@
+import * as z from 'zod'
 import { isIntegrationError } from '../errors.ts'
 
+export const healthCheck = z
+  .object({
+    name: z.string().describe('The name of the check.'),
+    healthy: z.boolean(),
+    latencyMs: z.number().describe('The duration of the check, in milliseconds.'),
+    message: z.string().optional().describe('Why the check failed, and what to do about it.'),
+  })
+  .meta({ title: 'HealthCheck' })
+
 /** The result of one probe. */
-export interface HealthCheck {
-  name: string
-  healthy: boolean
-  latencyMs: number
-  message?: string | undefined
-}
+export type HealthCheck = z.infer<typeof healthCheck>
 
 /**
  * Runs one probe for HEALTH_CHECK. A probe that fails with an `IntegrationError` is unhealthy; that is a result

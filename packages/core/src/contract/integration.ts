@@ -1,17 +1,11 @@
-/**
- * The contract of an integration as data: inputs, outputs, functions, metrics and downloads. Validation, types,
- * manifest, OpenAPI and redaction derive from it.
- *
- * @module
- */
 import type * as z from 'zod'
 import type { EventName } from './event.ts'
 import type { HandlerContext } from './handler-context.ts'
 import type { HealthCheck } from './health.ts'
 import type { DownloadFile } from './platform.ts'
 
-/** The events that an integration may handle; core answers WEBHOOK_CHALLENGE. */
-export type HandledEvent = Exclude<EventName, 'WEBHOOK_CHALLENGE'>
+/** The events that an integration may handle; core handles WEBHOOK_CHALLENGE. */
+type HandledEvent = Exclude<EventName, 'WEBHOOK_CHALLENGE'>
 
 /** One function that FUNCTION_CALL may run. */
 export interface FunctionDefinition {
@@ -24,9 +18,8 @@ export interface FunctionDefinition {
   /** Whether it creates, changes, deletes or sends something: then it runs once per delivery. */
   effect: boolean
   /**
-   * Whether it continues from `context.progress` after a crash. A function with an effect that is not resumable
-   * never runs again once a change may have left the host.
-   * @default false
+   * Whether it continues from `context.progress` after a crash. By default, a function with an effect never runs
+   * again once a change may have left the host.
    */
   resumable?: boolean
 }
@@ -37,13 +30,13 @@ export interface MetricDefinition {
   unit?: string
 }
 
-/** Everything that is known of an integration before an event arrives. */
+/** The contract of an integration. Validation, types, manifest, OpenAPI and redaction derive from it. */
 export interface IntegrationDefinition {
   /** The route is `POST /<name>/webhook`. */
   name: string
   title: string
   description: string
-  /** The events that it handles. Core answers the others with `ignored`. */
+  /** The events that it handles. The response to the others is `ignored`. */
   events: readonly HandledEvent[]
   inputs: z.ZodObject
   outputs: z.ZodObject
@@ -93,7 +86,10 @@ interface HandlerNames {
 export type Handlers<D extends IntegrationDefinition> = {
   [Event in D['events'][number] as HandlerNames[Event]]: EventHandlers<D>[HandlerNames[Event]]
 } & {
-  /** Undoes `created` after the platform answered the outputs with “the deployment is gone”. */
+  /**
+   * Undoes `created` if the platform no longer knows the deployment when it receives the outputs. Outputs that were
+   * published before may be in use, so then it is not called.
+   */
   discard?: (outputs: Outputs<D>, context: HandlerContext) => Promise<void>
 }
 

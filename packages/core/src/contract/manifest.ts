@@ -1,8 +1,3 @@
-/**
- * The manifest of an integration: all that a platform needs to draw a form, as JSON Schema.
- *
- * @module
- */
 import * as z from 'zod'
 import { eventNames } from './event.ts'
 import type { IntegrationDefinition } from './integration.ts'
@@ -10,10 +5,9 @@ import { secretNames } from './marks.ts'
 
 const jsonSchema = z.record(z.string(), z.unknown()).describe('A JSON Schema (2020-12).')
 
-/** A JSON Schema (2020-12). */
 export type JsonSchema = z.infer<typeof jsonSchema>
 
-/** The schema of a manifest. */
+/** The schema of a manifest, from which a platform can draw the form for a deployment. */
 export const manifestSchema = z
   .object({
     name: z.string(),
@@ -58,18 +52,11 @@ export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSch
 export function toManifest(definition: IntegrationDefinition): Manifest {
   const { name, title, description, inputs, outputs } = definition
   const functions = Object.entries(definition.functions).map(([name, { aliases = [], ...each }]) => {
-    const { description, effect } = each
     const schemas = {
       arguments: toJsonSchema(each.arguments, 'input'),
       result: toJsonSchema(each.result, 'output'),
     }
-    const described: Manifest['functions'][string] = {
-      description,
-      aliases: [...aliases],
-      effect,
-      ...schemas,
-    }
-    return [name, described] as const
+    return [name, { description: each.description, aliases: [...aliases], effect: each.effect, ...schemas }]
   })
   return {
     name,

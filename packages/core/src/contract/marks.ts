@@ -1,8 +1,5 @@
-/**
- * Marks on the fields of a schema. Redaction, the manifest and the OpenAPI document read them.
- *
- * @module
- */
+// Marks on the fields of a schema. Redaction, the manifest and the OpenAPI document read them.
+
 import * as z from 'zod'
 
 /** Marks a value as secret: logs, problems and recorded responses leave it out, and outputs list it as sensitive. */
@@ -15,29 +12,29 @@ export function environmentReference<Schema extends z.ZodType>(schema: Schema): 
   return schema.meta({ ...schema.meta(), environmentReference: true })
 }
 
+/** Marks an input that a redeploy cannot change. */
+export function immutable<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.meta({ ...schema.meta(), immutable: true })
+}
+
 /** The names of the fields that are marked {@link secret}. */
 export function secretNames(schema: z.ZodObject): string[] {
-  return markedNames(schema, 'writeOnly')
+  return markedNames(schema, 'writeOnly', secretFields)
 }
 
 /** The names of the fields that are marked {@link environmentReference}. */
 export function referenceNames(schema: z.ZodObject): string[] {
-  return markedNames(schema, 'environmentReference')
+  return markedNames(schema, 'environmentReference', referenceFields)
 }
 
 // Schemas do not change, and every event asks for the marks of several.
-const known: Record<string, WeakMap<z.ZodObject, string[]>> = {
-  writeOnly: new WeakMap(),
-  environmentReference: new WeakMap(),
-}
+const secretFields = new WeakMap<z.ZodObject, string[]>()
+const referenceFields = new WeakMap<z.ZodObject, string[]>()
 
-function markedNames(schema: z.ZodObject, mark: string): string[] {
+function markedNames(schema: z.ZodObject, mark: string, known: typeof secretFields): string[] {
   const names =
-    known[mark]?.get(schema) ??
-    Object.entries(schema.shape)
-      .filter(([, field]) => isMarked(field, mark))
-      .map(([name]) => name)
-  known[mark]?.set(schema, names)
+    known.get(schema) ?? Object.keys(schema.shape).filter((name) => isMarked(schema.shape[name], mark))
+  known.set(schema, names)
   return names
 }
 

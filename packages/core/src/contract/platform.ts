@@ -1,15 +1,12 @@
-/**
- * The port to the platform. `@org/platform-client` implements it over HTTP. The shapes are schemas because
- * `docs/platform-api.json` is generated from them.
- *
- * @module
- */
+// Schemas and not only types, because `docs/platform-api.json` is generated from them.
+
 import * as z from 'zod'
 
 const name = z.string().min(1)
 const timestamp = z.iso.datetime().describe('ISO 8601, UTC.')
 
-const deploymentStatus = z.enum(['deploying', 'running', 'unhealthy', 'failed', 'stopped'])
+/** The schema of a status. */
+export const deploymentStatus = z.enum(['deploying', 'running', 'unhealthy', 'failed', 'stopped'])
 
 /** The status of a deployment on the platform (contract §5). */
 export type DeploymentStatus = z.infer<typeof deploymentStatus>
@@ -35,7 +32,6 @@ const logEntry = z
 /** One line of a deployment's log. */
 export type LogEntry = z.infer<typeof logEntry>
 
-/** One measured value. */
 export const metric = z
   .object({ name, value: z.number(), unit: z.string().optional(), timestamp })
   .meta({ title: 'Metric' })
@@ -43,7 +39,6 @@ export const metric = z
 /** One measured value. `timestamp` is ISO 8601, UTC. */
 export type Metric = z.infer<typeof metric>
 
-/** One generated file. */
 export const downloadFile = z
   .object({
     path: name.describe('Where it belongs in the user’s own project.'),
@@ -70,6 +65,8 @@ export const callbackBodies = {
   downloads: z.object({ files: z.array(downloadFile).min(1) }),
 }
 
+type StatusBody = z.infer<typeof callbackBodies.status>
+
 /** Options of one callback. */
 export interface CallbackOptions {
   /** The same for each retry of one write, so that the platform can drop duplicates. */
@@ -81,17 +78,13 @@ export interface CallbackOptions {
 }
 
 /**
- * The callbacks to the platform. A write returns `gone` if the platform no longer knows the deployment, and
- * throws an `IntegrationError` (`platform_unavailable`) if the platform can't be reached.
+ * The port to the platform; `@org/platform-client` implements it over HTTP. A write returns `gone` if the platform
+ * no longer knows the deployment, and throws an `IntegrationError` (`platform_unavailable`) if it can't be reached.
  */
 export interface Platform {
   /** @returns the record, or `undefined` if the platform does not know the deployment */
   getDeployment(id: string, options?: CallbackOptions): Promise<DeploymentRecord | undefined>
-  setStatus(
-    id: string,
-    status: { status: DeploymentStatus; message?: string | undefined },
-    options?: CallbackOptions,
-  ): Promise<WriteResult>
+  setStatus(id: string, status: StatusBody, options?: CallbackOptions): Promise<WriteResult>
   appendLogs(id: string, entries: readonly LogEntry[], options?: CallbackOptions): Promise<WriteResult>
   setOutputs(
     id: string,

@@ -1,23 +1,15 @@
-/**
- * References to environment variables, `{{env.NAME}}`, in a deployment's inputs (specification §2.4).
- *
- * @module
- */
-
 /** Looks up a variable: its value, or why the host refuses it, in words that never contain the value. */
 export type EnvironmentLookup = (name: string) => { value: string } | { problem: string }
 
 const VARIABLE = /^env\.([A-Za-z_][A-Za-z0-9_]{0,127})$/
 
 /**
- * Replaces each `{{env.NAME}}` of a text in one pass. References inside a variable's value stay as they are.
+ * Replaces each `{{env.NAME}}` of a text in one pass (specification §2.4). References inside a variable's value
+ * stay as they are.
  *
  * @returns the text, or which reference could not be resolved and why
  */
-export function resolveReferences(
-  text: string,
-  lookup: EnvironmentLookup,
-): { value: string } | { problem: string } {
+export function resolveReferences(text: string, lookup: EnvironmentLookup): ReturnType<EnvironmentLookup> {
   let value = ''
   let position = 0
   for (;;) {

@@ -1,22 +1,10 @@
-/**
- * The schemas of the responses (contract §2). They type the handlers, and the OpenAPI document shows them.
- *
- * @module
- */
+// The schemas of the responses (contract §2), for types and for the OpenAPI document.
+
 import * as z from 'zod'
-import type { HealthCheck } from './health.ts'
+import { healthCheck } from './health.ts'
 import type { IntegrationDefinition } from './integration.ts'
 import { secretNames } from './marks.ts'
 import { downloadFile, metric } from './platform.ts'
-
-const healthCheck = z
-  .object({
-    name: z.string().describe('The name of the check.'),
-    healthy: z.boolean(),
-    latencyMs: z.number().describe('The duration of the check, in milliseconds.'),
-    message: z.string().optional().describe('Why the check failed, and what to do about it.'),
-  })
-  .meta({ title: 'HealthCheck' }) satisfies z.ZodType<HealthCheck>
 
 const measured = metric.omit({ timestamp: true })
 
@@ -25,7 +13,7 @@ export const ignoredResponse = z
   .object({ status: z.literal('ignored'), reason: z.string() })
   .describe('The host did nothing for this event. This is no failure: do not send the event again.')
 
-/** The response to each event, where all integrations answer alike. */
+/** The response to each event whose response has the same shape for all integrations. */
 export const responseSchemas = {
   WEBHOOK_CHALLENGE: z
     .union([
@@ -49,12 +37,10 @@ export const responseSchemas = {
 
 /** The response to DEPLOYMENT_CREATED. The response to a redelivery has no secret outputs. */
 export function createdResponse({ outputs }: IntegrationDefinition) {
-  const secrets = secretNames(outputs)
-  const fields = Object.entries(outputs.shape).map(
-    ([name, field]) => [name, secrets.includes(name) ? z.optional(field) : field] as const,
-  )
+  const replayable = { ...outputs.shape }
+  for (const name of secretNames(outputs)) replayable[name] = z.optional(replayable[name])
   return z
-    .object({ status: z.literal('running'), outputs: z.object(Object.fromEntries(fields)) })
+    .object({ status: z.literal('running'), outputs: z.object(replayable) })
     .describe('The deployment is set up, and its outputs are published.')
 }
 
@@ -62,11 +48,6 @@ export function createdResponse({ outputs }: IntegrationDefinition) {
 export function metricsResponse({ metrics }: IntegrationDefinition) {
   const own = measured.extend({ name: z.enum(Object.keys(metrics)) })
   return responseSchemas.METRIC_UPDATE.extend({ metrics: z.array(own) })
-}
-
-/** The response to FUNCTION_CALL, for one function. */
-export function functionResponse(result: z.ZodType) {
-  return z.object({ result })
 }
 
 /** The response to an event. */

@@ -1,8 +1,3 @@
-/**
- * Readable messages for the issues that zod found: the path, the expected value, and the nearest known name.
- *
- * @module
- */
 import * as z from 'zod'
 import type { FieldError } from '../errors.ts'
 
@@ -14,7 +9,7 @@ export function functionArguments<const Shape extends z.core.$ZodLooseShape>(
 }
 
 /**
- * Converts the issues of zod to field errors.
+ * Converts the issues of zod to field errors with readable messages.
  *
  * @param base the path of the validated value
  * @param known the field names at the top, to suggest the nearest for an unknown one

@@ -1,12 +1,7 @@
-/**
- * Work under a claim: ask for it, keep it alive, and end it with a response or give it back (contract §4).
- *
- * @module
- */
 import type { Json } from '../contract/handler-context.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { ClaimRequest, ClaimResult, DeliveryStore, Lease, RecordedResponse } from './store.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
 
 /** In milliseconds. */
 export const DEFAULT_LEASE_MS = 60_000
@@ -16,6 +11,8 @@ const RENEWALS = 3
 const RETRY_END_MS = 1_000
 /** Final responses and tombstones are kept for seven days. */
 const KEEP_MS = 7 * 24 * 60 * 60 * 1000
+/** The record of a living deployment, and of what it reserved, is kept until it is deleted: for a century at most. */
+const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
 /** Core's own steps. A handler's step cannot have these names. */
 export const ownSteps = {
@@ -23,53 +20,28 @@ export const ownSteps = {
   intent: '@intent',
   /** The deployment was deleted. */
   deleted: '@deleted',
+  /** When the last event of the deployment happened that was handled, in milliseconds since 1970. */
+  happenedAt: '@happenedAt',
+  /** The last status of the deployment that the platform learned. */
+  status: '@status',
+  /** Whether the platform received the outputs of the deployment. If false, it has those of an earlier one of this id. */
+  published: '@published',
+  /** The deliveries that earlier deployments of this id answered. */
+  earlier: '@earlier',
 } as const
 
 /** How claims are made and kept. */
 export interface ClaimOptions {
   logger: Logger
-  /** Milliseconds. */
   leaseMs: number
-  /** The time in milliseconds since 1970. */
   now: () => number
 }
 
-/** A claim under which work goes on. */
-export interface Claim {
-  readonly lease: Lease
-  /** Whether an earlier holder vanished in the middle of its work. */
-  readonly takenOver: boolean
-  /** The recorded steps. */
-  readonly progress: Readonly<Record<string, Json>>
-  /** Aborts when the lease is lost; nothing may be written after that. */
-  readonly lost: AbortSignal
-  /**
-   * Call right before sending. Detects an expired lease by the local clock, for example after SIGSTOP.
-   *
-   * @throws {IntegrationError} `delivery_in_progress` if the lease is over
-   */
-  ensureHeld(): void
-  /** Records a step. */
-  advance(name: string, value: Json): Promise<void>
-  /**
-   * Ends the work.
-   *
-   * @returns why the response is not recorded; `undefined` if it is
-   */
-  complete(response: RecordedResponse, progress?: Record<string, Json>): Promise<IntegrationError | undefined>
-  /**
-   * Gives the claim back.
-   *
-   * @param intent `undone` if the recorded intent certainly had no effect
-   */
-  release(intent: 'undone' | 'unknown'): Promise<void>
-}
-
-/** The result of asking: a claim, or the recorded response. */
-export type ClaimOutcome = { claim: Claim } | { replay: RecordedResponse }
+/** The right to work on a subject (contract §4), renewed until the work ends. */
+export type Claim = ReturnType<typeof keepAlive>
 
 /**
- * Asks for the right to work on a subject.
+ * Claims a subject, or finds the recorded response.
  *
  * @throws {IntegrationError} `delivery_in_progress` if another delivery works on it, `invalid_event` (422) if the
  * delivery's id was used with another body, `overloaded` if the store is unreachable
@@ -78,9 +50,9 @@ export async function claimSubject(
   store: DeliveryStore,
   request: Omit<ClaimRequest, 'leaseMs'>,
   options: ClaimOptions,
-): Promise<ClaimOutcome> {
+): Promise<{ claim: Claim } | { replay: RecordedResponse }> {
   const asked = options.now()
-  const result = await askStore(store, request, options)
+  const result = await reach(options, () => store.claim({ ...request, leaseMs: options.leaseMs }))
   switch (result.state) {
     case 'claimed':
       return { claim: keepAlive(store, result, asked, options) }
@@ -107,30 +79,27 @@ export async function reserve(
   { resource, owner }: { resource: string; owner: string },
   options: ClaimOptions,
 ): Promise<boolean> {
-  const result = await askStore(store, { subject: resource }, options)
+  const result = await reach(options, () => store.claim({ subject: resource, leaseMs: options.leaseMs }))
   if (result.state !== 'claimed') throw inProgress(1)
-  const { lease, progress } = result
-  const mine = progress.owner === undefined || progress.owner === owner
-  const completion = {
-    response: { status: 200, body: '' },
-    progress: mine ? { owner } : progress,
-    keepMs: KEEP_MS,
-  }
-  const kept = await store.complete(lease, completion).catch((cause: unknown) => {
-    throw logged(unreachable(cause), options.logger)
-  })
+  const mine = result.progress.owner === undefined || result.progress.owner === owner
+  const response = { status: 200, body: '' }
+  const progress = mine ? { owner } : result.progress
+  const kept = await reach(options, () =>
+    store.complete(result.lease, { response, progress, keepMs: KEEP_LIVING_MS, keepResponseMs: KEEP_MS }),
+  )
   if (!kept) throw inProgress(1)
   return mine
 }
 
 function keepAlive(
   store: DeliveryStore,
-  { lease, takenOver, progress }: Extract<ClaimResult, { state: 'claimed' }>,
+  { lease, progress }: Extract<ClaimResult, { state: 'claimed' }>,
   asked: number,
   { logger, leaseMs, now }: ClaimOptions,
-): Claim {
+) {
+  const claimedAt = performance.now()
   const lost = new AbortController()
-  const lose = () => lost.abort(takenOverByAnother())
+  const lose = () => lost.abort(takenOver())
   // Counted from before the request to the store, so never later than the store's own time.
   let until = asked + leaseMs
   const timer = setInterval(() => {
@@ -152,7 +121,7 @@ function keepAlive(
       try {
         if (await write()) return undefined
         logger('warn', `The ${what} was not recorded: the claim was lost.`, { ...lease })
-        return takenOverByAnother()
+        return takenOver()
       } catch (cause) {
         return unreachable(cause)
       }
@@ -169,27 +138,43 @@ function keepAlive(
     return failure
   }
 
+  async function record(steps: Record<string, Json>): Promise<void> {
+    Object.assign(progress, steps)
+    if (await reach({ logger }, () => store.advance(lease, steps))) return
+    lose()
+    throw takenOver()
+  }
+
   return {
     lease,
-    takenOver,
+    /** When the store gave the claim, by `performance.now`. */
+    claimedAt,
+    /** The recorded steps. */
     progress,
+    /** Aborts when the lease is lost; nothing may be written after that. */
     lost: lost.signal,
-    ensureHeld() {
+    /**
+     * Call right before sending. Detects an expired lease by the local clock, for example after SIGSTOP.
+     *
+     * @throws {IntegrationError} `delivery_in_progress` if the lease is over
+     */
+    ensureHeld(): void {
       if (now() >= until) lose()
-      if (lost.signal.aborted) throw takenOverByAnother()
+      if (lost.signal.aborted) throw takenOver()
     },
-    async advance(name, value) {
-      progress[name] = value
-      const kept = await store.advance(lease, { [name]: value }).catch((cause: unknown) => {
-        throw logged(unreachable(cause), logger)
-      })
-      if (kept) return
-      lose()
-      throw takenOverByAnother()
+    advance: (name: string, value: Json) => record({ [name]: value }),
+    /** Replaces every step, because a new deployment begins under this id. */
+    async reset(steps: Record<string, Json>): Promise<void> {
+      await record({ ...Object.fromEntries(Object.keys(progress).map((name) => [name, null])), ...steps })
     },
-    complete: (response, latest = progress) =>
-      end('response', () => store.complete(lease, { response, progress: latest, keepMs: KEEP_MS })),
-    async release(intent) {
+    /** Ends the work. Returns why the response is not recorded; `undefined` if it is. */
+    complete(response: RecordedResponse, { progress: latest = progress, isLiving = false } = {}) {
+      const keepMs = isLiving ? KEEP_LIVING_MS : KEEP_MS
+      const completion = { response, progress: latest, keepMs, keepResponseMs: KEEP_MS }
+      return end('response', () => store.complete(lease, completion))
+    },
+    /** Gives the claim back; `undone` if the recorded intent certainly had no effect. */
+    async release(intent: 'undone' | 'unknown'): Promise<void> {
       await end('release', async () => {
         if (intent === 'undone' && progress[ownSteps.intent] === true) {
           if (!(await store.advance(lease, { [ownSteps.intent]: null }))) return false
@@ -200,39 +185,41 @@ function keepAlive(
   }
 }
 
-async function askStore(
-  store: DeliveryStore,
-  request: Omit<ClaimRequest, 'leaseMs'>,
-  { leaseMs, logger }: ClaimOptions,
-): Promise<ClaimResult> {
+/** Logs if the store is unreachable, and throws `overloaded`. */
+async function reach<T>({ logger }: Pick<ClaimOptions, 'logger'>, write: () => Promise<T>): Promise<T> {
   try {
-    return await store.claim({ ...request, leaseMs })
+    return await write()
   } catch (cause) {
-    throw logged(unreachable(cause), logger)
+    logger('error', 'The delivery store is unreachable.', { reason: reasonOf(cause) })
+    throw unreachable(cause)
   }
 }
 
-function logged(failure: IntegrationError, logger: Logger): IntegrationError {
-  logger('error', 'The delivery store is unreachable.', { reason: reasonOf(failure.cause) })
-  return failure
+/**
+ * Reads a record.
+ *
+ * @throws {IntegrationError} `overloaded` if the store is unreachable
+ */
+export function readStore(
+  store: DeliveryStore,
+  subject: string,
+  options: ClaimOptions,
+): Promise<SubjectRecord | undefined> {
+  return reach(options, () => store.read(subject))
 }
 
 function unreachable(cause: unknown): IntegrationError {
-  return new IntegrationError(
-    'overloaded',
-    'The delivery store is unreachable, and without it this could happen twice.',
-    { retryAfter: 5, cause },
-  )
+  const message = 'The delivery store is unreachable, and without it this could happen twice.'
+  return new IntegrationError('overloaded', message, { retryAfter: 5, cause })
 }
 
 function inProgress(retryAfter: number): IntegrationError {
   return new IntegrationError('delivery_in_progress', 'Another delivery is working on this.', { retryAfter })
 }
 
-function takenOverByAnother(): IntegrationError {
-  return new IntegrationError('delivery_in_progress', 'Another delivery has taken this over.', {
-    retryAfter: 1,
-  })
+function takenOver(): IntegrationError {
+  const message = 'Another delivery has taken this over.'
+  return new IntegrationError('delivery_in_progress', message, { retryAfter: 1 })
 }
 
 function reasonOf(error: unknown): string {

@@ -4,15 +4,17 @@
  *
  * @module
  */
+import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { secretNames } from '../contract/marks.ts'
+import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
-import { type EventResponse, ignored, type ResponseBody, toFailure } from '../response.ts'
-import { type Claim, type ClaimOptions, claimSubject, ownSteps } from './claim.ts'
+import { type Claim, type ClaimOptions, claimSubject, ownSteps, readStore } from './claim.ts'
 import { type Cipher, createCipher, decryptResponse, withEncryptedSteps } from './encryption.ts'
-import type { DeliveryStore } from './store.ts'
+import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
+import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 /** One delivery of one event. */
 export interface Delivery {
@@ -30,33 +32,38 @@ export interface ClaimedDelivery extends Delivery {
   cipher: Cipher
 }
 
-/** The result of {@link begin}: work under a claim, work without one, or a response without any work. */
-export type Begun =
-  | { delivery: ClaimedDelivery; response?: undefined }
-  | { delivery?: undefined; response: EventResponse | undefined }
+/** The result of {@link begin}: with a response, the handler must not run. */
+export interface Begun {
+  /** Absent if the event needs no claim, or was answered before. */
+  claimed?: ClaimedDelivery
+  /** The recorded response, or a refusal. */
+  response?: EventResponse
+}
 
 /**
  * Claims an event that has effects.
  *
- * @returns the recorded response if the delivery was answered before, or a refusal if it must not run
  * @throws {IntegrationError} `delivery_in_progress`, `invalid_event` (422) or `overloaded`
  */
 export async function begin(delivery: Delivery): Promise<Begun> {
   const { operation, body, store, claiming } = delivery
   const { subject, deliveryId, event } = operation
-  if (subject === undefined) return { response: undefined }
+  if (subject === undefined) return {}
 
   const identity = deliveryId === undefined ? undefined : { id: deliveryId, digest: await digest(body) }
   const result = await claimSubject(store, { subject, delivery: identity }, claiming)
   const cipher = createCipher(body)
-  if ('replay' in result) return { response: await decryptResponse(result.replay, cipher) }
+  const isCall = eventTraits[event.name].claims === 'call'
+  if ('replay' in result) {
+    const response = await decryptResponse(result.replay, cipher)
+    return { response: isCall ? response : await healed(response, delivery, subject) }
+  }
 
   // The next delivery of a deployment has another body, and could not decrypt the steps of this one.
-  const isCall = eventTraits[event.name].claims === 'call'
   const claim = isCall ? await withEncryptedSteps(result.claim, cipher) : result.claim
   const claimed = { ...delivery, claim, cipher }
-  const refusal = refuse(claimed)
-  return refusal ? { response: await end(claimed, refusal) } : { delivery: claimed }
+  const response = isCall ? refuseCall(claimed) : await refuseDeploymentEvent(claimed)
+  return { claimed, ...(response && { response }) }
 }
 
 /**
@@ -72,12 +79,9 @@ export async function end(
     await claim.release('undone')
     return response
   }
-  const { claims, endsDeployment } = eventTraits[operation.event.name]
-  const isCall = claims === 'call'
+  const isCall = eventTraits[operation.event.name].claims === 'call'
   // No delivery continues a call after its response.
-  const kept = isCall ? {} : { ...claim.progress }
-  const progress = endsDeployment && response.status === 200 ? { [ownSteps.deleted]: true } : kept
-
+  const progress = isCall ? {} : nextProgress(operation, claim.progress, response, claiming.now())
   const body = withoutSecrets(response.body ?? {}, definition, redactor)
   const recorded = JSON.stringify(body)
   const failure = await claim.complete(
@@ -87,7 +91,7 @@ export async function end(
       at: claiming.now(),
       body: await cipher.encrypt(recorded),
     },
-    progress,
+    { progress, isLiving: isLiving(progress) },
   )
   // A call's effect stands even if it is not recorded. A deployment's end must be recorded, or a late CREATED
   // revives it.
@@ -95,25 +99,98 @@ export async function end(
   return body === response.body ? { ...response, json: recorded } : response
 }
 
-/** The response to a delivery that must not run, after an earlier one ended the deployment or died in a call. */
-function refuse({ operation, claim, redactor }: ClaimedDelivery): EventResponse | undefined {
-  const { event, effect, resumable } = operation
+/** The record of a deployment after an event: who is deleted, when the last event happened, and the last status. */
+function nextProgress(
+  { event, happenedAt }: Operation,
+  progress: Claim['progress'],
+  { status, body, deploymentStatus: reported }: EventResponse,
+  now: number,
+): Record<string, Json> {
+  const { endsDeployment } = eventTraits[event.name]
+  if (status !== 200 || body?.status === 'ignored') {
+    return { ...progress, ...(reported && { [ownSteps.status]: reported }) }
+  }
+  const last = progress[ownSteps.happenedAt] ?? null
+  const done = { [ownSteps.status]: reported ?? null, [ownSteps.happenedAt]: happenedAt ?? last }
+  if (!endsDeployment) return { ...progress, ...done, [ownSteps.published]: true }
+  // Without a timestamp, it happened after everything that was done before, also by a platform whose clock is ahead.
+  const deletedAt = happenedAt ?? Math.max(now, typeof last === 'number' ? last : now)
+  return { ...done, [ownSteps.happenedAt]: deletedAt, [ownSteps.deleted]: true }
+}
+
+/** Whether a record belongs to a deployment that was published, or left something at the provider. */
+function isLiving(progress: Readonly<Record<string, Json>>): boolean {
+  if (progress[ownSteps.deleted] === true) return false
+  const hasSteps = Object.entries(progress).some(([name, value]) => !name.startsWith('@') && value !== null)
+  return hasSteps || progress[ownSteps.published] === true
+}
+
+/** A call whose earlier attempt died: with the intent still set, it died mid-request; else nothing was sent. */
+function refuseCall({ operation, claim, redactor }: ClaimedDelivery): EventResponse | undefined {
+  if (operation.resumable || claim.progress[ownSteps.intent] !== true) return undefined
+  const error = new IntegrationError(
+    'outcome_unknown',
+    'An earlier attempt of this delivery died before it could answer.',
+    {
+      hint: 'Check at the provider whether it took effect before you call again with a new id.',
+      effect: 'unknown',
+    },
+  )
+  return toFailure(error, redactor)
+}
+
+/** An event that is older than the last one, or a creation after the deletion. */
+async function refuseDeploymentEvent({
+  operation,
+  claim,
+  store,
+  claiming,
+}: ClaimedDelivery): Promise<EventResponse | undefined> {
+  const { event, happenedAt } = operation
+  const last = claim.progress[ownSteps.happenedAt]
+  const isLater = happenedAt !== undefined && typeof last === 'number' && happenedAt > last
+  const isOlder = happenedAt !== undefined && typeof last === 'number' && happenedAt < last
   if (event.name === 'DEPLOYMENT_CREATED' && claim.progress[ownSteps.deleted] === true) {
-    return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
+    if (!isLater)
+      return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
+    const answered = (await readStore(store, claim.lease.subject, claiming))?.responses ?? []
+    await claim.reset({
+      [ownSteps.status]: 'deploying',
+      // So that an event from before the deletion stays too late, even if this one fails.
+      [ownSteps.happenedAt]: last ?? null,
+      [ownSteps.published]: false,
+      [ownSteps.earlier]: answered.map(({ delivery }) => delivery),
+    })
+    return undefined
   }
-  // Intent still set: the previous holder died mid-request. Not set: nothing was sent.
-  if (effect && !resumable && claim.progress[ownSteps.intent] === true) {
-    const error = new IntegrationError(
-      'outcome_unknown',
-      'An earlier attempt of this delivery died before it could answer.',
-      {
-        hint: 'Check at the provider whether it took effect before you call again with a new id.',
-        effect: 'unknown',
-      },
-    )
-    return toFailure(error, redactor)
+  if (!isOlder) return undefined
+  const time = new Date(last).toISOString()
+  return { status: 200, body: ignored(`A later event of this deployment, of ${time}, was handled before.`) }
+}
+
+/** A replayed response of a deployment, with its last status. A later deletion or deployment outdates it. */
+async function healed(
+  response: EventResponse,
+  { store, operation: { event, deliveryId = '' } }: Delivery,
+  subject: string,
+): Promise<EventResponse> {
+  const record = await store.read(subject).catch((): SubjectRecord | undefined => undefined)
+  // Another delivery that works on the deployment reports its own status.
+  if (!record || record.leaseMs) return response
+  const { [ownSteps.deleted]: deleted, [ownSteps.earlier]: earlier } = record.progress
+  const status = lastStatus(record.progress)
+  const isDeleted = deleted === true && event.name === 'DEPLOYMENT_CREATED'
+  const isEarlier = Array.isArray(earlier) && earlier.includes(deliveryId)
+  const outdated = isDeleted || isEarlier
+  return {
+    ...(outdated ? { status: 200, body: ignored('The deployment was deleted after this event.') } : response),
+    ...(status && { deploymentStatus: status }),
   }
-  return undefined
+}
+
+/** The last status of a deployment that was reported, by its record. */
+export function lastStatus(progress: Readonly<Record<string, Json>>): DeploymentStatus | undefined {
+  return deploymentStatus.safeParse(progress[ownSteps.status]).data
 }
 
 /** The body to record. Encryption does not change what must not be stored: sensitive values. */

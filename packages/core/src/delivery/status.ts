@@ -1,15 +1,13 @@
-/**
- * The delivery status: what the store records of a delivery, without secrets, bodies or personal data.
- *
- * @module
- */
 import * as z from 'zod'
 import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { secretNames } from '../contract/marks.ts'
+import { deploymentStatus } from '../contract/platform.ts'
 import { createRedactor, forLogs, type Redactor } from '../redact.ts'
 import { subjects } from '../request/operation.ts'
 import { ownSteps } from './claim.ts'
 import { isEncrypted } from './encryption.ts'
+import { lastStatus } from './idempotency.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 const states = {
@@ -22,8 +20,9 @@ const states = {
 const stateList = Object.entries(states).map(([state, meaning]) => `\`${state}\`: ${meaning}`)
 
 const time = z.iso.datetime()
+const scalar = z.union([z.string(), z.number(), z.boolean()])
 
-/** The schema of the status of one delivery on one route. */
+/** The schema of the status of one delivery on one route: no secrets, no bodies, no personal data. */
 export const deliveryStatusSchema = z.object({
   route: z.string().describe('The integration.'),
   subject: z.enum(['call', 'deployment']).describe('What the host claims: one call, or a whole deployment.'),
@@ -46,25 +45,37 @@ export const deliveryStatusSchema = z.object({
           .enum(['begun', 'recorded', 'taken_back'])
           .describe('`begun`: in progress, or interrupted without a result.'),
         value: z
-          .union([z.string(), z.number(), z.boolean()])
+          .union([scalar, z.record(z.string(), scalar)])
           .optional()
-          .describe('Absent if the value is encrypted, or no scalar.'),
+          .describe('A scalar; of an object, the fields that are public outputs. Absent if it is encrypted.'),
       }),
     )
-    .describe('The recorded steps of the work.'),
+    .describe('The steps that the integration recorded.'),
+  life: z
+    .object({
+      deleted: z.boolean().describe('Whether the deployment was deleted.'),
+      lastStatus: deploymentStatus
+        .optional()
+        .describe('The last status that the host reported. If it got lost, a redelivery reports it again.'),
+      lastEventAt: time
+        .optional()
+        .describe('The `timestamp` of the last event that was handled. Earlier events are ignored.'),
+    })
+    .optional()
+    .describe('What is known of the deployment after all its events. Absent for a call.'),
   keptUntil: time,
   redelivery: z.string().describe('What the host would do now if it received the same event again.'),
 })
 
 /** The status of one delivery on one route. */
-export type DeliveryStatus = z.infer<typeof deliveryStatusSchema>
+type DeliveryStatus = z.infer<typeof deliveryStatusSchema>
 
-type Kind = DeliveryStatus['subject']
 type State = DeliveryStatus['state']
 type Steps = DeliveryStatus['steps']
+type Life = NonNullable<DeliveryStatus['life']>
 
 /** Options of {@link readDeliveryStatus}. */
-export interface DeliveryStatusOptions {
+interface DeliveryStatusOptions {
   store: DeliveryStore
   /** The routes on which the delivery may have arrived. */
   integrations: readonly IntegrationDefinition[]
@@ -73,10 +84,7 @@ export interface DeliveryStatusOptions {
   deploymentId?: string | undefined
   /** Removes secrets from the steps. */
   redactor?: Redactor | undefined
-  /**
-   * The time in milliseconds since 1970.
-   * @default Date.now
-   */
+  /** @default Date.now */
   now?: (() => number) | undefined
 }
 
@@ -90,35 +98,49 @@ export async function readDeliveryStatus(options: DeliveryStatusOptions): Promis
   const { store, integrations, deliveryId, deploymentId } = options
   const { redactor = createRedactor(), now = Date.now } = options
   const found = integrations.flatMap((integration) => {
-    const call = readStatus(integration.name, 'call', subjects.call(integration.name, deliveryId))
+    const { name } = integration
+    const call = readStatus(integration, 'call', subjects.call(name, deliveryId))
     if (deploymentId === undefined) return [call]
-    const subject = subjects.deployment(integration.name, deploymentId)
-    return [call, readStatus(integration.name, 'deployment', subject)]
+    return [call, readStatus(integration, 'deployment', subjects.deployment(name, deploymentId))]
   })
   return (await Promise.all(found)).flat()
 
-  async function readStatus(route: string, kind: Kind, subject: string): Promise<DeliveryStatus[]> {
+  async function readStatus(
+    { name: route, outputs }: IntegrationDefinition,
+    kind: DeliveryStatus['subject'],
+    subject: string,
+  ): Promise<DeliveryStatus[]> {
     const record = await store.read(subject)
     const response = record?.responses.find(({ delivery }) => delivery === deliveryId)
     const claimed = kind === 'call' || record?.delivery === deliveryId
     // The sender of one delivery may not see what another did with the deployment.
     if (!record || !(response || claimed)) return []
-    const steps = Object.entries(record.progress).map(([name, value]) => describeStep(name, value, redactor))
+    const secrets = secretNames(outputs)
+    const shown = kind === 'call' ? [] : Object.keys(outputs.shape).filter((name) => !secrets.includes(name))
+    const steps = Object.entries(record.progress)
+      .filter(([name]) => !coreSteps.has(name))
+      .map(([name, value]) => describeStep(name, value, shown, redactor))
+    const life = kind === 'deployment' ? describeLife(record.progress) : undefined
     const state = response ? 'done' : stateOf(record)
     const { leaseMs } = record
     return [
       {
         route,
         subject: kind,
-        ...(kind === 'deployment' && { deployment: deploymentId }),
+        deployment: kind === 'deployment' ? deploymentId : undefined,
         state,
         claims: record.fence,
         ...(claimed && { claimedAt: toTime(record.claimedAt) }),
-        ...(state === 'in_progress' && leaseMs && { leaseEndsAt: toTime(now() + leaseMs) }),
-        ...(response && { response: toFacts(response) }),
+        leaseEndsAt: state === 'in_progress' && leaseMs ? toTime(now() + leaseMs) : undefined,
+        response: response && {
+          status: response.status,
+          code: response.code,
+          at: response.at === undefined ? undefined : toTime(response.at),
+        },
         steps,
+        ...(life && { life }),
         keptUntil: toTime(record.expires),
-        redelivery: predict(state, steps, record),
+        redelivery: predict(state, steps, life, record),
       },
     ]
   }
@@ -130,37 +152,76 @@ function stateOf({ leaseMs, progress }: SubjectRecord): State {
   return leaseMs === undefined ? 'released' : 'abandoned'
 }
 
-function describeStep(name: string, value: Json, redactor: Redactor): Steps[number] {
+const coreSteps = new Set<string>(Object.values(ownSteps))
+
+/** @param shown the fields of an object that are not secret */
+function describeStep(
+  name: string,
+  value: Json,
+  shown: readonly string[],
+  redactor: Redactor,
+): Steps[number] {
   const clean = forLogs(redactor)
   const step = { name: clean.text(name) }
   if (value === null) return { ...step, state: 'taken_back' }
   if (value === 'begun') return { ...step, state: 'begun' }
-  const hidden = typeof value === 'object' || (typeof value === 'string' && isEncrypted(value))
-  if (hidden) return { ...step, state: 'recorded' }
-  return { ...step, state: 'recorded', value: typeof value === 'string' ? clean.text(value) : value }
+  if (typeof value === 'object') {
+    const fields = Object.entries(value).flatMap(([field, content]) => {
+      const found = scalar.safeParse(content).data
+      return found === undefined || !shown.includes(field) ? [] : [[field, clean.data(found)] as const]
+    })
+    if (fields.length === 0) return { ...step, state: 'recorded' }
+    return { ...step, state: 'recorded', value: Object.fromEntries(fields) }
+  }
+  if (typeof value === 'string' && isEncrypted(value)) return { ...step, state: 'recorded' }
+  return { ...step, state: 'recorded', value: clean.data(value) }
 }
 
-function toFacts({ status, code, at }: SubjectRecord['responses'][number]): DeliveryStatus['response'] {
-  return { status, ...(code && { code }), ...(at && { at: toTime(at) }) }
+function describeLife(progress: SubjectRecord['progress']): Life {
+  const status = lastStatus(progress)
+  const happenedAt = progress[ownSteps.happenedAt]
+  return {
+    deleted: progress[ownSteps.deleted] === true,
+    ...(status && { lastStatus: status }),
+    ...(typeof happenedAt === 'number' && { lastEventAt: toTime(happenedAt) }),
+  }
 }
 
-/** What a redelivery would do. */
-function predict(state: State, steps: Steps, { progress, leaseMs = 0 }: SubjectRecord): string {
+/** Predicts the result of a redelivery. */
+function predict(
+  state: State,
+  steps: Steps,
+  life: Life | undefined,
+  { progress, leaseMs = 0 }: SubjectRecord,
+): string {
   const named = (wanted: string) =>
     steps.flatMap(({ name, state }) => (state === wanted ? [name] : [])).join(', ')
   const [begun, recorded] = [named('begun'), named('recorded')]
-  if (state === 'in_progress')
-    return `The host answers 409 (delivery_in_progress) until the work or its lease ends, in ${Math.ceil(leaseMs / 1000)} seconds at most unless the lease is renewed.`
-  if (state === 'done')
-    return 'The host sends the recorded response again if the body is the same, and refuses another body (422).'
+  if (state === 'in_progress') {
+    const sent =
+      progress[ownSteps.intent] === true
+        ? ' A change may have left: if the host dies, the outcome is unknown.'
+        : ''
+    return `The host answers 409 (delivery_in_progress) until the work or its lease ends, in ${Math.ceil(leaseMs / 1000)} seconds at most unless the lease is renewed.${sent}`
+  }
+  if (state === 'done') {
+    const healing = life?.lastStatus ? ` It reports the status ${life.lastStatus} to the platform again.` : ''
+    const outdated = life?.deleted ? ' A DEPLOYMENT_CREATED is ignored: the deployment was deleted.' : ''
+    return `The host sends the recorded response again if the body is the same, and refuses another body (422).${outdated}${healing}`
+  }
   if (state === 'outcome_unknown')
     return 'The host answers 409 (outcome_unknown) and sends nothing. Check with the provider whether the change took effect.'
-  if (progress[ownSteps.deleted] === true)
-    return 'A DEPLOYMENT_CREATED is ignored because the deployment was deleted. A DEPLOYMENT_DELETED runs again.'
+  const order = life?.lastEventAt
+    ? ` The host ignores it if its timestamp is earlier than ${life.lastEventAt}.`
+    : ''
+  if (life?.deleted) {
+    const later = life.lastEventAt ? ` unless its timestamp is later than ${life.lastEventAt}` : ''
+    return `A DEPLOYMENT_CREATED is ignored because the deployment was deleted${later}. A DEPLOYMENT_DELETED runs again.`
+  }
   if (begun)
-    return `It continues with the rest. Each step that began without a result (${begun}) is not repeated, and reported as unknown.`
-  if (recorded) return `It continues from the recorded steps: ${recorded}.`
-  return 'It runs from the beginning: no step is recorded.'
+    return `It continues with the rest. Each step that began without a result (${begun}) is not repeated, and reported as unknown.${order}`
+  if (recorded) return `It continues from the recorded steps: ${recorded}.${order}`
+  return `It runs from the beginning: no step is recorded.${order}`
 }
 
 function toTime(milliseconds: number): string {

@@ -1,10 +1,6 @@
-/**
- * The port of the delivery store (contract §4). A claim is made on a *subject*: one call of a function, or one
- * deployment. For each subject the store remembers who works on it, the recorded steps, and the response to
- * each delivery.
- *
- * @module
- */
+// A claim (contract §4) is made on a *subject*: one call of a function, or one deployment. For each subject the
+// store remembers its holder, the recorded steps, and the response to each delivery.
+
 import type { Json } from '../contract/handler-context.ts'
 
 /** A response to repeat to a redelivery. */
@@ -12,7 +8,7 @@ export interface RecordedResponse {
   status: number
   /** The error code of a failure, for people who look at the record. */
   code?: string | undefined
-  /** In milliseconds since 1970. */
+  /** The time of the response. */
   at?: number | undefined
   /** Encrypted: only the same request can decrypt it. */
   body: string
@@ -39,8 +35,8 @@ export interface Lease {
 
 /** The response of a store to a claim. */
 export type ClaimResult =
-  /** The right is given. `takenOver`: an earlier holder vanished in the middle of its work. */
-  | { state: 'claimed'; lease: Lease; takenOver: boolean; progress: Record<string, Json> }
+  /** `progress` has the steps that earlier holders recorded. */
+  | { state: 'claimed'; lease: Lease; progress: Record<string, Json> }
   /** Another holder works on it. */
   | { state: 'busy'; retryAfterMs: number }
   /** This delivery was answered before. */
@@ -49,18 +45,20 @@ export type ClaimResult =
   | { state: 'mismatch' }
 
 /** Written when the work is done. */
-export interface Completion {
+interface Completion {
   response: RecordedResponse
   progress: Record<string, Json>
   /** How long the record is kept, in milliseconds. */
   keepMs: number
+  /** How long the response is kept, in milliseconds: a living deployment has a record for longer. */
+  keepResponseMs: number
 }
 
-/** The record of a subject, for people who look at it. */
+/** The record of a subject, for people who look at it. Times are in milliseconds since 1970. */
 export interface SubjectRecord {
   /** The number of claims. */
   fence: number
-  /** The time of the last claim, in milliseconds since 1970. */
+  /** The time of the last claim. */
   claimedAt: number
   /** The delivery of the last claim, if it had an id. */
   delivery: string | undefined
@@ -69,14 +67,13 @@ export interface SubjectRecord {
   progress: Record<string, Json>
   /** The response to each delivery. */
   responses: ({ delivery: string } & Omit<RecordedResponse, 'body'>)[]
-  /** When the record expires, in milliseconds since 1970. */
+  /** When the record expires. */
   expires: number
 }
 
 /** Remembers claims, steps and responses. Every write returns `false` without a valid lease. */
 export interface DeliveryStore {
   claim(request: ClaimRequest): Promise<ClaimResult>
-  /** Extends the lease. */
   renew(lease: Lease, leaseMs: number): Promise<boolean>
   /** Records steps. Each name in `steps` replaces its earlier value; other names stay. */
   advance(lease: Lease, steps: Record<string, Json>): Promise<boolean>
@@ -84,11 +81,7 @@ export interface DeliveryStore {
   complete(lease: Lease, completion: Completion): Promise<boolean>
   /** Ends the work without a response, so that the next delivery may try again. */
   release(lease: Lease): Promise<boolean>
-  /**
-   * Reads a record and changes nothing.
-   *
-   * @returns `undefined` if there is none
-   */
+  /** Reads a record, if there is one, and changes nothing. */
   read(subject: string): Promise<SubjectRecord | undefined>
   /** @throws if the store is unreachable */
   ping(): Promise<void>

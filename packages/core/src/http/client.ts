@@ -11,15 +11,9 @@ export interface HttpClientOptions {
   headers?: Record<string, string> | undefined
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
-  /**
-   * Attempts in all, the first included.
-   * @default 3
-   */
+  /** Attempts in all, the first included; 3 by default. */
   attempts?: number | undefined
-  /**
-   * Waits between two attempts; tests pass a function that does not.
-   * @default a timer that the signal ends early
-   */
+  /** Waits between two attempts, by default with a timer that the signal ends early. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
@@ -37,25 +31,13 @@ export interface HttpRequest {
   headers?: Record<string, string> | undefined
   /** Ends the call at once. */
   signal?: AbortSignal | undefined
-  /**
-   * When all attempts must be over, in milliseconds since 1970.
-   * @default 30 seconds from now
-   */
+  /** When all attempts must be over, in milliseconds since 1970; 30 seconds from now by default. */
   deadline?: number | undefined
-  /**
-   * Longest time for one attempt, in milliseconds.
-   * @default 10_000
-   */
+  /** Longest time for one attempt; 10,000 by default. */
   attemptMs?: number | undefined
-  /**
-   * Whether sending it twice is harmless.
-   * @default true for GET, PUT and DELETE
-   */
+  /** Whether sending it twice is harmless; by default it is for GET, PUT and DELETE. */
   repeatable?: boolean | undefined
-  /**
-   * Longest response, in bytes after decompression.
-   * @default 1 MiB
-   */
+  /** Longest response after decompression; 1 MiB by default. */
   maxBytes?: number | undefined
 }
 
@@ -63,7 +45,6 @@ export interface HttpRequest {
 export type HttpClient = (request: HttpRequest) => Promise<HttpResponse>
 
 const DEFAULT_DEADLINE_MS = 30_000
-const DEFAULT_ATTEMPT_MS = 10_000
 const DEFAULT_MAX_BYTES = 1024 * 1024
 /** The longest time that a timer takes; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -101,7 +82,7 @@ async function attemptOnce(
   request: HttpRequest,
   deadline: number,
 ): Promise<HttpResponse> {
-  const { signal: caller, attemptMs = DEFAULT_ATTEMPT_MS } = request
+  const { signal: caller, attemptMs = 10_000, maxBytes = DEFAULT_MAX_BYTES } = request
   if (caller?.aborted) throw interrupted(caller, 'none')
   const remaining = deadline - Date.now()
   if (remaining <= 0)
@@ -135,7 +116,7 @@ async function attemptOnce(
       signal: controller.signal,
     })
     status = response.status
-    return await readResponse(response, request.maxBytes ?? DEFAULT_MAX_BYTES)
+    return await readResponse(response, maxBytes)
   } catch (error) {
     // An injected fetch may have decided that the call must not leave.
     throw isIntegrationError(error) ? error : toHttpFailure(error, status, caller, timedOut)

@@ -1,9 +1,3 @@
-/**
- * The failure of a call to another host, and whether the call may have taken effect.
- *
- * @module
- */
-
 /** The kinds of failure. */
 export type HttpFailureKind =
   /** A response that is not 2xx. */
@@ -19,7 +13,7 @@ export type HttpFailureKind =
   /** No connection, or one that broke. */
   | 'connection'
 
-/** Why a call failed, and whether it may have taken effect all the same. */
+/** The failure of a call to another host, and whether the call may have taken effect. */
 export class HttpFailure extends Error {
   override readonly name = 'HttpFailure'
   readonly kind: HttpFailureKind
@@ -71,7 +65,7 @@ const NEVER_CONNECTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** The failure that a thrown value means. */
+/** Converts a thrown value. */
 export function toHttpFailure(
   thrown: unknown,
   status: number | undefined,
@@ -81,20 +75,21 @@ export function toHttpFailure(
   if (thrown instanceof HttpFailure) return thrown
   const cause = rootOf(thrown)
   if (callerSignal?.aborted) return interrupted(callerSignal, 'unknown')
-  if (timedOut) {
+  if (timedOut)
     return new HttpFailure('timeout', 'The server did not answer in time.', { effect: 'unknown', cause })
-  }
   if (status !== undefined) {
-    const effect = status >= 300 && status < 500 ? 'none' : 'unknown'
     const message = 'The connection broke in the middle of the response.'
-    return new HttpFailure('malformed', message, { effect, status, cause })
+    return new HttpFailure('malformed', message, { effect: effectOf(status), status, cause })
   }
-  return neverConnected(cause)
-    ? new HttpFailure('connection', 'The server is unreachable.', { effect: 'none', cause })
-    : new HttpFailure('connection', 'The connection broke before a response came.', {
-        effect: 'unknown',
-        cause,
-      })
+  if (neverConnected(cause))
+    return new HttpFailure('connection', 'The server is unreachable.', { effect: 'none', cause })
+  const message = 'The connection broke before a response came.'
+  return new HttpFailure('connection', message, { effect: 'unknown', cause })
+}
+
+/** The effect of a call whose response is not whole: a redirect or a refusal was decided before any effect. */
+export function effectOf(status: number): HttpFailure['effect'] {
+  return status >= 300 && status < 500 ? 'none' : 'unknown'
 }
 
 /**
@@ -111,10 +106,9 @@ function rootOf(error: unknown): unknown {
 /** The failure of a call that the caller, or the event's deadline, ended. */
 export function interrupted(signal: AbortSignal, effect: 'none' | 'unknown'): HttpFailure {
   const cause: unknown = signal.reason
-  const timedOut = cause instanceof Error && cause.name === 'TimeoutError'
-  return timedOut
-    ? new HttpFailure('timeout', 'The deadline passed before a response came.', { effect, cause })
-    : new HttpFailure('aborted', 'The caller ended the call.', { effect, cause })
+  if (cause instanceof Error && cause.name === 'TimeoutError')
+    return new HttpFailure('timeout', 'The deadline passed before a response came.', { effect, cause })
+  return new HttpFailure('aborted', 'The caller ended the call.', { effect, cause })
 }
 
 function neverConnected(error: unknown): boolean {

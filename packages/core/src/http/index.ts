@@ -13,9 +13,7 @@ export {
   createProviderClient,
   type ProviderClient,
   type ProviderClientOptions,
-  type ProviderReply,
   type ProviderRequest,
 } from './provider-client.ts'
 export { type Provider, type ProviderWords, unknownOutcome } from './provider-error.ts'
 export { type HttpResponse, readResponse, toStatusFailure } from './response.ts'
-export { backoff, isRetryable } from './retry.ts'

@@ -1,48 +1,25 @@
-/**
- * The skeleton of every provider client: credentials, deadline, retries, and errors of the family.
- *
- * @module
- */
 import { IntegrationError } from '../errors.ts'
-import { createHttpClient, type HttpRequest } from './client.ts'
+import { createHttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
 import { HttpFailure } from './failure.ts'
 import { type Provider, toProviderError, unknownOutcome } from './provider-error.ts'
 
 /** Options of {@link createProviderClient}. */
-export interface ProviderClientOptions {
-  baseUrl: string
+export interface ProviderClientOptions extends HttpClientOptions {
   /** The token or key. It is checked before each call, so that a client can be made without one. */
   credential: string
-  headers: Record<string, string>
-  /** @default globalThis.fetch */
-  fetch?: typeof fetch | undefined
-  /**
-   * Longest time for one call with its retries, in milliseconds.
-   * @default 30_000
-   */
+  /** Longest time for one call with its retries; 30,000 by default. */
   timeoutMs?: number | undefined
-  /**
-   * Longest response, in bytes after decompression.
-   * @default 1 MiB
-   */
+  /** Longest response after decompression; 1 MiB by default. */
   maxBytes?: number | undefined
-  /** See `HttpClientOptions`. */
-  wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
-/** Options of each call. An event's `HandlerContext` fits. */
+/** Options of each call. An event's `HandlerContext` is valid, too. */
 export interface CallOptions {
   /** Ends the call at once. */
   signal?: AbortSignal | undefined
-  /**
-   * Longest time for this call, in milliseconds.
-   * @default the client's `timeoutMs`
-   */
+  /** Longest time for this call; by default the client's. */
   timeoutMs?: number | undefined
-  /**
-   * When the call must be over, in milliseconds since 1970; used instead of `timeoutMs`.
-   * @default none
-   */
+  /** When the call must be over, in milliseconds since 1970; used instead of `timeoutMs`. */
   deadline?: number | undefined
 }
 
@@ -56,37 +33,18 @@ export interface ProviderRequest
   effect?: string | undefined
 }
 
-/** A 2xx response, read. */
-export interface ProviderReply<Value> {
-  status: number
-  value: Value
-}
-
 /** Calls one provider. */
-export interface ProviderClient {
-  /**
-   * Sends a request.
-   *
-   * @param read reads the body; `undefined` means that it is not what the provider promises
-   * @throws {IntegrationError}, or the signal's reason if it ended the call before anything left
-   */
-  call<Value>(
-    request: ProviderRequest,
-    read: (body: unknown) => Value | undefined,
-    options?: CallOptions,
-  ): Promise<ProviderReply<Value>>
-  /** The options of several calls that share one deadline. */
-  within(options?: CallOptions): { signal: AbortSignal | undefined; deadline: number }
-}
+export type ProviderClient = ReturnType<typeof createProviderClient>
 
 /** A credential that a header can hold. */
 const CREDENTIAL = /^[!-~]+$/
 
-/** Makes the client of one provider. */
-export function createProviderClient(provider: Provider, options: ProviderClientOptions): ProviderClient {
+/** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
+export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
   const { credential, timeoutMs = 30_000, maxBytes } = options
   const { name, title, credentials } = provider
   const send = createHttpClient(options)
+  const isMissing = !CREDENTIAL.test(credential.trim())
 
   function within({ signal, deadline, timeoutMs: limit = timeoutMs }: CallOptions = {}) {
     return { signal, deadline: deadline ?? Date.now() + limit }
@@ -107,20 +65,32 @@ export function createProviderClient(provider: Provider, options: ProviderClient
   }
 
   return {
+    /** The options of several calls that share one deadline. */
     within,
-    async call({ effect, ...request }, read, callOptions) {
-      if (!CREDENTIAL.test(credential.trim())) {
+    /**
+     * Sends a request.
+     *
+     * @param read reads the body of a 2xx response; `undefined` means that it is not what the provider promises
+     * @throws {IntegrationError}, or the signal's reason if it ended the call before anything left
+     */
+    async call<Value>(
+      { effect, ...request }: ProviderRequest,
+      read: (body: unknown) => Value | undefined,
+      callOptions?: CallOptions,
+    ): Promise<{ status: number; value: Value }> {
+      if (isMissing) {
         const message = `The ${credentials.title} is missing, or contains an invalid character.`
         throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
       }
+      const repeatable = effect === undefined
+      // A call with an effect is not repeated after a time-out, so one attempt may take all the time.
+      const attemptMs = repeatable ? undefined : Number.POSITIVE_INFINITY
       const { status, body } = await send({
         maxBytes,
         ...request,
         ...within(callOptions),
-        // A call with an effect is not repeated after a time-out, so one attempt may take all the time.
-        ...(effect === undefined
-          ? { repeatable: true }
-          : { repeatable: false, attemptMs: Number.POSITIVE_INFINITY }),
+        repeatable,
+        attemptMs,
       }).catch((error: unknown) => {
         throw toError(error, effect)
       })

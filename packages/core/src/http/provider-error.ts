@@ -1,8 +1,3 @@
-/**
- * From a failed call to the error that an integration throws.
- *
- * @module
- */
 import { type ErrorCode, IntegrationError, type IntegrationErrorOptions } from '../errors.ts'
 import { maskAddresses } from '../mask.ts'
 import type { HttpFailure } from './failure.ts'
@@ -53,11 +48,9 @@ export function toProviderError(
   }
   if (inDoubt) return unknownOutcome(`It is not known whether ${effect}: ${failure.message}`, options)
   if (failure.status === 401) {
-    const sentence = `${provider.title} does not accept the ${provider.credentials.title}.`
-    return new IntegrationError('credentials_rejected', sentence, {
-      ...options,
-      hint: provider.credentials.rejectedHint,
-    })
+    const { title, rejectedHint: hint } = provider.credentials
+    const sentence = `${provider.title} does not accept the ${title}.`
+    return new IntegrationError('credentials_rejected', sentence, { ...options, hint })
   }
   const [code, sentence] = classify(failure, provider.title, message)
   return new IntegrationError(code, sentence, options)

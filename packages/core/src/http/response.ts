@@ -1,9 +1,4 @@
-/**
- * Reads the response of another host: up to a limit, as JSON.
- *
- * @module
- */
-import { HttpFailure } from './failure.ts'
+import { effectOf, HttpFailure } from './failure.ts'
 
 /** A 2xx response. */
 export interface HttpResponse {
@@ -14,25 +9,21 @@ export interface HttpResponse {
 }
 
 /**
- * Reads a response to its end.
+ * Reads a response to its end, as JSON.
  *
  * @param maxBytes of the body, after decompression
  * @throws {HttpFailure} if it is not 2xx, not whole JSON, or longer
  */
 export async function readResponse(response: Response, maxBytes: number): Promise<HttpResponse> {
-  const text = await readText(response, maxBytes)
-  const parsed = parseJson(text)
-  if (!response.ok) throw toStatusFailure(response, parsed.ok ? parsed.value : undefined)
-  if (!parsed.ok) {
-    throw new HttpFailure('malformed', 'The server answered with success, but not with whole JSON.', {
-      effect: 'unknown',
-      status: response.status,
-    })
-  }
-  return { status: response.status, headers: response.headers, body: parsed.value }
+  const { status, headers } = response
+  const parsed = parseJson(await readText(response, maxBytes))
+  if (!response.ok) throw toStatusFailure(response, parsed?.body)
+  if (parsed) return { status, headers, body: parsed.body }
+  const message = 'The server answered with success, but not with whole JSON.'
+  throw new HttpFailure('malformed', message, { effect: 'unknown', status })
 }
 
-/** The failure that a status outside 2xx means. */
+/** The failure of a response whose status is not 2xx. */
 export function toStatusFailure({ status, headers }: Response, body?: unknown): HttpFailure {
   return new HttpFailure('status', `The server answered with status ${status}.`, {
     // A refusal below 500 was decided before any effect; 408 is a time-out by another name.
@@ -57,19 +48,18 @@ async function readText({ body, status }: Response, maxBytes: number): Promise<s
     if (size > maxBytes) {
       // Not awaited: the rest of the body may never end.
       reader.cancel().catch(() => {})
-      const effect = status >= 300 && status < 500 ? 'none' : 'unknown'
-      throw new HttpFailure('too_large', `The response is longer than ${maxBytes} bytes.`, { effect, status })
+      const message = `The response is longer than ${maxBytes} bytes.`
+      throw new HttpFailure('too_large', message, { effect: effectOf(status), status })
     }
     text += decoder.decode(value, { stream: true })
   }
 }
 
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
-  if (text === '') return { ok: true, value: undefined }
+function parseJson(text: string): { body: unknown } | undefined {
   try {
-    return { ok: true, value: JSON.parse(text) }
+    return { body: text === '' ? undefined : JSON.parse(text) }
   } catch {
-    return { ok: false }
+    return undefined
   }
 }
 

@@ -1,8 +1,3 @@
-/**
- * The rules for retries, for providers and the platform alike.
- *
- * @module
- */
 import type { HttpFailure } from './failure.ts'
 
 const RETRYABLE_STATUS = new Set([408, 429, 500, 502, 503, 504])

@@ -1,18 +1,16 @@
-/**
- * The named schemas of the OpenAPI document. Each is written once; every other place refers to it.
- *
- * @module
- */
 import * as z from 'zod'
 import type { JsonSchema } from '../contract/manifest.ts'
 import type { Reference } from './document.ts'
 
 type Direction = 'input' | 'output'
 
-/** Collects the schemas of requests (`input`) and responses (`output`). */
+/** See {@link createComponents}. */
 export type Components = ReturnType<typeof createComponents>
 
-/** Makes an empty collection. */
+/**
+ * Collects the named schemas of requests (`input`) and responses (`output`). Each is written once; every other place
+ * refers to it.
+ */
 export function createComponents() {
   const registries = { input: z.registry<{ id: string }>(), output: z.registry<{ id: string }>() }
   const taken = new Set<string>()
@@ -59,7 +57,11 @@ export function toPascalCase(name: string): string {
   return words.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase())
 }
 
-const extensions = { environmentReference: 'x-environment-reference', visibleWhen: 'x-visible-when' } as const
+const extensions = {
+  environmentReference: 'x-environment-reference',
+  immutable: 'x-immutable',
+  visibleWhen: 'x-visible-when',
+} as const
 
 /** Replaces the marks of this project with OpenAPI extensions. */
 function useExtensions(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {

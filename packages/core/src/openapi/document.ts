@@ -1,8 +1,4 @@
-/**
- * The parts of OpenAPI 3.1 that this host's document uses.
- *
- * @module
- */
+// The parts of OpenAPI 3.1 that this host's document uses.
 
 import type { EventName } from '../contract/event.ts'
 import type { MetricDefinition } from '../contract/integration.ts'
@@ -77,7 +73,7 @@ export interface OpenApiResponse {
 export interface DescribedEvent {
   event: EventName
   description: string
-  /** Whether the integration handles the event. It answers any other event with `ignored`. */
+  /** Whether the integration handles the event. The response to any other event is `ignored`. */
   handled: boolean
   function?: {
     name: string
@@ -89,5 +85,5 @@ export interface DescribedEvent {
     result: Reference
   }
   request: Reference
-  answers: Reference[]
+  responses: Reference[]
 }

@@ -1,35 +1,18 @@
-/**
- * The webhooks of the OpenAPI document: the requests, responses and examples of each event.
- *
- * @module
- */
 import * as z from 'zod'
 import { type EventName, eventNames, eventSchemas } from '../contract/event.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
-import {
-  createdResponse,
-  functionResponse,
-  ignoredResponse,
-  metricsResponse,
-  responseSchemas,
-} from '../contract/responses.ts'
+import { createdResponse, ignoredResponse, metricsResponse, responseSchemas } from '../contract/responses.ts'
 import { type Components, refer, toPascalCase } from './components.ts'
 import type { DescribedEvent, OpenApiExamples, OpenApiOperation } from './document.ts'
 import { problemsOf, signature } from './routes.ts'
 
-/** An object whose name tells it from the others of a union. */
+/** A member of a union, with its name as the discriminator. */
 type Named = z.ZodObject<{ name: z.ZodLiteral<string> | z.ZodEnum }>
 
-/** The schemas of one function. */
-export interface FunctionSchemas {
-  described: NonNullable<DescribedEvent['function']>
-  call: Named
-  answer: z.ZodType
-  example: unknown
-}
+type FunctionSchemas = ReturnType<typeof describeFunction>
 
 /**
- * Describes the webhook of an integration.
+ * Describes the webhook of an integration: the requests, responses and examples of each event.
  *
  * @param shared the functions described so far; integrations that share a function share its schemas
  */
@@ -61,20 +44,20 @@ export function describeWebhook(
     const { description = '' } = general
     const common = { event: name, description, handled, request: components.input(request, title) }
     if (handled && name === 'FUNCTION_CALL') {
-      return functions.map(({ described, answer, example }) => {
+      return functions.map(({ described, response, example }) => {
         const functionCall = { name: described.name, arguments: example }
         examples[described.name] = { value: { name, functionCall } }
         const { description } = described
-        return { ...common, description, function: described, answers: [addResponse(answer)] }
+        return { ...common, description, function: described, responses: [addResponse(response)] }
       })
     }
     if (handled) examples[name] = { value: { name, ...exampleEvent(name, definition) } }
-    const answers = answersTo(name, handled, definition)
-    return [{ ...common, answers: answers.map(([title, answer]) => addResponse(answer, title)) }]
+    const responses = responsesTo(name, handled, definition)
+    return [{ ...common, responses: responses.map(([title, response]) => addResponse(response, title)) }]
   })
 
   const schema = components.input(oneOfNamed(requests, components), `${prefix}Event`)
-  const answer = components.output(z.union([...responses]), `${prefix}Answer`)
+  const response = components.output(z.union([...responses]), `${prefix}Response`)
   return {
     operationId: `post${prefix}Event`,
     tags: [definition.name],
@@ -86,7 +69,7 @@ export function describeWebhook(
       200: {
         description: 'The outcome of the event. Its shape depends on the event’s name.',
         headers: { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') },
-        content: { 'application/json': { schema: answer } },
+        content: { 'application/json': { schema: response } },
       },
       ...problemsOf(definition),
     },
@@ -100,22 +83,22 @@ function describeFunction(
   { aliases = [], description, effect, arguments: input, result }: FunctionDefinition,
   prefix: string,
   components: Components,
-): FunctionSchemas {
+) {
   const title = toPascalCase(name)
   const names = (kind: string) => [`${title}${kind}`, `${prefix}${title}${kind}`]
   const optional = input.safeParse({}).success
   const call = z
     .object({ name: z.enum([name, ...aliases]), arguments: optional ? input.optional() : input })
     .describe(description)
-  const answer = functionResponse(result)
+  const response = z.object({ result })
   const references = {
     arguments: components.input(input, ...names('Arguments')),
     result: components.output(result, ...names('Result')),
   }
   components.input(call, ...names('Call'))
-  components.output(answer, ...names('Answer'))
+  components.output(response, ...names('Response'))
   const described = { name, aliases: [...aliases], description, effect, ...references }
-  return { described, call, answer, example: exampleOf(input) }
+  return { described, call, response, example: exampleOf(input) }
 }
 
 /** Narrows the schema of an event to the inputs, functions and files of an integration that handles it. */
@@ -177,14 +160,14 @@ function toForm(inputs: z.ZodObject): z.ZodObject {
 }
 
 /** The responses to an event, by name. {@link describeFunction} makes those to a function. */
-function answersTo(
+function responsesTo(
   name: EventName,
   handled: boolean,
   definition: IntegrationDefinition,
 ): [string, z.ZodType][] {
-  const ignored: [string, z.ZodType] = ['IgnoredAnswer', ignoredResponse]
+  const ignored: [string, z.ZodType] = ['IgnoredResponse', ignoredResponse]
   if (!handled || name === 'FUNCTION_CALL') return [ignored]
-  const title = `${toPascalCase(name)}Answer`
+  const title = `${toPascalCase(name)}Response`
   const ownTitle = toPascalCase(definition.name) + title
   if (name === 'DEPLOYMENT_CREATED') return [[ownTitle, createdResponse(definition)], ignored]
   if (name === 'METRIC_UPDATE') return [[ownTitle, metricsResponse(definition)]]
@@ -199,37 +182,15 @@ function exampleEvent(name: EventName, { events, inputs, downloads }: Integratio
   return events.includes('DEPLOYMENT_CREATED') ? { deployment } : {}
 }
 
-/** A valid value: the first of the schema’s own examples, else one with only the required fields. */
-function exampleOf(schema: z.ZodType): unknown {
-  const { examples } = z.object({ examples: z.array(z.unknown()).default([]) }).parse(schema.meta() ?? {})
-  return examples[0] ?? invent(z.toJSONSchema(schema, { io: 'input' }))
-}
+const withExamples = z.object({ examples: z.array(z.unknown()).default([]) })
 
-const texts: Readonly<Record<string, string>> = {
-  uri: 'https://example.com',
-  date: '2026-11-20',
-  'date-time': '2026-11-20T09:00:00Z',
-  email: 'ada@example.com',
-}
-
-function invent(schema: z.core.JSONSchema._JSONSchema | z.core.JSONSchema._JSONSchema[] = {}): unknown {
-  if (typeof schema === 'boolean' || Array.isArray(schema)) return undefined
-  const { const: constant, default: preset, enum: values, examples, required = [], properties } = schema
-  const given = [examples?.[0], values?.[0], constant, preset].find((value) => value !== undefined)
-  if (given !== undefined) return given
-  const [choice] = schema.anyOf ?? schema.oneOf ?? []
-  if (choice !== undefined) return invent(choice)
-  switch (schema.type) {
-    case 'object':
-      return Object.fromEntries(required.map((name) => [name, invent(properties?.[name])]))
-    case 'array':
-      return [invent(schema.items)]
-    case 'boolean':
-      return true
-    case 'integer':
-    case 'number':
-      return 1
-    default:
-      return texts[schema.format ?? ''] ?? 'text'
-  }
+/** The first of the schema’s own examples, else its required fields with the examples of each. */
+function exampleOf(schema: z.ZodObject): unknown {
+  const { examples } = withExamples.parse(schema.meta() ?? {})
+  const { required = [], properties = {} } = z.toJSONSchema(schema, { io: 'input' })
+  const fields = required.map((name) => {
+    const field: z.core.JSONSchema.BaseSchema = Object(properties[name])
+    return [name, field.examples?.[0] ?? field.enum?.[0] ?? 'text']
+  })
+  return examples[0] ?? Object.fromEntries(fields)
 }

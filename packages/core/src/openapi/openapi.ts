@@ -1,14 +1,9 @@
-/**
- * The host's contract as an OpenAPI 3.1 document, derived from the schemas that validate requests.
- *
- * @module
- */
 import { eventSchemas } from '../contract/event.ts'
-import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
+import type { IntegrationDefinition } from '../contract/integration.ts'
 import { problemSchema } from '../problem.ts'
 import { createComponents } from './components.ts'
 import type { OpenApiDocument, OpenApiInfo } from './document.ts'
-import { describeWebhook, type FunctionSchemas } from './events.ts'
+import { describeWebhook } from './events.ts'
 import {
   describeRoute,
   headers,
@@ -19,7 +14,7 @@ import {
 } from './routes.ts'
 
 /**
- * Makes the OpenAPI document of a host.
+ * Makes the OpenAPI 3.1 document of a host from the schemas that validate requests.
  *
  * @param integrations the integrations of the host, each with a webhook of its own
  * @param info title, version and description of the host
@@ -36,12 +31,12 @@ export function toOpenApi(
   components.input(eventSchemas.DEPLOYMENT_CREATED.shape.deployment, 'Deployment')
   components.input(eventSchemas.FUNCTION_CALL.shape.functionCall, 'FunctionCall')
   components.input(eventSchemas.DOWNLOAD_STARTED.shape.download.unwrap(), 'Download')
-  const functions = new Map<FunctionDefinition, FunctionSchemas>()
-  const webhooks = integrations.map((definition) => {
-    const post = describeWebhook(definition, components, functions)
-    return [`/${definition.name}/webhook`, { post }] as const
-  })
-  const others = routes.map((route) => [route.path, { get: describeRoute(route, components) }] as const)
+  const functions = new Map()
+  const webhooks = integrations.map((definition) => [
+    `/${definition.name}/webhook`,
+    { post: describeWebhook(definition, components, functions) },
+  ])
+  const others = routes.map((route) => [route.path, { get: describeRoute(route, components) }])
   return {
     openapi: '3.1.0',
     info: { ...info, license: { name: 'MIT', identifier: 'MIT' } },

@@ -1,21 +1,10 @@
-/**
- * The routes beside the webhooks, and what all operations share: signatures, headers and failures.
- *
- * @module
- */
 import type * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toJsonSchema } from '../contract/manifest.ts'
 import { type ErrorCode, errorCodes } from '../errors.ts'
 import { codes } from '../problem.ts'
 import { type Components, refer, toPascalCase } from './components.ts'
-import type {
-  OpenApiDocument,
-  OpenApiOperation,
-  OpenApiParameter,
-  OpenApiResponse,
-  Reference,
-} from './document.ts'
+import type { OpenApiOperation, OpenApiParameter, OpenApiResponse, Reference } from './document.ts'
 
 /** A `GET` route. The file that implements a route also describes it. */
 export interface RouteDescription {
@@ -29,24 +18,15 @@ export interface RouteDescription {
   parameters?: z.ZodObject
   /** The parameters in the query, by name. */
   query?: z.ZodObject
-  /**
-   * Whether a request must be signed like a webhook, if the host has a secret.
-   * @default false
-   */
+  /** Whether a request must be signed like a webhook, if the host has a secret. */
   signed?: boolean
-  /** The successful responses, by status. */
-  answers: Readonly<Record<number, AnswerDescription>>
+  /**
+   * The successful responses, by status; JSON by default. Each schema with a title, nested ones too, becomes a
+   * component of that name.
+   */
+  responses: Readonly<Record<number, { description: string; mediaType?: string; schema: z.ZodType }>>
   /** The error codes of the failures. */
   problems?: readonly ErrorCode[]
-}
-
-/** One response of a route. */
-export interface AnswerDescription {
-  description: string
-  /** @default 'application/json' */
-  mediaType?: string
-  /** Each schema with a title, nested ones too, becomes a component of that name. */
-  schema: z.ZodType
 }
 
 /** Codes with a second status. `invalid_event` is 422 if the delivery id was used with another body. */
@@ -57,7 +37,7 @@ const REPLAYED: readonly number[] = [409, 422]
 const ALWAYS_POSSIBLE: readonly number[] = [400, 401, 405, 413, 415, 500, 503]
 
 /** The headers of responses. */
-export const headers: OpenApiDocument['components']['headers'] = {
+export const headers = {
   RetryAfter: {
     description: 'The number of seconds to wait before sending the same request again.',
     schema: { type: 'integer', minimum: 0 },
@@ -70,23 +50,29 @@ export const headers: OpenApiDocument['components']['headers'] = {
   Allow: { description: 'The methods of the route.', schema: { type: 'string' } },
 }
 
+const header = { in: 'header', required: false } as const
+
 /** The headers of a signed request (Standard Webhooks). */
 export const parameters = {
-  WebhookId: toHeader(
-    'webhook-id',
-    'The id of the delivery, the same for every redelivery. If absent, the `id` of the event. With neither, the host does not recognise a redelivery.',
-    { type: 'string', maxLength: 200 },
-  ),
-  WebhookTimestamp: toHeader(
-    'webhook-timestamp',
-    'The time of the signature, in seconds since 1970. At most five minutes from now.',
-    { type: 'string', pattern: '^\\d+$' },
-  ),
-  WebhookSignature: toHeader(
-    'webhook-signature',
-    'One or more signatures, separated by spaces. See the security scheme.',
-    { type: 'string' },
-  ),
+  WebhookId: {
+    ...header,
+    name: 'webhook-id',
+    description:
+      'The id of the delivery, the same for every redelivery. If absent, the `id` of the event. With neither, the host does not recognise a redelivery.',
+    schema: { type: 'string', maxLength: 200 },
+  },
+  WebhookTimestamp: {
+    ...header,
+    name: 'webhook-timestamp',
+    description: 'The time of the signature, in seconds since 1970. At most five minutes from now.',
+    schema: { type: 'string', pattern: '^\\d+$' },
+  },
+  WebhookSignature: {
+    ...header,
+    name: 'webhook-signature',
+    description: 'One or more signatures, separated by spaces. See the security scheme.',
+    schema: { type: 'string' },
+  },
 }
 
 /** How a request is signed. */
@@ -124,18 +110,18 @@ export function problemsOf({ events }: IntegrationDefinition): Record<string, Re
 
 /** Describes one route. */
 export function describeRoute(route: RouteDescription, components: Components): OpenApiOperation {
-  const { operationId, summary, description, signed = false, answers, problems = [] } = route
+  const { operationId, summary, description, signed = false, problems = [] } = route
   const all = [
     ...toParameters('path', route.parameters),
     ...toParameters('query', route.query),
     ...(signed ? signature.parameters : []),
   ]
-  const responses = Object.entries(answers).map(([status, answer]) => {
-    const { description, mediaType = 'application/json', schema } = answer
-    const name = `${toPascalCase(operationId)}Answer${status === '200' ? '' : status}`
+  const responses = Object.entries(route.responses).map(([status, response]) => {
+    const { description, mediaType = 'application/json', schema } = response
+    const name = `${toPascalCase(operationId)}Response${status === '200' ? '' : status}`
     const isJson = mediaType === 'application/json'
     const written = isJson ? components.output(schema, name) : toJsonSchema(schema, 'output')
-    return [status, { description, content: { [mediaType]: { schema: written } } }] as const
+    return [status, { description, content: { [mediaType]: { schema: written } } }]
   })
   return {
     operationId,
@@ -146,10 +132,6 @@ export function describeRoute(route: RouteDescription, components: Components): 
     ...(all.length > 0 && { parameters: all }),
     responses: { ...Object.fromEntries(responses), ...referToProblems(problems) },
   }
-}
-
-function toHeader(name: string, description: string, schema: OpenApiParameter['schema']): OpenApiParameter {
-  return { name, in: 'header', required: false, description, schema }
 }
 
 function toParameters(where: 'path' | 'query', schema: z.ZodObject | undefined): OpenApiParameter[] {

@@ -1,14 +1,13 @@
 import type { Deployment, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
-import { type Claim, type ClaimOptions, ownSteps, reserve } from '../delivery/claim.ts'
+import { type Claim, type ClaimOptions, ownSteps, readStore, reserve } from '../delivery/claim.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { namedHostsOnly } from '../http/egress.ts'
 import type { Operation } from '../request/operation.ts'
-import type { Deadline } from './deadline.ts'
+import type { Deadline } from './limits.ts'
 import type { createOutbound } from './outbound.ts'
 import type { Reporter } from './reporter.ts'
 
-/** The parts of a handler's context. */
-export interface ContextParts {
+interface ContextParts {
   operation: Operation
   deployment: Deployment | undefined
   reporter: Reporter
@@ -22,13 +21,9 @@ export interface ContextParts {
   claiming: ClaimOptions
 }
 
-/** Makes the context of one event's handler. */
-export function createContext(parts: ContextParts): HandlerContext {
-  return new EventContext(parts)
-}
-
+/** The context of one event's handler. */
 // A class, so that the signal and its timer are made only for handlers that ask for it; see deadline.ts.
-class EventContext implements HandlerContext {
+export class EventContext implements HandlerContext {
   readonly event
   readonly deployment
   readonly log
@@ -70,5 +65,16 @@ function createProgress(
     },
     reserve: (resource) =>
       reserve(store, { resource: `${route}/${resource}`, owner: claim.lease.subject }, claiming),
+    async isReserved(resource) {
+      const record = await readStore(store, `${route}/${resource}`, claiming)
+      const owner = record?.progress.owner
+      return owner !== undefined && owner !== claim.lease.subject
+    },
+    async now() {
+      const asked = performance.now()
+      const record = await readStore(store, claim.lease.subject, claiming)
+      // The claim is the last one of its subject: while it is held, nobody else can claim.
+      return (record?.claimedAt ?? claiming.now()) + Math.round(asked - claim.claimedAt)
+    },
   }
 }

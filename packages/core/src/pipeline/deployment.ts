@@ -1,43 +1,51 @@
-/**
- * The deployment that an event names: its inputs and outputs, from the event or from the platform.
- *
- * @module
- */
 import type * as z from 'zod'
 import type { Deployment } from '../contract/handler-context.ts'
 import { referenceNames, secretNames } from '../contract/marks.ts'
-import type { CallbackOptions, DeploymentRecord, Platform } from '../contract/platform.ts'
+import type { CallbackOptions, Platform } from '../contract/platform.ts'
 import { type EnvironmentLookup, resolveReferences } from '../contract/references.ts'
 import { fieldErrors, summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
 
-/** The sources of a deployment. */
-export interface DeploymentSources {
+interface DeploymentSources {
   operation: Operation
   platform: Platform
   /** The event's own options for each callback. */
   callback: () => CallbackOptions
   environment: EnvironmentLookup | undefined
   credentials: Redactor
+  /** Where its outputs are: in the event or else on the platform, on the platform, or nowhere yet. */
+  outputsFrom: 'event' | 'platform' | 'nowhere'
+}
+
+/** A handler's deployment, and the platform's record of it. */
+export interface OpenDeployment extends Deployment {
+  /** Reads the record from the platform, once. */
+  record(): ReturnType<Platform['getDeployment']>
 }
 
 /** Opens the deployment that an event names; `undefined` if it names none. */
-export function openDeployment(sources: DeploymentSources): Deployment | undefined {
-  const { event } = sources.operation
+export function openDeployment(sources: DeploymentSources): OpenDeployment | undefined {
+  const { outputsFrom, operation } = sources
+  const { event } = operation
   const given = event.deployment
   if (!given) return undefined
-  const { claims, carriesInputs } = eventTraits[event.name]
-  let record: Promise<DeploymentRecord | undefined> | undefined
+  const { claims, carriesInputs, needsLife } = eventTraits[event.name]
+  let record: ReturnType<Platform['getDeployment']> | undefined
   const readRecord = () => {
     record ??= sources.platform.getDeployment(given.id, sources.callback())
     return record
   }
+  const readLiving = async () => {
+    const known = await readRecord()
+    if (needsLife && known?.status === 'stopped') throw deploymentDeleted(given.id)
+    return known
+  }
 
   /** The inputs on the platform. A deployment that nobody knows must not pass for one with default inputs. */
   const readInputs = async () => {
-    const known = await readRecord()
+    const known = await readLiving()
     if (known || claims === 'deployment') return known?.inputs ?? {}
     throw new IntegrationError('missing_credentials', 'The platform does not know this deployment.', {
       hint: 'Create it first, or send its inputs or outputs with the event.',
@@ -47,10 +55,11 @@ export function openDeployment(sources: DeploymentSources): Deployment | undefin
 
   return {
     id: given.id,
+    record: readRecord,
 
     async inputs(schema) {
-      const carried = carriesInputs || !isEmpty(given.inputs) ? given.inputs : undefined
-      const raw = carried ?? (await readInputs())
+      const isCarried = carriesInputs || Object.keys(given.inputs ?? {}).length > 0
+      const raw = (isCarried && given.inputs) || (await readInputs())
       const resolved = resolveInputs(withoutBlanks(raw), schema, sources)
       const parsed = schema.safeParse(resolved)
       if (!parsed.success) {
@@ -61,11 +70,12 @@ export function openDeployment(sources: DeploymentSources): Deployment | undefin
     },
 
     async outputs(schema) {
-      const carried = given.outputs && withoutBlanks(given.outputs)
+      if (outputsFrom === 'nowhere') return undefined
+      const carried = outputsFrom === 'event' && given.outputs ? withoutBlanks(given.outputs) : undefined
       for (const name of secretNames(schema)) sources.credentials.add(carried?.[name])
       const own = carried && schema.safeParse(carried)
       if (own?.success) return own.data
-      const published = (await readRecord())?.outputs
+      const published = (await readLiving())?.outputs
       if (!published) return undefined
       for (const name of secretNames(schema)) sources.credentials.add(published[name])
       const merged = schema.safeParse({ ...published, ...carried })
@@ -74,17 +84,17 @@ export function openDeployment(sources: DeploymentSources): Deployment | undefin
   }
 }
 
-function isEmpty(values: Record<string, unknown> | undefined): boolean {
-  return values === undefined || Object.keys(values).length === 0
+/** The error for an event that needs a deployment that was not deleted. */
+export function deploymentDeleted(id: string): IntegrationError {
+  return new IntegrationError('deployment_deleted', `The deployment ${id} was deleted.`, {
+    hint: 'Create it again, or call another deployment.',
+  })
 }
 
-// A form sends an empty field as an empty string, or as null.
 function withoutBlanks(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(values).filter(
-      ([, value]) => value !== null && !(typeof value === 'string' && value.trim() === ''),
-    ),
-  )
+  // A form sends an empty field as an empty string, or as null.
+  const isBlank = (value: unknown) => value === null || (typeof value === 'string' && value.trim() === '')
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => !isBlank(value)))
 }
 
 function resolveInputs(
@@ -113,12 +123,6 @@ function resolveInputs(
 }
 
 function invalidInputs(errors: readonly FieldError[], cause?: unknown): IntegrationError {
-  return new IntegrationError(
-    'invalid_inputs',
-    `The inputs of the deployment are invalid: ${summarise(errors)}.`,
-    {
-      errors,
-      cause,
-    },
-  )
+  const message = `The inputs of the deployment are invalid: ${summarise(errors)}.`
+  return new IntegrationError('invalid_inputs', message, { errors, cause })
 }

@@ -4,16 +4,23 @@
  * @module
  */
 import * as z from 'zod'
+import type { EventName } from '../contract/event.ts'
 import type { HandlerContext } from '../contract/handler-context.ts'
 import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
 import { secretNames } from '../contract/marks.ts'
+import type { DeploymentStatus } from '../contract/platform.ts'
 import type { ResponseTo } from '../contract/responses.ts'
 import { fieldErrors, suggestion, summarise } from '../contract/validation.ts'
+import { type EventResponse, ignored, type ResponseBody, toFailure } from '../delivery/response.ts'
 import { IntegrationError, toIntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
-import { type EventResponse, ignored, type ResponseBody, toFailure } from '../response.ts'
+import type { OpenDeployment } from './deployment.ts'
+import type { DeploymentLife } from './life.ts'
 import type { Reporter } from './reporter.ts'
+
+/** Inputs of one event that a warning may name. */
+const MAX_WARNINGS = 20
 
 /** The handlers of any integration. */
 export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
@@ -26,26 +33,68 @@ export interface Job {
   handlers: AnyHandlers
   operation: Operation
   context: HandlerContext
+  /** The deployment with the outputs that the platform has, whatever the event carries, and a context with it. */
+  published(): { deployment: OpenDeployment | undefined; context: HandlerContext }
   reporter: Reporter
   redactor: Redactor
   /** Knows credentials only; see `Trace`. */
   credentials: Redactor
   now: () => number
+  /** The status that was reported before this event. */
+  lastStatus: DeploymentStatus | undefined
+  /** Whether the outputs of the deployment were published before this event. */
+  wasPublished: boolean
+  life: DeploymentLife
 }
 
 /** Handles one event. A failure becomes a response, and is reported to the platform. */
 export async function dispatch(job: Job): Promise<EventResponse> {
   try {
-    return { status: 200, body: await handle(job) }
+    await job.life.ensureAlive()
+    const body = await handle(job)
+    const deploymentStatus = statusAfter[job.operation.event.name]
+    const isReported = deploymentStatus && body.status !== 'ignored'
+    return { status: 200, body, ...(isReported && { deploymentStatus }) }
   } catch (error) {
     const { operation, reporter, redactor } = job
     const known = operation.effect ? neverRepeatBlindly(error) : toIntegrationError(error)
-    const { name } = operation.event
-    reporter.failure(name, known)
-    if (eventTraits[name].claims === 'deployment' && !known.retryable)
-      reporter.status('failed', known.hint ? `${known.message} ${known.hint}` : known.message)
-    return toFailure(known, redactor)
+    reporter.failure(operation.event.name, known)
+    const deploymentStatus = await reportFailedDeployment(job, known)
+    return { ...toFailure(known, redactor), ...(deploymentStatus && { deploymentStatus }) }
   }
+}
+
+/** The status of a deployment after a successful event. */
+const statusAfter: Partial<Record<EventName, DeploymentStatus>> = {
+  DEPLOYMENT_CREATED: 'running',
+  DEPLOYMENT_DELETED: 'stopped',
+}
+
+/**
+ * A failed redeploy leaves a running deployment as it was, and a refused deletion a stopped one. Any other final
+ * failure of its events ends it.
+ */
+async function reportFailedDeployment(
+  job: Job,
+  { retryable, message, hint }: IntegrationError,
+): Promise<DeploymentStatus | undefined> {
+  const { operation, reporter, lastStatus } = job
+  const { name } = operation.event
+  if (eventTraits[name].claims !== 'deployment' || lastStatus === 'stopped') return undefined
+  const ranBefore = name === 'DEPLOYMENT_CREATED' && (lastStatus === 'running' || lastStatus === 'unhealthy')
+  if (!ranBefore && retryable) return undefined
+  const status = ranBefore && (retryable || (await stillRuns(job))) ? lastStatus : 'failed'
+  reporter.status(status, hint ? `${message} ${hint}` : message)
+  return status
+}
+
+/** Whether the deployment works with what was published before. */
+async function stillRuns({ handlers: { health }, published }: Job): Promise<boolean> {
+  const { deployment, context } = published()
+  const record = await deployment?.record().catch(() => undefined)
+  const checks = record && (await health?.(context).catch(() => undefined))
+  // A probe that could not run says nothing.
+  return checks?.every(({ healthy }) => healthy) ?? true
 }
 
 async function handle(job: Job): Promise<ResponseBody> {
@@ -70,18 +119,43 @@ async function handle(job: Job): Promise<ResponseBody> {
   }
 }
 
-async function create({ definition, handlers, context, reporter, redactor }: Job): Promise<ResponseBody> {
+async function create({
+  definition,
+  handlers,
+  operation,
+  context,
+  reporter,
+  redactor,
+  wasPublished,
+}: Job): Promise<ResponseBody> {
   reporter.status('deploying')
+  warnOfUnknownInputs(operation.event.deployment?.inputs, definition, reporter)
   const inputs = (await context.deployment?.inputs(definition.inputs)) ?? {}
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
   const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
   for (const name of sensitive) redactor.add(outputs[name])
   if ((await reporter.outputs(outputs, sensitive)) === 'gone') {
-    await handlers.discard?.(outputs, context)
+    if (!wasPublished) await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
   }
   reporter.status('running')
   return { status: 'running', outputs }
+}
+
+/** An input that the contract does not have is often a typing error: it has no effect, and the log says so. */
+function warnOfUnknownInputs(
+  inputs: Record<string, unknown> = {},
+  { inputs: schema }: IntegrationDefinition,
+  reporter: Reporter,
+): void {
+  const known = Object.keys(schema.shape)
+  for (const name of Object.keys(inputs).slice(0, MAX_WARNINGS)) {
+    if (known.includes(name)) continue
+    const hint = suggestion(name, known)
+    reporter.log.warn(
+      `The input “${name.slice(0, 80)}” is unknown and has no effect${hint}${hint ? '' : '.'}`,
+    )
+  }
 }
 
 async function remove({ handlers, context, reporter }: Job): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
@@ -90,11 +164,11 @@ async function remove({ handlers, context, reporter }: Job): Promise<ResponseTo<
   return { status: 'stopped' }
 }
 
-async function probe({ handlers, context, reporter, redactor }: Job): Promise<ResponseTo<'HEALTH_CHECK'>> {
+async function probe({ handlers, context, life, redactor }: Job): Promise<ResponseTo<'HEALTH_CHECK'>> {
   const checks = redactor.data((await handlers.health?.(context)) ?? [])
   const failing = checks.filter((check) => !check.healthy)
-  if (failing.length === 0) reporter.status('running')
-  else reporter.status('unhealthy', failing.map((check) => check.message ?? check.name).join(' '))
+  if (failing.length === 0) await life.reportHealth('running')
+  else await life.reportHealth('unhealthy', failing.map((check) => check.message ?? check.name).join(' '))
   return { status: failing.length === 0 ? 'healthy' : 'unhealthy', checks }
 }
 

@@ -1,17 +1,10 @@
-/**
- * One log line per event, and the port for metrics and traces. Neither ever shows a body, a secret or a mail
- * address.
- *
- * @module
- */
+// One log line per event, and the port for metrics and traces. Neither shows a body, a secret or a mail address.
+
 import type { EventName, PlatformEvent } from '../contract/event.ts'
+import type { EventResponse } from '../delivery/response.ts'
 import type { ErrorCode, IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { forLogs, type Redactor } from '../redact.ts'
-import type { EventResponse } from '../response.ts'
-
-/** The outcome of an event. */
-export type EventOutcome = 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
 
 /** The log line of an event. */
 export type EventRecord = {
@@ -23,7 +16,7 @@ export type EventRecord = {
   function: string | undefined
   deployment: string | undefined
   delivery: string | undefined
-  outcome: EventOutcome
+  outcome: 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
   /** The HTTP status. */
   status: number
   /** The code of a failure. */
@@ -73,13 +66,8 @@ export interface Trace {
 /** The trace of a request that has not been read yet. */
 export function createTrace(configured: Redactor): Trace {
   const credentials = configured.extend()
-  return {
-    event: undefined,
-    deliveryId: undefined,
-    providerCalls: 0,
-    credentials,
-    redactor: credentials.extend(),
-  }
+  const redactor = credentials.extend()
+  return { event: undefined, deliveryId: undefined, providerCalls: 0, credentials, redactor }
 }
 
 /** Writes the log line of an event, and passes it to the observer. */
@@ -110,17 +98,14 @@ export function logEvent(
   observer.answered?.(record)
 }
 
-function outcomeOf({ status, body, replayed }: EventResponse): EventOutcome {
+function outcomeOf({ status, body, replayed }: EventResponse): EventRecord['outcome'] {
   if (replayed) return 'replayed'
   if (status < 400) return body?.status === 'ignored' ? 'ignored' : 'ok'
   return status < 500 ? 'refused' : 'failed'
 }
 
 /** The cause of a fault, which the response does not show. */
-function faultOf(
-  error: IntegrationError | undefined,
-  redactor: Redactor,
-): Pick<EventRecord, 'reason' | 'at'> {
+function faultOf(error: IntegrationError | undefined, redactor: Redactor) {
   if (error?.code !== 'internal_error' && error?.code !== 'outcome_unknown') return {}
   const { cause } = error
   if (!(cause instanceof Error)) return {}

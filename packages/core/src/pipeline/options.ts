@@ -5,73 +5,44 @@ import type { DeliveryStore } from '../delivery/store.ts'
 import type { Logger } from '../log.ts'
 import type { Verify } from '../request/signature.ts'
 import type { Observer } from './event-log.ts'
-import type { ConcurrencyLimit } from './limit.ts'
+import type { ConcurrencyLimit } from './limits.ts'
 
 /** The options that every integration's `createHandler` takes. */
 export interface HandlerDependencies {
   /** Reads deployments, and receives status, logs, outputs, metrics and files. */
   platform: Platform
-  /**
-   * Remembers effects, so that they happen once.
-   * @default a store in memory, which forgets at a restart
-   */
+  /** Remembers effects, so that they happen once; by default in memory, which forgets at a restart. */
   store?: DeliveryStore | undefined
-  /**
-   * Checks the signature of a request; see `createVerifier`.
-   * @default every request is accepted
-   */
+  /** Checks the signature of a request; see `createVerifier`. By default, every request is accepted. */
   verify?: Verify | undefined
-  /**
-   * Resolves `{{env.NAME}}` in inputs.
-   * @default no reference is resolved
-   */
+  /** Resolves `{{env.NAME}}` in inputs; by default, no reference is resolved. */
   environment?: EnvironmentLookup | undefined
   /** Values to keep out of logs and responses, beside those that the schemas mark as secret. */
   secrets?: readonly string[] | undefined
-  /**
-   * Sends calls to the provider.
-   * @default globalThis.fetch
-   */
+  /** Sends calls to the provider; `globalThis.fetch` by default. */
   fetch?: typeof fetch | undefined
-  /**
-   * The rule for URLs that deployments bring.
-   * @default `https` to named hosts
-   */
+  /** The rule for URLs that deployments bring; by default, `https` to named hosts. */
   egress?: Egress | undefined
-  /**
-   * Limits the events under way; share one between all handlers of a host.
-   * @default no limit
-   */
+  /** Limits the events under way. Share one between all handlers of a host. */
   limit?: ConcurrencyLimit | undefined
-  /** @default JSON lines on standard output */
+  /** Writes JSON lines to standard output by default. */
   logger?: Logger | undefined
   /** Watches events and outbound calls, for metrics and traces. */
   observer?: Observer | undefined
-  /**
-   * Longest body, in bytes.
-   * @default 10 MiB
-   */
+  /** Longest body, in bytes; 10 MiB by default. */
   bodyLimit?: number | undefined
   /**
-   * Whether the runtime enforces `content-length`, as HTTP servers do. Core then does not count a short body
-   * again as it arrives.
-   * @default false
+   * Whether the runtime enforces `content-length`, as HTTP servers do; `false` by default. If it does, core does not
+   * count a short body again as it arrives.
    */
   trustContentLength?: boolean | undefined
-  /**
-   * Longest time for one event with everything under it, in milliseconds.
-   * @default 25_000
-   */
+  /** Longest time for one event with everything under it, in milliseconds; 25,000 by default. */
   timeoutMs?: number | undefined
   /**
-   * How long a claim lasts unless it is renewed, in milliseconds. It is renewed three times while it lasts. After
-   * a crash, the next delivery can take over when it ends.
-   * @default 60_000
+   * How long a claim lasts, in milliseconds; 60,000 by default. It is renewed three times while it lasts. After a
+   * crash, the next delivery can take over when it ends.
    */
   leaseMs?: number | undefined
-  /**
-   * The time in milliseconds since 1970.
-   * @default Date.now
-   */
+  /** The time in milliseconds since 1970; `Date.now` by default. */
   now?: (() => number) | undefined
 }

@@ -1,24 +1,21 @@
-/**
- * The `fetch` of one event: holds the claim, records the intent, counts, and is observed. Nothing else in core
- * wraps `fetch`.
- *
- * @module
- */
 import { type Claim, ownSteps } from '../delivery/claim.ts'
+import { IntegrationError } from '../errors.ts'
 import type { Observer, OutboundCall, Trace } from './event-log.ts'
+import type { Deadline } from './limits.ts'
 
 /** The init that core passes to a transport. */
 export interface OutboundInit extends RequestInit {
   /**
-   * Throws if the call must not leave any more: its claim ran out while it waited for a connection. A transport
+   * Throws if the call must not leave any more: its claim or its time ran out while it waited for a connection. A transport
    * that can should call it right before the first byte; others may ignore it.
    */
   beforeSend?: (() => void) | undefined
 }
 
-/** One event, as its outbound calls see it. */
-export interface OutboundOptions {
+interface OutboundOptions {
   route: string
+  /** When calls to the provider, and calls to the platform, may no longer leave. */
+  deadlines: Readonly<Record<OutboundCall['to'], Pick<Deadline, 'at'>>>
   claim: Claim | undefined
   /** Whether the event is a call with an effect that cannot continue from recorded steps. */
   recordIntent: boolean
@@ -27,16 +24,24 @@ export interface OutboundOptions {
 }
 
 /**
- * Makes the event's wrapper for transports.
- *
- * @returns a function from a transport to the `fetch` that the event uses
+ * Makes the wrapper that turns a transport into the `fetch` of one event: it checks the lease, records the intent
+ * before the first change, counts, and is observed. Nothing else in core wraps `fetch`.
  */
-export function createOutbound({ route, claim, recordIntent, observer, trace }: OutboundOptions) {
+export function createOutbound({ route, deadlines, claim, recordIntent, observer, trace }: OutboundOptions) {
   let intent: Promise<void> | undefined
-  const beforeSend = claim && (() => claim.ensureHeld())
+  // A host that was halted has not noticed yet that its time is over.
+  const ensureInTime = (to: OutboundCall['to']) => {
+    if (Date.now() < deadlines[to].at) return
+    const code = to === 'provider' ? 'provider_timeout' : 'platform_unavailable'
+    throw new IntegrationError(code, 'The time was over before the call began.')
+  }
 
   return (to: OutboundCall['to'], send: typeof fetch): typeof fetch =>
     async (input, init) => {
+      const beforeSend = () => {
+        claim?.ensureHeld()
+        ensureInTime(to)
+      }
       // Not `instanceof Request`: a runtime may have two classes of that name.
       const given = typeof input === 'object' && 'method' in input ? input : undefined
       const method = init?.method ?? given?.method ?? 'GET'
@@ -45,7 +50,7 @@ export function createOutbound({ route, claim, recordIntent, observer, trace }: 
         intent ??= claim.advance(ownSteps.intent, true)
         await intent
       }
-      beforeSend?.()
+      beforeSend()
       if (to === 'provider') trace.providerCalls += 1
       const outbound: OutboundInit = { ...init, beforeSend }
       if (!observer.call) return send(input, outbound)

@@ -1,9 +1,3 @@
-/**
- * Reports one event to the platform (contract §5). Lost status, logs and metrics do no harm; lost outputs and
- * files fail the event.
- *
- * @module
- */
 import type { DeploymentLog } from '../contract/handler-context.ts'
 import type {
   CallbackOptions,
@@ -18,24 +12,13 @@ import type { IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { forLogs, type Redactor } from '../redact.ts'
 
-/** Reports on one event. Without a deployment it writes to the host's log only. */
-export interface Reporter {
-  readonly log: DeploymentLog
-  /** Logs that the event failed. The platform sees the provider's words; the host's log does not: they may quote. */
-  failure(event: string, error: IntegrationError): void
-  status(status: DeploymentStatus, message?: string): void
-  metrics(metrics: readonly Metric[]): void
-  outputs(outputs: Record<string, unknown>, sensitive: readonly string[]): Promise<WriteResult>
-  download(downloadId: string, files: readonly DownloadFile[]): Promise<WriteResult>
-  /** Resolves when every report has arrived or is lost. */
-  flush(): Promise<void>
-}
+/** See {@link createReporter}. */
+export type Reporter = ReturnType<typeof createReporter>
 
-/** The destination of a {@link Reporter}. */
-export interface ReporterOptions {
+interface ReporterOptions {
   platform: Platform
   deploymentId: string | undefined
-  /** `<delivery id>:<step>` is the idempotency key of each write; `run` tells the attempts of a delivery apart. */
+  /** `<delivery id>:<step>` is the idempotency key of each write; `run` is new for each attempt of a delivery. */
   deliveryId: string
   run: string
   /** The event's own options for each callback. */
@@ -47,8 +30,11 @@ export interface ReporterOptions {
   now: () => number
 }
 
-/** Makes the reporter of one event. */
-export function createReporter(options: ReporterOptions): Reporter {
+/**
+ * Makes the reporter of one event (contract §5). Lost status, logs and metrics do no harm; lost outputs and files fail
+ * the event. Without a deployment it writes to the host's log only.
+ */
+export function createReporter(options: ReporterOptions) {
   const { platform, deploymentId: id, ensureHeld = () => {}, logger, redactor } = options
   const forLog = forLogs(redactor)
   const entries: LogEntry[] = []
@@ -80,7 +66,7 @@ export function createReporter(options: ReporterOptions): Reporter {
   function write(
     level: LogEntry['level'],
     message: string,
-    data?: Record<string, unknown>,
+    data?: LogEntry['data'],
     forHost = message,
   ): void {
     const clean = { message: forLog.text(message), data: forLog.data(data) }
@@ -88,35 +74,39 @@ export function createReporter(options: ReporterOptions): Reporter {
     entries.push({ level, timestamp: new Date(options.now()).toISOString(), ...clean })
   }
 
+  const log: DeploymentLog = {
+    info: (message, data) => write('info', message, data),
+    warn: (message, data) => write('warn', message, data),
+    error: (message, data) => write('error', message, data),
+  }
+
   return {
-    log: {
-      info: (message, data) => write('info', message, data),
-      warn: (message, data) => write('warn', message, data),
-      error: (message, data) => write('error', message, data),
-    },
-    failure(event, error) {
+    log,
+    /** Logs a failure. The host's log leaves the provider's words out, because they may quote personal data. */
+    failure(event: string, error: IntegrationError): void {
       const { code, retryable } = error
       const message = `${event}: ${error.hint ? `${error.message} ${error.hint}` : error.message}`
       write('error', message, { code, retryable }, withoutQuotes(message, error.provider?.message))
     },
-    status(status, message) {
+    status(status: DeploymentStatus, message?: string): void {
       const clean = message === undefined ? undefined : redactor.text(message)
       send(`status “${status}”`, (deployment) =>
         platform.setStatus(deployment, { status, message: clean }, keyed(`status-${status}`)),
       )
     },
-    metrics(metrics) {
+    metrics(metrics: readonly Metric[]): void {
       send('metrics', (deployment) => platform.reportMetrics(deployment, metrics, keyed('metrics')))
     },
-    async outputs(outputs, sensitive) {
+    async outputs(outputs: Record<string, unknown>, sensitive: readonly string[]): Promise<WriteResult> {
       if (id === undefined) return 'accepted'
       return inOrder(() => platform.setOutputs(id, { outputs, sensitive }, keyed('outputs')))
     },
-    async download(downloadId, files) {
+    async download(downloadId: string, files: readonly DownloadFile[]): Promise<WriteResult> {
       if (id === undefined) return 'accepted'
       return inOrder(() => platform.putDownload(id, downloadId, files, keyed(`download-${downloadId}`)))
     },
-    async flush() {
+    /** Resolves when every report has arrived or is lost. */
+    async flush(): Promise<void> {
       if (entries.length > 0) {
         const written = entries.splice(0)
         send('log', (deployment) => platform.appendLogs(deployment, written, keyed('logs')))

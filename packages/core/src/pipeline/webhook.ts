@@ -4,23 +4,24 @@
  * @module
  */
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
-import { type Claim, DEFAULT_LEASE_MS } from '../delivery/claim.ts'
-import { begin, type ClaimedDelivery, end } from '../delivery/idempotency.ts'
+import { type Claim, DEFAULT_LEASE_MS, ownSteps } from '../delivery/claim.ts'
+import { type Begun, begin, end, lastStatus } from '../delivery/idempotency.ts'
+import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
 import { createRedactor, redactLines } from '../redact.ts'
 import { type Operation, resolveOperation } from '../request/operation.ts'
 import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
-import { type EventResponse, toFailure, toResponse } from '../response.ts'
-import { createContext } from './context.ts'
-import { startDeadline } from './deadline.ts'
+import { EventContext } from './context.ts'
 import { openDeployment } from './deployment.ts'
 import { type AnyHandlers, dispatch } from './dispatch.ts'
 import { createTrace, logEvent, type Trace } from './event-log.ts'
+import { createLife } from './life.ts'
+import { Deadline } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
 import { createOutbound } from './outbound.ts'
-import { createReporter } from './reporter.ts'
+import { createReporter, type Reporter } from './reporter.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
 export type WebhookHandler = (request: Request) => Promise<Response>
@@ -85,34 +86,37 @@ export function createWebhookHandler(
       trace.deliveryId = operation.deliveryId
       const { redactor } = trace
       const begun = await begin({ definition, operation, body, redactor, store, claiming })
-      if (begun.response) return begun.response
-      return begun.delivery
-        ? await handleClaimed(begun.delivery, trace)
-        : await handle(operation, trace, undefined)
+      return await finish(operation, trace, begun)
     } finally {
       leave?.()
     }
   }
 
-  async function handleClaimed(delivery: ClaimedDelivery, trace: Trace): Promise<EventResponse> {
+  async function finish(
+    operation: Operation,
+    trace: Trace,
+    { claimed, response: given }: Begun,
+  ): Promise<EventResponse> {
     try {
-      return await end(delivery, await handle(delivery.operation, trace, delivery.claim))
+      const session = open(operation, trace, claimed?.claim)
+      const response = given ?? (await dispatch(session.job))
+      if (given) reportAgain(operation, given, session.job.reporter)
+      await session.close()
+      return claimed ? await end(claimed, response) : response
     } catch (error) {
-      await delivery.claim.release('unknown')
+      await claimed?.claim.release('unknown')
       throw error
     }
   }
 
-  async function handle(
-    operation: Operation,
-    trace: Trace,
-    claim: Claim | undefined,
-  ): Promise<EventResponse> {
+  /** Opens what one event works with. */
+  function open(operation: Operation, trace: Trace, claim: Claim | undefined) {
     const { redactor, credentials } = trace
-    const deadline = startDeadline(timeoutMs * HANDLER_SHARE, claim?.lost)
-    const reportDeadline = startDeadline(timeoutMs, claim?.lost)
+    const deadline = new Deadline(timeoutMs * HANDLER_SHARE, claim?.lost)
+    const reportDeadline = new Deadline(timeoutMs, claim?.lost)
     const outbound = createOutbound({
       route,
+      deadlines: { provider: deadline, platform: reportDeadline },
       claim,
       recordIntent: operation.effect && !operation.resumable,
       observer,
@@ -131,40 +135,50 @@ export function createWebhookHandler(
       redactor,
       now,
     })
-    const deployment = openDeployment({
-      operation,
-      platform,
-      callback: () => ({ signal: deadline.signal, wrapFetch }),
-      environment: dependencies.environment,
-      credentials,
-    })
-    const context = createContext({
-      operation,
-      deployment,
-      reporter,
-      deadline,
-      outbound,
-      fetch: send,
-      egress: dependencies.egress,
-      claim,
-      store,
-      claiming,
-    })
-    const response = await dispatch({
-      definition,
-      handlers,
-      operation,
-      context,
-      reporter,
-      redactor,
-      credentials,
-      now,
-    })
-    deadline.end()
-    await reporter.flush()
-    reportDeadline.end()
-    return response
+    const read = (outputsFrom: 'event' | 'platform' | 'nowhere') =>
+      openDeployment({
+        operation,
+        platform,
+        callback: () => ({ signal: deadline.signal, wrapFetch }),
+        environment: dependencies.environment,
+        credentials,
+        outputsFrom,
+      })
+    // Until a new deployment of an id has published its own, the outputs are those of the one before.
+    const deployment = read(claim?.progress[ownSteps.published] === false ? 'nowhere' : 'event')
+    const { egress } = dependencies
+    const shared = { operation, deployment, reporter, store, claiming }
+    const parts = { ...shared, deadline, outbound, egress, claim, fetch: send }
+    const context = new EventContext(parts)
+    const published = () => {
+      const fromPlatform = read('platform')
+      return { deployment: fromPlatform, context: new EventContext({ ...parts, deployment: fromPlatform }) }
+    }
+    const life = createLife(shared)
+    const before = {
+      lastStatus: claim && lastStatus(claim.progress),
+      wasPublished: claim?.progress[ownSteps.published] === true,
+    }
+    const own = { definition, handlers, context, published, redactor, credentials, now, life }
+    return {
+      job: { ...own, ...before, operation, reporter },
+      async close() {
+        deadline.end()
+        await reporter.flush()
+        reportDeadline.end()
+      },
+    }
   }
 
   return (request) => observer.event?.(route, request, () => answer(request)) ?? answer(request)
+}
+
+/** A lost status heals with the next delivery. An ignored event leaves a line in the deployment's log. */
+function reportAgain(
+  { event }: Operation,
+  { body, deploymentStatus }: EventResponse,
+  reporter: Reporter,
+): void {
+  if (body?.status === 'ignored') reporter.log.warn(`${event.name} is ignored. ${String(body.reason)}`)
+  if (deploymentStatus) reporter.status(deploymentStatus)
 }

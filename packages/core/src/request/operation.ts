@@ -17,14 +17,16 @@ export const eventTraits: Record<
     endsDeployment?: true
     /** Whether empty inputs mean “no inputs”, and not “read them from the platform”. */
     carriesInputs?: true
+    /** Whether it needs a deployment that was not deleted. */
+    needsLife?: true
   }
 > = {
   WEBHOOK_CHALLENGE: { claims: undefined },
   DEPLOYMENT_CREATED: { claims: 'deployment', carriesInputs: true },
   HEALTH_CHECK: { claims: undefined },
-  METRIC_UPDATE: { claims: undefined },
-  FUNCTION_CALL: { claims: 'call' },
-  DOWNLOAD_STARTED: { claims: undefined },
+  METRIC_UPDATE: { claims: undefined, needsLife: true },
+  FUNCTION_CALL: { claims: 'call', needsLife: true },
+  DOWNLOAD_STARTED: { claims: undefined, needsLife: true },
   DEPLOYMENT_DELETED: { claims: 'deployment', endsDeployment: true },
 }
 
@@ -35,6 +37,8 @@ export interface Operation {
   readonly event: PlatformEvent
   /** The header `webhook-id`, else the event's own id. */
   readonly deliveryId: string | undefined
+  /** When the event happened, in milliseconds since 1970; it orders the events of one deployment. */
+  readonly happenedAt: number | undefined
   /** Whether the integration handles the event. */
   readonly handled: boolean
   /** The function that FUNCTION_CALL names; absent if the integration has no such function. */
@@ -78,6 +82,7 @@ export function resolveOperation(
     route,
     event,
     deliveryId,
+    happenedAt: event.timestamp === undefined ? undefined : Date.parse(event.timestamp),
     handled,
     function: called,
     effect,

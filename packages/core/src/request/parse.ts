@@ -1,8 +1,3 @@
-/**
- * From bytes to an event.
- *
- * @module
- */
 import { eventNames, type PlatformEvent, platformEvent } from '../contract/event.ts'
 import { fieldErrors, suggestion } from '../contract/validation.ts'
 import { IntegrationError } from '../errors.ts'
@@ -20,10 +15,8 @@ export function parseEvent(body: Uint8Array): PlatformEvent {
   const errors = fieldErrors(parsed.error, '')
   const name = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined
   const hint = typeof name === 'string' ? suggestion(name, eventNames) : ''
-  const first = errors[0]
-  const detail = first
-    ? `${first.path || 'the body'}: ${first.message}${first.path === 'name' ? hint : ''}`
-    : 'it is invalid'
+  const { path = '', message = 'it is invalid' } = errors[0] ?? {}
+  const detail = `${path || 'the body'}: ${message}${path === 'name' ? hint : ''}`
   throw new IntegrationError('invalid_event', `The body is not an event that this host knows: ${detail}`, {
     errors,
   })

@@ -1,11 +1,10 @@
-/**
- * Checks a request before its body is read, then reads the body as bytes.
- *
- * @module
- */
 import { IntegrationError, isIntegrationError } from '../errors.ts'
 
-/** @throws {IntegrationError} `method_not_allowed`, `unsupported_media_type` or `body_too_large` */
+/**
+ * Checks a request before its body is read.
+ *
+ * @throws {IntegrationError} `method_not_allowed`, `unsupported_media_type` or `body_too_large`
+ */
 export function checkRequest(request: Request, bodyLimit: number): void {
   if (request.method !== 'POST') {
     throw new IntegrationError('method_not_allowed', `A webhook takes POST, not ${request.method}.`)

@@ -1,16 +1,13 @@
-/**
- * Signatures of requests: Standard Webhooks 1.0 (contract §3).
- *
- * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
- * @module
- */
+// Standard Webhooks 1.0 (contract §3):
+// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+
 import { IntegrationError } from '../errors.ts'
 
 /** Checks the signature over the raw bytes of a request; throws `invalid_signature`. */
 export type Verify = (headers: Headers, body: Uint8Array<ArrayBuffer>) => Promise<void>
 
 /** HMAC-SHA256 with one secret. */
-export interface HmacKey {
+interface HmacKey {
   /** Returns the digest of the concatenated parts. */
   sign(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array | Promise<Uint8Array>
   /** Compares in constant time. */
@@ -21,18 +18,12 @@ export interface HmacKey {
 export type Hmac = (secret: Uint8Array<ArrayBuffer>) => HmacKey
 
 /** Options of {@link createVerifier}. */
-export interface VerifierOptions {
+interface VerifierOptions {
   /** `whsec_…`; several during a rotation. */
   secrets: readonly string[]
-  /**
-   * Allowed difference of the sender's clock, in seconds, either way.
-   * @default 300
-   */
+  /** Allowed difference of the sender's clock, either way; 300 by default. */
   toleranceSeconds?: number
-  /**
-   * The time in milliseconds since 1970.
-   * @default Date.now
-   */
+  /** @default Date.now */
   now?: () => number
   /** @default Web Crypto, which every runtime has */
   hmac?: Hmac | undefined
@@ -54,13 +45,12 @@ export function createVerifier(options: VerifierOptions): Verify {
   return async (headers, body) => {
     const id = readHeader(headers, 'webhook-id')
     const timestamp = readHeader(headers, 'webhook-timestamp')
-    const signatures = readHeader(headers, 'webhook-signature')
+    const signatures = readHeader(headers, 'webhook-signature').split(' ')
     if (!/^[1-9]\d{0,11}$/.test(timestamp))
       throw invalid('webhook-timestamp is not a number of seconds since 1970.')
     if (Math.abs(Math.floor(now() / 1000) - Number(timestamp)) > toleranceSeconds)
       throw invalid(`webhook-timestamp is more than ${toleranceSeconds} seconds away from this host’s clock.`)
     const given = signatures
-      .split(' ')
       .filter((signature) => signature.startsWith('v1,'))
       .slice(0, MAX_SIGNATURES)
       .map((signature) => encoder.encode(signature.slice('v1,'.length)))
@@ -72,7 +62,7 @@ export function createVerifier(options: VerifierOptions): Verify {
       const expected = encoder.encode(toBase64(await key.sign(content)))
       if (given.some((signature) => key.equals(expected, signature))) return
     }
-    throw invalid('webhook-signature fits none of the secrets.')
+    throw invalid('webhook-signature matches none of the secrets.')
   }
 }
 

@@ -1,7 +1,7 @@
 import { sign } from '../request/signature.ts'
 
 /** The response to a delivered event. */
-export interface DeliveryAnswer {
+export interface DeliveryResponse {
   status: number
   headers: Headers
   /** The parsed JSON. */
@@ -25,7 +25,7 @@ export async function deliver(
   handle: (request: Request) => Response | Promise<Response>,
   event: unknown,
   { id, secret, url = 'http://host.test/webhook' }: DeliverOptions = {},
-): Promise<DeliveryAnswer> {
+): Promise<DeliveryResponse> {
   const body = JSON.stringify(event)
   const signed = secret ? await sign({ secret, id: id ?? crypto.randomUUID(), body }) : {}
   const headers = { 'content-type': 'application/json', ...(id ? { 'webhook-id': id } : {}), ...signed }

@@ -32,7 +32,7 @@ export function describeDeliveryStore(
   }
 
   const finish = (lease: Lease, progress = {}, recorded = response) =>
-    store.complete(lease, { response: recorded, progress, keepMs })
+    store.complete(lease, { response: recorded, progress, keepMs, keepResponseMs: keepMs })
 
   beforeEach(async () => {
     time = Date.UTC(2026, 10, 20)
@@ -47,12 +47,12 @@ export function describeDeliveryStore(
     it('gives a claim to the first delivery that asks, with nothing recorded', async () => {
       expect(await store.read(subject)).toBe(undefined)
       const { lease, ...first } = await claim()
-      expect(first).toEqual({ state: 'claimed', takenOver: false, progress: {} })
+      expect(first).toEqual({ state: 'claimed', progress: {} })
       expect(lease).toMatchObject({ subject, fence: 1 })
       expect(lease.owner === '').toBe(false)
     })
 
-    it('tells every other delivery of a claimed subject how long to wait, and leaves other subjects free', async () => {
+    it('reports to every other delivery of a claimed subject how long to wait, and leaves other subjects free', async () => {
       await claim()
       time += 59_000
       for (const other of [delivery, second, undefined]) {
@@ -70,8 +70,8 @@ export function describeDeliveryStore(
       const first = await claim({ delivery: undefined })
       time += leaseMs
       expect(await store.read(subject)).toMatchObject({ fence: 1, leaseMs: 0, delivery: undefined })
-      const { takenOver, lease } = await claim()
-      expect([takenOver, lease.fence]).toEqual([true, 2])
+      const { lease } = await claim()
+      expect(lease.fence).toBe(2)
       expect(lease.owner).not.toBe(first.lease.owner)
       expect(await store.read(subject)).toMatchObject({
         fence: 2,
@@ -91,11 +91,13 @@ export function describeDeliveryStore(
       expect(await ask()).toMatchObject({ state: 'claimed' })
     })
 
-    it('hands progress to the next holder, step by step: a step replaces its own value only', async () => {
+    it('hands a copy of progress to the next holder, in which a step replaced its own value only', async () => {
       const { lease } = await claim()
       expect(await store.advance(lease, { 'call 0': ['a'], 'call 1': 'begun' })).toBe(true)
-      await store.advance(lease, { 'call 1': ['b'] })
+      const ids = ['b']
+      await store.advance(lease, { 'call 1': ids })
       await store.advance(lease, { 'call 0': null })
+      ids.push('c')
       time += leaseMs
       expect((await claim()).progress).toEqual({ 'call 0': null, 'call 1': ['b'] })
     })
@@ -105,17 +107,9 @@ export function describeDeliveryStore(
       await store.advance(lease, { step: 'created' })
       expect(await store.release(lease)).toBe(true)
       const next = await claim()
-      expect(next).toMatchObject({ takenOver: false, progress: { step: 'created' } })
+      expect(next.progress).toEqual({ step: 'created' })
       await finish(next.lease, { deleted: true })
-      expect(await ask({ delivery: second })).toMatchObject({ takenOver: false, progress: { deleted: true } })
-    })
-
-    it('records a copy of progress, which later changes by the holder do not reach', async () => {
-      const progress = { ids: ['a'] }
-      await store.advance((await claim()).lease, progress)
-      progress.ids.push('b')
-      time += leaseMs
-      expect((await claim()).progress).toEqual({ ids: ['a'] })
+      expect(await ask({ delivery: second })).toMatchObject({ progress: { deleted: true } })
     })
 
     it('takes no write from a holder whose lease expired, before and after another takes over', async () => {
@@ -175,10 +169,13 @@ export function describeDeliveryStore(
       }
     })
 
-    it('refuses a delivery id with another digest, during the work and after it', async () => {
+    it('refuses a delivery id with another digest, during the work, after a crash and after the end', async () => {
       const other = { id: delivery.id, digest: 'another' }
-      const { lease } = await claim()
+      await claim()
       expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
+      time += leaseMs
+      expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
+      const { lease } = await claim()
       await finish(lease)
       expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
     })
@@ -187,7 +184,7 @@ export function describeDeliveryStore(
       await finish((await claim({ delivery: undefined })).lease)
       await store.release((await claim({ delivery: undefined })).lease)
       await store.release((await claim()).lease)
-      expect(await ask()).toMatchObject({ state: 'claimed', takenOver: false })
+      expect(await ask()).toMatchObject({ state: 'claimed' })
     })
 
     it('forgets a record when its retention ends, and not before', async () => {
@@ -196,7 +193,16 @@ export function describeDeliveryStore(
       expect(await ask()).toMatchObject({ state: 'done' })
       time += 1
       expect(await store.read(subject)).toBe(undefined)
-      expect(await ask()).toMatchObject({ state: 'claimed', takenOver: false, progress: {} })
+      expect(await ask()).toMatchObject({ state: 'claimed', progress: {} })
+    })
+
+    it('forgets a response before its record, if that is kept for longer', async () => {
+      const { lease } = await claim()
+      const progress = { application: 'app_1' }
+      await store.complete(lease, { response, progress, keepMs: 10 * keepMs, keepResponseMs: keepMs })
+      time += keepMs
+      expect(await store.read(subject)).toMatchObject({ progress, responses: [] })
+      expect(await ask()).toMatchObject({ state: 'claimed', progress })
     })
 
     it('shows the holder of a claim, its times and its progress, and then the release', async () => {

@@ -30,10 +30,7 @@ const faults: readonly (readonly [failure: string, fault: Fault])[] = [
   ['the provider hangs after the effect', { hang: 'after' }],
   ['a proxy answers with a page', { html: true }],
 ]
-const published = z.strictObject({
-  status: z.literal('running'),
-  outputs: z.record(z.string(), z.unknown()),
-})
+const published = z.strictObject({ status: z.literal('running'), outputs: z.record(z.string(), z.unknown()) })
 const reading: EventOf = () => ({ name: 'METRIC_UPDATE', deployment })
 const events = { deployment: created, call: calling, read: reading }
 const deletedWithoutOutputs = { name: 'DEPLOYMENT_DELETED', deployment }
@@ -64,7 +61,7 @@ export function describeIntegration(
       expect(manifest).toMatchObject({ sensitiveOutputs: secretNames(definition.outputs) })
     })
 
-    it('echoes a challenge, and answers “ok” without one, without a call', async () => {
+    it('echoes a challenge, responds “ok” without one, and makes no call', async () => {
       const { send, provider, platform } = host()
       const name = 'WEBHOOK_CHALLENGE'
       expect((await send({ name, challenge: 'c_1' })).body).toEqual({ challenge: 'c_1' })
@@ -158,7 +155,7 @@ export function describeIntegration(
       expect(running.statuses().at(-1)).toBe('unhealthy')
     })
 
-    it('answers and reports every declared metric', async () => {
+    it('returns and reports every declared metric', async () => {
       const running = await deployed()
       const { metrics } = measured.parse((await running.send({ name: 'METRIC_UPDATE', deployment })).body)
       expect(metrics.map(({ name, unit }) => ({ name, unit }))).toEqual(
@@ -167,7 +164,7 @@ export function describeIntegration(
       expect(running.record).toMatchObject({ metrics })
     })
 
-    it('answers every declared file, and no others', async () => {
+    it('returns every declared file, and refuses any other', async () => {
       const running = await deployed()
       const download = (file: string) =>
         running.send({ name: 'DOWNLOAD_STARTED', deployment, download: { id: 'dl_1', file } })
@@ -181,15 +178,15 @@ export function describeIntegration(
 
     it('shows secrets in no log, record or problem, and in no callback except outputs', async () => {
       const running = await deployed()
-      const answers = [await running.send(calling(running), { id: 'evt_1' })]
+      const responses = [await running.send(calling(running), { id: 'evt_1' })]
       for (const fault of [{ status: 401 }, { status: 500 }, { cut: 'before' }] as const) {
         running.provider.faults.add({ ...fault, ...always })
         const using = running.handler({ timeoutMs: IMPATIENT_MS })
-        answers.push(await running.send(calling(running, 2), { id: JSON.stringify(fault), using }))
-        answers.push(await running.send({ name: 'HEALTH_CHECK', deployment }, { using }))
+        responses.push(await running.send(calling(running, 2), { id: JSON.stringify(fault), using }))
+        responses.push(await running.send({ name: 'HEALTH_CHECK', deployment }, { using }))
         running.provider.faults.clear()
       }
-      const everything = JSON.stringify(answers.map(({ body }) => body)) + running.traces()
+      const everything = JSON.stringify(responses.map(({ body }) => body)) + running.traces()
       const secrets = running.secrets()
       expect(secrets.length).toBe(
         secretNames(definition.outputs).length +

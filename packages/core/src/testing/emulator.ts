@@ -30,7 +30,7 @@ const inFlight = new Set<unknown>()
 /**
  * Makes a `fetch` function from a handler. It works in process, and as a handler for {@link serve}.
  *
- * @param options.handle answers a request that no fault prevents
+ * @param options.handle responds to a request that no fault prevents
  * @param options.details the facts to record about a call beside its method, path and status
  * @returns the function, and its newest 10,000 calls, newest last, calls that met a fault included
  */
@@ -41,7 +41,7 @@ export function createEmulator<Details extends object>(options: {
 }): { fetch: typeof globalThis.fetch; calls: (EmulatorCall & Details)[] } {
   const calls: (EmulatorCall & Details)[] = []
 
-  async function answer(request: Request): Promise<Response> {
+  async function respond(request: Request): Promise<Response> {
     request.signal.throwIfAborted()
     const bytes = await request.arrayBuffer()
     const { method, headers } = request
@@ -67,7 +67,7 @@ export function createEmulator<Details extends object>(options: {
       const held = { input, request: new Request(input, init) }
       inFlight.add(held)
       try {
-        return await answer(held.request)
+        return await respond(held.request)
       } finally {
         inFlight.delete(held)
       }

@@ -42,28 +42,22 @@ export type Fault = FaultSelector &
   )
 
 /** The faults that wait for their requests. */
-export interface Faults {
-  /** Matching requests meet faults in the order in which the faults were added. */
-  add(...faults: readonly Fault[]): void
-  clear(): void
-  /** The faults that are still to come. */
-  pending(): readonly Fault[]
-  /** @returns the fault that this request meets; it counts as used */
-  take(request: Request): Fault | undefined
-}
+export type Faults = ReturnType<typeof createFaults>
 
-/** Makes an empty list of faults. */
-export function createFaults(): Faults {
+/** Makes an empty list of faults. Matching requests meet faults in the order in which the faults were added. */
+export function createFaults() {
   let waiting: { fault: Fault; times: number; skip: number }[] = []
   return {
-    add(...faults) {
+    add(...faults: readonly Fault[]): void {
       for (const fault of faults) waiting.push({ fault, times: fault.times ?? 1, skip: fault.skip ?? 0 })
     },
-    clear() {
+    clear(): void {
       waiting = []
     },
-    pending: () => waiting.map(({ fault }) => fault),
-    take(request) {
+    /** The faults that are still to come. */
+    pending: (): readonly Fault[] => waiting.map(({ fault }) => fault),
+    /** The fault that this request meets; it counts as used. */
+    take(request: Request): Fault | undefined {
       for (const entry of waiting) {
         if (!matches(entry.fault, request)) continue
         if (entry.skip > 0) {

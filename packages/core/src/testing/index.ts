@@ -4,7 +4,7 @@
  *
  * @module
  */
-export { type DeliverOptions, type DeliveryAnswer, deliver } from './deliver.ts'
+export { type DeliverOptions, type DeliveryResponse, deliver } from './deliver.ts'
 export { describeDeliveryStore } from './describe-delivery-store.ts'
 export { describeIntegration } from './describe-integration.ts'
 export { createEmulator, type EmulatedRequest, type EmulatorCall, keepNewest } from './emulator.ts'

@@ -12,7 +12,7 @@ import { errorCodes } from '../errors.ts'
 import type { HandlerDependencies } from '../pipeline/options.ts'
 import type { WebhookHandler } from '../pipeline/webhook.ts'
 import { type Problem, problemSchema } from '../problem.ts'
-import { type DeliveryAnswer, deliver } from './deliver.ts'
+import { type DeliveryResponse, deliver } from './deliver.ts'
 import type { EmulatorCall } from './emulator.ts'
 import type { Fault, Faults } from './faults.ts'
 import { createPlatformEmulator } from './platform.ts'
@@ -141,7 +141,7 @@ export function createSuite(
   }
 
   /** Reads a failure, and checks what every failure promises. */
-  function problemOf({ status, headers, body }: DeliveryAnswer): Problem {
+  function problemOf({ status, headers, body }: DeliveryResponse): Problem {
     expect(headers.get('content-type')).toBe('application/problem+json')
     const problem = problemSchema.strict().parse(body)
     expect(problem).toMatchObject({ status, retryable: errorCodes[problem.code].retryable })
@@ -176,5 +176,5 @@ export function createSuite(
   return { ...runner, host, deployed, problemOf, expectRecovery }
 }
 
-/** Whether an answer was replayed from the record. */
-export const isReplay = ({ headers }: DeliveryAnswer) => headers.get('idempotency-replayed') === 'true'
+/** Whether a response was replayed from the record. */
+export const isReplay = ({ headers }: DeliveryResponse) => headers.get('idempotency-replayed') === 'true'

@@ -19,22 +19,19 @@ export interface EmulatedDeployment {
 }
 
 /** One kind of callback. */
-export interface Callback {
-  method: 'PUT' | 'POST'
-  /** @returns why the body is invalid, or `undefined` if it was written */
-  write(deployment: EmulatedDeployment, body: unknown, downloadId: string): z.ZodError | undefined
-}
+export type Callback = ReturnType<typeof callback>
 
 const KEPT = 10_000
 
 function callback<Schema extends z.ZodType>(
-  method: Callback['method'],
+  method: 'PUT' | 'POST',
   schema: Schema,
   apply: (deployment: EmulatedDeployment, body: z.output<Schema>, downloadId: string) => void,
-): Callback {
+) {
   return {
     method,
-    write(deployment, body, downloadId) {
+    /** @returns why the body is invalid, or `undefined` if it was written */
+    write(deployment: EmulatedDeployment, body: unknown, downloadId: string): z.ZodError | undefined {
       const { success, data, error } = schema.safeParse(body)
       if (success) apply(deployment, data, downloadId)
       return error
@@ -55,31 +52,21 @@ const knownOutputs = outputs.strict().superRefine((body, context) => {
 })
 
 /** The callbacks, by the last part of their path; `downloads` is followed by an id. */
-export const callbacks: ReadonlyMap<string, Callback> = new Map([
-  [
-    'status',
-    callback('PUT', status.strict(), (deployment, body) => {
+export const callbacks: ReadonlyMap<string, Callback> = new Map(
+  Object.entries({
+    status: callback('PUT', status.strict(), (deployment, body) => {
       deployment.status = body.status
       keepNewest(deployment.statusHistory, [{ ...body, at: new Date().toISOString() }], KEPT)
     }),
-  ],
-  [
-    'logs',
-    callback('POST', z.strictObject({ entries }), (deployment, body) =>
+    logs: callback('POST', z.strictObject({ entries }), (deployment, body) =>
       keepNewest(deployment.logs, body.entries, KEPT),
     ),
-  ],
-  ['outputs', callback('PUT', knownOutputs, (deployment, body) => void Object.assign(deployment, body))],
-  [
-    'metrics',
-    callback('POST', z.strictObject({ metrics: metricList }), (deployment, body) =>
+    outputs: callback('PUT', knownOutputs, (deployment, body) => void Object.assign(deployment, body)),
+    metrics: callback('POST', z.strictObject({ metrics: metricList }), (deployment, body) =>
       keepNewest(deployment.metrics, body.metrics, KEPT),
     ),
-  ],
-  [
-    'downloads',
-    callback('PUT', z.strictObject({ files }), (deployment, body, downloadId) => {
+    downloads: callback('PUT', z.strictObject({ files }), (deployment, body, downloadId) => {
       deployment.downloads.set(downloadId, body.files)
     }),
-  ],
-])
+  }),
+)

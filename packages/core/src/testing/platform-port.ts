@@ -24,17 +24,15 @@ export function connectPlatform(fetch: typeof globalThis.fetch): Platform {
     }
     const body = json ? JSON.stringify(json) : null
     const url = `http://platform.test/deployments/${path.map(encodeURIComponent).join('/')}`
-    const response = await wrapFetch(fetch)(url, { method, headers, body, signal }).catch(
-      (cause: unknown) => {
-        if (isIntegrationError(cause)) throw cause
-        throw new IntegrationError('platform_unavailable', 'The platform could not be reached.', { cause })
-      },
-    )
+    const fail = (cause: unknown): never => {
+      if (isIntegrationError(cause)) throw cause
+      throw new IntegrationError('platform_unavailable', 'The platform did not accept the callback.', {
+        cause,
+      })
+    }
+    const response = await wrapFetch(fetch)(url, { method, headers, body, signal }).catch(fail)
     if (response.ok) return response
-    if (response.status === 404) return undefined
-    const cause = await response.text()
-    const message = `The platform answered with status ${response.status}.`
-    throw new IntegrationError('platform_unavailable', message, { cause })
+    return response.status === 404 ? undefined : fail(`Status ${response.status}: ${await response.text()}`)
   }
 
   const write = async (...call: Parameters<typeof send>): Promise<WriteResult> =>

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { createEmulator, type EmulatedRequest, type EmulatorCall } from './emulator.ts'
-import { createFaults, type Faults } from './faults.ts'
+import { createFaults } from './faults.ts'
 import { type Callback, callbacks, type EmulatedDeployment } from './platform-callbacks.ts'
 
 /** One call to the platform. */
@@ -11,28 +11,17 @@ export interface PlatformCall extends EmulatorCall {
 }
 
 /** A platform in memory. */
-export interface PlatformEmulator {
-  /** Works as a `fetch` in process, and as a handler for {@link serve}. */
-  fetch: typeof globalThis.fetch
-  faults: Faults
-  deployments: Map<string, EmulatedDeployment>
-  /** The newest 10,000 calls, newest last, calls that met a fault included. */
-  calls: PlatformCall[]
-  addDeployment(deployment: { id: string; inputs?: Record<string, unknown> | undefined }): EmulatedDeployment
-  /** The platform answers 404 about it from now on. */
-  removeDeployment(id: string): void
-  /** Removes everything: deployments, calls, faults, idempotency keys. */
-  reset(): void
-}
+export type PlatformEmulator = ReturnType<typeof createPlatformEmulator>
 
 const KEYS_KEPT = 10_000
 
 /**
  * Makes a platform without any deployment. It refuses every callback that breaks the contract (§5), and says why.
+ * Its `fetch` works in process, and as a handler for {@link serve}.
  *
  * @param options.token the bearer token that every call must carry; by default, calls need none
  */
-export function createPlatformEmulator({ token }: { token?: string | undefined } = {}): PlatformEmulator {
+export function createPlatformEmulator({ token }: { token?: string | undefined } = {}) {
   const deployments = new Map<string, EmulatedDeployment>()
   const faults = createFaults()
   const written = new Map<string, string>()
@@ -98,24 +87,26 @@ export function createPlatformEmulator({ token }: { token?: string | undefined }
     fetch,
     faults,
     deployments,
+    /** The newest 10,000 calls, newest last, calls that met a fault included. */
     calls,
-    addDeployment({ id, inputs = {} }) {
-      const deployment: EmulatedDeployment = {
-        id,
-        inputs,
+    addDeployment(given: { id: string; inputs?: Record<string, unknown> | undefined }): EmulatedDeployment {
+      const { id, inputs = {} } = given
+      const empty = {
         outputs: {},
         sensitive: [],
-        status: 'deploying',
         statusHistory: [],
         logs: [],
         metrics: [],
         downloads: new Map(),
       }
+      const deployment = { id, inputs, status: 'deploying', ...empty }
       deployments.set(id, deployment)
       return deployment
     },
-    removeDeployment: (id) => void deployments.delete(id),
-    reset() {
+    /** The platform answers 404 about it from now on. */
+    removeDeployment: (id: string): void => void deployments.delete(id),
+    /** Removes everything: deployments, calls, faults, idempotency keys. */
+    reset(): void {
       deployments.clear()
       faults.clear()
       written.clear()

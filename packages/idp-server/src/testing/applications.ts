@@ -22,6 +22,9 @@ export const newApplicationFields = z.strictObject({
   template: z.string().optional(),
 })
 
+/** The body of `PATCH /platform/applications/{id}`, as far as the client uses it. */
+export const renameFields = z.strictObject({ name: z.string().min(1) })
+
 /** The fields of a new application. */
 export type NewApplication = z.output<typeof newApplicationFields>
 
@@ -29,6 +32,8 @@ export type NewApplication = z.output<typeof newApplicationFields>
 export interface EmulatedApplication {
   /** `app_…` */
   applicationId: string
+  /** Of the token that created it. */
+  workspace: string
   name: string
   template: string | undefined
   /** The domain of the production instance. */

@@ -26,6 +26,7 @@ import {
   type EmulatedApplication,
   type NewApplication,
   newApplicationFields,
+  renameFields,
 } from './applications.ts'
 
 /** The behaviour of the Platform API. A test may change it at any time. */
@@ -35,6 +36,11 @@ export interface PlatformApiSettings {
    * @default ['ak_emulated']
    */
   accessTokens: readonly string[]
+  /**
+   * The workspace of each token; each has its own applications.
+   * @default {}, which is one workspace for all tokens
+   */
+  workspaces: Readonly<Record<string, string>>
   /**
    * The response to a create contains the secret keys. The provider's schema makes them optional.
    * @default true
@@ -69,7 +75,7 @@ export interface PlatformApi {
   /** By id, in the order of their creation. */
   applications: ReadonlyMap<string, EmulatedApplication>
   /** Creates an application, as `POST /platform/applications` does. */
-  addApplication(fields: NewApplication): EmulatedApplication
+  addApplication(fields: NewApplication, workspace?: string): EmulatedApplication
   /** Deletes an application as a person at the provider does, and so revokes its secret keys. */
   removeApplication(applicationId: string): void
   /** Forgets applications, calls and faults, resets the Backend API, and restores the first settings. */
@@ -92,6 +98,7 @@ export function createPlatformApi({
 }: PlatformApiOptions = {}): PlatformApi {
   const first: PlatformApiSettings = {
     accessTokens: ['ak_emulated'],
+    workspaces: {},
     secretKeysOnCreate: true,
     newInstances: {},
     ...overrides,
@@ -99,11 +106,12 @@ export function createPlatformApi({
   const settings = { ...first }
   const applications = new Map<string, EmulatedApplication>()
 
-  function addApplication(fields: NewApplication): EmulatedApplication {
+  function addApplication(fields: NewApplication, workspace = ''): EmulatedApplication {
     const environments = checkNewApplication(fields, applications.values())
     const domain = fields.domain?.toLowerCase()
     const application: EmulatedApplication = {
       applicationId: newId('app'),
+      workspace,
       name: fields.name,
       template: fields.template,
       domain: environments.includes('production') ? domain : undefined,
@@ -124,28 +132,36 @@ export function createPlatformApi({
     applications.delete(applicationId)
   }
 
-  function find(applicationId: string): EmulatedApplication {
+  function find(applicationId: string, workspace: string): EmulatedApplication {
     const application = applications.get(applicationId)
-    if (!application) throw refusals.notFound(`No application was found with id ${applicationId}`)
+    if (application?.workspace !== workspace)
+      throw refusals.notFound(`No application was found with id ${applicationId}`)
     return application
   }
 
   function callEndpoint(request: EmulatedRequest): unknown {
-    checkToken(request.headers, settings)
+    const workspace = settings.workspaces[checkToken(request.headers, settings)] ?? ''
     const { pathname, searchParams } = request.url
     const withSecretKeys = searchParams.get('include_secret_keys') === 'true'
     const [, path, id = ''] = /^(\/v1\/platform\/applications)(?:\/([^/]+))?$/.exec(pathname) ?? []
     switch (path && `${request.method} ${id && '{id}'}`) {
       case 'GET ':
-        return [...applications.values()].map((one) => describeApplication(one, withSecretKeys))
+        return [...applications.values()]
+          .filter((one) => one.workspace === workspace)
+          .map((one) => describeApplication(one, withSecretKeys))
       case 'POST ': {
-        const application = addApplication(readBody(request, newApplicationFields))
+        const application = addApplication(readBody(request, newApplicationFields), workspace)
         return describeApplication(application, settings.secretKeysOnCreate)
       }
       case 'GET {id}':
-        return describeApplication(find(id), withSecretKeys)
+        return describeApplication(find(id, workspace), withSecretKeys)
+      case 'PATCH {id}': {
+        const application = find(id, workspace)
+        application.name = readBody(request, renameFields).name
+        return describeApplication(application, false)
+      }
       case 'DELETE {id}':
-        find(id)
+        find(id, workspace)
         removeApplication(id)
         return withUndocumented({ deleted: true, object: 'deleted', id })
       default:
@@ -182,10 +198,11 @@ export function createPlatformApi({
   }
 }
 
-function checkToken(headers: Headers, { accessTokens }: PlatformApiSettings): void {
+/** @returns the token */
+function checkToken(headers: Headers, { accessTokens }: PlatformApiSettings): string {
   const token = readBearer(headers)
   if (token === undefined) throw refusals.noToken()
-  if (accessTokens.includes(token)) return
+  if (accessTokens.includes(token)) return token
   const message = 'Unable to authenticate the request, you need to supply an active session'
   throw new Refusal(401, reason('authentication_invalid', 'Invalid authentication', message))
 }

@@ -4,20 +4,12 @@
  *
  * @module
  */
-import {
-  createEmulator,
-  createFaults,
-  type EmulatedRequest,
-  type EmulatorCall,
-  type Faults,
-} from '@org/core/testing'
-import { createInstance, type IdpInstance, type InstanceOptions } from './instance.ts'
+import { createEmulator, createFaults, type EmulatedRequest, type EmulatorCall } from '@org/core/testing'
+import { createInstance, type EndpointCall, type IdpInstance, type InstanceOptions } from './instance.ts'
 import { createOrganization, listOrganizations } from './organizations.ts'
 import { refusals, respond, withUndocumented } from './refusals.ts'
 import { countUsers, listUsers } from './user-list.ts'
 import { createUser, deleteUser, getUser, mergeMetadata, updateUser } from './users.ts'
-import type { WireOrganization } from './wire-organization.ts'
-import type { WireUser } from './wire-user.ts'
 
 /** The version of the API. Every request must name it. */
 const API_VERSION = '2026-05-12'
@@ -37,57 +29,20 @@ export interface BackendApiCall extends EmulatorCall {
 }
 
 /** A Backend API in memory. */
-export interface BackendApi {
-  /** A `fetch` in process, and a handler for `serve`. Its paths begin with `/v1`. */
-  fetch: typeof globalThis.fetch
-  faults: Faults
-  /** The newest 10,000 calls, including those that met a fault, newest last. */
-  calls: BackendApiCall[]
-  /** The first instance. */
-  instance: IdpInstance
-  /** The users of the first instance. */
-  users: Map<string, WireUser>
-  /** The organizations of the first instance. */
-  organizations: Map<string, WireOrganization>
-  /** All instances, by id. */
-  instances: ReadonlyMap<string, IdpInstance>
-  addInstance(options?: InstanceOptions): IdpInstance
-  /** Deletes an instance, and so revokes its secret key. */
-  removeInstance(id: string): void
-  /** @returns the instance of a secret key; `undefined` for an unknown or revoked key */
-  findInstance(secretKey: string): IdpInstance | undefined
-  /** Responds without faults, for an emulator that serves this API under its own `fetch`. */
-  handle(request: EmulatedRequest): Response
-  /** Forgets all users, organizations, calls, faults and added instances, and restores the first settings. */
-  reset(): void
-}
-
-/** A request to one endpoint. */
-interface EndpointCall {
-  instance: IdpInstance
-  request: EmulatedRequest
-  query: URLSearchParams
-  /** The id in the path, or an empty text. */
-  id: string
-  /** Unix milliseconds. */
-  at: number
-}
+export type BackendApi = ReturnType<typeof createBackendApi>
 
 const endpoints = new Map<string, (call: EndpointCall) => unknown>([
-  ['GET /v1/users', ({ instance, query }) => listUsers(instance, query)],
-  ['POST /v1/users', ({ instance, request, at }) => createUser(instance, request, at)],
-  ['GET /v1/users/count', ({ instance, query }) => countUsers(instance, query)],
-  ['GET /v1/users/{id}', ({ instance, id }) => getUser(instance, id)],
-  ['PATCH /v1/users/{id}', ({ instance, id, request, at }) => updateUser(instance, id, request, at)],
-  ['DELETE /v1/users/{id}', ({ instance, id }) => deleteUser(instance, id)],
-  [
-    'PATCH /v1/users/{id}/metadata',
-    ({ instance, id, request, at }) => mergeMetadata(instance, id, request, at),
-  ],
-  ['GET /v1/organizations', ({ instance, query }) => listOrganizations(instance, query)],
-  ['POST /v1/organizations', ({ instance, request }) => createOrganization(instance, request)],
-  ['GET /v1/instance', ({ instance }) => describeInstance(instance)],
-  ['GET /v1/domains', ({ instance }) => describeDomains(instance)],
+  ['GET /v1/users', listUsers],
+  ['POST /v1/users', createUser],
+  ['GET /v1/users/count', countUsers],
+  ['GET /v1/users/{id}', getUser],
+  ['PATCH /v1/users/{id}', updateUser],
+  ['DELETE /v1/users/{id}', deleteUser],
+  ['PATCH /v1/users/{id}/metadata', mergeMetadata],
+  ['GET /v1/organizations', listOrganizations],
+  ['POST /v1/organizations', createOrganization],
+  ['GET /v1/instance', describeInstance],
+  ['GET /v1/domains', describeDomains],
 ])
 
 /**
@@ -104,7 +59,7 @@ const endpoints = new Map<string, (call: EndpointCall) => unknown>([
 export function createBackendApi({
   instances: [first, ...others] = [{}],
   now = () => new Date(),
-}: BackendApiOptions = {}): BackendApi {
+}: BackendApiOptions = {}) {
   const instances = new Map<string, IdpInstance>()
   const faults = createFaults()
 
@@ -144,25 +99,36 @@ export function createBackendApi({
     return endpoint({ instance, request, query, id, at: now().getTime() })
   }
 
-  const { fetch, calls } = createEmulator({
+  const emulator = createEmulator({
     faults,
     handle,
     details: ({ headers }) => ({ instanceId: findInstance(readBearer(headers) ?? '')?.id }),
   })
 
+  const calls: BackendApiCall[] = emulator.calls
   return {
-    fetch,
+    /** A `fetch` in process, and a handler for `serve`. Its paths begin with `/v1`. */
+    fetch: emulator.fetch,
     faults,
+    /** The newest 10,000 calls, including those that met a fault, newest last. */
     calls,
+    /** The first instance. */
     instance,
+    /** The users of the first instance. */
     users: instance.users,
+    /** The organizations of the first instance. */
     organizations: instance.organizations,
+    /** All instances, by id. */
     instances,
     addInstance,
-    removeInstance: (id) => void instances.delete(id),
+    /** Deletes an instance, and so revokes its secret key. */
+    removeInstance: (id: string) => void instances.delete(id),
+    /** @returns the instance of a secret key; `undefined` for an unknown or revoked key */
     findInstance,
+    /** Responds without faults, for an emulator that serves this API under its own `fetch`. */
     handle,
-    reset() {
+    /** Forgets all users, organizations, calls, faults and added instances, and restores the first settings. */
+    reset(): void {
       instances.clear()
       for (const one of initial) {
         one.reset()
@@ -179,15 +145,10 @@ export function readBearer(headers: Headers): string | undefined {
   return /^Bearer ([^\s]+)$/.exec(headers.get('authorization') ?? '')?.[1]
 }
 
-function describeInstance({ id, environmentType }: IdpInstance): object {
-  return withUndocumented({
-    object: 'instance',
-    id,
-    environment_type: environmentType,
-    allowed_origins: null,
-  })
+function describeInstance({ instance: { id, environmentType } }: EndpointCall): object {
+  return withUndocumented({ object: 'instance', id, environment_type: environmentType })
 }
 
-function describeDomains({ domains }: IdpInstance): object {
+function describeDomains({ instance: { domains } }: EndpointCall): object {
   return { data: domains.map(withUndocumented), total_count: domains.length }
 }

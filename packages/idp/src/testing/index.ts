@@ -7,15 +7,10 @@
 export type { BackendApi, BackendApiCall, BackendApiOptions } from './backend-api.ts'
 export { createBackendApi, readBearer } from './backend-api.ts'
 export { readBody } from './body.ts'
-export type {
-  EnvironmentType,
-  IdpInstance,
-  InstanceOptions,
-  InstanceSettings,
-  WireDomain,
-} from './instance.ts'
+export type { EnvironmentType, IdpInstance, InstanceOptions, InstanceSettings } from './instance.ts'
 export { publishableKeyOf } from './instance.ts'
 export { newId } from './random.ts'
+export type { NewOrganization, NewUser, WireMetadata, WireOrganization, WireUser } from './records.ts'
 export type { WireError } from './refusals.ts'
 export {
   asFault,
@@ -29,6 +24,3 @@ export {
   underMaintenance,
   withUndocumented,
 } from './refusals.ts'
-export type { NewUser } from './user-fields.ts'
-export type { NewOrganization, WireOrganization } from './wire-organization.ts'
-export type { WireMetadata, WireUser } from './wire-user.ts'

@@ -3,17 +3,16 @@
  *
  * @module
  */
-import type { EmulatedRequest } from '@org/core/testing'
 import { readBody } from './body.ts'
-import type { IdpInstance } from './instance.ts'
+import type { EndpointCall, IdpInstance } from './instance.ts'
 import { checkParameters, readBoolean, readPage, sort } from './query.ts'
+import { newOrganizationFields, type WireOrganization } from './records.ts'
 import { Refusal, reason, refusals, withUndocumented } from './refusals.ts'
-import { newOrganizationFields, type WireOrganization } from './wire-organization.ts'
 
 const parameters = ['limit', 'offset', 'query', 'include_members_count', 'order_by']
 
 /** `GET /organizations` */
-export function listOrganizations(instance: IdpInstance, query: URLSearchParams): object {
+export function listOrganizations({ instance, query }: EndpointCall): object {
   checkEnabled(instance)
   checkParameters(query, parameters)
   const { limit, offset } = readPage(query)
@@ -39,7 +38,7 @@ function matches({ id, name, slug }: WireOrganization, text: string): boolean {
 }
 
 /** `POST /organizations` */
-export function createOrganization(instance: IdpInstance, request: EmulatedRequest): object {
+export function createOrganization({ instance, request }: EndpointCall): object {
   checkEnabled(instance)
   const fields = readBody(request, newOrganizationFields)
   if (fields.name.trim() === '') throw refusals.parameter('form_param_nil', 'name', 'Enter name.')

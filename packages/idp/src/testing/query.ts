@@ -57,11 +57,11 @@ export function sort<Item>(
   const { field, descending } = readOrder(query)
   const key = Object.hasOwn(keys, field) ? keys[field] : undefined
   if (!key) throw refusals.wrongValue('order_by', query.get('order_by') ?? '')
-  const sorted = [...items].sort((one, other) => compare(key(one), key(other)))
-  if (!descending) return sorted
-  const filled = sorted.filter((item) => key(item) !== null)
-  const empty = sorted.filter((item) => key(item) === null)
-  return [...filled.reverse(), ...empty]
+  const all = [...items]
+  const sorted = all
+    .filter((item) => key(item) !== null)
+    .sort((one, other) => compare(key(one) ?? '', key(other) ?? ''))
+  return [...(descending ? sorted.reverse() : sorted), ...all.filter((item) => key(item) === null)]
 }
 
 /** Reads `order_by`: a field, with `-` in front for descending. */
@@ -71,9 +71,6 @@ export function readOrder(query: URLSearchParams): { field: string; descending: 
   return { field: text.replace(/^[-+ ]/, ''), descending: text.startsWith('-') }
 }
 
-function compare(one: string | number | null, other: string | number | null): number {
-  if (one === other) return 0
-  if (one === null) return 1
-  if (other === null) return -1
-  return one < other ? -1 : 1
+function compare(one: string | number, other: string | number): number {
+  return Number(one > other) - Number(one < other)
 }

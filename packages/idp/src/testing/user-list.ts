@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { IdpInstance } from './instance.ts'
+import type { EndpointCall } from './instance.ts'
 import { checkParameters, readBoolean, readOrder, readPage, sort } from './query.ts'
+import type { WireUser } from './records.ts'
 import { refusals, withUndocumented } from './refusals.ts'
-import type { WireUser } from './wire-user.ts'
 
 const MAX_ADDRESSES = 100
 const filters = ['query', 'email_address', 'banned']
@@ -28,7 +28,7 @@ const sortKeys = {
 }
 
 /** `GET /users` */
-export function listUsers({ users }: IdpInstance, query: URLSearchParams): object[] {
+export function listUsers({ instance: { users }, query }: EndpointCall): object[] {
   checkParameters(query, [...filters, 'limit', 'offset', 'starting_after', 'order_by'])
   const { limit, offset } = readPage(query)
   // The filters apply behind the cursor: its user may have changed since the page before.
@@ -38,7 +38,7 @@ export function listUsers({ users }: IdpInstance, query: URLSearchParams): objec
 }
 
 /** `GET /users/count` */
-export function countUsers({ users }: IdpInstance, query: URLSearchParams): object {
+export function countUsers({ instance: { users }, query }: EndpointCall): object {
   checkParameters(query, filters)
   const found = [...users.values()].filter(readFilter(query))
   return withUndocumented({ object: 'total_count', total_count: found.length })
@@ -65,12 +65,7 @@ function readFilter(query: URLSearchParams): (user: WireUser) => boolean {
   const addresses = query.getAll('email_address').map((address) => address.toLowerCase())
   if (addresses.length > MAX_ADDRESSES) {
     const message = `email_address should not exceed ${MAX_ADDRESSES} items.`
-    throw refusals.parameter(
-      'form_param_array_size_exceeded',
-      'email_address',
-      'exceeds maximum size',
-      message,
-    )
+    throw refusals.parameter('form_param_array_size_exceeded', 'email_address', 'is too long', message)
   }
   const banned = readBoolean(query, 'banned')
   return (user) =>

@@ -3,23 +3,23 @@
  *
  * @module
  */
-import type { EmulatedRequest } from '@org/core/testing'
 import { readBody } from './body.ts'
-import type { IdpInstance } from './instance.ts'
-import { Refusal, reason, refusals, withUndocumented } from './refusals.ts'
+import type { EndpointCall, IdpInstance } from './instance.ts'
 import {
+  buildUser,
   type NewUser,
   newUserFields,
-  type UserChange,
   userChangeFields,
   userMetadataFields,
-} from './user-fields.ts'
-import { buildUser, type WireMetadata, type WireUser } from './wire-user.ts'
+  type WireMetadata,
+  type WireUser,
+} from './records.ts'
+import { Refusal, reason, refusals, withUndocumented } from './refusals.ts'
 
 const leakedPasswords = new Set(['password', 'password1', 'password123', '12345678', '123456789', 'qwertyui'])
 
 /** `POST /users` */
-export function createUser(instance: IdpInstance, request: EmulatedRequest, at: number): object {
+export function createUser({ instance, request, at }: EndpointCall): object {
   const fields = readBody(request, newUserFields)
   checkIdentifiers(fields)
   checkCredentials(fields)
@@ -36,56 +36,51 @@ export function createUser(instance: IdpInstance, request: EmulatedRequest, at: 
 }
 
 /** `GET /users/{id}` */
-export function getUser(instance: IdpInstance, id: string): object {
-  return withUndocumented(findUser(instance, id))
+export function getUser(call: EndpointCall): object {
+  return withUndocumented(findUser(call))
 }
 
 /** `PATCH /users/{id}` */
-export function updateUser(instance: IdpInstance, id: string, request: EmulatedRequest, at: number): object {
-  const user = findUser(instance, id)
-  const { password, username, skip_password_checks, ...fields } = readBody(request, userChangeFields)
+export function updateUser(call: EndpointCall): object {
+  const user = findUser(call)
+  const { password, username, skip_password_checks, ...fields } = readBody(call.request, userChangeFields)
   checkCredentials({ password, username, skip_password_checks })
   if (skip_password_checks && !password) {
     const message = '`password` is required when `skip_password_checks` is present.'
     throw refusals.parameter('form_conditional_param_missing', 'password', 'is missing', message)
   }
-  checkUnique({ username, ...fields }, instance, user)
+  checkUnique({ username, ...fields }, call.instance, user)
   for (const name of ['external_id', 'first_name', 'last_name'] as const) {
     const value = fields[name]
     if (value !== undefined) user[name] = value
   }
   if (username !== undefined) user.username = username?.toLowerCase() || null
-  if (password) Object.assign(user, { password_enabled: true, password_last_updated_at: at })
-  user.updated_at = at
+  if (password) user.password_enabled = true
+  user.updated_at = call.at
   return withUndocumented(user)
 }
 
 /** `PATCH /users/{id}/metadata` */
-export function mergeMetadata(
-  instance: IdpInstance,
-  id: string,
-  request: EmulatedRequest,
-  at: number,
-): object {
-  const user = findUser(instance, id)
-  const fields = readBody(request, userMetadataFields)
+export function mergeMetadata(call: EndpointCall): object {
+  const user = findUser(call)
+  const fields = readBody(call.request, userMetadataFields)
   for (const name of ['public_metadata', 'private_metadata', 'unsafe_metadata'] as const) {
     user[name] = merge(user[name], fields[name] ?? {})
   }
-  user.updated_at = at
+  user.updated_at = call.at
   return withUndocumented(user)
 }
 
 /** `DELETE /users/{id}` */
-export function deleteUser(instance: IdpInstance, id: string): object {
-  findUser(instance, id)
-  instance.users.delete(id)
-  for (const members of instance.members.values()) members.delete(id)
+export function deleteUser(call: EndpointCall): object {
+  const { id } = findUser(call)
+  call.instance.users.delete(id)
+  for (const members of call.instance.members.values()) members.delete(id)
   return withUndocumented({ object: 'user', id, deleted: true })
 }
 
-function findUser({ users }: IdpInstance, id: string): WireUser {
-  const user = users.get(id)
+function findUser({ instance, id }: EndpointCall): WireUser {
+  const user = instance.users.get(id)
   if (!user) throw refusals.notFound(`No user was found with id ${id}`)
   return user
 }
@@ -101,7 +96,7 @@ function checkIdentifiers({ email_address = [], phone_number = [] }: NewUser): v
   }
 }
 
-function checkCredentials({ username, password, skip_password_checks }: UserChange): void {
+function checkCredentials({ username, password, skip_password_checks }: NewUser): void {
   if (username && !/^(?=.*\D)[\w-]{4,64}$/.test(username)) {
     const message = "Username can only contain letters, numbers and '_' or '-'."
     throw refusals.parameter('form_username_invalid_character', 'username', message)
@@ -128,37 +123,23 @@ function checkComplete(fields: NewUser, { settings }: IdpInstance): void {
   throw new Refusal(422, error)
 }
 
-function checkUnique(fields: NewUser & UserChange, { users }: IdpInstance, self?: WireUser): void {
-  const wanted = identifiersOf({
-    email_address: fields.email_address?.map((address) => address.toLowerCase()),
-    phone_number: fields.phone_number,
-    username: fields.username?.toLowerCase(),
-    external_id: fields.external_id,
-  })
+function checkUnique(fields: NewUser, { users }: IdpInstance, self?: WireUser): void {
   const others = [...users.values()].filter((user) => user !== self)
-  const owned = new Set(
-    others.flatMap(({ email_addresses, phone_numbers, username, external_id }) =>
-      identifiersOf({
-        email_address: email_addresses.map(({ email_address }) => email_address),
-        phone_number: phone_numbers.map(({ phone_number }) => phone_number),
-        username,
-        external_id,
-      }).map(String),
-    ),
-  )
-  for (const identifier of wanted) {
+  const owned = new Set(others.flatMap(identifiersOf).map(String))
+  for (const identifier of identifiersOf(buildUser(fields, 0))) {
     if (owned.has(String(identifier))) throw refusals.taken(identifier[0])
     owned.add(String(identifier))
   }
 }
 
 /** The identifiers that no two users of an instance share, each with the name of its field. */
-function identifiersOf(
-  fields: Record<string, string | readonly string[] | null | undefined>,
-): [field: string, value: string][] {
-  return Object.entries(fields).flatMap(([field, values]) =>
-    [values ?? []].flat().flatMap((value): [string, string][] => (value ? [[field, value]] : [])),
-  )
+function identifiersOf(user: WireUser): [field: string, value: string][] {
+  const { email_addresses, phone_numbers, username, external_id } = user
+  return [
+    ...email_addresses.map((one): [string, string] => ['email_address', one.email_address]),
+    ...phone_numbers.map((one): [string, string] => ['phone_number', one.phone_number]),
+    ...Object.entries({ username: username ?? '', external_id: external_id ?? '' }),
+  ].filter(([, value]) => value !== '')
 }
 
 /** Merges at every depth; `null` removes a key. */

@@ -10,33 +10,7 @@ import type { MailProviderSettings } from './settings.ts'
 import { parseWireMessage, type WireMessage } from './wire-message.ts'
 
 /** A message that the provider accepted. */
-export interface AcceptedMessage {
-  messageId: string
-  /** With seven digits after the second, and the offset of Eastern Standard Time. */
-  submittedAt: string
-  /** As sent, with the name if there is one. */
-  from: string
-  /** Bare addresses; so are `cc` and `bcc`. */
-  to: string[]
-  cc: string[]
-  bcc: string[]
-  /** The recipients that get no mail, because they are inactive. */
-  inactive: string[]
-  subject: string
-  htmlBody: string | undefined
-  textBody: string | undefined
-  /** As sent. */
-  replyTo: string | undefined
-  tag: string | undefined
-  messageStream: string
-  headers: { name: string; value: string }[]
-  metadata: Record<string, string>
-  attachments: { name: string; contentType: string; contentId: string | undefined; content: string }[]
-  trackOpens: boolean
-  trackLinks: 'None' | 'HtmlAndText' | 'HtmlOnly' | 'TextOnly'
-  /** The message on the wire. */
-  raw: WireMessage
-}
+export type AcceptedMessage = ReturnType<typeof acceptMessage>
 
 /**
  * Checks a message, and accepts it.
@@ -44,11 +18,7 @@ export interface AcceptedMessage {
  * @param inactive addresses that get no mail, in lower case
  * @throws {Refusal} if the provider would refuse it
  */
-export function acceptMessage(
-  value: unknown,
-  settings: MailProviderSettings,
-  inactive: ReadonlySet<string>,
-): AcceptedMessage {
+export function acceptMessage(value: unknown, settings: MailProviderSettings, inactive: ReadonlySet<string>) {
   const raw = parseWireMessage(value)
   const messageStream = raw.MessageStream || 'outbound'
   checkStream(messageStream, settings)
@@ -67,11 +37,15 @@ export function acceptMessage(
   }
   return {
     messageId: crypto.randomUUID(),
+    /** With seven digits after the second, and the offset of Eastern Standard Time. */
     submittedAt: easternTime(new Date()),
+    /** With the name if there is one. */
     from: raw.From ?? '',
+    /** Bare addresses, as are `cc` and `bcc`. */
     to,
     cc,
     bcc,
+    /** The recipients that get no mail, because they are inactive. */
     inactive: left,
     subject: raw.Subject ?? '',
     htmlBody: raw.HtmlBody ?? undefined,
@@ -90,6 +64,7 @@ export function acceptMessage(
       })) ?? [],
     trackOpens: raw.TrackOpens ?? false,
     trackLinks: raw.TrackLinks ?? 'None',
+    /** The message on the wire. */
     raw,
   }
 }

@@ -4,14 +4,7 @@
  *
  * @module
  */
-import {
-  createEmulator,
-  createFaults,
-  type EmulatedRequest,
-  type EmulatorCall,
-  type Faults,
-  keepNewest,
-} from '@org/core/testing'
+import { createEmulator, createFaults, type EmulatedRequest, keepNewest } from '@org/core/testing'
 import { limits } from './limits.ts'
 import { type AcceptedMessage, acceptMessage } from './messages.ts'
 import { invalidField, Refusal } from './refusals.ts'
@@ -19,21 +12,7 @@ import { defaultSettings, type MailProviderSettings, type ServerInfo } from './s
 import { readStats } from './stats.ts'
 
 /** A mail provider that lives in memory. */
-export interface MailProvider {
-  /** Works as a `fetch` in process, and as a handler for {@link serve}. */
-  fetch: typeof globalThis.fetch
-  faults: Faults
-  /** The newest 100,000 accepted messages, newest last. */
-  messages: AcceptedMessage[]
-  /** The newest 10,000 calls, including those that met a fault, newest last. */
-  calls: EmulatorCall[]
-  /** Addresses that get no mail, in lower case. */
-  inactive: Set<string>
-  /** How the provider behaves; may be changed at any time. */
-  settings: MailProviderSettings
-  /** Forgets messages, calls, faults and inactive addresses, and restores the first settings. */
-  reset(): void
-}
+export type MailProvider = ReturnType<typeof createMailProvider>
 
 const MESSAGES_KEPT = 100_000
 
@@ -48,7 +27,7 @@ const MESSAGES_KEPT = 100_000
  * const client = createMailer({ apiToken: 'server-token', fetch: provider.fetch })
  * ```
  */
-export function createMailProvider(overrides: Partial<MailProviderSettings> = {}): MailProvider {
+export function createMailProvider(overrides: Partial<MailProviderSettings> = {}) {
   const first: MailProviderSettings = { ...defaultSettings, ...overrides }
   const settings = { ...first }
   const messages: AcceptedMessage[] = []
@@ -77,13 +56,13 @@ export function createMailProvider(overrides: Partial<MailProviderSettings> = {}
     }
   }
 
-  const routes = new Map<string, { method: string; answer(request: EmulatedRequest): object }>([
-    ['/email', { method: 'POST', answer: (request) => receive(parseJson(request, limits.messageBytes)) }],
-    ['/email/batch', { method: 'POST', answer: (request) => parseBatch(request).map(receiveInBatch) }],
-    ['/server', { method: 'GET', answer: () => describeServer(settings) }],
+  const routes = new Map<string, { method: string; respond(request: EmulatedRequest): object }>([
+    ['/email', { method: 'POST', respond: (request) => receive(parseJson(request, limits.messageBytes)) }],
+    ['/email/batch', { method: 'POST', respond: (request) => parseBatch(request).map(receiveInBatch) }],
+    ['/server', { method: 'GET', respond: () => describeServer(settings) }],
     [
       '/stats/outbound',
-      { method: 'GET', answer: ({ url }) => readStats(url.searchParams, messages, settings) },
+      { method: 'GET', respond: ({ url }) => readStats(url.searchParams, messages, settings) },
     ],
   ])
 
@@ -95,7 +74,7 @@ export function createMailProvider(overrides: Partial<MailProviderSettings> = {}
       return new Response(null, { status: 405, headers: { allow: route.method } })
     try {
       checkHeaders(request, settings)
-      return Response.json(route.answer(request))
+      return Response.json(route.respond(request))
     } catch (error) {
       if (error instanceof Refusal) return Response.json(error.body, { status: error.status })
       throw error
@@ -104,13 +83,19 @@ export function createMailProvider(overrides: Partial<MailProviderSettings> = {}
 
   const { fetch, calls } = createEmulator({ faults, handle, details: () => ({}) })
   return {
+    /** Works as a `fetch` in process, and as a handler for {@link serve}. */
     fetch,
     faults,
+    /** The newest 100,000 accepted messages, newest last. */
     messages,
+    /** The newest 10,000 calls, including those that met a fault, newest last. */
     calls,
+    /** Addresses that get no mail, in lower case. */
     inactive,
+    /** How the provider behaves; may be changed at any time. */
     settings,
-    reset() {
+    /** Forgets messages, calls, faults and inactive addresses, and restores the first settings. */
+    reset(): void {
       messages.length = 0
       calls.length = 0
       inactive.clear()

@@ -13,14 +13,12 @@ document.addEventListener('click', async (event) => {
   if (!button || button.getAttribute('aria-disabled') === 'true') return
   const { action, body, target } = button.dataset
   const place = placeOf(target)
-  const reveals = action === 'reveal' && place
-  if (reveals && hide(button, place)) return
+  const ask = () => perform(action, JSON.parse(body))
   button.setAttribute('aria-disabled', 'true')
   try {
-    const result = await perform(action, JSON.parse(body))
-    if (reveals) reveal(button, place, result.text)
-    else if (target === 'clipboard') await copy(result.text)
-    else show(result, place)
+    if (action === 'reveal' && place) await toggle(button, place, ask)
+    else if (target === 'clipboard') await copy((await ask()).text)
+    else show(await ask(), place)
   } catch (error) {
     say(error.message)
   } finally {
@@ -66,18 +64,14 @@ function say(message) {
   toastTimer = setTimeout(() => toast.classList.remove('shown'), 5_000)
 }
 
-function reveal(button, place, text) {
+/** Shows a secret, or hides it again. */
+async function toggle(button, place, ask) {
+  const { hidden } = place.dataset
+  const text = hidden ?? (await ask()).text
   place.dataset.hidden = place.textContent
   place.textContent = text
-  button.textContent = 'Hide'
-}
-
-function hide(button, place) {
-  if (place.dataset.hidden === undefined) return false
-  place.textContent = place.dataset.hidden
-  delete place.dataset.hidden
-  button.textContent = 'Reveal'
-  return true
+  if (hidden !== undefined) delete place.dataset.hidden
+  button.textContent = hidden === undefined ? 'Hide' : 'Reveal'
 }
 
 async function copy(text) {

@@ -5,7 +5,7 @@
  */
 import { perform, placeOf, show } from './actions.js'
 
-for (const form of document.querySelectorAll('form[data-send]')) {
+for (const form of document.querySelectorAll('form[data-action]')) {
   form.addEventListener('input', () => applyConditions(form))
   form.addEventListener('submit', (event) => {
     event.preventDefault()
@@ -21,29 +21,24 @@ function applyConditions(form) {
     field.hidden = !conditions.every(([name, value]) => {
       const own = CSS.escape(name)
       const control = form.querySelector(`[data-name="${own}"], [data-extra="${own}"]:checked`)
-      return control && [value].flat().map(String).includes(stateOf(control))
+      const state = control?.type === 'checkbox' ? String(control.checked) : control?.value
+      return [value].flat().map(String).includes(state)
     })
   }
-}
-
-function stateOf(control) {
-  return control.type === 'checkbox' ? String(control.checked) : control.value
 }
 
 async function send(form) {
   const button = form.querySelector('button.primary')
   if (button.getAttribute('aria-disabled') === 'true') return
-  clearErrors(form)
+  for (const line of form.querySelectorAll('.fault')) line.hidden = true
+  for (const control of form.querySelectorAll('[aria-invalid]')) control.removeAttribute('aria-invalid')
   const { values, errors } = collect(form)
   if (errors.length > 0) return showErrors(form, errors)
   button.setAttribute('aria-disabled', 'true')
   try {
-    const result = await perform(form.dataset.send, { ...extras(form), values })
+    const result = await perform(form.dataset.action, bodyOf(form, values))
     show(result, placeOf(form.dataset.target))
     showErrors(form, result.errors ?? [])
-    for (const [name, value] of Object.entries(result.fill ?? {})) {
-      form.querySelector(`[data-extra="${CSS.escape(name)}"]`).value = value
-    }
   } catch (error) {
     showErrors(form, [], error.message)
   } finally {
@@ -51,11 +46,23 @@ async function send(form) {
   }
 }
 
-function extras(form) {
-  const chosen = [...form.querySelectorAll('[data-extra]')].filter(
-    ({ type, checked }) => type !== 'radio' || checked,
-  )
-  return Object.fromEntries(chosen.map((control) => [control.dataset.extra, control.value]))
+/** The fixed body of the form, with the other controls and the values of the fields at their paths. */
+function bodyOf(form, values) {
+  const body = JSON.parse(form.dataset.body)
+  if (form.dataset.path) assign(body, `event.${form.dataset.path}`, values)
+  for (const { type, checked, value, dataset } of form.querySelectorAll('[data-extra]')) {
+    if (value !== '' && (type !== 'radio' || checked)) assign(body, dataset.extra, value)
+  }
+  return body
+}
+
+function assign(target, path, value) {
+  const [name, ...rest] = path.split('.')
+  if (rest.length === 0) target[name] = value
+  else {
+    target[name] ??= {}
+    assign(target[name], rest.join('.'), value)
+  }
 }
 
 /** The values of the fields. Empty fields are left out, so that the host’s defaults apply. */
@@ -85,31 +92,17 @@ function read(control, kind) {
     case 'json':
       return JSON.parse(text)
     case 'list':
-      return listOf(text)
-    case 'one-or-more': {
-      const items = listOf(text)
-      return items.length > 1 ? items : text.trim()
-    }
+      // A comma in quotes or angle brackets does not separate.
+      return (text.match(/(?:"[^"]*"|<[^>]*>|[^,\n"<])+/g) ?? []).map((item) => item.trim()).filter(Boolean)
     default:
       return text
   }
 }
 
-/** A comma in quotes or angle brackets does not separate. */
-function listOf(text) {
-  const items = text.match(/(?:"[^"]*"|<[^>]*>|[^,\n"<])+/g) ?? []
-  return items.map((item) => item.trim()).filter((item) => item !== '')
-}
-
-function clearErrors(form) {
-  for (const line of form.querySelectorAll('.fault')) line.hidden = true
-  for (const control of form.querySelectorAll('[aria-invalid]')) control.removeAttribute('aria-invalid')
-}
-
 /** Shows each error at its field: `deployment.inputs.domain` at `domain`, `messages[0].to` at `messages`. */
 function showErrors(form, errors, message = '') {
   const others = message === '' ? [] : [message]
-  const prefix = `${form.dataset.faults}.`
+  const prefix = `${form.dataset.path}.`
   for (const { path, message } of errors) {
     const inner = path.startsWith(prefix) ? path.slice(prefix.length) : path
     const [name] = inner.split(/[.[]/)

@@ -10,24 +10,20 @@ const connection = document.querySelector('#connection')
 const known = new Map()
 
 let waiting
-let busy = false
+let loading
 let again = false
 
 const source = new EventSource('/events')
-source.addEventListener('change', ({ data }) => {
-  document.dispatchEvent(new CustomEvent('sandbox:change', { detail: JSON.parse(data) }))
-  refreshSoon()
-})
+source.addEventListener('message', refreshSoon)
 // Also the first time: the page may be out of date already.
 source.addEventListener('open', () => {
   connection.textContent = 'Live'
-  connection.classList.remove('lost')
-  document.dispatchEvent(new CustomEvent('sandbox:connect'))
+  connection.className = 'ok'
   refreshSoon()
 })
 source.addEventListener('error', () => {
   connection.textContent = 'Not connected: is the sandbox running?'
-  connection.classList.add('lost')
+  connection.className = 'bad'
 })
 // An open connection would keep the page out of the back-forward cache.
 addEventListener('pagehide', () => source.close())
@@ -37,25 +33,29 @@ for (const part of liveParts(document)) known.set(part.id, part.innerHTML)
 
 /** Waits a moment, because changes come in bursts. */
 function refreshSoon() {
-  if (waiting === undefined) waiting = setTimeout(refresh, REFRESH_MS)
+  waiting ??= setTimeout(refresh, REFRESH_MS)
 }
 
-async function refresh() {
+/** Draws the page of the current address; a change in the meantime draws it once more. */
+export function refresh() {
+  clearTimeout(waiting)
   waiting = undefined
-  if (busy) {
-    again = true
-    return
-  }
-  busy = true
-  try {
-    const response = await fetch(location.href, { headers: { accept: 'text/html' } })
-    if (response.ok) replaceParts(new DOMParser().parseFromString(await response.text(), 'text/html'))
-  } catch {
-    // The sandbox has stopped; the connection shows it.
-  } finally {
-    busy = false
-    if (again) refreshSoon()
+  again = true
+  loading ??= load().finally(() => {
+    loading = undefined
+  })
+  return loading
+}
+
+async function load() {
+  while (again) {
     again = false
+    const { href } = location
+    // Without a response, the sandbox has stopped; the connection shows it.
+    const response = await fetch(href, { headers: { accept: 'text/html' } }).catch(() => undefined)
+    if (!response?.ok) continue
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+    if (href === location.href) replaceParts(fresh)
   }
 }
 
@@ -79,12 +79,16 @@ function keepState(part, replace) {
   const focusKey = focused && keyOf(focused)
   const open = [...part.querySelectorAll('details[open][id]')].map(({ id }) => id)
   const kept = [...part.querySelectorAll('[data-keep]')]
-  const scrolled = part.scrollTop
+  const { scrollTop, scrollHeight } = part
   replace()
   for (const id of open) document.getElementById(id)?.setAttribute('open', '')
   for (const element of kept) document.getElementById(element.id)?.replaceWith(element)
-  part.scrollTop = scrolled
-  if (focusKey) [...part.querySelectorAll('a, button')].find((one) => keyOf(one) === focusKey)?.focus()
+  // A list grows at its beginning.
+  const grown = scrollTop > 0 && part.classList.contains('list') ? part.scrollHeight - scrollHeight : 0
+  part.scrollTop = scrollTop + grown
+  if (!focusKey) return
+  const same = [...part.querySelectorAll('a, button')].find((one) => keyOf(one) === focusKey)
+  same?.focus({ preventScroll: true })
 }
 
 function keyOf(element) {

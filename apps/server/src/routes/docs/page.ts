@@ -5,13 +5,12 @@
  */
 import type { OpenApiDocument } from '@org/core/internal'
 import { html, raw } from 'hono/html'
-import { type Html, prose } from './parts.ts'
+import { type Html, inline } from './parts.ts'
 import { type Entry, type Plan, planPage } from './plan.ts'
 import { problemsSection, routesSection, shapesSection } from './reference.ts'
 import { script } from './script.ts'
-import { sendingSection } from './sending.ts'
 import { style } from './style.ts'
-import { webhookSection } from './webhook.ts'
+import { sendingSection, webhookSection } from './webhook.ts'
 
 /** The whole page, with its style and script inside. */
 export async function renderPage(document: OpenApiDocument): Promise<string> {
@@ -42,7 +41,7 @@ ${navigation(plan)}
 <div class="intro">
 <h1>${info.title}</h1>
 <p class="quiet">Version ${info.version} · <a href="/openapi.json">openapi.json</a> · <a href="/integrations">integrations</a></p>
-${prose(info.description ?? '')}
+${(info.description ?? '').split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}
 </div>
 ${raw(body)}
 ${shapesSection(document, body)}

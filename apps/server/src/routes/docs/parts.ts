@@ -4,7 +4,7 @@
  * @module
  */
 import { html } from 'hono/html'
-import type { Field, TypeText } from './schema.ts'
+import { type Field, type SchemaNode, type TypeText, toType } from './schema.ts'
 
 /** A piece of the page. */
 export type Html = ReturnType<typeof html>
@@ -12,14 +12,14 @@ export type Html = ReturnType<typeof html>
 /** Stands for the origin of this host; each response replaces it with its own. */
 export const ORIGIN = 'https://host.invalid'
 
-/** Text with `code`, in paragraphs. */
-export function prose(text: string): Html[] {
-  return text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)
-}
-
 /** Text with `code`. */
 export function inline(text: string): unknown[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))
+}
+
+/** Parts with commas between them. */
+export function listed(parts: readonly unknown[]): unknown[] {
+  return parts.map((part, index) => html`${index === 0 ? '' : ', '}${part}`)
 }
 
 /** A heading that links to itself. */
@@ -28,11 +28,40 @@ export function heading(level: 2 | 3, id: string, title: unknown, beside: unknow
   return level === 2 ? html`<h2 id="${id}">${link}${beside}</h2>` : html`<h3 id="${id}">${link}${beside}</h3>`
 }
 
+/** A section with its heading and an introduction. */
+export function section(id: string, title: unknown, intro: unknown, content: unknown): Html {
+  return html`<section aria-labelledby="${id}">
+<div class="intro">${heading(2, id, title)}${intro}</div>
+${content}
+</section>`
+}
+
 /** The type of a field. Shapes are links. */
 export function typeText(type: TypeText): unknown[] {
   return type.map((part) =>
-    'shape' in part ? html`<a href="#shape-${part.shape}">${part.shape}</a>` : part.word,
+    typeof part === 'string' ? part : html`<a href="#shape-${part.shape}">${part.shape}</a>`,
   )
+}
+
+/** A caption that only screen readers show. */
+export const HIDDEN = 'visually-hidden'
+
+/** A table with three columns: a name, a short and a long text. */
+export function table(
+  caption: string,
+  columns: readonly string[],
+  rows: readonly (readonly [unknown, unknown, unknown])[],
+  captionClass = '',
+): Html {
+  // Narrow windows lay the table out as blocks, which would lose its roles.
+  return html`<table role="table">
+<caption class="${captionClass}">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`)}</tr></thead>
+<tbody role="rowgroup">${rows.map(
+    ([name, short, long]) =>
+      html`<tr role="row"><th role="rowheader" scope="row">${name}</th><td role="cell" class="type">${short}</td><td role="cell">${long}</td></tr>`,
+  )}</tbody>
+</table>`
 }
 
 /**
@@ -42,32 +71,34 @@ export function typeText(type: TypeText): unknown[] {
  */
 export function fieldTable(caption: string, fields: readonly Field[], side: 'written' | 'read'): Html {
   if (fields.length === 0) return html``
-  // Narrow windows lay the table out as blocks, which would lose its roles.
-  return html`<table role="table">
-<caption class="${caption === 'Fields' ? 'visually-hidden' : ''}">${caption}</caption>
-<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Field</th><th role="columnheader" scope="col">Type</th><th role="columnheader" scope="col">Description</th></tr></thead>
-<tbody role="rowgroup">${fields.map((field) => fieldRow(field, side))}</tbody>
-</table>`
+  const rows = fields.map(({ within, name, required, description, node }) => {
+    const note = side === 'written' ? required && 'required' : !required && 'may be absent'
+    const path = html`<code>${within ? html`<span class="within">${within}</span>` : ''}${breakable(name)}</code>`
+    return [
+      html`${path}${note ? html`<span class="note ${note}">${note}</span>` : ''}`,
+      typeText(toType(node)),
+      html`${description ? html`<p>${inline(description)}</p>` : ''}${details(node)}`,
+    ] as const
+  })
+  return table(caption, ['Field', 'Type', 'Description'], rows, caption === 'Fields' ? HIDDEN : '')
 }
 
-function fieldRow(field: Field, side: 'written' | 'read'): Html {
-  const { within, name, required, type, description, values, sensitive, reference } = field
-  const note = side === 'written' ? required && 'required' : !required && 'may be absent'
-  return html`<tr role="row">
-<th role="rowheader" scope="row"><code>${within ? html`<span class="within">${within}</span>` : ''}${breakable(name)}</code>${note ? html`<span class="note ${note}">${note}</span>` : ''}</th>
-<td role="cell" class="type">${typeText(type)}</td>
-<td role="cell">${description ? html`<p>${inline(description)}</p>` : ''}${values.length > 0 ? choices(values) : ''}
-${field.default === undefined ? '' : html`<p class="default">Default <code>${field.default}</code></p>`}
-${sensitive || reference ? html`<p class="marks">${sensitive ? html`<span class="mark secret">sensitive</span>` : ''}${reference ? html`<span class="mark">or {{env.NAME}}</span>` : ''}</p>` : ''}</td>
-</tr>`
+/** The allowed values of a field, its default and its marks. */
+function details(node: SchemaNode): Html {
+  const values = node.enum ?? node.items?.enum ?? []
+  const sensitive = node['x-sensitive'] && html`<span class="mark secret">sensitive</span>`
+  const reference = node['x-environment-reference'] && html`<span class="mark">or {{env.NAME}}</span>`
+  return html`${values.length > 0 ? choices(values) : ''}
+${node.default === undefined ? '' : html`<p class="default">Default <code>${JSON.stringify(node.default)}</code></p>`}
+${sensitive || reference ? html`<p class="marks">${sensitive || ''}${reference || ''}</p>` : ''}`
 }
 
 const MANY = 8
 
-function choices(values: readonly string[]): Html {
-  const listed = values.map((value, index) => [index === 0 ? '' : ' ', html`<code>${value}</code>`])
-  if (values.length <= MANY) return html`<p class="values">${listed}</p>`
-  return html`<details class="values"><summary>${values.length} values</summary>${listed}</details>`
+function choices(values: readonly unknown[]): Html {
+  const all = values.map((value, index) => html`${index === 0 ? '' : ' '}<code>${String(value)}</code>`)
+  if (values.length <= MANY) return html`<p class="values">${all}</p>`
+  return html`<details class="values"><summary>${values.length} values</summary>${all}</details>`
 }
 
 /** A name that may wrap between its words. */

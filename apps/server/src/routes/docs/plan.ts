@@ -41,45 +41,39 @@ export interface Plan {
 export function planPage({ paths }: OpenApiDocument): Plan {
   const general = new Map<string, Entry>()
   const functions = new Map<string, Entry>()
-  const webhooks = Object.entries(paths).flatMap(([path, { post }]) => {
-    const events = post?.['x-events']
-    if (!events) return []
-    const plan: WebhookPlan = {
-      name: post.tags[0] ?? path,
-      path,
-      operation: post,
-      own: [],
-      elsewhere: [],
-      ignored: events.filter(({ handled }) => !handled).map(({ event }) => event),
-    }
-    for (const event of events.filter(({ handled }) => handled)) place(event, plan)
-    return [plan]
-  })
-  return {
-    general: [...general.values()],
-    webhooks: webhooks.toSorted((one, other) => sizeOf(other) - sizeOf(one)),
-  }
 
   function place(event: DescribedEvent, { name, path, operation, own, elsewhere }: WebhookPlan): void {
     const title = event.function?.name ?? event.event
-    const examples = operation.requestBody?.content['application/json']?.examples ?? {}
     const shared = event.function ? functions : isGeneral(event) ? general : undefined
     const key = `${title} ${event.function?.arguments.$ref}`
     const known = shared?.get(key)
     if (known) return void elsewhere.push(known)
+    const examples = operation.requestBody?.content['application/json']?.examples
     const id = shared === general ? title : `${name}-${title}`
-    const entry = { id, title, event, path, example: examples[title]?.value }
+    const entry = { id, title, event, path, example: examples?.[title]?.value }
     shared?.set(key, entry)
-    ;(shared === general ? elsewhere : own).push(entry)
+    if (shared === general) elsewhere.push(entry)
+    else own.push(entry)
+  }
+
+  const webhooks = Object.entries(paths).flatMap(([path, { post }]) => {
+    const events = post?.['x-events']
+    if (!events) return []
+    const ignored = events.filter(({ handled }) => !handled).map(({ event }) => event)
+    const name = post.tags[0] ?? path
+    const plan: WebhookPlan = { name, path, operation: post, own: [], elsewhere: [], ignored }
+    for (const event of events) if (event.handled) place(event, plan)
+    return [plan]
+  })
+  const sizeOf = ({ own, elsewhere }: WebhookPlan) => own.length + elsewhere.length
+  return {
+    general: [...general.values()],
+    webhooks: webhooks.toSorted((one, other) => sizeOf(other) - sizeOf(one)),
   }
 }
 
 /** Whether an event is the same on every route: then its shapes are named after it alone. */
-function isGeneral({ event, request, answers }: DescribedEvent): boolean {
+function isGeneral({ event, request, responses }: DescribedEvent): boolean {
   const title = event.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase())
-  return [request, ...answers].every(({ $ref }) => $ref.includes(`/${title}`))
-}
-
-function sizeOf({ own, elsewhere }: WebhookPlan): number {
-  return own.length + elsewhere.length
+  return [request, ...responses].every(({ $ref }) => $ref.includes(`/${title}`))
 }

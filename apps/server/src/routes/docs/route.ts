@@ -33,7 +33,7 @@ export function createDocsRoute(document: () => OpenApiDocument): Route {
     path: '/docs',
     operationId: 'getDocs',
     summary: 'This document, for people',
-    answers: { 200: { description: 'A page.', mediaType: 'text/html', schema: z.string() } },
+    responses: { 200: { description: 'A page.', mediaType: 'text/html', schema: z.string() } },
     async handle(context) {
       const text = (await page()).replaceAll(ORIGIN, () => originOf(context.req.raw))
       return context.html(text, 200, { 'content-security-policy': await policy() })

@@ -3,37 +3,44 @@
  *
  * @module
  */
-import type { JsonSchema, OpenApiDocument, OpenApiParameter } from '@org/core/internal'
+import type { OpenApiDocument, OpenApiParameter } from '@org/core/internal'
 import * as z from 'zod'
-
-const anySchema = z.record(z.string(), z.unknown())
 
 const schemaNode = z.object({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
   description: z.string().optional(),
-  properties: z.record(z.string(), anySchema).optional(),
   required: z.array(z.string()).default([]),
-  items: anySchema.optional(),
-  additionalProperties: z.union([z.boolean(), anySchema]).optional(),
-  anyOf: z.array(anySchema).optional(),
-  oneOf: z.array(anySchema).optional(),
   enum: z.array(z.unknown()).optional(),
   const: z.unknown().optional(),
   default: z.unknown().optional(),
-  format: z.string().optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  maxLength: z.number().optional(),
+  format: z.string().default(''),
+  minimum: z.number().default(Number.NEGATIVE_INFINITY),
+  maximum: z.number().default(Number.POSITIVE_INFINITY),
   'x-sensitive': z.boolean().default(false),
   'x-environment-reference': z.boolean().default(false),
+  get properties() {
+    return z.record(z.string(), schemaNode).optional()
+  },
+  get items() {
+    return schemaNode.optional()
+  },
+  get additionalProperties() {
+    return z.union([z.boolean(), schemaNode]).optional()
+  },
+  get anyOf() {
+    return z.array(schemaNode).optional()
+  },
+  get oneOf() {
+    return z.array(schemaNode).optional()
+  },
 })
 
 /** The parts of a schema that the page shows. */
 export type SchemaNode = z.infer<typeof schemaNode>
 
-/** The type of a field: words and names of shapes. */
-export type TypeText = ({ word: string } | { shape: string })[]
+/** The type of a field: words, and names of shapes. */
+export type TypeText = (string | { shape: string })[]
 
 /** One field. */
 export interface Field {
@@ -41,26 +48,12 @@ export interface Field {
   within: string
   name: string
   required: boolean
-  type: TypeText
   description: string
-  /** The allowed values. */
-  values: string[]
-  /** As JSON. */
-  default: string | undefined
-  sensitive: boolean
-  /** Whether it may be `{{env.NAME}}`. */
-  reference: boolean
-}
-
-const words: Readonly<Record<string, string>> = {
-  uri: 'URL',
-  'date-time': 'time',
-  date: 'day',
-  base64: 'base64',
+  node: SchemaNode
 }
 
 /** Reads a schema. */
-export function readSchema(schema: JsonSchema): SchemaNode {
+export function readSchema(schema: unknown): SchemaNode {
   return schemaNode.parse(schema)
 }
 
@@ -70,29 +63,22 @@ export function findShape(document: OpenApiDocument, name: string): SchemaNode {
 }
 
 /** The name at the end of a reference. */
-export function shapeOf({ $ref }: { $ref: string }): string {
+export function shapeOf($ref: string): string {
   return $ref.replace(/.*\//, '')
 }
 
 /** The fields of an object and of the objects inside it. */
-export function fieldsOf(schema: SchemaNode, within = ''): Field[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
-    const outer = readSchema(property)
-    const node = withoutBlank(outer)
-    const values = node.enum ?? readSchema(node.items ?? {}).enum ?? []
-    const field: Field = {
-      within,
-      name,
-      required: schema.required.includes(name),
-      type: toType(node),
-      description: outer.description ?? node.description ?? '',
-      values: values.map(String),
-      default: node.default === undefined ? undefined : JSON.stringify(node.default),
-      sensitive: node['x-sensitive'],
-      reference: node['x-environment-reference'],
-    }
-    const { inner, list } = innerObject(node)
-    return [field, ...(inner ? fieldsOf(inner, `${within}${name}${list ? '[]' : ''}.`) : [])]
+export function fieldsOf({ properties = {}, required }: SchemaNode, within = ''): Field[] {
+  return Object.entries(properties).flatMap(([name, whole]) => {
+    // A form may leave an optional field blank; the page does not show that choice.
+    const [first, second] = whole.anyOf ?? []
+    const node = first && second?.$ref?.endsWith('/Blank') ? first : whole
+    const description = whole.description ?? node.description ?? ''
+    const field = { within, name, required: required.includes(name), description, node }
+    const [only, ...others] = (node.anyOf ?? []).filter(({ type }) => type !== 'null')
+    const bare = only && others.length === 0 ? only : node
+    if (bare.properties) return [field, ...fieldsOf(bare, `${within}${name}.`)]
+    return [field, ...(bare.items ? fieldsOf(bare.items, `${within}${name}[].`) : [])]
   })
 }
 
@@ -105,58 +91,42 @@ export function parameterFields(parameters: readonly OpenApiParameter[]): Field[
   )
 }
 
-/** The object inside a field or inside its list. */
-function innerObject(node: SchemaNode): { inner: SchemaNode | undefined; list: boolean } {
-  const [only, ...others] = (node.anyOf ?? []).map(readSchema).filter(({ type }) => type !== 'null')
-  const bare = only && others.length === 0 ? only : node
-  if (bare.properties) return { inner: bare, list: false }
-  const item = bare.items && readSchema(bare.items)
-  return { inner: item?.properties ? item : undefined, list: true }
-}
-
-/** A field of a form without the choice to leave it blank. */
-function withoutBlank(node: SchemaNode): SchemaNode {
-  const [first, second] = node.anyOf ?? []
-  const isBlank = second !== undefined && readSchema(second).$ref?.endsWith('/Blank')
-  return first && isBlank ? readSchema(first) : node
-}
-
 /** The type of a field. */
 export function toType(node: SchemaNode): TypeText {
-  if (node.$ref !== undefined) return [{ shape: shapeOf({ $ref: node.$ref }) }]
-  if (node.enum) return [{ word: node.enum.every((each) => typeof each === 'string') ? 'text' : 'value' }]
-  if (node.const !== undefined) return [{ word: JSON.stringify(node.const) }]
+  if (node.$ref !== undefined) return [{ shape: shapeOf(node.$ref) }]
+  if (node.enum) return [node.enum.every((each) => typeof each === 'string') ? 'text' : 'value']
+  if (node.const !== undefined) return [JSON.stringify(node.const)]
   const choices = node.anyOf ?? node.oneOf
-  if (choices) {
-    const types = choices.map((each) => toType(readSchema(each)))
-    return types.flatMap((type, index) => (index === 0 ? type : [{ word: ' or ' }, ...type]))
-  }
-  if (Array.isArray(node.type)) {
-    return node.type.flatMap((type, index) => [
-      ...(index === 0 ? [] : [{ word: ' or ' }]),
-      { word: nameOf(type, node) },
-    ])
-  }
-  if (node.type === 'array') return [{ word: 'list of ' }, ...toType(readSchema(node.items ?? {}))]
-  return [{ word: nameOf(node.type ?? 'anything', node) }]
+  if (choices) return joined(choices.map(toType))
+  if (node.type === 'array') return ['list of ', ...(node.items ? toType(node.items) : ['anything'])]
+  return joined([node.type ?? 'anything'].flat().map((type) => [nameOf(type, node)]))
 }
 
-function nameOf(
-  type: string,
-  { format = '', minimum, maximum, properties, additionalProperties }: SchemaNode,
-): string {
+function joined(types: readonly TypeText[]): TypeText {
+  return types.flatMap((type, index) => (index === 0 ? type : [' or ', ...type]))
+}
+
+const formats: Readonly<Record<string, string>> = {
+  uri: 'URL',
+  'date-time': 'time',
+  date: 'day',
+  base64: 'base64',
+}
+
+function nameOf(type: string, node: SchemaNode): string {
   switch (type) {
     case 'string':
-      return words[format] ?? 'text'
+      return formats[node.format] ?? 'text'
     case 'boolean':
       return 'yes or no'
     case 'object': {
-      if (properties || typeof additionalProperties !== 'object') return 'object'
-      return readSchema(additionalProperties).type === 'string' ? 'texts by name' : 'values by name'
+      if (node.properties || typeof node.additionalProperties !== 'object') return 'object'
+      return node.additionalProperties.type === 'string' ? 'texts by name' : 'values by name'
     }
     case 'integer':
+      return `whole number${rangeOf(node)}`
     case 'number':
-      return `${type === 'integer' ? 'whole number' : 'number'}${rangeOf(minimum, maximum)}`
+      return `number${rangeOf(node)}`
     default:
       return type
   }
@@ -166,10 +136,10 @@ function nameOf(
 const GLUE = '\u2060'
 
 /** The range of a number, unless it is the range of all numbers. */
-function rangeOf(minimum = -Infinity, maximum = Infinity): string {
-  const least = minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined
-  const most = maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined
-  if (least !== undefined && most !== undefined) return ` ${least}${GLUE}–${GLUE}${most}`
-  if (least !== undefined) return ` ≥\u00a0${least}`
-  return most === undefined ? '' : ` ≤\u00a0${most}`
+function rangeOf({ minimum, maximum }: SchemaNode): string {
+  const hasMinimum = minimum > Number.MIN_SAFE_INTEGER
+  const hasMaximum = maximum < Number.MAX_SAFE_INTEGER
+  if (hasMinimum && hasMaximum) return ` ${minimum}${GLUE}–${GLUE}${maximum}`
+  if (hasMinimum) return ` ≥\u00a0${minimum}`
+  return hasMaximum ? ` ≤\u00a0${maximum}` : ''
 }

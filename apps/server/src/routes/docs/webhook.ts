@@ -1,39 +1,81 @@
 /**
- * One webhook on the page: its events and functions, with their fields and responses.
+ * The webhooks on the page: how to send events, and the events and functions of each route.
  *
  * @module
  */
 import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core/internal'
 import { html } from 'hono/html'
-import { example, fieldTable, type Html, heading, inline, typeText } from './parts.ts'
-import type { Entry, WebhookPlan } from './plan.ts'
-import { fieldsOf, findShape, readSchema, type SchemaNode, shapeOf } from './schema.ts'
+import {
+  command,
+  example,
+  fieldTable,
+  type Html,
+  heading,
+  inline,
+  listed,
+  ORIGIN,
+  section,
+  table,
+  typeText,
+} from './parts.ts'
+import type { Entry, Plan, WebhookPlan } from './plan.ts'
+import { fieldsOf, findShape, parameterFields, type SchemaNode, shapeOf } from './schema.ts'
+
+/** The section that holds for all webhooks. */
+export function sendingSection(document: OpenApiDocument, { general, webhooks }: Plan): Html {
+  const { parameters, securitySchemes } = document.components
+  const [scheme] = Object.values(securitySchemes)
+  const [first] = webhooks
+  const content = html`<article class="entry">
+<div>
+${heading(3, 'signature', 'Signature')}
+<p>${inline(String(scheme?.description ?? ''))}</p>
+${fieldTable('Headers', parameterFields(Object.values(parameters)), 'written')}
+</div>
+${command('Signed by hand', signedByHand(first?.path ?? ''))}
+</article>
+${first ? general.map((entry) => entryArticle(document, entry, first.operation)) : ''}`
+  return section('events', 'Sending events', '', content)
+}
+
+/** Signs an event with a shell and OpenSSL only. */
+function signedByHand(path: string): string {
+  return `SECRET=whsec_…
+body='{"name":"HEALTH_CHECK"}'
+id=evt_$(date +%s) at=$(date +%s)
+key=$(echo "\${SECRET#whsec_}" | base64 -d |
+  od -An -v -tx1 | tr -d ' \\n')
+signature=$(printf %s "$id.$at.$body" |
+  openssl dgst -sha256 -mac HMAC \\
+    -macopt "hexkey:$key" -binary | base64)
+curl ${ORIGIN}${path} \\
+  -H 'content-type: application/json' \\
+  -H "webhook-id: $id" \\
+  -H "webhook-timestamp: $at" \\
+  -H "webhook-signature: v1,$signature" \\
+  -d "$body"`
+}
 
 /** The section of a webhook. */
 export function webhookSection(document: OpenApiDocument, webhook: WebhookPlan): Html {
   const { name, path, operation, own, elsewhere, ignored } = webhook
   const links = elsewhere.map(({ id, title }) => html`<a href="#${id}"><code>${title}</code></a>`)
-  return html`<section aria-labelledby="${name}">
-<div class="intro">
-${heading(2, name, operation.summary)}
+  const intro = html`
 <p class="endpoint"><span class="method post">POST</span> <code>${path}</code></p>
 <p>${inline(operation.description ?? '')}</p>
-${links.length > 0 ? html`<p>It also has ${joined(links)}.</p>` : ''}
-${ignored.length > 0 ? html`<p class="quiet">Answered with <a href="#shape-IgnoredAnswer">ignored</a>: ${codes(ignored)}.</p>` : ''}
-</div>
-${own.map((entry) => entryArticle(document, entry, operation))}
-</section>`
+${links.length > 0 ? html`<p>It also has ${listed(links)}.</p>` : ''}
+${ignored.length > 0 ? html`<p class="quiet">Answered with <a href="#shape-IgnoredResponse">ignored</a>: ${codes(ignored)}.</p>` : ''}`
+  const entries = own.map((entry) => entryArticle(document, entry, operation))
+  return section(name, operation.summary, intro, entries)
 }
 
 /** One event or function. */
-export function entryArticle(document: OpenApiDocument, entry: Entry, operation: OpenApiOperation): Html {
+function entryArticle(document: OpenApiDocument, entry: Entry, operation: OpenApiOperation): Html {
   const { id, title, event, path } = entry
   const { function: called, description } = event
-  const mark =
-    called &&
-    (called.effect
-      ? html`<span class="mark effect">once per delivery</span>`
-      : html`<span class="mark">reads</span>`)
+  const mark = called?.effect
+    ? html`<span class="mark effect">once per delivery</span>`
+    : called && html`<span class="mark">reads</span>`
   return html`<article class="entry">
 <div>
 ${heading(3, id, html`<code>${title}</code>`, mark ?? '')}
@@ -45,54 +87,41 @@ ${entry.example === undefined ? '' : example(title, path, entry.example)}
 }
 
 function functionTables(document: OpenApiDocument, called: NonNullable<DescribedEvent['function']>): Html {
-  const given = fieldsOf(findShape(document, shapeOf(called.arguments)))
-  const result = shapeOf(called.result)
-  const schema = findShape(document, result)
+  const fields = fieldsOf(findShape(document, shapeOf(called.arguments.$ref)))
+  const shape = shapeOf(called.result.$ref)
+  const result = fieldsOf(findShape(document, shape))
   // A shape that several functions share is shown once, among the shapes.
-  const own = result.toLowerCase() === `${called.name}Result`.toLowerCase()
-  return html`${given.length === 0 ? html`<p>It takes no arguments.</p>` : fieldTable('Arguments', given, 'written')}
-${own && schema.properties ? fieldTable('Result', fieldsOf(schema), 'read') : html`<p class="result">Result: ${typeText([{ shape: result }])}</p>`}`
+  const isOwn = shape.toLowerCase() === `${called.name}Result`.toLowerCase()
+  return html`${fields.length === 0 ? html`<p>It takes no arguments.</p>` : fieldTable('Arguments', fields, 'written')}
+${isOwn && result.length > 0 ? fieldTable('Result', result, 'read') : html`<p class="result">Result: ${typeText([{ shape }])}</p>`}`
 }
 
 function eventTables(document: OpenApiDocument, event: DescribedEvent, operation: OpenApiOperation): Html {
-  const answers = event.answers.map(shapeOf).filter((name) => name !== 'IgnoredAnswer')
-  const inputs = event.event === 'DEPLOYMENT_CREATED' ? inputsOf(document, event) : undefined
-  return html`${inputs ? fieldTable('Inputs', fieldsOf(inputs), 'written') : ''}
-${event.event === 'METRIC_UPDATE' ? metricTable(operation['x-metrics'] ?? {}) : ''}
-${answers.map((name) => answerTables(findShape(document, name)))}`
+  const answers = event.responses
+    .map(({ $ref }) => shapeOf($ref))
+    .filter((name) => name !== 'IgnoredResponse')
+    .map((name) => findShape(document, name))
+  const metrics = Object.entries(operation['x-metrics'] ?? {}).map(
+    ([name, { description, unit = '' }]) =>
+      [html`<code>${name}</code>`, unit, html`<p>${inline(description)}</p>`] as const,
+  )
+  return html`${event.event === 'DEPLOYMENT_CREATED' ? fieldTable('Inputs', inputsOf(document, event), 'written') : ''}
+${event.event === 'METRIC_UPDATE' ? table('Metrics', ['Name', 'Unit', 'Description'], metrics) : ''}
+${answers.map(({ anyOf, ...answer }) =>
+  (anyOf ?? [answer]).map((form, index) =>
+    fieldTable(index === 0 ? 'Response' : 'Or', fieldsOf(form), 'read'),
+  ),
+)}`
 }
 
 /** The inputs of a deployment on this route. */
-function inputsOf(document: OpenApiDocument, { request }: DescribedEvent): SchemaNode | undefined {
-  const follow = (node: SchemaNode) =>
-    node.$ref === undefined ? node : findShape(document, shapeOf({ $ref: node.$ref }))
-  const deployment = findShape(document, shapeOf(request)).properties?.deployment
-  const inputs = deployment && follow(readSchema(deployment)).properties?.inputs
-  return inputs && follow(readSchema(inputs))
-}
-
-function answerTables(answer: SchemaNode): Html {
-  const forms = answer.anyOf?.map(readSchema) ?? [answer]
-  return html`${forms.map((form, index) =>
-    fieldTable(index === 0 ? 'Answer' : 'Or', fieldsOf(form), 'read'),
-  )}`
-}
-
-function metricTable(metrics: NonNullable<OpenApiOperation['x-metrics']>): Html {
-  return html`<table role="table">
-<caption>Metrics</caption>
-<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Name</th><th role="columnheader" scope="col">Unit</th><th role="columnheader" scope="col">Description</th></tr></thead>
-<tbody role="rowgroup">${Object.entries(metrics).map(
-    ([name, { description, unit = '' }]) =>
-      html`<tr role="row"><th role="rowheader" scope="row"><code>${name}</code></th><td role="cell" class="type">${unit}</td><td role="cell"><p>${inline(description)}</p></td></tr>`,
-  )}</tbody>
-</table>`
+function inputsOf(document: OpenApiDocument, { request }: DescribedEvent) {
+  const follow = (node?: SchemaNode) => (node?.$ref ? findShape(document, shapeOf(node.$ref)) : node)
+  const deployment = follow(findShape(document, shapeOf(request.$ref)).properties?.deployment)
+  const inputs = follow(deployment?.properties?.inputs)
+  return inputs ? fieldsOf(inputs) : []
 }
 
 function codes(names: readonly string[]): unknown[] {
-  return joined(names.map((name) => html`<code>${name}</code>`))
-}
-
-function joined(parts: readonly unknown[]): unknown[] {
-  return parts.map((part, index) => html`${index === 0 ? '' : ', '}${part}`)
+  return listed(names.map((name) => html`<code>${name}</code>`))
 }

@@ -1,29 +1,18 @@
-import type { Json } from '../../contract/handler-context.ts'
-import type { ClaimRequest, DeliveryStore, Lease, RecordedResponse } from '../store.ts'
+import type { ClaimRequest, DeliveryStore, Lease, RecordedResponse, SubjectRecord } from '../store.ts'
 import { UNFINISHED_MS } from './records.ts'
 
-interface StoredRecord {
-  fence: number
+interface StoredRecord
+  extends Pick<SubjectRecord, 'fence' | 'claimedAt' | 'delivery' | 'progress' | 'expires'> {
   holder: { owner: string; until: number; delivery: ClaimRequest['delivery'] } | undefined
-  claimedAt: number
-  /** The id of the delivery that claimed it last. */
-  delivery: string | undefined
-  progress: Record<string, Json>
-  answers: Map<string, { digest: string; answer: RecordedResponse }>
-  expires: number
+  /** By the id of the delivery. */
+  responses: Map<string, { digest: string; response: RecordedResponse; expires: number }>
 }
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /**
-   * Maximum number of records. The least recently used give way, except for live claims.
-   * @default 100_000
-   */
+  /** Maximum number of records; 100,000 by default. The least recently used give way, except for live claims. */
   capacity?: number
-  /**
-   * The time in milliseconds since 1970.
-   * @default Date.now
-   */
+  /** @default Date.now */
   now?: () => number
 }
 
@@ -53,35 +42,33 @@ export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreO
     }
   }
 
-  function create(): StoredRecord {
-    makeRoom()
-    const empty = { progress: {}, answers: new Map(), expires: 0 }
-    return { fence: 0, holder: undefined, claimedAt: 0, delivery: undefined, ...empty }
-  }
-
   return {
     async claim({ subject, delivery, leaseMs }) {
       const found = find(subject)
-      const recorded = delivery && found?.answers.get(delivery.id)
+      for (const [id, { expires }] of found?.responses ?? [])
+        if (expires <= now()) found?.responses.delete(id)
+      const recorded = delivery && found?.responses.get(delivery.id)
       const holding = found?.holder?.delivery
       const known = recorded ?? (holding?.id === delivery?.id ? holding : undefined)
       if (delivery && known && known.digest !== delivery.digest) return { state: 'mismatch' }
-      if (recorded) return { state: 'done', response: recorded.answer }
+      if (recorded) return { state: 'done', response: recorded.response }
       if (found?.holder && isHeld(found)) return { state: 'busy', retryAfterMs: found.holder.until - now() }
 
-      const record = found ?? create()
-      const owner = crypto.randomUUID()
-      const takenOver = record.holder !== undefined
-      record.fence += 1
-      record.holder = { owner, until: now() + leaseMs, delivery }
-      record.claimedAt = now()
-      record.delivery = delivery?.id
-      record.expires = now() + UNFINISHED_MS
+      if (!found) makeRoom()
+      const { fence, progress, responses } = found ?? { fence: 0, progress: {}, responses: new Map() }
+      const lease = { subject, owner: crypto.randomUUID(), fence: fence + 1 }
       // Set anew, so that the order of the map is the order of last use.
       records.delete(subject)
-      records.set(subject, record)
-      const lease = { subject, owner, fence: record.fence }
-      return { state: 'claimed', lease, takenOver, progress: structuredClone(record.progress) }
+      records.set(subject, {
+        fence: lease.fence,
+        holder: { owner: lease.owner, until: now() + leaseMs, delivery },
+        claimedAt: now(),
+        delivery: delivery?.id,
+        progress,
+        responses,
+        expires: Math.max(found?.expires ?? 0, now() + UNFINISHED_MS),
+      })
+      return { state: 'claimed', lease, progress: structuredClone(progress) }
     },
 
     async renew(lease, leaseMs) {
@@ -96,12 +83,13 @@ export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreO
       return record !== undefined
     },
 
-    async complete(lease, { response, progress, keepMs }) {
+    async complete(lease, { response, progress, keepMs, keepResponseMs }) {
       const record = findHeld(lease)
       if (!record) return false
-      const delivery = record.holder?.delivery
-      if (delivery)
-        record.answers.set(delivery.id, { digest: delivery.digest, answer: structuredClone(response) })
+      const { id, digest = '' } = record.holder?.delivery ?? {}
+      if (id !== undefined) {
+        record.responses.set(id, { digest, response: { ...response }, expires: now() + keepResponseMs })
+      }
       record.progress = structuredClone(progress)
       record.expires = now() + keepMs
       record.holder = undefined
@@ -112,7 +100,7 @@ export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreO
       const record = findHeld(lease)
       if (!record) return false
       record.holder = undefined
-      const isEmpty = Object.keys(record.progress).length === 0 && record.answers.size === 0
+      const isEmpty = Object.keys(record.progress).length === 0 && record.responses.size === 0
       if (isEmpty) records.delete(lease.subject)
       return true
     },
@@ -120,17 +108,13 @@ export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreO
     async read(subject) {
       const record = find(subject)
       if (!record) return undefined
-      const { holder, progress, answers, ...facts } = record
-      const listed = [...answers].map(
-        ([
-          delivery,
-          {
-            answer: { body: _, ...answer },
-          },
-        ]) => ({ delivery, ...answer }),
-      )
+      const { holder, progress, ...facts } = record
+      const responses = [...record.responses].flatMap(([delivery, { response, expires }]) => {
+        const { body: _, ...rest } = response
+        return expires > now() ? [{ delivery, ...rest }] : []
+      })
       const leaseMs = holder && Math.max(0, holder.until - now())
-      return { ...facts, leaseMs, progress: structuredClone(progress), responses: listed }
+      return { ...facts, leaseMs, progress: structuredClone(progress), responses }
     },
 
     async ping() {},

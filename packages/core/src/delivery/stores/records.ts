@@ -1,22 +1,18 @@
-/**
- * What the stores have in common: how steps and answers are written and read.
- *
- * @module
- */
 import * as z from 'zod'
 import type { Json } from '../../contract/handler-context.ts'
 
 /** How long an unfinished record is kept after its last claim, in milliseconds. */
 export const UNFINISHED_MS = 7 * 24 * 60 * 60 * 1000
 
-/** The facts of a recorded answer; SQL has `null` for an absent one. */
+const orUndefined = <T>(value: T | null | undefined) => value ?? undefined
+
+/** The facts of a recorded response; SQL has `null` for an absent one. */
 export const responseFacts = z.object({
   status: z.int(),
   code: z.string().nullish().transform(orUndefined),
   at: z.int().nullish().transform(orUndefined),
 })
 
-/** A recorded answer with its encrypted body. */
 export const recordedResponse = responseFacts.extend({ body: z.string() })
 
 /** Steps as names and JSON texts. */
@@ -27,8 +23,4 @@ export function writeSteps(steps: Record<string, Json>): [name: string, json: st
 /** Parses steps that {@link writeSteps} wrote. */
 export function readSteps(steps: readonly (readonly [name: string, json: string])[]): Record<string, Json> {
   return Object.fromEntries(steps.map(([name, json]) => [name, z.json().parse(JSON.parse(json))]))
-}
-
-function orUndefined<T>(value: T | null | undefined): T | undefined {
-  return value ?? undefined
 }

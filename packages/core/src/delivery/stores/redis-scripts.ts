@@ -1,9 +1,3 @@
-/**
- * The operations of the Redis store as Lua scripts. Each uses one key, so they also run in a cluster.
- *
- * @module
- */
-
 const NOW = `
   local now = tonumber(ARGV[1])
   if now == 0 then local time = redis.call('TIME'); now = time[1] * 1000 + math.floor(time[2] / 1000) end
@@ -14,33 +8,37 @@ const HELD = `${NOW}
   if held[1] ~= ARGV[2] or held[2] ~= ARGV[3] or tonumber(held[3] or 0) <= now then return 0 end
 `
 
-/** One script for each operation. `KEYS[1]` is the subject. `ARGV[1]` is the time, or 0 for the time of Redis. */
+/**
+ * One Lua script for each operation. `KEYS[1]` is the subject: with one key, they also run in a cluster. `ARGV[1]` is
+ * the time, or 0 for the time of Redis.
+ */
 export const scripts = {
   // ARGV: now, owner, lease, delivery, digest, retention. The expiry is also a field, for `now` from outside.
   claim: `${NOW}
     local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'answer:' .. ARGV[4])
     local live = record[1] and record[1] ~= '' and tonumber(record[2]) > now
     if not live and record[5] and tonumber(record[5]) <= now then redis.call('DEL', KEYS[1]); record = {} end
-    if ARGV[4] ~= '' and record[6] then return {'answered', record[6]} end
-    if live then
-      if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
-      return {'busy', tostring(tonumber(record[2]) - now)}
+    if ARGV[4] ~= '' and record[6] then
+      if tonumber(string.match(record[6], '^%S+ (%d+) ')) > now then return {'answered', record[6]} end
+      redis.call('HDEL', KEYS[1], 'answer:' .. ARGV[4])
     end
+    -- A holder that vanished leaves its digest.
+    if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
+    if live then return {'busy', tostring(tonumber(record[2]) - now)} end
     local fence = redis.call('HINCRBY', KEYS[1], 'fence', 1)
     redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5], 'claimed', now)
     local expires = math.max(tonumber(record[5] or 0), now + tonumber(ARGV[6]))
-    redis.call('HSET', KEYS[1], 'expires', expires)
-    redis.call('PEXPIRE', KEYS[1], expires - now)
-    local taken = record[1] and record[1] ~= ''
-    local answer = {'claimed', tostring(fence), taken and '1' or '0'}
+    redis.call('HSET', KEYS[1], 'expires', string.format('%.0f', expires))
+    redis.call('PEXPIRE', KEYS[1], string.format('%.0f', expires - now))
+    local reply = {'claimed', tostring(fence)}
     local fields = redis.call('HGETALL', KEYS[1])
     for at = 1, #fields, 2 do
       if string.sub(fields[at], 1, 5) == 'step:' then
-        answer[#answer + 1] = string.sub(fields[at], 6)
-        answer[#answer + 1] = fields[at + 1]
+        reply[#reply + 1] = string.sub(fields[at], 6)
+        reply[#reply + 1] = fields[at + 1]
       end
     end
-    return answer
+    return reply
   `,
   // ARGV: now, owner, fence, lease
   renew: `${HELD} redis.call('HSET', KEYS[1], 'until', now + tonumber(ARGV[4])); return 1`,
@@ -49,16 +47,20 @@ export const scripts = {
     for at = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
     return 1
   `,
-  // ARGV: now, owner, fence, answer, retention, then the steps, names and values in turn
+  // ARGV: now, owner, fence, response, retention of the record and of the response, then the steps in turn
   complete: `${HELD}
     local delivery = redis.call('HGET', KEYS[1], 'delivery')
     for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-      if string.sub(field, 1, 5) == 'step:' then redis.call('HDEL', KEYS[1], field) end
+      local start = string.sub(field, 1, 5)
+      local expires = start == 'answe' and string.match(redis.call('HGET', KEYS[1], field), '^%S+ (%d+) ')
+      if start == 'step:' or (expires and tonumber(expires) <= now) then redis.call('HDEL', KEYS[1], field) end
     end
-    for at = 6, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
-    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0, 'expires', now + tonumber(ARGV[5]))
+    for at = 7, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
+    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0, 'expires', string.format('%.0f', now + tonumber(ARGV[5])))
     if delivery ~= '' then
-      redis.call('HSET', KEYS[1], 'answer:' .. delivery, redis.call('HGET', KEYS[1], 'digest') .. ' ' .. ARGV[4])
+      local expires = string.format('%.0f', now + tonumber(ARGV[6]))
+      local digest = redis.call('HGET', KEYS[1], 'digest')
+      redis.call('HSET', KEYS[1], 'answer:' .. delivery, digest .. ' ' .. expires .. ' ' .. ARGV[4])
     end
     redis.call('HDEL', KEYS[1], 'digest')
     redis.call('PEXPIRE', KEYS[1], ARGV[5])
@@ -70,25 +72,6 @@ export const scripts = {
     redis.call('HDEL', KEYS[1], 'digest')
     return 1
   `,
-  // ARGV: now. Returns answers without their bodies, which may be long.
-  read: `${NOW}
-    local record = redis.call('HMGET', KEYS[1], 'fence', 'owner', 'until', 'expires', 'delivery', 'claimed')
-    local held = record[2] and record[2] ~= ''
-    local left = held and math.max(0, tonumber(record[3]) - now) or -1
-    if not record[1] or (left <= 0 and tonumber(record[4]) <= now) then return {} end
-    local found = {record[1], tostring(left), record[4], record[5] or '', record[6] or '0'}
-    local fields = redis.call('HGETALL', KEYS[1])
-    for at = 1, #fields, 2 do
-      local value = fields[at + 1]
-      if string.sub(fields[at], 1, 7) == 'answer:' then
-        local answer = cjson.decode(string.sub(value, string.find(value, ' ', 1, true) + 1))
-        value = cjson.encode({status = answer.status, code = answer.code, at = answer.at})
-      end
-      if string.find(fields[at], ':', 1, true) then
-        found[#found + 1] = fields[at]
-        found[#found + 1] = value
-      end
-    end
-    return found
-  `,
+  // ARGV: now. Returns the time, and the fields of the record.
+  read: `${NOW} return {tostring(now), redis.call('HGETALL', KEYS[1])}`,
 }

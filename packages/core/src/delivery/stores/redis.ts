@@ -22,20 +22,11 @@ export type RedisClient =
 export interface RedisStoreOptions {
   /** The caller connects and closes it. It should not queue commands while it is offline. */
   client: RedisClient
-  /**
-   * The prefix of every key.
-   * @default 'deliveries:'
-   */
+  /** The prefix of every key; `deliveries:` by default. */
   prefix?: string
-  /**
-   * Timeout of one command, in milliseconds.
-   * @default 500
-   */
+  /** Timeout of one command; 500 by default. */
   timeoutMs?: number
-  /**
-   * The time in milliseconds since 1970.
-   * @default the time of Redis itself, so that the hosts' clocks do not matter
-   */
+  /** @default the time of Redis itself, so that the hosts' clocks do not matter */
   now?: () => number
 }
 
@@ -46,16 +37,22 @@ const CHARACTERS_PER_MS = 10_000
 
 const number = z.coerce.number()
 const claimReply = z.union([
-  z.tuple([z.literal('claimed'), number, z.enum(['0', '1'])], z.string()),
+  z.tuple([z.literal('claimed'), number], z.string()),
   z.tuple([z.literal('busy'), number]),
   z.tuple([z.literal('answered'), z.string()]),
   z.tuple([z.literal('mismatch')]),
 ])
-/** Fence, remaining lease, expiry, delivery and time of the last claim; then the fields, names and values in turn. */
-const readReply = z.union([
-  z.tuple([]).transform(() => undefined),
-  z.tuple([number, number, number, z.string(), number], z.string()),
-])
+/** The time, and the fields of the record, names and values in turn. */
+const readReply = z.tuple([number, z.array(z.string())])
+/** A record of an earlier version lacks `claimed`. */
+const recordFields = z.object({
+  fence: number,
+  owner: z.string(),
+  until: number,
+  expires: number,
+  delivery: z.string(),
+  claimed: number.default(0),
+})
 
 /**
  * Makes a store on a connected client.
@@ -98,20 +95,16 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
         releaseLate(subject, owner, pending).catch(() => {})
         throw error
       })
-      const [state, value, ...rest] = claimReply.parse(reply)
+      const [state, value, ...steps] = claimReply.parse(reply)
       switch (state) {
-        case 'claimed': {
-          const [takenOver, ...steps] = rest
-          const lease = { subject, owner, fence: value }
-          return { state, lease, takenOver: takenOver === '1', progress: readSteps(toPairs(steps)) }
-        }
+        case 'claimed':
+          return { state, lease: { subject, owner, fence: value }, progress: readSteps(toPairs(steps)) }
         case 'busy':
           return { state, retryAfterMs: value }
         case 'answered': {
-          // Stored as `<digest> <JSON>`.
-          const space = value.indexOf(' ')
-          if (value.slice(0, space) !== digest) return { state: 'mismatch' }
-          return { state: 'done', response: recordedResponse.parse(JSON.parse(value.slice(space + 1))) }
+          const { digest: recorded, json } = splitResponse(value)
+          if (recorded !== digest) return { state: 'mismatch' }
+          return { state: 'done', response: recordedResponse.parse(JSON.parse(json)) }
         }
         case 'mismatch':
           return { state }
@@ -120,37 +113,46 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
 
     renew: (lease, leaseMs) => write('renew', lease, leaseMs),
     advance: (lease, steps) => write('advance', lease, ...writeSteps(steps).flat()),
-    complete: (lease, { response, progress, keepMs }) =>
-      write('complete', lease, JSON.stringify(response), keepMs, ...writeSteps(progress).flat()),
+    complete: (lease, { response, progress, keepMs, keepResponseMs }) =>
+      write(
+        'complete',
+        lease,
+        JSON.stringify(response),
+        keepMs,
+        keepResponseMs,
+        ...writeSteps(progress).flat(),
+      ),
     release: (lease) => write('release', lease),
 
     async read(subject) {
-      const reply = readReply.parse(await withTimeout(run('read', subject), timeoutMs))
-      if (!reply) return undefined
-      const [fence, leaseMs, expires, delivery, claimedAt, ...words] = reply
+      const [now, words] = readReply.parse(await withTimeout(run('read', subject), timeoutMs))
       const fields = toPairs(words)
+      if (fields.length === 0) return undefined
+      const { owner, until, claimed, delivery, ...record } = recordFields.parse(Object.fromEntries(fields))
+      const leaseMs = owner === '' ? undefined : Math.max(0, until - now)
+      if (!leaseMs && record.expires <= now) return undefined
       const named = (start: string) =>
         fields
           .filter(([name]) => name.startsWith(start))
           .map(([name, value]) => [name.slice(start.length), value] as const)
-      return {
-        fence,
-        claimedAt,
-        delivery: delivery === '' ? undefined : delivery,
-        leaseMs: leaseMs < 0 ? undefined : leaseMs,
-        progress: readSteps(named('step:')),
-        responses: named('answer:').map(([id, json]) => ({
-          delivery: id,
-          ...responseFacts.parse(JSON.parse(json)),
-        })),
-        expires,
-      }
+      const responses = named('answer:').flatMap(([delivery, text]) => {
+        const { expires, json } = splitResponse(text)
+        return expires > now ? [{ delivery, ...responseFacts.parse(JSON.parse(json)) }] : []
+      })
+      const progress = readSteps(named('step:'))
+      return { ...record, claimedAt: claimed, delivery: delivery || undefined, leaseMs, progress, responses }
     },
 
     async ping() {
       await withTimeout(send('PING'), timeoutMs)
     },
   }
+}
+
+/** A response is stored as `<digest> <expiry> <JSON>`. */
+function splitResponse(text: string): { digest: string; expires: number; json: string } {
+  const [digest = '', expires = ''] = text.split(' ', 2)
+  return { digest, expires: Number(expires), json: text.slice(digest.length + expires.length + 2) }
 }
 
 /** Pairs names and values that follow each other. */

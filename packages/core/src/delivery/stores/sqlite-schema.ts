@@ -1,10 +1,4 @@
-/**
- * The tables of the SQLite store.
- *
- * @module
- */
-
-/** A subject is one record. Steps and answers have tables of their own: each is written and read alone. */
+/** A subject is one record. Steps and responses have tables of their own: each is written and read alone. */
 export const SCHEMA = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
@@ -16,6 +10,7 @@ export const SCHEMA = `
     lease_until INTEGER NOT NULL,
     delivery TEXT,
     digest TEXT,
+    -- Not used any more, but files of an earlier version require it.
     taken_over INTEGER NOT NULL,
     claimed INTEGER NOT NULL DEFAULT 0,
     expires INTEGER NOT NULL

@@ -18,10 +18,7 @@ import { LATER_COLUMNS, SCHEMA } from './sqlite-schema.ts'
 export interface SqliteStoreOptions {
   /** Path of the file. The store creates it and its folder. `:memory:` keeps nothing. */
   file: string
-  /**
-   * The time in milliseconds since 1970.
-   * @default Date.now
-   */
+  /** @default Date.now */
   now?: () => number
 }
 
@@ -30,7 +27,7 @@ export interface SqliteStore extends DeliveryStore {
   close(): void
 }
 
-/** One in so many claims removes the expired records. */
+/** The number of claims between two removals of expired records. */
 const PURGE_EVERY = 1_000
 
 const subjectRow = z.object({
@@ -40,13 +37,12 @@ const subjectRow = z.object({
   lease_until: z.int(),
   delivery: z.string().nullable(),
   digest: z.string().nullable(),
-  taken_over: z.int(),
   claimed: z.int(),
   expires: z.int(),
 })
 type SubjectRow = z.infer<typeof subjectRow>
 const stepRow = z.object({ name: z.string(), value: z.string() })
-const answerRow = recordedResponse.extend({ digest: z.string() })
+const responseRow = recordedResponse.extend({ digest: z.string() })
 const listedRow = responseFacts.extend({ delivery: z.string() })
 
 /**
@@ -64,15 +60,15 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     // With names: in a file of an earlier version, the columns have another order.
     `INSERT OR REPLACE INTO subjects
        (subject, fence, owner, lease_until, delivery, digest, taken_over, claimed, expires) VALUES
-       (:subject, :fence, :owner, :lease_until, :delivery, :digest, :taken_over, :claimed, :expires)`,
+       (:subject, :fence, :owner, :lease_until, :delivery, :digest, 0, :claimed, :expires)`,
   )
-  const findAnswer = database.prepare(
+  const findResponse = database.prepare(
     'SELECT digest, status, code, at, body FROM answers WHERE subject = ? AND delivery = ? AND expires > ?',
   )
-  const listAnswers = database.prepare(
+  const listResponses = database.prepare(
     'SELECT delivery, status, code, at FROM answers WHERE subject = ? AND expires > ?',
   )
-  const saveAnswer = database.prepare(
+  const saveResponse = database.prepare(
     `INSERT OR REPLACE INTO answers (subject, delivery, digest, status, code, at, body, expires)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
@@ -137,30 +133,27 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       if (claims % PURGE_EVERY === 0) transaction(purge)
       return transaction((): ClaimResult => {
         const time = now()
-        const found = delivery && findAnswer.get(subject, delivery.id, time)
+        const found = delivery && findResponse.get(subject, delivery.id, time)
         if (found) {
-          const { digest, ...answer } = answerRow.parse(found)
-          return digest === delivery.digest ? { state: 'done', response: answer } : { state: 'mismatch' }
+          const { digest, ...response } = responseRow.parse(found)
+          return digest === delivery.digest ? { state: 'done', response } : { state: 'mismatch' }
         }
         const row = load(subject)
-        if (row && isHeld(row)) {
-          const mismatch = row.delivery === delivery?.id && row.digest !== delivery?.digest
-          return mismatch ? { state: 'mismatch' } : { state: 'busy', retryAfterMs: row.lease_until - time }
-        }
-        const isExpired = row !== undefined && row.expires <= time
-        if (isExpired) deleteSteps.run(subject)
-        const takenOver = typeof row?.owner === 'string' && !isExpired
+        // A holder that vanished leaves its digest.
+        const isSame = delivery && row?.delivery === delivery.id && row.digest !== null
+        if (isSame && row.digest !== delivery.digest) return { state: 'mismatch' }
+        if (row && isHeld(row)) return { state: 'busy', retryAfterMs: row.lease_until - time }
+        if (row && row.expires <= time) deleteSteps.run(subject)
         const lease = { subject, owner: randomUUID(), fence: (row?.fence ?? 0) + 1 }
         saveSubject.run({
           ...lease,
           lease_until: time + leaseMs,
           delivery: delivery?.id ?? null,
           digest: delivery?.digest ?? null,
-          taken_over: takenOver ? 1 : 0,
           claimed: time,
           expires: Math.max(row?.expires ?? 0, time + UNFINISHED_MS),
         })
-        return { state: 'claimed', lease, takenOver, progress: loadSteps(subject) }
+        return { state: 'claimed', lease, progress: loadSteps(subject) }
       })
     },
 
@@ -169,11 +162,11 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
 
     advance: (lease, steps) => write(lease, () => storeSteps(lease.subject, steps)),
 
-    complete: (lease, { response: { status, code = null, at = null, body }, progress, keepMs }) =>
+    complete: (lease, { response: { status, code = null, at = null, body }, progress, ...keep }) =>
       write(lease, (row) => {
-        const expires = now() + keepMs
+        const [expires, until] = [now() + keep.keepMs, now() + keep.keepResponseMs]
         const { subject, delivery, digest } = row
-        if (delivery !== null) saveAnswer.run(subject, delivery, digest, status, code, at, body, expires)
+        if (delivery !== null) saveResponse.run(subject, delivery, digest, status, code, at, body, until)
         deleteSteps.run(subject)
         storeSteps(subject, progress)
         saveSubject.run({ ...row, owner: null, lease_until: 0, digest: null, expires })
@@ -192,7 +185,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
           delivery: row.delivery ?? undefined,
           leaseMs: row.owner === null ? undefined : Math.max(0, row.lease_until - now()),
           progress: loadSteps(subject),
-          responses: z.array(listedRow).parse(listAnswers.all(subject, now())),
+          responses: z.array(listedRow).parse(listResponses.all(subject, now())),
           expires: row.expires,
         }
       }, 'BEGIN')

@@ -1,16 +1,11 @@
-/**
- * From the result of an event to its HTTP response (contract §2).
- *
- * @module
- */
-import { type IntegrationError, toIntegrationError } from './errors.ts'
-import { toProblem } from './problem.ts'
-import { createRedactor, type Redactor } from './redact.ts'
+import type { DeploymentStatus } from '../contract/platform.ts'
+import { type IntegrationError, toIntegrationError } from '../errors.ts'
+import { toProblem } from '../problem.ts'
+import { createRedactor, type Redactor } from '../redact.ts'
 
-/** The body of a response. */
 export type ResponseBody = Record<string, unknown>
 
-/** The response to an event, before it becomes a `Response`. Either `body` or `json` is set. */
+/** The response to an event (contract §2), before it becomes a `Response`. Either `body` or `json` is set. */
 export interface EventResponse {
   status: number
   body?: ResponseBody
@@ -20,6 +15,8 @@ export interface EventResponse {
   error?: IntegrationError | undefined
   /** Whether it was recorded by an earlier delivery. */
   replayed?: boolean
+  /** The last status of the deployment that was reported. */
+  deploymentStatus?: DeploymentStatus
 }
 
 /** The response to an event that the host does not act on. */
@@ -27,13 +24,12 @@ export function ignored(reason: string): ResponseBody {
   return { status: 'ignored', reason }
 }
 
-/** The response to a failure. */
 export function toFailure(error: unknown, redactor: Redactor): EventResponse {
   const known = toIntegrationError(error)
   return { status: known.status, body: { ...toProblem(known, redactor) }, error: known }
 }
 
-/** Browsers have no business here: they must not run, frame, guess, keep or pass on anything. */
+/** A browser must not run, frame, guess, keep or pass on anything. */
 const FOR_BROWSERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -43,7 +39,6 @@ const FOR_BROWSERS = {
   'x-frame-options': 'DENY',
 }
 
-/** Makes the `Response`. */
 export function toResponse({ status, body, json, error, replayed }: EventResponse): Response {
   const headers: Record<string, string> = {
     'content-type': status < 400 ? 'application/json' : 'application/problem+json',

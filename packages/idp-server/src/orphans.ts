@@ -1,0 +1,140 @@
+/**
+ * Finds the applications of a workspace that belong to no deployment. It only reads.
+ *
+ * @module
+ */
+import type { DeliveryStore, Platform } from '@org/core'
+import { readRecordedDeployment, readResourceOwner } from '@org/core/internal'
+import * as z from 'zod'
+import { createIdpPlatformClient } from './client.ts'
+import { idpServer } from './integration.ts'
+import { applicationRecord, resourceOf } from './provisioning.ts'
+import type { Application } from './wire.ts'
+
+/** Options of {@link findOrphans}. */
+export interface OrphanSearch {
+  /** The Platform API access token of the workspace. */
+  platformApiKey: string
+  /** @default 'https://api.clerk.com/v1' */
+  platformBaseUrl?: string | undefined
+  /** The delivery store of the host. */
+  store: DeliveryStore
+  platform: Pick<Platform, 'getDeployment'>
+  /**
+   * Deployments of the platform. The store forgets who owns an application after seven days; the platform then still
+   * knows what these have published.
+   * @default []
+   */
+  deploymentIds?: readonly string[] | undefined
+  /** @default globalThis.fetch */
+  fetch?: typeof fetch | undefined
+}
+
+/** An application that belongs to no deployment, as far as the search can tell. */
+export interface Orphan {
+  applicationId: string
+  name: string | undefined
+  /**
+   * `orphaned`: its deployment is known, and does not use it any more. `unrecorded`: no deployment is known.
+   */
+  state: 'orphaned' | 'unrecorded'
+  /** The deployment that created it. */
+  deploymentId: string | undefined
+  /** A sentence. */
+  reason: string
+}
+
+/** The result of {@link findOrphans}. */
+export interface OrphanReport {
+  /** The number of applications in the workspace. */
+  applications: number
+  orphans: Orphan[]
+}
+
+const { name: route } = idpServer
+/** Reads under way at a time. */
+const CONCURRENCY = 10
+
+/**
+ * Compares the applications of a workspace with the delivery store and the platform's deployments.
+ *
+ * @throws if the provider, the store or the platform is unreachable: a part of the truth would name the wrong ones
+ */
+export async function findOrphans({
+  platformApiKey,
+  platformBaseUrl,
+  fetch,
+  ...search
+}: OrphanSearch): Promise<OrphanReport> {
+  const client = createIdpPlatformClient({ platformApiKey, baseUrl: platformBaseUrl, fetch })
+  const applications = await client.listApplications()
+  const publishers = await findPublishers(search)
+  const judged = await mapConcurrently(applications, (one) => judge(one, publishers, search))
+  return { applications: applications.length, orphans: judged.filter((one) => one !== undefined) }
+}
+
+type Sources = Pick<OrphanSearch, 'store' | 'platform' | 'deploymentIds'>
+
+/** Which of the given deployments published an application, by the application's id. */
+async function findPublishers({ platform, deploymentIds = [] }: Sources): Promise<Map<string, string>> {
+  const published = await mapConcurrently(deploymentIds, async (id) => {
+    const applicationId = publishedId((await platform.getDeployment(id))?.outputs)
+    return applicationId === undefined ? [] : [[applicationId, id] as const]
+  })
+  return new Map(published.flat())
+}
+
+/** @returns `undefined` if the application belongs to a deployment */
+async function judge(
+  { applicationId, name }: Application,
+  publishers: ReadonlyMap<string, string>,
+  sources: Sources,
+): Promise<Orphan | undefined> {
+  const owner = await readResourceOwner(sources.store, route, resourceOf(applicationId))
+  const known = [...new Set([owner, publishers.get(applicationId)])].filter((id) => id !== undefined)
+  const reasons = []
+  for (const deploymentId of known) {
+    const reason = await whyNotUsed(applicationId, deploymentId, sources)
+    if (reason === undefined) return undefined
+    reasons.push(reason)
+  }
+  const [deploymentId] = known
+  if (deploymentId !== undefined)
+    return { applicationId, name, state: 'orphaned', deploymentId, reason: reasons.join(' ') }
+  const reason = 'It is not recorded here.'
+  return { applicationId, name, state: 'unrecorded', deploymentId: undefined, reason }
+}
+
+/** @returns `undefined` if the deployment uses the application, or may be about to */
+async function whyNotUsed(
+  applicationId: string,
+  deploymentId: string,
+  { store, platform }: Sources,
+): Promise<string | undefined> {
+  const recorded = await readRecordedDeployment(store, route, deploymentId)
+  if (recorded?.isHeld) return undefined
+  if (recorded?.isDeleted) return `Its deployment ${deploymentId} was deleted.`
+  const deployment = await platform.getDeployment(deploymentId)
+  if (!deployment) return `The platform does not know its deployment ${deploymentId}.`
+  if (deployment.status === 'stopped') return `The platform shows its deployment ${deploymentId} as stopped.`
+  const record = applicationRecord.safeParse(recorded?.steps.application).data
+  const used = record?.applicationId ?? publishedId(deployment.outputs) ?? applicationId
+  return used === applicationId ? undefined : `Its deployment ${deploymentId} uses ${used}.`
+}
+
+const publishedOutputs = z.object({ applicationId: z.string().min(1) })
+
+function publishedId(outputs: unknown): string | undefined {
+  return publishedOutputs.safeParse(outputs).data?.applicationId
+}
+
+async function mapConcurrently<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (let at = 0; at < items.length; at += CONCURRENCY) {
+    results.push(...(await Promise.all(items.slice(at, at + CONCURRENCY).map(map))))
+  }
+  return results
+}
