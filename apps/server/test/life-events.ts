@@ -51,9 +51,9 @@ const at = often(undefined, -4, -3, -2, -1, 1, 2)
 const outputs = often(undefined, 'own', 'foreign')
 
 export const anyEvent: fc.Arbitrary<LifeEvent> = weighted<LifeEvent>(
-  [4, fc.record({ name: fc.constant('DEPLOYMENT_CREATED'), inputs, at, outputs })],
+  [8, fc.record({ name: fc.constant('DEPLOYMENT_CREATED'), inputs, at, outputs })],
   [
-    2,
+    3,
     fc.record({
       name: fc.constant('DEPLOYMENT_DELETED'),
       inputs: weighted<Inputs | undefined>([1, fc.constant(undefined)], [1, inputs]),
@@ -68,7 +68,7 @@ export const anyEvent: fc.Arbitrary<LifeEvent> = weighted<LifeEvent>(
 export const anyWeather: fc.Arbitrary<Weather> = weighted<Weather>(
   [12, fc.constant({})],
   [
-    2,
+    3,
     fc.record({
       platform: fc.constantFrom('away', 'page'),
       callbacks: fc.constantFrom('all', 'read', 'status', 'outputs'),
