@@ -46,7 +46,11 @@ export function checkExchange(exchange: Exchange, expectation: Expectation): Che
   if (silent) add('no call at all', calls, [])
   if (statuses) {
     const found = reported('status').map((report) => at(report, 'status'))
-    add(statuses.length === 0 ? 'no status reported' : `reported ${statuses.join(', then ')}`, found, statuses)
+    add(
+      statuses.length === 0 ? 'no status reported' : `reported ${statuses.join(', then ')}`,
+      found,
+      statuses,
+    )
   }
   if (sensitive) {
     const wanted = sensitive.length > 0 ? [{ sensitive }] : []
