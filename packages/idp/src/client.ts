@@ -6,7 +6,7 @@
  */
 import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
 import * as z from 'zod'
-import { idpProvider, invalidArgument, metadataError } from './errors.ts'
+import { createProvider, invalidArgument, metadataError, takenHints } from './errors.ts'
 import type {
   NewOrganization,
   NewUser,
@@ -129,27 +129,32 @@ export interface IdpClient {
  */
 export function createIdpClient(options: IdpClientOptions): IdpClient {
   const { baseUrl = DEFAULT_BASE_URL, secretKey = '', ...connection } = options
-  const provider = createProviderClient(idpProvider, {
-    ...connection,
-    baseUrl,
-    credential: secretKey,
-    headers: { authorization: `Bearer ${secretKey}`, 'clerk-api-version': API_VERSION },
-    maxBytes: MAX_RESPONSE_BYTES,
-  })
+  const connect = (takenHint?: string) =>
+    createProviderClient(createProvider(takenHint), {
+      ...connection,
+      baseUrl,
+      credential: secretKey,
+      headers: { authorization: `Bearer ${secretKey}`, 'clerk-api-version': API_VERSION },
+      maxBytes: MAX_RESPONSE_BYTES,
+    })
+  const provider = connect()
 
   async function call<Schema extends z.ZodType>(
-    request: ProviderRequest,
+    { takenHint, ...request }: ProviderRequest & { takenHint?: string },
     schema: Schema,
     callOptions: CallOptions = {},
   ): Promise<z.output<Schema>> {
     const effect = request.method === 'GET' ? undefined : 'the change was made'
     const read = (body: unknown) => schema.safeParse(body).data
-    return (await provider.call({ ...request, effect }, read, callOptions)).value
+    const client = takenHint === undefined ? provider : connect(takenHint)
+    return (await client.call({ ...request, effect }, read, callOptions)).value
   }
 
   const client: IdpClient = {
-    createUser: async (user, options) =>
-      call({ method: 'POST', path: '/users', json: toWireUser(user) }, wireUser, options),
+    async createUser(user, options) {
+      const { createUser: takenHint } = takenHints
+      return call({ method: 'POST', path: '/users', json: toWireUser(user), takenHint }, wireUser, options)
+    },
 
     getUser: async (userId, options) => call({ method: 'GET', path: userPath(userId) }, wireUser, options),
 
@@ -179,7 +184,9 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
     async updateUser(userId, changes, options) {
       const path = userPath(userId)
       const until = provider.within(options)
-      const patch = (path: string, json: object) => call({ method: 'PATCH', path, json }, wireUser, until)
+      const { updateUser: takenHint } = takenHints
+      const patch = (path: string, json: object) =>
+        call({ method: 'PATCH', path, json, takenHint }, wireUser, until)
       const fields = toWireChanges(changes)
       const metadata = toWireMetadata(changes)
       // The provider accepts metadata only at its own endpoint.
@@ -204,7 +211,8 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
 
     async createOrganization(organization, options) {
       const json = toWireOrganization(organization)
-      return call({ method: 'POST', path: '/organizations', json }, wireOrganization, options)
+      const { createOrganization: takenHint } = takenHints
+      return call({ method: 'POST', path: '/organizations', json, takenHint }, wireOrganization, options)
     },
 
     async listOrganizations(list = {}, options) {
