@@ -36,7 +36,7 @@ describe.each([
     expect(await run('listUsers', { limit: 1, emailAddress: ['ada@example.com'] })).toEqual({
       data: [created],
       totalCount: 1,
-      nextCursor: userId,
+      nextCursor: null,
     })
     expect(await run('countUsers', { query: 'nobody' })).toEqual({ count: 0 })
     expect(await run('countUsers', {})).toEqual({ count: 1 })
@@ -46,6 +46,8 @@ describe.each([
       lastName: 'Lovelace',
       publicMetadata: { plan: 'free', beta: true },
     })
+    expect(await run('updateUser', { userId })).toMatchObject({ firstName: 'Augusta' })
+    expect(requests.at(-1)).toMatchObject({ method: 'GET', path: `/users/${userId}` })
     expect(await run('deleteUser', { userId })).toEqual({ id: userId, deleted: true })
     expect(instance.users.size).toBe(0)
     expect(new Set(callers())).toEqual(new Set([instance.id]))
