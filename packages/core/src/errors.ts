@@ -36,7 +36,7 @@ export type ErrorCode = keyof typeof errorCodes
 
 /** One invalid field of an input. */
 export interface FieldError {
-  /** For example `deployment.inputs.apiToken` or `messages[3].to`. */
+  /** For example `deployment.inputs.apiToken` or `messages[3].to`; empty if no field is at fault. */
   path: string
   message: string
 }
@@ -49,6 +49,8 @@ export interface ProviderRefusal {
   status?: number | undefined
   code?: string | undefined
   message?: string | undefined
+  /** The provider's own id of its response, which its support asks for. */
+  traceId?: string | undefined
 }
 
 /** Options of an {@link IntegrationError}. */

@@ -22,6 +22,7 @@ export const problemSchema = z.object({
       status: z.int().optional(),
       code: z.string().optional(),
       message: z.string().optional(),
+      traceId: z.string().optional().describe('The provider’s own id of its response, for its support.'),
     })
     .optional()
     .describe('The provider’s own error, if it refused the request.'),

@@ -28,9 +28,8 @@ export const idpPlatformProvider: Provider = {
     rejectedHint: CREDENTIALS_HINT,
   },
   readFailure({ body, status }) {
-    const first = wireErrors.safeParse(body).data?.errors[0]
-    const hint = status === undefined ? undefined : hints[status]
-    return { code: first?.code, message: first?.long_message ?? first?.message, hint }
+    const words = wireErrors.safeParse(body).data
+    return { ...words, hint: status === undefined ? undefined : hints[status] }
   },
 }
 

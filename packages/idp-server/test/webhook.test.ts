@@ -1,4 +1,5 @@
 import { deliver } from '@org/core/testing'
+import { asFault, parameterReason, Refusal } from '@org/idp/testing'
 import { describe, expect, it } from 'vitest'
 import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
@@ -65,6 +66,27 @@ describe('DEPLOYMENT_CREATED', () => {
       },
     })
     expect(requests).toEqual([])
+  })
+
+  it('reports every error of the provider, with its trace id', async () => {
+    const taken = 'The shop.example.com root domain is already in use by another application.'
+    const refused = new Refusal(
+      422,
+      parameterReason('home_url_taken', 'domain', 'Domain already in use', taken),
+      parameterReason('form_param_value_invalid', 'environment_types', 'is invalid'),
+      parameterReason('odd', 'ada@example.com', 'is a value, and not a name'),
+    )
+    provider.faults.add({ method: 'POST', ...asFault(refused) })
+    const traceId = '5e1f0c2d4b6a79880f1e2d3c4b5a6978'
+    const errors = [
+      { path: 'domain', message: taken },
+      { path: 'environmentTypes', message: 'is invalid' },
+      { path: '', message: 'is a value, and not a name' },
+    ]
+    expect(await create()).toMatchObject({
+      status: 422,
+      body: { errors, provider: { status: 422, code: 'home_url_taken', message: taken, traceId } },
+    })
   })
 
   it('creates a production instance from the template on the domain, with live keys', async () => {

@@ -6,7 +6,7 @@
  */
 import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
 import * as z from 'zod'
-import { idpProvider, invalidArgument, metadataError } from './errors.ts'
+import { createProvider, invalidArgument, metadataError, takenHints } from './errors.ts'
 import type {
   NewOrganization,
   NewUser,
@@ -77,6 +77,12 @@ export interface IdpClient {
    * Lists one page of users, with the total count. `nextCursor` is the `startingAfter` of the next page, and
    * `null` on the last page and for orders other than by `created_at`.
    *
+   * It asks for one user more than `limit`, and so sees whether another page follows. The provider's maximum
+   * leaves no room for that: a page of 500 is the last one if it reaches the total count. With `startingAfter`
+   * its position is unknown, so a full page of 500 always has a cursor, and an empty page may follow.
+   *
+   * The count takes a second request, except on a first page that contains everything.
+   *
    * @see https://clerk.com/docs/reference/backend-api/tag/users/get/users
    */
   listUsers(
@@ -90,7 +96,8 @@ export interface IdpClient {
   iterateUsers(filter?: UserFilter, options?: CallOptions): AsyncIterableIterator<User>
   /**
    * Changes a user. Metadata is merged, other fields are replaced. An update of both takes two calls, the
-   * metadata last. If the second call fails, the error says that the fields were changed.
+   * metadata last. If the second call fails, the error says that the fields were changed. Without any change, it
+   * only reads the user.
    *
    * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D
    * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D/metadata
@@ -129,38 +136,55 @@ export interface IdpClient {
  */
 export function createIdpClient(options: IdpClientOptions): IdpClient {
   const { baseUrl = DEFAULT_BASE_URL, secretKey = '', ...connection } = options
-  const provider = createProviderClient(idpProvider, {
-    ...connection,
-    baseUrl,
-    credential: secretKey,
-    headers: { authorization: `Bearer ${secretKey}`, 'clerk-api-version': API_VERSION },
-    maxBytes: MAX_RESPONSE_BYTES,
-  })
+  const connect = (takenHint?: string) =>
+    createProviderClient(createProvider(takenHint), {
+      ...connection,
+      baseUrl,
+      credential: secretKey,
+      headers: { authorization: `Bearer ${secretKey}`, 'clerk-api-version': API_VERSION },
+      maxBytes: MAX_RESPONSE_BYTES,
+    })
+  const provider = connect()
 
   async function call<Schema extends z.ZodType>(
-    request: ProviderRequest,
+    { takenHint, ...request }: ProviderRequest & { takenHint?: string },
     schema: Schema,
     callOptions: CallOptions = {},
   ): Promise<z.output<Schema>> {
     const effect = request.method === 'GET' ? undefined : 'the change was made'
     const read = (body: unknown) => schema.safeParse(body).data
-    return (await provider.call({ ...request, effect }, read, callOptions)).value
+    const client = takenHint === undefined ? provider : connect(takenHint)
+    return (await client.call({ ...request, effect }, read, callOptions)).value
   }
 
   const client: IdpClient = {
-    createUser: async (user, options) =>
-      call({ method: 'POST', path: '/users', json: toWireUser(user) }, wireUser, options),
+    async createUser(user, options) {
+      const { createUser: takenHint } = takenHints
+      return call({ method: 'POST', path: '/users', json: toWireUser(user), takenHint }, wireUser, options)
+    },
 
     getUser: async (userId, options) => call({ method: 'GET', path: userPath(userId) }, wireUser, options),
 
     async listUsers(list = {}, options) {
       checkFilter(list)
-      const [data, totalCount] = await Promise.all([
-        call({ method: 'GET', path: '/users', query: toUserQuery(list) }, z.array(wireUser), options),
-        client.countUsers(list, options),
+      const until = provider.within(options)
+      const { limit = DEFAULT_PAGE, offset = 0, startingAfter, orderBy } = list
+      // An invalid limit is sent as it is: the provider refuses it.
+      const wanted = hasCursor(orderBy) && limit > 0 && limit < MAX_PAGE ? limit + 1 : limit
+      const query = toUserQuery({ ...list, limit: wanted })
+      const isFirst = offset === 0 && startingAfter === undefined
+      const [found, counted] = await Promise.all([
+        call({ method: 'GET', path: '/users', query }, z.array(wireUser), until),
+        isFirst ? undefined : client.countUsers(list, until),
       ])
-      const isFull = data.length === (list.limit ?? DEFAULT_PAGE)
-      const last = isFull && hasCursor(list.orderBy) ? data.at(-1) : undefined
+      const isWhole = isFirst && found.length < wanted
+      const totalCount = counted ?? (isWhole ? found.length : await client.countUsers(list, until))
+      const data = found.slice(0, limit)
+      const mayFollow =
+        wanted > limit
+          ? found.length > limit
+          : found.length === limit && (startingAfter !== undefined || offset + limit < totalCount)
+      const last = mayFollow && hasCursor(orderBy) ? data.at(-1) : undefined
       return { data, totalCount, nextCursor: last?.id ?? null }
     },
 
@@ -179,9 +203,12 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
     async updateUser(userId, changes, options) {
       const path = userPath(userId)
       const until = provider.within(options)
-      const patch = (path: string, json: object) => call({ method: 'PATCH', path, json }, wireUser, until)
+      const { updateUser: takenHint } = takenHints
+      const patch = (path: string, json: object) =>
+        call({ method: 'PATCH', path, json, takenHint }, wireUser, until)
       const fields = toWireChanges(changes)
       const metadata = toWireMetadata(changes)
+      if (isEmpty(fields) && isEmpty(metadata)) return client.getUser(userId, until)
       // The provider accepts metadata only at its own endpoint.
       if (isEmpty(metadata)) return patch(path, fields)
       if (isEmpty(fields)) return patch(`${path}/metadata`, metadata)
@@ -204,7 +231,8 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
 
     async createOrganization(organization, options) {
       const json = toWireOrganization(organization)
-      return call({ method: 'POST', path: '/organizations', json }, wireOrganization, options)
+      const { createOrganization: takenHint } = takenHints
+      return call({ method: 'POST', path: '/organizations', json, takenHint }, wireOrganization, options)
     },
 
     async listOrganizations(list = {}, options) {

@@ -9,12 +9,12 @@ import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { type Provider, unknownOutcome } from '@org/core/http'
 import { wireErrors } from './wire.ts'
 
+const TAKEN = 'form_identifier_exists'
 const ORGANIZATIONS_DISABLED = 'organization_not_enabled_in_instance'
 
 /** Advice for the provider's most frequent codes. */
 const hints: Record<string, string> = {
   resource_not_found: 'Check the id.',
-  form_identifier_exists: 'Find the user with listUsers, and update it instead.',
   form_password_pwned: 'Choose another password, or pass skipPasswordChecks.',
   form_data_missing:
     'Pass the missing data, or make it optional in the application’s settings at the provider.',
@@ -22,21 +22,33 @@ const hints: Record<string, string> = {
   user_quota_exceeded: 'The instance is full: delete users, or change to a larger plan.',
 }
 
-/** The provider, as errors name it. */
-export const idpProvider: Provider = {
-  name: 'idp',
-  title: 'The identity provider',
-  credentials: {
-    title: 'secret key',
-    missingHint: 'Pass it as secretKey.',
-    rejectedHint: 'Check the secret key. It may have been revoked.',
-  },
-  readFailure({ body }) {
-    const { code, message } = wireErrors.safeParse(body).data ?? {}
-    return { code, message, hint: code === undefined ? undefined : hints[code] }
-  },
-}
+/** Advice for a value that another user or organization has already. */
+export const takenHints = {
+  createUser: 'Find the user with listUsers, and update it instead.',
+  updateUser: 'Choose another value, or find the user who has it with listUsers.',
+  createOrganization: 'Choose another slug, or leave it out: the provider derives one from the name.',
+} as const
 
+/**
+ * Makes the provider, as errors name it.
+ *
+ * @param takenHint the advice of the operation for a value that is taken, one of {@link takenHints}
+ */
+export function createProvider(takenHint?: string): Provider {
+  return {
+    name: 'idp',
+    title: 'The identity provider',
+    credentials: {
+      title: 'secret key',
+      missingHint: 'Pass it as secretKey.',
+      rejectedHint: 'Check the secret key. It may have been revoked.',
+    },
+    readFailure({ body }) {
+      const words = wireErrors.safeParse(body).data
+      return { ...words, hint: words?.code === TAKEN ? takenHint : hints[words?.code ?? ''] }
+    },
+  }
+}
 /**
  * Makes the error for an update that changed the fields, and then failed to change the metadata. A retryable
  * error stays retryable: setting the same fields again does no harm.
@@ -46,8 +58,8 @@ export function metadataError(error: unknown): IntegrationError {
   if (!isIntegrationError(error)) {
     return unknownOutcome(`${done} the caller ended the call.`, { cause: error })
   }
-  const { code, message, hint, retryAfter, provider, effect } = error
-  const options = { hint, retryAfter, provider, effect, cause: error }
+  const { code, message, hint, retryAfter, errors, provider, effect } = error
+  const options = { hint, retryAfter, errors, provider, effect, cause: error }
   return new IntegrationError(code, `${done} ${message}`, options)
 }
 

@@ -104,32 +104,98 @@ export const wireDomains = wireObject({
 /** `DELETE /users/{id}`. */
 export const wireDeleted = z.object({ deleted: z.literal(true) })
 
-/** The body of an error response. Only the first error is used. */
-export const wireErrors = z
-  .object({ errors: z.tuple([wireObject({ code: text, message: text, longMessage: text })], z.unknown()) })
-  .transform(({ errors: [{ code, message, longMessage }] }) => ({
-    code: code ?? undefined,
-    message: longMessage ?? message ?? undefined,
-  }))
+const filterNames = ['query', 'emailAddress', 'banned'] as const
+const pageNames = ['limit', 'offset', 'startingAfter', 'orderBy'] as const
+const organizationListNames = ['limit', 'offset', 'query', 'includeMembersCount', 'orderBy'] as const
+const metadataNames = ['publicMetadata', 'privateMetadata', 'unsafeMetadata'] as const
+const organizationNames = [
+  'name',
+  'slug',
+  'createdBy',
+  'maxAllowedMemberships',
+  'publicMetadata',
+  'privateMetadata',
+] as const
+const changeNames = [
+  'firstName',
+  'lastName',
+  'username',
+  'password',
+  'externalId',
+  'skipPasswordChecks',
+] as const
+
+/** The arguments of every method, by the provider's name. */
+const argumentNames = new Map<string, string>(
+  [
+    ...filterNames,
+    ...pageNames,
+    ...organizationListNames,
+    ...changeNames,
+    ...metadataNames,
+    ...organizationNames,
+    'phoneNumber',
+    'skipPasswordRequirement',
+  ].map((name) => [toSnakeCase(name), name]),
+)
+
+/** A parameter in an error. Anything else might be a value, and is left out. */
+const parameter = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,63}$/)
+  .transform((name) => argumentNames.get(name) ?? name)
+  .catch('')
+
+const wireError = wireObject({
+  code: text,
+  message: text,
+  longMessage: text,
+  meta: wireObject({ paramName: parameter }).catch({ paramName: '' }),
+}).transform(({ code, message, longMessage, meta }) => ({
+  code: code ?? undefined,
+  message: longMessage ?? message ?? undefined,
+  path: meta.paramName,
+}))
+
+/** The body of an error response. Errors in another format are left out. */
+export const wireErrors = wireObject({
+  errors: z.array(wireError.nullable().catch(null)),
+  clerkTraceId: z
+    .string()
+    .regex(/^[\w-]{1,128}$/)
+    .optional()
+    .catch(undefined),
+}).transform(({ errors: all, clerkTraceId: traceId }) => {
+  const known = all.filter((error) => error !== null)
+  const errors = known.flatMap(({ path, message, code }) => {
+    const words = message ?? code
+    return words === undefined ? [] : [{ path, message: words }]
+  })
+  const { code, message } = known[0] ?? {}
+  return { code, message, traceId, errors: errors.length === 0 ? undefined : errors }
+})
 
 /** Builds an object with snake_case names from the given fields, and from no others. */
-function toWire<Fields extends object, Name extends keyof Fields & string>(fields: Fields, names: Name[]) {
+function toWire<Fields extends object, Name extends keyof Fields & string>(
+  fields: Fields,
+  names: readonly Name[],
+) {
   return Object.fromEntries(names.map((name): [string, Fields[Name]] => [toSnakeCase(name), fields[name]]))
 }
 
 /** The query of `GET /users/count`. */
 export function toFilterQuery(filter: UserFilter) {
-  return toWire(filter, ['query', 'emailAddress', 'banned'])
+  return toWire(filter, filterNames)
 }
 
 /** The query of `GET /users`. */
 export function toUserQuery(list: UserListOptions) {
-  return { ...toFilterQuery(list), ...toWire(list, ['limit', 'offset', 'startingAfter', 'orderBy']) }
+  return { ...toFilterQuery(list), ...toWire(list, pageNames) }
 }
 
 /** The query of `GET /organizations`. */
 export function toOrganizationQuery(list: OrganizationListOptions) {
-  return toWire(list, ['limit', 'offset', 'query', 'includeMembersCount', 'orderBy'])
+  return toWire(list, organizationListNames)
 }
 
 /** The body of `POST /users`. */
@@ -145,31 +211,17 @@ export function toWireUser(user: NewUser): object {
 
 /** The body of `PATCH /users/{id}`: everything except the metadata, which this endpoint refuses. */
 export function toWireChanges(changes: UserChanges): object {
-  return toWire(changes, [
-    'firstName',
-    'lastName',
-    'username',
-    'password',
-    'externalId',
-    'skipPasswordChecks',
-  ])
+  return toWire(changes, changeNames)
 }
 
 /** The body of `PATCH /users/{id}/metadata`, which merges. */
 export function toWireMetadata(changes: UserChanges): object {
-  return toWire(changes, ['publicMetadata', 'privateMetadata', 'unsafeMetadata'])
+  return toWire(changes, metadataNames)
 }
 
 /** The body of `POST /organizations`. */
 export function toWireOrganization(organization: NewOrganization): object {
-  return toWire(organization, [
-    'name',
-    'slug',
-    'createdBy',
-    'maxAllowedMemberships',
-    'publicMetadata',
-    'privateMetadata',
-  ])
+  return toWire(organization, organizationNames)
 }
 
 function primary<Item extends { id: string | null }>(items: readonly Item[], id: string | null) {

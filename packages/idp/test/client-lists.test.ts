@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { UserListOptions } from '../src/index.ts'
 import { runIdp } from './support.ts'
 
 const fixture = runIdp()
@@ -28,6 +29,49 @@ describe('listUsers', () => {
     expect(await idp.listUsers({ banned: true })).toMatchObject({ data: [bad], totalCount: 1 })
     const others = await idp.listUsers({ banned: false, limit: 2 })
     expect([others.data.length, others.totalCount]).toEqual([2, 3])
+  })
+
+  it.each<[string, UserListOptions, boolean]>([
+    ['the first page', {}, false],
+    ['a page behind an offset', { offset: 10 }, true],
+    ['a page behind a cursor', { startingAfter: '' }, true],
+  ])('returns no cursor after a full last page: %s', async (_which, given, isSecond) => {
+    instance.createUsers(isSecond ? 20 : 10)
+    const newestFirst = [...backend.users.keys()].reverse()
+    const startingAfter = given.startingAfter === undefined ? undefined : newestFirst[9]
+    const { data, ...rest } = await fixture.client().listUsers({ ...given, startingAfter })
+    expect(data.map(({ id }) => id)).toEqual(newestFirst.slice(-10))
+    expect(rest).toEqual({ totalCount: isSecond ? 20 : 10, nextCursor: null })
+  })
+
+  it('decides by the total count whether a full page of 500 is the last one', async () => {
+    instance.createUsers(500)
+    const idp = fixture.client()
+    expect(await idp.listUsers({ limit: 500 })).toMatchObject({ totalCount: 500, nextCursor: null })
+    instance.createUser()
+    const { data, nextCursor } = await idp.listUsers({ limit: 500 })
+    expect([data.length, nextCursor]).toEqual([500, data[499]?.id])
+    expect((await idp.listUsers({ limit: 500, offset: 1 })).nextCursor).toBeNull()
+    instance.createUser()
+    expect((await idp.listUsers({ limit: 500, offset: 1 })).nextCursor).not.toBeNull()
+  })
+
+  it('counts only if the first page does not contain everything', async () => {
+    instance.createUsers(3)
+    const idp = fixture.client()
+    expect(await idp.listUsers({ limit: 3 })).toMatchObject({ totalCount: 3 })
+    expect(await idp.listUsers({ limit: 4, orderBy: 'username' })).toMatchObject({ totalCount: 3 })
+    expect(paths().filter((path) => path.includes('count'))).toEqual([])
+    for (const list of [{ limit: 2 }, { limit: 3, orderBy: 'username' }, { offset: 3 }]) {
+      requests.length = 0
+      expect(await idp.listUsers(list)).toMatchObject({ totalCount: 3 })
+      expect(paths()).toContain('/users/count')
+    }
+  })
+
+  it.each([0, 501])('leaves the refusal of the limit %i to the provider', async (limit) => {
+    instance.createUsers(2)
+    await expect(fixture.client().listUsers({ limit })).rejects.toMatchObject({ code: 'provider_rejected' })
   })
 
   it('returns a cursor only for orders by created_at', async () => {

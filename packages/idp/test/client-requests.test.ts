@@ -63,7 +63,7 @@ it.each<[string, (idp: IdpClient) => Promise<unknown>, string, object?]>([
     'PATCH /users/user_1/metadata',
     { public_metadata: { plan: null } },
   ],
-  ['updateUser with nothing', (idp) => idp.updateUser('user_1', {}), 'PATCH /users/user_1', {}],
+  ['updateUser with nothing', (idp) => idp.updateUser('user_1', {}), 'GET /users/user_1'],
   ['deleteUser', (idp) => idp.deleteUser('user_1'), 'DELETE /users/user_1'],
   ['countUsers', (idp) => idp.countUsers(), 'GET /users/count'],
   [

@@ -58,10 +58,20 @@ describe('a refusal', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('with several errors has the first, even if the others are invalid', async () => {
-    const errors = [{ code: 'first', message: 'Short.', long_message: '' }, { nonsense: true }, 7]
-    backend.faults.add({ status: 400, body: { errors } })
-    expect(await fail(create)).toMatchObject({ provider: { status: 400, code: 'first', message: 'Short.' } })
+  it('leaves out errors and a trace id in an unknown format', async () => {
+    const errors = [
+      { code: 'first', message: 'Short.', long_message: '' },
+      { nonsense: true },
+      7,
+      { code: 'x' },
+    ]
+    backend.faults.add({ status: 400, body: { errors, clerk_trace_id: 'ada@example.com' } })
+    const error = await fail(create)
+    expect(error.provider).toEqual({ name: 'idp', status: 400, code: 'first', message: 'Short.' })
+    expect(error.errors).toEqual([
+      { path: '', message: 'Short.' },
+      { path: '', message: 'x' },
+    ])
   })
 
   it.each<[string, Fault, number]>([

@@ -72,6 +72,7 @@ describe('an update of fields and metadata', () => {
     backend.faults.add({ path: metadataPath, ...fault })
     const error = await failureOf(fixture.client().updateUser(id, both))
     expect(error).toMatchObject({ ...expected, provider: { name: 'idp', status: fault.status } })
+    if (fault.status === 422) expect(error.errors).toEqual([{ path: 'publicMetadata', message: 'too large' }])
     expect(error.message).toMatch(
       /^The user’s fields were changed\. The update of the metadata failed: (The|It is) /,
     )

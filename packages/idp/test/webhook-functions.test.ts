@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asFault, Refusal, reason } from '../src/testing/index.ts'
+import { asFault, parameterReason, Refusal, reason } from '../src/testing/index.ts'
 import { runWebhook } from './webhook-support.ts'
 
 const fixture = runWebhook()
@@ -36,7 +36,7 @@ describe.each([
     expect(await run('listUsers', { limit: 1, emailAddress: ['ada@example.com'] })).toEqual({
       data: [created],
       totalCount: 1,
-      nextCursor: userId,
+      nextCursor: null,
     })
     expect(await run('countUsers', { query: 'nobody' })).toEqual({ count: 0 })
     expect(await run('countUsers', {})).toEqual({ count: 1 })
@@ -46,6 +46,8 @@ describe.each([
       lastName: 'Lovelace',
       publicMetadata: { plan: 'free', beta: true },
     })
+    expect(await run('updateUser', { userId })).toMatchObject({ firstName: 'Augusta' })
+    expect(requests.at(-1)).toMatchObject({ method: 'GET', path: `/users/${userId}` })
     expect(await run('deleteUser', { userId })).toEqual({ id: userId, deleted: true })
     expect(instance.users.size).toBe(0)
     expect(new Set(callers())).toEqual(new Set([instance.id]))
@@ -99,6 +101,47 @@ it('the provider’s refusal has its code and advice', async () => {
   const detail = expect.stringMatching(/taken.*listUsers/)
   const problem = { code: 'provider_rejected', retryable: false, detail, provider }
   expect(await call('createUser', ada)).toMatchObject({ status: 422, body: problem })
+})
+
+it('every error of the provider comes back, at the argument’s own name, with the provider’s trace id', async () => {
+  const refusal = new Refusal(
+    422,
+    parameterReason(
+      'form_param_format_invalid',
+      'email_address',
+      'is invalid',
+      'ada@example.com is invalid.',
+    ),
+    parameterReason('form_password_pwned', 'password', 'is in a data breach'),
+    parameterReason('form_param_nil', 'legal_accepted', 'Accept the terms.'),
+    parameterReason('odd', 'ada@example.com', 'is a value, and not a name'),
+    reason('no_parameter', 'The instance is read-only.'),
+  )
+  backend.faults.add(asFault(refusal))
+  const message = '[address] is invalid.'
+  const traceId = '5e1f0c2d4b6a79880f1e2d3c4b5a6978'
+  const provider = { name: 'idp', status: 422, code: 'form_param_format_invalid', message, traceId }
+  const { body } = await call('createUser', ada)
+  expect(body).toMatchObject({ code: 'provider_rejected', provider })
+  expect(body).toHaveProperty('errors', [
+    { path: 'emailAddress', message },
+    { path: 'password', message: 'is in a data breach' },
+    { path: 'legal_accepted', message: 'Accept the terms.' },
+    { path: '', message: 'is a value, and not a name' },
+    { path: '', message: 'The instance is read-only.' },
+  ])
+})
+
+it.each([
+  ['updateUser', 'username', (userId: string) => ({ userId, username: 'taken' }), 'Choose another value'],
+  ['createOrganization', 'slug', () => ({ name: 'Shop', slug: 'taken' }), 'Choose another slug'],
+])('a taken value has the advice of %s', async (name, path, given, advice) => {
+  shared.createUser({ username: 'taken' })
+  shared.createOrganization({ slug: 'taken' })
+  const { body } = await call(name, given(shared.createUser().id))
+  const detail = expect.stringMatching(new RegExp(`is taken.*${advice}`))
+  expect(body).toMatchObject({ detail, errors: [{ path }], provider: { code: 'form_identifier_exists' } })
+  expect(JSON.stringify(body)).not.toContain('update it instead')
 })
 
 it.each([

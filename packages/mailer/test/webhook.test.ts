@@ -110,6 +110,15 @@ describe('DEPLOYMENT_CREATED', () => {
     expect(requests).toEqual([])
   })
 
+  it('warns about a token that a shared deployment ignores', async () => {
+    provider.settings.server = { DeliveryType: 'Live' }
+    const { body } = await create({ apiToken: 'dedicated-token' })
+    expect(body).toMatchObject({ outputs: { apiToken: 'shared-token' } })
+    expect(tokens()).toEqual(['shared-token'])
+    const warnings = deployment()?.logs.filter(({ level }) => level === 'warn')
+    expect(warnings).toMatchObject([{ message: expect.stringMatching(/apiToken is ignored.*dedicated/) }])
+  })
+
   it('warns if there is no fromEmail, and does not fail', async () => {
     const handler = webhook.handler({ shared: { apiToken: 'shared-token', fromEmail: '' } })
     provider.settings.server = { DeliveryType: 'Live' }

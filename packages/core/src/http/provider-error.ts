@@ -1,4 +1,4 @@
-import { type ErrorCode, IntegrationError, type IntegrationErrorOptions } from '../errors.ts'
+import { type ErrorCode, type FieldError, IntegrationError, type IntegrationErrorOptions } from '../errors.ts'
 import { maskAddresses } from '../mask.ts'
 import type { HttpFailure } from './failure.ts'
 
@@ -7,6 +7,10 @@ export interface ProviderWords {
   code?: string | undefined
   message?: string | undefined
   hint?: string | undefined
+  /** Every fault that the provider names. */
+  errors?: readonly FieldError[] | undefined
+  /** The provider's id of its response. */
+  traceId?: string | undefined
 }
 
 /** One provider, as errors name it. */
@@ -40,10 +44,12 @@ export function toProviderError(
   const inDoubt = effect !== undefined && failure.effect === 'unknown'
   if (failure.kind === 'aborted' && !inDoubt) return failure.cause
   const message = words.message === undefined ? undefined : maskAddresses(words.message)
+  const { code, hint, traceId } = words
   const options: IntegrationErrorOptions = {
-    hint: words.hint,
+    hint,
     retryAfter: failure.retryAfter,
-    provider: { name: provider.name, status: failure.status, code: words.code, message },
+    errors: words.errors?.map((error) => ({ ...error, message: maskAddresses(error.message) })),
+    provider: { name: provider.name, status: failure.status, code, message, traceId },
     cause: failure.cause ?? failure,
   }
   if (inDoubt) return unknownOutcome(`It is not known whether ${effect}: ${failure.message}`, options)
@@ -52,8 +58,8 @@ export function toProviderError(
     const sentence = `${provider.title} does not accept the ${title}.`
     return new IntegrationError('credentials_rejected', sentence, { ...options, hint })
   }
-  const [code, sentence] = classify(failure, provider.title, message)
-  return new IntegrationError(code, sentence, options)
+  const [kind, sentence] = classify(failure, provider.title, message)
+  return new IntegrationError(kind, sentence, options)
 }
 
 /** The error for a change that may have been made. */
