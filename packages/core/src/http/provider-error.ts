@@ -48,7 +48,7 @@ export function toProviderError(
   const options: IntegrationErrorOptions = {
     hint,
     retryAfter: failure.retryAfter,
-    errors: words.errors?.map((error) => ({ ...error, message: maskAddresses(error.message) })),
+    errors: listErrors(words.errors),
     provider: { name: provider.name, status: failure.status, code, message, traceId },
     cause: failure.cause ?? failure,
   }
@@ -90,4 +90,10 @@ function classify(failure: HttpFailure, title: string, message: string | undefin
 
 function asSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+/** The provider's faults. A single one without a field is the message itself. */
+function listErrors(errors: ProviderWords['errors'] = []): ProviderWords['errors'] {
+  if (errors.every(({ path }) => path === '') && errors.length <= 1) return undefined
+  return errors.map((error) => ({ ...error, message: maskAddresses(error.message) }))
 }
