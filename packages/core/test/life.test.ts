@@ -194,6 +194,38 @@ describe('a redeploy', () => {
   })
 })
 
+describe('a replay', () => {
+  it('reports no status while another delivery works on the deployment', async () => {
+    const store = memoryStore()
+    const host = createHost({ store })
+    await deliver(host.handle, created, { id: 'evt_1' })
+    await store.claim({ subject: 'greeter/deployment/dep_1', leaseMs: 60_000 })
+    host.platform.calls.length = 0
+    expect((await deliver(host.handle, created, { id: 'evt_1' })).status).toBe(200)
+    expect(host.writes()).toEqual([])
+  })
+
+  it('holds the deployment while it reports its status, so that no deletion is overtaken', async () => {
+    const memory = memoryStore()
+    const host = createHost({ store: memory })
+    await deliver(host.handle, created, { id: 'evt_1' })
+    const racing = createHost({
+      store: memory,
+      platform: {
+        ...connectPlatform(host.platform.fetch),
+        async setStatus() {
+          const during = await deliver(host.handle, deleted, { id: 'evt_2' })
+          expect(during).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
+          return 'accepted'
+        },
+      },
+    })
+    await deliver(racing.handle, created, { id: 'evt_1' })
+    expect((await deliver(host.handle, deleted, { id: 'evt_2' })).body).toEqual({ status: 'stopped' })
+    expect.assertions(2)
+  })
+})
+
 describe('a status that got lost', () => {
   it('is not made up for a deployment that the platform did not know', async () => {
     const host = createHost()

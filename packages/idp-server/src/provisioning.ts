@@ -114,7 +114,7 @@ export async function provideApplication(
   if (known && 'applicationId' in known) return reuse(known, inputs, workspace, context)
   const listed = await listApplications(workspace, context)
   const found = known && (await settle(known.intent, listed, workspace, context))
-  if (found) return adopt(found, inputs, workspace, context)
+  if (found) return adopt(found, known.intent, inputs, workspace, context)
   // The same list for the look and for the next intent: nothing can appear in between unseen.
   return create(inputs, listed, workspace, context)
 }
@@ -132,22 +132,18 @@ async function reuse(
   const options = { ...timeOf(context), includeSecretKeys: true }
   const application = await workspace.client
     .getApplication(applicationId, options)
-    .catch((error: unknown) => {
-      if (!isNotFound(error)) throw error
-      throw isOfAnotherToken(record, workspace)
-        ? anotherToken(applicationId, error)
-        : new IntegrationError(
-            'provider_rejected',
-            `Application ${applicationId} no longer exists at the provider.`,
-            { hint: 'Delete the deployment, and create a new one.', provider: error.provider, cause: error },
-          )
+    .catch(async (error: unknown) => {
+      const { provider } = await confirmGone(error, applicationId, record, workspace, context)
+      const message = `Application ${applicationId} no longer exists at the provider.`
+      const hint = 'Delete the deployment, and create a new one.'
+      throw new IntegrationError('provider_rejected', message, { hint, provider, cause: error })
     })
   const { applicationName: name } = inputs
   if (application.name !== undefined && application.name !== name) {
     await workspace.client.renameApplication(applicationId, name, context)
     context.log.info(`Application ${applicationId} was renamed.`)
   }
-  await recordApplication(application, record?.isPublished ?? true, inputs, workspace, context)
+  await recordApplication(application, record?.isPublished ?? true, settingsOf(inputs), workspace, context)
   return { ...application, name }
 }
 
@@ -196,7 +192,7 @@ async function create(
   })
   context.log.info(`Application ${created.applicationId} was created.`, { environmentType })
   await reserve(created, context)
-  await recordApplication(created, false, inputs, workspace, context)
+  await recordApplication(created, false, intent, workspace, context)
   return created
 }
 
@@ -220,16 +216,19 @@ async function findAfter(
   return found
 }
 
+/** Records the application of an earlier attempt with the settings of that attempt, and applies the inputs to it. */
 async function adopt(
   application: Application,
+  intent: Intent,
   inputs: ServerInputs,
   workspace: Workspace,
   context: HandlerContext,
 ): Promise<Application> {
   await reserve(application, context)
-  context.log.warn(`Application ${application.applicationId} was created by an earlier attempt, and is used.`)
-  await recordApplication(application, false, inputs, workspace, context)
-  return application
+  const { applicationId } = application
+  context.log.warn(`Application ${applicationId} was created by an earlier attempt, and is used.`)
+  const record = await recordApplication(application, false, intent, workspace, context)
+  return reuse({ applicationId, record }, inputs, workspace, context)
 }
 
 /**
@@ -313,8 +312,7 @@ export async function removeApplication(
     await workspace.client.deleteApplication(applicationId, context)
     context.log.info(`Application ${applicationId} was deleted.`)
   } catch (error) {
-    if (!isNotFound(error)) throw error
-    if (isOfAnotherToken(record, workspace)) throw anotherToken(applicationId, error)
+    await confirmGone(error, applicationId, record, workspace, context)
     context.log.info(`Application ${applicationId} was already gone.`)
   }
 }
@@ -335,6 +333,27 @@ export async function discardApplication(workspace: Workspace, context: HandlerC
   // In this order: an intent alone leads to a look at the list, an application alone to one that is gone.
   await progress.write('application', null)
   await progress.write('intent', null)
+}
+
+/**
+ * Confirms by the workspace's list that an application is gone: a workspace without the Platform API answers 404 too.
+ *
+ * @returns the provider's 404
+ * @throws the error itself if it does not mean that the application is gone; `credentials_rejected` under a token that
+ * never knew the application
+ */
+async function confirmGone(
+  error: unknown,
+  applicationId: string,
+  record: ApplicationRecord | undefined,
+  workspace: Workspace,
+  context: HandlerContext,
+): Promise<IntegrationError> {
+  if (!isNotFound(error)) throw error
+  if (isOfAnotherToken(record, workspace)) throw anotherToken(applicationId, error)
+  const listed = await workspace.client.listApplications(timeOf(context))
+  if (listed.some((application) => application.applicationId === applicationId)) throw error
+  return error
 }
 
 function isOfAnotherToken(record: ApplicationRecord | undefined, { fingerprint }: Workspace): boolean {
@@ -371,12 +390,13 @@ async function reserve(
 async function recordApplication(
   { applicationId }: Application,
   isPublished: boolean,
-  inputs: ServerInputs,
+  { environmentType, template, domain }: Pick<ApplicationRecord, (typeof immutable)[number]>,
   { fingerprint: workspace }: Workspace,
   context: HandlerContext,
-): Promise<void> {
-  const record: ApplicationRecord = { applicationId, workspace, ...settingsOf(inputs), isPublished }
+): Promise<ApplicationRecord> {
+  const record = { applicationId, workspace, environmentType, template, domain, isPublished }
   await progressOf(context).write('application', toJson(record))
+  return record
 }
 
 function listApplications({ client }: Workspace, context: HandlerContext): Promise<Application[]> {

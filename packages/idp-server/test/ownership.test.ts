@@ -1,6 +1,7 @@
 import { memoryStore } from '@org/core'
 import { deliver } from '@org/core/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { platformNotEnabled } from '../src/testing/index.ts'
 import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
@@ -56,6 +57,47 @@ describe('an application of a tenant’s workspace', () => {
     })
     expect(provider.applications.size).toBe(1)
     expect(deployment()?.status).toBe('running')
+  })
+})
+
+describe('a workspace whose Platform API was disabled', () => {
+  it('does not count its 404 as a deletion', async () => {
+    await create()
+    provider.faults.add({ ...platformNotEnabled(404), times: 9 })
+    expect(await deleteWith()).toMatchObject({ status: 422, body: { code: 'provider_rejected' } })
+    provider.faults.clear()
+    expect(provider.applications.size).toBe(1)
+    expect((await deleteWith()).body).toEqual({ status: 'stopped' })
+  })
+})
+
+describe('an update that meets an unsettled creation', () => {
+  async function unsettled(inputs: Record<string, unknown>) {
+    platform.addDeployment({ id: 'dep_1', inputs: { applicationName: 'Shop' } })
+    const handle = fixture.handler({ store: memoryStore(), settleMs: 0 })
+    const event = (given: object) => ({
+      name: 'DEPLOYMENT_CREATED',
+      deployment: { id: 'dep_1', inputs: given },
+    })
+    provider.faults.add(
+      { method: 'POST', path: applicationsPath, cut: 'after' },
+      { method: 'GET', path: applicationsPath, skip: 1, times: 3, status: 500 },
+    )
+    expect((await deliver(handle, event({ applicationName: 'Shop' }))).status).toBe(504)
+    return deliver(handle, event({ applicationName: 'Shop', ...inputs }))
+  }
+
+  it('renames the application that appeared', async () => {
+    expect((await unsettled({ applicationName: 'Market' })).body).toMatchObject({ status: 'running' })
+    expect([...provider.applications.values()].map(({ name }) => name)).toEqual(['Market'])
+  })
+
+  it('is refused if it changes what cannot change', async () => {
+    expect(await unsettled({ template: 'waitlist' })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.template' }] },
+    })
+    expect(provider.applications.size).toBe(1)
   })
 })
 

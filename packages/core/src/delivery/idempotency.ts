@@ -56,7 +56,7 @@ export async function begin(delivery: Delivery): Promise<Begun> {
   const isCall = eventTraits[event.name].claims === 'call'
   if ('replay' in result) {
     const response = await decryptResponse(result.replay, cipher)
-    return { response: isCall ? response : await healed(response, delivery, subject) }
+    return { response: isCall ? response : await unlessOutdated(response, delivery, subject) }
   }
 
   // The next delivery of a deployment has another body, and could not decrypt the steps of this one.
@@ -168,24 +168,20 @@ async function refuseDeploymentEvent({
   return { status: 200, body: ignored(`A later event of this deployment, of ${time}, was handled before.`) }
 }
 
-/** A replayed response of a deployment, with its last status. A later deletion or deployment outdates it. */
-async function healed(
+/** A replayed response of a deployment. A later deletion or deployment outdates it. */
+async function unlessOutdated(
   response: EventResponse,
   { store, operation: { event, deliveryId = '' } }: Delivery,
   subject: string,
 ): Promise<EventResponse> {
   const record = await store.read(subject).catch((): SubjectRecord | undefined => undefined)
-  // Another delivery that works on the deployment reports its own status.
   if (!record || record.leaseMs) return response
   const { [ownSteps.deleted]: deleted, [ownSteps.earlier]: earlier } = record.progress
-  const status = lastStatus(record.progress)
   const isDeleted = deleted === true && event.name === 'DEPLOYMENT_CREATED'
   const isEarlier = Array.isArray(earlier) && earlier.includes(deliveryId)
   const outdated = isDeleted || isEarlier
-  return {
-    ...(outdated ? { status: 200, body: ignored('The deployment was deleted after this event.') } : response),
-    ...(status && { deploymentStatus: status }),
-  }
+  if (!outdated) return response
+  return { status: 200, body: ignored('The deployment was deleted, or created anew, since this event.') }
 }
 
 /** The last status of a deployment that was reported, by its record. */

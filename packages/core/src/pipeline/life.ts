@@ -4,7 +4,8 @@
  * @module
  */
 import type { DeploymentStatus } from '../contract/platform.ts'
-import { type ClaimOptions, claimSubject, ownSteps } from '../delivery/claim.ts'
+import { type Claim, type ClaimOptions, claimSubject, ownSteps } from '../delivery/claim.ts'
+import { lastStatus } from '../delivery/idempotency.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { isIntegrationError } from '../errors.ts'
 import { eventTraits, type Operation, subjects } from '../request/operation.ts'
@@ -17,6 +18,8 @@ export interface DeploymentLife {
   ensureAlive(): Promise<void>
   /** Changes `running` to `unhealthy` or back. A deployment in any other state keeps its status. */
   reportHealth(found: 'running' | 'unhealthy', message?: string): Promise<void>
+  /** Reports the last status once more: one that got lost heals with the next delivery. */
+  repeatStatus(): Promise<void>
 }
 
 /** What {@link createLife} needs. */
@@ -37,6 +40,23 @@ export function createLife({
   claiming,
 }: LifeOptions): DeploymentLife {
   const { route, event } = operation
+
+  /** Works on the deployment under a claim, so that no status overtakes a creation or a deletion. */
+  async function underClaim(work: (claim: Claim) => Promise<void>): Promise<void> {
+    if (!deployment) return
+    try {
+      const result = await claimSubject(
+        store,
+        { subject: subjects.deployment(route, deployment.id) },
+        claiming,
+      )
+      if ('claim' in result) await work(result.claim)
+    } catch (error) {
+      // Another delivery works on the deployment and reports its own status, or the store is unreachable.
+      if (!isIntegrationError(error)) throw error
+    }
+  }
+
   return {
     async ensureAlive() {
       if (!deployment || !operation.handled || !eventTraits[event.name].needsLife) return
@@ -46,29 +66,25 @@ export function createLife({
     },
 
     async reportHealth(found, message) {
-      if (!deployment) return
-      try {
-        const shown = (await deployment.record())?.status
-        if (!isLiving(shown) || shown === found) return
-        // Under a claim, so that the status can't overtake a creation or a deletion.
-        const subject = subjects.deployment(route, deployment.id)
-        const result = await claimSubject(store, { subject }, claiming)
-        if (!('claim' in result)) return
-        const { claim } = result
+      const shown = (await deployment?.record().catch(() => undefined))?.status
+      if (!isLiving(shown) || shown === found) return
+      await underClaim(async (claim) => {
         const recorded = claim.progress[ownSteps.status] ?? shown
-        if (claim.progress[ownSteps.deleted] === true || !isLiving(recorded)) {
-          await claim.release('undone')
-          return
-        }
+        if (claim.progress[ownSteps.deleted] === true || !isLiving(recorded)) return claim.release('undone')
         reporter.status(found, message)
         await reporter.flush()
         const progress = { ...claim.progress, [ownSteps.status]: found }
         await claim.complete({ status: 200, body: '' }, { progress, isLiving: true })
-      } catch (error) {
-        // Another delivery works on the deployment, or the store or the platform is unreachable.
-        if (!isIntegrationError(error)) throw error
-      }
+      })
     },
+
+    repeatStatus: () =>
+      underClaim(async (claim) => {
+        const status = lastStatus(claim.progress)
+        if (status) reporter.status(status)
+        await reporter.flush()
+        await claim.release('undone')
+      }),
   }
 }
 

@@ -10,7 +10,7 @@ import { type EventResponse, toFailure, toResponse } from '../delivery/response.
 import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
 import { createRedactor, redactLines } from '../redact.ts'
-import { type Operation, resolveOperation } from '../request/operation.ts'
+import { eventTraits, type Operation, resolveOperation } from '../request/operation.ts'
 import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
 import { EventContext } from './context.ts'
@@ -21,7 +21,7 @@ import { createLife } from './life.ts'
 import { Deadline } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
 import { createOutbound } from './outbound.ts'
-import { createReporter, type Reporter } from './reporter.ts'
+import { createReporter } from './reporter.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
 export type WebhookHandler = (request: Request) => Promise<Response>
@@ -100,7 +100,14 @@ export function createWebhookHandler(
     try {
       const session = open(operation, trace, claimed?.claim)
       const response = given ?? (await dispatch(session.job))
-      if (given) reportAgain(operation, given, session.job.reporter)
+      if (given?.body?.status === 'ignored') {
+        const { name } = operation.event
+        session.job.reporter.log.warn(`${name} is ignored. ${String(given.body.reason)}`)
+      }
+      const isReplay = given !== undefined && claimed === undefined
+      if (isReplay && eventTraits[operation.event.name].claims === 'deployment') {
+        await session.job.life.repeatStatus()
+      }
       await session.close()
       return claimed ? await end(claimed, response) : response
     } catch (error) {
@@ -171,14 +178,4 @@ export function createWebhookHandler(
   }
 
   return (request) => observer.event?.(route, request, () => answer(request)) ?? answer(request)
-}
-
-/** A lost status heals with the next delivery. An ignored event leaves a line in the deployment's log. */
-function reportAgain(
-  { event }: Operation,
-  { body, deploymentStatus }: EventResponse,
-  reporter: Reporter,
-): void {
-  if (body?.status === 'ignored') reporter.log.warn(`${event.name} is ignored. ${String(body.reason)}`)
-  if (deploymentStatus) reporter.status(deploymentStatus)
 }
