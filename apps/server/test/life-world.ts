@@ -5,14 +5,8 @@ import { ConnectionCut, createPlatformEmulator, deliver, serve } from '@org/core
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import type { Inputs, LifeEvent, Weather } from './life-events.ts'
-import {
-  type CarryingEvent,
-  Connected,
-  type Deployment,
-  Provisioned,
-  type Resource,
-  workspaceOf,
-} from './life-model.ts'
+import type { CarryingEvent, Deployment, Resource } from './life-model.ts'
+import { Connected, Provisioned, workspaceOf } from './life-providers.ts'
 import { startShipped } from './shipped.ts'
 
 export type Route = 'idp-server' | 'mailer'
