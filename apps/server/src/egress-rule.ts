@@ -3,7 +3,9 @@
  *
  * @module
  */
+
 import { isIP } from 'node:net'
+import { IntegrationError } from '@org/core'
 import { namedHostsOnly } from '@org/core/internal'
 import ipaddr from 'ipaddr.js'
 
@@ -70,4 +72,10 @@ function isPublic(address: string): boolean {
 
 function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
+}
+
+/** The error for a base URL of a deployment that the rule refuses. Nothing was sent. */
+export function refusedBaseUrl(message: string): IntegrationError {
+  const path = 'deployment.inputs.baseUrl'
+  return new IntegrationError('invalid_inputs', `${path} ${message}.`, { errors: [{ path, message }] })
 }

@@ -6,7 +6,7 @@
 import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
 import { type Circuits, createCircuits } from './circuit-breaker.ts'
-import type { EgressRule } from './egress-rule.ts'
+import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
 
 /** A request that is ready to be sent. */
 interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend'> {
@@ -81,7 +81,7 @@ export function createOutbound(options: {
             const request = await readRequest(input, init)
             const url = new URL(request.url)
             const refusal = egress.refuse(url)
-            if (refusal) throw new TypeError(`${url.host} ${refusal}.`)
+            if (refusal) throw refusedBaseUrl(refusal)
             const connection = egress.isListed(url) ? 'fresh' : 'checked'
             return deploymentCircuits.run(url.origin, () => connections[connection](request))
           },

@@ -74,7 +74,7 @@ describe('in production, the base URL of a deployment', () => {
     const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     const { fetch } = createEgress({}, (_, __, callback) => callback(null, found))
     await expect(fetch(`https://mail.example.com:${port}`)).rejects.toThrow(
-      'does not lead to a public address',
+      'leads to an address that is not public',
     )
     expect(attacker.connections()).toBe(0)
   })

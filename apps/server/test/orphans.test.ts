@@ -79,10 +79,11 @@ async function deploy(id: string, { by = host, timestamp, inputs }: DeployOption
   return String(Object(body).outputs.applicationId)
 }
 
-/** Deletes a deployment while the provider does not find its application. */
+/** Deletes a deployment while the provider neither finds nor lists its application. */
 async function removeInVain(id: string, timestamp: string) {
   const body = { errors: [{ code: 'resource_not_found', message: 'not found' }] }
   provider.faults.add({ method: 'DELETE', status: 404, body })
+  provider.faults.add({ method: 'GET', path: '/v1/platform/applications', status: 200, body: [] })
   const { body: answer } = await send({ name: 'DEPLOYMENT_DELETED', timestamp, deployment: { id } })
   expect(answer).toEqual({ status: 'stopped' })
 }
@@ -157,7 +158,7 @@ describe('pnpm orphans', () => {
   })
 
   it('lists no application of a deployment that the platform publishes, if it is told the deployment', async () => {
-    // Another host with a store of its own, or a record of eight days ago.
+    // Another host, with a store of its own.
     const other = startShipped({ environment: { ...environment, DELIVERY_STORE: 'memory:' } })
     const application = await deploy('elsewhere', { by: other })
     other.kill('SIGKILL')

@@ -53,7 +53,7 @@ describe('a call to a provider', () => {
     }
     subscribe('undici:client:connected', onConnected)
     onTestFinished(() => void unsubscribe('undici:client:connected', onConnected))
-    const refusal = new Error('The lease is lost.')
+    const refusal = new IntegrationError('delivery_in_progress', 'The lease is lost.')
     const init: OutboundInit = {
       method: 'POST',
       body: '{}',
@@ -63,6 +63,13 @@ describe('a call to a provider', () => {
       },
     }
     await expect(send(url, init)).rejects.toBe(refusal)
+    expect(requests).toEqual([])
+  })
+
+  it('tells that nothing was sent when the connection cannot be secured', async () => {
+    const { url, send, requests } = await startProvider((_, response) => response.end())
+    const sent = send(url.replace('http:', 'https:'), { method: 'POST', body: '{}' })
+    await expect(sent).rejects.toMatchObject({ code: 'ERR_NOT_SENT' })
     expect(requests).toEqual([])
   })
 

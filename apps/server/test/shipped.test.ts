@@ -171,7 +171,7 @@ describe('the bundled host in production:', () => {
   it('it connects to no private address behind a name', async () => {
     const [, port] = attacker.host.split(':')
     const event = { ...calling('getDeliveryStats'), deployment: withServer(`https://localhost:${port}`) }
-    expect(await send('mailer', event)).toMatchObject({ status: 502, body: { code: 'provider_error' } })
+    expect(await send('mailer', event)).toMatchObject({ status: 422, body: { code: 'invalid_inputs' } })
     expect(attacker.connections()).toBe(0)
   })
 

@@ -21,7 +21,7 @@ export interface OrphanSearch {
   store: DeliveryStore
   platform: Pick<Platform, 'getDeployment'>
   /**
-   * Deployments of the platform. The store forgets who owns an application after seven days; the platform then still
+   * Deployments of the platform. A store that was replaced does not know who owns an application; the platform still
    * knows what these have published.
    * @default []
    */

@@ -127,7 +127,10 @@ it('a signal that aborts during a call ends it, and nothing is retried', async (
 
 it('a lost lease ends a call before the next attempt, with the reason of the lease', async () => {
   platform.faults.add({ status: 503, times: 9 })
-  const lost = new IntegrationError('delivery_in_progress', 'Another delivery has taken this over.')
+  const lost = new IntegrationError(
+    'delivery_in_progress',
+    'The lease of this delivery is over: another delivery may have taken it over.',
+  )
   const wrapFetch =
     (transport: typeof fetch): typeof fetch =>
     async (...call) => {

@@ -6,7 +6,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Config } from '../config.ts'
-import { createEgressRule, type EgressRule } from '../egress-rule.ts'
+import { createEgressRule, type EgressRule, refusedBaseUrl } from '../egress-rule.ts'
 import type { HostOptions } from '../host.ts'
 import { nodeHmac } from './hmac.ts'
 import { connectOver } from './transport.ts'
@@ -40,7 +40,7 @@ function checkLookup(lookup: LookupFunction, { mayConnect }: EgressRule): Lookup
       const addresses = typeof found === 'string' ? [{ address: found, family: isIP(found) }] : found
       const [first] = addresses
       if (!first || !addresses.every(({ address }) => mayConnect(address))) {
-        return callback(new Error(`${hostname} does not lead to a public address.`), [])
+        return callback(refusedBaseUrl(`leads to an address that is not public: ${hostname}`), [])
       }
       return options.all ? callback(null, addresses) : callback(null, first.address, first.family)
     })

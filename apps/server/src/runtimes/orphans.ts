@@ -26,7 +26,7 @@ Run it with the variables of the host. For the workspace of another token, set I
 const MEANINGS = {
   orphaned: 'Its deployment is known, and does not use it.',
   unrecorded:
-    'No deployment is known. A person may have made it by hand, or a host with another store. The store forgets an owner after seven days (--deployments tells what is published). A creation that took effect after its host had died leaves one, too.',
+    'No deployment is known. A person may have made it by hand, or a host with another store. If the store was lost, --deployments tells what is published. A creation that took effect after its host had died leaves one, too.',
 }
 const ADVICE =
   'Nothing was deleted. An application that is being created right now may be in the list: run the command again after five minutes, and look at the application at the provider before you delete it.'

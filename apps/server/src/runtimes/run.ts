@@ -17,6 +17,8 @@ import { openStore } from './store.ts'
 /** Longest time for the events under way after SIGTERM. */
 const DRAIN_MS = 25_000
 /** How often idle connections are closed meanwhile. */
+/** The time for the last responses to leave, in milliseconds. */
+const CLOSE_ALL_MS = 1_000
 const CLOSE_IDLE_MS = 50
 
 /**
@@ -92,6 +94,10 @@ export async function run(
       if ('closeIdleConnections' in server) server.closeIdleConnections()
     }, CLOSE_IDLE_MS)
     await host.drain()
+    // A connection without a whole request would keep the host until the time is over.
+    setTimeout(() => {
+      if ('closeAllConnections' in server) server.closeAllConnections()
+    }, CLOSE_ALL_MS).unref()
     await closed
     clearInterval(closing)
     await close()

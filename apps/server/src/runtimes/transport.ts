@@ -4,11 +4,17 @@
  *
  * @module
  */
+import { isIntegrationError } from '@org/core'
 import type { Agent, Dispatcher } from 'undici'
 import type { Connection } from '../outbound.ts'
 
 /** Some servers refuse calls that do not say where they come from. */
 const USER_AGENT = 'integration-host'
+
+/** The call failed before its first byte was written, so it had no effect. Core knows the code. */
+class NotSentError extends Error {
+  readonly code = 'ERR_NOT_SENT'
+}
 
 /** A connection over an agent of its own. It calls `beforeSend` right before the first byte. */
 export function connectOver(options: Agent.Options): Connection {
@@ -22,9 +28,13 @@ export function connectOver(options: Agent.Options): Connection {
     return new Promise((resolve, reject) => {
       let connection: Dispatcher.DispatchController | undefined
       let sink: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined
+      const fail = (error: unknown) => {
+        const isKnown = connection !== undefined || isIntegrationError(error)
+        reject(isKnown ? error : new NotSentError('The call was not sent.', { cause: error }))
+      }
       const onAbort = () => {
         connection?.abort(signal?.reason)
-        reject(signal?.reason)
+        fail(signal?.reason)
       }
       signal?.addEventListener('abort', onAbort)
       const end = () => signal?.removeEventListener('abort', onAbort)
@@ -75,7 +85,7 @@ export function connectOver(options: Agent.Options): Connection {
           onResponseError(_, error) {
             end()
             sink?.error(error)
-            reject(error)
+            fail(error)
           },
         },
       )

@@ -69,7 +69,7 @@ export async function claimSubject(
 }
 
 /**
- * Reserves a resource for one owner. The record outlives the work by as long as a response.
+ * Reserves a resource for one owner. The record is kept until the owner deletes the resource.
  *
  * @returns whether the owner has it, now or from before
  * @throws {IntegrationError} if another delivery reserves it right now, or one died while it did
@@ -218,7 +218,7 @@ function inProgress(retryAfter: number): IntegrationError {
 }
 
 function takenOver(): IntegrationError {
-  const message = 'Another delivery has taken this over.'
+  const message = 'The lease of this delivery is over: another delivery may have taken it over.'
   return new IntegrationError('delivery_in_progress', message, { retryAfter: 1 })
 }
 

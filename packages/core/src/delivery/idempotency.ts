@@ -60,10 +60,15 @@ export async function begin(delivery: Delivery): Promise<Begun> {
   }
 
   // The next delivery of a deployment has another body, and could not decrypt the steps of this one.
-  const claim = isCall ? await withEncryptedSteps(result.claim, cipher) : result.claim
-  const claimed = { ...delivery, claim, cipher }
-  const response = isCall ? refuseCall(claimed) : await refuseDeploymentEvent(claimed)
-  return { claimed, ...(response && { response }) }
+  try {
+    const claim = isCall ? await withEncryptedSteps(result.claim, cipher) : result.claim
+    const claimed = { ...delivery, claim, cipher }
+    const response = isCall ? refuseCall(claimed) : await refuseDeploymentEvent(claimed)
+    return { claimed, ...(response && { response }) }
+  } catch (error) {
+    await result.claim.release('unknown')
+    throw error
+  }
 }
 
 /**

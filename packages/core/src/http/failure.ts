@@ -50,7 +50,9 @@ export class HttpFailure extends Error {
 }
 
 /** Codes of errors that arise before the first byte of the request leaves (Node, Bun). */
-const NEVER_CONNECTED = new Set([
+const NEVER_SENT = new Set([
+  // The host's own transport.
+  'ERR_NOT_SENT',
   'ECONNREFUSED',
   'ConnectionRefused',
   'ENOTFOUND',
@@ -74,14 +76,14 @@ export function toHttpFailure(
 ): HttpFailure {
   if (thrown instanceof HttpFailure) return thrown
   const cause = rootOf(thrown)
-  if (callerSignal?.aborted) return interrupted(callerSignal, 'unknown')
-  if (timedOut)
-    return new HttpFailure('timeout', 'The server did not answer in time.', { effect: 'unknown', cause })
+  const effect = neverSent(thrown) ? 'none' : 'unknown'
+  if (callerSignal?.aborted) return interrupted(callerSignal, effect)
+  if (timedOut) return new HttpFailure('timeout', 'The server did not answer in time.', { effect, cause })
   if (status !== undefined) {
     const message = 'The connection broke in the middle of the response.'
     return new HttpFailure('malformed', message, { effect: effectOf(status), status, cause })
   }
-  if (neverConnected(cause))
+  if (effect === 'none')
     return new HttpFailure('connection', 'The server is unreachable.', { effect: 'none', cause })
   const message = 'The connection broke before a response came.'
   return new HttpFailure('connection', message, { effect: 'unknown', cause })
@@ -111,8 +113,12 @@ export function interrupted(signal: AbortSignal, effect: 'none' | 'unknown'): Ht
   return new HttpFailure('aborted', 'The caller ended the call.', { effect, cause })
 }
 
-function neverConnected(error: unknown): boolean {
-  // One error for each address that was tried.
-  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(neverConnected)
-  return error instanceof Error && 'code' in error && NEVER_CONNECTED.has(String(error.code))
+/** Whether an error, or one of its causes, arose before the first byte of the request left. */
+function neverSent(error: unknown): boolean {
+  for (let link = error, depth = 0; link instanceof Error && depth < 10; link = link.cause, depth += 1) {
+    // One error for each address that was tried.
+    if (link instanceof AggregateError) return link.errors.length > 0 && link.errors.every(neverSent)
+    if ('code' in link && NEVER_SENT.has(String(link.code))) return true
+  }
+  return false
 }

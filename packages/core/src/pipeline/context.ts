@@ -22,7 +22,7 @@ interface ContextParts {
 }
 
 /** The context of one event's handler. */
-// A class, so that the signal and its timer are made only for handlers that ask for it; see deadline.ts.
+// A class, so that the signal and its timer are made only for handlers that ask for it; see limits.ts.
 export class EventContext implements HandlerContext {
   readonly event
   readonly deployment

@@ -9,7 +9,7 @@ import { type Begun, begin, end, lastStatus } from '../delivery/idempotency.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
-import { createRedactor, redactLines } from '../redact.ts'
+import { createRedactor, forLogs, redactLines } from '../redact.ts'
 import { eventTraits, type Operation, resolveOperation } from '../request/operation.ts'
 import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
@@ -130,6 +130,7 @@ export function createWebhookHandler(
       trace,
     })
     const wrapFetch = (transport: typeof fetch) => outbound('platform', transport)
+    const facts = { route, delivery: operation.deliveryId, deployment: operation.event.deployment?.id }
     const reporter = createReporter({
       platform,
       deploymentId: operation.event.deployment?.id,
@@ -138,7 +139,7 @@ export function createWebhookHandler(
       run: (claim?.lease.owner ?? crypto.randomUUID()).slice(0, 8),
       callback: () => ({ signal: reportDeadline.signal, wrapFetch }),
       ensureHeld: claim?.ensureHeld,
-      logger,
+      logger: (level, message, data) => logger(level, message, { ...forLogs(redactor).data(facts), ...data }),
       redactor,
       now,
     })
