@@ -3,7 +3,7 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPlatformEmulator, deliver, serve } from '@org/core/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import { createFolder, type Shipped, startShipped } from './shipped.ts'
 
@@ -190,6 +190,9 @@ describe('pnpm orphans', () => {
     const variables = { DELIVERY_STORE: redis.url }
     const other = startShipped({ environment: { ...environment, ...variables } })
     try {
+      // A host listens before it has reached its store: an event is 503 until then.
+      const readiness = `${await other.url}/readyz`
+      await vi.waitFor(async () => expect((await fetch(readiness)).status).toBe(200), { timeout: 20_000 })
       const application = await deploy('redis', { by: other })
       const { orphans } = await findOrphans([], variables)
       expect(JSON.stringify(orphans)).not.toContain(application)
