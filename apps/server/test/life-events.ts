@@ -30,7 +30,7 @@ export interface LifeEvent {
   outputs?: 'own' | 'foreign' | undefined
 }
 
-/** What goes wrong while an event is handled. */
+/** The faults of the platform and the provider while one event is handled. */
 export interface Weather {
   /** The platform answers with 503, with the 404 page of a proxy, or that the deployment is gone. */
   platform?: 'away' | 'page' | 'gone' | undefined

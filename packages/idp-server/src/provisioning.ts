@@ -55,7 +55,7 @@ export const applicationRecord = z.object({
 
 type ApplicationRecord = z.infer<typeof applicationRecord>
 
-/** What is known of a deployment's application. */
+/** The recorded or published application of a deployment, or the intent to create one. */
 export type Known =
   /** Without a record, the id is the published one. */
   { applicationId: string; record?: ApplicationRecord | undefined } | { intent: Intent }

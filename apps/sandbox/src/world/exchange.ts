@@ -54,7 +54,7 @@ export interface OpenExchange {
   number: number
   /** When the event arrived, in milliseconds since 1970. */
   at: number
-  /** Who sent the event: the walk, the page, or somebody outside the sandbox (`undefined`). */
+  /** The sender of the event: the walk or the page. `undefined` for a sender outside the sandbox. */
   source: string | undefined
   /** Identifies one delivery of the sandbox itself. */
   ticket: string | undefined

@@ -22,7 +22,7 @@ export interface DeploymentLife {
   repeatStatus(): Promise<void>
 }
 
-/** What {@link createLife} needs. */
+/** Options of {@link createLife}. */
 export interface LifeOptions {
   operation: Operation
   deployment: OpenDeployment | undefined

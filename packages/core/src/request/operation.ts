@@ -11,7 +11,7 @@ import { IntegrationError } from '../errors.ts'
 export const eventTraits: Record<
   EventName,
   {
-    /** What a delivery claims before it acts. */
+    /** The subject that a delivery claims before it acts. */
     claims: 'deployment' | 'call' | undefined
     /** Whether a success leaves a tombstone. */
     endsDeployment?: true
