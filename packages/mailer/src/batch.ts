@@ -1,29 +1,72 @@
+/**
+ * The results of a batch, message by message.
+ *
+ * @module
+ */
 import type { IntegrationError } from '@org/core/errors'
 import { refusalError } from './errors.ts'
 import type { ComposedMessage } from './message.ts'
 import { readRemark, type SendResponse } from './wire.ts'
 
-/** The result of one message of a batch. */
-export interface MessageResult {
+/** The fields of every {@link MessageResult}. */
+interface AnyResult {
   /** The message’s position in the batch, from 0. */
   index: number
-  /** The recipients; `null` if the message was invalid. */
-  to: string | null
-  /** `unknown`: the call that contained the message broke, and the mail may have been sent. */
-  status: 'sent' | 'failed' | 'unknown'
-  messageId: string | null
-  /** ISO 8601, UTC. */
-  submittedAt: string | null
   /** Recipients that the provider left out because they are inactive. */
   rejected: string[]
-  /** Why the mail was not sent, or why its outcome is unknown. */
-  error: { code: string; message: string; retryable: boolean } | null
 }
+
+/** The result of a message that the provider accepted. */
+export interface SentResult extends AnyResult {
+  status: 'sent'
+  /** The recipients, as the provider names them. */
+  to: string
+  /** The provider’s id of the mail. */
+  messageId: string
+  /** When the provider accepted the mail: ISO 8601, UTC. */
+  submittedAt: string
+  error: null
+}
+
+/** The result of a message that was not sent (`failed`), or that may have been sent (`unknown`). */
+export interface UnsentResult extends AnyResult {
+  /**
+   * `failed`: the mail was not sent. `unknown`: the call with the message broke, or its answer was unreadable, and
+   * the mail may have been sent.
+   */
+  status: 'failed' | 'unknown'
+  /** The recipients; `null` if the message is invalid, or was not read any more. */
+  to: string | null
+  messageId: null
+  submittedAt: null
+  /** Why the mail was not sent, or why its outcome is unknown. */
+  error: MessageError
+}
+
+/** Why a message was not sent, or why its outcome is unknown. It contains no address and no text of the message. */
+export interface MessageError {
+  /** The cause, as a word for programs. */
+  code: string
+  /** The cause, and what to do about it. */
+  message: string
+  /** Whether the same message may be sent again without the risk of a second mail. */
+  retryable: boolean
+  /** Seconds to wait before the message is sent again, if the provider said so. */
+  retryAfter?: number
+  /** The provider’s own code and words, if it refused the message. Addresses are masked. */
+  provider?: { code: string; message: string }
+}
+
+/** The result of one message of a batch; `status` tells which. */
+export type MessageResult = SentResult | UnsentResult
 
 /** The result of a batch. */
 export interface BatchResult {
+  /** How many messages the provider accepted. */
   sent: number
+  /** How many messages were not sent. */
   failed: number
+  /** How many messages may have been sent. */
   unknown: number
   /** One result for each message, in the order given. */
   results: MessageResult[]
@@ -31,19 +74,24 @@ export interface BatchResult {
 
 /** The progress of a batch. */
 export interface BatchProgress extends Omit<BatchResult, 'results'> {
-  /** Messages that have a result. */
+  /** How many messages have a result. */
   done: number
 }
 
 /** The parts of a message that are kept while its call is in flight. */
-export type PlacedMessage = Pick<ComposedMessage, 'to' | 'recipients'> & {
+export interface PlacedMessage extends Pick<ComposedMessage, 'to' | 'recipients' | 'toCount'> {
   /** The message’s position in the batch. */
   index: number
+  /** The message’s key in the journal; empty without one. */
+  key: string
 }
 
 /** The result of a message that the provider accepted or refused. */
 export function toResult({ index, to, recipients }: PlacedMessage, response: SendResponse): MessageResult {
-  if (!response.accepted) return failedResult(index, to, refusalError(response.refusal))
+  if (!response.accepted) {
+    const { rejected } = readRemark(response.refusal.message, recipients)
+    return { ...failedResult(index, to, refusalError(response.refusal)), rejected }
+  }
   return {
     index,
     to: response.to || to,
@@ -56,8 +104,9 @@ export function toResult({ index, to, recipients }: PlacedMessage, response: Sen
 }
 
 /** The result of a message that was not sent, or whose outcome is unknown. */
-export function failedResult(index: number, to: string | null, error: IntegrationError): MessageResult {
-  const message = error.hint ? `${error.message} ${error.hint}` : error.message
+export function failedResult(index: number, to: string | null, error: IntegrationError): UnsentResult {
+  const { code, retryable, retryAfter, provider, hint } = error
+  const message = hint ? `${error.message} ${hint}` : error.message
   return {
     index,
     to,
@@ -65,7 +114,15 @@ export function failedResult(index: number, to: string | null, error: Integratio
     messageId: null,
     submittedAt: null,
     rejected: [],
-    error: { code: error.code, message, retryable: error.retryable },
+    error: {
+      code,
+      message,
+      retryable,
+      ...(retryAfter !== undefined && { retryAfter }),
+      ...(provider?.code !== undefined && {
+        provider: { code: provider.code, message: provider.message ?? '' },
+      }),
+    },
   }
 }
 
@@ -73,5 +130,10 @@ export function failedResult(index: number, to: string | null, error: Integratio
 export function toBatchResult(results: readonly MessageResult[]): BatchResult {
   const counts = { sent: 0, failed: 0, unknown: 0 }
   for (const { status } of results) counts[status] += 1
-  return { ...counts, results: results.toSorted((a, b) => a.index - b.index) }
+  return { ...counts, results: inOrder(results) }
+}
+
+/** The results by position. */
+export function inOrder(results: readonly MessageResult[]): MessageResult[] {
+  return results.toSorted((a, b) => a.index - b.index)
 }

@@ -4,22 +4,27 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
-import { type BatchProgress, type BatchResult, type MessageResult, toBatchResult } from './batch.ts'
-import { type Call, cutIntoCalls } from './calls.ts'
-import { mailProvider, refusalError } from './errors.ts'
-import type { BatchJournal } from './journal.ts'
-import { composeMessage, type Message, type Messages } from './message.ts'
-import { type CallOutcome, findFault, makeCalls } from './sending.ts'
+import { type CallOptions, createProviderClient, type ProviderRequest, pause } from '@org/core/http'
+import type { BatchResult, MessageResult } from './batch.ts'
+import { type BatchOptions, type BatchSender, createBatchSender } from './batch-sender.ts'
+import { mailProvider, refusalError, SENDING, toMailError } from './errors.ts'
+import { isAbout, unreadable } from './matching.ts'
+import {
+  type ComposedMessage,
+  composeMessage,
+  type Message,
+  type MessageDefaults,
+  type Messages,
+} from './message.ts'
+import { callRules, checkOptions, filterRules, mailerRules } from './options.ts'
+import { renderMessage } from './render.ts'
 import {
   type DeliveryStats,
   type Remark,
-  readBatchResponse,
   readRemark,
   readSendResponse,
   readServer,
   readStats,
-  type SendResponse,
   type ServerDetails,
 } from './wire.ts'
 
@@ -28,14 +33,8 @@ export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
 /** The stream that every mail server has. */
 export const DEFAULT_MESSAGE_STREAM = 'outbound'
 
-const EFFECT = 'the mail was sent'
-const SINGLE: ProviderRequest = { method: 'POST', path: '/email', effect: EFFECT }
-const BATCH: ProviderRequest = {
-  method: 'POST',
-  path: '/email/batch',
-  effect: EFFECT,
-  maxBytes: 10 * 1024 * 1024,
-}
+const PROVIDER_TOKEN_HEADER = 'x-postmark-server-token'
+const SINGLE: ProviderRequest = { method: 'POST', path: '/email', effect: SENDING }
 
 /** Options of {@link createMailer}. */
 export interface MailerOptions {
@@ -53,6 +52,16 @@ export interface MailerOptions {
   messageStream?: string | undefined
   /** @default 'https://api.postmarkapp.com' */
   baseUrl?: string | undefined
+  /** The defaults of every message. A message’s own field wins; `headers` and `metadata` are merged by name. */
+  defaults?: Omit<Partial<MessageDefaults>, 'fromEmail' | 'messageStream'> | undefined
+  /**
+   * The name of a further header with the token, for a gateway in front of the provider that expects the provider’s
+   * own name.
+   * @default 'x-postmark-server-token' if the base URL is the provider’s, else none
+   */
+  tokenHeader?: string | undefined
+  /** HTTP headers of every request, for example for a gateway in front of the provider. */
+  headers?: Readonly<Record<string, string>> | undefined
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
   /**
@@ -61,7 +70,7 @@ export interface MailerOptions {
    */
   timeoutMs?: number | undefined
   /**
-   * Calls in flight at a time while a batch is sent.
+   * The most calls in flight at a time while a batch is sent. The first call goes alone; each answer lets one more go.
    * @default 12
    */
   concurrency?: number | undefined
@@ -70,18 +79,6 @@ export interface MailerOptions {
    * @default a timer
    */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
-}
-
-/** Options of {@link Mailer.sendEmails}. */
-export interface BatchOptions extends CallOptions {
-  /**
-   * Records each call, so that a batch can go on after a crash or a time limit. With a journal, `sendEmails`
-   * throws `overloaded` (retryable) while messages are left.
-   * @default none: a message for which the time is too short is `failed`
-   */
-  journal?: BatchJournal | undefined
-  /** Is called after each call of the provider. */
-  onProgress?: ((progress: BatchProgress) => void) | undefined
 }
 
 /** A mail that the provider accepted. */
@@ -104,30 +101,31 @@ export interface StatsFilter {
 }
 
 /**
- * Sends mail. Every method throws an `IntegrationError`, or the reason of its signal if the signal fires before
- * anything is sent.
+ * Sends mail. Every method throws a `MailError`, except that a batch throws what its source throws.
  */
 export interface Mailer {
   /**
    * Sends one mail. A mail is retried only if it was certainly not sent.
    *
    * @throws `invalid_arguments` before anything is sent; `provider_rejected`; `outcome_unknown` if the mail may
-   * have been sent
+   * have been sent; `aborted` if the signal fires before
    * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
    */
   sendEmail(message: Message, options?: CallOptions): Promise<SentEmail>
   /**
    * Sends any number of mails, and returns a result for each.
    *
-   * @throws only if nothing was sent at all, for example because the token is wrong
+   * @throws if nothing was sent at all, for example because the token is wrong; or if messages of the source were
+   * not read: what the source threw, or why the batch ended. `error.results` has the results until then.
    * @see https://postmarkapp.com/developer/api/email-api#send-batch-emails
    */
   sendEmails(messages: Messages, options?: BatchOptions): Promise<BatchResult>
   /**
    * Sends the messages of a stream, and yields a result for each, in the order given. It reads no further than
-   * it sends, so memory does not grow with the number of messages.
+   * it sends, so memory does not grow with the number of messages. A call leaves when it is full, or when its first
+   * message is 100 ms old.
    *
-   * @throws only what the source of the messages throws
+   * @throws what the source of the messages throws, or why the batch ended before the source did, after the results
    */
   streamEmails(
     messages: Messages,
@@ -150,6 +148,7 @@ export interface Mailer {
 /**
  * Makes a mail client.
  *
+ * @throws {MailError} `invalid_arguments` if an option is invalid
  * @example
  * ```ts
  * const mailer = createMailer({ apiToken, fromEmail: 'Shop <shop@example.com>' })
@@ -157,81 +156,85 @@ export interface Mailer {
  * ```
  */
 export function createMailer(options: MailerOptions): Mailer {
+  return createClient(options)
+}
+
+/** A mailer whose batches take items of any kind. */
+export type MailClient = Omit<Mailer, 'sendEmails'> & BatchSender
+
+/** Makes a mail client for the webhook. */
+export function createClient(options: MailerOptions): MailClient {
+  checkOptions(options, mailerRules)
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
+  const { wait = pause } = options
   const defaults = {
+    ...options.defaults,
     fromEmail: options.fromEmail || undefined,
     messageStream: options.messageStream || DEFAULT_MESSAGE_STREAM,
   }
   const provider = createProviderClient(mailProvider, {
     baseUrl,
     credential: apiToken,
-    headers: tokenHeaders(baseUrl, apiToken),
+    headers: { ...options.headers, ...tokenHeaders(options, baseUrl) },
     fetch: options.fetch,
     timeoutMs,
-    wait: options.wait,
+    wait,
   })
 
-  async function* outcomesOf(
-    messages: Messages,
-    { journal, onProgress, ...callOptions }: BatchOptions,
-  ): AsyncGenerator<CallOutcome> {
-    // A batch may have any length, so only its calls have a time limit by default.
-    const { signal, deadline } = provider.within({ timeoutMs: Number.POSITIVE_INFINITY, ...callOptions })
-    const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
-    async function send({ messages, jsonText }: Call): Promise<SendResponse[]> {
-      const read = (body: unknown) => readBatchResponse(body, messages.length)
-      const until = Math.min(deadline, Date.now() + timeoutMs)
-      const { value } = await provider.call({ ...BATCH, jsonText }, read, { signal, deadline: until })
-      return value
-    }
-    const calls = cutIntoCalls(messages, defaults)
-    for await (const outcome of makeCalls(calls, { send, concurrency, signal, deadline, journal })) {
-      for (const { status } of outcome.results) {
-        progress.done += 1
-        progress[status] += 1
-      }
-      onProgress?.({ ...progress })
-      yield outcome
-    }
+  /** Calls the provider with checked options. */
+  async function call<Value>(
+    request: ProviderRequest,
+    read: (body: unknown) => Value | undefined,
+    callOptions: CallOptions,
+  ): Promise<{ status: number; value: Value }> {
+    checkOptions(callOptions, callRules)
+    return provider.call(request, read, callOptions).catch((error: unknown) => {
+      throw toMailError(error)
+    })
   }
 
   return {
+    ...createBatchSender({ provider, defaults, concurrency, timeoutMs, wait }),
+
     async sendEmail(message, options = {}) {
-      const { json, to, recipients } = composeMessage(message, defaults)
-      const request = { ...SINGLE, jsonText: json }
-      const { value: response, status } = await provider.call(request, readSendResponse, options)
-      if (!response.accepted) throw refusalError(response.refusal, { status })
-      const { messageId, submittedAt } = response
-      return { messageId, submittedAt, to: response.to || to, ...readRemark(response.message, recipients) }
+      const { parts: jsonParts, to, recipients, toCount } = await compose(message, defaults)
+      const { value, status } = await call({ ...SINGLE, jsonParts }, readSendResponse, options)
+      if (!value.accepted) {
+        const { rejected } = readRemark(value.refusal.message, recipients)
+        throw toMailError(refusalError(value.refusal, { status }), { rejected })
+      }
+      if (!isAbout(value, { to, recipients, toCount })) throw toMailError(unreadable())
+      const { messageId, submittedAt } = value
+      return { messageId, submittedAt, to: value.to || to, ...readRemark(value.message, recipients) }
     },
 
-    async sendEmails(messages, options = {}) {
-      const outcomes: CallOutcome[] = []
-      for await (const outcome of outcomesOf(messages, options)) outcomes.push(outcome)
-      const fault = findFault(outcomes, options.journal !== undefined)
-      if (fault) throw fault.reason
-      return toBatchResult(outcomes.flatMap(({ results }) => results))
-    },
-
-    async *streamEmails(messages, options = {}) {
-      for await (const { results } of outcomesOf(messages, options)) yield* results
-    },
-
-    async getDeliveryStats({ tag, fromDate, toDate, messageStream } = {}, options = {}) {
+    async getDeliveryStats(filter = {}, options = {}) {
+      checkOptions(filter, filterRules, 'filter')
+      const { tag, fromDate, toDate, messageStream } = filter
       const query = { tag, fromdate: fromDate, todate: toDate, messagestream: messageStream }
-      const request: ProviderRequest = { method: 'GET', path: '/stats/outbound', query }
-      return (await provider.call(request, readStats, options)).value
+      return (await call({ method: 'GET', path: '/stats/outbound', query }, readStats, options)).value
     },
 
     async getServer(options = {}) {
-      return (await provider.call({ method: 'GET', path: '/server' }, readServer, options)).value
+      return (await call({ method: 'GET', path: '/server' }, readServer, options)).value
     },
   }
 }
 
-// The provider’s own name of the header goes only to the provider itself.
-function tokenHeaders(baseUrl: string, apiToken: string): Record<string, string> {
-  const neutral = { 'x-mailer-server-token': apiToken }
+async function compose(message: Message, defaults: MessageDefaults): Promise<ComposedMessage> {
+  try {
+    return composeMessage(await renderMessage(message), defaults)
+  } catch (error) {
+    throw toMailError(error)
+  }
+}
+
+// The provider’s own name of the header goes only to the provider itself, or to the gateway that asks for it.
+function tokenHeaders(
+  { apiToken = '', tokenHeader }: MailerOptions,
+  baseUrl: string,
+): Record<string, string> {
   const isProvider = new URL(baseUrl).host === new URL(DEFAULT_BASE_URL).host
-  return isProvider ? { ...neutral, 'x-postmark-server-token': apiToken } : neutral
+  const name = tokenHeader ?? (isProvider ? PROVIDER_TOKEN_HEADER : undefined)
+  return { 'x-mailer-server-token': apiToken, ...(name && { [name]: apiToken }) }
 }

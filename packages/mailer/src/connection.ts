@@ -4,7 +4,7 @@
  * @module
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
-import { createMailer, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type Mailer } from './client.ts'
+import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
 
 /** The host’s configuration of the mailer, for all deployments. */
@@ -49,7 +49,7 @@ export function fromInputs(inputs: Inputs<typeof mailer>, settings: MailerSettin
  * Makes the client for an event: with the deployment’s outputs, else with its inputs, or with the shared token
  * if the event names no deployment.
  */
-export async function connect(context: HandlerContext, settings: MailerSettings): Promise<Mailer> {
+export async function connect(context: HandlerContext, settings: MailerSettings): Promise<MailClient> {
   const { deployment } = context
   if (!deployment) return openMailer(sharedConnection(settings), context, settings)
   const outputs = await deployment.outputs(mailer.outputs)
@@ -71,12 +71,12 @@ export function openMailer(
   connection: Connection,
   { fetch, egress }: HandlerContext,
   settings: MailerSettings,
-): Mailer {
+): MailClient {
   const url = new URL(connection.baseUrl)
   const isHosts = url.origin === new URL(settings.baseUrl ?? DEFAULT_BASE_URL).origin
   const refusal = isHosts ? undefined : egress.refuse(url)
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
-  return createMailer({ ...connection, fetch: isHosts ? fetch : egress.fetch })
+  return createClient({ ...connection, fetch: isHosts ? fetch : egress.fetch })
 }
 
 function sharedConnection({ shared, baseUrl = DEFAULT_BASE_URL }: MailerSettings): Connection {

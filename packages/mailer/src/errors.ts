@@ -4,9 +4,13 @@
  * @see https://postmarkapp.com/developer/api/overview#error-codes
  * @module
  */
-import { IntegrationError, type IntegrationErrorOptions } from '@org/core/errors'
+import { IntegrationError, type IntegrationErrorOptions, toIntegrationError } from '@org/core/errors'
 import { maskAddresses, type Provider } from '@org/core/http'
+import type { MessageResult } from './batch.ts'
 import { type Refusal, readRefusal } from './wire.ts'
+
+/** The effect of a call that sends mail, as the end of a sentence. */
+export const SENDING = 'the mail was sent'
 
 const TOKEN_HINT =
   'Check the Server API Token: the provider shows it in the settings of the mail server, under “API Tokens”.'
@@ -69,4 +73,32 @@ export const mailProvider: Provider = {
     if (isCertain && failure.status !== 429) return refusalError(refusal, failure)
     return { code: String(refusal.errorCode), message: refusal.message }
   },
+}
+
+/** A failure of the mailer. */
+export class MailError extends IntegrationError {
+  readonly #facts: {
+    rejected?: readonly string[] | undefined
+    results?: readonly MessageResult[] | undefined
+  }
+  constructor(
+    error: IntegrationError,
+    facts: { rejected?: readonly string[]; results?: readonly MessageResult[] },
+  ) {
+    super(error.code, error.message, error)
+    this.#facts = facts
+  }
+  get rejected(): readonly string[] {
+    return this.#facts.rejected ?? []
+  }
+  get results(): readonly MessageResult[] | undefined {
+    return this.#facts.results
+  }
+}
+
+export function toMailError(
+  error: unknown,
+  facts: { rejected?: readonly string[]; results?: readonly MessageResult[] } = {},
+): MailError {
+  return new MailError(toIntegrationError(error), facts)
 }

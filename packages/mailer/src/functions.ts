@@ -3,13 +3,11 @@
  *
  * @module
  */
-import type { Handlers, Progress } from '@org/core'
+import type { Handlers } from '@org/core'
 import { fieldErrors } from '@org/core/internal'
-import * as z from 'zod'
-import { failedResult, type MessageResult, toBatchResult } from './batch.ts'
 import { connect, type MailerSettings } from './connection.ts'
-import { type mailer, messageArguments, messageResult } from './integration.ts'
-import type { BatchJournal } from './journal.ts'
+import { createJournal } from './delivery-journal.ts'
+import { type mailer, messageArguments } from './integration.ts'
 import { invalidMessage, type Message } from './message.ts'
 
 /** Makes the mailer’s functions, by name. */
@@ -20,27 +18,13 @@ export function createFunctions(settings: MailerSettings) {
     },
 
     async sendEmails({ messages, to = [], subject = '', ...content }, context) {
-      const parsed =
-        messages ?? to.map((recipient) => messageArguments.safeParse({ ...content, subject, to: recipient }))
-      const valid: { index: number; message: Message }[] = []
-      const invalid: MessageResult[] = []
-      for (const [index, { data, error }] of parsed.entries()) {
-        if (data) valid.push({ index, message: data })
-        else {
-          const errors = fieldErrors(error, '', Object.keys(messageArguments.shape))
-          invalid.push(failedResult(index, null, invalidMessage(errors)))
-        }
-      }
       const client = await connect(context, settings)
+      const parse = messages
+        ? parseMessage
+        : (recipient: unknown): Message => ({ ...content, subject, to: String(recipient) })
       const journal = context.progress && createJournal(context.progress)
-      const batch = await client.sendEmails(
-        valid.map(({ message }) => message),
-        { signal: context.signal, deadline: context.deadline, journal },
-      )
-      const sent = batch.results.flatMap((result, at) =>
-        valid[at] ? { ...result, index: valid[at].index } : [],
-      )
-      return toBatchResult([...invalid, ...sent])
+      const { signal, deadline } = context
+      return client.sendEmails(messages ?? to, { signal, deadline, journal, parse })
     },
 
     async getDeliveryStats(filter, context) {
@@ -49,21 +33,9 @@ export function createFunctions(settings: MailerSettings) {
   } satisfies Handlers<typeof mailer>['functions']
 }
 
-const callRecord = z.union([
-  z.literal('begun'),
-  z.array(messageResult.omit({ index: true, to: true }).extend({ rejected: z.array(z.int()) })),
-])
-
-/** Keeps a batch’s journal in the record of its delivery. */
-function createJournal(progress: Progress): BatchJournal {
-  const nameOf = (call: number) => `call ${call}`
-  return {
-    read(call) {
-      const record = progress.read(nameOf(call))
-      // A call whose record is invalid may have been sent.
-      return record === undefined || record === null ? undefined : callRecord.catch('begun').parse(record)
-    },
-    write: (call, record) =>
-      progress.write(nameOf(call), record === undefined ? null : callRecord.parse(record)),
-  }
+/** Parses a message when its call is due: a batch has up to 50,000, and an invalid one fails alone. */
+function parseMessage(item: unknown): Message {
+  const { data, error } = messageArguments.safeParse(item)
+  if (data) return data
+  throw invalidMessage(fieldErrors(error, '', Object.keys(messageArguments.shape)))
 }

@@ -14,9 +14,18 @@
 export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
 export { IntegrationError, isIntegrationError } from '@org/core/errors'
 export type { CallOptions } from '@org/core/http'
-export type { BatchProgress, BatchResult, MessageResult } from './batch.ts'
-export type { BatchOptions, Mailer, MailerOptions, SentEmail, StatsFilter } from './client.ts'
+export type {
+  BatchProgress,
+  BatchResult,
+  MessageError,
+  MessageResult,
+  SentResult,
+  UnsentResult,
+} from './batch.ts'
+export type { BatchOptions } from './batch-sender.ts'
+export type { Mailer, MailerOptions, SentEmail, StatsFilter } from './client.ts'
 export { createMailer } from './client.ts'
-export type { BatchJournal, CallRecord, RecordedOutcome } from './journal.ts'
+export { MailError } from './errors.ts'
+export type { BatchJournal, MessageRecord, RecordedOutcome } from './journal.ts'
 export type { Attachment, Message } from './message.ts'
 export type { DeliveryStats, ServerDetails } from './wire.ts'

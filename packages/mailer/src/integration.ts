@@ -57,10 +57,7 @@ export const messageArguments = functionArguments({
 })
 
 // Each message is parsed on its own, so that an invalid one fails alone. The manifest still shows its schema.
-const batchMessage = z
-  .unknown()
-  .transform((value) => messageArguments.safeParse(value))
-  .meta(toJsonSchema(messageArguments, 'input'))
+const batchMessage = z.unknown().meta(toJsonSchema(messageArguments, 'input'))
 
 const batchArguments = functionArguments({
   messages: z.array(batchMessage).optional().describe('The messages, each with the arguments of sendEmail.'),
@@ -95,6 +92,18 @@ const rejected = z
   .array(z.string())
   .describe('Recipients that the provider left out because they are inactive.')
 
+/** Why a message of a batch was not sent, or why its outcome is unknown. */
+export const messageError = z.object({
+  code: z.string(),
+  message: z.string(),
+  retryable: z.boolean(),
+  retryAfter: z.number().exactOptional().describe('Seconds to wait before the message is sent again.'),
+  provider: z
+    .object({ code: z.string(), message: z.string() })
+    .exactOptional()
+    .describe('The provider’s own code and words.'),
+})
+
 /** The result of one message of a batch. */
 export const messageResult = z.object({
   index: z.int(),
@@ -103,7 +112,7 @@ export const messageResult = z.object({
   messageId: z.string().nullable(),
   submittedAt: sentAt.nullable(),
   rejected,
-  error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
+  error: messageError.nullable(),
 })
 
 const day = z.iso.date().describe('A day, for example 2026-11-20.')

@@ -1,51 +1,71 @@
+/**
+ * The journal of a batch: what is known of each message, by the message itself. A batch that goes on may be cut
+ * into other calls, have rows added in front, or have another default sender.
+ *
+ * @module
+ */
 import { IntegrationError } from '@org/core/errors'
-import { failedResult, type MessageResult, type PlacedMessage } from './batch.ts'
+import {
+  failedResult,
+  type MessageResult,
+  type PlacedMessage,
+  type SentResult,
+  type UnsentResult,
+} from './batch.ts'
 
 /** The result of one message, without any address. */
-export interface RecordedOutcome extends Omit<MessageResult, 'index' | 'to' | 'rejected'> {
+export type RecordedOutcome = (
+  | Pick<SentResult, 'status' | 'messageId' | 'submittedAt' | 'error'>
+  | Pick<UnsentResult, 'status' | 'messageId' | 'submittedAt' | 'error'>
+) & {
   /** Positions of the recipients in to, cc and bcc, counted through. */
   rejected: number[]
 }
 
-/** `begun`: the call started, and its results are not recorded. */
-export type CallRecord = 'begun' | RecordedOutcome[]
+/** `begun`: the call with the message started, and its outcome is not recorded. */
+export type MessageRecord = 'begun' | RecordedOutcome
 
-/** Records the calls of a batch, so that the batch can go on after a crash and sends nothing twice. */
+/**
+ * Records the messages of a batch, so that the batch can go on after a crash or a time limit and sends nothing
+ * twice. A key is a fingerprint of the message; the same message a second time has a key of its own.
+ */
 export interface BatchJournal {
-  /** The record of a call, by its number; `undefined` if the call has not begun. */
-  read(call: number): CallRecord | undefined
   /**
-   * Resolves when the record is durable.
+   * Reads the records of up to 500 messages.
    *
-   * @param record `undefined` deletes the record of a call that was not sent
+   * @returns the records by key, without those that do not exist
    */
-  write(call: number, record: CallRecord | undefined): Promise<void>
+  read(
+    keys: readonly string[],
+  ): ReadonlyMap<string, MessageRecord> | Promise<ReadonlyMap<string, MessageRecord>>
+  /**
+   * Writes the records of one call, all or none. Resolves when they are durable.
+   *
+   * @param records by key; `undefined` deletes the record of a message that was not sent
+   */
+  write(records: ReadonlyMap<string, MessageRecord | undefined>): Promise<void>
 }
 
-/** The results of a call that an earlier attempt made; `undefined` if there was none. */
-export function restore(
-  record: CallRecord | undefined,
-  messages: readonly PlacedMessage[],
-): MessageResult[] | undefined {
-  if (record === undefined) return undefined
-  return messages.map(({ index, to, recipients }, at) => {
-    const outcome = record === 'begun' ? undefined : record[at]
-    if (!outcome) return failedResult(index, to, interrupted())
-    const rejected = outcome.rejected.flatMap((position) => recipients[position] ?? [])
-    return { ...outcome, index, to, rejected }
-  })
+/** The result of a message that an earlier attempt recorded. */
+export function restore(record: MessageRecord, { index, to, recipients }: PlacedMessage): MessageResult {
+  if (record === 'begun') return failedResult(index, to, interrupted())
+  const rejected = record.rejected.flatMap((position) => recipients[position] ?? [])
+  return record.status === 'sent' ? { ...record, index, to, rejected } : { ...record, index, to, rejected }
 }
 
-/** The record of a call’s results. */
-export function toRecord(
+/** The records of a call’s results. */
+export function toRecords(
   results: readonly MessageResult[],
   messages: readonly PlacedMessage[],
-): RecordedOutcome[] {
-  return results.map(({ status, messageId, submittedAt, rejected, error }, at) => {
-    const recipients = messages[at]?.recipients ?? []
-    const positions = rejected.map((address) => recipients.indexOf(address))
-    return { status, messageId, submittedAt, rejected: positions, error }
-  })
+): Map<string, MessageRecord> {
+  const records = new Map<string, MessageRecord>()
+  for (const [at, { index: _, to: _to, rejected, ...outcome }] of results.entries()) {
+    const message = messages[at]
+    if (!message) continue
+    const positions = rejected.map((address) => message.recipients.indexOf(address))
+    records.set(message.key, { ...outcome, rejected: positions })
+  }
+  return records
 }
 
 function interrupted(): IntegrationError {

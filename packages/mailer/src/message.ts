@@ -62,7 +62,8 @@ export interface MessageDefaults {
 /** A message that is ready to be sent. */
 export interface ComposedMessage {
   /** The message in the provider’s format. */
-  json: string
+  parts: readonly (string | Uint8Array<ArrayBuffer>)[]
+  toCount: number
   /** The size of `json` in UTF-8; for a small message an upper bound. */
   bytes: number
   /** The To header. */
@@ -163,7 +164,7 @@ export function composeMessage(message: Message, defaults: MessageDefaults): Com
   const bytes = sizeOf(json)
   if (bytes > MAX_MESSAGE_BYTES) fault('', 'it is larger than 10 MB, including its attachments')
   if (errors.length > 0) throw invalidMessage(errors)
-  return { json, bytes, to: toHeader, recipients }
+  return { parts: [json], bytes, to: toHeader, recipients, toCount: to.length }
 }
 
 /** The error for a message that must not be sent. */

@@ -1,131 +1,124 @@
-import { IntegrationError, isIntegrationError } from '@org/core/errors'
-import { unknownOutcome } from '@org/core/http'
-import { failedResult, type MessageResult, toResult } from './batch.ts'
-import type { Call } from './calls.ts'
-import { type BatchJournal, restore, toRecord } from './journal.ts'
-import type { SendResponse } from './wire.ts'
+/**
+ * Makes the calls of a batch.
+ *
+ * @module
+ */
+import { IntegrationError } from '@org/core/errors'
+import type { BatchProgress, MessageResult } from './batch.ts'
+import { createCaller } from './caller.ts'
+import { type Call, createCutter, MAX_CALL_BYTES } from './calls.ts'
+import { createEnding } from './ending.ts'
+import { createFlow } from './flow.ts'
+import type { BatchJournal } from './journal.ts'
+import type { MessageDefaults } from './message.ts'
+import { openSource } from './source.ts'
 
-/** Options of {@link makeCalls}. */
-export interface SendOptions {
-  /** Makes one call; throws if the time is over or `signal` has fired. */
-  send: (call: Call) => Promise<SendResponse[]>
-  /** Calls in flight at a time. */
+/** Options of {@link runBatch}. */
+export interface BatchRunOptions {
+  /** Makes one call, and returns the provider’s body. */
+  send: (call: Call, limits: { signal: AbortSignal | undefined; deadline: number }) => Promise<unknown>
+  /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
+  parse: ((item: unknown) => unknown) | undefined
+  defaults: MessageDefaults
+  /** The most calls in flight at a time. */
   concurrency: number
+  /** Longest time for one call, from when it leaves, in milliseconds. */
+  timeoutMs: number
   signal: AbortSignal | undefined
   /** When all calls must be over, in milliseconds since 1970. */
   deadline: number
-  /** With a journal, recorded calls are not made again, and calls for which the time is too short are postponed. */
+  /** With a journal, messages that an earlier attempt recorded are not sent again. */
   journal: BatchJournal | undefined
+  /** Is called after each call. What it throws ends the batch. */
+  onProgress: ((progress: BatchProgress) => void) | undefined
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
 
 /** The outcome of one call, with the results of its messages in the order given. */
 export type CallOutcome =
   /** The provider answered, or may have received the call. */
   | { kind: 'settled'; results: MessageResult[] }
-  /** The call failed as a whole, and sent nothing. */
-  | { kind: 'refused'; results: MessageResult[]; reason: unknown }
-  /** All messages of the call are invalid. */
-  | { kind: 'invalid'; results: MessageResult[] }
-  /** The time is too short, and the next attempt makes the call. */
-  | { kind: 'postponed'; results: [] }
-  /** The journal failed, so nothing more may be sent. */
-  | { kind: 'unrecorded'; results: []; reason: unknown }
+  /** The call had no message to send. */
+  | { kind: 'empty'; results: MessageResult[] }
+  /** Nothing was sent: the call did not begin, or the provider refused it as a whole. */
+  | { kind: 'unsent'; results: MessageResult[]; reason: IntegrationError }
 
-/** With a journal, no call starts in the last quarter of the time (5 s at most). */
-const RESERVE_SHARE = 0.25
-const LONGEST_RESERVE_MS = 5_000
-
-/** Makes the calls, several at a time, and yields their outcomes in order. A failed call affects only its own messages. */
-export async function* makeCalls(
-  calls: AsyncIterable<Call>,
-  options: SendOptions,
-): AsyncGenerator<CallOutcome> {
-  const { concurrency, deadline, journal } = options
-  const lastStart = deadline - Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE)
-  const inFlight: Promise<CallOutcome>[] = []
-  let unrecorded = false
-
-  async function make(call: Call): Promise<CallOutcome> {
-    const { number, messages, invalid } = call
-    if (messages.length === 0) return { kind: 'invalid', results: invalid }
-    const restored = restore(journal?.read(number), messages)
-    if (restored) return { kind: 'settled', results: inOrder(restored, invalid) }
-    if (unrecorded || (journal && Date.now() >= lastStart)) return { kind: 'postponed', results: [] }
-    try {
-      await journal?.write(number, 'begun')
-      const outcome = await attempt(call, options)
-      const record = outcome.kind === 'refused' ? undefined : toRecord(outcome.results, messages)
-      await journal?.write(number, record)
-      return { ...outcome, results: inOrder(outcome.results, invalid) }
-    } catch (reason) {
-      unrecorded = true
-      return { kind: 'unrecorded', results: [], reason }
-    }
-  }
-
-  for await (const call of calls) {
-    inFlight.push(make(call))
-    const first = inFlight.length >= concurrency ? inFlight.shift() : undefined
-    if (first) yield await first
-  }
-  for (const outcome of inFlight) yield await outcome
-}
-
-async function attempt(
-  call: Call,
-  { send, signal }: SendOptions,
-): Promise<Extract<CallOutcome, { kind: 'settled' | 'refused' }>> {
-  const { messages } = call
-  try {
-    const responses = await send(call)
-    const results = messages.flatMap((message, at) => (responses[at] ? toResult(message, responses[at]) : []))
-    return { kind: 'settled', results }
-  } catch (reason) {
-    const error = isIntegrationError(reason) ? reason : unexpectedError(reason, signal)
-    const results = messages.map(({ index, to }) => failedResult(index, to, error))
-    return error.effect === 'none' ? { kind: 'refused', results, reason } : { kind: 'settled', results }
-  }
+/** How a batch ended. */
+export interface BatchEnd {
+  /** What the caller’s own code threw: the source, the journal or `onProgress`. */
+  thrown?: { reason: unknown } | undefined
+  /** Why the batch ended early; absent if every message had its turn. */
+  ended?: IntegrationError | undefined
+  /** Whether the source has messages that were not read. */
+  isUnread?: boolean
 }
 
 /**
- * Why a batch has no result: a call could not be recorded, nothing was sent at all, or, with a journal, some
- * calls are left to the next attempt.
- *
- * @returns `undefined` if the batch has a result
+ * Sends the messages of a batch, several calls at a time, and yields the outcomes in order. A failed call affects only
+ * its own messages, except that a refused token ends the batch, and a rate limit pauses it.
  */
-export function findFault(
-  outcomes: readonly CallOutcome[],
-  hasJournal: boolean,
-): { reason: unknown } | undefined {
-  const unrecorded = outcomes.find(({ kind }) => kind === 'unrecorded')
-  if (unrecorded?.kind === 'unrecorded') return unrecorded
-  const refused = outcomes.filter((outcome) => outcome.kind === 'refused')
-  const postponed = outcomes.filter(({ kind }) => kind === 'postponed').length
-  if (refused[0] && postponed === 0 && !outcomes.some(({ kind }) => kind === 'settled')) return refused[0]
-  const retryable = refused.find(({ reason }) => isIntegrationError(reason) && reason.retryable)
-  if (!hasJournal || (postponed === 0 && !retryable)) return undefined
-  return { reason: notFinished(outcomes.length, postponed + refused.length, retryable?.reason) }
-}
+export async function* runBatch(
+  items: Iterable<unknown> | AsyncIterable<unknown>,
+  options: BatchRunOptions,
+): AsyncGenerator<CallOutcome, BatchEnd> {
+  const { concurrency, wait, onProgress } = options
+  const ending = createEnding(options)
+  const source = openSource(items)
+  ending.signal.addEventListener('abort', source.interrupt)
+  const flow = createFlow({ concurrency, callBytes: MAX_CALL_BYTES, wait, signal: ending.signal })
+  const cutter = createCutter({ ...options, source, ending })
+  const make = createCaller(options, flow, ending)
+  const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
+  const inFlight: Promise<CallOutcome>[] = []
+  let cutting: Promise<Call | undefined> | undefined
+  let thrown: BatchEnd['thrown']
+  let isOver = false
 
-function inOrder(results: MessageResult[], invalid: MessageResult[]): MessageResult[] {
-  return invalid.length === 0 ? results : [...results, ...invalid].sort((a, b) => a.index - b.index)
-}
+  function report({ results }: CallOutcome): void {
+    for (const { status } of results) progress[status] += 1
+    progress.done += results.length
+    try {
+      onProgress?.({ ...progress })
+    } catch (reason) {
+      thrown ??= { reason }
+      ending.end(
+        new IntegrationError('aborted', 'onProgress threw before this mail was sent.', { cause: reason }),
+      )
+    }
+  }
 
-function notFinished(calls: number, left: number, cause: unknown): IntegrationError {
-  const retryAfter = isIntegrationError(cause) ? cause.retryAfter : undefined
-  return new IntegrationError('overloaded', `${calls - left} of the ${calls} calls of this batch are done.`, {
-    hint: 'Deliver the event again with the same id to send the rest.',
-    retryAfter: retryAfter ?? 1,
-    cause,
-  })
-}
+  function cut(): Promise<Call | undefined> {
+    return cutter.next().catch((reason: unknown) => {
+      thrown ??= { reason }
+      return undefined
+    })
+  }
 
-// If the signal fires during a call, the client throws an IntegrationError. The signal’s bare reason means
-// that the call had not begun.
-function unexpectedError(error: unknown, signal: AbortSignal | undefined): IntegrationError {
-  return signal?.aborted && error === signal.reason
-    ? new IntegrationError('provider_timeout', 'The batch was ended before this mail was sent.')
-    : unknownOutcome('It is not known whether the mail was sent: the call failed unexpectedly.', {
-        cause: error,
-      })
+  try {
+    while (!isOver || inFlight.length > 0) {
+      if (!isOver && flow.hasRoom() && inFlight.length < 2 * concurrency) cutting ??= cut()
+      const [first] = inFlight
+      const next = await Promise.race([
+        ...(first ? [first.then((outcome) => ({ outcome }))] : []),
+        ...(cutting ? [cutting.then((call) => ({ call }))] : []),
+        ...(!isOver && !cutting ? [flow.hasChanged().then(() => undefined)] : []),
+      ])
+      if (next === undefined) continue
+      if ('outcome' in next) {
+        inFlight.shift()
+        report(next.outcome)
+        yield next.outcome
+        continue
+      }
+      cutting = undefined
+      if (next.call) inFlight.push(make(next.call))
+      else isOver = true
+    }
+    return { thrown: thrown ?? cutter.thrown, ended: ending.reason, isUnread: cutter.isUnread }
+  } finally {
+    // The consumer may leave early. Nothing goes on behind its back.
+    source.close()
+    await Promise.all(inFlight)
+    ending.close()
+  }
 }

@@ -37,22 +37,19 @@ export interface ServerDetails {
   deliveryType: string | undefined
 }
 
-/** @returns `undefined` if the body is not a response for one message */
+/**
+ * Reads the response for one message. During delays the provider leaves out the code of an accepted one.
+ *
+ * @returns `undefined` if the body is not a response for one message
+ */
 export function readSendResponse(body: unknown): SendResponse | undefined {
   const refusal = readRefusal(body)
-  if (!refusal) return undefined
-  if (refusal.errorCode !== 0) return { accepted: false, refusal }
+  if (refusal && refusal.errorCode !== 0) return { accepted: false, refusal }
   const messageId = readText(body, 'MessageID')
-  if (!messageId) return undefined
+  if (!messageId || (!refusal && readField(body, 'ErrorCode') != null)) return undefined
   const submittedAt = toUtc(readText(body, 'SubmittedAt'))
-  return { accepted: true, messageId, submittedAt, to: readText(body, 'To') ?? '', message: refusal.message }
-}
-
-/** @returns `undefined` if the body is not a list of `count` responses */
-export function readBatchResponse(body: unknown, count: number): SendResponse[] | undefined {
-  if (!Array.isArray(body) || body.length !== count) return undefined
-  const responses = body.map((item) => readSendResponse(item))
-  return responses.every((response) => response !== undefined) ? responses : undefined
+  const message = refusal?.message ?? readText(body, 'Message') ?? ''
+  return { accepted: true, messageId, submittedAt, to: readText(body, 'To') ?? '', message }
 }
 
 /** @returns `undefined` if the body has no error code */

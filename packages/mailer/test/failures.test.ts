@@ -158,7 +158,7 @@ describe('a send', () => {
   })
 
   it('may be retried if its time was over before the request left', async () => {
-    const error = await failureOf(mail.mailer().sendEmail(message(), { timeoutMs: 0 }))
+    const error = await failureOf(mail.mailer().sendEmail(message(), { deadline: 1 }))
     expect(error).toMatchObject({ code: 'provider_timeout', status: 504, retryable: true, effect: 'none' })
     expect(requests).toEqual([])
   })

@@ -61,6 +61,20 @@ export function message(fields: Partial<Message> = {}): Message {
   return { to: 'ann@example.org', subject: 'Hello', textBody: 'Hi Ann', ...fields }
 }
 
+export const addressOf = (index: number) => `a${index}@example.org`
+
+/** Valid messages to different addresses. */
+export function messages(count: number): Message[] {
+  return Array.from({ length: count }, (_, index) => message({ to: addressOf(index) }))
+}
+
+/** The statuses of results, run by run: `500 sent,1 unknown`. */
+export function runs(results: readonly { status: string }[]): string {
+  const statuses = results.map(({ status }) => status)
+  const starts = [...statuses.keys()].filter((at) => statuses[at] !== statuses[at - 1])
+  return starts.map((start, at) => `${(starts[at + 1] ?? statuses.length) - start} ${statuses[start]}`).join()
+}
+
 /** The `IntegrationError` that a promise rejects with. */
 export async function failureOf(work: Promise<unknown>): Promise<IntegrationError> {
   const error: unknown = await work.then(

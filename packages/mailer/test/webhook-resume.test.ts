@@ -66,7 +66,9 @@ it.each([1, 2, 3, 4, 5, 6])(
   async (deathAt) => {
     const { mortal, reborn } = mortalStore(deathAt)
     const first = await deliver(handler({ store: mortal }), event, { id: 'evt_1' })
-    expect(first.status).toBe(503)
+    // A call that cannot be recorded as begun does not leave. A result that cannot be recorded is still told.
+    if (first.status === 200) expect(response.parse(first.body).result).toMatchObject({ sent: 1_203 })
+    else expect(first.status).toBe(503)
 
     const store = reborn()
     const second = await deliver(handler({ store }), event, { id: 'evt_1' })
@@ -132,4 +134,39 @@ it('records no address and no text of a batch', async () => {
   await deliver(handler({ store }), event, { id: 'evt_1' })
   expect(written.length).toBeGreaterThan(5)
   expect(written.join()).not.toMatch(/@|private words/)
+})
+
+it('mails nobody twice, and everybody once, when the default sender is configured between two deliveries', async () => {
+  const messages = addresses(1_000).map((to, index) => ({
+    ...(index >= 300 && { from: 'Shop <shop@example.com>' }),
+    to,
+    subject: 'News',
+    textBody: 'private words',
+  }))
+  const given = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmails', arguments: { messages } } }
+  const store = memoryStore()
+  provider.faults.add({ path: '/email/batch', skip: 1, status: 429, headers: { 'retry-after': '120' } })
+  const first = await deliver(handler({ store, shared: { apiToken: 'shared-token' } }), given, {
+    id: 'evt_1',
+  })
+  expect(first.status).toBe(503)
+  expect(provider.messages).toHaveLength(500)
+
+  const second = await deliver(handler({ store }), given, { id: 'evt_1' })
+  expect(response.parse(second.body).result).toMatchObject({ sent: 1_000, failed: 0, unknown: 0 })
+  expect(sentOnce().size).toBe(1_000)
+})
+
+it('tells what is unknown if the record of a call is unreadable, and sends nothing', async () => {
+  const store = memoryStore()
+  const damaged: DeliveryStore = {
+    ...store,
+    async claim(request) {
+      const result = await store.claim(request)
+      return result.state === 'claimed' ? { ...result, progress: { 'call 0': 'begun' } } : result
+    },
+  }
+  const { body } = await deliver(handler({ store: damaged }), event, { id: 'evt_1' })
+  expect(response.parse(body).result).toMatchObject({ sent: 0, failed: 0, unknown: 1_203 })
+  expect(provider.messages).toEqual([])
 })

@@ -6,7 +6,13 @@
  */
 
 export { maskAddresses } from '../mask.ts'
-export { createHttpClient, type HttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
+export {
+  createHttpClient,
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpRequest,
+  pause,
+} from './client.ts'
 export { HttpFailure, type HttpFailureKind, toHttpFailure } from './failure.ts'
 export {
   type CallOptions,

@@ -1,0 +1,129 @@
+/**
+ * Makes one call of a batch: its turn, its records, its attempts, and what its answer means for each message.
+ *
+ * @module
+ */
+import type { IntegrationError } from '@org/core/errors'
+import { failedResult, inOrder, type MessageResult, toResult } from './batch.ts'
+import type { Call } from './calls.ts'
+import { type Ending, timeIsOver } from './ending.ts'
+import { toMailError } from './errors.ts'
+import type { Flow } from './flow.ts'
+import { type MessageRecord, toRecords } from './journal.ts'
+import { matchResponses, unreadable } from './matching.ts'
+import type { BatchRunOptions, CallOutcome } from './sending.ts'
+
+/** With a journal, no call begins in the last quarter of the time (5 s at most), so that its results can be recorded. */
+const RESERVE_SHARE = 0.25
+const LONGEST_RESERVE_MS = 5_000
+/** Attempts of a call that never reaches the provider. */
+const ATTEMPTS = 3
+const FIRST_BACKOFF_MS = 200
+const LONGEST_BACKOFF_MS = 10_000
+/** The messages fail if the provider asks to wait, and accepts no call for so long. */
+const LONGEST_STANDSTILL_MS = 5 * 60_000
+
+/** Makes the function that makes the calls of one batch. */
+export function createCaller(options: BatchRunOptions, flow: Flow, ending: Ending) {
+  const { send, timeoutMs, signal, deadline, journal } = options
+  const reserve = journal ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
+  let unrecorded: IntegrationError | undefined
+
+  /** Why no call may begin any more. */
+  function obstacle(): IntegrationError | undefined {
+    if (ending.reason ?? unrecorded) return ending.reason ?? unrecorded
+    const isTooLate = Date.now() + Math.max(reserve, flow.expectedMs()) >= deadline
+    return isTooLate ? timeIsOver() : undefined
+  }
+
+  async function record(records: ReadonlyMap<string, MessageRecord | undefined>): Promise<void> {
+    try {
+      await journal?.write(records)
+    } catch (error) {
+      unrecorded ??= toMailError(error)
+    }
+  }
+  const recordAll = ({ messages }: Call, value: 'begun' | undefined) =>
+    record(new Map(messages.map(({ key }) => [key, value])))
+
+  /** One attempt, between its first and its last record. */
+  async function attempt(call: Call): Promise<CallOutcome> {
+    const before = obstacle()
+    if (before) return unsent(call, before)
+    if (journal) {
+      await recordAll(call, 'begun')
+      // Recording may have taken long.
+      const after = obstacle()
+      if (after) {
+        await recordAll(call, undefined)
+        return unsent(call, after)
+      }
+    }
+    const outcome = await exchange(call)
+    if (journal) {
+      if (outcome.kind === 'unsent') await recordAll(call, undefined)
+      else await record(toRecords(outcome.results, call.messages))
+    }
+    return outcome
+  }
+
+  async function exchange(call: Call): Promise<CallOutcome> {
+    try {
+      const body = await send(call, { signal, deadline: Math.min(deadline, Date.now() + timeoutMs) })
+      return { kind: 'settled', results: readResults(body, call) }
+    } catch (thrown) {
+      const error = toMailError(thrown)
+      const results = call.messages.map(({ index, to }) => failedResult(index, to, error))
+      return error.effect === 'none'
+        ? { kind: 'unsent', results, reason: error }
+        : { kind: 'settled', results }
+    }
+  }
+
+  /** Milliseconds to wait before a call that was not sent is tried again; `undefined` if it is not. */
+  function delayOf({ code, retryAfter, provider }: IntegrationError, attempts: number): number | undefined {
+    const backoff = Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts)
+    const delay = retryAfter === undefined ? backoff : retryAfter * 1000
+    if (Date.now() + delay + Math.max(reserve, flow.expectedMs()) >= deadline) return undefined
+    if (code === 'provider_rate_limited') {
+      return flow.standstillMs() + delay > LONGEST_STANDSTILL_MS ? undefined : delay
+    }
+    const neverArrived = code === 'provider_error' && provider?.status === undefined
+    return neverArrived && attempts < ATTEMPTS ? delay : undefined
+  }
+
+  return async function make(call: Call): Promise<CallOutcome> {
+    const { messages, settled, isResumed } = call
+    if (messages.length === 0) return { kind: isResumed ? 'settled' : 'empty', results: settled }
+    for (let attempts = 1; ; attempts += 1) {
+      const turn = await flow.enter(call.bytes)
+      const outcome = await attempt(call)
+      const delay =
+        outcome.kind === 'unsent' && outcome.reason.retryable && !obstacle()
+          ? delayOf(outcome.reason, attempts)
+          : undefined
+      if (delay !== undefined) flow.pauseFor(delay)
+      else if (outcome.kind === 'unsent' && outcome.reason.code === 'credentials_rejected')
+        ending.end(outcome.reason)
+      const isBroken = outcome.results.some(({ status }) => status === 'unknown')
+      flow.leave(turn, outcome.kind === 'unsent' ? 'not sent' : isBroken ? 'broken' : 'answered')
+      if (delay !== undefined) continue
+      return {
+        ...outcome,
+        results: settled.length === 0 ? outcome.results : inOrder([...outcome.results, ...settled]),
+      }
+    }
+  }
+}
+
+function unsent({ messages }: Call, reason: IntegrationError): CallOutcome {
+  return { kind: 'unsent', reason, results: messages.map(({ index, to }) => failedResult(index, to, reason)) }
+}
+
+function readResults(body: unknown, { messages }: Call): MessageResult[] {
+  const responses = matchResponses(body, messages)
+  return messages.map((message, at) => {
+    const response = responses?.[at]
+    return response ? toResult(message, response) : failedResult(message.index, message.to, unreadable())
+  })
+}

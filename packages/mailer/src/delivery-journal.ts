@@ -1,0 +1,71 @@
+/**
+ * Keeps a batch’s journal in the record of its delivery: one step for each call, encrypted by core.
+ *
+ * @module
+ */
+import type { Progress } from '@org/core'
+import * as z from 'zod'
+import { messageError } from './integration.ts'
+import type { BatchJournal, MessageRecord } from './journal.ts'
+
+const rejected = z.array(z.int())
+const outcome = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('sent'),
+    messageId: z.string(),
+    submittedAt: z.string(),
+    error: z.null(),
+    rejected,
+  }),
+  z.object({
+    status: z.enum(['failed', 'unknown']),
+    messageId: z.null(),
+    submittedAt: z.null(),
+    error: messageError,
+    rejected,
+  }),
+])
+/** The messages of one call, by key: all begun, or their outcomes. */
+const callRecord = z.union([
+  z.object({ begun: z.array(z.string()) }),
+  z.object({ done: z.array(z.tuple([z.string(), outcome])) }),
+])
+
+/** Makes the journal of a delivery. */
+export function createJournal(progress: Progress): BatchJournal {
+  const nameOf = (call: number) => `call ${call}`
+  const records = new Map<string, MessageRecord>()
+  /** The step of each call of this delivery, by the key of its first message. */
+  const steps = new Map<string, string>()
+  let calls = 0
+  let isDamaged = false
+  for (let step = progress.read(nameOf(0)); step !== undefined; step = progress.read(nameOf(calls))) {
+    calls += 1
+    if (step === null) continue
+    const { data } = callRecord.safeParse(step)
+    if (!data) isDamaged = true
+    else if ('begun' in data) for (const key of data.begun) records.set(key, 'begun')
+    else for (const [key, outcome] of data.done) records.set(key, outcome)
+  }
+
+  return {
+    read(keys) {
+      const found = new Map<string, MessageRecord>()
+      for (const key of keys) {
+        // The messages of a record that is unreadable may have been sent, and nobody knows which ones they are.
+        const record = records.get(key) ?? (isDamaged ? 'begun' : undefined)
+        if (record) found.set(key, record)
+      }
+      return found
+    },
+    async write(written) {
+      const [[first, record] = ['', undefined]] = written
+      const name = steps.get(first) ?? nameOf(calls)
+      if (!steps.has(first)) calls += 1
+      steps.set(first, name)
+      if (record === undefined) await progress.write(name, null)
+      else if (record === 'begun') await progress.write(name, { begun: [...written.keys()] })
+      else await progress.write(name, callRecord.parse({ done: [...written] }))
+    },
+  }
+}

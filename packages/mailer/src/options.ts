@@ -1,0 +1,94 @@
+/**
+ * Checks the options of the mailer by name.
+ *
+ * @module
+ */
+import { type FieldError, IntegrationError } from '@org/core/errors'
+import { type MailError, toMailError } from './errors.ts'
+
+/** What an option must be: a test, and the words of the error. */
+type Rule = readonly [isValid: (value: unknown) => boolean, expected: string]
+
+const isFunction = (value: unknown) => typeof value === 'function'
+const isText = (value: unknown) => typeof value === 'string'
+const isTime = (value: unknown) => typeof value === 'number' && value > 0
+const isTexts = (value: unknown) =>
+  typeof value === 'object' && value !== null && Object.values(value).every(isText)
+
+function isHttpUrl(value: unknown): boolean {
+  const url = isText(value) && URL.canParse(String(value)) ? new URL(String(value)) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
+}
+
+const duration: Rule = [isTime, 'a number of milliseconds above 0']
+
+/** The rules of `createMailer`. */
+export const mailerRules = {
+  apiToken: [isText, 'a string'],
+  fromEmail: [isText, 'a string'],
+  messageStream: [isText, 'a string'],
+  baseUrl: [isHttpUrl, 'an http or https URL without user name, query and fragment'],
+  fetch: [isFunction, 'a function'],
+  wait: [isFunction, 'a function'],
+  timeoutMs: duration,
+  concurrency: [(value) => Number.isInteger(value) && Number(value) > 0, 'a whole number above 0'],
+  headers: [isTexts, 'an object of strings'],
+  tokenHeader: [isText, 'the name of a header'],
+  defaults: [(value) => typeof value === 'object' && value !== null, 'an object'],
+} satisfies Record<string, Rule>
+
+/** The rules of each call’s options. */
+export const callRules = {
+  signal: [(value) => typeof value === 'object' && value !== null && 'aborted' in value, 'an AbortSignal'],
+  timeoutMs: duration,
+  deadline: [isTime, 'a time in milliseconds since 1970'],
+  onProgress: [isFunction, 'a function'],
+  journal: [
+    (value) => typeof value === 'object' && value !== null && 'read' in value && 'write' in value,
+    'an object with read and write',
+  ],
+} satisfies Record<string, Rule>
+
+/** The rules of the filter of the statistics. */
+export const filterRules = {
+  tag: [isText, 'a string'],
+  fromDate: [isText, 'a day, YYYY-MM-DD'],
+  toDate: [isText, 'a day, YYYY-MM-DD'],
+  messageStream: [isText, 'a string'],
+} satisfies Record<string, Rule>
+
+/**
+ * Checks options. Absent ones are left out; unknown names pass, because an event’s context is valid, too.
+ *
+ * @throws {MailError} `invalid_arguments`, with the name of each fault
+ */
+export function checkOptions(
+  options: object,
+  rules: Readonly<Record<string, Rule>>,
+  path: 'options' | 'filter' = 'options',
+): void {
+  if (typeof options !== 'object' || options === null) throw invalid([{ path, message: 'must be an object' }])
+  const errors: FieldError[] = []
+  for (const [name, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+    if (value === undefined || !rule || rule[0](value)) continue
+    errors.push({ path: `${path}.${name}`, message: `must be ${rule[1]}` })
+  }
+  if (errors.length > 0) throw invalid(errors)
+}
+
+/** @throws {MailError} `invalid_arguments` if the messages of a batch are neither a list nor a stream */
+export function checkSource(messages: unknown): void {
+  const isObject = typeof messages === 'object' && messages !== null
+  if (isObject && (Symbol.iterator in messages || Symbol.asyncIterator in messages)) return
+  throw invalid([
+    { path: 'messages', message: 'must be a list, an iterable or an async iterable of messages' },
+  ])
+}
+
+function invalid(errors: readonly FieldError[]): MailError {
+  const sentence = errors.map(({ path, message }) => `${path} ${message}`).join(', ')
+  return toMailError(
+    new IntegrationError('invalid_arguments', `The options are invalid: ${sentence}.`, { errors }),
+  )
+}

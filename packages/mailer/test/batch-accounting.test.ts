@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest'
+import { IntegrationError, type MessageResult } from '../src/index.ts'
+import { addressOf, failureOf, message, messages, runMailProvider, runs } from './support.ts'
+
+const mail = runMailProvider()
+const { provider, requests } = mail
+
+/** The results that an error carries. */
+function resultsOf(error: unknown): readonly MessageResult[] {
+  if (typeof error !== 'object' || error === null || !('results' in error)) throw error
+  return Array.isArray(error.results) ? error.results : []
+}
+
+async function thrownBy(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => expect.fail('expected a rejection'),
+    (reason: unknown) => reason,
+  )
+}
+
+/** Changes the provider’s answer to a batch on its way back. */
+function withAnswer(change: (items: object[]) => unknown): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init)
+    return Response.json(change(await response.json()))
+  }
+}
+
+/** Checks that every sent result has the id of the mail to its recipient, and returns the runs of the statuses. */
+function account(results: readonly MessageResult[]): string {
+  const ids = new Map(provider.messages.map(({ to, messageId }) => [to[0], messageId]))
+  for (const { index, status, messageId } of results) {
+    if (status === 'sent') expect(messageId).toBe(ids.get(addressOf(index)))
+  }
+  return runs(results)
+}
+
+const circle: Record<string, unknown> = {}
+circle.self = circle
+
+describe('an item that is no message', () => {
+  it.each([
+    ['null', null],
+    ['a number', 7],
+    ['an object instead of an address', { to: { email: 'ann@example.org' }, subject: 'a', textBody: 'b' }],
+    ['a bigint in the metadata', { ...message(), metadata: { id: 7n } }],
+    ['a circle in the metadata', { ...message(), metadata: circle }],
+  ])('fails alone if it is %s', async (_what, item) => {
+    const items = [...messages(500), item, ...messages(2)]
+    const batch = await mail.mailer().sendEmails(JSON.parse('[]').concat(items))
+    expect(runs(batch.results)).toBe('500 sent,1 failed,2 sent')
+    expect(batch.results[500]).toMatchObject({ to: null, error: { code: 'invalid_arguments' } })
+    expect(provider.messages).toHaveLength(502)
+  })
+})
+
+describe('a source that throws', () => {
+  const broken = new Error('the database is gone')
+  async function* source(count: number, end: unknown = broken) {
+    yield* messages(count)
+    throw end
+  }
+
+  it('leaves a result for each message that it gave before, on its own error', async () => {
+    const error = await thrownBy(mail.mailer().sendEmails(source(5_600)))
+    expect(error).toBe(broken)
+    expect(account(resultsOf(error))).toBe('5600 sent')
+    expect(JSON.stringify(error)).not.toContain('@')
+    expect(provider.messages).toHaveLength(5_600)
+  })
+
+  it('leaves the results on an error of the mailer if it throws no object', async () => {
+    const error = await failureOf(mail.mailer().sendEmails(source(3, null)))
+    expect(error).toMatchObject({ code: 'aborted', cause: null })
+    expect(account(resultsOf(error))).toBe('3 sent')
+  })
+
+  it('ends a stream after every result', async () => {
+    const results: MessageResult[] = []
+    const reading = (async () => {
+      for await (const result of mail.mailer().streamEmails(source(1_203))) results.push(result)
+    })()
+    await expect(reading).rejects.toBe(broken)
+    expect(account(results)).toBe('1203 sent')
+  })
+})
+
+it('ends a batch whose onProgress throws, with the results of every call that was made', async () => {
+  const broken = new Error('the bar is full')
+  const onProgress = ({ done }: { done: number }) => {
+    if (done >= 1_000) throw broken
+  }
+  const error = await thrownBy(mail.mailer({ concurrency: 1 }).sendEmails(messages(3_000), { onProgress }))
+  expect(error).toBe(broken)
+  const results = resultsOf(error)
+  expect(results).toHaveLength(3_000)
+  expect(results.filter(({ status }) => status === 'sent')).toHaveLength(provider.messages.length)
+  expect(provider.messages.length).toBeLessThan(2_000)
+})
+
+it('waits for the calls in flight when the reader of a stream stops', async () => {
+  for await (const { index } of mail.mailer().streamEmails(messages(5_000))) if (index === 1_600) break
+  const { length } = provider.messages
+  await mail.mailer().getServer()
+  expect(provider.messages).toHaveLength(length)
+})
+
+describe('an answer', () => {
+  it('without error codes means that the mails were sent', async () => {
+    const fetch = withAnswer((items) => items.map((item) => ({ ...item, ErrorCode: undefined })))
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(3))
+    expect(account(results)).toBe('3 sent')
+  })
+
+  it('with one unreadable item leaves only its message unknown', async () => {
+    const fetch = withAnswer((items) => items.with(1, { hello: 'world' }))
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(3))
+    expect(account(results)).toBe('1 sent,1 unknown,1 sent')
+  })
+
+  it('in another order is matched by the recipients', async () => {
+    const fetch = withAnswer((items) => items.toReversed())
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(5))
+    expect(account(results)).toBe('5 sent')
+  })
+
+  it('in another order leaves refused messages unknown, because a refusal names nobody', async () => {
+    provider.inactive.add(addressOf(0))
+    const fetch = withAnswer((items) => items.toReversed())
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(5))
+    expect(account(results)).toBe('1 unknown,4 sent')
+  })
+
+  it('about a stranger leaves its message unknown', async () => {
+    const fetch = withAnswer((items) => items.with(1, { ...items[1], To: 'someone@elsewhere.example' }))
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(3))
+    expect(account(results)).toBe('1 sent,1 unknown,1 sent')
+  })
+
+  it('that is too short leaves only the messages unknown that it does not name', async () => {
+    const fetch = withAnswer((items) => items.slice(1))
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(3))
+    expect(account(results)).toBe('1 unknown,2 sent')
+  })
+
+  it('about a stranger makes the outcome of a single send unknown', async () => {
+    const fetch = withAnswer((items) => ({ ...items, To: 'someone@elsewhere.example' }))
+    const error = await failureOf(mail.mailer({ fetch }).sendEmail(message()))
+    expect(error).toMatchObject({ code: 'outcome_unknown', effect: 'unknown' })
+  })
+})
+
+describe('a refused token', () => {
+  it('ends a batch: no other call leaves', async () => {
+    const error = await failureOf(mail.mailer({ apiToken: 'another' }).sendEmails(messages(10_000)))
+    expect(error).toMatchObject({ code: 'credentials_rejected' })
+    expect(runs(resultsOf(error))).toBe('10000 failed')
+    expect(requests).toHaveLength(1)
+  })
+
+  it('in the middle fails the rest of a list, and returns every result', async () => {
+    provider.faults.add({ skip: 2, times: 100, status: 401, body: { ErrorCode: 10, Message: 'No token.' } })
+    const { results } = await mail.mailer({ concurrency: 1 }).sendEmails(messages(5_000))
+    expect(account(results)).toBe('1000 sent,4000 failed')
+    expect(requests).toHaveLength(3)
+  })
+
+  it('in the middle ends an endless stream, after the results', async () => {
+    provider.faults.add({ skip: 2, times: 100, status: 401, body: { ErrorCode: 10, Message: 'No token.' } })
+    function* endless() {
+      for (let index = 0; ; index += 1) yield message({ to: addressOf(index) })
+    }
+    const error = await failureOf(mail.mailer({ concurrency: 1 }).sendEmails(endless()))
+    expect(error).toMatchObject({ code: 'credentials_rejected' })
+    expect(account(resultsOf(error)).startsWith('1000 sent,')).toBe(true)
+    expect(requests).toHaveLength(3)
+  })
+})
+
+describe('invalid options', () => {
+  it.each([
+    ['timeoutMs', Number.NaN],
+    ['timeoutMs', -1],
+    ['timeoutMs', '30'],
+    ['concurrency', 0],
+    ['concurrency', 1.5],
+    ['baseUrl', 'no url'],
+    ['baseUrl', 'ftp://example.com'],
+    ['fetch', 'fetch'],
+    ['apiToken', 7],
+  ])('of createMailer are refused by name: %s %s', (name, value) => {
+    const create = () => mail.mailer({ [name]: value })
+    expect(create).toThrow(IntegrationError)
+    expect(create).toThrow(`options.${name} must be`)
+  })
+
+  it.each([
+    ['signal', 'now'],
+    ['timeoutMs', 0],
+    ['deadline', Number.NaN],
+    ['onProgress', true],
+    ['journal', {}],
+  ])('of a batch are refused by name: %s %s', async (name, value) => {
+    const error = await failureOf(mail.mailer().sendEmails(messages(1), { [name]: value }))
+    expect(error).toMatchObject({ code: 'invalid_arguments', errors: [{ path: `options.${name}` }] })
+    expect(requests).toEqual([])
+  })
+
+  it.each([null, undefined, 7])('are refused: %s instead of a message, a batch or options', async (value) => {
+    const mailer = mail.mailer()
+    for (const [method, given] of [
+      [mailer.sendEmail, [value]],
+      [mailer.sendEmails, [value]],
+      [mailer.sendEmail, [message(), value ?? null]],
+      [mailer.sendEmails, [messages(1), value ?? null]],
+      [mailer.getServer, [value ?? null]],
+      [mailer.getDeliveryStats, [value ?? null]],
+    ] as const) {
+      const error = await failureOf(Reflect.apply(method, mailer, given))
+      expect(error.code).toBe('invalid_arguments')
+    }
+    expect(requests).toEqual([])
+  })
+})

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Message } from '../src/index.ts'
+import { addressOf, failureOf, message, messages, runMailProvider, runs } from './support.ts'
+
+const mail = runMailProvider()
+const { provider, requests, waits } = mail
+
+afterEach(() => void vi.useRealTimers())
+
+/** Counts the calls in flight, and notes how many there are when each begins. */
+function counting() {
+  const seen: number[] = []
+  let inFlight = 0
+  const counted: typeof fetch = async (input, init) => {
+    inFlight += 1
+    seen.push(inFlight)
+    return fetch(input, init).finally(() => {
+      inFlight -= 1
+    })
+  }
+  return { seen, fetch: counted }
+}
+
+it('lets the first call go alone, and one more at a time after each answer', async () => {
+  const { seen, fetch } = counting()
+  await mail.mailer({ fetch, concurrency: 4 }).sendEmails(messages(6_000))
+  expect(seen[0]).toBe(1)
+  for (const [call, inFlight] of seen.entries()) expect(inFlight).toBeLessThanOrEqual(Math.min(4, call + 1))
+  expect(Math.max(...seen)).toBe(4)
+})
+
+describe('a rate limit', () => {
+  it('pauses the whole batch once, and fails no message', async () => {
+    provider.faults.add({ skip: 6, times: 3, status: 429, headers: { 'retry-after': '2' } })
+    const batch = await mail.mailer().sendEmails(messages(10_000))
+    expect(batch).toMatchObject({ sent: 10_000, failed: 0, unknown: 0 })
+    expect(waits.length).toBeLessThanOrEqual(3)
+    expect(provider.messages).toHaveLength(10_000)
+  })
+
+  it('fails the messages if it lasts longer than five minutes, and says when to send them again', async () => {
+    provider.faults.add({ skip: 1, times: 1_000, status: 429, headers: { 'retry-after': '200' } })
+    const batch = await mail.mailer().sendEmails(messages(700))
+    expect(runs(batch.results)).toBe('500 sent,200 failed')
+    const error = { code: 'provider_rate_limited', retryable: true, retryAfter: 200 }
+    expect(batch.results[600]?.error).toMatchObject(error)
+    expect(waits).toEqual([200_000])
+  })
+})
+
+describe('a time limit', () => {
+  it('lets no call begin that takes longer than what is left, by the slowest call before it', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    mail.atRequest(2, () => vi.setSystemTime(Date.now() + 11_000))
+    const batch = await mail.mailer({ concurrency: 1 }).sendEmails(messages(3_000), { timeoutMs: 20_000 })
+    expect(runs(batch.results)).toBe('1000 sent,2000 failed')
+    expect(batch.results[1_000]?.error).toMatchObject({ code: 'provider_timeout', retryable: true })
+    expect(requests).toHaveLength(2)
+  })
+
+  it.each(['stuck', 'endless'] as const)('ends a batch at once whose source is %s', async (kind) => {
+    async function* source(): AsyncGenerator<Message> {
+      yield* messages(3)
+      if (kind === 'stuck') await new Promise(() => {})
+      for (let index = 3; ; index += 1) yield message({ to: addressOf(index) })
+    }
+    const error = await failureOf(mail.mailer().sendEmails(source(), { timeoutMs: 300 }))
+    expect(error).toMatchObject({ code: 'provider_timeout', retryable: true })
+    expect(error).toHaveProperty('results.0.status', 'sent')
+  })
+})
+
+it('ends a batch at once when its signal fires while the source is stuck, with a code of its own', async () => {
+  const controller = new AbortController()
+  const reason = new Error('the user left')
+  async function* stuck() {
+    yield* messages(2)
+    await new Promise(() => {})
+  }
+  mail.atRequest(1, () => setTimeout(() => controller.abort(reason), 20))
+  const error = await failureOf(mail.mailer().sendEmails(stuck(), { signal: controller.signal }))
+  expect(error).toMatchObject({ code: 'aborted', effect: 'none', cause: reason })
+  expect(error).toHaveProperty('results.length', 2)
+})
+
+it('sends the messages of a live stream without waiting for a full call', async () => {
+  const results: string[] = []
+  let next: (() => void) | undefined
+  async function* live() {
+    for (let index = 0; index < 3; index += 1) {
+      yield message({ to: addressOf(index) })
+      await new Promise<void>((resolve) => {
+        next = resolve
+      })
+    }
+  }
+  for await (const { status } of mail.mailer().streamEmails(live())) {
+    results.push(status)
+    next?.()
+  }
+  expect(results).toEqual(['sent', 'sent', 'sent'])
+  expect(requests).toHaveLength(3)
+})
