@@ -1,26 +1,38 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
-
-const SOURCE = '@org/source'
+import { writeCommonJs } from './packages/commonjs.ts'
+import { removeMapsWithoutSources } from './packages/source-maps.ts'
 
 interface PackageJson {
-  exports: Record<string, Record<string, string>>
+  exports: Record<string, Partial<Record<'@org/source' | 'require', string>>>
+  files: string[]
 }
 
 /**
- * The build of every published package: one ES module for each entry of its `exports`. `tsc` writes the declarations
- * afterwards. There are no source maps: the modules are readable, and maps with sources would triple the size.
+ * The build of every published package: one ES module for each entry of its `exports`, a CommonJS module too if the
+ * entry has the condition `require`, and the declarations.
  */
 export default defineConfig(() => {
-  const { exports }: PackageJson = JSON.parse(readFileSync('package.json', 'utf8'))
-  const entry = Object.values(exports).flatMap((conditions) => conditions[SOURCE] ?? [])
+  const { exports, files }: PackageJson = JSON.parse(readFileSync('package.json', 'utf8'))
+  const entries = Object.values(exports)
   return {
-    entry,
+    entry: entries.flatMap((conditions) => conditions['@org/source'] ?? []),
     outDir: 'dist',
     format: 'esm',
     target: 'es2023',
     dts: false,
     clean: true,
+    sourcemap: true,
+    esbuildOptions(options) {
+      // Maps refer to the sources, which are published once for all of them.
+      options.sourcesContent = false
+    },
+    async onSuccess() {
+      execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })
+      writeCommonJs(entries.flatMap((conditions) => conditions.require ?? []))
+      removeMapsWithoutSources(files)
+    },
     // `node:sqlite` has no name without the prefix, and Deno and Workers require the prefix everywhere.
     removeNodeProtocol: false,
   }

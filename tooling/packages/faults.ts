@@ -1,18 +1,25 @@
 /** Faults of a packed package that publint and attw do not look for. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { packageOf, readSpecifiers } from '../import-graph.ts'
 import type { PackedPackage } from './pack.ts'
+import { sourcesOf } from './source-maps.ts'
 import { dependencyFields, type Manifest, SOURCE_CONDITION } from './workspace.ts'
 
-const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/[\w/-]+(-[A-Z0-9]{8})?\.(js|d\.ts))$/
+const expected =
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|src\/[\w/-]+\.ts|dist\/[\w/-]+(-[A-Z0-9]{8})?\.(d\.cts|(c?js|d\.ts)(\.map)?))$/
 
 /** The version before the first release, which has no changelog yet. */
 const UNRELEASED = '0.0.0'
 
 /** @returns each fault as a sentence */
 export function findFaults(packed: PackedPackage): string[] {
-  return [...findRanges(packed.manifest), ...findFileFaults(packed), ...findUndeclaredImports(packed)]
+  return [
+    ...findRanges(packed.manifest),
+    ...findFileFaults(packed),
+    ...findMissingSources(packed),
+    ...findUndeclaredImports(packed),
+  ]
 }
 
 function findRanges(manifest: Manifest): string[] {
@@ -33,10 +40,21 @@ function findFileFaults({ files, manifest: { version } }: PackedPackage): string
   ]
 }
 
+function findMissingSources({ folder, files }: PackedPackage): string[] {
+  return files
+    .filter((file) => file.endsWith('.map'))
+    .flatMap((file) =>
+      sourcesOf(join(folder, file))
+        .map((source) => join(dirname(file), source))
+        .filter((source) => !files.includes(source))
+        .map((source) => `${file} leads to ${source}, which is missing`),
+    )
+}
+
 function findUndeclaredImports({ folder, files, manifest }: PackedPackage): string[] {
   const declared = { ...manifest.dependencies, ...manifest.peerDependencies, [manifest.name]: '' }
   return files
-    .filter((file) => /\.(js|d\.ts)$/.test(file))
+    .filter((file) => /^dist\/.*\.(js|ts)$/.test(file))
     .flatMap((file) =>
       readSpecifiers(file, readFileSync(join(folder, file), 'utf8'))
         .filter((specifier) => !/^(\.|node:)/.test(specifier))

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { promisify } from 'node:util'
 import { findPublishable, readManifest, root } from './workspace.ts'
 
@@ -36,4 +36,15 @@ async function unpack(name: string, tarball: string, parent: string) {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort()
   return { name, tarball, folder, files, manifest: readManifest(join(folder, 'package.json')) }
+}
+
+/**
+ * Lists the entries of a package, as a program imports them.
+ *
+ * @param condition leaves out the entries without this condition
+ */
+export function entriesOf({ name, manifest }: PackedPackage, condition = 'default'): string[] {
+  return Object.entries(manifest.exports ?? {})
+    .filter(([, conditions]) => conditions[condition])
+    .map(([subpath]) => posix.join(name, subpath))
 }

@@ -15,7 +15,6 @@ export interface Manifest extends Partial<Record<(typeof dependencyFields)[numbe
   version: string
   private?: boolean
   exports?: Record<string, Record<string, string>>
-  publishConfig?: { exports?: Record<string, Record<string, string>> }
 }
 
 export type PublishablePackage = ReturnType<typeof findPublishable>[number]

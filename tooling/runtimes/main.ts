@@ -8,11 +8,12 @@ import { join } from 'node:path'
 import { packAll } from '../packages/pack.ts'
 import { installInto } from '../packages/weigh.ts'
 import { startEmulators } from './emulators.ts'
+import * as jest from './jest.ts'
 import { runInWorkerd, runProgram } from './run.ts'
 import { runtimes, workerd } from './targets.ts'
 import { checks, installs } from './typescript.ts'
 
-const known = [...Object.keys(runtimes), 'workerd', 'typescript']
+const known = [...Object.keys(runtimes), 'workerd', 'typescript', 'jest']
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : known
 const unknown = chosen.find((name) => !known.includes(name))
 if (unknown) throw new Error(`“${unknown}” is none of ${known.join(', ')}.`)
@@ -24,7 +25,11 @@ const tools = join(folder, 'tools/node_modules')
 try {
   const packages = await packAll(folder)
   await installInto(project, [...packages.map(({ tarball }) => tarball), 'zod@^4.4.0'])
-  const others: Record<string, readonly string[]> = { workerd: [workerd.installs], typescript: installs }
+  const others: Record<string, readonly string[]> = {
+    workerd: [workerd.installs],
+    typescript: installs,
+    jest: jest.installs,
+  }
   const needed = chosen.flatMap((name) => runtimes[name]?.installs ?? others[name] ?? [])
   await installInto(join(folder, 'tools'), needed)
   await cp(join(import.meta.dirname, 'programs'), project, { recursive: true })
@@ -44,6 +49,7 @@ try {
     }
   }
   await emulators.close()
+  if (chosen.includes('jest')) await report('jest', () => jest.runJest(project, tools))
   if (chosen.includes('typescript')) {
     for (const { label, run } of checks) await report(label, () => run(project, tools, packages))
   }

@@ -9,7 +9,12 @@ interface Runtime {
 
 const node = (version: string): Runtime => {
   const name = `node${version.split('.')[0]}`
-  const command = (tools: string) => [join(tools, name, 'bin/node'), '--no-warnings']
+  // The oldest strips types of the programs only with a flag.
+  const command = (tools: string) => [
+    join(tools, name, 'bin/node'),
+    '--no-warnings',
+    '--experimental-strip-types',
+  ]
   return {
     installs: `${name}@npm:node@${version}`,
     programs: {
@@ -21,7 +26,8 @@ const node = (version: string): Runtime => {
 
 /** The runtimes with a command, by name. */
 export const runtimes: Readonly<Record<string, Runtime>> = {
-  node22: node('22.23.3'),
+  // The oldest that the packages' `engines` allow.
+  node22: node('22.13.0'),
   node24: node('24.9.0'),
   node26: node('26.9.0'),
   bun: {

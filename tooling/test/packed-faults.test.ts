@@ -8,7 +8,7 @@ import type { Manifest } from '../packages/workspace.ts'
 const valid: Manifest = {
   name: '@org/example',
   version: '1.0.0',
-  exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+  exports: { '.': { require: './dist/index.cjs', default: './dist/index.js' } },
   dependencies: { '@org/core': '^1.0.0' },
   peerDependencies: { zod: '^4.4.0' },
 }
@@ -19,7 +19,11 @@ const contents: Readonly<Record<string, string>> = {
   'CHANGELOG.md': '',
   'dist/index.js': "import '@org/core/http'\nimport './chunk-A1B2C3D4.js'\nawait import('node:http')",
   'dist/chunk-A1B2C3D4.js': '',
+  'dist/index.js.map': '{ "sources": ["../src/index.ts"] }',
+  'dist/index.cjs': '',
   'dist/index.d.ts': "export type { ZodType } from 'zod'",
+  'dist/index.d.cts': '',
+  'src/index.ts': '',
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'packed-'))
@@ -58,7 +62,11 @@ describe('a packed package', () => {
     ['README.md is missing', { remove: 'README.md' }],
     ['CHANGELOG.md is missing', { remove: 'CHANGELOG.md' }],
     ['test/a.test.ts should not be published', { add: { 'test/a.test.ts': '' } }],
-    ['dist/index.js.map should not be published', { add: { 'dist/index.js.map': '' } }],
+    [
+      'dist/index.d.cts.map should not be published',
+      { add: { 'dist/index.d.cts.map': '{ "sources": [] }' } },
+    ],
+    ['dist/index.js.map leads to src/index.ts, which is missing', { remove: 'src/index.ts' }],
     ['dist/a.js imports “vitest”', { add: { 'dist/a.js': "import { it } from 'vitest'" } }],
     ['dist/a.d.ts imports “ioredis”', { add: { 'dist/a.d.ts': "import type { Redis } from 'ioredis'" } }],
   ])('is refused because %s', (fault, changes) => {

@@ -40,10 +40,9 @@ describe('the README', () => {
     expect(await compile()).toBe('')
   })
 
-  it('has a row for each entry of the package, which is published as it is tested', async () => {
+  it('has a row for each entry of the package', async () => {
     const rows = [...text.matchAll(/^\| `@org\/core(\/?[^`]*)` +\|/gm)].map(([, path]) => `.${path}`)
     expect(Object.keys(packageJson.exports).toSorted()).toEqual(rows.toSorted())
-    expect(Object.keys(packageJson.publishConfig.exports).toSorted()).toEqual(rows.toSorted())
     for (const row of rows) await import(`@org/core${row.slice(1)}`)
   })
 

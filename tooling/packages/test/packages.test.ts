@@ -1,10 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import workspace from '../../../package.json' with { type: 'json' }
 import { complaintsOf } from '../../complaints.ts'
+import { oldest, typecheck } from '../../runtimes/typescript.ts'
 import { findFaults } from '../faults.ts'
-import { packAll } from '../pack.ts'
+import { entriesOf, packAll } from '../pack.ts'
 import { bundle, installInto, listInstalled } from '../weigh.ts'
 
 const NETWORK = { timeout: 120_000 }
@@ -12,7 +16,7 @@ const NETWORK = { timeout: 120_000 }
 /** Of the mailer and its dependencies, in bytes. */
 const LARGEST_INSTALL = 1_000_000
 /** Of the smallest program that sends a mail, gzipped, in bytes. */
-const LARGEST_BUNDLE = 9_000
+const LARGEST_BUNDLE = 10_000
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
@@ -20,6 +24,16 @@ const mailer = createMailer({ apiToken: 'token', fromEmail: 'shop@example.com' }
 await mailer.sendEmail({ to: 'ada@example.com', subject: 'Hello', textBody: 'Hi Ada' })
 `
 
+const requireAll = (entries: readonly string[]) => `
+for (const entry of ${JSON.stringify(entries)}) require(entry)
+const { sendRequired } = require('./required.cjs')
+import('@org/mailer').then(async ({ isIntegrationError }) => {
+  const { error, ...outcome } = await sendRequired()
+  console.log(JSON.stringify({ ...outcome, isKnownElsewhere: isIntegrationError(error) }))
+})
+`
+
+const programs = join(import.meta.dirname, '../../runtimes/programs')
 const target = await mkdtemp(join(tmpdir(), 'packages-'))
 const packages = await packAll(target)
 afterAll(() => rm(target, { recursive: true, force: true }))
@@ -33,12 +47,24 @@ describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, pac
     expect(findFaults(packed)).toEqual([])
   })
 
+  it('says where its code is, and by which words people find it', () => {
+    const directory = packed.name.replace('@org', 'packages')
+    expect(packed.manifest).toMatchObject({
+      repository: { ...workspace.repository, directory },
+      homepage: expect.stringMatching(`^https:.*[^.]{4}/tree/main/${directory}#readme$`),
+      bugs: expect.stringMatching('^https:.*[^.]{4}/issues$'),
+      keywords: expect.arrayContaining(['webhook']),
+    })
+  })
+
   it('passes publint', NETWORK, async () => {
     expect(await check('publint', 'run', packed.tarball, '--strict')).toBe('')
   })
 
   it('passes attw: its types match its modules', NETWORK, async () => {
-    expect(await check('attw', '--profile', 'esm-only', packed.tarball)).toBe('')
+    // Every supported Node can require ES modules.
+    const options = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm']
+    expect(await check('attw', packed.tarball, ...options)).toBe('')
   })
 })
 
@@ -63,5 +89,36 @@ describe('@org/mailer, installed to send mail,', () => {
     const { gzip } = await bundle(project, smallestProgram)
     console.log(`Bundled: ${gzip} bytes as gzip.`)
     expect(gzip).toBeLessThanOrEqual(LARGEST_BUNDLE)
+  })
+})
+
+describe('the packages, installed with zod,', () => {
+  const project = join(target, 'everything')
+  beforeAll(async () => {
+    const tarballs = packages.map(({ tarball }) => tarball)
+    await installInto(project, [...tarballs, 'zod@^4.4.0', `typescript@${oldest}`])
+  }, NETWORK.timeout)
+
+  it('load with `require` where ES modules do not, and know the errors of their other copies', async () => {
+    const required = packages.flatMap((each) => entriesOf(each, 'require'))
+    expect(required).toContain('@org/mailer')
+    await cp(join(programs, 'required.cjs'), join(project, 'required.cjs'))
+    await writeFile(join(project, 'main.cjs'), requireAll(required))
+    const options = ['--no-experimental-require-module', '--enable-source-maps', 'main.cjs']
+    const { stdout } = await promisify(execFile)(process.execPath, options, { cwd: project })
+    expect(JSON.parse(stdout)).toEqual({
+      sent: 1,
+      code: 'invalid_arguments',
+      isKnown: true,
+      isKnownElsewhere: true,
+      source: '@org/mailer/src/message.ts',
+    })
+  })
+
+  it.each([
+    ['oldest', join(project, 'node_modules/typescript'), 'node16'],
+    ['newest', join(import.meta.dirname, '../../node_modules/typescript'), 'bundler'],
+  ] as const)('have declarations that the %s compiler reads', NETWORK, async (_, compiler, resolution) => {
+    await typecheck(project, compiler, packages, resolution)
   })
 })

@@ -4,18 +4,18 @@
 import { IntegrationError } from '../errors.ts'
 
 /** Checks the signature over the raw bytes of a request; throws `invalid_signature`. */
-export type Verify = (headers: Headers, body: Uint8Array<ArrayBuffer>) => Promise<void>
+export type Verify = (headers: Headers, body: Uint8Array) => Promise<void>
 
 /** HMAC-SHA256 with one secret. */
 interface HmacKey {
   /** Returns the digest of the concatenated parts. */
-  sign(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array | Promise<Uint8Array>
+  sign(parts: readonly Uint8Array[]): Uint8Array | Promise<Uint8Array>
   /** Compares in constant time. */
   equals(one: Uint8Array, other: Uint8Array): boolean
 }
 
 /** An implementation of HMAC-SHA256. Called once for each secret. */
-export type Hmac = (secret: Uint8Array<ArrayBuffer>) => HmacKey
+export type Hmac = (secret: Uint8Array) => HmacKey
 
 /** Options of {@link createVerifier}. */
 interface VerifierOptions {
@@ -75,7 +75,7 @@ export async function sign(request: {
   /** `whsec_…` */
   secret: string
   id: string
-  body: string | Uint8Array<ArrayBuffer>
+  body: string | Uint8Array
   /** @default now */
   timestamp?: Date
   /** @default Web Crypto */
@@ -91,7 +91,7 @@ export async function sign(request: {
 
 const webHmac: Hmac = (secret) => {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = crypto.subtle.importKey('raw', secret, algorithm, false, ['sign'])
+  const key = crypto.subtle.importKey('raw', new Uint8Array(secret), algorithm, false, ['sign'])
   return {
     sign: async (parts) => new Uint8Array(await crypto.subtle.sign('HMAC', await key, concat(parts))),
     equals(one, other) {
