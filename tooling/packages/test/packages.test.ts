@@ -51,8 +51,8 @@ describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, pac
     const directory = packed.name.replace('@org', 'packages')
     expect(packed.manifest).toMatchObject({
       repository: { ...workspace.repository, directory },
-      homepage: expect.stringMatching(`^https:.*[^.]{4}/tree/main/${directory}#readme$`),
-      bugs: expect.stringMatching('^https:.*[^.]{4}/issues$'),
+      homepage: expect.stringMatching(`^https://.+(?<!\\.git)/tree/main/${directory}#readme$`),
+      bugs: expect.stringMatching('^https://.+(?<!\\.git)/issues$'),
       keywords: expect.arrayContaining(['webhook']),
     })
   })
