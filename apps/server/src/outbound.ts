@@ -13,7 +13,8 @@ interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend'> {
   url: string
   method: string
   headers: Record<string, string>
-  body: string | Uint8Array<ArrayBuffer> | null
+  /** A stream is sent as it is read; `headers` has its length. */
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null
   signal: AbortSignal | null
 }
 
@@ -36,7 +37,12 @@ export interface Connections {
 /** Connections that all go through one `fetch`, for a runtime that offers no others. */
 export function connectBy(send: typeof fetch): Connections {
   const connection: Connection = ({ url, beforeSend, ...init }) => {
-    const call: OutboundInit = { ...init, redirect: 'manual', beforeSend }
+    const call: OutboundInit & { duplex: 'half' } = {
+      ...init,
+      duplex: 'half',
+      redirect: 'manual',
+      beforeSend,
+    }
     return send(url, call)
   }
   return { kept: connection, fresh: connection, checked: connection }
@@ -114,7 +120,7 @@ function toRecord(headers: RequestInit['headers'] = {}): Record<string, string> 
 }
 
 async function readBody(body: RequestInit['body'], given: Request | undefined) {
-  if (typeof body === 'string') return body
+  if (typeof body === 'string' || (body && 'getReader' in body)) return body
   if (body != null) return new Uint8Array(await new Response(body).arrayBuffer())
   return given?.body ? new Uint8Array(await given.arrayBuffer()) : null
 }

@@ -45,6 +45,26 @@ describe('a call to a provider', () => {
     expect(requests[0]?.headers['user-agent']).toBe('integration-host')
   })
 
+  it('sends a stream with the length that its caller names, and reads no further than it sends', async () => {
+    let read = 0
+    const { url, send, requests } = await startProvider((_, response) => response.end('{}'))
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        pull(controller) {
+          read += 1
+          controller.enqueue(new Uint8Array(250_000).fill(97))
+          if (read === 8) controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const headers = { 'content-length': '2000000' }
+    const beforeSend = () => expect(read).toBe(0)
+    const init: OutboundInit = { method: 'POST', headers, body, beforeSend }
+    expect((await send(url, init)).status).toBe(200)
+    expect(requests).toMatchObject([{ headers, body: 'a'.repeat(2_000_000) }])
+  })
+
   it('writes nothing when the lease is lost while the connection opens', async () => {
     const { url, send, requests } = await startProvider((_, response) => response.end())
     let connected = false

@@ -21,9 +21,9 @@ describe('a request', () => {
     expect(Object.fromEntries(server.calls[0]?.headers ?? [])).toMatchObject(expected)
   })
 
-  it('sends a value as JSON, and a composed text unchanged', async () => {
+  it('sends a value as JSON, and composed texts unchanged', async () => {
     await server.request({ method: 'POST', json: { to: 'Ada', none: undefined } })
-    await server.request({ method: 'POST', jsonText: '{ "to":  "Bob" }' })
+    await server.request({ method: 'POST', jsonParts: ['{ "to":', '  "Bob" }'] })
     expect(server.received.map(({ text }) => text)).toEqual(['{"to":"Ada"}', '{ "to":  "Bob" }'])
     const types = server.calls.map(({ headers }) => headers.get('content-type'))
     expect(types).toEqual(['application/json', 'application/json'])
@@ -150,10 +150,12 @@ describe('a failure', () => {
     },
   )
 
-  it.each([1, 3])('is thrown after %i attempts', async (attempts) => {
+  it.each([1, 3])('is thrown after %i attempts, which a request may set, too', async (attempts) => {
     server.faults.add(...Array(attempts - 1).fill({ status: 500 }), { status: 503, times: 8 })
     expect(await server.failure({}, { attempts })).toMatchObject({ status: 503 })
     expect(server.received).toHaveLength(attempts)
+    await server.failure({ attempts }, { attempts: 7 })
+    expect(server.received).toHaveLength(2 * attempts)
   })
 
   it.each<[Fault, 'none' | 'unknown']>([
@@ -189,18 +191,29 @@ describe('the wait before a retry', () => {
     expect(new Set(server.waits).size).toBeGreaterThan(1)
   })
 
+  // Only a clock that is not in UTC shows whether a date without a zone is taken for local time.
   it.each([
-    ['7', 7_000, 7_000],
-    ['0', 0, 0],
-    [new Date(Date.now() + 25_000).toUTCString(), 5_000, 25_000],
-    ['Wed, 21 Oct 2015 07:28:00 GMT', 0, 0],
-    ['soon', 0, 400],
-    ['-3', 0, 400],
-  ])('follows the Retry-After “%s”: between %i and %i ms', async (value, least, most) => {
+    ['7', 7_000],
+    ['0', 0],
+    ['0.25', 250],
+    ['1.5', 1_500],
+    ['Sun, 22 Nov 2026 09:00:10 GMT', 10_000],
+    ['Sunday, 22-Nov-26 09:00:10 GMT', 10_000],
+    ['Sun Nov 22 09:00:10 2026', 10_000],
+    ['Wed, 21 Oct 2015 07:28:00 GMT', 0],
+  ])('follows the Retry-After “%s”: %i ms', async (value, expected) => {
+    vi.stubEnv('TZ', 'America/New_York')
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-11-22T09:00:00Z'))
     server.faults.add({ status: 429, headers: { 'retry-after': value } })
     await server.request()
-    expect(server.waits[0]).toBeGreaterThanOrEqual(least)
-    expect(server.waits[0]).toBeLessThanOrEqual(most)
+    clock.mockRestore()
+    vi.unstubAllEnvs()
+    expect(server.waits).toEqual([expected])
+  })
+
+  it.each(['soon', '-3', '2026-11-22T09:00:00Z'])('ignores the Retry-After “%s”', async (value) => {
+    server.faults.add({ status: 429, headers: { 'retry-after': value } })
+    expect(await server.failure({ attempts: 1 })).toMatchObject({ status: 429, retryAfter: undefined })
   })
 
   it('never goes beyond the deadline: the call fails at once with the Retry-After', async () => {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { Readable } from 'node:stream'
 import { isIntegrationError } from '@org/core'
 import type { Agent, Dispatcher } from 'undici'
 import type { Connection } from '../outbound.ts'
@@ -45,7 +46,7 @@ export function connectOver(options: Agent.Options): Connection {
           path: pathname + search,
           method,
           headers: { 'user-agent': USER_AGENT, ...headers },
-          body,
+          body: body instanceof ReadableStream ? Readable.from(body) : body,
         },
         {
           // An error that is thrown here ends the call before anything is written.

@@ -1,4 +1,5 @@
 import { isIntegrationError } from '../errors.ts'
+import { type JsonPart, toBody } from './body.ts'
 import { HttpFailure, interrupted, toHttpFailure } from './failure.ts'
 import { type HttpResponse, readResponse } from './response.ts'
 import { backoff, isRetryable } from './retry.ts'
@@ -26,18 +27,20 @@ export interface HttpRequest {
   query?: Record<string, string | number | boolean | readonly string[] | undefined> | undefined
   /** The body, sent as JSON. */
   json?: unknown
-  /** The body as JSON text, instead of `json`. */
-  jsonText?: string | undefined
-  jsonParts?: readonly (string | Uint8Array<ArrayBuffer>)[] | undefined
+  /**
+   * The body as JSON text in parts, instead of `json`: texts, and UTF-8 bytes, which are sent without a copy.
+   * The request has a `content-length`.
+   */
+  jsonParts?: readonly JsonPart[] | undefined
   headers?: Record<string, string> | undefined
   /** Ends the call at once. */
   signal?: AbortSignal | undefined
   /** When all attempts must be over, in milliseconds since 1970; 30 seconds from now by default. */
   deadline?: number | undefined
-  /** Attempts in all, the first included; by default those of the client. */
-  attempts?: number | undefined
   /** Longest time for one attempt; 10,000 by default. */
   attemptMs?: number | undefined
+  /** Attempts in all, the first included; by default the client's. */
+  attempts?: number | undefined
   /** Whether sending it twice is harmless; by default it is for GET, PUT and DELETE. */
   repeatable?: boolean | undefined
   /** Longest response after decompression; 1 MiB by default. */
@@ -62,12 +65,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { wait = pause } = options
   return async (request) => {
-    const { attempts = options.attempts ?? 3 } = request
+    const attempts = request.attempts ?? options.attempts ?? 3
     const deadline = request.deadline ?? Date.now() + DEFAULT_DEADLINE_MS
     const repeatable = request.repeatable ?? (request.method !== 'POST' && request.method !== 'PATCH')
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await attemptOnce(options, request, deadline)
+        return await attemptOnce(options, { ...request, deadline, repeatable })
       } catch (error) {
         if (!(error instanceof HttpFailure) || attempt >= attempts || !isRetryable(error, repeatable))
           throw error
@@ -83,14 +86,25 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
 async function attemptOnce(
   options: HttpClientOptions,
-  request: HttpRequest,
-  deadline: number,
+  request: HttpRequest & { deadline: number; repeatable: boolean },
 ): Promise<HttpResponse> {
-  const { signal: caller, attemptMs = 10_000, maxBytes = DEFAULT_MAX_BYTES } = request
+  const { signal: caller, deadline, attemptMs = 10_000, maxBytes = DEFAULT_MAX_BYTES } = request
   if (caller?.aborted) throw interrupted(caller, 'none')
   const remaining = deadline - Date.now()
   if (remaining <= 0)
     throw new HttpFailure('timeout', 'The deadline passed before the call began.', { effect: 'none' })
+  const url = toUrl(options.baseUrl, request)
+  const parts = request.json === undefined ? request.jsonParts : [JSON.stringify(request.json)]
+  const { body, headers: length, isWithheld } = toBody(request.method, parts)
+  const headers = {
+    accept: 'application/json',
+    ...(parts && { 'content-type': 'application/json' }),
+    ...options.headers,
+    ...request.headers,
+    ...length,
+  }
+  const fault = findFault(url, headers)
+  if (fault) throw new HttpFailure('connection', fault, { effect: 'none' })
 
   const controller = new AbortController()
   const end = () => controller.abort(caller?.reason)
@@ -105,29 +119,35 @@ async function attemptOnce(
   caller?.addEventListener('abort', end)
   let status: number | undefined
   try {
-    const body = request.jsonParts?.join('') ?? request.jsonText ?? (request.json === undefined ? null : JSON.stringify(request.json))
-    // Not a Request: on Node it is copied through a stream, which takes a third of the time of a call.
-    const response = await (options.fetch ?? fetch)(toUrl(options.baseUrl, request), {
+    const init: RequestInit & { duplex?: 'half' } = {
       method: request.method,
-      headers: {
-        accept: 'application/json',
-        ...(body === null ? {} : { 'content-type': 'application/json' }),
-        ...options.headers,
-        ...request.headers,
-      },
+      headers,
       body,
+      ...(length && { duplex: 'half' }),
       redirect: 'manual',
       signal: controller.signal,
-    })
+    }
+    // Not a Request: on Node it is copied through a stream, which takes a third of the time of a call.
+    const response = await (options.fetch ?? fetch)(url, init)
     status = response.status
     return await readResponse(response, maxBytes)
   } catch (error) {
     // An injected fetch may have decided that the call must not leave.
-    throw isIntegrationError(error) ? error : toHttpFailure(error, status, caller, timedOut)
+    if (isIntegrationError(error)) throw error
+    throw toHttpFailure(error, status, caller, timedOut, isWithheld())
   } finally {
     clearTimeout(timer)
     caller?.removeEventListener('abort', end)
   }
+}
+
+/** Finds what every runtime refuses to send, but not with an error that says so. */
+function findFault(url: string, headers: Readonly<Record<string, string>>): string | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  const isValid = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
+  if (!isValid) return 'The URL is invalid.'
+  const invalid = Object.entries(headers).find(([, value]) => /[^\t -~\x80-\xff]/.test(value))
+  return invalid && `The header ${invalid[0]} contains an invalid character.`
 }
 
 function toUrl(baseUrl: string, { path, query }: HttpRequest): string {

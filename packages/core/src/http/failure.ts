@@ -60,23 +60,35 @@ const NEVER_SENT = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  // The server answers the handshake of TLS in plain text.
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
 ])
 
-/** Converts a thrown value. */
+/** Codes of certificates that are not accepted (Node's list of X.509 errors, Bun). */
+const BAD_CERTIFICATE =
+  /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERROR_IN_CERT_|ERR_TLS_CERT_|CRL_|HOSTNAME_MISMATCH$|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$)/
+
+/** Messages of the same errors, where a runtime has no code for them. */
+const NEVER_SENT_MESSAGE =
+  // Node's two; then Deno's.
+  /^bad port$|^Client network socket disconnected before secure TLS connection|client error \(Connect\)|^Fetch failed: Requests to port \d+ are blocked/
+
+/**
+ * Converts a thrown value.
+ *
+ * @param neverLeft whether it is known that the request had not left as a whole; otherwise the error tells
+ */
 export function toHttpFailure(
   thrown: unknown,
   status: number | undefined,
   callerSignal: AbortSignal | undefined,
   timedOut: boolean,
+  neverLeft = false,
 ): HttpFailure {
   if (thrown instanceof HttpFailure) return thrown
   const cause = rootOf(thrown)
-  const effect = neverSent(thrown) ? 'none' : 'unknown'
+  const effect = neverLeft || neverSent(thrown) ? 'none' : 'unknown'
   if (callerSignal?.aborted) return interrupted(callerSignal, effect)
   if (timedOut) return new HttpFailure('timeout', 'The server did not answer in time.', { effect, cause })
   if (status !== undefined) {
@@ -118,7 +130,18 @@ function neverSent(error: unknown): boolean {
   for (let link = error, depth = 0; link instanceof Error && depth < 10; link = link.cause, depth += 1) {
     // One error for each address that was tried.
     if (link instanceof AggregateError) return link.errors.length > 0 && link.errors.every(neverSent)
-    if ('code' in link && NEVER_SENT.has(String(link.code))) return true
+    if (NEVER_SENT_MESSAGE.test(link.message) || speaksTls(link)) return true
+    const code = 'code' in link ? String(link.code) : ''
+    if (NEVER_SENT.has(code) || BAD_CERTIFICATE.test(code)) return true
+    // Node's name of the operation that failed.
+    if ('syscall' in link && (link.syscall === 'connect' || link.syscall === 'getaddrinfo')) return true
+    // Deno's permissions.
+    if (link.name === 'NotCapable') return true
   }
   return false
+}
+
+/** Whether a server answered a plain request with an alert of TLS (RFC 8446 §6), which Node passes on. */
+function speaksTls(error: Error): boolean {
+  return 'data' in error && typeof error.data === 'string' && error.data.startsWith('\x15\x03')
 }

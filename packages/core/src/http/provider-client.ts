@@ -71,7 +71,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
      * Sends a request.
      *
      * @param read reads the body of a 2xx response; `undefined` means that it is not what the provider promises
-     * @throws {IntegrationError}, or the signal's reason if it ended the call before anything left
+     * @throws {IntegrationError} `aborted` if the signal ended the call before it had an effect
      */
     async call<Value>(
       { effect, ...request }: ProviderRequest,

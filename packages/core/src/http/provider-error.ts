@@ -1,4 +1,10 @@
-import { type ErrorCode, type FieldError, IntegrationError, type IntegrationErrorOptions } from '../errors.ts'
+import {
+  type ErrorCode,
+  type FieldError,
+  IntegrationError,
+  type IntegrationErrorOptions,
+  isIntegrationError,
+} from '../errors.ts'
 import { maskAddresses } from '../mask.ts'
 import type { HttpFailure } from './failure.ts'
 
@@ -35,14 +41,16 @@ export interface Provider {
  * The error for a failed call.
  *
  * @param facts `effect` if the call changes something; see `ProviderRequest`
- * @returns an `IntegrationError`; or, if the caller ended the call before it had an effect, the caller's reason
+ * @returns if the caller ended the call before it had an effect: `aborted`, or the caller's reason if that is an
+ * `IntegrationError`
  */
 export function toProviderError(
   failure: HttpFailure,
   { provider, effect, words }: { provider: Provider; effect: string | undefined; words: ProviderWords },
-): unknown {
+): IntegrationError {
   const inDoubt = effect !== undefined && failure.effect === 'unknown'
-  if (failure.kind === 'aborted' && !inDoubt) return failure.cause
+  // The host's own reason, such as a lost lease.
+  if (failure.kind === 'aborted' && !inDoubt && isIntegrationError(failure.cause)) return failure.cause
   const message = words.message === undefined ? undefined : maskAddresses(words.message)
   const { code, hint, traceId } = words
   const options: IntegrationErrorOptions = {
@@ -73,6 +81,7 @@ export function unknownOutcome(message: string, options: IntegrationErrorOptions
 }
 
 function classify(failure: HttpFailure, title: string, message: string | undefined): [ErrorCode, string] {
+  if (failure.kind === 'aborted') return ['aborted', failure.message]
   if (failure.kind === 'timeout' || failure.status === 408) {
     return failure.kind === 'timeout' && failure.effect === 'none'
       ? ['provider_timeout', 'The time was over before the call began.']

@@ -63,11 +63,12 @@ function parseJson(text: string): { body: unknown } | undefined {
   }
 }
 
-/** `Retry-After` in seconds, from seconds or a date (RFC 9110 §10.2.3). */
+/** `Retry-After` in seconds, from seconds, which some servers send with a fraction, or a date (RFC 9110 §10.2.3). */
 function readRetryAfter(headers: Headers): number | undefined {
-  const value = headers.get('retry-after')?.trim()
-  if (!value) return undefined
-  if (/^\d{1,9}$/.test(value)) return Number(value)
-  const date = Date.parse(value)
-  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1000))
+  const value = headers.get('retry-after')?.trim() ?? ''
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(value)) return Number(value)
+  // All three forms of a date begin with the day of the week. Without a zone, `Date.parse` would take local time.
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value)) return undefined
+  const date = Date.parse(/GMT$/.test(value) ? value : `${value} GMT`)
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000)
 }

@@ -1,0 +1,142 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import type { HttpRequest } from '@org/core/http'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startServer } from './http-server.ts'
+
+let server: Awaited<ReturnType<typeof startServer>>
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.close())
+beforeEach(() => server.reset())
+afterEach(() => void vi.unstubAllGlobals())
+
+const bytes = (length: number) => new TextEncoder().encode('é'.repeat(length / 2))
+const long = ['[{"a":"', bytes(600_000), '"},"ö', 'x'.repeat(600_000), '"]']
+const longText = `[{"a":"${'é'.repeat(300_000)}"},"ö${'x'.repeat(600_000)}"]`
+
+class FixedLength extends TransformStream {
+  constructor(_bytes: number) {
+    super()
+  }
+}
+
+/** The globals by which the client knows a runtime. */
+const runtimes = {
+  Node: () => {},
+  Bun: () => vi.stubGlobal('Bun', {}),
+  Deno: () => vi.stubGlobal('Deno', {}),
+  Workers: () => vi.stubGlobal('FixedLengthStream', FixedLength),
+}
+const everywhere = Object.entries(runtimes)
+
+describe.each(everywhere)('a POST on %s', (name, enter) => {
+  it.each<[string, Partial<HttpRequest>, string]>([
+    ['a short text', { json: { to: 'Ada' } }, '{"to":"Ada"}'],
+    ['short texts', { jsonParts: ['[1', ',', '', '2]'] }, '[1,2]'],
+    ['bytes among texts', { jsonParts: ['"', bytes(4), '"'] }, '"éé"'],
+    ['long parts', { jsonParts: long }, longText],
+    ['one character', { jsonParts: ['1'] }, '1'],
+  ])('sends %s with its length', async (_, request, text) => {
+    enter()
+    await server.request({ method: 'POST', ...request })
+    expect(server.received).toEqual([{ target: '/', text }])
+    const length = String(new TextEncoder().encode(text).length)
+    expect(server.calls[0]?.headers.get('content-length')).toBe(length)
+  })
+
+  it.each<Partial<HttpRequest>>([{ json: {} }, { jsonParts: long }])(
+    'leaves once, and has an unknown effect, if the connection breaks after it arrived',
+    async (request) => {
+      enter()
+      for (const fault of [{ cut: 'after' }, { hang: 'after' }] as const) {
+        server.reset()
+        server.faults.add(fault)
+        const failure = await server.failure({ method: 'POST', attemptMs: 200, ...request })
+        expect(failure).toMatchObject({ effect: 'unknown' })
+        expect(server.received).toHaveLength(1)
+      }
+    },
+  )
+
+  it.runIf(name === 'Deno')('has a body that the runtime cannot repeat, even if it is empty', async () => {
+    enter()
+    const bodies: unknown[] = []
+    const fetch = async (_: unknown, { body }: RequestInit = {}) => {
+      bodies.push(body)
+      return new Response('{}')
+    }
+    for (const json of [undefined, {}]) await server.request({ method: 'POST', json }, { fetch })
+    await server.request({}, { fetch })
+    expect(bodies).toEqual([expect.any(Blob), expect.any(Blob), null])
+  })
+})
+
+/** A server below HTTP. */
+async function listen(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const rough: Server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    onConnection(socket)
+  })
+  await new Promise<void>((resolve) => rough.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    rough.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const address = rough.address()
+  return `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+}
+
+describe('a call that never reached the server', () => {
+  const post: Partial<HttpRequest> = { method: 'POST', json: {}, attempts: 1 }
+  const never = { kind: 'connection', effect: 'none' }
+
+  it.each([
+    ['a port that the runtime blocks', 'http://127.0.0.1:6000'],
+    ['a scheme that is not HTTP', 'ftp://127.0.0.1'],
+    ['no scheme', '127.0.0.1'],
+    ['no host', 'http://'],
+    ['a password', 'http://ada:secret@127.0.0.1'],
+  ])('had no effect if the URL has %s', async (_, baseUrl) => {
+    expect(await server.failure(post, { baseUrl })).toMatchObject(never)
+  })
+
+  it('had no effect if a header is invalid, and is not even tried', async () => {
+    expect(await server.failure({ ...post, headers: { 'x-name': 'Ada\u0100' } })).toMatchObject(never)
+    expect(server.received).toEqual([])
+  })
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['answers in plain text', (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['closes the connection', (socket) => void socket.destroy()],
+  ])('had no effect if the server %s during the handshake of TLS', async (_, answer) => {
+    const host = await listen((socket) => void socket.once('data', () => answer(socket)))
+    expect(await server.failure(post, { baseUrl: `https://${host}` })).toMatchObject(never)
+  })
+
+  it('had no effect if a server that expects TLS refuses it', async () => {
+    const alert = Uint8Array.of(21, 3, 1, 0, 2, 2, 70)
+    const host = await listen((socket) => void socket.once('data', () => socket.end(alert)))
+    expect(await server.failure(post, { baseUrl: `http://${host}` })).toMatchObject(never)
+  })
+
+  it.each([
+    ['a text on Node', 'Node', post, 'unknown'],
+    ['a text on Bun', 'Bun', post, 'none'],
+    ['long parts on Node', 'Node', { ...post, json: undefined, jsonParts: long }, 'none'],
+  ] as const)(
+    'with %s has the effect “%s” if its time is over before the connection is secured',
+    async (...row) => {
+      const [, runtime, request, effect] = row
+      runtimes[runtime]()
+      const baseUrl = `https://${await listen(() => {})}`
+      expect(await server.failure({ ...request, attemptMs: 50 }, { baseUrl })).toMatchObject({
+        kind: 'timeout',
+        effect,
+      })
+    },
+  )
+})
