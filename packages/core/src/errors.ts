@@ -30,6 +30,8 @@ export const errorCodes = {
   shutting_down: { status: 503, retryable: true, title: 'The host is shutting down' },
   overloaded: { status: 503, retryable: true, title: 'The host is overloaded' },
   provider_timeout: { status: 504, retryable: true, title: 'The provider did not answer in time' },
+  // For users of a client; no webhook answers with it.
+  aborted: { status: 499, retryable: true, title: 'The caller ended the call' },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>
 
 /** The cause of a failure, as a word for programs. */
@@ -122,9 +124,12 @@ export function isIntegrationError(value: unknown): value is IntegrationError {
   return typeof value === 'object' && value !== null && marker in value
 }
 
-/** Converts any thrown value. Anything else than an {@link IntegrationError} is an `internal_error` without details. */
+/**
+ * Converts any thrown value into the error that a webhook answers with. Anything else than an
+ * {@link IntegrationError}, and a handler that aborts its own call, is an `internal_error` without details.
+ */
 export function toIntegrationError(error: unknown): IntegrationError {
-  if (isIntegrationError(error)) return error
+  if (isIntegrationError(error) && error.code !== 'aborted') return error
   const message = 'An internal error occurred. The log of the host has the cause.'
   return new IntegrationError('internal_error', message, { cause: error })
 }

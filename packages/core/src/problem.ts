@@ -2,7 +2,10 @@ import * as z from 'zod'
 import { type ErrorCode, errorCodes, type FieldError, type IntegrationError } from './errors.ts'
 import type { Redactor } from './redact.ts'
 
-export const codes = Object.keys(errorCodes).filter((code): code is ErrorCode => code in errorCodes)
+/** The codes that a webhook answers with. */
+export const codes = Object.keys(errorCodes).filter(
+  (code): code is ErrorCode => code in errorCodes && code !== 'aborted',
+)
 
 /** The schema of the response to a failure: `application/problem+json` (RFC 9457, contract §2). */
 export const problemSchema = z.object({

@@ -46,7 +46,8 @@ describe('the OpenAPI document', () => {
 
   it('has on each route only the statuses that it may answer with', () => {
     const statuses = (path: string) => Object.keys(operationOf(path)?.responses ?? {})
-    const all = Object.values(errorCodes).map(({ status }) => String(status))
+    const { aborted: _, ...answered } = errorCodes
+    const all = Object.values(answered).map(({ status }) => String(status))
     expect(new Set(statuses('/greeter/webhook'))).toEqual(new Set(['200', ...all]))
     const few = ['200', '400', '401', '405', '413', '415', '500', '503']
     expect(statuses('/elsewhere/webhook')).toEqual(few)

@@ -40,6 +40,11 @@ describe('a problem', () => {
     },
   )
 
+  it.each(['internal_error', 'outcome_unknown'])('is never aborted, but %s', async (code) => {
+    const host = failingWith('aborted', 'The caller ended the call.')
+    expect((await refusal(host, code === 'internal_error' ? created : greet)).code).toBe(code)
+  })
+
   it.each([
     ['internal_error', created],
     ['outcome_unknown', { ...greet, deployment: { id: 'dep_1', outputs } }],

@@ -55,7 +55,7 @@ export function createProvider(takenHint?: string): Provider {
  */
 export function metadataError(error: unknown): IntegrationError {
   const done = 'The user’s fields were changed. The update of the metadata failed:'
-  if (!isIntegrationError(error)) {
+  if (!isIntegrationError(error) || error.code === 'aborted') {
     return unknownOutcome(`${done} the caller ended the call.`, { cause: error })
   }
   const { code, message, hint, retryAfter, errors, provider, effect } = error

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { Fault } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
-import type { IntegrationError, MailerOptions } from '../src/index.ts'
+import { IntegrationError, type MailerOptions } from '../src/index.ts'
 import { deadUrl, failureOf, message, runMailProvider } from './support.ts'
 
 const mail = runMailProvider()
@@ -142,18 +142,29 @@ describe('a send', () => {
   })
 
   const reason = new Error('the user left')
+  const aborted = { code: 'aborted', effect: 'none', cause: reason }
 
-  it('rejects with the signal’s reason if the signal fired before', async () => {
+  it('is aborted if its signal fired before', async () => {
     const sending = mail.mailer().sendEmail(message(), { signal: AbortSignal.abort(reason) })
-    await expect(sending).rejects.toBe(reason)
+    await expect(sending).rejects.toMatchObject(aborted)
     expect(requests).toEqual([])
   })
 
-  it('rejects with the signal’s reason if the signal fires between two attempts', async () => {
+  it.each([
+    ['an IntegrationError as it is', new IntegrationError('delivery_in_progress', 'The lease is lost.')],
+    ['a time-out as provider_timeout', new DOMException('late', 'TimeoutError')],
+  ])('rejects with a reason that is %s', async (_, given) => {
+    const error = await failureOf(mail.mailer().sendEmail(message(), { signal: AbortSignal.abort(given) }))
+    if (given instanceof IntegrationError) expect(error).toBe(given)
+    else expect(error).toMatchObject({ code: 'provider_timeout', effect: 'none' })
+  })
+
+  it('is aborted if its signal fires between two attempts', async () => {
     provider.faults.add({ status: 429 })
     const controller = new AbortController()
     const mailer = mail.mailer({ wait: async () => controller.abort(reason) })
-    await expect(mailer.sendEmail(message(), { signal: controller.signal })).rejects.toBe(reason)
+    const sending = mailer.sendEmail(message(), { signal: controller.signal })
+    await expect(sending).rejects.toMatchObject(aborted)
     expect(requests).toHaveLength(1)
   })
 
@@ -196,12 +207,13 @@ describe('a read', () => {
     expect(requests).toHaveLength(calls)
   })
 
-  it('rejects with the signal’s reason', async () => {
+  it('is aborted by its signal', async () => {
     provider.faults.add({ hang: true })
     const controller = new AbortController()
     const reason = new Error('the user left')
     mail.atRequest(1, () => controller.abort(reason))
-    await expect(mail.mailer().getServer({ signal: controller.signal })).rejects.toBe(reason)
+    const reading = mail.mailer().getServer({ signal: controller.signal })
+    await expect(reading).rejects.toMatchObject({ code: 'aborted', effect: 'none', cause: reason })
   })
 
   it('passes the filter of the statistics on, and returns the totals', async () => {
