@@ -1,4 +1,4 @@
-import type { EventName } from '../contract/event.ts'
+import type { PlatformEvent } from '../contract/event.ts'
 import { IntegrationError } from '../errors.ts'
 
 /**
@@ -46,8 +46,13 @@ export class Deadline {
 /** Limits how many events a host works on at a time, over all its integrations. */
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
 
-/** Makes a limit for the number of events at a time. */
+/**
+ * Makes a limit for the number of events at a time. One deployment has at most a quarter of it; so have, together,
+ * the events of one integration that name no deployment.
+ */
 export function createConcurrencyLimit(limit: number) {
+  const share = Math.max(1, Math.floor(limit / 4))
+  const actives = new Map<string, number>()
   let active = 0
   return {
     /** Events under way. */
@@ -55,21 +60,33 @@ export function createConcurrencyLimit(limit: number) {
       return active
     },
     /**
-     * Admits an event. Challenges and health checks are always admitted.
+     * Admits an event. Challenges, which call nobody, are always admitted.
      *
      * @returns a function to call once, when the event is done
-     * @throws {IntegrationError} `overloaded` at the limit
+     * @throws {IntegrationError} `overloaded` at the limit, or at the deployment's share of it
      */
-    enter(event: EventName): () => void {
-      const exempt = event === 'WEBHOOK_CHALLENGE' || event === 'HEALTH_CHECK'
-      if (active >= limit && !exempt) {
-        const message = `This host works on ${limit} events already.`
-        throw new IntegrationError('overloaded', message, { retryAfter: 1 })
+    enter({ name, deployment }: PlatformEvent, route: string): () => void {
+      const owner = deployment ? `deployment ${deployment.id}` : `route ${route}`
+      const own = actives.get(owner) ?? 0
+      if (name !== 'WEBHOOK_CHALLENGE') {
+        if (active >= limit) throw overloaded(`This host works on ${limit} events already.`)
+        if (own >= share) {
+          const whose = deployment ? 'of this deployment' : `of /${route} without a deployment`
+          throw overloaded(`This host works on ${share} events ${whose} already.`)
+        }
       }
       active += 1
+      actives.set(owner, own + 1)
       return () => {
         active -= 1
+        const left = (actives.get(owner) ?? 1) - 1
+        if (left === 0) actives.delete(owner)
+        else actives.set(owner, left)
       }
     },
   }
+}
+
+function overloaded(message: string): IntegrationError {
+  return new IntegrationError('overloaded', message, { retryAfter: 1 })
 }

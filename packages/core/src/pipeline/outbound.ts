@@ -10,10 +10,13 @@ export interface OutboundInit extends RequestInit {
    * that can should call it right before the first byte; others may ignore it.
    */
   beforeSend?: (() => void) | undefined
+  /** The deployment that the call is made for. A transport shares its connections between deployments by it. */
+  deployment?: string | undefined
 }
 
 interface OutboundOptions {
   route: string
+  deployment: string | undefined
   /** When calls to the provider, and calls to the platform, may no longer leave. */
   deadlines: Readonly<Record<OutboundCall['to'], Pick<Deadline, 'at'>>>
   claim: Claim | undefined
@@ -27,7 +30,8 @@ interface OutboundOptions {
  * Makes the wrapper that turns a transport into the `fetch` of one event: it checks the lease, records the intent
  * before the first change, counts, and is observed. Nothing else in core wraps `fetch`.
  */
-export function createOutbound({ route, deadlines, claim, recordIntent, observer, trace }: OutboundOptions) {
+export function createOutbound(options: OutboundOptions) {
+  const { route, deployment, deadlines, claim, recordIntent, observer, trace } = options
   let intent: Promise<void> | undefined
   // A host that was halted has not noticed yet that its time is over.
   const ensureInTime = (to: OutboundCall['to']) => {
@@ -52,7 +56,7 @@ export function createOutbound({ route, deadlines, claim, recordIntent, observer
       }
       beforeSend()
       if (to === 'provider') trace.providerCalls += 1
-      const outbound: OutboundInit = { ...init, beforeSend }
+      const outbound: OutboundInit = { ...init, beforeSend, deployment }
       if (!observer.call) return send(input, outbound)
       const call: OutboundCall = { to, route, method, url: given?.url ?? String(input), headers: {} }
       return observer.call(call, () => send(input, withHeaders(outbound, call.headers, given?.headers)))

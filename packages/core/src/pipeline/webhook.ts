@@ -80,7 +80,7 @@ export function createWebhookHandler(
     await verify?.(request.headers, body)
     const event = parseEvent(body)
     trace.event = event
-    const leave = dependencies.limit?.enter(event.name)
+    const leave = dependencies.limit?.enter(event, route)
     try {
       const operation = resolveOperation(definition, event, request.headers)
       trace.deliveryId = operation.deliveryId
@@ -123,6 +123,7 @@ export function createWebhookHandler(
     const reportDeadline = new Deadline(timeoutMs, claim?.lost)
     const outbound = createOutbound({
       route,
+      deployment: operation.event.deployment?.id,
       deadlines: { provider: deadline, platform: reportDeadline },
       claim,
       recordIntent: operation.effect && !operation.resumable,
