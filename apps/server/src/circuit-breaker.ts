@@ -1,8 +1,10 @@
 /**
- * A circuit for each origin that an integration calls: while a provider is down, calls to it fail at once.
+ * A circuit for each account at each origin that an integration calls: while it fails, calls to it fail at once. The
+ * failing account of one deployment costs another nothing.
  *
  * @module
  */
+import { createHmac, randomBytes } from 'node:crypto'
 import { IntegrationError, isIntegrationError, type Logger } from '@org/core'
 import {
   BrokenCircuitError,
@@ -17,12 +19,20 @@ import {
 const SAMPLING = { threshold: 0.5, duration: 10_000, minimumRps: 2 }
 /** Then one call is let through to see whether the provider is back. */
 const HALF_OPEN_AFTER_MS = 5_000
-/** The oldest circuit gives way to a new one. */
-const MAX_ORIGINS = 1_000
+/** The circuit that was not used for longest gives way to a new one. */
+const MAX_CIRCUITS = 1_000
+/** Headers that name an account at a provider. */
+const CREDENTIAL_HEADER = /^(authorization|x-.*-token)$/i
 
 /** The states of a circuit. */
 export const circuitStates = ['closed', 'open', 'half_open'] as const
 type CircuitStateName = (typeof circuitStates)[number]
+
+/** What a circuit depends on. */
+interface CircuitCall {
+  url: string
+  headers: Readonly<Record<string, string>>
+}
 
 /** The circuits of one integration. */
 export type Circuits = ReturnType<typeof createCircuits>
@@ -34,32 +44,45 @@ export type Circuits = ReturnType<typeof createCircuits>
  */
 export function createCircuits(integration: string, logger: Logger) {
   const circuits = new Map<string, CircuitBreakerPolicy>()
+  // The keys of the map must not tell a credential, not even to somebody who guesses it.
+  const hashKey = randomBytes(32)
 
-  function circuitOf(origin: string): CircuitBreakerPolicy {
-    const known = circuits.get(origin)
-    if (known) return known
+  function accountOf(headers: Readonly<Record<string, string>>): string {
+    const credentials = Object.entries(headers).filter(([name]) => CREDENTIAL_HEADER.test(name))
+    return createHmac('sha256', hashKey).update(JSON.stringify(credentials)).digest('base64')
+  }
+
+  function circuitOf({ url, headers }: CircuitCall): CircuitBreakerPolicy {
+    const { origin } = new URL(url)
+    const key = `${origin} ${accountOf(headers)}`
+    const circuit = circuits.get(key) ?? createCircuit(origin)
+    circuits.delete(key)
+    circuits.set(key, circuit)
     const [oldest] = circuits.keys()
-    if (circuits.size >= MAX_ORIGINS && oldest !== undefined) circuits.delete(oldest)
+    if (circuits.size > MAX_CIRCUITS && oldest !== undefined) circuits.delete(oldest)
+    return circuit
+  }
+
+  function createCircuit(origin: string): CircuitBreakerPolicy {
     const circuit = circuitBreaker(handleWhenResult(isServerError).orWhen(isProviderFailure), {
       halfOpenAfter: HALF_OPEN_AFTER_MS,
       breaker: new SamplingBreaker(SAMPLING),
     })
     circuit.onStateChange((state) =>
-      logger('warn', `The circuit to ${origin} is ${CircuitState[state]}.`, { integration }),
+      logger('warn', `A circuit to ${origin} is ${CircuitState[state]}.`, { integration }),
     )
-    circuits.set(origin, circuit)
     return circuit
   }
 
   return {
     /**
-     * Makes a call unless the circuit of its origin is open.
+     * Makes a call unless the circuit of its account is open.
      *
      * @throws {IntegrationError} `provider_error` while it is open
      */
-    async run(origin: string, call: () => Promise<Response>): Promise<Response> {
+    async run(call: CircuitCall, send: () => Promise<Response>): Promise<Response> {
       try {
-        return await circuitOf(origin).execute(call)
+        return await circuitOf(call).execute(send)
       } catch (cause) {
         if (!(cause instanceof BrokenCircuitError)) throw cause
         throw new IntegrationError('provider_error', 'The provider failed too often and is not called now.', {

@@ -7,15 +7,18 @@ import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
 import { type Circuits, createCircuits } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
+import { createShares, type Shares } from './shares.ts'
 
 /** A request that is ready to be sent. */
-interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend'> {
+export interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend' | 'deployment'> {
   url: string
   method: string
   headers: Record<string, string>
   /** A stream is sent as it is read; `headers` has its length. */
   body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null
   signal: AbortSignal | null
+  /** Is called once the response has arrived whole, or has failed. */
+  onClosed?: () => void
 }
 
 /** Sends a request, and does not follow redirects. */
@@ -36,17 +39,23 @@ export interface Connections {
 
 /** Connections that all go through one `fetch`, for a runtime that offers no others. */
 export function connectBy(send: typeof fetch): Connections {
-  const connection: Connection = ({ url, beforeSend, ...init }) => {
-    const call: OutboundInit & { duplex: 'half' } = {
-      ...init,
-      duplex: 'half',
-      redirect: 'manual',
-      beforeSend,
-    }
-    return send(url, call)
+  const connection: Connection = async ({ url, onClosed, ...init }) => {
+    const call: OutboundInit & { duplex: 'half' } = { ...init, duplex: 'half', redirect: 'manual' }
+    const response = await send(url, call)
+    // `fetch` does not tell when the body has arrived.
+    onClosed?.()
+    return response
   }
   return { kept: connection, fresh: connection, checked: connection }
 }
+
+const MEBIBYTE = 1024 * 1024
+/** Enough for one call of any size that a provider takes, and for several of the usual ones. */
+const BODIES = { all: 64 * MEBIBYTE, each: 16 * MEBIBYTE, waiting: 64 * MEBIBYTE, what: 'large requests' }
+/** Smaller bodies never wait for larger ones: the limit of events bounds them. */
+const LARGE_BODY = MEBIBYTE / 4
+/** A deployment’s batch makes 12 calls at a time. */
+const SERVERS = { all: 256, each: 16, what: 'calls to servers of deployments' }
 
 /** The way out of a host. */
 export type Outbound = ReturnType<typeof createOutbound>
@@ -63,6 +72,9 @@ export function createOutbound(options: {
 }) {
   const { connections, egress, logger } = options
   const known = new Map<string, Circuits[]>()
+  // A server that a deployment brings may read slowly. That must not hold up calls to the host's own providers.
+  const bodies = { own: createShares(BODIES), deployments: createShares(BODIES) }
+  const servers = createShares(SERVERS)
 
   return {
     /** Sends callbacks to the platform. */
@@ -79,7 +91,7 @@ export function createOutbound(options: {
           const request = await readRequest(input, init)
           const isRead = request.method === 'GET' || request.method === 'HEAD'
           const connection = connections[isRead ? 'kept' : 'fresh']
-          return circuits.run(new URL(request.url).origin, () => connection(request))
+          return withBody(bodies.own, request, () => circuits.run(request, () => connection(request)))
         },
         egress: egress && {
           refuse: egress.refuse,
@@ -88,8 +100,12 @@ export function createOutbound(options: {
             const url = new URL(request.url)
             const refusal = egress.refuse(url)
             if (refusal) throw refusedBaseUrl(refusal)
-            const connection = egress.isListed(url) ? 'fresh' : 'checked'
-            return deploymentCircuits.run(url.origin, () => connections[connection](request))
+            const connection = connections[egress.isListed(url) ? 'fresh' : 'checked']
+            return withServer(servers, request, (onClosed) =>
+              withBody(bodies.deployments, request, () =>
+                deploymentCircuits.run(request, () => connection({ ...request, onClosed })),
+              ),
+            )
           },
         },
       }
@@ -97,6 +113,31 @@ export function createOutbound(options: {
     /** The state of each circuit of each integration. */
     circuits: () => new Map([...known].map(([name, all]) => [name, all.flatMap((each) => each.states())])),
   }
+}
+
+/** Sends a request once there is memory for its body; it is free again when the response begins. */
+async function withBody(
+  shares: Shares,
+  { body, headers, deployment = '', signal }: OutgoingRequest,
+  send: () => Promise<Response>,
+): Promise<Response> {
+  const size = body && 'length' in body ? body.length : Number(headers['content-length'] ?? 0)
+  if (size < LARGE_BODY) return send()
+  const free = await shares.take(deployment, size, signal)
+  return send().finally(free)
+}
+
+/** Sends a request once its deployment may have another connection. */
+async function withServer(
+  shares: Shares,
+  { deployment = '', signal }: OutgoingRequest,
+  send: (onClosed: () => void) => Promise<Response>,
+): Promise<Response> {
+  const free = await shares.take(deployment, 1, signal)
+  return send(free).catch((error: unknown) => {
+    free()
+    throw error
+  })
 }
 
 /**
@@ -112,6 +153,7 @@ async function readRequest(input: string | URL | Request, init: OutboundInit = {
     body: await readBody(init.body, given),
     signal: init.signal ?? given?.signal ?? null,
     beforeSend: init.beforeSend,
+    deployment: init.deployment,
   }
 }
 

@@ -1,4 +1,3 @@
-import type { LookupFunction } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOutbound } from '../src/outbound.ts'
 import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
@@ -35,8 +34,11 @@ const forbidden = {
   multicast: '224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 [ff02::1] [ff0e::1]',
 }
 
-function createEgress({ production = true, allow = [''] } = {}, lookup?: LookupFunction) {
-  const runtime = createNodeRuntime({ production, egressAllow: allow }, lookup)
+function createEgress(
+  { production = true, allow = [''] } = {},
+  resolve?: Parameters<typeof createNodeRuntime>[1],
+) {
+  const runtime = createNodeRuntime({ production, egressAllow: allow }, resolve)
   const { egress } = createOutbound({ ...runtime, logger: () => {} }).provider('mailer')
   if (!egress) throw new Error('Node has a rule.')
   return { fetch: egress.fetch, refuse: (url: string) => egress.refuse(new URL(url)) }
@@ -71,8 +73,7 @@ describe('in production, the base URL of a deployment', () => {
     ['a mapped loopback address', ['::ffff:127.0.0.1']],
     ['no address', []],
   ])('is not called if its name leads to %s', async (_, addresses) => {
-    const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-    const { fetch } = createEgress({}, (_, __, callback) => callback(null, found))
+    const { fetch } = createEgress({}, async () => addresses)
     await expect(fetch(`https://mail.example.com:${port}`)).rejects.toThrow(
       'leads to an address that is not public',
     )

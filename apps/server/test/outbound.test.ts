@@ -1,9 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { IntegrationError } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createCircuits } from '../src/circuit-breaker.ts'
 import { createOutbound } from '../src/outbound.ts'
 import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
 import { listen } from './raw-server.ts'
@@ -139,6 +140,56 @@ describe('a call to a provider', () => {
   })
 })
 
+describe('a deployment', () => {
+  const patience = () => new AbortController().signal
+
+  it('makes sixteen calls to its own server at a time, and does not hold up another deployment', async () => {
+    const held: ServerResponse[] = []
+    const { url, outbound } = await startProvider((_, response) => held.push(response))
+    const call = (deployment: string, signal = patience()) => {
+      const init: OutboundInit = { deployment, signal }
+      return outbound.egress?.fetch(url, init)
+    }
+    const calls = Array.from({ length: 16 }, () => call('dep_1'))
+    await expect.poll(() => held.length).toBe(16)
+    const impatient = new AbortController()
+    const refused = call('dep_1', impatient.signal)
+    const waiting = call('dep_1')
+    const other = call('dep_2')
+    await expect.poll(() => held.length).toBe(17)
+    impatient.abort()
+    await expect(refused).rejects.toMatchObject({ code: 'overloaded', effect: 'none' })
+
+    // A response that has begun still occupies its connection.
+    held[0]?.write('{')
+    const first = await calls[0]
+    expect(held).toHaveLength(17)
+    held[0]?.end('}')
+    await first?.text()
+    await expect.poll(() => held.length).toBe(18)
+    for (const response of held) response.end()
+    for (const response of [...calls.slice(1), waiting, other]) expect((await response)?.status).toBe(200)
+  })
+
+  it('has 16 MiB of requests on their way, while the mails of others pass', async () => {
+    const held: ServerResponse[] = []
+    const { url, send, requests } = await startProvider((_, response) => held.push(response))
+    const call = (deployment: string, size: number) => {
+      const init: OutboundInit = { deployment, method: 'POST', body: 'x'.repeat(size), signal: patience() }
+      return send(url, init)
+    }
+    const mebibyte = 2 ** 20
+    const calls = [call('dep_1', 10 * mebibyte), call('dep_1', 10 * mebibyte)]
+    calls.push(call('dep_1', 1_000), call('dep_2', 10 * mebibyte))
+    await expect.poll(() => requests.length).toBe(3)
+    expect(requests.map(({ body }) => body.length).sort()).toEqual([1_000, 10 * mebibyte, 10 * mebibyte])
+    for (const response of held) response.end()
+    await expect.poll(() => requests.length).toBe(4)
+    for (const response of held) response.end()
+    for (const response of await Promise.all(calls)) expect(response.status).toBe(200)
+  })
+})
+
 describe('the circuit of a provider', () => {
   const callOften = async (call: () => Promise<unknown>) => {
     for (let made = 0; made < 30; made += 1) await call().catch(() => {})
@@ -149,8 +200,30 @@ describe('the circuit of a provider', () => {
     const { fetch: own, egress } = outbound
     await callOften(async () => egress?.fetch(url))
     await expect(egress?.fetch(url)).rejects.toMatchObject({ code: 'provider_error', retryAfter: 5 })
-    expect(lines).toEqual([`The circuit to ${new URL(url).origin} is Open.`])
+    expect(lines).toEqual([`A circuit to ${new URL(url).origin} is Open.`])
     expect((await own(url)).status).toBe(500)
+  })
+
+  it.each(['authorization', 'X-Mailer-Server-Token'])(
+    'opens for the account that fails, and for no other: %s',
+    async (header) => {
+      const { url, send } = await startProvider((request, response) => {
+        response.writeHead(request.headers[header.toLowerCase()] === 'failing' ? 500 : 200).end()
+      })
+      const callAs = (account: string) => send(url, { headers: { [header]: account } })
+      await callOften(() => callAs('failing'))
+      await expect(callAs('failing')).rejects.toMatchObject({ code: 'provider_error', retryAfter: 5 })
+      expect((await callAs('another')).status).toBe(200)
+    },
+  )
+
+  it('gives way to others when there are a thousand', async () => {
+    const circuits = createCircuits('mailer', () => {})
+    for (let account = 0; account < 1_100; account += 1) {
+      const headers = { authorization: `Bearer ${account}` }
+      await circuits.run({ url: 'https://mail.test', headers }, async () => new Response())
+    }
+    expect(circuits.states()).toHaveLength(1_000)
   })
 
   const loseLease = () => {

@@ -17,6 +17,8 @@ export interface StartOptions {
   /** For Node. */
   flags?: readonly string[]
   user?: Pick<SpawnOptions, 'uid' | 'gid'>
+  /** A command that runs another one, such as `unshare`. */
+  within?: readonly string[]
 }
 
 /** One line of the host's log. */
@@ -41,8 +43,10 @@ export function createFolder(): string {
 }
 
 /** Starts the bundle on a free port, with a store in memory unless `environment` says otherwise. */
-export function startShipped({ environment, folder, flags = [], user = {} }: StartOptions): Shipped {
-  const child = spawn(process.execPath, [...flags, 'node.mjs'], {
+export function startShipped(options: StartOptions): Shipped {
+  const { environment, folder, flags = [], user = {}, within = [] } = options
+  const [command = process.execPath, ...args] = [...within, process.execPath, ...flags, 'node.mjs']
+  const child = spawn(command, args, {
     cwd: folder ?? createFolder(),
     env: { PORT: '0', DELIVERY_STORE: 'memory:', ...environment },
     ...user,

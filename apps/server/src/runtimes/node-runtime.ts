@@ -3,29 +3,36 @@
  *
  * @module
  */
-import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Config } from '../config.ts'
 import { createEgressRule, type EgressRule, refusedBaseUrl } from '../egress-rule.ts'
 import type { HostOptions } from '../host.ts'
 import { nodeHmac } from './hmac.ts'
+import { createResolver, type Resolve } from './resolver.ts'
 import { connectOver } from './transport.ts'
+
+/** Longest time until a connection to a deployment's own server stands, with the look-up of its name. */
+const CONNECT_MS = 5_000
 
 /**
  * Makes the parts of a host that only Node has.
  *
- * @param lookup resolves names; tests pass their own
+ * @param resolve resolves the names of deployments' own servers; tests pass their own
  */
 export function createNodeRuntime(
   { production, egressAllow }: Pick<Config, 'production' | 'egressAllow'>,
-  lookup: LookupFunction = systemLookup,
+  resolve: Resolve = createResolver(),
 ): Required<Pick<HostOptions, 'connections' | 'egress' | 'hmac'>> {
   const egress = createEgressRule({ production, allow: egressAllow })
   return {
     connections: {
       kept: connectOver({}),
       fresh: connectOver({ pipelining: 0 }),
-      checked: connectOver({ pipelining: 0, connect: { lookup: checkLookup(lookup, egress) } }),
+      checked(request) {
+        const lookup = checkLookup((hostname) => resolve(hostname, request.deployment ?? ''), egress)
+        // An agent for this call alone: its look-up is on the account of its deployment.
+        return connectOver({ pipelining: 0, connect: { lookup, timeout: CONNECT_MS } })(request)
+      },
     },
     egress,
     hmac: nodeHmac,
@@ -33,16 +40,19 @@ export function createNodeRuntime(
 }
 
 /** Checks the addresses that are connected to, so that a name can't lead elsewhere between a check and its use. */
-function checkLookup(lookup: LookupFunction, { mayConnect }: EgressRule): LookupFunction {
+function checkLookup(
+  resolve: (hostname: string) => Promise<string[]>,
+  { mayConnect }: EgressRule,
+): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
-      if (error) return callback(error, [])
-      const addresses = typeof found === 'string' ? [{ address: found, family: isIP(found) }] : found
+    const answer = (addresses: string[]) => {
       const [first] = addresses
-      if (!first || !addresses.every(({ address }) => mayConnect(address))) {
+      if (!first || !addresses.every(mayConnect)) {
         return callback(refusedBaseUrl(`leads to an address that is not public: ${hostname}`), [])
       }
-      return options.all ? callback(null, addresses) : callback(null, first.address, first.family)
-    })
+      const found = addresses.map((address) => ({ address, family: isIP(address) }))
+      return options.all ? callback(null, found) : callback(null, first, isIP(first))
+    }
+    resolve(hostname).then(answer, (error: NodeJS.ErrnoException) => callback(error, []))
   }
 }

@@ -20,7 +20,7 @@ class NotSentError extends Error {
 /** A connection over an agent of its own. It calls `beforeSend` right before the first byte. */
 export function connectOver(options: Agent.Options): Connection {
   let loading: Promise<Dispatcher> | undefined
-  return async ({ url, method, headers, body, signal, beforeSend }) => {
+  return async ({ url, method, headers, body, signal, beforeSend, onClosed }) => {
     // Loaded with the first call: a host should start fast.
     loading ??= import('undici').then((undici) => new undici.Agent(options))
     const dispatcher = await loading
@@ -38,7 +38,10 @@ export function connectOver(options: Agent.Options): Connection {
         fail(signal?.reason)
       }
       signal?.addEventListener('abort', onAbort)
-      const end = () => signal?.removeEventListener('abort', onAbort)
+      const end = () => {
+        signal?.removeEventListener('abort', onAbort)
+        onClosed?.()
+      }
 
       dispatcher.dispatch(
         {
