@@ -174,17 +174,20 @@ describe('a deployment', () => {
   it('has 16 MiB of requests on their way, while the mails of others pass', async () => {
     const held: ServerResponse[] = []
     const { url, send, requests } = await startProvider((_, response) => held.push(response))
-    const call = (deployment: string, size: number) => {
+    const call = (deployment: string, name: string, size = 10 * 2 ** 20) => {
       const init: OutboundInit = { deployment, method: 'POST', body: 'x'.repeat(size), signal: patience() }
-      return send(url, init)
+      return send(`${url}&${name}`, init)
     }
-    const mebibyte = 2 ** 20
-    const calls = [call('dep_1', 10 * mebibyte), call('dep_1', 10 * mebibyte)]
-    calls.push(call('dep_1', 1_000), call('dep_2', 10 * mebibyte))
-    await expect.poll(() => requests.length).toBe(3)
-    expect(requests.map(({ body }) => body.length).sort()).toEqual([1_000, 10 * mebibyte, 10 * mebibyte])
+    const arrived = () => requests.map((request) => request.url?.split('&')[1])
+    const calls = [call('dep_1', 'first')]
+    await expect.poll(arrived).toEqual(['first'])
+    calls.push(call('dep_1', 'second'), call('dep_1', 'small', 1_000), call('dep_2', 'other'))
+    await expect.poll(arrived).toEqual(expect.arrayContaining(['small', 'other']))
+    calls.push(call('dep_3', 'third'))
+    await expect.poll(arrived).toContain('third')
+    expect(arrived()).not.toContain('second')
     for (const response of held) response.end()
-    await expect.poll(() => requests.length).toBe(4)
+    await expect.poll(arrived).toContain('second')
     for (const response of held) response.end()
     for (const response of await Promise.all(calls)) expect(response.status).toBe(200)
   })
