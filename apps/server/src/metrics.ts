@@ -133,7 +133,7 @@ async function loadCounts({ inFlight, circuits, store }: HostState) {
   )
   new Gauge({
     name: 'webhook_provider_circuits',
-    help: 'Circuits to the origins of each integration, by state.',
+    help: 'Circuits to the accounts of each integration, by state.',
     labelNames: ['integration', 'state'],
     registers,
     collect() {

@@ -1,7 +1,6 @@
 /**
  * Deployments whose own servers are silent, and what they cost others.
  */
-
 import { spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { mkdtempSync, writeFileSync } from 'node:fs'
@@ -11,6 +10,7 @@ import { deliver } from '@org/core/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { secret, startSurroundings } from './deployed.ts'
 import { calling, mail, mailDeployment } from './hosted.ts'
+import { listen } from './raw-server.ts'
 import { type Shipped, startShipped } from './shipped.ts'
 
 const NAME_SERVER = '127.53.53.53'
@@ -18,65 +18,93 @@ const resolvConf = join(mkdtempSync(join(tmpdir(), 'names-')), 'resolv.conf')
 writeFileSync(resolvConf, `nameserver ${NAME_SERVER}\n`)
 /** Runs a command that sees another /etc/resolv.conf. */
 const withNameServer = [
-  'unshare',
-  '-m',
-  'sh',
-  '-c',
-  `mount --bind ${resolvConf} /etc/resolv.conf && exec "$@"`,
-  'sh',
+  ...['unshare', '-m', 'sh', '-c'],
+  ...[`mount --bind ${resolvConf} /etc/resolv.conf && exec "$@"`, 'sh'],
 ]
 const [unshare = '', ...mount] = withNameServer
 const canMount = spawnSync(unshare, [...mount, 'true']).status === 0
 if (!canMount) process.stderr.write('SKIPPED: a silent name server. It needs the right to mount.\n')
 
+const nameServer = createSocket('udp4')
+const queries: string[] = []
+let around: Awaited<ReturnType<typeof startSurroundings>>
+/** Accepts connections, and answers nothing. EGRESS_ALLOW lists it. */
+let silent: Awaited<ReturnType<typeof listen>>
+let host: Shipped
+
+beforeAll(async () => {
+  nameServer.on('message', (query) => queries.push(query.toString('latin1')))
+  if (canMount) await new Promise<void>((resolve) => nameServer.bind(53, NAME_SERVER, resolve))
+  around = await startSurroundings()
+  silent = await listen(() => {})
+  const environment = {
+    ...around.variables,
+    // A name, so that the call to the host's own provider needs a look-up, too.
+    MAILER_API_BASE: around.variables.MAILER_API_BASE?.replace('127.0.0.1', 'localhost'),
+    EGRESS_ALLOW: silent.host,
+    REQUEST_TIMEOUT_MS: '4000',
+  }
+  host = startShipped({ environment, within: canMount ? withNameServer : [] })
+  await host.url
+})
+afterAll(async () => {
+  host.kill('SIGKILL')
+  await host.exit
+  await around.close()
+  silent.close()
+  nameServer.close()
+})
+
+const send = async (event: object) =>
+  deliver(fetch, event, { id: crypto.randomUUID(), secret, url: `${await host.url}/mailer/webhook` })
+const health = (id: string, server: string) => ({
+  name: 'HEALTH_CHECK',
+  deployment: mailDeployment(id, server),
+})
+const sendMail = () => send(calling('sendEmail', mail))
+const unhealthy = { status: 200, body: { status: 'unhealthy' } }
+
 describe.skipIf(!canMount)(
   'while the name server of a deployment’s own server is silent, the bundled host',
   () => {
-    const server = createSocket('udp4')
-    const asked: string[] = []
-    let around: Awaited<ReturnType<typeof startSurroundings>>
-    let host: Shipped
-    beforeAll(async () => {
-      server.on('message', (query) => asked.push(query.toString('latin1')))
-      await new Promise<void>((resolve) => server.bind(53, NAME_SERVER, resolve))
-      around = await startSurroundings()
-      // A name, so that the call to the host's own provider needs a look-up, too.
-      const MAILER_API_BASE = around.variables.MAILER_API_BASE?.replace('127.0.0.1', 'localhost')
-      const environment = { ...around.variables, MAILER_API_BASE, REQUEST_TIMEOUT_MS: '4000' }
-      host = startShipped({ environment, within: withNameServer })
-      await host.url
-    })
-    afterAll(async () => {
-      host.kill('SIGKILL')
-      await host.exit
-      await around.close()
-      server.close()
-    })
-
-    const send = async (event: object) =>
-      deliver(fetch, event, { id: crypto.randomUUID(), secret, url: `${await host.url}/mailer/webhook` })
-    const deploymentAt = (name: string) => mailDeployment('dep_1', `https://${name}.example.com`)
-    const isAsked = (name: string) => asked.some((query) => query.includes(name))
+    const isAsked = (name: string) => queries.some((query) => query.includes(name))
 
     it('sends the mails of others at once', async () => {
       const names = ['dead-1', 'dead-2', 'dead-3', 'dead-4']
       const answered: string[] = []
       const checks = names.map(async (name) => {
-        const answer = await send({ name: 'HEALTH_CHECK', deployment: deploymentAt(name) })
+        const answer = await send(health('dep_1', `https://${name}.example.com`))
         answered.push(name)
         return answer
       })
       await expect.poll(() => names.filter(isAsked).length).toBeGreaterThanOrEqual(2)
-      expect(await send(calling('sendEmail', mail))).toMatchObject({ status: 200 })
+      expect(await sendMail()).toMatchObject({ status: 200 })
       expect(answered).toEqual([])
-      for (const answer of await Promise.all(checks))
-        expect(answer).toMatchObject({ status: 200, body: { status: 'unhealthy' } })
+      for (const answer of await Promise.all(checks)) expect(answer).toMatchObject(unhealthy)
     }, 15_000)
 
     it('says that a mail was not sent, so that the platform may deliver it again', async () => {
-      const answer = await send({ ...calling('sendEmail', mail), deployment: deploymentAt('dead-send') })
+      const deployment = mailDeployment('dep_1', 'https://dead-send.example.com')
+      const answer = await send({ ...calling('sendEmail', mail), deployment })
       expect(isAsked('dead-send')).toBe(true)
       expect(answer).toMatchObject({ body: { retryable: true } })
     }, 15_000)
   },
 )
+
+describe('while the own server of a deployment is silent, the bundled host', () => {
+  it('works on 125 of its events with 16 connections, and on those of others', async () => {
+    const checks = Array.from({ length: 130 }, () => send(health('dep_1', `http://${silent.host}`)))
+    const refused: unknown[] = []
+    for (const check of checks) void check.then((answer) => answer.status === 503 && refused.push(answer))
+    await expect.poll(() => refused.length).toBe(5)
+    expect(refused[0]).toMatchObject({ body: { code: 'overloaded', retryable: true } })
+    await expect.poll(silent.connections).toBe(16)
+    expect(await sendMail()).toMatchObject({ status: 200 })
+    const other = send(health('dep_2', `http://${silent.host}`))
+    await expect.poll(silent.connections).toBe(17)
+    expect(refused).toHaveLength(5)
+    expect(await other).toMatchObject(unhealthy)
+    await Promise.all(checks)
+  }, 15_000)
+})
