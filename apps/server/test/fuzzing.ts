@@ -33,7 +33,7 @@ const oddNumber = fc.constantFrom(-0, 1e308, Number.MAX_SAFE_INTEGER)
 const anyValue = fc.oneof(fc.jsonValue({ maxDepth: 4 }), hostileText, oddNumber)
 
 /** Each valid event with a whole deployment, with its inputs alone, with its id alone, and without one. */
-const events = validEvents.flatMap(({ route, event }) => {
+export const events = validEvents.flatMap(({ route, event }) => {
   const { inputs } = event.deployment
   const deployments = [event.deployment, { id: 'dep_2', inputs }, { id: 'dep_3' }, undefined]
   return deployments.map((deployment) => ({ route, event: { ...event, deployment } }))
@@ -49,7 +49,7 @@ const mutation = fc.record({
 type Mutation = typeof mutation extends fc.Arbitrary<infer Value> ? Value : never
 
 /** The objects and arrays of a value. */
-function containersOf(value: unknown): object[] {
+export function containersOf(value: unknown): object[] {
   if (typeof value !== 'object' || value === null) return []
   return [value, ...Object.values(value).flatMap(containersOf)]
 }

@@ -26,6 +26,7 @@ type LogLine = Record<string, unknown> & { message?: string }
 
 /** The bundle as a running process. */
 export interface Shipped {
+  pid: number | undefined
   /** Rejects if the process ends without listening. */
   url: Promise<string>
   log: LogLine[]
@@ -66,5 +67,6 @@ export function startShipped(options: StartOptions): Shipped {
     if (line.port) resolve(`http://127.0.0.1:${line.port}`)
   })
   exit.then(() => reject(new Error(`The host ended without listening: ${errors}`)))
-  return { url, log, errors: () => errors, kill: (signal) => void child.kill(signal), exit }
+  const { pid } = child
+  return { pid, url, log, errors: () => errors, kill: (signal) => void child.kill(signal), exit }
 }

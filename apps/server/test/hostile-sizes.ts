@@ -1,0 +1,150 @@
+/**
+ * Requests of one to ten megabytes, and what a sender may put into them: many small things, or one long one.
+ */
+import * as fc from 'fast-check'
+import { routes } from './corpus.ts'
+import { containersOf, events } from './fuzzing.ts'
+import { calling } from './hosted.ts'
+
+/** A large request. */
+export interface HostileRequest {
+  name: string
+  route: string
+  /** Made when it is sent: all together would not fit into memory. */
+  body: () => string
+  headers?: Record<string, string>
+  /** @default true */
+  signed?: boolean
+}
+
+const MEGABYTE = 1_000_000
+const fill = (text: string, bytes: number) => text.repeat(Math.floor(bytes / text.length))
+const listOf = <Item>(length: number, item: (at: number) => Item) =>
+  Array.from({ length }, (_, at) => item(at))
+const keys = (count: number, length = 8) =>
+  Object.fromEntries(listOf(count, (at) => [`k${at}`.padEnd(length, 'x'), 'v']))
+const addresses = (count: number) => listOf(count, (at) => `a${at}@b.co`)
+const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
+
+/** What may stand in place of any value of an event. */
+const values: Record<string, () => unknown> = {
+  '480,000 zeros': () => Array(480_000).fill(0),
+  '240,000 empty objects': () => Array(240_000).fill({}),
+  '4,900 keys': () => keys(4_900),
+  '4,900 keys of 2 kB': () => keys(4_900, 2_000),
+  '400,000 addresses': () => addresses(400_000),
+  '31 levels, 100,000 times': () => Array(10_000).fill(nested(20)),
+  '9 MB of one letter': () => fill('a', 9 * MEGABYTE),
+  '9 MB of spaces': () => fill(' ', 9 * MEGABYTE),
+  '9 MB of addresses': () => fill('a@b.co,', 9 * MEGABYTE),
+  '9 MB of opened quotes and angles': () => fill('"<@', 9 * MEGABYTE),
+  '9 MB of opened references': () => fill('{{env.A', 9 * MEGABYTE),
+  '9 MB of dots': () => fill('a.', 9 * MEGABYTE),
+  '9 MB of line breaks': () => fill('\r\n', 4 * MEGABYTE),
+  '3 MB of letters of two bytes': () => fill('ü\u2028', 2 * MEGABYTE),
+  'a URL with 80 kB of slashes': () => `https://mail.example.com${fill('/', 80_000)}x`,
+  'a URL of 9 MB': () => `https://mail.example.com/${fill('a', 9 * MEGABYTE)}`,
+  'a host name of 9 MB': () => `https://${fill('a.', 9 * MEGABYTE)}com`,
+}
+
+const callOf = (name: string, given: () => object) => () => JSON.stringify(calling(name, given()))
+const mails = (count: number) => listOf(count, (at) => ({ ...message, to: `a${at}@b.co` }))
+
+/** Whole requests that were dangerous once, and requests that no event holds. */
+const requests: Omit<HostileRequest, 'route'>[] = [
+  { name: '9 MB of opened lists', body: () => fill('[', 9 * MEGABYTE) },
+  { name: '9 MB of opened objects', body: () => fill('{"a":', 9 * MEGABYTE) },
+  { name: '9 MB of spaces before the event', body: () => `${fill(' ', 9 * MEGABYTE)}{}` },
+  { name: 'a number of 9 MB', body: () => fill('1', 9 * MEGABYTE) },
+  { name: 'a string that does not end', body: () => `"${fill('\\"', 9 * MEGABYTE)}` },
+  { name: '9 MB of zeros', body: () => `[${fill('0,', 9 * MEGABYTE)}0]` },
+  { name: 'an event name of 9 MB', body: () => JSON.stringify({ name: fill('A', 9 * MEGABYTE) }) },
+  {
+    name: '4,900 keys beside the name',
+    body: () => JSON.stringify({ name: 'HEALTH_CHECK', ...keys(4_900) }),
+  },
+  {
+    name: 'a challenge of 9 MB',
+    body: () => JSON.stringify({ name: 'WEBHOOK_CHALLENGE', challenge: fill('c', 9 * MEGABYTE) }),
+  },
+  { name: 'a function name of 9 MB', body: callOf(fill('sendEmail', 9 * MEGABYTE), () => ({})) },
+  { name: '9 MB without a signature', body: () => fill('x', 9 * MEGABYTE), signed: false },
+  {
+    name: 'headers of 15 kB',
+    body: () => '{"name":"HEALTH_CHECK"}',
+    headers: { 'x-long': fill('x', 15_000) },
+  },
+  {
+    name: 'thousands of signatures',
+    body: () => '{"name":"HEALTH_CHECK"}',
+    headers: { 'webhook-id': 'evt', 'webhook-signature': fill('v1,aa ', 14_000), 'webhook-timestamp': '1' },
+    signed: false,
+  },
+]
+
+const functions: Record<string, [name: string, given: () => object][]> = {
+  mailer: [
+    ['sendEmails', () => ({ messages: Array(480_000).fill(0) })],
+    ['sendEmails', () => ({ messages: Array(240_000).fill({}) })],
+    ['sendEmails', () => ({ messages: mails(50_000) })],
+    ['sendEmails', () => ({ messages: listOf(2_000, () => ({ ...message, ...keys(100) })) })],
+    ['sendEmails', () => ({ to: addresses(400_000), subject: 'Hi', textBody: 'x' })],
+    ['sendEmails', () => ({ to: addresses(200), subject: 'Hi', textBody: fill('x', 5 * MEGABYTE) })],
+    ['sendEmails', () => ({ to: addresses(10_000), subject: 'Hi', textBody: fill('x', 100_000) })],
+    ['sendEmail', () => ({ ...message, cc: addresses(400_000) })],
+    ['sendEmail', () => ({ ...message, ...keys(4_900) })],
+    ['sendEmail', () => ({ ...message, textBody: fill('x', 9 * MEGABYTE) })],
+    ['sendEmail', () => ({ ...message, htmlBody: fill('ü\u0000', 2 * MEGABYTE) })],
+    [
+      'sendEmail',
+      () => ({ ...message, attachments: listOf(50_000, () => ({ name: 'a', content: 'aGk=' })) }),
+    ],
+    ['sendEmail', () => ({ ...message, headers: keys(4_900), metadata: keys(4_900) })],
+  ],
+  idp: [
+    ['createUser', () => ({ emailAddress: addresses(400_000) })],
+    ['createUser', () => ({ emailAddress: ['a@b.co'], privateMetadata: { list: Array(400_000).fill(0) } })],
+    ['createUser', () => ({ emailAddress: ['a@b.co'], ...keys(4_900) })],
+    ['listUsers', () => ({ emailAddress: addresses(400_000) })],
+  ],
+}
+
+/** Each request above on each of its routes. */
+export const namedRequests: readonly HostileRequest[] = [
+  ...routes.flatMap((route) => requests.map((request) => ({ ...request, route }))),
+  ...Object.entries(functions).flatMap(([route, calls]) =>
+    calls.map(([name, given], at) => ({
+      name: `${name} ${at + 1}: ${Object.keys(given()).slice(0, 4).join(', ')}`,
+      route,
+      body: callOf(name, given),
+    })),
+  ),
+]
+
+const place = fc.record({
+  event: fc.constantFrom(...events),
+  at: fc.nat(),
+  value: fc.constantFrom(...Object.entries(values)),
+})
+
+/** Valid events with one value too large, at random. */
+export function sampleRequests(seed: number, count: number): HostileRequest[] {
+  return fc
+    .sample(place, { seed, numRuns: count })
+    .map(({ event: { route, event }, at, value: [size, make] }) => {
+      const whole = structuredClone(event)
+      const places = containersOf(whole).flatMap((container) =>
+        Object.keys(container).map((key) => ({ container, key })),
+      )
+      const { container, key } = places[at % places.length] ?? { container: whole, key: 'name' }
+      return {
+        name: `${event.functionCall?.name ?? event.name}: ${key} is ${size}`,
+        route,
+        body() {
+          Reflect.set(container, key, make())
+          return JSON.stringify(whole)
+        },
+      }
+    })
+}
