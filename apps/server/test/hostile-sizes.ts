@@ -4,7 +4,7 @@
 import * as fc from 'fast-check'
 import { routes } from './corpus.ts'
 import { containersOf, events } from './fuzzing.ts'
-import { calling } from './hosted.ts'
+import { calling, mailDeployment } from './hosted.ts'
 
 /** A large request. */
 export interface HostileRequest {
@@ -25,6 +25,7 @@ const keys = (count: number, length = 8) =>
   Object.fromEntries(listOf(count, (at) => [`k${at}`.padEnd(length, 'x'), 'v']))
 const addresses = (count: number) => listOf(count, (at) => `a${at}@b.co`)
 const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+const slashes = () => `https://mail.example.com${fill('/', 80_000)}x`
 const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
 
 /** What may stand in place of any value of an event. */
@@ -43,7 +44,7 @@ const values: Record<string, () => unknown> = {
   '9 MB of dots': () => fill('a.', 9 * MEGABYTE),
   '9 MB of line breaks': () => fill('\r\n', 4 * MEGABYTE),
   '3 MB of letters of two bytes': () => fill('ü\u2028', 2 * MEGABYTE),
-  'a URL with 80 kB of slashes': () => `https://mail.example.com${fill('/', 80_000)}x`,
+  'a URL with 80 kB of slashes': slashes,
   'a URL of 9 MB': () => `https://mail.example.com/${fill('a', 9 * MEGABYTE)}`,
   'a host name of 9 MB': () => `https://${fill('a.', 9 * MEGABYTE)}com`,
 }
@@ -110,9 +111,25 @@ const functions: Record<string, [name: string, given: () => object][]> = {
   ],
 }
 
+/** Calls for a deployment whose own server has a long URL. */
+const longUrls: Omit<HostileRequest, 'route'>[] = [
+  {
+    name: 'an input with 80 kB of slashes',
+    body: () => JSON.stringify({ name: 'HEALTH_CHECK', deployment: mailDeployment('dep_1', slashes()) }),
+  },
+  {
+    name: 'an output with 80 kB of slashes',
+    body() {
+      const outputs = { apiToken: 'token', apiUrl: slashes(), messageStream: 'outbound' }
+      return JSON.stringify({ ...calling('getDeliveryStats'), deployment: { id: 'dep_1', outputs } })
+    },
+  },
+]
+
 /** Each request above on each of its routes. */
 export const namedRequests: readonly HostileRequest[] = [
   ...routes.flatMap((route) => requests.map((request) => ({ ...request, route }))),
+  ...longUrls.map((request) => ({ ...request, route: 'mailer' })),
   ...Object.entries(functions).flatMap(([route, calls]) =>
     calls.map(([name, given], at) => ({
       name: `${name} ${at + 1}: ${Object.keys(given()).slice(0, 4).join(', ')}`,
