@@ -2,7 +2,7 @@
  * Deployments whose own servers are silent, and what they cost others.
  */
 import { spawnSync } from 'node:child_process'
-import { createSocket } from 'node:dgram'
+import { createSocket, type RemoteInfo } from 'node:dgram'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,13 +27,32 @@ if (!canMount) process.stderr.write('SKIPPED: a silent name server. It needs the
 
 const nameServer = createSocket('udp4')
 const queries: string[] = []
+
+/** The response to a query for an IPv4 address (RFC 1035 §4): the loopback interface. */
+function toLoopback(query: Buffer): Buffer {
+  const question = query.subarray(12, query.indexOf(0, 12) + 5)
+  const header = Buffer.from([...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
+  return Buffer.concat([
+    header,
+    question,
+    Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1]),
+  ])
+}
+
+/** Answers nothing but where the names of `inner` are, and only for IPv4. */
+function answerInner(query: Buffer, { address, port }: RemoteInfo): void {
+  queries.push(query.toString('latin1'))
+  const type = query[query.indexOf(0, 12) + 2]
+  if (type === 1 && query.includes('inner')) nameServer.send(toLoopback(query), port, address)
+}
+
 let around: Awaited<ReturnType<typeof startSurroundings>>
 /** Accepts connections, and answers nothing. EGRESS_ALLOW lists it. */
 let silent: Awaited<ReturnType<typeof listen>>
 let host: Shipped
 
 beforeAll(async () => {
-  nameServer.on('message', (query) => queries.push(query.toString('latin1')))
+  nameServer.on('message', answerInner)
   if (canMount) await new Promise<void>((resolve) => nameServer.bind(53, NAME_SERVER, resolve))
   around = await startSurroundings()
   silent = await listen(() => {})
@@ -82,6 +101,16 @@ describe.skipIf(!canMount)(
       expect(answered).toEqual([])
       for (const answer of await Promise.all(checks)) expect(answer).toMatchObject(unhealthy)
     }, 15_000)
+
+    it('connects to no private address behind a name, and does not wait for the other kind of address', async () => {
+      const before = silent.connections()
+      const [, port] = silent.host.split(':')
+      const event = calling('getDeliveryStats')
+      const deployment = mailDeployment('dep_2', `https://inner.example.com:${port}`)
+      const answer = await send({ ...event, deployment })
+      expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_inputs' } })
+      expect(silent.connections()).toBe(before)
+    })
 
     it('says that a mail was not sent, so that the platform may deliver it again', async () => {
       const deployment = mailDeployment('dep_1', 'https://dead-send.example.com')
