@@ -30,7 +30,7 @@ export interface Host {
   fetch: (request: Request) => Response | Promise<Response>
   logger: Logger
   metrics: Metrics | undefined
-  /** Takes no new event from now on. Resolves when the events under way are answered. */
+  /** Takes no new event from now on. Resolves when the events under way are answered and recorded. */
   drain(): Promise<void>
 }
 
@@ -90,6 +90,8 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     egress: options.egress,
     logger,
   })
+  /** Writes to the store that go on after their response. */
+  const unfinished = new Set<Promise<unknown>>()
   const dependencies = {
     platform: createPlatformClient({ ...config.platform, fetch: outbound.platform }),
     store,
@@ -104,6 +106,10 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     trustContentLength: options.trustContentLength,
     timeoutMs: config.requestTimeoutMs,
     leaseMs: options.leaseMs,
+    waitUntil(work: Promise<unknown>) {
+      unfinished.add(work)
+      void work.finally(() => unfinished.delete(work))
+    },
   }
   let isDraining = false
   const app = createApp({
@@ -127,7 +133,8 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     metrics,
     async drain() {
       isDraining = true
-      while (limit.active > 0) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
+      while (limit.active > 0 || unfinished.size > 0)
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     },
   }
 }

@@ -16,7 +16,7 @@ import {
 } from '@org/core'
 import { errorCodes, type LogLevel, problemSchema } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator } from '@org/core/testing'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import * as z from 'zod'
 
 /** A call of the integration to its provider. */
@@ -220,6 +220,21 @@ export function clock(time = Date.now()) {
       time += milliseconds
     },
   }
+}
+
+/** Resolves as the work does, in fake time: nobody waits for its timers. */
+export async function inFakeTime<Result>(work: () => Promise<Result>): Promise<Result> {
+  const isFake = vi.isFakeTimers()
+  if (!isFake)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] })
+  let isOver = false
+  const result = work().finally(() => (isOver = true))
+  while (!isOver) {
+    await new Promise(setImmediate)
+    await vi.advanceTimersByTimeAsync(50)
+  }
+  if (!isFake) vi.useRealTimers()
+  return result
 }
 
 const headerCanary = 'canary-in-a-header'

@@ -9,6 +9,7 @@ import {
   createHost,
   deleted,
   failing,
+  inFakeTime,
   issuedKey,
   unreachableStore,
 } from './fixtures.ts'
@@ -152,7 +153,7 @@ describe('the progress of a delivery', () => {
     ['delivery_in_progress', 'another holder has taken over', async () => false],
   ])('ends the event as %s if %s', async (code, _, advance) => {
     const { host } = interrupted({ store: { ...memoryStore(), advance } })
-    const { body, headers } = await deliver(host.handle, created, { id })
+    const { body, headers } = await inFakeTime(() => deliver(host.handle, created, { id }))
     expect(body).toMatchObject({ code, retryable: true })
     expect(headers.has('retry-after')).toBe(true)
     expect(host.writes()).not.toContain('PUT /deployments/dep_1/outputs')

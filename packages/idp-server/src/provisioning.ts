@@ -181,9 +181,11 @@ async function create(
   const { applicationName: name } = inputs
   const before = listed.map(({ applicationId }) => applicationId)
   const intent: Intent = { name, environmentType, ...settings, before, workspace: workspace.fingerprint }
-  await progress.write('intent', toJson(intent))
   const wanted = { name, environmentTypes: [environmentType], ...settings }
-  const created = await workspace.client.createApplication(wanted, context).catch(async (error: unknown) => {
+  const creating = progress
+    .write('intent', toJson(intent))
+    .then(() => workspace.client.createApplication(wanted, context))
+  const created = await creating.catch(async (error: unknown) => {
     if (!isIntegrationError(error)) throw error
     // Nothing was created, so there is nothing to look for.
     if (error.effect === 'none') await progress.write('intent', null)

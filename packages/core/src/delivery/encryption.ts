@@ -68,15 +68,13 @@ export async function decryptResponse(recorded: RecordedResponse, cipher: Cipher
 
 /** A claim whose lists and objects are stored encrypted. Scalars (ids, step names) are stored in clear. */
 export async function withEncryptedSteps(claim: Claim, cipher: Cipher): Promise<Claim> {
-  const progress = { ...claim.progress }
-  for (const [name, value] of Object.entries(progress)) progress[name] = await decryptStep(value, cipher)
+  for (const [name, value] of Object.entries(claim.progress))
+    claim.progress[name] = await decryptStep(value, cipher)
   return {
     ...claim,
-    progress,
-    async advance(name, value) {
-      const encrypt = typeof value === 'object' && value !== null
-      await claim.advance(name, encrypt ? await cipher.encrypt(JSON.stringify(value)) : value)
-      progress[name] = value
+    advance(name, value, by) {
+      const isScalar = typeof value !== 'object' || value === null
+      return claim.advance(name, value, by, isScalar ? undefined : cipher.encrypt(JSON.stringify(value)))
     },
   }
 }

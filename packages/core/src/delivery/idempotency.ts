@@ -11,7 +11,8 @@ import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
-import { type Claim, type ClaimOptions, claimSubject, ownSteps, readStore } from './claim.ts'
+import { type Claim, type ClaimOptions, ownSteps } from './claim.ts'
+import { claimSubject, readStore } from './claiming.ts'
 import { type Cipher, createCipher, decryptResponse, withEncryptedSteps } from './encryption.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
@@ -74,11 +75,13 @@ export async function begin(delivery: Delivery): Promise<Begun> {
 /**
  * Records a final response. A retryable failure releases the claim instead: retryable means no effect happened.
  *
- * @returns the response, or a failure if a deployment's response could not be recorded
+ * @param by when the response must leave, in milliseconds since 1970
+ * @returns the response, or a failure if a deployment's response could not be recorded by then
  */
 export async function end(
   { claim, cipher, definition, operation, redactor, claiming }: ClaimedDelivery,
   response: EventResponse,
+  by: number,
 ): Promise<EventResponse> {
   if (response.error?.retryable) {
     await claim.release('undone')
@@ -96,10 +99,10 @@ export async function end(
       at: claiming.now(),
       body: await cipher.encrypt(recorded),
     },
-    { progress, isLiving: isLiving(progress) },
+    // A call's effect stands even if it is not recorded, so its response does not wait. A deployment's end must be
+    // recorded, or a late CREATED revives it.
+    { progress, isLiving: isLiving(progress), by: isCall ? undefined : by },
   )
-  // A call's effect stands even if it is not recorded. A deployment's end must be recorded, or a late CREATED
-  // revives it.
   if (failure && !isCall) return toFailure(failure, redactor)
   return body === response.body ? { ...response, json: recorded } : response
 }

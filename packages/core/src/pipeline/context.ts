@@ -1,5 +1,6 @@
 import type { Deployment, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
-import { type Claim, type ClaimOptions, ownSteps, readStore, reserve } from '../delivery/claim.ts'
+import { type Claim, type ClaimOptions, ownSteps } from '../delivery/claim.ts'
+import { readStore, reserve } from '../delivery/claiming.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { namedHostsOnly } from '../http/egress.ts'
 import type { Operation } from '../request/operation.ts'
@@ -37,7 +38,8 @@ export class EventContext implements HandlerContext {
     this.event = operation.event
     this.deployment = deployment
     this.log = reporter.log
-    this.progress = parts.claim && createProgress(operation, parts.claim, parts.store, parts.claiming)
+    this.progress =
+      parts.claim && createProgress({ ...parts, operation, claim: parts.claim, by: deadline.at })
     this.fetch = outbound('provider', parts.fetch)
     const rule = egress ?? namedHostsOnly(parts.fetch)
     this.egress = { refuse: rule.refuse, fetch: outbound('provider', rule.fetch) }
@@ -50,21 +52,22 @@ export class EventContext implements HandlerContext {
   }
 }
 
-function createProgress(
-  { route }: Operation,
-  claim: Claim,
-  store: DeliveryStore,
-  claiming: ClaimOptions,
-): Progress {
+interface ProgressParts extends Pick<ContextParts, 'operation' | 'store' | 'claiming'> {
+  claim: Claim
+  /** When a write gives up, in milliseconds since 1970. */
+  by: number
+}
+
+function createProgress({ operation: { route }, claim, store, claiming, by }: ProgressParts): Progress {
   const reserved = new Set<string>(Object.values(ownSteps))
   return {
     read: (name) => (reserved.has(name) ? undefined : claim.progress[name]),
     async write(name, value) {
       if (name.startsWith('@')) throw new TypeError(`The step name “${name}” begins with “@”.`)
-      await claim.advance(name, value)
+      await claim.advance(name, value, by)
     },
     reserve: (resource) =>
-      reserve(store, { resource: `${route}/${resource}`, owner: claim.lease.subject }, claiming),
+      reserve(store, { resource: `${route}/${resource}`, owner: claim.lease.subject, by }, claiming),
     async isReserved(resource) {
       const record = await readStore(store, `${route}/${resource}`, claiming)
       const owner = record?.progress.owner

@@ -4,7 +4,8 @@
  * @module
  */
 import type { DeploymentStatus } from '../contract/platform.ts'
-import { type Claim, type ClaimOptions, claimSubject, ownSteps } from '../delivery/claim.ts'
+import { type Claim, type ClaimOptions, ownSteps } from '../delivery/claim.ts'
+import { claimSubject } from '../delivery/claiming.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { isIntegrationError } from '../errors.ts'

@@ -2,6 +2,7 @@ import type { Egress } from '../contract/handler-context.ts'
 import type { Platform } from '../contract/platform.ts'
 import type { EnvironmentLookup } from '../contract/references.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
+import type { WaitUntil } from '../delivery/writes.ts'
 import type { Logger } from '../log.ts'
 import type { Verify } from '../request/signature.ts'
 import type { Observer } from './event-log.ts'
@@ -43,6 +44,11 @@ export interface HandlerDependencies {
    * crash, the next delivery can take over when it ends.
    */
   leaseMs?: number | undefined
+  /**
+   * Receives work that goes on after a response: writes that a store without an answer has not confirmed. A host
+   * that waits for it before it ends leaves no outcome unknown that it knew. The work ends with its lease at the latest.
+   */
+  waitUntil?: WaitUntil | undefined
   /** The time in milliseconds since 1970; `Date.now` by default. */
   now?: (() => number) | undefined
 }

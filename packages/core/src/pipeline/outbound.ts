@@ -34,8 +34,8 @@ export function createOutbound(options: OutboundOptions) {
   const { route, deployment, deadlines, claim, recordIntent, observer, trace } = options
   let intent: Promise<void> | undefined
   // A host that was halted has not noticed yet that its time is over.
-  const ensureInTime = (to: OutboundCall['to']) => {
-    if (Date.now() < deadlines[to].at) return
+  const ensureInTime = (to: OutboundCall['to'], isAborted = false) => {
+    if (Date.now() < deadlines[to].at && !isAborted) return
     const code = to === 'provider' ? 'provider_timeout' : 'platform_unavailable'
     throw new IntegrationError(code, 'The time was over before the call began.')
   }
@@ -44,14 +44,15 @@ export function createOutbound(options: OutboundOptions) {
     async (input, init) => {
       const beforeSend = () => {
         claim?.ensureHeld()
-        ensureInTime(to)
+        // Also while the intent was recorded: a transport could not tell that nothing was sent.
+        ensureInTime(to, init?.signal?.aborted)
       }
       // Not `instanceof Request`: a runtime may have two classes of that name.
       const given = typeof input === 'object' && 'method' in input ? input : undefined
       const method = init?.method ?? given?.method ?? 'GET'
       if (claim && recordIntent && to === 'provider' && method !== 'GET') {
         // So the next holder knows whether a change may have left the host.
-        intent ??= claim.advance(ownSteps.intent, true)
+        intent ??= claim.advance(ownSteps.intent, true, deadlines.provider.at)
         await intent
       }
       beforeSend()

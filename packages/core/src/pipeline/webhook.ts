@@ -64,7 +64,12 @@ export function createWebhookHandler(
   } = dependencies
   const route = definition.name
   const configured = createRedactor(dependencies.secrets)
-  const claiming = { logger: redactLines(logger, configured), leaseMs, now }
+  const claiming = {
+    logger: redactLines(logger, configured),
+    leaseMs,
+    now,
+    waitUntil: dependencies.waitUntil,
+  }
 
   async function answer(request: Request): Promise<Response> {
     const started = now()
@@ -109,7 +114,7 @@ export function createWebhookHandler(
         await session.job.life.repeatStatus()
       }
       await session.close()
-      return claimed ? await end(claimed, response) : response
+      return claimed ? await end(claimed, response, session.endsAt) : response
     } catch (error) {
       await claimed?.claim.release('unknown')
       throw error
@@ -171,6 +176,8 @@ export function createWebhookHandler(
     const own = { definition, handlers, context, published, redactor, credentials, now, life }
     return {
       job: { ...own, ...before, operation, reporter },
+      /** When the response must leave, in milliseconds since 1970. */
+      endsAt: reportDeadline.at,
       async close() {
         deadline.end()
         await reporter.flush()

@@ -1,0 +1,85 @@
+/**
+ * What a host asks the delivery store before it holds a claim: a claim, a reservation, a record.
+ *
+ * @module
+ */
+import { IntegrationError } from '../errors.ts'
+import { type Claim, type ClaimOptions, holdClaim } from './claim.ts'
+import type { ClaimRequest, DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
+import { logUnreachable, unreachable } from './writes.ts'
+
+/**
+ * Claims a subject, or finds the recorded response.
+ *
+ * @throws {IntegrationError} `delivery_in_progress` if another delivery works on it, `invalid_event` (422) if the
+ * delivery's id was used with another body, `overloaded` if the store is unreachable
+ */
+export async function claimSubject(
+  store: DeliveryStore,
+  request: Omit<ClaimRequest, 'leaseMs'>,
+  options: ClaimOptions,
+): Promise<{ claim: Claim } | { replay: RecordedResponse }> {
+  const asked = options.now()
+  const result = await reach(options, () => store.claim({ ...request, leaseMs: options.leaseMs }))
+  switch (result.state) {
+    case 'claimed':
+      return { claim: holdClaim(store, result, asked, options) }
+    case 'done':
+      return { replay: result.response }
+    case 'busy':
+      throw inProgress(Math.min(5, Math.max(1, Math.ceil(result.retryAfterMs / 1000))))
+    case 'mismatch':
+      throw new IntegrationError('invalid_event', 'This delivery id was used before, with another body.', {
+        status: 422,
+        hint: 'Give every event its own id; a redelivery repeats both the id and the body.',
+      })
+  }
+}
+
+/**
+ * Reserves a resource for one owner. The record is kept until the owner deletes the resource.
+ *
+ * @returns whether the owner has it, now or from before
+ * @throws {IntegrationError} if another delivery reserves it right now, or one died while it did
+ */
+export async function reserve(
+  store: DeliveryStore,
+  { resource, owner, by }: { resource: string; owner: string; by: number },
+  options: ClaimOptions,
+): Promise<boolean> {
+  const result = await claimSubject(store, { subject: resource }, options)
+  // Only a delivery is replayed.
+  if ('replay' in result) throw inProgress(1)
+  const { claim } = result
+  const progress = { owner, ...claim.progress }
+  const failure = await claim.complete({ status: 200, body: '' }, { progress, isLiving: true, by })
+  if (failure) throw failure
+  return progress.owner === owner
+}
+
+/** Logs if the store is unreachable, and throws `overloaded`. */
+async function reach<T>({ logger }: ClaimOptions, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (cause) {
+    logUnreachable(logger, cause)
+    throw unreachable(cause)
+  }
+}
+
+/**
+ * Reads a record.
+ *
+ * @throws {IntegrationError} `overloaded` if the store is unreachable
+ */
+export function readStore(
+  store: DeliveryStore,
+  subject: string,
+  options: ClaimOptions,
+): Promise<SubjectRecord | undefined> {
+  return reach(options, () => store.read(subject))
+}
+
+function inProgress(retryAfter: number): IntegrationError {
+  return new IntegrationError('delivery_in_progress', 'Another delivery is working on this.', { retryAfter })
+}
