@@ -109,7 +109,11 @@ describe('a process that dies', () => {
     let time = 0
     let writes = 0
     const store = memoryStore({ now: () => time })
-    const dead = () => Promise.reject(new Error('The process is dead.'))
+    const died = Promise.withResolvers<void>()
+    function dead() {
+      died.resolve()
+      return new Promise<never>(() => {})
+    }
     const counted = <T>(write: () => Promise<T>) => {
       writes += 1
       return writes >= deathAt ? dead() : write()
@@ -124,7 +128,7 @@ describe('a process that dies', () => {
       time += LEASE_MS
       return store
     }
-    return { mortal, reborn }
+    return { mortal, died: died.promise, reborn }
   }
 
   // The writes: the intent, the reservation, the id, the response.
@@ -132,8 +136,9 @@ describe('a process that dies', () => {
     'at write %i leaves one application, published by the next delivery',
     async (deathAt) => {
       platform.addDeployment({ id: 'dep_1', inputs })
-      const { mortal, reborn } = mortalStore(deathAt)
-      await deliver(fixture.handler({ store: mortal, settleMs: 0 }), created(), { id: 'evt_1' })
+      const { mortal, died, reborn } = mortalStore(deathAt)
+      void deliver(fixture.handler({ store: mortal, settleMs: 0 }), created(), { id: 'evt_1' })
+      await died
       const handle = fixture.handler({ store: reborn(), settleMs: 0 })
       expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(200)
       expect(provider.applications.size).toBe(1)
