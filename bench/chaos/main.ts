@@ -16,6 +16,7 @@ import { redisOutage } from './scenarios/redis-outage.ts'
 import { rolling } from './scenarios/rolling.ts'
 import { slowClients } from './scenarios/slow-clients.ts'
 import { soak } from './scenarios/soak.ts'
+import { storeHiccup } from './scenarios/store-hiccup.ts'
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -27,6 +28,7 @@ const scenarios: readonly Scenario[] = [
   orders,
   platformOutage,
   redisOutage,
+  storeHiccup,
   ambiguous,
   keepAlive,
   rolling,
