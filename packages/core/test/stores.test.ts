@@ -110,6 +110,23 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
   describeDeliveryStore(runner, 'Redis (node-redis)', (now) => empty(nodeRedis, now))
   describeDeliveryStore(runner, 'Redis (ioredis)', (now) => empty(ioredis, now))
 
+  it('keeps a step if an earlier value of it arrives late, over another connection', async () => {
+    const held = Promise.withResolvers<void>()
+    let isHeld = false
+    const sendCommand = (command: string[]) =>
+      isHeld ? held.promise.then(() => nodeRedis.sendCommand(command)) : nodeRedis.sendCommand(command)
+    const slow = redisStore({ client: { sendCommand }, prefix: 'order:', timeoutMs: 20 })
+    const result = await slow.claim(request)
+    if (result.state !== 'claimed') throw new Error(result.state)
+    isHeld = true
+    await expect(slow.advance(result.lease, { step: 'earlier' })).rejects.toThrow()
+    const store = redisStore({ client: nodeRedis, prefix: 'order:' })
+    await store.advance(result.lease, { step: 'later' })
+    held.resolve()
+    await nodeRedis.ping()
+    expect((await store.read('s'))?.progress).toEqual({ step: 'later' })
+  })
+
   it('takes the time from Redis by default', async () => {
     const store = empty(nodeRedis)
     expect(await store.claim(request)).toMatchObject({ state: 'claimed' })

@@ -26,7 +26,7 @@ export const scripts = {
     if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
     if live then return {'busy', tostring(tonumber(record[2]) - now)} end
     local fence = redis.call('HINCRBY', KEYS[1], 'fence', 1)
-    redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5], 'claimed', now)
+    redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5], 'claimed', now, 'written', 0)
     local expires = math.max(tonumber(record[5] or 0), now + tonumber(ARGV[6]))
     redis.call('HSET', KEYS[1], 'expires', string.format('%.0f', expires))
     redis.call('PEXPIRE', KEYS[1], string.format('%.0f', expires - now))
@@ -42,9 +42,12 @@ export const scripts = {
   `,
   // ARGV: now, owner, fence, lease
   renew: `${HELD} redis.call('HSET', KEYS[1], 'until', now + tonumber(ARGV[4])); return 1`,
-  // ARGV: now, owner, fence, then the steps, names and values in turn
+  // ARGV: now, owner, fence, number of the write, then the steps, names and values in turn. A write that was held up
+  // on a connection of before must not replace a later one.
   advance: `${HELD}
-    for at = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
+    if tonumber(redis.call('HGET', KEYS[1], 'written') or 0) >= tonumber(ARGV[4]) then return 1 end
+    redis.call('HSET', KEYS[1], 'written', ARGV[4])
+    for at = 5, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
     return 1
   `,
   // ARGV: now, owner, fence, response, retention of the record and of the response, then the steps in turn

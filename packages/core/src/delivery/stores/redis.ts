@@ -32,6 +32,9 @@ export interface RedisStoreOptions {
 
 type Word = string | number
 
+/** Numbers the writes of this process, also those of one claim over several connections. */
+let writes = 0
+
 /** The timeout of a write grows by a millisecond for each 10,000 characters. */
 const CHARACTERS_PER_MS = 10_000
 
@@ -112,7 +115,10 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
     },
 
     renew: (lease, leaseMs) => write('renew', lease, leaseMs),
-    advance: (lease, steps) => write('advance', lease, ...writeSteps(steps).flat()),
+    advance(lease, steps) {
+      writes += 1
+      return write('advance', lease, writes, ...writeSteps(steps).flat())
+    },
     complete: (lease, { response, progress, keepMs, keepResponseMs }) =>
       write(
         'complete',
