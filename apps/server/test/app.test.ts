@@ -1,5 +1,5 @@
 import { memoryStore } from '@org/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { integrations } from '../src/integrations.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { startHost } from './hosted.ts'
@@ -90,6 +90,28 @@ describe('the host', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     expect((await ask('/readyz', undefined, draining)).status).toBe(503)
     expect((await ask('/healthz', undefined, draining)).status).toBe(200)
+  })
+
+  it('drains only when a store that was away has the response', async () => {
+    const memory = memoryStore()
+    const complete = vi.fn(memory.complete).mockRejectedValue(new Error('away'))
+    const leaving = start({ ...memory, complete })
+    const call = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: {} } }
+    const headers = { 'content-type': 'application/json', 'webhook-id': 'evt_1' }
+    const refused = await ask(
+      '/mailer/webhook',
+      { method: 'POST', headers, body: JSON.stringify(call) },
+      leaving,
+    )
+    expect(refused.status).toBe(422)
+    const drained = vi.fn()
+    const draining = leaving.drain().then(drained)
+    const tries = complete.mock.calls.length
+    await expect.poll(() => complete.mock.calls.length).toBeGreaterThan(tries)
+    expect(drained).not.toHaveBeenCalled()
+    complete.mockImplementation(memory.complete)
+    await draining
+    expect((await memory.read('mailer/delivery/evt_1'))?.responses).toMatchObject([{ status: 422 }])
   })
 
   it('lists at /integrations the values that a form needs', async () => {
