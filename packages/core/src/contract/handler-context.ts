@@ -34,10 +34,12 @@ type LogWriter = (message: string, data?: Record<string, unknown>) => void
 export interface Progress {
   read(name: string): Json | undefined
   /**
-   * Records a step before the next one begins. Never write a secret.
+   * Records a step before the next one begins. Never write a secret. A store without an answer is asked again.
    *
    * @param name must not begin with `@`: such names are core's own
-   * @throws {IntegrationError} if another delivery has taken over, or the store is unreachable
+   * @throws {IntegrationError} `delivery_in_progress` if another delivery has taken over; `overloaded` if the store has
+   * not answered by the deadline. The step is recorded in the background then: if it announces a call that was not
+   * made, write `null`.
    */
   write(name: string, value: Json): Promise<void>
   /**
