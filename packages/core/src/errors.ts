@@ -26,7 +26,6 @@ export const errorCodes = {
   internal_error: { status: 500, retryable: true, title: 'Internal error' },
   provider_error: { status: 502, retryable: true, title: 'The provider failed' },
   platform_unavailable: { status: 502, retryable: true, title: 'The platform is unavailable' },
-  aborted: { status: 503, retryable: true, title: 'The caller ended the call' },
   shutting_down: { status: 503, retryable: true, title: 'The host is shutting down' },
   overloaded: { status: 503, retryable: true, title: 'The host is overloaded' },
   provider_timeout: { status: 504, retryable: true, title: 'The provider did not answer in time' },

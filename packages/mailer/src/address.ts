@@ -1,45 +1,95 @@
-/** A mail address and its display name. */
-export interface Address {
+import { isRecord } from './fields.ts'
+import { hasControlCharacter } from './headers.ts'
+
+/**
+ * A mail address: `a@b.c`, `Name <a@b.c>`, or its two parts.
+ *
+ * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
+ */
+export type Address =
+  | string
+  | {
+      /** The display name as people read it, without quotes. */
+      readonly name?: string | undefined
+      /** The bare address, `a@b.c`. */
+      readonly address: string
+    }
+
+/** One address or a list. */
+export type Addresses = Address | readonly Address[]
+
+/** A mail address as it leaves: its domain is ASCII. */
+export interface ParsedAddress {
   /** Empty if there is none. */
   name: string
   /** The bare address, `a@b.c`. */
   address: string
 }
 
-/** The fault of a text that is not one address. */
+/** The fault of a value that is not one address. */
 export const ADDRESS_FAULT = 'is invalid: expected one address, a@b.c or Name <a@b.c>'
 
-const BARE_ADDRESS = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters.
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
+const LONGEST = 255
+/** An address that needs no further look. */
+const PLAIN = /^[\w!#$%&'*+/=?^`{|}~.-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*$/
+const PARTS = /^([^\s@<>,;:"()[\]\\]+)@([^\s@<>,;:"()[\]\\]+)$/
+const ASCII_DOMAIN = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i
+/** A character of ASCII that no domain has. */
+const NO_DOMAIN = /[ -,/:-@[-`{-~]/
+const IGNORED = /\p{Default_Ignorable_Code_Point}/u
+const NOT_ASCII = /[^ -~]/
 const NEEDS_QUOTES = /[,;:<>@()[\]\\"]/
 
-/** Whether a text contains a line break or another control character, which could start a new header. */
-export function hasControlCharacter(text: string): boolean {
-  return CONTROL_CHARACTER.test(text)
-}
-
 /**
- * Parses `a@b.c` or `Name <a@b.c>`. It accepts exactly one address, so that a comma in a user’s input can’t
- * add a recipient.
+ * Parses one address. It accepts exactly one, so that a comma in a user’s input can’t add a recipient.
  *
- * @returns `undefined` if the text is not one address
+ * @returns the fault if it is invalid, without any part of the address
  */
-export function parseAddress(text: string): Address | undefined {
-  if (hasControlCharacter(text)) return undefined
-  const trimmed = text.trim()
-  const open = trimmed.lastIndexOf('<')
-  const hasName = open !== -1 && trimmed.endsWith('>')
-  const address = hasName ? trimmed.slice(open + 1, -1).trim() : trimmed
-  if (!BARE_ADDRESS.test(address)) return undefined
-  return { name: hasName ? unquote(trimmed.slice(0, open).trim()) : '', address }
+export function parseAddress(given: unknown): ParsedAddress | string {
+  if (typeof given === 'string') {
+    if (given.length <= LONGEST && PLAIN.test(given)) return { name: '', address: given }
+    if (hasControlCharacter(given)) return ADDRESS_FAULT
+    const text = given.trim()
+    const open = text.endsWith('>') ? text.lastIndexOf('<') : -1
+    if (open === -1) return join('', text)
+    return join(unquote(text.slice(0, open).trim()), text.slice(open + 1, -1).trim())
+  }
+  if (!isRecord(given)) return ADDRESS_FAULT
+  const { name, address } = given
+  if (typeof address !== 'string')
+    return 'email' in given ? 'has no address: name the field “address”, not “email”' : ADDRESS_FAULT
+  if (typeof (name ?? '') !== 'string' || hasControlCharacter(String(name ?? '') + address))
+    return ADDRESS_FAULT
+  return join(String(name ?? '').trim(), address.trim())
 }
 
 /** Formats an address for a header, and quotes a name that contains a special character. */
-export function formatAddress({ name, address }: Address): string {
+export function formatAddress({ name, address }: ParsedAddress): string {
   if (name === '') return address
   const display = NEEDS_QUOTES.test(name) ? `"${name.replaceAll(/["\\]/g, '\\$&')}"` : name
   return `${display} <${address}>`
+}
+
+function join(name: string, bare: string): ParsedAddress | string {
+  if (bare.length <= LONGEST && PLAIN.test(bare)) return { name, address: bare }
+  const [, local = '', domain = ''] = (bare.length <= LONGEST && PARTS.exec(bare)) || []
+  if (local === '') return ADDRESS_FAULT
+  if (NOT_ASCII.test(local)) return 'is invalid: the provider accepts only ASCII before the @'
+  const ascii = ASCII_DOMAIN.test(domain) ? domain : toPunycode(domain)
+  return ascii ? { name, address: `${local}@${ascii}` } : 'is invalid: its domain is none'
+}
+
+/** The domain in punycode; `undefined` if it is invalid, or if the conversion would make another name of it. */
+function toPunycode(domain: string): string | undefined {
+  // Soft hyphens would be dropped, and ligatures and wide letters replaced.
+  const isAltered = domain.normalize('NFKC') !== domain.normalize() || IGNORED.test(domain)
+  if (isAltered || NO_DOMAIN.test(domain) || !URL.canParse(`http://${domain}`)) return undefined
+  const { hostname } = new URL(`http://${domain}`)
+  const given = domain.toLowerCase().split('.')
+  const isSame = (label: string, at: number) =>
+    label === given[at] || (label.startsWith('xn--') && NOT_ASCII.test(given[at] ?? ''))
+  const labels = hostname.split('.')
+  return labels.length === given.length && labels.every(isSame) ? hostname : undefined
 }
 
 function unquote(name: string): string {

@@ -5,12 +5,14 @@
  */
 import { IntegrationError } from '@org/core/errors'
 import type { CallOptions, ProviderClient, ProviderRequest } from '@org/core/http'
-import { type BatchProgress, type BatchResult, type MessageResult, toBatchResult } from './batch.ts'
+import { toBatchResult } from './batch.ts'
 import type { Call } from './calls.ts'
-import { MailError, SENDING, toMailError } from './errors.ts'
+import { SENDING } from './errors.ts'
 import type { BatchJournal } from './journal.ts'
-import type { Message, MessageDefaults, Messages } from './message.ts'
+import { MailError, toMailError } from './mail-error.ts'
+import type { MessageDefaults, Messages } from './message.ts'
 import { callRules, checkOptions, checkSource } from './options.ts'
+import type { BatchProgress, BatchResult, MessageResult } from './result.ts'
 import { type BatchEnd, type CallOutcome, runBatch } from './sending.ts'
 
 /** Options of {@link Mailer.sendEmails}. */
@@ -39,7 +41,7 @@ interface ItemOptions {
    * Makes a message of an item when its call is due. Throws an `IntegrationError` if it cannot.
    * @default the item is the message
    */
-  parse?: ((item: unknown) => Message) | undefined
+  parse?: ((item: unknown) => unknown) | undefined
 }
 
 interface BatchSenderOptions {
@@ -153,6 +155,5 @@ function withResults(reason: unknown, results: readonly MessageResult[]): unknow
   const isObject = typeof reason === 'object' && reason !== null
   const property = { value: results, enumerable: false, configurable: true, writable: true }
   if (isObject && Reflect.defineProperty(reason, 'results', property)) return reason
-  const error = new IntegrationError('aborted', 'The source of the messages failed.', { cause: reason })
-  return new MailError(error, { results })
+  return new MailError('aborted', 'The source of the messages failed.', { cause: reason, results })
 }

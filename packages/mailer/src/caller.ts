@@ -4,13 +4,14 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import { failedResult, inOrder, type MessageResult, toResult } from './batch.ts'
+import { failedResult, inOrder, toResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { type Ending, timeIsOver } from './ending.ts'
-import { toMailError } from './errors.ts'
 import type { Flow } from './flow.ts'
 import { type MessageRecord, toRecords } from './journal.ts'
+import { toMailError } from './mail-error.ts'
 import { matchResponses, unreadable } from './matching.ts'
+import type { MessageResult } from './result.ts'
 import type { BatchRunOptions, CallOutcome } from './sending.ts'
 
 /** With a journal, no call begins in the last quarter of the time (5 s at most), so that its results can be recorded. */

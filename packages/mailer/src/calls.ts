@@ -3,13 +3,15 @@
  *
  * @module
  */
-import { failedResult, inOrder, type MessageResult, type PlacedMessage } from './batch.ts'
+import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
+import { type ComposedMessage, composeMessage } from './compose.ts'
 import type { Ending } from './ending.ts'
-import { toMailError } from './errors.ts'
 import { fingerprint } from './fingerprint.ts'
 import { type BatchJournal, restore } from './journal.ts'
-import { type ComposedMessage, composeMessage, type MessageDefaults } from './message.ts'
-import { type RenderedMessage, renderMessage } from './render.ts'
+import { toMailError } from './mail-error.ts'
+import type { MessageDefaults } from './message.ts'
+import { renderMessage } from './render.ts'
+import type { MessageResult } from './result.ts'
 import type { Source } from './source.ts'
 
 /** One call of the provider’s batch endpoint. */
@@ -58,7 +60,7 @@ export function createCutter({ source, parse, defaults, ending, journal }: Cutte
   let sliceStart = performance.now()
 
   /** The key of a message: its fingerprint, and a number if the same message came before. */
-  function keyOf(message: RenderedMessage): string {
+  function keyOf(message: unknown): string {
     if (!journal) return ''
     const print = fingerprint(message)
     const count = (seen.get(print) ?? 0) + 1
@@ -66,7 +68,7 @@ export function createCutter({ source, parse, defaults, ending, journal }: Cutte
     return count === 1 ? print : `${print}#${count}`
   }
 
-  function place(at: number, message: RenderedMessage): ComposedEntry {
+  function place(at: number, message: unknown): ComposedEntry {
     const { parts, bytes, to, recipients, toCount } = composeMessage(message, defaults)
     return { index: at, key: keyOf(message), to, recipients, toCount, parts, bytes }
   }

@@ -5,28 +5,17 @@
  * @module
  */
 import { type CallOptions, createProviderClient, type ProviderRequest, pause } from '@org/core/http'
-import type { BatchResult, MessageResult } from './batch.ts'
 import { type BatchOptions, type BatchSender, createBatchSender } from './batch-sender.ts'
-import { mailProvider, refusalError, SENDING, toMailError } from './errors.ts'
+import { type ComposedMessage, composeMessage } from './compose.ts'
+import { mailProvider, refusalError, SENDING } from './errors.ts'
+import { toMailError } from './mail-error.ts'
 import { isAbout, unreadable } from './matching.ts'
-import {
-  type ComposedMessage,
-  composeMessage,
-  type Message,
-  type MessageDefaults,
-  type Messages,
-} from './message.ts'
+import type { Message, MessageDefaults, Messages } from './message.ts'
 import { callRules, checkOptions, filterRules, mailerRules } from './options.ts'
 import { renderMessage } from './render.ts'
-import {
-  type DeliveryStats,
-  type Remark,
-  readRemark,
-  readSendResponse,
-  readServer,
-  readStats,
-  type ServerDetails,
-} from './wire.ts'
+import type { BatchResult, MessageResult } from './result.ts'
+import { type DeliveryStats, readStats } from './stats.ts'
+import { type Remark, readRemark, readSendResponse, readServer, type ServerDetails } from './wire.ts'
 
 /** The provider’s API. */
 export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
@@ -186,10 +175,11 @@ export function createClient(options: MailerOptions): MailClient {
     request: ProviderRequest,
     read: (body: unknown) => Value | undefined,
     callOptions: CallOptions,
+    recipients?: readonly string[],
   ): Promise<{ status: number; value: Value }> {
     checkOptions(callOptions, callRules)
     return provider.call(request, read, callOptions).catch((error: unknown) => {
-      throw toMailError(error)
+      throw toMailError(error, { recipients })
     })
   }
 
@@ -198,11 +188,8 @@ export function createClient(options: MailerOptions): MailClient {
 
     async sendEmail(message, options = {}) {
       const { parts: jsonParts, to, recipients, toCount } = await compose(message, defaults)
-      const { value, status } = await call({ ...SINGLE, jsonParts }, readSendResponse, options)
-      if (!value.accepted) {
-        const { rejected } = readRemark(value.refusal.message, recipients)
-        throw toMailError(refusalError(value.refusal, { status }), { rejected })
-      }
+      const { value, status } = await call({ ...SINGLE, jsonParts }, readSendResponse, options, recipients)
+      if (!value.accepted) throw refusalError(value.refusal, { status, recipients })
       if (!isAbout(value, { to, recipients, toCount })) throw toMailError(unreadable())
       const { messageId, submittedAt } = value
       return { messageId, submittedAt, to: value.to || to, ...readRemark(value.message, recipients) }
@@ -223,7 +210,8 @@ export function createClient(options: MailerOptions): MailClient {
 
 async function compose(message: Message, defaults: MessageDefaults): Promise<ComposedMessage> {
   try {
-    return composeMessage(await renderMessage(message), defaults)
+    const rendered = renderMessage(message)
+    return composeMessage(rendered instanceof Promise ? await rendered : rendered, defaults)
   } catch (error) {
     throw toMailError(error)
   }

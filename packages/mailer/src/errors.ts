@@ -1,13 +1,13 @@
 /**
- * Maps the provider’s failures to `IntegrationError`.
+ * Maps the provider’s failures to `MailError`.
  *
  * @see https://postmarkapp.com/developer/api/overview#error-codes
  * @module
  */
-import { IntegrationError, type IntegrationErrorOptions, toIntegrationError } from '@org/core/errors'
-import { maskAddresses, type Provider } from '@org/core/http'
-import type { MessageResult } from './batch.ts'
-import { type Refusal, readRefusal } from './wire.ts'
+import type { Provider } from '@org/core/http'
+import { MailError } from './mail-error.ts'
+import { findNamed, type Refusal, readRefusal } from './wire.ts'
+import { maskWords } from './words.ts'
 
 /** The effect of a call that sends mail, as the end of a sentence. */
 export const SENDING = 'the mail was sent'
@@ -18,7 +18,6 @@ const TOKEN_HINT =
 /** Hints for the provider’s codes that users meet; other codes have none. */
 const hints: Record<number, string> = {
   10: TOKEN_HINT,
-  300: 'Check the addresses: the provider could not read one of them.',
   400: 'Add the From address as a sender signature at the provider, or use one that is confirmed.',
   401: 'Confirm the sender signature: the provider has sent a mail to that address.',
   405: 'The account is out of credits. Buy credits at the provider.',
@@ -30,31 +29,55 @@ const hints: Record<number, string> = {
   1236: 'Check messageStream: this stream does not send mail of this kind.',
 }
 
+/** The provider’s code 300 is for anything in a message, so its words decide. The first that matches holds. */
+const hintsFor300: [words: RegExp, hint: string][] = [
+  [/attachment|base64/i, 'Check attachments: the provider could not read one of them.'],
+  [/metadata/i, 'Check metadata: at most 10 values, names of 20 characters, values of 80.'],
+  [/header/i, 'Check headers: the provider does not accept one of them.'],
+  [/exceed|maximum|size|too l/i, 'The message exceeds a limit of the provider: see provider.message.'],
+  [/body/i, 'Check htmlBody and textBody.'],
+  [/address|mailbox|parsing|recipient/i, 'Check the addresses: the provider could not read one of them.'],
+]
+
 const BAD_TOKEN = 10
 const MAINTENANCE = 100
+const INVALID_REQUEST = 300
+const INACTIVE = 406
 
-/** The error for a message or a call that the provider refused with one of its codes. */
+/**
+ * The error for a message or a call that the provider refused with one of its codes.
+ *
+ * @param facts `recipients`: those of the message, if it was one
+ */
 export function refusalError(
-  refusal: Refusal,
-  { status, retryAfter }: { status?: number | undefined; retryAfter?: number | undefined } = {},
-): IntegrationError {
-  const { errorCode } = refusal
-  const words = maskAddresses(refusal.message)
-  const options: IntegrationErrorOptions = {
-    hint: hints[errorCode],
-    retryAfter,
-    provider: { name: 'mailer', status, code: String(errorCode), message: words },
+  { errorCode, message }: Refusal,
+  facts: {
+    status?: number | undefined
+    retryAfter?: number | undefined
+    recipients?: readonly string[] | undefined
+  } = {},
+): MailError {
+  const words = maskWords(message)
+  const options = {
+    hint: hintOf(errorCode, message),
+    retryAfter: facts.retryAfter,
+    provider: { name: 'mailer', status: facts.status, code: String(errorCode), message: words },
+    rejected: errorCode === INACTIVE ? findNamed(message, facts.recipients ?? []) : undefined,
+    words: message,
   }
   if (errorCode === BAD_TOKEN)
-    return new IntegrationError(
-      'credentials_rejected',
-      'The mail provider does not accept the token.',
-      options,
-    )
+    return new MailError('credentials_rejected', 'The mail provider does not accept the token.', options)
   if (errorCode === MAINTENANCE)
-    return new IntegrationError('provider_error', 'The mail provider is down for maintenance.', options)
-  const message = `The mail provider refused (code ${errorCode}): ${words.split('\n')[0]}`
-  return new IntegrationError('provider_rejected', message, options)
+    return new MailError('provider_error', 'The mail provider is down for maintenance.', options)
+  const text = `The mail provider refused (code ${errorCode}): ${words.split('\n')[0]}`
+  return new MailError('provider_rejected', text, options)
+}
+
+function hintOf(errorCode: number, words: string): string | undefined {
+  if (errorCode !== INVALID_REQUEST) return hints[errorCode]
+  return (
+    hintsFor300.find(([pattern]) => pattern.test(words))?.[1] ?? 'Check the message: see provider.message.'
+  )
 }
 
 /** The provider, as errors name it. */
@@ -71,34 +94,6 @@ export const mailProvider: Provider = {
     if (!refusal) return {}
     const isCertain = failure.effect === 'none' || refusal.errorCode === MAINTENANCE
     if (isCertain && failure.status !== 429) return refusalError(refusal, failure)
-    return { code: String(refusal.errorCode), message: refusal.message }
+    return { code: String(refusal.errorCode), message: maskWords(refusal.message) }
   },
-}
-
-/** A failure of the mailer. */
-export class MailError extends IntegrationError {
-  readonly #facts: {
-    rejected?: readonly string[] | undefined
-    results?: readonly MessageResult[] | undefined
-  }
-  constructor(
-    error: IntegrationError,
-    facts: { rejected?: readonly string[]; results?: readonly MessageResult[] },
-  ) {
-    super(error.code, error.message, error)
-    this.#facts = facts
-  }
-  get rejected(): readonly string[] {
-    return this.#facts.rejected ?? []
-  }
-  get results(): readonly MessageResult[] | undefined {
-    return this.#facts.results
-  }
-}
-
-export function toMailError(
-  error: unknown,
-  facts: { rejected?: readonly string[]; results?: readonly MessageResult[] } = {},
-): MailError {
-  return new MailError(toIntegrationError(error), facts)
 }

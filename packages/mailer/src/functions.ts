@@ -7,21 +7,21 @@ import type { Handlers } from '@org/core'
 import { fieldErrors } from '@org/core/internal'
 import { connect, type MailerSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
+import { invalidMessage } from './faults.ts'
 import { type mailer, messageArguments } from './integration.ts'
-import { invalidMessage, type Message } from './message.ts'
+import { hasBody, NO_BODY } from './message.ts'
 
 /** Makes the mailer’s functions, by name. */
 export function createFunctions(settings: MailerSettings) {
   return {
     async sendEmail(message, context) {
+      if (!hasBody(message)) throw invalidMessage([NO_BODY])
       return (await connect(context, settings)).sendEmail(message, context)
     },
 
     async sendEmails({ messages, to = [], subject = '', ...content }, context) {
       const client = await connect(context, settings)
-      const parse = messages
-        ? parseMessage
-        : (recipient: unknown): Message => ({ ...content, subject, to: String(recipient) })
+      const parse = messages ? parseMessage : (to: unknown) => ({ ...content, subject, to })
       const journal = context.progress && createJournal(context.progress)
       const { signal, deadline } = context
       return client.sendEmails(messages ?? to, { signal, deadline, journal, parse })
@@ -34,7 +34,7 @@ export function createFunctions(settings: MailerSettings) {
 }
 
 /** Parses a message when its call is due: a batch has up to 50,000, and an invalid one fails alone. */
-function parseMessage(item: unknown): Message {
+function parseMessage(item: unknown): unknown {
   const { data, error } = messageArguments.safeParse(item)
   if (data) return data
   throw invalidMessage(fieldErrors(error, '', Object.keys(messageArguments.shape)))

@@ -14,6 +14,14 @@
 export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
 export { IntegrationError, isIntegrationError } from '@org/core/errors'
 export type { CallOptions } from '@org/core/http'
+export type { Address } from './address.ts'
+export type { Attachment } from './attachment.ts'
+export type { BatchOptions } from './batch-sender.ts'
+export type { Mailer, MailerOptions, SentEmail, StatsFilter } from './client.ts'
+export { createMailer } from './client.ts'
+export type { BatchJournal, MessageRecord, RecordedOutcome } from './journal.ts'
+export { MailError, type MailErrorCode } from './mail-error.ts'
+export type { Message, MessageBody, MessageDefaults } from './message.ts'
 export type {
   BatchProgress,
   BatchResult,
@@ -21,11 +29,6 @@ export type {
   MessageResult,
   SentResult,
   UnsentResult,
-} from './batch.ts'
-export type { BatchOptions } from './batch-sender.ts'
-export type { Mailer, MailerOptions, SentEmail, StatsFilter } from './client.ts'
-export { createMailer } from './client.ts'
-export { MailError } from './errors.ts'
-export type { BatchJournal, MessageRecord, RecordedOutcome } from './journal.ts'
-export type { Attachment, Message } from './message.ts'
-export type { DeliveryStats, ServerDetails } from './wire.ts'
+} from './result.ts'
+export type { DeliveryStats } from './stats.ts'
+export type { ServerDetails } from './wire.ts'

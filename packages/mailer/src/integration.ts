@@ -138,7 +138,7 @@ export const mailer = defineIntegration({
         .optional()
         .describe('Dedicated only: the Server API Token. {{env.NAME}} refers to a variable of the host.'),
       fromEmail: address
-        .refine((text) => parseAddress(text) !== undefined, ADDRESS_FAULT)
+        .refine((text) => typeof parseAddress(text) !== 'string', ADDRESS_FAULT)
         .optional()
         .describe('The default sender: a verified signature, or an address of a verified domain.'),
       messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('The message stream.'),

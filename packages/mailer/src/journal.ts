@@ -5,13 +5,8 @@
  * @module
  */
 import { IntegrationError } from '@org/core/errors'
-import {
-  failedResult,
-  type MessageResult,
-  type PlacedMessage,
-  type SentResult,
-  type UnsentResult,
-} from './batch.ts'
+import { failedResult, type PlacedMessage } from './batch.ts'
+import type { MessageResult, SentResult, UnsentResult } from './result.ts'
 
 /** The result of one message, without any address. */
 export type RecordedOutcome = (

@@ -1,200 +1,124 @@
 /**
- * Checks a message, and puts it into the provider’s format. A message that the provider would refuse, or that
- * could inject a header, is not sent.
+ * A mail, as its sender writes it.
  *
+ * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
  * @module
  */
-import { type FieldError, IntegrationError } from '@org/core/errors'
-import { ADDRESS_FAULT, type Address, formatAddress, hasControlCharacter, parseAddress } from './address.ts'
+import type { FieldError } from '@org/core/errors'
+import type { Address, Addresses } from './address.ts'
+import type { Attachment, PlainAttachment } from './attachment.ts'
 
-/** A file that is sent with a message. */
-export interface Attachment {
-  /** The file’s name. */
-  name: string
-  /** The file: bytes, or a base64 string. */
-  content: string | Uint8Array
-  /** For example `application/pdf`. */
-  contentType: string
-  /** For an inline image: the id that `cid:` refers to in the HTML. */
-  contentId?: string | undefined
-}
+/** A body: a text, or a function or a promise that yields one, such as a template that renders. */
+export type MessageBody = string | PromiseLike<string> | (() => string | PromiseLike<string>)
 
-/** A mail. */
-export interface Message {
-  /** `a@b.c` or `Name <a@b.c>`, or a list of them. To, cc and bcc hold at most 50 together. */
-  to: string | readonly string[]
+/** The fields of a message beside its bodies. An optional field that is empty counts as absent. */
+export interface MessageFields {
+  /**
+   * The recipients. To, cc and bcc hold at most 50 together.
+   *
+   * @example `'ada@example.com'`, `'Ada Lovelace <ada@example.com>'`, `{ name: 'Ada', address: 'ada@example.com' }`
+   */
+  to: Addresses
+  /** The subject line. The provider takes at most 2,000 characters. */
   subject: string
-  /** At least one of htmlBody and textBody is required. */
-  htmlBody?: string | undefined
-  textBody?: string | undefined
-  /** An alias of htmlBody. */
-  body?: string | undefined
   /**
    * The sender: a verified signature, or an address of a verified domain.
    * @default the mailer’s `fromEmail`
+   * @see https://postmarkapp.com/support/article/846-what-is-a-sender-signature
    */
-  from?: string | undefined
-  cc?: string | readonly string[] | undefined
-  bcc?: string | readonly string[] | undefined
-  replyTo?: string | readonly string[] | undefined
-  /** A category for the statistics. */
+  from?: Address | undefined
+  /** Recipients of a copy, whom everyone sees. */
+  cc?: Addresses | undefined
+  /** Recipients of a copy, whom nobody sees. */
+  bcc?: Addresses | undefined
+  /**
+   * Where answers go.
+   * @default the mailer’s `defaults.replyTo`, else the sender
+   */
+  replyTo?: Addresses | undefined
+  /**
+   * A category for the statistics, at most 1,000 characters.
+   * @default the mailer’s `defaults.tag`
+   * @see https://postmarkapp.com/support/article/1117-add-tags-to-emails-to-view-detailed-statistics
+   */
   tag?: string | undefined
-  /** @default the mailer’s `messageStream` */
+  /**
+   * The id of the message stream.
+   * @default the mailer’s `messageStream`
+   * @see https://postmarkapp.com/message-streams
+   */
   messageStream?: string | undefined
-  /** Additional headers, by name. */
+  /**
+   * Additional headers, by name, for example `List-Unsubscribe`. Headers that the message’s fields or the
+   * provider write are refused.
+   * @default the mailer’s `defaults.headers`, name by name
+   */
   headers?: Readonly<Record<string, string>> | undefined
-  /** Up to 10 values that the provider stores with the mail. */
+  /**
+   * Up to 10 values that the provider stores with the mail, and returns in its events. A name has at most 20
+   * characters, a value 80.
+   * @default the mailer’s `defaults.metadata`, name by name
+   * @see https://postmarkapp.com/support/article/1125-custom-metadata-faq
+   */
   metadata?: Readonly<Record<string, string>> | undefined
+  /** Files. A message has at most 10 MB, with its files in base64. */
   attachments?: readonly Attachment[] | undefined
+  /**
+   * Whether the provider records when the mail is opened.
+   * @default the mailer’s `defaults.trackOpens`, else the server’s setting
+   * @see https://postmarkapp.com/developer/user-guide/tracking-opens
+   */
   trackOpens?: boolean | undefined
+  /**
+   * In which bodies the provider records clicks on links.
+   * @default the mailer’s `defaults.trackLinks`, else the server’s setting
+   * @see https://postmarkapp.com/developer/user-guide/tracking-links
+   */
   trackLinks?: 'None' | 'HtmlAndText' | 'HtmlOnly' | 'TextOnly' | undefined
+}
+
+/** The bodies of a message, at most 5 MB each. */
+export interface MessageBodies {
+  /**
+   * The body as HTML, or what renders it: `() => render(<Welcome />)`.
+   * @see https://postmarkapp.com/developer/user-guide/send-email-with-api
+   */
+  htmlBody?: MessageBody | undefined
+  /** The body as plain text. */
+  textBody?: MessageBody | undefined
+  /** An alias of htmlBody: set only one of them. */
+  body?: MessageBody | undefined
+}
+
+type Has<Name extends keyof MessageBodies> = {
+  [Key in keyof Pick<MessageBodies, Name>]-?: Exclude<MessageBodies[Key], undefined>
+}
+
+/** A mail. It has at least one body. */
+export type Message = MessageFields & MessageBodies & (Has<'htmlBody'> | Has<'textBody'> | Has<'body'>)
+
+/** The fault of a message without a body. */
+export const NO_BODY: FieldError = { path: 'htmlBody', message: 'is required, or textBody' }
+
+/** Whether a message has a body. */
+export function hasBody(message: MessageFields & MessageBodies): message is Message {
+  return Boolean(message.htmlBody || message.textBody || message.body)
 }
 
 /** Any number of messages. */
 export type Messages = Iterable<Message> | AsyncIterable<Message>
 
-/** The defaults of a message. */
-export interface MessageDefaults {
-  fromEmail: string | undefined
-  messageStream: string
-}
+/** A message in which nothing is left to wait for. */
+export type PlainMessage = Omit<MessageFields, 'attachments'> & {
+  [Name in keyof MessageBodies]: string | undefined
+} & { attachments?: readonly PlainAttachment[] | undefined }
 
-/** A message that is ready to be sent. */
-export interface ComposedMessage {
-  /** The message in the provider’s format. */
-  parts: readonly (string | Uint8Array<ArrayBuffer>)[]
-  toCount: number
-  /** The size of `json` in UTF-8; for a small message an upper bound. */
-  bytes: number
-  /** The To header. */
-  to: string
-  /** The bare addresses of to, cc and bcc. */
-  recipients: string[]
-}
-
-const MAX_RECIPIENTS = 50
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
-/** Below this, 500 messages always fit into one call. */
-const SMALL_MESSAGE_LENGTH = 30_000
-const MAX_BYTES_PER_CHARACTER = 3
-const NO_ADDRESSES: readonly Address[] = []
-const encoder = new TextEncoder()
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
-
-/**
- * Checks a message, and puts it into the provider’s format.
- *
- * @throws {IntegrationError} `invalid_arguments`, with the path of each fault, but no address and no text
- */
-export function composeMessage(message: Message, defaults: MessageDefaults): ComposedMessage {
-  const errors: FieldError[] = []
-  const fault = (path: string, text: string) => void errors.push({ path, message: text })
-  const line = (path: string, value: string | undefined) => {
-    if (value !== undefined && hasControlCharacter(value))
-      fault(path, 'contains a line break or another control character')
-    return value
-  }
-  const list = (path: string, value: string | readonly string[] | undefined): readonly Address[] => {
-    if (!value && value !== '') return NO_ADDRESSES
-    const items = typeof value === 'string' ? [value] : value
-    const addresses: Address[] = []
-    items.forEach((item, index) => {
-      const address = typeof item === 'string' ? parseAddress(item) : undefined
-      if (address) addresses.push(address)
-      else fault(items === value ? `${path}[${index}]` : path, ADDRESS_FAULT)
-    })
-    return addresses
-  }
-
-  const to = list('to', message.to)
-  if (to.length === 0 && errors.length === 0) fault('to', 'needs at least one recipient')
-  const cc = list('cc', message.cc)
-  const bcc = list('bcc', message.bcc)
-  const replyTo = list('replyTo', message.replyTo)
-  const recipients = to.map(({ address }) => address)
-  for (const { address } of cc) recipients.push(address)
-  for (const { address } of bcc) recipients.push(address)
-  if (recipients.length > MAX_RECIPIENTS) {
-    fault(
-      'to',
-      `may have ${MAX_RECIPIENTS} recipients together with cc and bcc, but has ${recipients.length}`,
-    )
-  }
-  const sender = message.from ?? defaults.fromEmail
-  if (sender === undefined) fault('from', 'is required, because no fromEmail is configured')
-  const from = list('from', sender)
-  if (!message.subject) fault('subject', 'is required')
-  if (message.body !== undefined && message.htmlBody !== undefined)
-    fault('body', 'is an alias of htmlBody: set only one of them')
-  const htmlBody = message.htmlBody ?? message.body
-  if (!htmlBody && !message.textBody) fault('htmlBody', 'is required, or textBody')
-  for (const [name, value] of entriesOf(message.headers)) {
-    // The path repeats only a valid name, which can’t be an address or contain a line break.
-    if (HEADER_NAME.test(name)) line(`headers.${name}`, value)
-    else fault('headers', 'contains an invalid header name')
-  }
-  for (const [name, value] of entriesOf(message.metadata)) line('metadata', name + value)
-  for (const [index, { name, contentType, contentId = '' }] of message.attachments?.entries() ?? []) {
-    line(`attachments[${index}]`, name + contentType + contentId)
-  }
-
-  const toHeader = formatList(to)
-  const json = JSON.stringify({
-    From: formatList(from),
-    To: toHeader,
-    Cc: formatList(cc) || undefined,
-    Bcc: formatList(bcc) || undefined,
-    ReplyTo: formatList(replyTo) || undefined,
-    Subject: line('subject', message.subject) ?? '',
-    HtmlBody: htmlBody,
-    TextBody: message.textBody,
-    Tag: line('tag', message.tag),
-    MessageStream: line('messageStream', message.messageStream ?? defaults.messageStream),
-    Headers: message.headers && Object.entries(message.headers).map(([Name, Value]) => ({ Name, Value })),
-    Metadata: message.metadata && { ...message.metadata },
-    Attachments: message.attachments?.map((attachment) => ({
-      Name: attachment.name,
-      Content: typeof attachment.content === 'string' ? attachment.content : toBase64(attachment.content),
-      ContentType: attachment.contentType,
-      ContentID: attachment.contentId,
-    })),
-    TrackOpens: message.trackOpens,
-    TrackLinks: message.trackLinks,
-  })
-  const bytes = sizeOf(json)
-  if (bytes > MAX_MESSAGE_BYTES) fault('', 'it is larger than 10 MB, including its attachments')
-  if (errors.length > 0) throw invalidMessage(errors)
-  return { parts: [json], bytes, to: toHeader, recipients, toCount: to.length }
-}
-
-/** The error for a message that must not be sent. */
-export function invalidMessage(errors: readonly FieldError[]): IntegrationError {
-  const first = errors[0] ? `${errors[0].path} ${errors[0].message}`.trim() : 'it is invalid'
-  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
-  return new IntegrationError('invalid_arguments', `The message can’t be sent: ${first}${more}.`, { errors })
-}
-
-function formatList(addresses: readonly Address[]): string {
-  let text = ''
-  for (const address of addresses)
-    text += text === '' ? formatAddress(address) : `, ${formatAddress(address)}`
-  return text
-}
-
-// Encoding a message only to measure it takes as long as all other work on it.
-function sizeOf(json: string): number {
-  return json.length <= SMALL_MESSAGE_LENGTH
-    ? json.length * MAX_BYTES_PER_CHARACTER
-    : encoder.encode(json).byteLength
-}
-
-const entriesOf = (texts: Message['headers']) => (texts ? Object.entries(texts) : [])
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  // In chunks, because a function call takes a limited number of arguments.
-  for (let start = 0; start < bytes.length; start += 0x8000) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000))
-  }
-  return btoa(binary)
+/** Values for messages that lack them. `headers` and `metadata` are merged name by name. */
+export interface MessageDefaults
+  extends Pick<
+    MessageFields,
+    'messageStream' | 'tag' | 'metadata' | 'trackOpens' | 'trackLinks' | 'headers' | 'replyTo'
+  > {
+  /** The sender. */
+  fromEmail?: Address | undefined
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type FieldError, IntegrationError } from '@org/core/errors'
-import { type MailError, toMailError } from './errors.ts'
+import type { FieldError } from '@org/core/errors'
+import { MailError } from './mail-error.ts'
 
 /** What an option must be: a test, and the words of the error. */
 type Rule = readonly [isValid: (value: unknown) => boolean, expected: string]
@@ -88,7 +88,5 @@ export function checkSource(messages: unknown): void {
 
 function invalid(errors: readonly FieldError[]): MailError {
   const sentence = errors.map(({ path, message }) => `${path} ${message}`).join(', ')
-  return toMailError(
-    new IntegrationError('invalid_arguments', `The options are invalid: ${sentence}.`, { errors }),
-  )
+  return new MailError('invalid_arguments', `The options are invalid: ${sentence}.`, { errors })
 }

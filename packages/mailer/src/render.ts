@@ -1,5 +1,107 @@
-import type { Message } from './message.ts'
-export type RenderedMessage = Message
-export function renderMessage(message: unknown): RenderedMessage | Promise<RenderedMessage> {
-  return message as Message
+import { type Attachment, isBlob, type PlainAttachment } from './attachment.ts'
+import { invalidMessage } from './faults.ts'
+import { isRecord, readField } from './fields.ts'
+import type { Message, MessageBody, PlainMessage } from './message.ts'
+
+/** The fields that may need waiting for. */
+const waitable = ['htmlBody', 'textBody', 'body', 'attachments']
+
+/** A promise only if there is something to wait for. */
+type Pending<Value> = Value | Promise<Value>
+
+/**
+ * Resolves the bodies of a message that are a function or a promise, and its files that are a `Blob`. It checks
+ * nothing else.
+ *
+ * @returns no promise if there is nothing to wait for
+ * @throws {IntegrationError} `invalid_arguments` with the path of the body or file that failed, and the cause
+ */
+export function renderMessage(message: unknown): Pending<unknown> {
+  if (!needsWaiting(message)) return message
+  const { htmlBody, textBody, body, attachments } = message
+  const bodies = [
+    renderBody('htmlBody', htmlBody),
+    renderBody('textBody', textBody),
+    renderBody('body', body),
+  ]
+  return whenReady(bodies, (texts) =>
+    whenReady(attachments?.map(readFile) ?? [], (files) => fill(message, texts, files)),
+  )
+}
+
+/** What can’t be read is left to `composeMessage`, which names the fault. */
+function needsWaiting(message: unknown): message is Message {
+  try {
+    const [html, text, body, files = []] = waitable.map((name) => readField(message, name))
+    if (!Array.isArray(files)) return false
+    const isPending = [html, text, body].some((given) => typeof given === 'function' || isPromise(given))
+    return isPending || files.some((file) => isBlob(readField(file, 'content')))
+  } catch {
+    return false
+  }
+}
+
+/** Field by field, because a message may be an object of a class with getters. */
+function fill(
+  message: Message,
+  [htmlBody, textBody, body]: readonly (string | undefined)[],
+  attachments: readonly PlainAttachment[],
+): PlainMessage {
+  const { to, subject, from, cc, bcc, replyTo, tag, messageStream, headers, metadata } = message
+  const { trackOpens, trackLinks } = message
+  const head = { to, subject, from, cc, bcc, replyTo, tag, messageStream, headers, metadata }
+  return { ...head, htmlBody, textBody, body, attachments, trackOpens, trackLinks } satisfies Record<
+    keyof PlainMessage,
+    unknown
+  >
+}
+
+function renderBody(path: string, body: MessageBody | undefined): Pending<string | undefined> {
+  return attempt(path, () => (typeof body === 'function' ? body() : body))
+}
+
+/** The bytes of a Blob never change, so they are read once, and `composeMessage` recognises them. */
+const bytesOfBlobs = new WeakMap<Blob, ArrayBuffer>()
+
+function readFile(file: Attachment, index: number): Pending<PlainAttachment> {
+  const { name, content, contentType, contentId } = file
+  if (!isBlob(content)) return { name, content, contentType, contentId }
+  const read = async () => {
+    const bytes = bytesOfBlobs.get(content) ?? (await content.arrayBuffer())
+    bytesOfBlobs.set(content, bytes)
+    return { name, content: bytes, contentType, contentId }
+  }
+  return attempt(`attachments[${index}].content`, read)
+}
+
+function attempt<Value>(path: string, work: () => Value | PromiseLike<Value>): Pending<Value> {
+  const fail = (cause: unknown) => {
+    throw invalidMessage([{ path, message: 'could not be rendered' }], { cause })
+  }
+  try {
+    const value = work()
+    if (!isPromise(value)) return value
+    const rendered = Promise.resolve(value).catch(fail)
+    // Another body may fail first.
+    rendered.catch(() => {})
+    return rendered
+  } catch (cause) {
+    return fail(cause)
+  }
+}
+
+function whenReady<Value, Result>(
+  values: readonly Pending<Value>[],
+  use: (values: readonly Value[]) => Pending<Result>,
+): Pending<Result> {
+  const ready: Value[] = []
+  for (const value of values) {
+    if (isPromise(value)) return Promise.all(values).then(use)
+    ready.push(value)
+  }
+  return use(ready)
+}
+
+function isPromise<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return isRecord(value) && typeof value.then === 'function'
 }

@@ -4,13 +4,13 @@
  * @module
  */
 import { IntegrationError } from '@org/core/errors'
-import type { BatchProgress, MessageResult } from './batch.ts'
 import { createCaller } from './caller.ts'
 import { type Call, createCutter, MAX_CALL_BYTES } from './calls.ts'
 import { createEnding } from './ending.ts'
 import { createFlow } from './flow.ts'
 import type { BatchJournal } from './journal.ts'
 import type { MessageDefaults } from './message.ts'
+import type { BatchProgress, MessageResult } from './result.ts'
 import { openSource } from './source.ts'
 
 /** Options of {@link runBatch}. */

@@ -6,6 +6,7 @@
  * @module
  */
 import { maskAddresses } from '@org/core/http'
+import { readField, readNumber, readText } from './fields.ts'
 
 /** The provider’s response for one message: accepted with an id, or refused with a code. */
 export type SendResponse =
@@ -18,15 +19,33 @@ export interface Refusal {
   message: string
 }
 
-/** Totals of outbound mail. */
-export interface DeliveryStats {
-  sent: number
-  bounced: number
-  /** In percent. */
-  bounceRate: number
-  spamComplaints: number
-  opens: number
-  tracked: number
+/** A message on the wire. */
+export interface WireMessage {
+  From: string
+  To: string
+  Cc?: string | undefined
+  Bcc?: string | undefined
+  Subject: string
+  Tag?: string | undefined
+  HtmlBody?: string | undefined
+  TextBody?: string | undefined
+  ReplyTo?: string | undefined
+  MessageStream?: string | undefined
+  TrackOpens?: boolean | undefined
+  TrackLinks?: string | undefined
+  Headers?: { Name: string; Value: string }[] | undefined
+  Metadata?: Record<string, string> | undefined
+  Attachments?: WireAttachment[] | undefined
+}
+
+/** A file on the wire. */
+export interface WireAttachment {
+  Name: string
+  /** In base64. */
+  Content: string
+  ContentType: string
+  /** With `cid:` in front. */
+  ContentID?: string | undefined
 }
 
 /** The mail server that a token belongs to. */
@@ -58,20 +77,6 @@ export function readRefusal(body: unknown): Refusal | undefined {
   return errorCode === undefined ? undefined : { errorCode, message: readText(body, 'Message') ?? '' }
 }
 
-/** @returns `undefined` if the body holds no totals */
-export function readStats(body: unknown): DeliveryStats | undefined {
-  const sent = readNumber(body, 'Sent')
-  if (sent === undefined) return undefined
-  return {
-    sent,
-    bounced: readNumber(body, 'Bounced') ?? 0,
-    bounceRate: readNumber(body, 'BounceRate') ?? 0,
-    spamComplaints: readNumber(body, 'SpamComplaints') ?? 0,
-    opens: readNumber(body, 'Opens') ?? 0,
-    tracked: readNumber(body, 'Tracked') ?? 0,
-  }
-}
-
 /** @returns `undefined` if the body does not describe a server */
 export function readServer(body: unknown): ServerDetails | undefined {
   const id = readNumber(body, 'ID')
@@ -95,10 +100,15 @@ export function readRemark(message: string, recipients: readonly string[]): Rema
   if (message === 'OK' || message === 'Test job accepted' || message === '') {
     return { rejected: [], notice: null }
   }
+  const rejected = findNamed(message, recipients)
+  return { rejected, notice: rejected.length > 0 ? null : maskAddresses(message) }
+}
+
+/** The recipients that a text names, whatever its wording. */
+export function findNamed(message: string, recipients: readonly string[]): string[] {
   const words = message.toLowerCase().split(/[\s,;<>"]+/)
   const named = new Set(words.map((word) => word.replace(/\.$/, '')))
-  const rejected = recipients.filter((address) => named.has(address.toLowerCase()))
-  return { rejected, notice: rejected.length > 0 ? null : maskAddresses(message) }
+  return recipients.filter((address) => named.has(address.toLowerCase()))
 }
 
 let latest = { time: '', utc: '' }
@@ -110,22 +120,4 @@ function toUtc(time = ''): string {
   if (Number.isNaN(date.getTime())) return new Date().toISOString()
   latest = { time, utc: date.toISOString() }
   return latest.utc
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
-}
-
-function readField(body: unknown, name: string): unknown {
-  return isRecord(body) ? body[name] : undefined
-}
-
-function readText(body: unknown, name: string): string | undefined {
-  const value = readField(body, name)
-  return typeof value === 'string' ? value : undefined
-}
-
-function readNumber(body: unknown, name: string): number | undefined {
-  const value = readField(body, name)
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

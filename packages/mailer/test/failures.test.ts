@@ -44,7 +44,7 @@ describe('a send', () => {
     async (code) => {
       provider.faults.add({ status: 422, body: refusal(code) })
       const error = await fail()
-      const message = 'Found [address], [address] and Shop <[address]>.'
+      const message = 'Found [address], [address] and […] <[address]>.'
       expect(error).toMatchObject({
         ...refused,
         message: expect.stringContaining(String(code)),
@@ -55,6 +55,19 @@ describe('a send', () => {
       expect(requests).toHaveLength(1)
     },
   )
+
+  it.each([
+    ["Error parsing 'To': Illegal email address 'Ada'.", 'addresses'],
+    ["Header 'Reply-To' not allowed.", 'headers'],
+    ["The metadata name 'x' exceeds 20 characters.", 'metadata'],
+    ["The content of attachment 'a.txt' is not base64.", 'attachments'],
+    ["The 'Subject' field exceeds the maximum length of 2000 characters.", 'limit'],
+    ['Provide either email TextBody or HtmlBody or both.', 'htmlBody'],
+    ['Something else.', 'provider.message'],
+  ])('gives a hint that fits the words of code 300: %s', async (Message, word) => {
+    provider.faults.add({ status: 422, body: { ErrorCode: 300, Message } })
+    expect((await fail()).hint).toContain(word)
+  })
 
   it.each<[string, Fault, number]>([
     ['a page with 403', { html: true, status: 403 }, 403],
@@ -218,10 +231,26 @@ describe('a read', () => {
 
   it('passes the filter of the statistics on, and returns the totals', async () => {
     await mail.mailer().sendEmail(message({ tag: 'a', messageStream: 'broadcast' }))
-    provider.settings.stats = { Bounced: 1, BounceRate: 12.5, SpamComplaints: 2, Opens: 3, Tracked: 4 }
+    const rare = { SMTPApiErrors: 5, WithReadTimeRecorded: 6 }
+    provider.settings.stats = {
+      Bounced: 1,
+      BounceRate: 12.5,
+      SpamComplaints: 2,
+      Opens: 3,
+      Tracked: 4,
+      ...rare,
+    }
     const filter = { tag: 'a', fromDate: '2020-01-01', toDate: '2999-12-31', messageStream: 'broadcast' }
-    const expected = { sent: 1, bounced: 1, bounceRate: 12.5, spamComplaints: 2, opens: 3, tracked: 4 }
-    expect(await mail.mailer().getDeliveryStats(filter)).toEqual(expected)
+    const totals = await mail.mailer().getDeliveryStats(filter)
+    const expected = { sent: 1, bounced: 1, bounceRate: 12.5, spamComplaints: 2, spamComplaintsRate: 200 }
+    expect(totals).toMatchObject({
+      ...expected,
+      opens: 3,
+      tracked: 4,
+      smtpApiErrors: 5,
+      withReadTimeRecorded: 6,
+    })
+    expect(Object.keys(totals)).toHaveLength(17)
     expect(provider.calls.at(-1)?.path).toBe(
       '/stats/outbound?tag=a&fromdate=2020-01-01&todate=2999-12-31&messagestream=broadcast',
     )

@@ -45,8 +45,8 @@ const messages: fc.Arbitrary<Message> = fc.record(
   { requiredKeys: ['to', 'subject', 'textBody'] },
 )
 
-function listOf(value: string | readonly string[] | undefined): readonly string[] {
-  return typeof value === 'string' ? [value] : (value ?? [])
+function listOf(value: Message['to'] | undefined): readonly unknown[] {
+  return Array.isArray(value) ? value : value === undefined || value === '' ? [] : [value]
 }
 
 /** Every string in a value, at any depth. */

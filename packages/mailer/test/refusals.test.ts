@@ -34,12 +34,37 @@ it.each<[string, Partial<Message>, string[]]>([
   ['a line break in a header', { headers: { 'X-A': '7\r\nBcc: eve@example.org' } }, ['headers.X-A']],
   ['a line break in a header’s name', { headers: { 'X\r\nBcc: eve@example.org': '7' } }, ['headers']],
   ['a header without a name', { headers: { '': '7' } }, ['headers']],
-  ['a line break in metadata', { metadata: { order: 'a\nb' } }, ['metadata']],
+  ['a line break in metadata', { metadata: { order: 'a\nb' } }, ['metadata.order']],
+  ['a line break in a name of metadata', { metadata: { 'a\nb': '7' } }, ['metadata']],
   [
     'a line break in a file’s name',
-    { attachments: [{ name: 'a\n', content: '', contentType: 'a/b' }] },
-    ['attachments[0]'],
+    { attachments: [{ name: 'a\n', content: 'SGk=', contentType: 'a/b' }] },
+    ['attachments[0].name'],
   ],
+  ...['\u0085', '\u009b', '\u2028', '\u2029'].flatMap((separator): [string, Partial<Message>, string[]][] => {
+    const text = `a${separator}b`
+    const code = `U+${separator.codePointAt(0)?.toString(16)}`
+    return [
+      [`${code} in the subject`, { subject: text }, ['subject']],
+      [`${code} in the tag`, { tag: text }, ['tag']],
+      [`${code} in a header`, { headers: { 'X-A': text } }, ['headers.X-A']],
+      [`${code} in a name`, { to: { name: text, address: 'ann@example.org' } }, ['to']],
+    ]
+  }),
+  ...['BCC', 'Cc', 'To', 'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'Return-Path', 'Received'].map(
+    (name): [string, Partial<Message>, string[]] => [
+      `the header ${name}`,
+      { headers: { [name]: 'secret-words' } },
+      [`headers.${name}`],
+    ],
+  ),
+  ...['Content-Type', 'Content-Transfer-Encoding', 'MIME-Version', 'DKIM-Signature', 'Resent-Bcc'].map(
+    (name): [string, Partial<Message>, string[]] => [
+      `the header ${name}`,
+      { headers: { [name]: 'secret-words' } },
+      [`headers.${name}`],
+    ],
+  ),
   ['a null character', { subject: 'Hello\u0000' }, ['subject']],
   ['several faults', { to: [], subject: '', textBody: '' }, ['to', 'subject', 'htmlBody']],
 ])('does not send a message with %s, and names only the place', async (_what, fields, paths) => {
@@ -47,7 +72,7 @@ it.each<[string, Partial<Message>, string[]]>([
   expect(error).toMatchObject({ code: 'invalid_arguments', retryable: false, effect: 'none' })
   expect(error.errors?.map(({ path }) => path)).toEqual(paths)
   expect(error.message).toContain(paths[0])
-  expect(error.message + JSON.stringify(error.errors)).not.toMatch(/example\.|secret-words|Bcc|[\r\n]/)
+  expect(error.message + JSON.stringify(error.errors)).not.toMatch(/example\.|secret-words|Bcc:|[\r\n]/)
   expect(requests).toEqual([])
 })
 
@@ -80,4 +105,95 @@ it('sends a message of 10 MB, and refuses one more byte', async () => {
   expect(requests[1]?.text).toHaveLength(limit)
   const error = await failureOf(mail.mailer().sendEmail({ ...largest, subject: `${largest.subject}!` }))
   expect([error.code, requests.length]).toEqual(['invalid_arguments', 2])
+})
+
+it('sends the headers that mailers set themselves', async () => {
+  const names = ['Message-ID', 'List-Unsubscribe', 'List-Unsubscribe-Post', 'In-Reply-To', 'References']
+  const headers = Object.fromEntries(
+    [...names, 'Precedence', 'Auto-Submitted', 'X-PM-KeepID'].map((name) => [name, '<1@b.c>']),
+  )
+  await mail.mailer().sendEmail(message({ headers }))
+  expect(provider.messages[0]?.headers.map(({ name }) => name)).toEqual(Object.keys(headers))
+})
+
+const circle: Record<string, unknown> = {}
+circle.self = circle
+const throwing = new Proxy(
+  {},
+  {
+    get: () => {
+      throw new TypeError('secret-words')
+    },
+    ownKeys: () => {
+      throw new TypeError('secret-words')
+    },
+  },
+)
+
+// Callers without types send anything.
+it.each<[string, unknown, string[]]>([
+  ['null', null, ['']],
+  ['undefined', undefined, ['']],
+  ['a number', 7, ['']],
+  ['a function', () => message(), ['']],
+  ['a list', [], ['to', 'subject', 'htmlBody']],
+  ['an address with a field “email”', { to: { email: 'ann@example.org' } }, ['to']],
+  ['an address that is a number', { to: [7] }, ['to[0]']],
+  ['a list of senders', { from: ['a@b.c', 'd@e.f'] }, ['from']],
+  ['a subject that is a number', { subject: 7 }, ['subject']],
+  ['a body that is an object', { textBody: {} }, ['textBody']],
+  ['a tag that is a list', { tag: ['a'] }, ['tag']],
+  ['headers that are a list', { headers: [{ name: 'X-A', value: 'b' }] }, ['headers']],
+  ['a bigint in metadata', { metadata: { order: 7n } }, ['metadata.order']],
+  ['a circle in metadata', { metadata: circle }, ['metadata.self']],
+  ['metadata that throws', { metadata: throwing }, ['metadata']],
+  ['tracking that is a text', { trackOpens: 'yes', trackLinks: 'All' }, ['trackOpens', 'trackLinks']],
+  ['attachments that are a text', { attachments: 'a.txt' }, ['attachments']],
+  ['an attachment that is a text', { attachments: ['a.txt'] }, ['attachments[0]']],
+  ['an attachment that throws', { attachments: [throwing] }, ['attachments']],
+  [
+    'a getter that throws',
+    {
+      get subject() {
+        throw new TypeError('secret-words')
+      },
+    },
+    ['subject'],
+  ],
+  ['a Proxy that throws', throwing, ['to']],
+])('refuses %s by its path', async (_what, given, paths) => {
+  const isPart = typeof given === 'object' && given !== null && !Array.isArray(given) && given !== throwing
+  const whole = isPart ? Object.defineProperties(message(), Object.getOwnPropertyDescriptors(given)) : given
+  const error = await failureOf(mail.mailer().sendEmail(whole as Message))
+  expect(error).toMatchObject({ code: 'invalid_arguments', effect: 'none' })
+  expect(error.errors?.map(({ path }) => path)).toEqual(paths)
+  expect(error.message + JSON.stringify(error.errors)).not.toMatch(/example\.|secret-words/)
+  expect(requests).toEqual([])
+})
+
+it('reports the first 50 of many faults, and how many more there are', async () => {
+  const headers = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`X-${at}`, '\n']))
+  const { errors, message: text } = await failureOf(mail.mailer().sendEmail(message({ headers })))
+  expect([errors?.length, errors?.at(-1)?.message]).toEqual([51, 'has 1950 more faults'])
+  expect(text).toContain('and 1999 more')
+})
+
+it.each<[string, Partial<Message>]>([
+  ['an address without an end', { to: 'a.'.repeat(1_000_000) }],
+  ['a name of quotes', { to: `${'"\\'.repeat(500_000)} <a@b.c>@` }],
+  ['a domain of a million letters', { to: `a@${'ü'.repeat(1_000_000)}` }],
+  ['a million recipients', { to: Array.from({ length: 1_000_000 }, () => 'nobody') }],
+  [
+    'base64 of 9 MB with a fault at its end',
+    { attachments: [{ name: 'a', contentType: 'a/b', content: `${'A'.repeat(9_000_000)}%` }] },
+  ],
+  [
+    'spaces instead of base64',
+    { attachments: [{ name: 'a', contentType: 'a/b', content: ' '.repeat(9_000_000) }] },
+  ],
+  ['a header’s name of a million letters', { headers: { ['x'.repeat(1_000_000)]: 'a' } }],
+])('refuses %s in time, and with a short error', { timeout: 5_000 }, async (_what, fields) => {
+  const error = await failureOf(mail.mailer().sendEmail(message(fields)))
+  expect(error.code).toBe('invalid_arguments')
+  expect(JSON.stringify([error.message, error.errors]).length).toBeLessThan(5_000)
 })

@@ -58,7 +58,7 @@ export function runMailProvider() {
 
 /** A valid message. */
 export function message(fields: Partial<Message> = {}): Message {
-  return { to: 'ann@example.org', subject: 'Hello', textBody: 'Hi Ann', ...fields }
+  return Object.assign({ to: 'ann@example.org', subject: 'Hello', textBody: 'Hi Ann' }, fields)
 }
 
 export const addressOf = (index: number) => `a${index}@example.org`

@@ -13,7 +13,7 @@ const entryRule = /(?:"(?:\\.|[^"\\])*"|[^",])+/g
  */
 export function parseAddresses(field: string, header: string | null | undefined): string[] {
   const text = header ?? ''
-  if (/[\r\n]/.test(text))
+  if (/[\r\n\u0085\u2028\u2029]/.test(text))
     throw new Refusal('invalidRequest', `Error parsing '${field}': Illegal line break.`)
   const addresses = (text.match(entryRule) ?? []).map(bareAddress).filter((address) => address !== '')
   const illegal = addresses.find((address) => !addressRule.test(address))

@@ -24,6 +24,10 @@ const forbiddenExtensions = new Set(
   ),
 )
 
+/** The provider sets these headers itself. */
+const reservedHeaders =
+  /^(from|to|b?cc|sender|reply-to|subject|date|return-path|received|dkim-signature|mime-version|content-type|content-transfer-encoding)$/i
+
 /** @throws {Refusal} for the first limit that the message exceeds */
 export function checkLimits({ From, Subject, Tag, HtmlBody, TextBody, Headers, ...rest }: WireMessage): void {
   const metadata = Object.entries(rest.Metadata ?? {})
@@ -45,6 +49,7 @@ export function checkLimits({ From, Subject, Tag, HtmlBody, TextBody, Headers, .
   }
   for (const { Name, Value } of Headers ?? []) {
     refuseIf(Name.trim() === '', 'A header has no name.')
+    refuseIf(reservedHeaders.test(Name), `Header '${Name}' not allowed.`)
     refuseIf(hasLineBreak(Name + Value), 'A header contains a line break.')
   }
   refuseIf(metadata.length > limits.metadataFields, 'Metadata may contain at most 10 fields.')
@@ -52,11 +57,17 @@ export function checkLimits({ From, Subject, Tag, HtmlBody, TextBody, Headers, .
     refuseIf(name.length > limits.metadataName, `The metadata name '${name}' exceeds 20 characters.`)
     refuseIf(value.length > limits.metadataValue, `The metadata value of '${name}' exceeds 80 characters.`)
   }
-  for (const { Name, Content } of attachments) {
+  for (const { Name, Content, ContentID } of attachments) {
     const extension = Name.slice(Name.lastIndexOf('.') + 1).toLowerCase()
     if (forbiddenExtensions.has(extension))
       throw new Refusal('forbiddenAttachment', 'Attachment file type not allowed.')
+    refuseIf(Content === '', `The attachment '${Name}' is empty.`)
     refuseIf(/[^A-Za-z0-9+/=\r\n]/.test(Content), `The content of attachment '${Name}' is not base64.`)
+    // Without the prefix, no image in the HTML would be found.
+    refuseIf(
+      ContentID?.startsWith('cid:') === false,
+      `The ContentID '${ContentID}' does not start with 'cid:'.`,
+    )
   }
 }
 
@@ -69,7 +80,7 @@ function tooLong(field: string, limit: string): string {
 }
 
 function hasLineBreak(text: string | null | undefined): boolean {
-  return /[\r\n]/.test(text ?? '')
+  return /[\r\n\u0085\u2028\u2029]/.test(text ?? '')
 }
 
 /** Encodes the texts only if their length in characters leaves a doubt. */

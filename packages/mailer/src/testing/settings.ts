@@ -12,9 +12,25 @@ export type AccountState =
 /** The purpose of a message stream. */
 export type StreamType = 'Transactional' | 'Broadcasts' | 'Inbound'
 
-/** The totals of `GET /stats/outbound` that a client reads; `BounceRate` is in percent. */
+/** The totals of `GET /stats/outbound`; rates are in percent. */
 export type OutboundStats = Record<
-  'Sent' | 'Bounced' | 'BounceRate' | 'SpamComplaints' | 'Opens' | 'Tracked',
+  | 'Sent'
+  | 'Bounced'
+  | 'SMTPApiErrors'
+  | 'BounceRate'
+  | 'SpamComplaints'
+  | 'SpamComplaintsRate'
+  | 'Opens'
+  | 'UniqueOpens'
+  | 'Tracked'
+  | 'WithLinkTracking'
+  | 'WithOpenTracking'
+  | 'TotalTrackedLinksSent'
+  | 'UniqueLinksClicked'
+  | 'TotalClicks'
+  | 'WithClientRecorded'
+  | 'WithPlatformRecorded'
+  | 'WithReadTimeRecorded',
   number
 >
 
@@ -42,7 +58,7 @@ export interface MailProviderSettings {
   streams: Readonly<Record<string, StreamType>>
   /** @default 'approved' */
   account: AccountState
-  /** Replaces statistics, field by field; the bounce rate follows from the numbers. */
+  /** Replaces statistics, field by field; the rates follow from the numbers. */
   stats: Partial<OutboundStats>
   /** Replaces fields of `GET /server`. */
   server: Partial<ServerInfo>

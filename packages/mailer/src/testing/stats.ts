@@ -32,15 +32,26 @@ export function readStats(
       (tag === null || message.tag === tag) && (stream === null || message.messageStream === stream)
     return matches && day >= from && day <= to
   })
-  const tracked = counted.filter(({ trackOpens, trackLinks }) => trackOpens || trackLinks !== 'None')
+  const withLinks = counted.filter(({ trackLinks }) => trackLinks !== 'None')
+  const withOpens = counted.filter(({ trackOpens }) => trackOpens)
   const totals = {
     Sent: counted.length,
     Bounced: 0,
+    SMTPApiErrors: 0,
     SpamComplaints: 0,
     Opens: 0,
-    Tracked: tracked.length,
+    UniqueOpens: 0,
+    Tracked: new Set([...withLinks, ...withOpens]).size,
+    WithLinkTracking: withLinks.length,
+    WithOpenTracking: withOpens.length,
+    TotalTrackedLinksSent: 0,
+    UniqueLinksClicked: 0,
+    TotalClicks: 0,
+    WithClientRecorded: 0,
+    WithPlatformRecorded: 0,
+    WithReadTimeRecorded: 0,
     ...stats,
   }
-  const rate = totals.Sent === 0 ? 0 : Math.round((totals.Bounced / totals.Sent) * 100_000) / 1000
-  return { BounceRate: rate, ...totals }
+  const rate = (count: number) => (totals.Sent === 0 ? 0 : Math.round((count / totals.Sent) * 100_000) / 1000)
+  return { BounceRate: rate(totals.Bounced), SpamComplaintsRate: rate(totals.SpamComplaints), ...totals }
 }

@@ -1,0 +1,229 @@
+/**
+ * Checks a message, and puts it into the provider’s format. A message that the provider would refuse, or that
+ * could inject a header, is not sent.
+ *
+ * @module
+ */
+import { formatAddress, parseAddress } from './address.ts'
+import { appendAttachments, type Draft, type Parts } from './attachment.ts'
+import { Faults, invalidMessage } from './faults.ts'
+import { isRecord, readField } from './fields.ts'
+import { readHeaders, readLine, readMetadata } from './headers.ts'
+import { type MessageDefaults, NO_BODY, type PlainMessage } from './message.ts'
+import type { WireMessage } from './wire.ts'
+
+/** A message that is ready to be sent. */
+export interface ComposedMessage {
+  /** The JSON of the message: one text, or texts and ASCII bytes in turn if it has files as bytes. */
+  parts: Readonly<Parts>
+  /** The size of `parts` in UTF-8; for a small message an upper bound. */
+  bytes: number
+  /** The To header. */
+  to: string
+  /** The bare addresses of to, cc and bcc, in this order. */
+  recipients: string[]
+  /** How many of the recipients are in to. */
+  toCount: number
+}
+
+const MAX_RECIPIENTS = 50
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+/** Below this, 500 messages always fit into one call. */
+const SMALL_MESSAGE_LENGTH = 30_000
+const MAX_BYTES_PER_CHARACTER = 3
+const ON_OR_OFF = [true, false]
+const LINKS = ['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']
+const TOO_LARGE = 'it is larger than 10 MB, including its attachments'
+const encoder = new TextEncoder()
+
+/** The fields of a message as they may come from anywhere. */
+type Unchecked = { [Name in keyof PlainMessage]?: unknown }
+
+/**
+ * Checks a message, and puts it into the provider’s format.
+ *
+ * @throws {IntegrationError} `invalid_arguments`, with the path of each fault, but no address and no text
+ */
+export function composeMessage(message: unknown, defaults: MessageDefaults): ComposedMessage {
+  const faults = new Faults()
+  let composed: ComposedMessage | undefined
+  try {
+    if (isRecord(message)) composed = compose(message, defaults, faults)
+    else faults.add('', 'it is no message: expected an object')
+  } catch (cause) {
+    throw invalidMessage([{ path: findUnreadable(message), message: 'can’t be read' }], { cause })
+  }
+  if (composed && faults.count === 0) return composed
+  throw invalidMessage(faults.reported, faults)
+}
+
+/** The JSON of a message as one text. */
+export function toJson({ parts }: ComposedMessage): string {
+  const decoder = new TextDecoder()
+  return parts.map((part) => (typeof part === 'string' ? part : decoder.decode(part))).join('')
+}
+
+function compose(message: Unchecked, defaults: MessageDefaults, faults: Faults): ComposedMessage | undefined {
+  const { to, from, cc, bcc, replyTo, subject, tag, messageStream, htmlBody, textBody, body } = message
+  const { headers, metadata, attachments, trackOpens, trackLinks } = message
+  const recipients: string[] = []
+  const To = readAddresses(faults, 'to', to, recipients)
+  const toCount = recipients.length
+  if (To === undefined && faults.count === 0) faults.add('to', 'needs at least one recipient')
+  const Cc = readAddresses(faults, 'cc', cc, recipients)
+  const Bcc = readAddresses(faults, 'bcc', bcc, recipients)
+  if (recipients.length > MAX_RECIPIENTS) faults.add('to', tooMany(recipients.length))
+  const ReplyTo = readAddresses(faults, 'replyTo', orElse(replyTo, defaults.replyTo), [])
+  const From = readSender(faults, orElse(from, defaults.fromEmail))
+  const Subject = readLine(faults, 'subject', subject)
+  if (isAbsent(subject)) faults.add('subject', 'is required')
+  const alias = readBody(faults, 'body', body)
+  const html = readBody(faults, 'htmlBody', htmlBody)
+  const TextBody = readBody(faults, 'textBody', textBody)
+  if (alias !== undefined && html !== undefined)
+    faults.add('body', 'is an alias of htmlBody: set only one of them')
+  if (isAbsent(htmlBody) && isAbsent(textBody) && isAbsent(body)) faults.add(NO_BODY.path, NO_BODY.message)
+  const wire = {
+    From,
+    To,
+    Cc,
+    Bcc,
+    ReplyTo,
+    Subject,
+    HtmlBody: html ?? alias,
+    TextBody,
+    Tag: readLine(faults, 'tag', orElse(tag, defaults.tag)),
+    MessageStream: readLine(faults, 'messageStream', orElse(messageStream, defaults.messageStream)),
+    Headers: readHeaders(faults, headers, defaults.headers),
+    Metadata: readMetadata(faults, metadata, defaults.metadata),
+    TrackOpens: readChoice(faults, 'trackOpens', orElse(trackOpens, defaults.trackOpens), ON_OR_OFF),
+    TrackLinks: readChoice(faults, 'trackLinks', orElse(trackLinks, defaults.trackLinks), LINKS),
+  } satisfies Record<Exclude<keyof WireMessage, 'Attachments'>, unknown>
+  if ((wire.HtmlBody?.length ?? 0) + (TextBody?.length ?? 0) > MAX_MESSAGE_BYTES) {
+    faults.add('', TOO_LARGE)
+    return undefined
+  }
+  const json = JSON.stringify(wire)
+  const { parts, bytes } = isAbsent(attachments)
+    ? { parts: [json], bytes: sizeOf(json) }
+    : withAttachments(faults, json, attachments)
+  if (bytes > MAX_MESSAGE_BYTES) faults.add('', TOO_LARGE)
+  return { parts, bytes, to: To ?? '', recipients, toCount }
+}
+
+function withAttachments(
+  faults: Faults,
+  json: string,
+  attachments: unknown,
+): Pick<ComposedMessage, 'parts' | 'bytes'> {
+  const start = `${json.slice(0, -1)},"Attachments":`
+  const draft: Draft = { parts: [], text: start, skeleton: start, base64Bytes: 0 }
+  if (Array.isArray(attachments))
+    appendAttachments(faults, draft, { attachments, maxBytes: MAX_MESSAGE_BYTES })
+  else faults.add('attachments', 'must be a list')
+  const bytes = encoder.encode(draft.skeleton).byteLength + 1 + draft.base64Bytes
+  return { parts: [...draft.parts, `${draft.text}}`], bytes }
+}
+
+function isAbsent(value: unknown): value is '' | null | undefined {
+  return value === undefined || value === null || value === ''
+}
+
+function orElse(value: unknown, otherwise: unknown): unknown {
+  return isAbsent(value) ? otherwise : value
+}
+
+/** @returns the header; `undefined` if there is no address */
+function readAddresses(
+  faults: Faults,
+  path: string,
+  value: unknown,
+  recipients: string[],
+): string | undefined {
+  if (isAbsent(value)) return undefined
+  if (!Array.isArray(value)) return readAddress(faults, path, value, recipients)
+  if (value.length > MAX_RECIPIENTS) {
+    faults.add(path, tooMany(value.length))
+    return ''
+  }
+  let header: string | undefined
+  for (let index = 0; index < value.length; index += 1) {
+    const address = readAddress(faults, `${path}[${index}]`, value[index], recipients)
+    header = header === undefined ? address : `${header}, ${address}`
+  }
+  return header
+}
+
+function readAddress(faults: Faults, path: string, value: unknown, recipients: string[]): string {
+  const parsed = parseAddress(value)
+  if (typeof parsed === 'string') {
+    faults.add(path, parsed)
+    return ''
+  }
+  recipients.push(parsed.address)
+  return formatAddress(parsed)
+}
+
+function tooMany(count: number): string {
+  return `may have ${MAX_RECIPIENTS} recipients together with cc and bcc, but has ${count}`
+}
+
+function readSender(faults: Faults, value: unknown): string | undefined {
+  if (!isAbsent(value)) return readAddress(faults, 'from', value, [])
+  faults.add('from', 'is required, because no fromEmail is configured')
+  return undefined
+}
+
+function readBody(faults: Faults, path: string, value: unknown): string | undefined {
+  if (isAbsent(value)) return undefined
+  if (typeof value === 'string') return value
+  faults.add(path, 'must be text')
+  return undefined
+}
+
+function readChoice<Choice>(
+  faults: Faults,
+  path: string,
+  value: unknown,
+  choices: readonly Choice[],
+): Choice | undefined {
+  if (isAbsent(value)) return undefined
+  const choice = choices.find((each) => each === value)
+  if (choice === undefined) faults.add(path, `must be ${choices.join(' or ')}`)
+  return choice
+}
+
+// Encoding a message only to measure it takes as long as all other work on it.
+function sizeOf(json: string): number {
+  return json.length <= SMALL_MESSAGE_LENGTH
+    ? json.length * MAX_BYTES_PER_CHARACTER
+    : encoder.encode(json).byteLength
+}
+
+/** The first field that throws when it is read. */
+function findUnreadable(message: unknown): string {
+  const fields: (keyof PlainMessage)[] = [
+    'to',
+    'from',
+    'cc',
+    'bcc',
+    'replyTo',
+    'subject',
+    'htmlBody',
+    'textBody',
+  ]
+  fields.push('body', 'tag', 'messageStream', 'headers', 'metadata', 'attachments')
+  const isUnreadable = (name: keyof PlainMessage) => {
+    try {
+      read(readField(message, name))
+      return false
+    } catch {
+      return true
+    }
+  }
+  return fields.find(isUnreadable) ?? ''
+}
+
+function read(value: unknown): void {
+  if (isRecord(value) && !ArrayBuffer.isView(value)) Object.values(value).forEach(read)
+}

@@ -1,0 +1,78 @@
+import type { Faults } from './faults.ts'
+
+/** C0, DEL, C1 (with U+0085), and the separators of lines and paragraphs. */
+const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const LONGEST_NAME = 100
+const OF_MESSAGE = /^(?:from|to|b?cc|reply-to|subject)$/i
+const OF_PROVIDER =
+  /^(?:sender|date|return-path|received|dkim-signature|mime-version|content-(?:type|transfer-encoding)|resent-.*)$/i
+
+/** Whether a text contains a line break or another control character, which could start a new header. */
+export function hasControlCharacter(text: string): boolean {
+  return CONTROL_CHARACTER.test(text)
+}
+
+/** Checks a text that becomes a line of the head; `undefined` if it is absent or invalid. An empty text is absent. */
+export function readLine(faults: Faults, path: string, value: unknown): string | undefined {
+  if (typeof value === 'string') {
+    if (!hasControlCharacter(value)) return value || undefined
+    faults.add(path, 'contains a line break or another control character')
+  } else if (value !== undefined && value !== null) faults.add(path, 'must be text')
+  return undefined
+}
+
+/** Checks headers, and puts them into the provider’s format. A header of the message replaces the default of its name. */
+export function readHeaders(
+  faults: Faults,
+  given: unknown,
+  defaults: unknown,
+): { Name: string; Value: string }[] | undefined {
+  const texts = readTexts(faults, 'headers', given)
+  if (defaults) {
+    const named = new Set(texts.map(([name]) => name.toLowerCase()))
+    const others = readTexts(faults, 'headers', defaults)
+    texts.push(...others.filter(([name]) => !named.has(name.toLowerCase())))
+  }
+  for (const [name] of texts) {
+    if (!isName(name)) faults.add('headers', 'contains an invalid header name')
+    else if (OF_MESSAGE.test(name)) faults.add(`headers.${name}`, 'is a field of the message: set it there')
+    else if (OF_PROVIDER.test(name)) faults.add(`headers.${name}`, 'is written by the provider')
+  }
+  return texts.length > 0 ? texts.map(([Name, Value]) => ({ Name, Value })) : undefined
+}
+
+/** Checks metadata. A value of the message replaces the default of its name. */
+export function readMetadata(
+  faults: Faults,
+  given: unknown,
+  defaults: unknown,
+): Record<string, string> | undefined {
+  const texts = readTexts(faults, 'metadata', given)
+  if (defaults) texts.unshift(...readTexts(faults, 'metadata', defaults))
+  for (const [name] of texts) {
+    if (hasControlCharacter(name)) faults.add('metadata', 'contains a control character in a name')
+  }
+  return texts.length > 0 ? Object.fromEntries(texts) : undefined
+}
+
+/** The texts of an object, by name, without the empty ones. */
+function readTexts(faults: Faults, field: string, value: unknown): [name: string, text: string][] {
+  const texts: [string, string][] = []
+  if (value === undefined || value === null) return texts
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    faults.add(field, 'must be an object of texts, by name')
+    return texts
+  }
+  for (const [name, given] of Object.entries(value)) {
+    if (typeof given === 'string' && !hasControlCharacter(given)) {
+      if (given !== '') texts.push([name, given])
+      // The path repeats only a valid name, which can’t be an address or contain a line break.
+    } else readLine(faults, isName(name) ? `${field}.${name}` : field, given)
+  }
+  return texts
+}
+
+function isName(text: string): boolean {
+  return text.length <= LONGEST_NAME && NAME.test(text)
+}

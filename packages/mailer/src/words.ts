@@ -1,0 +1,34 @@
+import { maskAddresses } from '@org/core/http'
+
+/**
+ * The words of the provider’s documented refusals, the names of its fields, and its limits. Any other word may be
+ * a name, a file’s name or a subject that it quotes.
+ */
+const VOCABULARY = new Set(
+  (
+    'a account address addresses allowed and approval are as at attachment attachments batch bcc be been body both ' +
+    'bounce by cc characters complaint confirmed contain contains content contentid contenttype credits does ' +
+    'domain email empty error exceeded exceeds exist field fields file for found from hard has have header headers ' +
+    'htmlbody illegal in inactive invalid is it json line mailbox marked maximum mb message messages ' +
+    'messagestream metadata must name no not of on ones or parsing pending per provide ran recipient recipients ' +
+    'replyto request s send sender sending server share signature size spam stream subject supported ' +
+    'suppression tag textbody that the this to token tracklinks trackopens tried type valid value was with you ' +
+    'your zero 500'
+  ).split(' '),
+)
+const MASK = '[…]'
+const LONGEST = 500
+/** A field in quotes, for example `'From'` or `'Attachments[0].Name'`. */
+const FIELD = /^[A-Z]\w*(?:\[\d+\])?(?:\.[A-Z]\w*)?$/
+
+/** The provider’s words without addresses, without quoted values, and without words that it does not use itself. */
+export function maskWords(text: string): string {
+  return maskAddresses(text.slice(0, LONGEST))
+    .replaceAll(/'([^']*)'?|"([^"]*)"?|“([^”]*)”?/g, (quoted, ...[one, two, three]) =>
+      FIELD.test(one ?? two ?? three) ? quoted : MASK,
+    )
+    .replaceAll(/[^\s!-/:-@[-`{-~…]+/g, (word) =>
+      VOCABULARY.has(word.toLowerCase()) || /^\d\d?$/.test(word) ? word : MASK,
+    )
+    .replaceAll(/\[…\](?:[^\w[]*\[…\])+/g, MASK)
+}
