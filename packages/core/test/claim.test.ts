@@ -142,12 +142,17 @@ describe('the intent to change something', () => {
     expect((await deliver(host.handle, greet, { id })).status).toBe(200)
   })
 
-  it('stops the call with a retryable problem if it can’t be recorded', async () => {
+  it('stops the call with a retryable problem, within the time of the event, if it can’t be recorded', async () => {
     const fetch = vi.fn(ok)
     const store = { ...memoryStore(), advance: unreachableStore.advance }
     const host = createHost({ provider: requesting('POST'), store, fetch })
-    const response = await inFakeTime(() => deliver(host.handle, greet, { id }))
+    const { response, milliseconds } = await inFakeTime(async () => {
+      const began = Date.now()
+      const response = await deliver(host.handle, greet, { id })
+      return { response, milliseconds: Date.now() - began }
+    })
     expect(response).toMatchObject({ status: 503, body: { code: 'overloaded' } })
+    expect(milliseconds).toBeLessThan(25_000)
     expect(fetch).not.toHaveBeenCalled()
   })
 
