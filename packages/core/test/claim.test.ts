@@ -156,6 +156,25 @@ describe('the intent to change something', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
+  it('lets no call leave that its handler did not wait for', async () => {
+    const memory = memoryStore()
+    const back = Promise.withResolvers<void>()
+    const fetch = vi.fn(ok)
+    let stray: Promise<unknown> | undefined
+    const host = createHost({
+      store: { ...memory, advance: (...step) => back.promise.then(() => memory.advance(...step)) },
+      async provider(_, context) {
+        stray = context.fetch('http://provider.test', { method: 'POST' }).catch((error: unknown) => error)
+        throw new IntegrationError('provider_error', 'It is away.')
+      },
+      fetch,
+    })
+    expect((await inFakeTime(() => deliver(host.handle, greet, { id }))).status).toBe(502)
+    back.resolve()
+    expect(await stray).toMatchObject({ code: 'delivery_in_progress' })
+    expect(fetch).not.toHaveBeenCalled()
+  })
+
   it('is taken back if the caller gave up while it was recorded, and nothing is sent', async () => {
     const store = memoryStore()
     const patience = new AbortController()

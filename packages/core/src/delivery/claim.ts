@@ -61,6 +61,7 @@ export function holdClaim(
   const lose = () => lost.abort(takenOver())
   // Counted from before the request to the store, so never later than the store's own time.
   let until = asked + leaseMs
+  let hasEnded = false
   const isOver = () => now() >= until
   const write = createWrites({ logger, isOver, waitUntil })
   const timer = setInterval(() => {
@@ -97,6 +98,7 @@ export function holdClaim(
     by?: number,
   ): Promise<IntegrationError | undefined> {
     clearInterval(timer)
+    hasEnded = true
     let isUnanswered = false
     async function tryOnce(): Promise<boolean> {
       try {
@@ -127,12 +129,13 @@ export function holdClaim(
     /** Aborts when the lease is lost; nothing may be written after that. */
     lost: lost.signal,
     /**
-     * Call right before sending. Detects an expired lease by the local clock, for example after SIGSTOP.
+     * Call right before sending. Detects an expired lease by the local clock, for example after SIGSTOP, and work
+     * that its handler did not wait for.
      *
-     * @throws {IntegrationError} `delivery_in_progress` if the lease is over
+     * @throws {IntegrationError} `delivery_in_progress` if the lease or the work is over
      */
     ensureHeld(): void {
-      if (isOver()) lose()
+      if (hasEnded || isOver()) lose()
       if (lost.signal.aborted) throw takenOver()
     },
     /**
