@@ -1,20 +1,24 @@
 import type { EnvironmentLookup } from '@org/core'
-import { type Config, configurationNames } from './config.ts'
+import type { Config } from './config.ts'
+import { variables } from './variables.ts'
+
+/** The host's own variables. No deployment may use them. */
+const ownNames = new Set(Object.keys(variables.shape))
 
 /**
- * Resolves `{{env.NAME}}` (contract §6). In production only the variables of ENV_REFERENCE_ALLOW are resolved,
- * elsewhere every variable but the host's own configuration.
+ * Resolves `{{env.NAME}}` (contract §6). The host's own variables are never resolved. In production, only the variables
+ * of ENV_REFERENCE_ALLOW are; elsewhere every other one is.
  */
 export function createEnvironmentLookup(
   environment: Readonly<Record<string, string | undefined>>,
   config: Pick<Config, 'production' | 'environmentReferences'>,
 ): EnvironmentLookup {
-  const allowed = (name: string) =>
-    config.production
-      ? config.environmentReferences.some((pattern) =>
-          pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-        )
-      : !configurationNames.includes(name)
+  const { production, environmentReferences } = config
+  const matches = (name: string) => (pattern: string) =>
+    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
+  // On Windows, a name in another case is the same variable.
+  const isOwn = (name: string) => ownNames.has(name.toUpperCase())
+  const allowed = (name: string) => !isOwn(name) && (!production || environmentReferences.some(matches(name)))
   return (name) => {
     if (!allowed(name)) return { problem: `names ${name}, which this host does not let deployments use` }
     // An object also has inherited names, such as “constructor”.

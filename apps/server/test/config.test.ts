@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigurationError, configurationNames, readConfig } from '../src/config.ts'
+import { ConfigurationError, readConfig } from '../src/config.ts'
 import { createEnvironmentLookup } from '../src/environment.ts'
+import { variables } from '../src/variables.ts'
 
 const required = { PLATFORM_API_URL: 'https://platform.example.com/api' }
 const SECRET = `whsec_${btoa('a secret of the platform')}`
@@ -47,7 +48,7 @@ describe('the configuration', () => {
       '  LOG_LEVEL: expected debug, info, warn or error',
       '  BODY_LIMIT: expected a whole number of bytes from 1024 to 1073741824',
       '  PLATFORM_API_URL is required: expected an http:// or https:// URL',
-      '  PLATFORM_WEBHOOK_SECRET: expected one or more whsec_… (base64), separated by spaces',
+      '  PLATFORM_WEBHOOK_SECRET: expected one or more whsec_… (base64 of at least 24 bytes), separated by spaces',
       '  WEBHOOK_AUTH: expected none; leave it empty otherwise',
       '  CORS_ORIGINS: expected origins such as https://app.example.com, separated by commas',
       '  DELIVERY_STORE: expected memory:, sqlite:<file> or redis://…',
@@ -58,7 +59,7 @@ describe('the configuration', () => {
 
   it('repeats no value, because it may be a secret in the wrong place', () => {
     const canary = 'canary-4f1c9b'
-    const faults = faultsOf(Object.fromEntries(configurationNames.map((name) => [name, canary])))
+    const faults = faultsOf(Object.fromEntries(Object.keys(variables.shape).map((name) => [name, canary])))
     expect(faults).toContain('PLATFORM_WEBHOOK_SECRET')
     expect(faults).not.toContain(canary)
   })
@@ -75,7 +76,8 @@ describe('the configuration', () => {
   it('lists every secret of the host, to keep it out of the log', () => {
     const secrets = {
       PLATFORM_API_TOKEN: 'platform-token',
-      PLATFORM_WEBHOOK_SECRET: `${SECRET} whsec_${btoa('the next one')}`,
+      OPERATOR_TOKEN: 'operator-token',
+      PLATFORM_WEBHOOK_SECRET: `${SECRET} whsec_${btoa('the next secret of the platform')}`,
       MAILER_SHARED_API_TOKEN: 'mail-token',
       IDP_SHARED_SECRET_KEY: 'sk_test_shared',
       IDP_PLATFORM_API_KEY: 'ak_workspace',
@@ -99,10 +101,72 @@ describe('the configuration', () => {
       expect(faultsOf({ ...production, ...authentication, CORS_ORIGINS: 'https://a.example' })).toBe('none')
   })
 
-  it('warns that webhooks are open unless WEBHOOK_AUTH=none is set', () => {
-    expect(readConfig(required).warnings).toHaveLength(1)
-    expect(readConfig({ ...required, WEBHOOK_AUTH: 'none' }).warnings).toEqual([])
-    expect(readConfig({ ...required, PLATFORM_WEBHOOK_SECRET: SECRET }).warnings).toEqual([])
+  it.each([
+    ['HOST', ['example.com', '0.0.0.0:80', '[::1]', '127.1']],
+    ['PORT', ['0x50', '1e3', '80.0', '-1', '65536', '８０']],
+    ['BODY_LIMIT', ['0', '1e6', '10 MiB', '99999999999999999999']],
+    ['REQUEST_TIMEOUT_MS', ['25s', '0', 'Infinity']],
+    [
+      'PLATFORM_API_URL',
+      ['https://a.example?x=1', 'https://a.example/api#x', 'https://a.example?', 'a.example'],
+    ],
+    ['MAILER_API_BASE', ['https://a.example?x', '//a.example']],
+    ['PLATFORM_API_TOKEN', ['token\n', 'to\r\nken', 'to ken', 'tok\u0000en', '“token”']],
+    ['OPERATOR_TOKEN', ['token\n', ' token']],
+    ['MAILER_SHARED_API_TOKEN', ['token\r']],
+    ['MAILER_SHARED_FROM_EMAIL', ['shop', 'a@b.example\r\nBcc: c@d.example']],
+    ['IDP_PLATFORM_API_KEY', ['ak\n']],
+    ['IDP_SHARED_SECRET_KEY', ['sk_test_x\n', 'pk_test_x']],
+    ['PLATFORM_WEBHOOK_SECRET', [' , ', `whsec_${btoa('23 bytes are too few...')}`, btoa(SECRET)]],
+    ['CORS_ORIGINS', [',', '*', 'https://a.example/', 'https://a.example,null', 'ftp://a.example']],
+    [
+      'EGRESS_ALLOW',
+      [',', '*', '*.internal', 'https://a.example', 'a.example/x', 'A.example', '::1', '443', 'a b'],
+    ],
+    ['ENV_REFERENCE_ALLOW', [',', 'A-B', 'A*B', '{{env.A}}', '1A']],
+    ['DELIVERY_STORE', ['redis://', 'redis://:%zz@a.example', 'sqlite:', 'sqlite:a\u0000b', 'memory']],
+    ['WEBHOOK_AUTH', ['None', 'basic']],
+    ['LOG_LEVEL', ['INFO', 'trace']],
+  ])('refuses every odd value of %s by its name', (name, values) => {
+    for (const value of values) {
+      const faults = faultsOf({ ...required, [name]: value }).split('\n')
+      expect([value, faults.length, faults[1]]).toEqual([value, 2, expect.stringContaining(`${name}: `)])
+    }
+  })
+
+  it.each(['prod', 'Production', 'production ', 'production\r', 'Development', 'dev', 'staging'])(
+    'is that of production with NODE_ENV “%s”',
+    (NODE_ENV) => expect(faultsOf({ ...required, NODE_ENV })).toContain('is required in production'),
+  )
+
+  it.each(['development', ' test\r\n', ' '])('is that of development with NODE_ENV “%s”', (NODE_ENV) =>
+    expect(readConfig({ ...required, NODE_ENV }).production).toBe(false),
+  )
+
+  it('warns once if webhooks are open, and then listens on the loopback interface alone', () => {
+    const open = readConfig({ ...required, HOST: '0.0.0.0' })
+    expect(open.warnings).toEqual([expect.stringMatching(/not authenticated.*loopback.*HOST is ignored/)])
+    expect(open.hostname).toBe('127.0.0.1')
+    const unguarded = { ...required, NODE_ENV: 'production', CORS_ORIGINS: 'https://a.example' }
+    const behindProxy = readConfig({ ...unguarded, WEBHOOK_AUTH: 'none' })
+    expect(behindProxy.warnings).toEqual([expect.stringContaining('A proxy must check them')])
+    expect(behindProxy.hostname).toBe('0.0.0.0')
+    const guarded = readConfig({ ...required, PLATFORM_WEBHOOK_SECRET: SECRET })
+    expect([guarded.warnings, guarded.hostname]).toEqual([[], '127.0.0.1'])
+    expect(readConfig({ ...required, PLATFORM_WEBHOOK_SECRET: SECRET, HOST: '::' }).hostname).toBe('::')
+  })
+
+  it('warns of a wildcard for every variable, and of records in Redis without a key', () => {
+    const { warnings } = readConfig({
+      ...required,
+      ENV_REFERENCE_ALLOW: 'TENANT_*,*',
+      DELIVERY_STORE: 'redis://redis.test',
+    })
+    expect(warnings).toEqual([
+      expect.stringContaining('not authenticated'),
+      expect.stringContaining('ENV_REFERENCE_ALLOW is *'),
+      expect.stringContaining('Redis'),
+    ])
   })
 })
 
@@ -119,11 +183,15 @@ describe('a reference to the environment', () => {
       expect(lookup(name)).toEqual({ problem: `names ${name}, which is not set on this host` })
   })
 
-  it('may name only listed variables in production', () => {
+  it('may name only listed variables in production, and none of the host whatever is listed', () => {
     const environmentReferences = ['TENANT_B*', 'X']
     const lookup = createEnvironmentLookup(environment, { production: true, environmentReferences })
     expect(lookup('TENANT_B')).toEqual({ value: 'value-2' })
     expect(lookup('TENANT_TOKEN')).toHaveProperty('problem')
-    expect(lookup('PLATFORM_API_TOKEN')).toHaveProperty('problem')
+    for (const pattern of ['*', 'PLATFORM_*', 'PLATFORM_API_TOKEN']) {
+      const all = createEnvironmentLookup(environment, { production: true, environmentReferences: [pattern] })
+      for (const name of ['PLATFORM_API_TOKEN', 'platform_api_token'])
+        expect(all(name)).toEqual({ problem: `names ${name}, which this host does not let deployments use` })
+    }
   })
 })

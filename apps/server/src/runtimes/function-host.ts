@@ -32,7 +32,7 @@ export function createFunctionHost(
 ): FunctionHost {
   const NODE_ENV = environment.NODE_ENV?.trim() || 'production'
   try {
-    const config = readConfig({ ...environment, NODE_ENV }, { keepsFiles: false })
+    const config = readConfig({ ...environment, NODE_ENV }, { isFunction: true })
     const store = createFunctionStore(config.deliveryStore)
     const { fetch, logger } = createHost(config, {
       environment,

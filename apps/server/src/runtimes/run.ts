@@ -16,10 +16,10 @@ import { openStore } from './store.ts'
 
 /** Longest time for the events under way after SIGTERM. */
 const DRAIN_MS = 25_000
-/** How often idle connections are closed meanwhile. */
+/** How often idle connections are closed meanwhile, in milliseconds. */
+const CLOSE_IDLE_MS = 50
 /** The time for the last responses to leave, in milliseconds. */
 const CLOSE_ALL_MS = 1_000
-const CLOSE_IDLE_MS = 50
 
 /**
  * Time limits for slow clients, in milliseconds. Node checks them every 30 seconds by default.
@@ -72,13 +72,16 @@ export async function run(
     ...createNodeRuntime(config),
     trustContentLength: true,
   })
-  const server = serve({ fetch: host.fetch, port: config.port, serverOptions: SLOW_CLIENTS }, ({ port }) => {
-    logger('info', `Listening on http://localhost:${port}`, { port })
+  const { hostname, port } = config
+  const server = serve({ fetch: host.fetch, hostname, port, serverOptions: SLOW_CLIENTS }, (listening) => {
+    const { address, family, port } = listening
+    const name = family === 'IPv6' ? `[${address}]` : address
+    logger('info', `Listening on http://${name}:${port}`, { address, port })
     void host.metrics?.load()
   })
   if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS
   server.on('error', (error) => {
-    logger('error', `The host can’t listen on port ${config.port}: ${error.message}`)
+    logger('error', `The host can’t listen on ${hostname}, port ${port}: ${error.message}`)
     process.exit(1)
   })
 

@@ -1,0 +1,131 @@
+/**
+ * The environment variables of the host, and what each may hold (specification §2.8, contract §7).
+ *
+ * @module
+ */
+import { isIP } from 'node:net'
+import * as z from 'zod'
+
+/** Shorter secrets can be guessed from one signed request (Standard Webhooks). */
+const LEAST_SECRET_BYTES = 24
+
+const text = z.string().trim()
+
+/** What ends up in a header. It is not trimmed: a line break in a token shows that the wrong text was pasted. */
+const token = (prefix = '', error = 'expected one line of visible ASCII characters without spaces') =>
+  z.string().refine((value) => value.startsWith(prefix) && /^[\x21-\x7e]+$/.test(value), { error })
+
+const URL_FAULT = 'expected an http:// or https:// URL'
+// `fetch` refuses a URL with a password, and quotes it in the error. A query or fragment would end up before the path.
+const httpUrl = z
+  .string({ error: URL_FAULT })
+  .trim()
+  .pipe(z.url({ protocol: /^https?$/, error: URL_FAULT }))
+  .refine((url) => isUrl(url, ({ username, password }) => username + password === ''), {
+    error: 'must not contain a user name or password',
+  })
+  .refine((url) => !/[?#]/.test(url), { error: 'must not contain a query or a fragment' })
+
+function isUrl(value: string, matches: (url: URL) => boolean): boolean {
+  return !URL.canParse(value) || matches(new URL(value))
+}
+
+/** A list with at least one entry, of which each one matches. */
+const list = (separator: string | RegExp, matches: (entry: string) => boolean, error: string) =>
+  z
+    .string()
+    .transform((value) => value.split(separator).flatMap((entry) => entry.trim() || []))
+    .refine((entries) => entries.length > 0 && entries.every(matches), { error })
+
+const isOrigin = (entry: string) =>
+  /^https?:/.test(entry) && URL.canParse(entry) && new URL(entry).origin === entry
+
+/** The rule compares entries with the hosts of parsed URLs, so any other spelling would match nothing. */
+function isHost(entry: string): boolean {
+  const isName = /^[a-z0-9.:[\]-]+$/.test(entry)
+  return isName && URL.canParse(`https://${entry}`) && new URL(`https://${entry}`).host === entry
+}
+
+function isWebhookSecret(entry: string): boolean {
+  try {
+    const key = atob(entry.slice('whsec_'.length))
+    return entry.startsWith('whsec_') && key.length >= LEAST_SECRET_BYTES
+  } catch {
+    return false
+  }
+}
+
+function isStore(location: string): boolean {
+  if (location === 'memory:') return true
+  if (location.startsWith('sqlite:')) return /^sqlite:\P{Cc}+$/u.test(location)
+  if (!/^rediss?:\/\//.test(location) || !URL.canParse(location)) return false
+  try {
+    const { hostname, password } = new URL(location)
+    decodeURIComponent(password)
+    return hostname !== ''
+  } catch {
+    return false
+  }
+}
+
+const wholeNumber = (least: number, most: number, what: string) =>
+  text
+    // `Number` also reads 0x50, 1e3 and an empty text.
+    .refine((value) => /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most, {
+      error: `expected ${what} from ${least} to ${most}`,
+    })
+    .transform(Number)
+
+/** Every variable of the host. */
+export const variables = z.object({
+  NODE_ENV: text.default('development'),
+  HOST: text
+    .refine((value) => value === 'localhost' || isIP(value) > 0, {
+      error: 'expected an address to listen on, such as 0.0.0.0 or 127.0.0.1',
+    })
+    .optional(),
+  PORT: wholeNumber(0, 65_535, 'a port').default(3009),
+  LOG_LEVEL: text
+    .pipe(z.enum(['debug', 'info', 'warn', 'error'], { error: 'expected debug, info, warn or error' }))
+    .default('info'),
+  BODY_LIMIT: wholeNumber(1_024, 1_073_741_824, 'a whole number of bytes').default(10 * 1024 * 1024),
+  REQUEST_TIMEOUT_MS: wholeNumber(1_000, 900_000, 'a whole number of milliseconds').default(25_000),
+
+  PLATFORM_API_URL: httpUrl,
+  PLATFORM_API_TOKEN: token().optional(),
+  PLATFORM_WEBHOOK_SECRET: list(
+    /\s+/,
+    isWebhookSecret,
+    `expected one or more whsec_… (base64 of at least ${LEAST_SECRET_BYTES} bytes), separated by spaces`,
+  ).optional(),
+  WEBHOOK_AUTH: text.pipe(z.literal('none', { error: 'expected none; leave it empty otherwise' })).optional(),
+  OPERATOR_TOKEN: token().optional(),
+  CORS_ORIGINS: list(
+    ',',
+    isOrigin,
+    'expected origins such as https://app.example.com, separated by commas',
+  ).optional(),
+  DELIVERY_STORE: text.refine(isStore, { error: 'expected memory:, sqlite:<file> or redis://…' }).optional(),
+  ENV_REFERENCE_ALLOW: list(
+    ',',
+    (entry) => /^([A-Za-z_]\w*)?\*?$/.test(entry),
+    'expected names of variables, separated by commas; a name may end with *',
+  ).default([]),
+  EGRESS_ALLOW: list(
+    ',',
+    isHost,
+    'expected hosts in lower case such as mail.internal or mail.internal:8443, separated by commas',
+  ).default([]),
+
+  MAILER_SHARED_API_TOKEN: token().optional(),
+  MAILER_SHARED_FROM_EMAIL: text
+    .regex(/^[^\p{Cc}@]+@[^\p{Cc}]+$/u, { error: 'expected a@b.c or Name <a@b.c>' })
+    .optional(),
+  MAILER_API_BASE: httpUrl.optional(),
+
+  IDP_SHARED_SECRET_KEY: token('sk_', 'expected a secret key, sk_…').optional(),
+  IDP_SHARED_PUBLISHABLE_KEY: token('pk_', 'expected a publishable key, pk_…').optional(),
+  IDP_API_BASE: httpUrl.optional(),
+  IDP_PLATFORM_API_KEY: token().optional(),
+  IDP_PLATFORM_API_BASE: httpUrl.optional(),
+})

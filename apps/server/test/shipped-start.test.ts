@@ -1,0 +1,93 @@
+/** What the shipped process refuses at its start, and where it listens. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startShipped } from './shipped.ts'
+
+const development = { PLATFORM_API_URL: 'http://127.0.0.1:9' }
+const production = {
+  ...development,
+  NODE_ENV: 'production',
+  PLATFORM_WEBHOOK_SECRET: `whsec_${btoa('a secret of the platform')}`,
+  CORS_ORIGINS: 'https://app.example.com',
+}
+
+async function start(environment: Record<string, string>) {
+  const host = startShipped({ environment })
+  onTestFinished(() => host.kill('SIGKILL'))
+  const port = new URL(await host.url).port
+  const line = host.log.find(({ message }) => message?.startsWith('Listening'))
+  const warnings = host.log.filter(({ level }) => level === 'warn').map(({ message }) => message)
+  return { ...host, port, line, warnings }
+}
+
+describe('the bundled host refuses to start', () => {
+  it('with every fault of its configuration at once, each by its name and without its value', async () => {
+    const wrong = {
+      NODE_ENV: ' Production\r',
+      HOST: 'hidden.example',
+      PORT: '0x50',
+      BODY_LIMIT: '1e6',
+      REQUEST_TIMEOUT_MS: '25s',
+      PLATFORM_API_URL: 'https://platform.example?hidden=1#x',
+      PLATFORM_API_TOKEN: 'hidden\ntoken',
+      OPERATOR_TOKEN: 'hidden\u0007',
+      CORS_ORIGINS: ',',
+      EGRESS_ALLOW: 'https://hidden.example/x',
+      ENV_REFERENCE_ALLOW: 'hidden-name',
+      DELIVERY_STORE: 'redis://:hidden%zz@redis.example',
+      MAILER_SHARED_API_TOKEN: 'hidden\r\n',
+    }
+    const { errors, exit } = startShipped({ environment: wrong })
+    expect(await exit).toBe(1)
+    const named = errors()
+      .split('\n')
+      .map((line) => /^ {2}(\w+)/.exec(line)?.[1])
+      .filter((name) => name !== undefined)
+    const { NODE_ENV: _, ...faulty } = wrong
+    expect(named.toSorted()).toEqual([...Object.keys(faulty), 'PLATFORM_WEBHOOK_SECRET'].toSorted())
+    expect(errors()).toContain('set WEBHOOK_AUTH=none')
+    expect(errors()).not.toMatch(/hidden/i)
+  })
+
+  it.each([
+    ['no secret in production', { PLATFORM_WEBHOOK_SECRET: '' }],
+    ['no secret in a mistyped environment', { PLATFORM_WEBHOOK_SECRET: '', NODE_ENV: 'developement' }],
+    [
+      'a secret of 23 bytes in development',
+      { NODE_ENV: 'development', PLATFORM_WEBHOOK_SECRET: `whsec_${btoa('x'.repeat(23))}` },
+    ],
+  ])('with %s', async (_, changed) => {
+    const { errors, exit } = startShipped({ environment: { ...production, ...changed } })
+    expect(await exit).toBe(1)
+    expect(errors()).toContain('one fault:\n  PLATFORM_WEBHOOK_SECRET')
+  })
+})
+
+describe('the bundled host listens', () => {
+  it('on the loopback interface alone in development without a secret, whatever HOST says', async () => {
+    const { line, warnings } = await start({ ...development, HOST: '0.0.0.0' })
+    expect(line).toMatchObject({
+      address: '127.0.0.1',
+      message: expect.stringContaining('http://127.0.0.1:'),
+    })
+    expect(warnings).toEqual([expect.stringContaining('HOST is ignored')])
+  })
+
+  it.each([
+    ['0.0.0.0', production],
+    ['127.0.0.1', { ...production, NODE_ENV: 'development' }],
+    ['127.0.0.2', { ...production, HOST: '127.0.0.2' }],
+  ])('on %s, which its log names', async (address, environment) => {
+    const { line, warnings } = await start(environment)
+    expect(line).toMatchObject({ address, message: expect.stringContaining(`http://${address}:`) })
+    expect(warnings).toEqual([])
+  })
+
+  it('with one warning at each start if WEBHOOK_AUTH=none leaves the check to a proxy', async () => {
+    const { line, warnings } = await start({
+      ...production,
+      PLATFORM_WEBHOOK_SECRET: '',
+      WEBHOOK_AUTH: 'none',
+    })
+    expect([line?.address, warnings.length]).toEqual(['0.0.0.0', 1])
+  })
+})
