@@ -22,6 +22,7 @@ import type { createMetrics, Metrics } from './metrics.ts'
 import { type Connections, connectBy, createOutbound } from './outbound.ts'
 import { createDeliveriesRoute } from './routes/deliveries.ts'
 import { createMetricsRoute } from './routes/metrics.ts'
+import { forOperators } from './routes/operator.ts'
 import { observeBy } from './telemetry.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -117,10 +118,13 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
       const handle = createHandler({ ...dependencies, ...outbound.provider(definition.name) }, config)
       return { definition, handle }
     }),
-    operating: [
-      createDeliveriesRoute({ store, integrations: definitions, verify, redactor }),
-      ...(metrics ? [createMetricsRoute(metrics)] : []),
-    ],
+    operating: forOperators(
+      [
+        createDeliveriesRoute({ store, integrations: definitions, redactor }),
+        ...(metrics ? [createMetricsRoute(metrics)] : []),
+      ],
+      config,
+    ),
     store,
     corsOrigins: config.corsOrigins,
     isDraining: () => isDraining,

@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
         path: '/things/{id}',
         operationId: 'getThing',
         summary: 'One thing',
-        signed: true,
+        operator: true,
         parameters: z.object({ id: z.string().max(200).describe('Its id.') }),
         query: z.object({ deployment: z.string().optional().describe('Whose it is.') }),
         responses: { 200: { description: 'The thing.', schema: z.object({ key: secret(z.string()) }) } },
@@ -92,13 +92,10 @@ describe('the OpenAPI document', () => {
     expect(paths['/things/{id}']?.get).toMatchObject({
       operationId: 'getThing',
       tags: ['host'],
-      security: [{ standardWebhooks: [] }, {}],
+      security: [{ operatorToken: [] }, {}],
       parameters: [
         { name: 'id', in: 'path', required: true, description: 'Its id.', schema: { maxLength: 200 } },
         { name: 'deployment', in: 'query', required: false, description: 'Whose it is.' },
-        { $ref: '#/components/parameters/WebhookId' },
-        { $ref: '#/components/parameters/WebhookTimestamp' },
-        { $ref: '#/components/parameters/WebhookSignature' },
       ],
       responses: {
         200: { content: { 'application/json': { schema: ref('GetThingResponse') } } },

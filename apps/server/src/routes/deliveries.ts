@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { IntegrationError, type Verify } from '@org/core'
+import { IntegrationError } from '@org/core'
 import { deliveryStatusSchema, readDeliveryStatus } from '@org/core/internal'
 import * as z from 'zod'
 import { type Route, unstored } from './route.ts'
@@ -12,25 +12,17 @@ type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
 
 /** No delivery or deployment has a longer id. */
 const LONGEST_ID = 200
-const NO_BODY = new Uint8Array()
 
-/**
- * Makes the route.
- *
- * @param options.verify without it, everyone may read, as everyone may send events then
- */
-export function createDeliveriesRoute({
-  verify,
-  ...known
-}: Pick<DeliveryStatusOptions, 'store' | 'integrations' | 'redactor'> & {
-  verify: Verify | undefined
-}): Route {
+/** Makes the route. */
+export function createDeliveriesRoute(
+  known: Pick<DeliveryStatusOptions, 'store' | 'integrations' | 'redactor'>,
+): Route {
   return {
     path: '/deliveries/{id}',
     operationId: 'readDeliveryStatus',
     summary: 'The status of a delivery',
     description:
-      'The recorded steps, the status of the response, and the effect of another delivery of the same event. The body of the response stays encrypted. The signed webhook-id must be the requested id; the signed body is empty.',
+      'The recorded steps, the status of the response, and the effect of another delivery of the same event. The body of the response stays encrypted.',
     parameters: z.object({ id: z.string().max(LONGEST_ID).describe('The delivery’s id.') }),
     query: z.object({
       deployment: z
@@ -41,8 +33,7 @@ export function createDeliveriesRoute({
           'The deployment of a DEPLOYMENT_CREATED or DEPLOYMENT_DELETED: these events claim a deployment as a whole.',
         ),
     }),
-    signed: true,
-    problems: ['invalid_signature', 'not_found', 'overloaded'],
+    problems: ['not_found', 'overloaded'],
     responses: {
       200: {
         description: 'The records of the delivery, one for each route that has one.',
@@ -51,15 +42,6 @@ export function createDeliveriesRoute({
     },
     async handle(context) {
       const id = context.req.param('id') ?? ''
-      const { headers } = context.req.raw
-      await verify?.(headers, NO_BODY)
-      // A captured signature opens one delivery, and no other.
-      if (verify && headers.get('webhook-id') !== id) {
-        throw new IntegrationError(
-          'invalid_signature',
-          'The signature belongs to another delivery than the requested one.',
-        )
-      }
       const deploymentId = context.req.query('deployment') || undefined
       const tooLong = [id, deploymentId ?? ''].some((given) => given.length > LONGEST_ID)
       const records = tooLong ? [] : await read({ ...known, deliveryId: id, deploymentId })

@@ -18,8 +18,8 @@ export interface RouteDescription {
   parameters?: z.ZodObject
   /** The parameters in the query, by name. */
   query?: z.ZodObject
-  /** Whether a request must be signed like a webhook, if the host has a secret. */
-  signed?: boolean
+  /** Whether a request needs the token of the operator, if the host has one. */
+  operator?: boolean
   /**
    * The successful responses, by status; JSON by default. Each schema with a title, nested ones too, becomes a
    * component of that name.
@@ -47,6 +47,7 @@ export const headers = {
       'Present if the host answered this delivery before. The response is the recorded one, without sensitive outputs, and nothing was done again.',
     schema: { const: 'true' },
   },
+  WwwAuthenticate: { description: 'How an operator authenticates.', schema: { const: 'Bearer' } },
   Allow: { description: 'The methods of the route.', schema: { type: 'string' } },
 }
 
@@ -75,7 +76,7 @@ export const parameters = {
   },
 }
 
-/** How a request is signed. */
+/** How a caller proves who it is. */
 export const securitySchemes = {
   standardWebhooks: {
     type: 'apiKey',
@@ -83,6 +84,11 @@ export const securitySchemes = {
     name: 'webhook-signature',
     description:
       'Standard Webhooks 1.0 (https://www.standardwebhooks.com): `v1,` and the base64 of the HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>` under the shared secret (`whsec_…`). The body is signed byte by byte. Required if the host has a secret.',
+  },
+  operatorToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The token of the host’s operator (`OPERATOR_TOKEN`). Required if the host has one.',
   },
 }
 
@@ -110,12 +116,8 @@ export function problemsOf({ events }: IntegrationDefinition): Record<string, Re
 
 /** Describes one route. */
 export function describeRoute(route: RouteDescription, components: Components): OpenApiOperation {
-  const { operationId, summary, description, signed = false, problems = [] } = route
-  const all = [
-    ...toParameters('path', route.parameters),
-    ...toParameters('query', route.query),
-    ...(signed ? signature.parameters : []),
-  ]
+  const { operationId, summary, description, operator = false, problems = [] } = route
+  const all = [...toParameters('path', route.parameters), ...toParameters('query', route.query)]
   const responses = Object.entries(route.responses).map(([status, response]) => {
     const { description, mediaType = 'application/json', schema } = response
     const name = `${toPascalCase(operationId)}Response${status === '200' ? '' : status}`
@@ -128,7 +130,7 @@ export function describeRoute(route: RouteDescription, components: Components): 
     tags: ['host'],
     summary,
     ...(description !== undefined && { description }),
-    security: signed ? signature.security : [],
+    security: operator ? [{ operatorToken: [] }, {}] : [],
     ...(all.length > 0 && { parameters: all }),
     responses: { ...Object.fromEntries(responses), ...referToProblems(problems) },
   }
@@ -152,6 +154,7 @@ function toProblemResponse(status: number): OpenApiResponse {
   const sent = {
     ...(own.some((code) => errorCodes[code].retryable) && { 'Retry-After': refer('headers', 'RetryAfter') }),
     ...(REPLAYED.includes(status) && { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') }),
+    ...(status === 401 && { 'WWW-Authenticate': refer('headers', 'WwwAuthenticate') }),
     ...(status === 405 && { Allow: refer('headers', 'Allow') }),
   }
   const details = { type: 'object', properties: { status: { const: status }, code: { enum: own } } }

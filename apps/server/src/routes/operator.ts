@@ -1,0 +1,38 @@
+/**
+ * The routes for operators, which want `Authorization: Bearer <OPERATOR_TOKEN>` (contract §3).
+ *
+ * @module
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { IntegrationError } from '@org/core'
+import { toProblemResponse } from '@org/core/internal'
+import type { Config } from '../config.ts'
+import type { Route } from './route.ts'
+
+/** Guards routes with the token of the operator. Without a token, they are open in development, and absent elsewhere. */
+export function forOperators(
+  routes: readonly Route[],
+  { operatorToken, production }: Pick<Config, 'operatorToken' | 'production'>,
+): Route[] {
+  const described = routes.map((route) => ({ ...route, operator: true }))
+  if (operatorToken === undefined) return production ? [] : described
+  const expected = digest(`Bearer ${operatorToken}`)
+  return described.map((route) => ({
+    ...route,
+    problems: ['invalid_signature', ...(route.problems ?? [])],
+    handle(context) {
+      const given = digest(context.req.header('authorization') ?? '')
+      return timingSafeEqual(given, expected) ? route.handle(context) : refused()
+    },
+  }))
+}
+
+// Of one length for every text, and the comparison tells nothing of the token.
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+function refused(): Response {
+  const message = 'This route is for operators. Send the header Authorization: Bearer <OPERATOR_TOKEN>.'
+  const response = toProblemResponse(new IntegrationError('invalid_signature', message))
+  response.headers.set('www-authenticate', 'Bearer')
+  return response
+}
