@@ -28,7 +28,8 @@ import type { Tracing } from './tracing.ts'
 
 /** A host that answers requests. */
 export interface Host {
-  fetch: (request: Request) => Response | Promise<Response>
+  /** @param peer the network address of the sender */
+  fetch: (request: Request, peer?: string | undefined) => Response | Promise<Response>
   logger: Logger
   metrics: Metrics | undefined
   /** Takes no new event from now on. Resolves when the events under way are answered and recorded. */
@@ -93,10 +94,12 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   })
   /** Writes to the store that go on after their response. */
   const unfinished = new Set<Promise<unknown>>()
+  const peers = new WeakMap<Request, string>()
   const dependencies = {
     platform: createPlatformClient({ ...config.platform, fetch: outbound.platform }),
     store,
     verify,
+    peer: (request: Request) => peers.get(request),
     observer,
     environment: createEnvironmentLookup(environment, config),
     secrets: config.secrets,
@@ -132,7 +135,10 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   })
   for (const warning of config.warnings) logger('warn', warning)
   return {
-    fetch: (request) => app.fetch(request),
+    fetch(request, peer) {
+      if (peer !== undefined) peers.set(request, peer)
+      return app.fetch(request)
+    },
     logger,
     metrics,
     async drain() {

@@ -1,7 +1,7 @@
 import { memoryStore } from '@org/core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createFunctionHost } from '../src/runtimes/function-host.ts'
-import { calling, mail, mailDeployment } from './hosted.ts'
+import { calling, credentials, mail, mailDeployment } from './hosted.ts'
 import { startMeasured } from './measured.ts'
 
 const always = { times: Number.POSITIVE_INFINITY }
@@ -39,6 +39,16 @@ describe('GET /metrics', () => {
     expect(await count({ function: 'getDeliveryStats', outcome: 'provider_error' })).toBe(1)
     expect(await count({})).toBe(6)
     expect(await value('webhook_event_duration_seconds_count', sendEmail)).toBe(3)
+  })
+
+  it('counts refused signatures, whatever the sender wrote into the request', async () => {
+    const { send, value } = startMeasured({
+      variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret },
+    })
+    for (const name of ['HEALTH_CHECK', 'x'.repeat(50)]) await send('mailer', { name }, { id: name })
+    const labels = { route: 'mailer', event: 'other', function: '', outcome: 'invalid_signature' }
+    expect(await value('webhook_events_total', labels)).toBe(2)
+    expect(await value('webhook_events_total', {})).toBe(2)
   })
 
   it('counts each attempt of a call to a provider, by method and outcome', async () => {

@@ -39,9 +39,22 @@ function stream(pieces: Iterable<Uint8Array>) {
 }
 
 describe('a request', () => {
-  it('is refused without a signature before its body is parsed', async () => {
+  it.each<[string, Record<string, string>]>([
+    ['no signature', {}],
+    ['a signature of ten minutes ago', { 'webhook-timestamp': String(Math.floor(Date.now() / 1000) - 600) }],
+    ['a signature of another version', { 'webhook-signature': 'v2,abc' }],
+  ])('is refused with %s before its body is read, and the log names its sender', async (_, changed) => {
     const verify = createVerifier({ secrets: [`whsec_${btoa('the secret of this route')}`] })
-    expect(await refusal(createHost({ verify }), '{')).toMatchObject({ code: 'invalid_signature' })
+    const host = createHost({ verify, peer: () => '192.0.2.7' })
+    const { body, read } = stream([encoder.encode(challenge(1))])
+    const now = String(Math.floor(Date.now() / 1000))
+    const signed = { 'webhook-id': 'evt_1', 'webhook-timestamp': now, 'webhook-signature': 'v1,abc' }
+    const headers = Object.keys(changed).length > 0 ? { ...signed, ...changed } : {}
+    expect(await refusal(host, body, headers)).toMatchObject({ code: 'invalid_signature' })
+    expect(read()).toBe(0)
+    expect(host.lines).toMatchObject([{ level: 'warn', facts: { peer: '192.0.2.7' } }])
+    await refusal(host, challenge(1), signed)
+    expect(host.lines[1]).toMatchObject({ level: 'warn', facts: { peer: '192.0.2.7' } })
   })
 
   it.each(['GET', 'PUT', 'OPTIONS'])('is refused with the method %s: Allow names POST', async (method) => {

@@ -5,12 +5,14 @@
  * @module
  */
 import { Hono } from 'hono'
-import { handle } from 'hono/aws-lambda'
+import { getConnInfo, handle } from 'hono/aws-lambda'
 import { createFunctionHost } from './function-host.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 
 const host = createFunctionHost(process.env, createNodeRuntime)
-const answer = handle(new Hono().all('*', ({ req }) => host.fetch(req.raw)))
+const answer = handle(
+  new Hono().all('*', (context) => host.fetch(context.req.raw, getConnInfo(context).remote.address)),
+)
 let unchecked = true
 
 /** Lambda calls this for each request. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { serve } from '@hono/node-server'
+import { type Http2Bindings, type HttpBindings, serve } from '@hono/node-server'
 import type { DeliveryStore } from '@org/core'
 import { createRedactor, redactLines } from '@org/core/internal'
 import type { Config } from '../config.ts'
@@ -73,7 +73,9 @@ export async function run(
     trustContentLength: true,
   })
   const { hostname, port } = config
-  const server = serve({ fetch: host.fetch, hostname, port, serverOptions: SLOW_CLIENTS }, (listening) => {
+  const fetch = (request: Request, { incoming }: HttpBindings | Http2Bindings) =>
+    host.fetch(request, incoming.socket.remoteAddress)
+  const server = serve({ fetch, hostname, port, serverOptions: SLOW_CLIENTS }, (listening) => {
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
     logger('info', `Listening on http://${name}:${port}`, { address, port })

@@ -6,7 +6,10 @@
 import { createFunctionHost } from './function-host.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 
-const { fetch } = createFunctionHost(process.env, createNodeRuntime)
+const host = createFunctionHost(process.env, createNodeRuntime)
 
 /** Vercel calls this for each request. */
-export default { fetch }
+export default {
+  // Vercel sets the header itself, whatever the sender sent.
+  fetch: (request: Request) => host.fetch(request, request.headers.get('x-real-ip') ?? undefined),
+}

@@ -32,7 +32,8 @@ async function respond(request: Request, bindings: Record<string, unknown>): Pro
   host ??= createFunctionHost(readVariables(bindings), ({ production, egressAllow: allow }) => ({
     egress: createNamedHostsRule({ production, allow }),
   }))
-  return host.fetch(request)
+  // Cloudflare sets the header itself, whatever the sender sent.
+  return host.fetch(request, request.headers.get('cf-connecting-ip') ?? undefined)
 }
 
 /** Variables are strings, or numbers of a configuration file. Other bindings are not the host's. */

@@ -3,7 +3,7 @@
 import type { EventName, PlatformEvent } from '../contract/event.ts'
 import type { EventResponse } from '../delivery/response.ts'
 import type { ErrorCode, IntegrationError } from '../errors.ts'
-import type { Logger } from '../log.ts'
+import type { Logger, LogLevel } from '../log.ts'
 import { forLogs, type Redactor } from '../redact.ts'
 
 /** The log line of an event. */
@@ -16,6 +16,8 @@ export type EventRecord = {
   function: string | undefined
   deployment: string | undefined
   delivery: string | undefined
+  /** The network address of a sender whose signature was refused. */
+  peer: string | undefined
   outcome: 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
   /** The HTTP status. */
   status: number
@@ -75,7 +77,7 @@ export function logEvent(
   { logger, observer }: { logger: Logger; observer: Observer },
   route: string,
   response: EventResponse,
-  { event, deliveryId, providerCalls, redactor }: Trace,
+  { event, deliveryId, providerCalls, redactor, peer }: Trace & Pick<EventRecord, 'peer'>,
   durationMs: number,
 ): void {
   const clean = forLogs(redactor)
@@ -86,6 +88,7 @@ export function logEvent(
     function: event?.name === 'FUNCTION_CALL' ? given(event.functionCall.name.slice(0, 80)) : undefined,
     deployment: given(event?.deployment?.id),
     delivery: given(deliveryId),
+    peer,
     outcome: outcomeOf(response),
     status: response.status,
     code: response.error?.code,
@@ -94,8 +97,13 @@ export function logEvent(
     providerCalls,
     ...faultOf(response.error, redactor),
   }
-  logger(response.status < 500 ? 'info' : 'error', `${event?.name ?? 'refused'} ${response.status}`, record)
+  logger(levelOf(response), `${event?.name ?? 'refused'} ${response.status}`, record)
   observer.answered?.(record)
+}
+
+function levelOf({ status, error }: EventResponse): LogLevel {
+  if (error?.code === 'invalid_signature') return 'warn'
+  return status < 500 ? 'info' : 'error'
 }
 
 function outcomeOf({ status, body, replayed }: EventResponse): EventRecord['outcome'] {

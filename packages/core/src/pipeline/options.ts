@@ -16,6 +16,8 @@ export interface HandlerDependencies {
   store?: DeliveryStore | undefined
   /** Checks the signature of a request; see `createVerifier`. By default, every request is accepted. */
   verify?: Verify | undefined
+  /** The network address of a sender, for the log line of a refused signature; by default, it has none. */
+  peer?: ((request: Request) => string | undefined) | undefined
   /** Resolves `{{env.NAME}}` in inputs; by default, no reference is resolved. */
   environment?: EnvironmentLookup | undefined
   /** Values to keep out of logs and responses, beside those that the schemas mark as secret. */

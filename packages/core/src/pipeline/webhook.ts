@@ -75,12 +75,14 @@ export function createWebhookHandler(
     const started = now()
     const trace = createTrace(configured)
     const response = await run(request, trace).catch((error: unknown) => toFailure(error, trace.redactor))
-    logEvent({ logger, observer }, route, response, trace, now() - started)
+    const peer = response.error?.code === 'invalid_signature' ? dependencies.peer?.(request) : undefined
+    logEvent({ logger, observer }, route, response, { ...trace, peer }, now() - started)
     return toResponse(response)
   }
 
   async function run(request: Request, trace: Trace): Promise<EventResponse> {
     checkRequest(request, bodyLimit)
+    verify?.checkHeaders?.(request.headers)
     const body = await readBody(request, { bodyLimit, trustContentLength })
     await verify?.(request.headers, body)
     const event = parseEvent(body)

@@ -4,7 +4,11 @@
 import { IntegrationError } from '../errors.ts'
 
 /** Checks the signature over the raw bytes of a request; throws `invalid_signature`. */
-export type Verify = (headers: Headers, body: Uint8Array) => Promise<void>
+export interface Verify {
+  (headers: Headers, body: Uint8Array): Promise<void>
+  /** Throws before the body is read, if no body could make the signature valid. */
+  checkHeaders?(headers: Headers): void
+}
 
 /** HMAC-SHA256 with one secret. */
 interface HmacKey {
@@ -42,7 +46,8 @@ const encoder = new TextEncoder()
 export function createVerifier(options: VerifierOptions): Verify {
   const { toleranceSeconds = 300, now = Date.now, hmac = webHmac } = options
   const keys = options.secrets.map((secret) => hmac(decodeSecret(secret)))
-  return async (headers, body) => {
+
+  function readHeaders(headers: Headers) {
     const id = readHeader(headers, 'webhook-id')
     const timestamp = readHeader(headers, 'webhook-timestamp')
     const signatures = readHeader(headers, 'webhook-signature').split(' ')
@@ -55,7 +60,11 @@ export function createVerifier(options: VerifierOptions): Verify {
       .slice(0, MAX_SIGNATURES)
       .map((signature) => encoder.encode(signature.slice('v1,'.length)))
     if (given.length === 0) throw invalid('webhook-signature holds no signature of the version v1.')
+    return { id, timestamp, given }
+  }
 
+  async function verify(headers: Headers, body: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { id, timestamp, given } = readHeaders(headers)
     const content = [encoder.encode(`${id}.${timestamp}.`), body]
     for (const key of keys) {
       // Compares texts: base64 has several spellings of one digest, and a sender uses one of them.
@@ -64,6 +73,8 @@ export function createVerifier(options: VerifierOptions): Verify {
     }
     throw invalid('webhook-signature matches none of the secrets.')
   }
+
+  return Object.assign(verify, { checkHeaders: (headers: Headers) => void readHeaders(headers) })
 }
 
 /**
