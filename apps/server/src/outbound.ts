@@ -95,6 +95,7 @@ export function createOutbound(options: {
         },
         egress: egress && {
           refuse: egress.refuse,
+          isListed: egress.isListed,
           async fetch(input, init) {
             const request = await readRequest(input, init)
             const url = new URL(request.url)

@@ -1,7 +1,16 @@
-import { type EnvironmentLookup, IntegrationError } from '@org/core'
+import { type EnvironmentLookup, type HandlerContext, IntegrationError } from '@org/core'
 import { connectPlatform, deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { createHost, deployment, greet, greeter, type Host, sessionKey, token } from './fixtures.ts'
+import {
+  createHost,
+  deployment,
+  greet,
+  greeter,
+  type Host,
+  type ProviderCall,
+  sessionKey,
+  token,
+} from './fixtures.ts'
 
 type Values = Record<string, unknown>
 
@@ -49,6 +58,36 @@ describe('the inputs of a deployment', () => {
       errors: [{ path: 'deployment.inputs.region' }, { path: 'deployment.inputs.contacts[0].name' }],
     })
   })
+})
+
+describe('a URL of a deployment, on a host without a rule of its own,', () => {
+  const refuse = async (url: string) => {
+    let refusal: string | undefined
+    const provider = async (_: ProviderCall, { egress }: HandlerContext) => {
+      refusal = egress.refuse(new URL(url))
+    }
+    await createWith(createHost({ provider }), { token })
+    return refusal
+  }
+
+  it.each([
+    'http://mail.example.com',
+    'https://8.8.8.8',
+    'https://[::1]',
+    'https://localhost',
+    'https://LOCALHOST.',
+    'https://a.localhost',
+    'https://mail',
+    'https://metadata.google.internal',
+    'https://mail.example.internal.',
+    'https://printer.local',
+    'https://router.home.arpa',
+    'https://mail.example.com.',
+  ])('is not %s', async (url) => expect(await refuse(url)).toMatch(/^must /))
+
+  it.each(['https://mail.example.com', 'https://localhost.example.com'])('may be %s', async (url) =>
+    expect(await refuse(url)).toBeUndefined(),
+  )
 })
 
 describe('a reference in an input', () => {
@@ -121,6 +160,27 @@ describe('a reference in an input', () => {
     const words = 'has a reference that is not understood; write {{env.NAME}}'
     expect(await resolve(text)).toMatchObject(refusedWith(words))
     expect(looked).toEqual([])
+  })
+
+  it('keeps its value from URLs of the deployment that the operator does not list', async () => {
+    const sent: string[] = []
+    const fetch = async (url: string | URL | Request) => {
+      sent.push(String(url))
+      return new Response()
+    }
+    const isListed = (url: URL) => url.hostname === 'listed.example'
+    const egress = { refuse: () => undefined, isListed, fetch }
+    const reach = async (text: string, url: string) => {
+      const provider = async (_: ProviderCall, context: HandlerContext) =>
+        void (await context.egress.fetch(url))
+      return (await createWith(createHost({ environment, egress, provider }), { token: text })).body
+    }
+    const refused = refusedWith(expect.stringContaining('not sent to a URL of the deployment'))
+    expect(await reach('{{env.TENANT}}', 'https://own.example')).toMatchObject(refused)
+    expect(sent).toEqual([])
+    await reach('{{env.TENANT}}', 'https://listed.example')
+    await reach(token, 'https://own.example')
+    expect(sent).toEqual(['https://listed.example', 'https://own.example'])
   })
 
   it('stays as it is in an input that takes no references', async () => {

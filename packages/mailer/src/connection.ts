@@ -32,12 +32,13 @@ export interface Connection {
 export function fromInputs(inputs: Inputs<typeof mailer>, settings: MailerSettings): Connection {
   const { serverType, apiToken, fromEmail, messageStream, baseUrl } = inputs
   const hostBaseUrl = settings.baseUrl ?? DEFAULT_BASE_URL
+  const isHosts = baseUrl === undefined || isAtHostsProvider(baseUrl, hostBaseUrl)
   if (serverType === 'dedicated') {
     if (!apiToken)
       throw inputError('missing_credentials', 'apiToken', 'is required with serverType dedicated')
-    return { apiToken, fromEmail, messageStream, baseUrl: baseUrl ?? hostBaseUrl }
+    return { apiToken, fromEmail, messageStream, baseUrl: isHosts ? hostBaseUrl : baseUrl }
   }
-  if (baseUrl && new URL(baseUrl).origin !== new URL(hostBaseUrl).origin) {
+  if (!isHosts) {
     const message = 'goes with serverType dedicated: the shared token is sent only to its own provider'
     throw inputError('invalid_inputs', 'baseUrl', message)
   }
@@ -73,10 +74,30 @@ export function openMailer(
   settings: MailerSettings,
 ): MailClient {
   const url = new URL(connection.baseUrl)
-  const isHosts = url.origin === new URL(settings.baseUrl ?? DEFAULT_BASE_URL).origin
+  const hostBaseUrl = settings.baseUrl ?? DEFAULT_BASE_URL
+  const isHosts = url.origin === new URL(hostBaseUrl).origin
   const refusal = isHosts ? undefined : egress.refuse(url)
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
-  return createClient({ ...connection, fetch: isHosts ? fetch : egress.fetch })
+  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch })
+  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch })
+}
+
+/**
+ * Whether a base URL is the host’s. The host’s own connections lead to its origin unchecked, so a deployment must not
+ * choose another path there.
+ *
+ * @throws {IntegrationError} `invalid_inputs` for another path at the same origin
+ */
+function isAtHostsProvider(baseUrl: string, hostBaseUrl: string): boolean {
+  const [given, own] = [new URL(baseUrl), new URL(hostBaseUrl)]
+  if (given.origin !== own.origin) return false
+  const addition = given.pathname + given.search + given.hash
+  if (addition === '/' || withSlash(addition) === withSlash(own.pathname)) return true
+  throw inputError('invalid_inputs', 'baseUrl', 'must not have a path of its own at the host’s provider')
+}
+
+function withSlash(path: string): string {
+  return path.endsWith('/') ? path : `${path}/`
 }
 
 function sharedConnection({ shared, baseUrl = DEFAULT_BASE_URL }: MailerSettings): Connection {

@@ -65,6 +65,39 @@ describe('DEPLOYMENT_CREATED', () => {
     expect(await create({ ...dedicated, baseUrl })).toMatchObject(refused('invalid_inputs', 'baseUrl'))
   })
 
+  it.each(['/other', '//', '/?x=1', '/#x'])('adds no %s to the base URL of the host', async (path) => {
+    for (const inputs of [dedicated, { serverType: 'shared' }]) {
+      const response = await create({ ...inputs, baseUrl: webhook.url + path })
+      expect(response).toMatchObject(refused('invalid_inputs', 'baseUrl'))
+    }
+    const outputs = { apiToken: 'dedicated-token', apiUrl: webhook.url + path, messageStream: 'outbound' }
+    const event = { name: 'HEALTH_CHECK', deployment: { id: 'dep_1', outputs } }
+    await deliver(webhook.handler(), event)
+    expect(requests.map(({ path: asked }) => asked)).toEqual(['/server'])
+  })
+
+  it.each([
+    ['DEPLOYMENT_CREATED', {}],
+    ['FUNCTION_CALL', { functionCall: { name: 'getDeliveryStats' } }],
+  ])(
+    'sends the value of a variable to no base URL of a deployment that is not listed: %s',
+    async (name, call) => {
+      const environment = () => ({ value: 'dedicated-token' })
+      const inputs = { ...dedicated, apiToken: '{{env.TENANT_TOKEN}}', baseUrl: webhook.url }
+      const outputs = { apiToken: 'dedicated-token', apiUrl: webhook.url, messageStream: 'outbound' }
+      const reach = (isListed: boolean) => {
+        const egress: Egress = { refuse: () => undefined, isListed: () => isListed, fetch }
+        const handler = webhook.handler({ environment, baseUrl: 'http://nowhere.invalid', egress })
+        const carried = name === 'FUNCTION_CALL' ? { outputs } : {}
+        return deliver(handler, { name, deployment: { id: 'dep_1', inputs, ...carried }, ...call })
+      }
+      expect(await reach(false)).toMatchObject(refused('invalid_inputs', 'apiToken'))
+      expect(tokens()).toEqual([])
+      expect(await reach(true)).toMatchObject({ status: 200 })
+      expect(tokens()).toEqual(['dedicated-token'])
+    },
+  )
+
   it('resolves {{env.NAME}} in the token', async () => {
     const environment = (name: string) => ({ value: name === 'TENANT_TOKEN' ? 'dedicated-token' : '' })
     const inputs = { ...dedicated, apiToken: '{{env.TENANT_TOKEN}}' }

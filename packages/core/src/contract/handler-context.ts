@@ -59,6 +59,8 @@ export interface Progress {
 export interface Egress {
   /** @returns why the URL must not be called, as the end of a sentence; `undefined` if it may */
   refuse(url: URL): string | undefined
+  /** Whether the operator lists the URL's host. Only such a host gets values of the host's variables. */
+  isListed?(url: URL): boolean
   /** For these URLs only. Rejects if the address behind a name is not allowed. */
   fetch: typeof fetch
 }

@@ -1,6 +1,11 @@
 /** Looks up a variable: its value, or why the host refuses it, in words that never contain the value. */
 export type EnvironmentLookup = (name: string) => { value: string } | { problem: string }
 
+/** Whether an input names a variable of the host. */
+export function hasReference(value: unknown): value is string {
+  return typeof value === 'string' && value.includes('{{')
+}
+
 const VARIABLE = /^env\.([A-Za-z_][A-Za-z0-9_]{0,127})$/
 
 /**

@@ -10,8 +10,17 @@ export function namedHostsOnly(send: typeof fetch): Egress {
       if (url.protocol !== 'https:') return 'must be an https:// URL'
       // URL has normalised every spelling of an IPv4 address by now.
       if (/^[\d.]+$|^\[|:/.test(url.hostname)) return 'must name a host, not an address'
-      return /(^|\.)localhost$|\.(local|internal)$/.test(url.hostname) ? 'must name a public host' : undefined
+      return isPublicName(url.hostname) ? undefined : 'must name a public host'
     },
     fetch: send,
   }
+}
+
+/** Domains that no public name server has (RFC 6761, 6762 and 8375, and ICANN's decision on “internal”). */
+const PRIVATE_DOMAINS = ['localhost', 'local', 'internal', 'home.arpa']
+
+function isPublicName(hostname: string): boolean {
+  // A full stop at the end is the same name by another spelling.
+  if (!hostname.includes('.') || hostname.endsWith('.')) return false
+  return !PRIVATE_DOMAINS.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`))
 }

@@ -1,16 +1,17 @@
-import type { Deployment, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
+import type { Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
 import { type Claim, type ClaimOptions, ownSteps } from '../delivery/claim.ts'
 import { readStore, reserve } from '../delivery/claiming.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { namedHostsOnly } from '../http/egress.ts'
 import type { Operation } from '../request/operation.ts'
+import { invalidInputs, type OpenDeployment } from './deployment.ts'
 import type { Deadline } from './limits.ts'
 import type { createOutbound } from './outbound.ts'
 import type { Reporter } from './reporter.ts'
 
 interface ContextParts {
   operation: Operation
-  deployment: Deployment | undefined
+  deployment: OpenDeployment | undefined
   reporter: Reporter
   deadline: Deadline
   outbound: ReturnType<typeof createOutbound>
@@ -41,14 +42,39 @@ export class EventContext implements HandlerContext {
     this.progress =
       parts.claim && createProgress({ ...parts, operation, claim: parts.claim, by: deadline.at })
     this.fetch = outbound('provider', parts.fetch)
-    const rule = egress ?? namedHostsOnly(parts.fetch)
-    this.egress = { refuse: rule.refuse, fetch: outbound('provider', rule.fetch) }
+    const rule = withoutReferences(egress ?? namedHostsOnly(parts.fetch), deployment)
+    this.egress = { ...rule, fetch: outbound('provider', rule.fetch) }
     this.deadline = deadline.at
     this.#deadline = deadline
   }
 
   get signal(): AbortSignal {
     return this.#deadline.signal
+  }
+}
+
+/**
+ * The rule for a deployment's URLs, with one more: they get no value of the host's variables, unless the operator lists
+ * their host (contract §6). It looks at the inputs and not at the request, where a value may have any encoding.
+ */
+function withoutReferences(rule: Egress, deployment: OpenDeployment | undefined): Egress {
+  function check(url: URL): void {
+    const names = deployment?.references() ?? []
+    if (names.length === 0 || rule.isListed?.(url)) return
+    const message =
+      'refers to a variable of the host, whose value is not sent to a URL of the deployment: enter the value itself, or leave the URL out'
+    throw invalidInputs(names.map((name) => ({ path: `deployment.inputs.${name}`, message })))
+  }
+  return {
+    refuse(url) {
+      const refusal = rule.refuse(url)
+      if (refusal === undefined) check(url)
+      return refusal
+    },
+    async fetch(input, init) {
+      check(new URL(typeof input === 'object' && 'url' in input ? input.url : input))
+      return rule.fetch(input, init)
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { Deployment } from '../contract/handler-context.ts'
 import { referenceNames, secretNames } from '../contract/marks.ts'
 import type { CallbackOptions, Platform } from '../contract/platform.ts'
-import { type EnvironmentLookup, resolveReferences } from '../contract/references.ts'
+import { type EnvironmentLookup, hasReference, resolveReferences } from '../contract/references.ts'
 import { fieldErrors, summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
@@ -23,6 +23,8 @@ interface DeploymentSources {
 export interface OpenDeployment extends Deployment {
   /** Reads the record from the platform, once. */
   record(): ReturnType<Platform['getDeployment']>
+  /** The names of the inputs that hold, or held before they were resolved, references to variables of the host. */
+  references(): string[]
 }
 
 /** Opens the deployment that an event names; `undefined` if it names none. */
@@ -32,6 +34,7 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
   const given = event.deployment
   if (!given) return undefined
   const { claims, carriesInputs, needsLife } = eventTraits[event.name]
+  const resolved = new Set<string>()
   let record: ReturnType<Platform['getDeployment']> | undefined
   const readRecord = () => {
     record ??= sources.platform.getDeployment(given.id, sources.callback())
@@ -56,12 +59,17 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
   return {
     id: given.id,
     record: readRecord,
+    references() {
+      // The outputs of an event hold what its inputs refer to.
+      const carried = Object.entries(given.inputs ?? {}).filter(([, value]) => hasReference(value))
+      return [...new Set([...resolved, ...carried.map(([name]) => name)])]
+    },
 
     async inputs(schema) {
       const isCarried = carriesInputs || Object.keys(given.inputs ?? {}).length > 0
       const raw = (isCarried && given.inputs) || (await readInputs())
-      const resolved = resolveInputs(withoutBlanks(raw), schema, sources)
-      const parsed = schema.safeParse(resolved)
+      const values = resolveInputs(withoutBlanks(raw), schema, { ...sources, resolved })
+      const parsed = schema.safeParse(values)
       if (!parsed.success) {
         const known = Object.keys(schema.shape)
         throw invalidInputs(fieldErrors(parsed.error, 'deployment.inputs', known), parsed.error)
@@ -100,7 +108,7 @@ function withoutBlanks(values: Record<string, unknown>): Record<string, unknown>
 function resolveInputs(
   values: Record<string, unknown>,
   schema: z.ZodObject,
-  { environment, credentials }: DeploymentSources,
+  { environment, credentials, resolved: names }: DeploymentSources & { resolved: Set<string> },
 ): Record<string, unknown> {
   const lookUp: EnvironmentLookup = (name) => {
     const found = environment?.(name) ?? { problem: `names ${name}, but this host resolves no references` }
@@ -111,10 +119,11 @@ function resolveInputs(
   const resolved = { ...values }
   const errors = referenceNames(schema).flatMap((name) => {
     const value = values[name]
-    if (typeof value !== 'string' || !value.includes('{{')) return []
+    if (!hasReference(value)) return []
     const result = resolveReferences(value, lookUp)
     if ('problem' in result) return [{ path: `deployment.inputs.${name}`, message: result.problem }]
     resolved[name] = result.value
+    names.add(name)
     return []
   })
   if (errors.length > 0) throw invalidInputs(errors)
@@ -122,7 +131,8 @@ function resolveInputs(
   return resolved
 }
 
-function invalidInputs(errors: readonly FieldError[], cause?: unknown): IntegrationError {
+/** The error for inputs that cannot be used. */
+export function invalidInputs(errors: readonly FieldError[], cause?: unknown): IntegrationError {
   const message = `The inputs of the deployment are invalid: ${summarise(errors)}.`
   return new IntegrationError('invalid_inputs', message, { errors, cause })
 }
