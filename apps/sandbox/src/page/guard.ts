@@ -4,6 +4,7 @@
  * @module
  */
 import type { MiddlewareHandler } from 'hono'
+import { refuseOtherSites } from '../world/own-machine.ts'
 
 const POLICY = [
   "default-src 'none'",
@@ -38,23 +39,11 @@ export const guard: MiddlewareHandler = async (context, next) => {
 }
 
 /** @returns why a request is refused; `undefined` if it is not */
-function refuse({ method, url, headers }: Request): string | undefined {
-  const { host, hostname } = new URL(url)
-  // DNS rebinding: a stranger’s name that leads to this machine.
-  if (!['localhost', '127.0.0.1', '[::1]'].includes(hostname)) {
-    return `The page is at localhost, not at ${host}.`
-  }
-  const site = headers.get('sec-fetch-site')
-  if (method === 'GET' || method === 'HEAD') {
-    const visit = headers.get('sec-fetch-mode') === 'navigate' && headers.get('sec-fetch-dest') === 'document'
-    // “same-site” is any other port of this machine.
-    return site === null || site === 'same-origin' || site === 'none' || visit
-      ? undefined
-      : 'The page is not open to other sites.'
-  }
-  if (headers.get('origin') !== `http://${host}` || (site !== null && site !== 'same-origin')) {
-    return 'Only the page itself may use its actions.'
-  }
+function refuse(request: Request): string | undefined {
+  const refusal = refuseOtherSites('page', request)
+  const { method, headers } = request
+  if (refusal || method === 'GET' || method === 'HEAD') return refusal
+  if (!headers.has('origin')) return 'Only the page itself may use its actions.'
   return headers.get('content-type')?.startsWith('application/json') ? undefined : 'The body must be JSON.'
 }
 

@@ -11,6 +11,7 @@ import { type StartHost, startElsewhere } from './elsewhere.ts'
 import { type Exchange, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
 import { type Environment, listen } from './listen.ts'
 import { createObserver } from './observer.ts'
+import { refuseOtherSites } from './own-machine.ts'
 import { startProviders } from './providers.ts'
 
 /** The running sandbox. */
@@ -90,7 +91,12 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
   const handle = startHost
     ? await startElsewhere(startHost, hostVariables, observer.fetchFromElsewhere, servers)
     : createHost(config, { environment: hostVariables, logger, fetch: observedFetch, createMetrics }).fetch
-  const hostServer = await listen(observer.watch(handle), config.port, 'host', 'PORT')
+  const watched = observer.watch(handle)
+  const guarded = async (request: Request) => {
+    const refusal = refuseOtherSites('host', request)
+    return refusal ? new Response(refusal, { status: 403 }) : watched(request)
+  }
+  const hostServer = await listen(guarded, config.port, 'host', 'PORT')
   servers.push(hostServer)
   const url = `http://localhost:${hostServer.port}`
 

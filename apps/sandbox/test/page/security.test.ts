@@ -16,6 +16,28 @@ function ask(url: string, headers: Record<string, string>, body?: string): Promi
   })
 }
 
+describe('the host of the sandbox', () => {
+  it('responds to this machine, and neither under another name nor to a page of another site', async () => {
+    const { world } = await sandboxForTest()
+    const webhook = `${world.url}/mailer/webhook`
+    const body = JSON.stringify({ name: 'WEBHOOK_CHALLENGE' })
+    const json = { 'content-type': 'application/json' }
+    for (const headers of [
+      { host: 'rebound.example' },
+      { host: 'rebound.example:3009', origin: 'http://rebound.example:3009' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ]) {
+      expect(await ask(webhook, { ...json, ...headers }, body)).toBe(403)
+      expect(await ask(`${world.url}/integrations`, headers)).toBe(403)
+    }
+    expect(await ask(webhook, json, body)).toBe(200)
+    expect(await ask(`${world.url}/docs`, { 'sec-fetch-site': 'none' })).toBe(200)
+  })
+})
+
 describe('the page', () => {
   it('accepts actions only from itself', async () => {
     const { url, world } = await sandboxForTest()
