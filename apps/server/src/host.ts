@@ -51,6 +51,8 @@ export interface HostOptions {
   egress?: EgressRule
   /** @default Web Crypto */
   hmac?: Hmac
+  /** Keys for the records in the store, beside the webhook secrets. */
+  recordKeys?: readonly string[]
   /** Whether the runtime enforces `content-length`. */
   trustContentLength?: boolean
   /** Pass it to have `GET /metrics`. An instance that comes and goes, as a function does, should not have it. */
@@ -98,6 +100,8 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const dependencies = {
     platform: createPlatformClient({ ...config.platform, fetch: outbound.platform }),
     store,
+    // A reader of the store has not read the environment.
+    recordKeys: [...secrets, ...(options.recordKeys ?? [])],
     verify,
     peer: (request: Request) => peers.get(request),
     observer,

@@ -1,6 +1,10 @@
-/** What the shipped process refuses at its start, and where it listens. */
+/** What the shipped process refuses at its start, where it listens, and how it keeps its store. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { deliver } from '@org/core/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { startShipped } from './shipped.ts'
+import { calling } from './hosted.ts'
+import { createFolder, startShipped } from './shipped.ts'
 
 const development = { PLATFORM_API_URL: 'http://127.0.0.1:9' }
 const production = {
@@ -89,5 +93,51 @@ describe('the bundled host listens', () => {
       WEBHOOK_AUTH: 'none',
     })
     expect([line?.address, warnings.length]).toEqual(['0.0.0.0', 1])
+  })
+})
+
+describe('the bundled host keeps its store', () => {
+  const event = calling('createUser', { emailAddress: 'ada@example.com', password: 'hunter22' })
+  const [first, second] = ['a secret of the platform', 'the next one of the platform'].map(
+    (text) => `whsec_${btoa(text)}`,
+  )
+
+  /** Sends the event to a host in this folder, with the first of its secrets, and says whether it was replayed. */
+  async function send(folder: string, ...secrets: (string | undefined)[]): Promise<boolean> {
+    const PLATFORM_WEBHOOK_SECRET = secrets.join(' ')
+    const environment = { ...development, PLATFORM_WEBHOOK_SECRET, DELIVERY_STORE: undefined }
+    const host = startShipped({ environment, folder })
+    try {
+      const url = `${await host.url}/idp/webhook`
+      const response = await deliver(fetch, event, { url, id: 'evt_1', secret: secrets[0] })
+      // Without keys of the identity provider, the refusal is final, and recorded.
+      expect(response).toMatchObject({ status: 422, body: { code: 'missing_credentials' } })
+      expect(modesIn(`${folder}/.data`)).toEqual(new Set([0o600]))
+      return response.headers.get('idempotency-replayed') === 'true'
+    } finally {
+      host.kill('SIGTERM')
+      await host.exit
+    }
+  }
+  const modeOf = (path: string) => statSync(path).mode & 0o777
+  const modesIn = (folder: string) => new Set(readdirSync(folder).map((name) => modeOf(`${folder}/${name}`)))
+
+  it('private, and answers redeliveries before, during and after a rotation of its secret', async () => {
+    const folder = createFolder()
+    expect(await send(folder)).toBe(false)
+    expect(modeOf(`${folder}/.data`)).toBe(0o700)
+    const stored = readFileSync(`${folder}/.data/deliveries.db`, 'latin1')
+    expect(stored).toContain('evt_1')
+    expect(stored).not.toContain(createHash('sha256').update(JSON.stringify(event)).digest('hex'))
+    for (const secrets of [[], [first], [second, first]]) expect(await send(folder, ...secrets)).toBe(true)
+  })
+
+  it('under a key beside it if there is no secret, and under the secret otherwise', async () => {
+    const [open, signed] = [createFolder(), createFolder()]
+    await send(open)
+    await send(signed, first)
+    expect(readdirSync(`${open}/.data`)).toContain('deliveries.db.key')
+    expect(readdirSync(`${signed}/.data`)).not.toContain('deliveries.db.key')
+    expect(await send(signed, second, first)).toBe(true)
   })
 })

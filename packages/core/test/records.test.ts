@@ -76,6 +76,25 @@ describe('a recorded response', () => {
     expect(host.providerCalls).toHaveLength(1)
   })
 
+  it('of another status can’t be decrypted', async () => {
+    const host = createObserved((recorded) => ({ ...recorded, status: 201 }))
+    await deliver(host.handle, greet, { id })
+    expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'outcome_unknown' })
+  })
+
+  it('of another delivery or route can’t be decrypted, not even with the same body', async () => {
+    for (const [route, other] of [
+      ['greeter', 'evt_2'],
+      ['greeter-server', id],
+    ] as const) {
+      const foreign = createObserved(undefined, { route })
+      await deliver(foreign.handle, greet, { id: other })
+      const host = createObserved(() => foreign.recorded[0] ?? { status: 200, body: '' })
+      await deliver(host.handle, greet, { id })
+      expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'outcome_unknown' })
+    }
+  })
+
   it('of another request can’t be decrypted for this one', async () => {
     const foreign = createObserved()
     await deliver(foreign.handle, calling('greet', { to: 'bob@example.com' }), { id })
@@ -89,6 +108,46 @@ describe('a recorded response', () => {
     const long = calling('greet', { to: 'é'.repeat(1_000_000) })
     const first = await deliver(host.handle, long, { id })
     expect((await deliver(host.handle, long, { id })).body).toEqual(first.body)
+  })
+})
+
+describe('the keys of a host', () => {
+  const [old, next] = ['the old key of the host', 'the next key of the host']
+  const digestsOf = (written: readonly string[]) =>
+    written.flatMap((text) => /"digest":"(\w+)"/.exec(text)?.[1] ?? [])
+
+  it('are in every digest, so that nobody without them can test a guess of a body', async () => {
+    const digests = await Promise.all(
+      [[], [old], [next]].map(async (recordKeys) => {
+        const host = createObserved(undefined, { recordKeys })
+        await deliver(host.handle, greet, { id })
+        return digestsOf(host.written)[0]
+      }),
+    )
+    const guess = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(greet)))
+    expect(new Set([...digests, Buffer.from(guess).toString('hex')]).size).toBe(4)
+  })
+
+  it.each<[string, string[], string[]]>([
+    ['the next key is added', [old], [next, old]],
+    ['two hosts have the keys in another order', [next, old], [old, next]],
+    ['the host had no key before', [], [next]],
+  ])('may change: a redelivery gets the recorded response if %s', async (_, before, after) => {
+    const store = memoryStore()
+    const first = await deliver(createHost({ store, recordKeys: before }).handle, greet, { id })
+    const host = createHost({ store, recordKeys: after })
+    const again = await deliver(host.handle, greet, { id })
+    expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', first.body])
+    const other = await deliver(host.handle, calling('greet', { to: 'Bob' }), { id })
+    expect(other).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
+  })
+
+  it('are needed to read a record: without its key, the call is refused and not repeated', async () => {
+    const store = memoryStore()
+    await deliver(createHost({ store, recordKeys: [old] }).handle, greet, { id })
+    const host = createHost({ store, recordKeys: [next] })
+    expect(await deliver(host.handle, greet, { id })).toMatchObject({ status: 422 })
+    expect(host.providerCalls).toEqual([])
   })
 })
 

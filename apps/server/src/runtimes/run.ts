@@ -12,6 +12,7 @@ import { createMetrics } from '../metrics.ts'
 import { loadTracing } from './load-tracing.ts'
 import { createLogger } from './logger.ts'
 import { createNodeRuntime } from './node-runtime.ts'
+import { readRecordKey } from './record-key.ts'
 import { openStore } from './store.ts'
 
 /** Longest time for the events under way after SIGTERM. */
@@ -67,6 +68,7 @@ export async function run(
     ...options,
     logger: taggedLogger,
     store: wrapStore(store),
+    recordKeys: readRecordKey(config),
     createMetrics,
     tracing,
     ...createNodeRuntime(config),

@@ -5,7 +5,8 @@
  */
 import { IntegrationError } from '../errors.ts'
 import { type Claim, type ClaimOptions, holdClaim } from './claim.ts'
-import type { ClaimRequest, DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
+import { claimByDigest, type DigestedRequest } from './keys.ts'
+import type { DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
 import { logUnreachable, unreachable } from './writes.ts'
 
 /**
@@ -16,11 +17,11 @@ import { logUnreachable, unreachable } from './writes.ts'
  */
 export async function claimSubject(
   store: DeliveryStore,
-  request: Omit<ClaimRequest, 'leaseMs'>,
+  request: Omit<DigestedRequest, 'leaseMs'>,
   options: ClaimOptions,
 ): Promise<{ claim: Claim } | { replay: RecordedResponse }> {
   const asked = options.now()
-  const result = await reach(options, () => store.claim({ ...request, leaseMs: options.leaseMs }))
+  const result = await reach(options, () => claimByDigest(store, { ...request, leaseMs: options.leaseMs }))
   switch (result.state) {
     case 'claimed':
       return { claim: holdClaim(store, result, asked, options) }

@@ -13,7 +13,8 @@ import type { Redactor } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
 import { type Claim, type ClaimOptions, ownSteps } from './claim.ts'
 import { claimSubject, readStore } from './claiming.ts'
-import { type Cipher, createCipher, decryptResponse, withEncryptedSteps } from './encryption.ts'
+import { decryptResponse, encryptResponse, withEncryptedSteps } from './encryption.ts'
+import type { Cipher, RecordKeys } from './keys.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
@@ -23,6 +24,7 @@ export interface Delivery {
   operation: Operation
   body: Uint8Array<ArrayBuffer>
   redactor: Redactor
+  keys: RecordKeys
   store: DeliveryStore
   claiming: ClaimOptions
 }
@@ -47,13 +49,13 @@ export interface Begun {
  * @throws {IntegrationError} `delivery_in_progress`, `invalid_event` (422) or `overloaded`
  */
 export async function begin(delivery: Delivery): Promise<Begun> {
-  const { operation, body, store, claiming } = delivery
+  const { operation, body, keys, store, claiming } = delivery
   const { subject, deliveryId, event } = operation
   if (subject === undefined) return {}
 
-  const identity = deliveryId === undefined ? undefined : { id: deliveryId, digest: await digest(body) }
+  const identity = deliveryId === undefined ? undefined : { id: deliveryId, digests: keys.digests(body) }
   const result = await claimSubject(store, { subject, delivery: identity }, claiming)
-  const cipher = createCipher(body)
+  const cipher = keys.cipher(body, subject, deliveryId)
   const isCall = eventTraits[event.name].claims === 'call'
   if ('replay' in result) {
     const response = await decryptResponse(result.replay, cipher)
@@ -97,7 +99,7 @@ export async function end(
       status: response.status,
       code: response.error?.code,
       at: claiming.now(),
-      body: await cipher.encrypt(recorded),
+      body: await encryptResponse(response.status, recorded, cipher),
     },
     // A call's effect stands even if it is not recorded, so its response does not wait. A deployment's end must be
     // recorded, or a late CREATED revives it.
@@ -210,10 +212,4 @@ function withoutSecrets(
   const sensitive = new Set(secretNames(definition.outputs))
   const open = Object.fromEntries(Object.entries(outputs).filter(([name]) => !sensitive.has(name)))
   return { ...redactor.data(rest), outputs: open }
-}
-
-/** SHA-256 in hexadecimal: recognises a body without keeping it. */
-async function digest(body: Uint8Array<ArrayBuffer>): Promise<string> {
-  const hash = await crypto.subtle.digest('SHA-256', body)
-  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -6,8 +6,8 @@ import { deploymentStatus } from '../contract/platform.ts'
 import { createRedactor, forLogs, type Redactor } from '../redact.ts'
 import { subjects } from '../request/operation.ts'
 import { ownSteps } from './claim.ts'
-import { isEncrypted } from './encryption.ts'
 import { lastStatus } from './idempotency.ts'
+import { isEncrypted } from './keys.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 const states = {

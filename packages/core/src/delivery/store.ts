@@ -19,7 +19,7 @@ export interface ClaimRequest {
   /** For example `mailer/deployment/dep_123`. */
   subject: string
   /** The delivery, if it has an id. */
-  delivery?: { id: string /** SHA-256 of the body. */; digest: string } | undefined
+  delivery?: { id: string /** Recognises the body. */; digest: string } | undefined
   /** How long the right lasts unless it is renewed, in milliseconds. */
   leaseMs: number
 }

@@ -14,6 +14,11 @@ export interface HandlerDependencies {
   platform: Platform
   /** Remembers effects, so that they happen once; by default in memory, which forgets at a restart. */
   store?: DeliveryStore | undefined
+  /**
+   * Keys for the records in the store, which its readers must not have: any long random texts. The first one is used,
+   * and records of all are recognised. By default none: then a reader of the store can test guesses of a request.
+   */
+  recordKeys?: readonly string[] | undefined
   /** Checks the signature of a request; see `createVerifier`. By default, every request is accepted. */
   verify?: Verify | undefined
   /** The network address of a sender, for the log line of a refused signature; by default, it has none. */

@@ -6,6 +6,7 @@
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
 import { type Claim, DEFAULT_LEASE_MS, ownSteps } from '../delivery/claim.ts'
 import { type Begun, begin, end, lastStatus } from '../delivery/idempotency.ts'
+import { createRecordKeys } from '../delivery/keys.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
@@ -64,6 +65,7 @@ export function createWebhookHandler(
   } = dependencies
   const route = definition.name
   const configured = createRedactor(dependencies.secrets)
+  const keys = createRecordKeys(dependencies.recordKeys)
   const claiming = {
     logger: redactLines(logger, configured),
     leaseMs,
@@ -92,7 +94,7 @@ export function createWebhookHandler(
       const operation = resolveOperation(definition, event, request.headers)
       trace.deliveryId = operation.deliveryId
       const { redactor } = trace
-      const begun = await begin({ definition, operation, body, redactor, store, claiming })
+      const begun = await begin({ definition, operation, body, redactor, keys, store, claiming })
       return await finish(operation, trace, begun)
     } finally {
       leave?.()

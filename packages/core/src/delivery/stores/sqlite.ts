@@ -5,7 +5,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
@@ -16,7 +16,7 @@ import { LATER_COLUMNS, SCHEMA } from './sqlite-schema.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
-  /** Path of the file. The store creates it and its folder. `:memory:` keeps nothing. */
+  /** Path of the file. The store creates it and its folder, for its owner alone. `:memory:` keeps nothing. */
   file: string
   /** @default Date.now */
   now?: () => number
@@ -45,13 +45,21 @@ const stepRow = z.object({ name: z.string(), value: z.string() })
 const responseRow = recordedResponse.extend({ digest: z.string() })
 const listedRow = responseFacts.extend({ delivery: z.string() })
 
+/** Makes the file readable by its owner alone. SQLite gives its companions the same mode when it creates them. */
+function createPrivateFile(file: string): void {
+  // A folder that exists may be somebody else's, too.
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  closeSync(openSync(file, 'a', 0o600))
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, 0o600)
+}
+
 /**
  * Opens a store in a file. Every write is on the disk before its promise resolves.
  *
  * @throws if the file can't be opened
  */
 export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): SqliteStore {
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true })
+  if (file !== ':memory:') createPrivateFile(file)
   const database = new DatabaseSync(file)
   database.exec(SCHEMA)
   transaction(addLaterColumns)

@@ -1,0 +1,150 @@
+/**
+ * The keys of a host's records. The digest of a body and the cipher for its record come from the body and from a key of
+ * the host that is not in the store: without the key, a reader of the store can neither decrypt a record nor test a
+ * guess of a body.
+ *
+ * @module
+ */
+import { concat } from '../request/signature.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore } from './store.ts'
+
+/** Makes the digests of a body, and the cipher for its record. */
+export type RecordKeys = ReturnType<typeof createRecordKeys>
+/** Encrypts and decrypts under the keys of one request. */
+export type Cipher = ReturnType<RecordKeys['cipher']>
+
+const encoder = new TextEncoder()
+const PREFIX = 'sealed:'
+const SALT_BYTES = 16
+const IV_BYTES = 12
+/** Of a host that has no key. Everyone knows it, so a reader of the store can test guesses of a body. */
+const PUBLIC_KEY = 'integration host: records without a key'
+/** Keeps the uses of a key apart. */
+const uses = {
+  digest: encoder.encode('digest of a body, version 2'),
+  cipher: encoder.encode('record, version 2'),
+}
+
+/** Whether a recorded text is encrypted. */
+export function isEncrypted(text: string): boolean {
+  return text.startsWith(PREFIX)
+}
+
+/**
+ * Makes the keys of a host's records.
+ *
+ * @param keys the first one is used, and records of all are recognised: a rotation adds a key before it removes one
+ */
+export function createRecordKeys(keys: readonly string[] = []) {
+  // A host may have had no key before.
+  const last = createKey(PUBLIC_KEY)
+  const all = [...keys.map(createKey), last]
+  const [current = last] = all
+
+  return {
+    /** The digests that may be recorded for a body, the current one first. */
+    async *digests(body: Uint8Array<ArrayBuffer>): AsyncGenerator<string> {
+      const hash = await sha256(body)
+      for (const key of all) yield toHex(await key(uses.digest, hash))
+      // Of a version without keys.
+      yield toHex(hash)
+    },
+
+    /**
+     * Makes the cipher of a request.
+     *
+     * @param subject what is claimed; a record of another subject or delivery cannot be decrypted
+     */
+    cipher(body: Uint8Array<ArrayBuffer>, subject: string, delivery: string | undefined) {
+      const ownSalt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
+      let hash: Promise<Uint8Array<ArrayBuffer>> | undefined
+      let ownKey: Promise<CryptoKey> | undefined
+
+      async function derive(key: Key, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+        hash ??= sha256(body)
+        const bytes = await key(uses.cipher, salt, await hash)
+        return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
+      }
+
+      const bind = (iv: Uint8Array<ArrayBuffer>, what: string) => {
+        const additionalData = encoder.encode(JSON.stringify([subject, delivery ?? null, what]))
+        return { name: 'AES-GCM', iv, additionalData }
+      }
+
+      return {
+        /** @param what the kind of text, such as `response 200`: as another kind it cannot be decrypted */
+        async encrypt(text: string, what: string): Promise<string> {
+          ownKey ??= derive(current, ownSalt)
+          const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
+          const plain = encoder.encode(text)
+          const encrypted = await crypto.subtle.encrypt(bind(iv, what), await ownKey, plain)
+          return PREFIX + toBase64(ownSalt, iv, new Uint8Array(encrypted))
+        },
+
+        /** @throws if the text is damaged, of another kind, or belongs to another request or host */
+        async decrypt(text: string, what: string): Promise<string> {
+          if (!isEncrypted(text)) throw new TypeError('The text is not encrypted.')
+          const bytes = Uint8Array.from(atob(text.slice(PREFIX.length)), (character) =>
+            character.charCodeAt(0),
+          )
+          const salt = bytes.subarray(0, SALT_BYTES)
+          const iv = bytes.subarray(SALT_BYTES, SALT_BYTES + IV_BYTES)
+          const encrypted = bytes.subarray(SALT_BYTES + IV_BYTES)
+          const attempts = all.map(async (key) =>
+            crypto.subtle.decrypt(bind(iv, what), await derive(key, salt), encrypted),
+          )
+          return new TextDecoder().decode(await Promise.any(attempts))
+        },
+      }
+    },
+  }
+}
+
+/** A claim of a delivery whose record may have any of several digests. */
+export interface DigestedRequest extends Omit<ClaimRequest, 'delivery'> {
+  delivery?: { id: string; digests: AsyncIterable<string> } | undefined
+}
+
+/** Claims with the current digest of the body, and with the others if the record has another one. */
+export async function claimByDigest(
+  store: DeliveryStore,
+  { delivery, ...request }: DigestedRequest,
+): Promise<ClaimResult> {
+  if (!delivery) return store.claim(request)
+  for await (const digest of delivery.digests) {
+    const result = await store.claim({ ...request, delivery: { id: delivery.id, digest } })
+    if (result.state !== 'mismatch') return result
+  }
+  return { state: 'mismatch' }
+}
+
+/** HMAC-SHA256 of the concatenated parts. */
+type Key = (...parts: Uint8Array<ArrayBuffer>[]) => Promise<Uint8Array<ArrayBuffer>>
+
+function createKey(text: string): Key {
+  let imported: Promise<CryptoKey> | undefined
+  return async (...parts) => {
+    const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+    imported ??= crypto.subtle.importKey('raw', encoder.encode(text), algorithm, false, ['sign'])
+    return new Uint8Array(await crypto.subtle.sign('HMAC', await imported, concat(parts)))
+  }
+}
+
+async function sha256(body: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', body))
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Bytes per `fromCharCode` call: the number of its arguments is limited. */
+const CHUNK = 0x8000
+
+function toBase64(...parts: Uint8Array[]): string {
+  let text = ''
+  for (const bytes of parts)
+    for (let at = 0; at < bytes.length; at += CHUNK)
+      text += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
+  return btoa(text)
+}
