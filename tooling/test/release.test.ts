@@ -1,11 +1,24 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { root } from '../packages/workspace.ts'
 import { findMissingChangesets } from '../release/check-changesets.ts'
 import { readPlan } from '../release/publish.ts'
+
+it('the bill of materials of the host lists what its bundle contains, with versions and licenses', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sbom-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  execFileSync('pnpm', ['--silent', 'run', 'release:sbom', join(folder, '%s.cdx.json')], { cwd: root })
+  const { components } = JSON.parse(await readFile(join(folder, 'org-server.cdx.json'), 'utf8'))
+  const { dependencies } = JSON.parse(await readFile(join(root, 'apps/server/package.json'), 'utf8'))
+  const purls = components.map(({ purl }: { purl: string }) => decodeURIComponent(purl))
+  for (const name of Object.keys(dependencies))
+    expect(purls).toContainEqual(expect.stringMatching(new RegExp(`^pkg:npm/${name}@\\d`)))
+  expect(components.every(({ licenses }: { licenses?: unknown[] }) => licenses?.length)).toBe(true)
+})
 
 describe('a branch needs a changeset', () => {
   const packages = ['idp', 'idp-server'].map((name) => ({ name: `@org/${name}`, path: `packages/${name}` }))
