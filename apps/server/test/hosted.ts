@@ -5,6 +5,7 @@ import { createPlatformEmulator, type DeliverOptions, deliver } from '@org/core/
 import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
+import { createNamedHostsRule } from '../src/egress-rule.ts'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
 
 // With characters that each encoding writes differently, if the kind of secret allows them.
@@ -89,11 +90,15 @@ export function createWorld() {
       IDP_SHARED_PUBLISHABLE_KEY: shared?.publishableKey,
       IDP_PLATFORM_API_BASE: 'http://idp.test/v1',
       IDP_PLATFORM_API_KEY: credentials.accessToken,
+      // The mail server of the corpus, whose token is a variable.
+      EGRESS_ALLOW: 'mail.example.com',
       ...variables,
     })
     const idpServer = { ...config.idpServer, settleMs: 0 }
     const timeout = requestTimeoutMs === undefined ? {} : { requestTimeoutMs }
-    return createHost({ ...config, ...timeout, idpServer }, { logger: () => {}, ...options, fetch })
+    const egress = createNamedHostsRule({ production: config.production, allow: config.egressAllow })
+    const given = { logger: () => {}, egress, ...options, fetch }
+    return createHost({ ...config, ...timeout, idpServer }, given)
   }
 
   return { platform, mail, backend, workspace, sent, overrides, start }
