@@ -131,6 +131,11 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
         ...(metrics ? [createMetricsRoute(metrics)] : []),
       ],
       config,
+      ({ path }, request) =>
+        logger('warn', 'A request without the token of the operator was refused.', {
+          route: path,
+          peer: peers.get(request),
+        }),
     ),
     store,
     corsOrigins: config.corsOrigins,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError, readConfig } from '../src/config.ts'
 import { createEnvironmentLookup } from '../src/environment.ts'
@@ -28,6 +29,11 @@ describe('the configuration', () => {
       corsOrigins: [],
       mailer: { shared: { apiToken: undefined } },
     })
+  })
+
+  it('has each of its variables in the README', () => {
+    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+    for (const name of Object.keys(variables.shape)) expect(readme).toContain(`| \`${name}\` |`)
   })
 
   it('reports all faults at once, each with the variable and the expected value', () => {

@@ -18,9 +18,13 @@ const commands = [
 ]
 const ip = (command: string) => spawnSync('ip', command.split(' ')).status === 0
 const isSeparate = commands.every(ip)
-afterAll(() => void [here, there].map((name) => ip(`netns delete ${name}`)))
-// Loud, so that nobody takes a run without these rights for one with them.
-if (!isSeparate) process.stderr.write('SKIPPED: the host as another machine sees it. It needs root and ip.\n')
+const cleanUp = () => void [here, there].map((name) => ip(`netns delete ${name}`))
+if (isSeparate) afterAll(cleanUp)
+else {
+  cleanUp()
+  // Loud, so that nobody takes a run without these rights for one with them.
+  process.stderr.write('SKIPPED: the host as another machine sees it. It needs root and ip.\n')
+}
 
 const answers = z.array(
   z.object({ status: z.int(), headers: z.record(z.string(), z.string()), text: z.string() }),
@@ -115,11 +119,13 @@ describe.skipIf(!isSeparate)('another machine', () => {
 
   it('reads metrics with the token of the operator alone', async () => {
     const authorization = 'Bearer operator-token'
-    const { answered } = await look({ ...production, OPERATOR_TOKEN: 'operator-token' }, [
+    const { answered, log } = await look({ ...production, OPERATOR_TOKEN: 'operator-token' }, [
       { path: '/metrics' },
       { path: '/metrics', headers: { authorization: 'Bearer operator' } },
       { path: '/metrics', headers: { authorization } },
     ])
     expect(answered.map(({ status }) => status)).toEqual([401, 401, 200])
+    const refusals = log.filter(({ level }) => level === 'warn')
+    expect(refusals).toMatchObject(Array(2).fill({ route: '/metrics', peer: '192.0.2.2' }))
   })
 })

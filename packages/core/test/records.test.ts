@@ -82,17 +82,16 @@ describe('a recorded response', () => {
     expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'outcome_unknown' })
   })
 
-  it('of another delivery or route can’t be decrypted, not even with the same body', async () => {
-    for (const [route, other] of [
-      ['greeter', 'evt_2'],
-      ['greeter-server', id],
-    ] as const) {
-      const foreign = createObserved(undefined, { route })
-      await deliver(foreign.handle, greet, { id: other })
-      const host = createObserved(() => foreign.recorded[0] ?? { status: 200, body: '' })
-      await deliver(host.handle, greet, { id })
-      expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'outcome_unknown' })
-    }
+  it.each([
+    ['delivery of a call', greet, 'greeter', 'evt_2'],
+    ['delivery of a deployment', created, 'greeter', 'evt_2'],
+    ['route', greet, 'greeter-server', id],
+  ])('of another %s can’t be decrypted, not even with the same body', async (_, event, route, other) => {
+    const foreign = createObserved(undefined, { route })
+    await deliver(foreign.handle, event, { id: other })
+    const host = createObserved(() => foreign.recorded[0] ?? { status: 200, body: '' })
+    await deliver(host.handle, event, { id })
+    expect((await deliver(host.handle, event, { id })).body).toMatchObject({ code: 'outcome_unknown' })
   })
 
   it('of another request can’t be decrypted for this one', async () => {

@@ -9,10 +9,15 @@ import { toProblemResponse } from '@org/core/internal'
 import type { Config } from '../config.ts'
 import type { Route } from './route.ts'
 
-/** Guards routes with the token of the operator. Without a token, they are open in development, and absent elsewhere. */
+/**
+ * Guards routes with the token of the operator. Without a token, they are open in development, and absent elsewhere.
+ *
+ * @param onRefused is told of each request without the token
+ */
 export function forOperators(
   routes: readonly Route[],
   { operatorToken, production }: Pick<Config, 'operatorToken' | 'production'>,
+  onRefused: (route: Route, request: Request) => void,
 ): Route[] {
   const described = routes.map((route) => ({ ...route, operator: true }))
   if (operatorToken === undefined) return production ? [] : described
@@ -22,7 +27,9 @@ export function forOperators(
     problems: ['invalid_signature', ...(route.problems ?? [])],
     handle(context) {
       const given = digest(context.req.header('authorization') ?? '')
-      return timingSafeEqual(given, expected) ? route.handle(context) : refused()
+      if (timingSafeEqual(given, expected)) return route.handle(context)
+      onRefused(route, context.req.raw)
+      return refused()
     },
   }))
 }
