@@ -58,7 +58,7 @@ const production = {
 
 /** Starts a host, lets the stranger ask, and reads on which addresses the host listens. */
 async function look(environment: Record<string, string>, requests: readonly Asked[]) {
-  const host: Shipped = startShipped({ environment, through: ['ip', 'netns', 'exec', here] })
+  const host: Shipped = startShipped({ environment, within: ['ip', 'netns', 'exec', here] })
   try {
     const { port } = new URL(await host.url)
     const listening = listeningOf(host.pid)
