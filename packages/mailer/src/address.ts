@@ -83,13 +83,15 @@ function join(name: string, bare: string): ParsedAddress | string {
 function toPunycode(domain: string): string | undefined {
   // Soft hyphens would be dropped, and ligatures and wide letters replaced.
   const isAltered = domain.normalize('NFKC') !== domain.normalize() || IGNORED.test(domain)
-  if (isAltered || NO_DOMAIN.test(domain) || !URL.canParse(`http://${domain}`)) return undefined
+  if (isAltered || !NOT_ASCII.test(domain) || NO_DOMAIN.test(domain) || !URL.canParse(`http://${domain}`))
+    return undefined
   const { hostname } = new URL(`http://${domain}`)
   const given = domain.toLowerCase().split('.')
   const isSame = (label: string, at: number) =>
     label === given[at] || (label.startsWith('xn--') && NOT_ASCII.test(given[at] ?? ''))
   const labels = hostname.split('.')
-  return labels.length === given.length && labels.every(isSame) ? hostname : undefined
+  const isWhole = labels.length === given.length && labels.every(isSame) && ASCII_DOMAIN.test(hostname)
+  return isWhole ? hostname : undefined
 }
 
 function unquote(name: string): string {

@@ -1,0 +1,56 @@
+import { describe, expectTypeOf, it } from 'vitest'
+import type * as z from 'zod'
+import type { PlainAttachment } from '../src/attachment.ts'
+import type { Attachment, MailError, MailErrorCode, Message } from '../src/index.ts'
+import type { messageArguments } from '../src/integration.ts'
+import type { PlainMessage } from '../src/message.ts'
+import type { WireMessage as EmulatedMessage } from '../src/testing/index.ts'
+import type { WireAttachment, WireMessage } from '../src/wire.ts'
+
+type Head = { to: string; subject: string }
+type Contract = z.infer<typeof messageArguments>
+type KeysOfUnion<Union> = Union extends unknown ? keyof Union : never
+type ContractAttachment = NonNullable<Contract['attachments']>[number]
+
+// The compiler checks these; they do nothing at run time.
+describe('the types', () => {
+  it('take a message with a body, and none without', () => {
+    expectTypeOf<Head & { textBody: string }>().toExtend<Message>()
+    expectTypeOf<Head & { htmlBody: () => Promise<string> }>().toExtend<Message>()
+    expectTypeOf<Head & { body: Promise<string>; textBody: undefined }>().toExtend<Message>()
+    expectTypeOf<Head>().not.toExtend<Message>()
+    expectTypeOf<Head & { textBody: undefined }>().not.toExtend<Message>()
+    expectTypeOf<{ to: string; textBody: string }>().not.toExtend<Message>()
+  })
+
+  it('take addresses as text and in two parts', () => {
+    type To = { to: (string | { name: string; address: string })[]; subject: string; textBody: string }
+    expectTypeOf<To>().toExtend<Message>()
+    expectTypeOf<{ to: { email: string }; subject: string; textBody: string }>().not.toExtend<Message>()
+  })
+
+  it('take the content of a file in every form', () => {
+    expectTypeOf<string | Uint8Array | Buffer | ArrayBuffer | DataView | Blob>().toExtend<
+      Attachment['content']
+    >()
+    expectTypeOf<number[]>().not.toExtend<Attachment['content']>()
+  })
+
+  it('have the same fields in the contract, in a message, on the wire and in the emulator', () => {
+    expectTypeOf<keyof Contract>().toEqualTypeOf<KeysOfUnion<Message>>()
+    expectTypeOf<keyof PlainMessage>().toEqualTypeOf<KeysOfUnion<Message>>()
+    expectTypeOf<keyof WireMessage>().toEqualTypeOf<Capitalize<Exclude<keyof PlainMessage, 'body'>>>()
+    expectTypeOf<keyof EmulatedMessage>().toEqualTypeOf<keyof WireMessage>()
+    expectTypeOf<keyof ContractAttachment>().toEqualTypeOf<keyof Attachment>()
+    expectTypeOf<keyof PlainAttachment>().toEqualTypeOf<keyof Attachment>()
+    expectTypeOf<Exclude<keyof WireAttachment, 'ContentID'>>().toEqualTypeOf<
+      Capitalize<Exclude<keyof Attachment, 'contentId'>>
+    >()
+    expectTypeOf<Contract & { textBody: string }>().toExtend<Message>()
+  })
+
+  it('give the error of the mailer its own codes', () => {
+    expectTypeOf<MailError['code']>().toEqualTypeOf<MailErrorCode>()
+    expectTypeOf<'unknown_function'>().not.toExtend<MailErrorCode>()
+  })
+})
