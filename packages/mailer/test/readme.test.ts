@@ -36,7 +36,7 @@ afterAll(() => {
 describe('the README', () => {
   it('has an example of each entry', () => {
     const code = blocks.map((block) => block.code).join()
-    for (const entry of ['@org/mailer', '@org/mailer/webhook', '@org/mailer/testing']) {
+    for (const entry of ['@org/mailer', '@org/mailer/webhook', '@org/mailer/events', '@org/mailer/testing']) {
       expect(code).toContain(`from '${entry}'`)
     }
   })
@@ -49,6 +49,13 @@ describe('the README', () => {
     if (code.includes("from 'vitest'")) {
       // The example’s tests become tests of this file.
       describe(title, async () => void (await import(path)))
+    } else if (code.includes('parseMailEvent')) {
+      it(`${title} reads an event of the provider`, async () => {
+        const { POST } = await import(path)
+        const body = JSON.stringify({ RecordType: 'Bounce', Email: 'a@b.c', Inactive: true })
+        const response = await POST(new Request('https://shop.example', { method: 'POST', body }))
+        expect(response.status).toBe(204)
+      })
     } else if (code.includes('export default')) {
       it(`${title} answers events`, async () => {
         const { default: host } = await import(path)
