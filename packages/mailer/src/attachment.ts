@@ -10,12 +10,12 @@ import { readLine } from './headers.ts'
 import type { WireAttachment } from './wire.ts'
 
 /** The bytes of a file, or a text of base64. */
-export type AttachmentContent = string | ArrayBuffer | ArrayBufferView | Blob
+type AttachmentContent = string | ArrayBuffer | ArrayBufferView | Blob
 
 /**
  * A file that is sent with a message.
  *
- * @see https://postmarkapp.com/developer/user-guide/send-email-with-api/send-a-single-email#attachments
+ * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
  */
 export interface Attachment {
   /** The file’s name, with its extension. The provider refuses programs, such as `.exe`. */

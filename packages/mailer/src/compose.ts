@@ -7,7 +7,7 @@
 import { formatAddress, parseAddress } from './address.ts'
 import { appendAttachments, type Draft, type Parts } from './attachment.ts'
 import { Faults, invalidMessage } from './faults.ts'
-import { isRecord, readField } from './fields.ts'
+import { isRecord } from './fields.ts'
 import { readHeaders, readLine, readMetadata } from './headers.ts'
 import { type MessageDefaults, NO_BODY, type PlainMessage } from './message.ts'
 import type { WireMessage } from './wire.ts'
@@ -125,8 +125,8 @@ function withAttachments(
   return { parts: [...draft.parts, `${draft.text}}`], bytes }
 }
 
-function isAbsent(value: unknown): value is '' | null | undefined {
-  return value === undefined || value === null || value === ''
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
 function orElse(value: unknown, otherwise: unknown): unknown {
@@ -200,28 +200,16 @@ function sizeOf(json: string): number {
     : encoder.encode(json).byteLength
 }
 
-/** The first field that throws when it is read. */
+/** The first field that throws when it is read; empty if no field can be read. */
 function findUnreadable(message: unknown): string {
-  const fields: (keyof PlainMessage)[] = [
-    'to',
-    'from',
-    'cc',
-    'bcc',
-    'replyTo',
-    'subject',
-    'htmlBody',
-    'textBody',
-  ]
-  fields.push('body', 'tag', 'messageStream', 'headers', 'metadata', 'attachments')
-  const isUnreadable = (name: keyof PlainMessage) => {
-    try {
-      read(readField(message, name))
-      return false
-    } catch {
-      return true
-    }
+  if (!isRecord(message)) return ''
+  let path = ''
+  try {
+    for (path of Object.keys(message)) read(Reflect.get(message, path))
+    return ''
+  } catch {
+    return path
   }
-  return fields.find(isUnreadable) ?? ''
 }
 
 function read(value: unknown): void {

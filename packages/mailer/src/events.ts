@@ -194,7 +194,7 @@ const readers: Record<string, (payload: Payload) => MailEvent> = {
 
 /**
  * Reads a payload that the provider POSTed. It ignores fields and accepts kinds of events that it does not know.
- * The provider does not sign its payloads: protect the endpoint with a password in its URL, or by addresses.
+ * It does not check who sent the payload: protect the endpoint, for example with a password in its URL.
  *
  * @param body the parsed JSON
  * @throws {IntegrationError} `invalid_event` if the body is no JSON object, or a known event without a recipient

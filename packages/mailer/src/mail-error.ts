@@ -88,10 +88,11 @@ export function toMailError(error: unknown, facts: MailErrorFacts = {}): Integra
   const code = mailErrorCodes.find((known) => known === error.code)
   if (!code) return error
   const { words = '', ...known } = factsOf.get(error) ?? {}
-  const { message, hint, retryAfter, errors, provider, effect, status, cause, retryable } = error
-  const isInactive = provider?.code === INACTIVE && facts.recipients !== undefined
-  const converted = new MailError(code, message, {
-    ...{ hint, retryAfter, errors, provider, effect, status, cause, retryable, words },
+  const isInactive = error.provider?.code === INACTIVE && facts.recipients !== undefined
+  const converted = new MailError(code, error.message, {
+    ...error,
+    cause: error.cause,
+    words,
     results: facts.results ?? known.results,
     rejected: facts.rejected ?? (isInactive ? findNamed(words, facts.recipients ?? []) : known.rejected),
   })

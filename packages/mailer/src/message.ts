@@ -24,7 +24,7 @@ export interface MessageFields {
   /**
    * The sender: a verified signature, or an address of a verified domain.
    * @default the mailer’s `fromEmail`
-   * @see https://postmarkapp.com/support/article/846-what-is-a-sender-signature
+   * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
    */
   from?: Address | undefined
   /** Recipients of a copy, whom everyone sees. */
@@ -39,7 +39,7 @@ export interface MessageFields {
   /**
    * A category for the statistics, at most 1,000 characters.
    * @default the mailer’s `defaults.tag`
-   * @see https://postmarkapp.com/support/article/1117-add-tags-to-emails-to-view-detailed-statistics
+   * @see https://postmarkapp.com/developer/api/stats-api#overview
    */
   tag?: string | undefined
   /**

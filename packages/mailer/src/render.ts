@@ -32,13 +32,18 @@ export function renderMessage(message: unknown): Pending<unknown> {
 /** What can’t be read is left to `composeMessage`, which names the fault. */
 function needsWaiting(message: unknown): message is Message {
   try {
-    const [html, text, body, files = []] = waitable.map((name) => readField(message, name))
+    const [html, text, body, attachments] = waitable.map((name) => readField(message, name))
+    const files = attachments ?? []
     if (!Array.isArray(files)) return false
     const isPending = [html, text, body].some((given) => typeof given === 'function' || isPromise(given))
     return isPending || files.some((file) => isBlob(readField(file, 'content')))
   } catch {
     return false
   }
+}
+
+function isPlainFile(file: Attachment): file is PlainAttachment {
+  return !isBlob(file?.content)
 }
 
 /** Field by field, because a message may be an object of a class with getters. */
@@ -64,14 +69,19 @@ function renderBody(path: string, body: MessageBody | undefined): Pending<string
 const bytesOfBlobs = new WeakMap<Blob, ArrayBuffer>()
 
 function readFile(file: Attachment, index: number): Pending<PlainAttachment> {
+  if (isPlainFile(file)) return file
   const { name, content, contentType, contentId } = file
-  if (!isBlob(content)) return { name, content, contentType, contentId }
   const read = async () => {
-    const bytes = bytesOfBlobs.get(content) ?? (await content.arrayBuffer())
-    bytesOfBlobs.set(content, bytes)
+    const bytes = isBlob(content) ? await readBlob(content) : content
     return { name, content: bytes, contentType, contentId }
   }
   return attempt(`attachments[${index}].content`, read)
+}
+
+async function readBlob(blob: Blob): Promise<ArrayBuffer> {
+  const bytes = bytesOfBlobs.get(blob) ?? (await blob.arrayBuffer())
+  bytesOfBlobs.set(blob, bytes)
+  return bytes
 }
 
 function attempt<Value>(path: string, work: () => Value | PromiseLike<Value>): Pending<Value> {

@@ -66,6 +66,13 @@ it('fails one message of a batch alone if its HTML throws', async () => {
   expect(batch.results.map(({ status }) => status)).toEqual(['sent', 'failed', 'sent'])
 })
 
+it('renders beside files that are null, and leaves invalid files to the check', async () => {
+  const rendered = message({ htmlBody: () => '<p>Hi</p>' })
+  await mail.mailer().sendEmail(Object.assign(rendered, { attachments: null }))
+  const error = await failureOf(mail.mailer().sendEmail(Object.assign(rendered, { attachments: [null] })))
+  expect(error.errors).toMatchObject([{ path: 'attachments[0]' }])
+})
+
 it('refuses what renders to anything else than text', async () => {
   const htmlBody: () => string = () => Object.assign({})
   expect((await failureOf(mail.mailer().sendEmail(message({ htmlBody })))).errors).toMatchObject([
