@@ -46,14 +46,21 @@ it.each<[string, () => string | Promise<string>]>([
   ],
   ['rejects', () => Promise.reject(reason)],
 ])('refuses a message whose HTML %s, and keeps the cause', async (_what, htmlBody) => {
-  // The text fails later, and nobody waits for it.
-  const textBody = async () => {
-    throw new Error('later')
-  }
-  const error = await failureOf(mail.mailer().sendEmail(message({ htmlBody, textBody })))
+  const error = await failureOf(mail.mailer().sendEmail(message({ htmlBody })))
   expect(error).toMatchObject({ code: 'invalid_arguments', errors: [{ path: 'htmlBody' }], cause: reason })
   expect(error.message).not.toContain('secret-words')
   expect(requests).toEqual([])
+})
+
+it('handles a body that fails although another one failed before', async () => {
+  const fails = async () => {
+    throw reason
+  }
+  const throws = () => {
+    throw reason
+  }
+  const error = await failureOf(mail.mailer().sendEmail(message({ htmlBody: fails, textBody: throws })))
+  expect(error.errors).toMatchObject([{ path: 'textBody' }])
 })
 
 it('fails one message of a batch alone if its HTML throws', async () => {
