@@ -15,13 +15,12 @@ export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
 export { IntegrationError, isIntegrationError } from '@org/core/errors'
 export type { CallOptions } from '@org/core/http'
 export type { Address } from './address.ts'
-export type { Attachment } from './attachment.ts'
 export type { BatchOptions } from './batch-sender.ts'
 export type { Mailer, MailerOptions, SentEmail, StatsFilter } from './client.ts'
 export { createMailer } from './client.ts'
 export type { BatchJournal, MessageRecord, RecordedOutcome } from './journal.ts'
 export { MailError, type MailErrorCode } from './mail-error.ts'
-export type { Message, MessageBody, MessageDefaults } from './message.ts'
+export type { Attachment, Message, MessageBody, MessageDefaults } from './message.ts'
 export type {
   BatchProgress,
   BatchResult,

@@ -6,7 +6,33 @@
  */
 import type { FieldError } from '@org/core/errors'
 import type { Address, Addresses } from './address.ts'
-import type { Attachment, PlainAttachment } from './attachment.ts'
+
+/** The bytes of a file, or a text of base64. */
+type AttachmentContent = string | ArrayBuffer | ArrayBufferView | Blob
+
+/**
+ * A file that is sent with a message.
+ *
+ * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
+ */
+export interface Attachment {
+  /** The file’s name, with its extension. The provider refuses programs, such as `.exe`. */
+  name: string
+  /**
+   * The file: a `Blob`, a `Uint8Array` (so a `Buffer`) or another view, an `ArrayBuffer`, or a text of base64,
+   * which may be wrapped in lines. It must not be empty.
+   */
+  content: AttachmentContent
+  /** The media type, for example `application/pdf`. */
+  contentType: string
+  /** For an inline image: `logo` for the HTML’s `<img src="cid:logo">`. A leading `cid:` makes no difference. */
+  contentId?: string | undefined
+}
+
+/** An attachment whose content needs no waiting. */
+export interface PlainAttachment extends Attachment {
+  content: Exclude<AttachmentContent, Blob>
+}
 
 /** A body: a text, or a function or a promise that yields one, such as a template that renders. */
 export type MessageBody = string | PromiseLike<string> | (() => string | PromiseLike<string>)

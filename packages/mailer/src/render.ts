@@ -1,7 +1,7 @@
-import { type Attachment, isBlob, type PlainAttachment } from './attachment.ts'
+import { isBlob } from './attachment.ts'
 import { invalidMessage } from './faults.ts'
 import { isRecord, readField } from './fields.ts'
-import type { Message, MessageBody, PlainMessage } from './message.ts'
+import type { Attachment, Message, MessageBody, PlainAttachment, PlainMessage } from './message.ts'
 
 /** The fields that may need waiting for. */
 const waitable = ['htmlBody', 'textBody', 'body', 'attachments']

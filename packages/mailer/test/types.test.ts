@@ -1,9 +1,8 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import type * as z from 'zod'
-import type { PlainAttachment } from '../src/attachment.ts'
 import type { Attachment, MailError, MailErrorCode, Message } from '../src/index.ts'
 import type { messageArguments } from '../src/integration.ts'
-import type { PlainMessage } from '../src/message.ts'
+import type { PlainAttachment, PlainMessage } from '../src/message.ts'
 import type { WireMessage as EmulatedMessage } from '../src/testing/index.ts'
 import type { WireAttachment, WireMessage } from '../src/wire.ts'
 
