@@ -122,7 +122,8 @@ async function withBody(
   { body, headers, deployment = '', signal }: OutgoingRequest,
   send: () => Promise<Response>,
 ): Promise<Response> {
-  const size = body && 'length' in body ? body.length : Number(headers['content-length'] ?? 0)
+  const isStream = body instanceof ReadableStream
+  const size = isStream ? Number(headers['content-length']) : (body?.length ?? 0)
   if (size < LARGE_BODY) return send()
   const free = await shares.take(deployment, size, signal)
   return send().finally(free)

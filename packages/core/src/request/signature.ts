@@ -63,7 +63,7 @@ export function createVerifier(options: VerifierOptions): Verify {
     return { id, timestamp, given }
   }
 
-  async function verify(headers: Headers, body: Uint8Array<ArrayBuffer>): Promise<void> {
+  async function verify(headers: Headers, body: Uint8Array): Promise<void> {
     const { id, timestamp, given } = readHeaders(headers)
     const content = [encoder.encode(`${id}.${timestamp}.`), body]
     for (const key of keys) {
