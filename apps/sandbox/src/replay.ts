@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   // pnpm runs scripts in the root of the workspace; INIT_CWD is the folder of the caller.
   const path = resolve(process.env.INIT_CWD ?? '.', file)
   const events = parseSession(await readFile(path, 'utf8'), path)
-  const url = values.url.replace(/\/+$/, '')
+  const url = values.url.replace(/(?<!\/)\/+$/, '')
   let different = 0
   for (const [index, event] of events.entries()) {
     const id = values['new-ids'] ? crypto.randomUUID() : event.deliveryId

@@ -105,5 +105,5 @@ function* formsOf(secret: string): Generator<string> {
 }
 
 function bothAlphabets(base64: string): string[] {
-  return [base64, base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')]
+  return [base64, base64.replaceAll('+', '-').replaceAll('/', '_').replace(/={1,2}$/, '')]
 }

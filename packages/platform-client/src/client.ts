@@ -68,7 +68,7 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     const attempt = wrapFetch?.(transport) ?? transport
     let body: unknown
     try {
-      await client(baseUrl.replace(/\/+$/, '') + path, {
+      await client(baseUrl.replace(/(?<!\/)\/+$/, '') + path, {
         ...request,
         headers: idempotencyKey ? { 'idempotency-key': toHeaderValue(idempotencyKey) } : {},
         ...(signal ? { signal } : {}),

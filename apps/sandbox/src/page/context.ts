@@ -15,8 +15,9 @@ import type { World } from '../world/world.ts'
 export type PageContext = ReturnType<typeof createPageContext>
 
 const SECRET_HEADER = /authorization|token|secret|cookie|api-?key/i
-/** The value of a field with the name of a secret, in JSON that is cut or broken. */
-const SECRET_IN_TEXT = /("[\w-]*(?:token|secret|password|api_?key)[\w-]*"\s*:\s*")((?:[^"\\]|\\.)*)/gi
+const SECRET_NAME = /token|secret|password|api_?key/i
+/** A field with a text, in JSON that is cut or broken. */
+const FIELD_IN_TEXT = /("([\w-]*)"\s*:\s*")(?:[^"\\]|\\.)*/g
 
 /** Makes the context of one page. */
 export function createPageContext(world: World, manifests: readonly Manifest[]) {
@@ -36,7 +37,7 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
       try {
         return JSON.stringify(mask(JSON.parse(text)), null, 2)
       } catch {
-        return mask({ text: text.replaceAll(SECRET_IN_TEXT, `$1${MASK}`) }).text
+        return mask({ text: hideFields(text) }).text
       }
     },
     maskHeaders: (headers: HeaderList): HeaderList =>
@@ -68,4 +69,10 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
       }
     },
   }
+}
+
+function hideFields(text: string): string {
+  return text.replaceAll(FIELD_IN_TEXT, (field: string, before: string, name: string) =>
+    SECRET_NAME.test(name) ? before + MASK : field,
+  )
 }

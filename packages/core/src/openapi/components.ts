@@ -54,7 +54,10 @@ export function refer(kind: 'schemas' | 'responses' | 'parameters' | 'headers', 
 /** `idp-server` as `IdpServer`, `sendEmail` as `SendEmail`, and `HEALTH_CHECK` as `HealthCheck`. */
 export function toPascalCase(name: string): string {
   const words = name.includes('_') ? name.toLowerCase() : name
-  return words.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase())
+  return words
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('')
 }
 
 const extensions = {

@@ -64,7 +64,7 @@ export function findShape(document: OpenApiDocument, name: string): SchemaNode {
 
 /** The name at the end of a reference. */
 export function shapeOf($ref: string): string {
-  return $ref.replace(/.*\//, '')
+  return $ref.slice($ref.lastIndexOf('/') + 1)
 }
 
 /** The fields of an object and of the objects inside it. */

@@ -1,0 +1,33 @@
+/** Finds regular expressions whose time grows faster than the text. */
+import { createRequire } from 'node:module'
+import { parseSync, Visitor } from 'oxc-parser'
+import type { Sources } from './import-graph.ts'
+
+// The package's main entry starts a Java or native program.
+const { checkSync }: typeof import('recheck') = createRequire(import.meta.url)('recheck/lib/browser.js')
+
+/** Fewer rounds of guessing than by default, which finds the same and takes a quarter of the time. */
+const options = { maxIteration: 5 }
+
+/** Every literal that backtracks, as “file: /pattern/”. A pattern that cannot be judged counts as one. */
+export function findSlowPatterns(sources: Sources): string[] {
+  const verdicts = new Map<string, string>()
+  const judge = (pattern: string, flags: string) => {
+    const key = `/${pattern}/${flags}`
+    const verdict = verdicts.get(key) ?? checkSync(pattern, flags, options).status
+    verdicts.set(key, verdict)
+    return verdict
+  }
+  return [...sources].flatMap(([file, text]) => {
+    const slow: string[] = []
+    const visitor = new Visitor({
+      Literal(node) {
+        if (!('regex' in node)) return
+        const { pattern, flags } = node.regex
+        if (judge(pattern, flags) !== 'safe') slow.push(`${file}: /${pattern}/${flags}`)
+      },
+    })
+    if (file.endsWith('.ts')) visitor.visit(parseSync(file, text).program)
+    return slow
+  })
+}
