@@ -13,9 +13,9 @@ export {
   toJsonSchema,
   toManifest,
 } from './contract/manifest.ts'
-export { secretNames } from './contract/marks.ts'
+export { parsedByFunction, secretNames } from './contract/marks.ts'
 export { callbackBodies } from './contract/platform.ts'
-export { fieldErrors, suggestion } from './contract/validation.ts'
+export { suggestion } from './contract/validation.ts'
 export { readRecordedDeployment, readResourceOwner } from './delivery/ownership.ts'
 export { toProblemResponse } from './delivery/response.ts'
 export { deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
@@ -36,4 +36,6 @@ export type { OutboundCall } from './pipeline/event-log.ts'
 export type { OutboundInit } from './pipeline/outbound.ts'
 export { problemSchema } from './problem.ts'
 export { createRedactor, type Redactor, redactLines } from './redact.ts'
+export { parseArguments } from './request/fields.ts'
 export type { Hmac } from './request/signature.ts'
+export { timeSliced } from './slices.ts'

@@ -32,3 +32,11 @@ export function escapeInvisible(line: string): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
+
+/** Longest text in a log line or a problem. */
+const MAX_TEXT_LENGTH = 4_000
+
+/** Cuts a text that is too long, and marks the place. Redact it first: half a secret would not be recognised. */
+export function cutText(text: string, most = MAX_TEXT_LENGTH): string {
+  return text.length <= most ? text : `${text.slice(0, most)}… (cut: ${text.length} characters)`
+}

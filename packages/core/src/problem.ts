@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type ErrorCode, errorCodes, type FieldError, type IntegrationError } from './errors.ts'
+import { cutText } from './log.ts'
 import type { Redactor } from './redact.ts'
 
 /** The codes that a webhook answers with. */
@@ -35,24 +36,44 @@ export const problemSchema = z.object({
 export type Problem = z.infer<typeof problemSchema>
 
 /** Faults that a response names; it counts the others. */
-const MAX_ERRORS = 50
+export const MAX_FAULTS = 50
+/** Longest path, code or id. */
+const MAX_NAME_LENGTH = 300
 
 export function toProblem(error: IntegrationError, redactor?: Redactor): Problem {
-  const problem: Problem = {
+  // Redacted before it is cut: half a secret would not be recognised.
+  const cut = (text: string, most?: number) => cutText(redactor?.text(text) ?? text, most)
+  const { provider, errors } = error
+  return {
     type: `urn:problem:${error.code}`,
     title: errorCodes[error.code].title,
     status: error.status,
-    detail: error.hint ? `${error.message} ${error.hint}` : error.message,
+    detail: cut(error.hint ? `${error.message} ${error.hint}` : error.message),
     code: error.code,
     retryable: error.retryable,
-    errors: error.errors && listErrors(error.errors),
-    provider: error.provider,
+    errors:
+      errors &&
+      listErrors(errors).map(({ path, message }) => ({
+        path: cut(path, MAX_NAME_LENGTH),
+        message: cut(message),
+      })),
+    provider: provider && {
+      ...provider,
+      name: cut(provider.name),
+      code: provider.code && cut(provider.code, MAX_NAME_LENGTH),
+      message: provider.message && cut(provider.message),
+      traceId: provider.traceId && cut(provider.traceId, MAX_NAME_LENGTH),
+    },
   }
-  return redactor ? redactor.data(problem) : problem
 }
 
-function listErrors(errors: readonly FieldError[]): Problem['errors'] {
-  const listed = errors.slice(0, MAX_ERRORS).map(({ path, message }) => ({ path, message }))
-  const more = errors.length - listed.length
+function listErrors(errors: readonly FieldError[]): readonly FieldError[] {
+  const listed = errors.slice(0, MAX_FAULTS)
+  const more = countFaults(errors) - countFaults(listed)
   return more > 0 ? [...listed, { path: '', message: `and ${more} more` }] : listed
+}
+
+/** The number of faults in a list of which the last entry may stand for many. */
+export function countFaults(errors: readonly FieldError[]): number {
+  return errors.reduce((sum, { count = 1 }) => sum + count, 0)
 }

@@ -105,5 +105,11 @@ function* formsOf(secret: string): Generator<string> {
 }
 
 function bothAlphabets(base64: string): string[] {
-  return [base64, base64.replaceAll('+', '-').replaceAll('/', '_').replace(/={1,2}$/, '')]
+  return [
+    base64,
+    base64
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+      .replace(/={1,2}$/, ''),
+  ]
 }

@@ -138,7 +138,7 @@ describe('a reference in an input', () => {
     expect(body).toMatchObject(refusedWith(expect.stringContaining('NOT_HERE')))
   })
 
-  it.each(['{{env.TENANT', 'x {{env.TENANT} }', '{{'.repeat(200_000)])(
+  it.each(['{{env.TENANT', 'x {{env.TENANT} }', '{{'.repeat(30_000)])(
     'is refused without its end: “%s”',
     async (text) => {
       expect(await resolve(text)).toMatchObject(refusedWith('has “{{” without “}}”; write {{env.NAME}}'))
@@ -153,8 +153,8 @@ describe('a reference in an input', () => {
     '{{{env.A}}}',
     '{{env.{{env.A}}}}',
     `{{env.${'A'.repeat(129)}}}`,
-    `${'{{'.repeat(200_000)}}}`,
-    `{{${' '.repeat(65_536)}env.A}}`,
+    `${'{{'.repeat(30_000)}}}`,
+    `{{${' '.repeat(65_000)}env.A}}`,
   ])('is refused if it is malformed: “%s”', async (text) => {
     looked.length = 0
     const words = 'has a reference that is not understood; write {{env.NAME}}'

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Handlers } from '@org/core'
-import { fieldErrors } from '@org/core/internal'
+import { parseArguments } from '@org/core/internal'
 import { connect, type MailerSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
 import { invalidMessage } from './faults.ts'
@@ -35,7 +35,7 @@ export function createFunctions(settings: MailerSettings) {
 
 /** Parses a message when its call is due: a batch has up to 50,000, and an invalid one fails alone. */
 function parseMessage(item: unknown): unknown {
-  const { data, error } = messageArguments.safeParse(item)
+  const { data, errors } = parseArguments(messageArguments, item)
   if (data) return data
-  throw invalidMessage(fieldErrors(error, '', Object.keys(messageArguments.shape)))
+  throw invalidMessage(errors)
 }

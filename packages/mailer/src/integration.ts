@@ -4,23 +4,30 @@
  * @module
  */
 import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
-import { toJsonSchema } from '@org/core/internal'
+import { parsedByFunction, toJsonSchema } from '@org/core/internal'
 import * as z from 'zod'
 import { ADDRESS_FAULT, parseAddress } from './address.ts'
 import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
 
+const MAX_RECIPIENTS = 50
+const MAX_MESSAGES = 50_000
+/** Of a body or an attachment; the message as a whole may have 10 MB. */
+const MAX_BODY_LENGTH = 10 * 1024 * 1024
+
 const address = z.string().describe('`a@b.c` or `Name <a@b.c>`.')
 const addresses = z
-  .union([address, z.array(address)], {
+  .union([address, z.array(address).max(MAX_RECIPIENTS)], {
     error: ({ input }) =>
       `${input === undefined ? 'is required' : 'is invalid'}: expected one address or a list of addresses`,
   })
   .describe('One address or a list of addresses.')
 
+const body = z.string().max(MAX_BODY_LENGTH)
+
 const content = {
-  htmlBody: z.string().optional().describe('The body as HTML.'),
-  textBody: z.string().optional().describe('The body as plain text.'),
-  body: z.string().optional().describe('An alias of htmlBody.'),
+  htmlBody: body.optional().describe('The body as HTML.'),
+  textBody: body.optional().describe('The body as plain text.'),
+  body: body.optional().describe('An alias of htmlBody.'),
   from: address.optional().describe('The sender. Default: the deployment’s fromEmail.'),
   cc: addresses.optional(),
   bcc: addresses.optional(),
@@ -36,7 +43,7 @@ const content = {
     .array(
       z.strictObject({
         name: z.string().describe('The file’s name.'),
-        content: z.base64().describe('The file, in base64.'),
+        content: z.base64().max(MAX_BODY_LENGTH).describe('The file, in base64.'),
         contentType: z.string().describe('The file’s media type.'),
         contentId: z.string().optional().describe('For an inline image: the id that `cid:` refers to.'),
       }),
@@ -56,13 +63,19 @@ export const messageArguments = functionArguments({
   examples: [{ to: 'ada@example.com', subject: 'Welcome', textBody: 'Hello Ada.' }],
 })
 
-// Each message is parsed on its own, so that an invalid one fails alone. The manifest still shows its schema.
-const batchMessage = z.unknown().meta(toJsonSchema(messageArguments, 'input'))
+// The function parses each message on its own, so that an invalid one fails alone. The manifest still shows its
+// schema.
+const batchMessage = parsedByFunction(z.unknown().meta(toJsonSchema(messageArguments, 'input')))
 
 const batchArguments = functionArguments({
-  messages: z.array(batchMessage).optional().describe('The messages, each with the arguments of sendEmail.'),
+  messages: z
+    .array(batchMessage)
+    .max(MAX_MESSAGES)
+    .optional()
+    .describe('The messages, each with the arguments of sendEmail.'),
   to: z
     .array(address)
+    .max(MAX_MESSAGES)
     .optional()
     .describe('Instead of messages: one message to each address, all with the same subject and body.'),
   subject: z.string().optional().describe('With to: the subject line.'),
@@ -119,6 +132,7 @@ const day = z.iso.date().describe('A day, for example 2026-11-20.')
 
 const baseUrl = z
   .url({ protocol: /^https?$/ })
+  .max(2_048)
   .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not contain a user name or password')
 
 /** The mailer’s contract. */

@@ -43,11 +43,18 @@ const download = z.object({
   file: z.string().optional().describe('The requested file. If absent, the integration’s first.'),
 })
 
+/** The response repeats it. */
+const MAX_CHALLENGE_LENGTH = 10_000
+
 const envelope = z.object({
   id: identifier.optional().describe('The id of the event, the same for every redelivery.'),
   timestamp: z.iso.datetime({ offset: true }).optional().describe('The time of the event.'),
   deployment: deployment.optional(),
-  challenge: z.string().optional().describe('The host echoes it in the response to WEBHOOK_CHALLENGE.'),
+  challenge: z
+    .string()
+    .max(MAX_CHALLENGE_LENGTH)
+    .optional()
+    .describe('The host echoes it in the response to WEBHOOK_CHALLENGE.'),
   functionCall: functionCall.optional(),
   download: download.optional(),
 })

@@ -17,6 +17,19 @@ export function immutable<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.meta({ ...schema.meta(), immutable: true })
 }
 
+const parsedByFunctions = new WeakSet<z.core.$ZodType>()
+
+/** Marks an argument that its function parses and checks itself, such as one message of many. */
+export function parsedByFunction<Schema extends z.ZodType>(schema: Schema): Schema {
+  parsedByFunctions.add(schema)
+  return schema
+}
+
+/** Whether a schema is marked {@link parsedByFunction}. */
+export function isParsedByFunction(schema: z.core.$ZodType): boolean {
+  return parsedByFunctions.has(schema)
+}
+
 /** The names of the fields that are marked {@link secret}. */
 export function secretNames(schema: z.ZodObject): string[] {
   return markedNames(schema, 'writeOnly', secretFields)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { FieldError } from '../errors.ts'
+import { countFaults, MAX_FAULTS } from '../problem.ts'
 
 /** Makes the schema of a function's arguments, in which an unknown field is an error. */
 export function functionArguments<const Shape extends z.core.$ZodLooseShape>(
@@ -8,33 +9,48 @@ export function functionArguments<const Shape extends z.core.$ZodLooseShape>(
   return z.strictObject(shape)
 }
 
+/** Unknown fields of one value that get a suggestion, which costs as much as all other work on the fault. */
+const MAX_SUGGESTIONS = 5
+/** Characters of a name that a path or a suggestion looks at. */
+const MAX_NAME_LENGTH = 80
+
 /**
- * Converts the issues of zod to field errors with readable messages.
+ * Converts the issues of zod to field errors with readable messages: the first {@link MAX_FAULTS}, and one for the
+ * rest.
  *
  * @param base the path of the validated value
  * @param known the field names at the top, to suggest the nearest for an unknown one
  */
 export function fieldErrors(error: z.ZodError, base: string, known: readonly string[] = []): FieldError[] {
-  return error.issues.flatMap((issue) => {
+  const errors: FieldError[] = []
+  let count = 0
+  for (const issue of error.issues) {
+    const room = MAX_FAULTS - errors.length
+    const isKeys = issue.code === 'unrecognized_keys'
+    count += isKeys ? issue.keys.length : 1
+    if (room === 0) continue
     const path = joinPath(base, issue.path)
-    if (issue.code === 'unrecognized_keys') {
+    if (isKeys) {
       const names = issue.path.length === 0 ? known : []
-      return issue.keys.map((key) => ({
-        path: joinPath(path, [key]),
-        message: `is not known here${suggestion(key, names)}`,
-      }))
+      for (const key of issue.keys.slice(0, room)) {
+        const hint = errors.length < MAX_SUGGESTIONS ? suggestion(key, names) : ''
+        errors.push({ path: joinPath(path, [key]), message: `is not known here${hint}` })
+      }
+    } else if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+      errors.push({ path, message: `is required: expected ${issue.expected}` })
+    } else {
+      errors.push({ path, message: issue.message.replace(/^Invalid (input|option|string): /, '') })
     }
-    if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
-      return [{ path, message: `is required: expected ${issue.expected}` }]
-    }
-    return [{ path, message: issue.message.replace(/^Invalid (input|option|string): /, '') }]
-  })
+  }
+  const more = count - errors.length
+  return more > 0 ? [...errors, { path: '', message: `and ${more} more`, count: more }] : errors
 }
 
-function joinPath(base: string, path: readonly PropertyKey[]): string {
+export function joinPath(base: string, path: readonly PropertyKey[]): string {
   return path.reduce<string>((joined, key) => {
     if (typeof key === 'number') return `${joined}[${key}]`
-    return joined === '' ? String(key) : `${joined}.${String(key)}`
+    const name = String(key).slice(0, MAX_NAME_LENGTH)
+    return joined === '' ? name : `${joined}.${name}`
   }, base)
 }
 
@@ -44,6 +60,7 @@ function joinPath(base: string, path: readonly PropertyKey[]): string {
  * @returns an empty string if no name is close
  */
 export function suggestion(given: string, names: readonly string[]): string {
+  if (given.length > MAX_NAME_LENGTH) return ''
   const nearest = names
     .map((name) => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)[0]
@@ -51,9 +68,8 @@ export function suggestion(given: string, names: readonly string[]): string {
   return close ? `; did you mean “${nearest.name}”?` : ''
 }
 
-/** The Levenshtein distance of the first 40 characters: a long name from outside must not cost time. */
-function editDistance(a: string, b: string): number {
-  const [from, to] = [a.slice(0, 40), b.slice(0, 40)]
+/** The Levenshtein distance. */
+function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let i = 1; i <= from.length; i += 1) {
     const next = [i]
@@ -70,5 +86,6 @@ function editDistance(a: string, b: string): number {
 export function summarise(errors: readonly FieldError[]): string {
   const [first, ...others] = errors
   if (!first) return 'they do not match the schema'
-  return `${first.path || 'they'} ${first.message}${others.length > 0 ? `, and ${others.length} more` : ''}`
+  const more = countFaults(others)
+  return `${first.path || 'they'} ${first.message}${more > 0 ? `, and ${more} more` : ''}`
 }

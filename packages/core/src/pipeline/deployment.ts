@@ -3,10 +3,13 @@ import type { Deployment } from '../contract/handler-context.ts'
 import { referenceNames, secretNames } from '../contract/marks.ts'
 import type { CallbackOptions, Platform } from '../contract/platform.ts'
 import { type EnvironmentLookup, hasReference, resolveReferences } from '../contract/references.ts'
-import { fieldErrors, summarise } from '../contract/validation.ts'
+import { summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
+import { findOversizedInputs, parseInputs } from '../request/fields.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
+
+const [INPUTS, OUTPUTS] = ['deployment.inputs', 'deployment.outputs']
 
 interface DeploymentSources {
   operation: Operation
@@ -68,12 +71,11 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
     async inputs(schema) {
       const isCarried = carriesInputs || Object.keys(given.inputs ?? {}).length > 0
       const raw = (isCarried && given.inputs) || (await readInputs())
-      const values = resolveInputs(withoutBlanks(raw), schema, { ...sources, resolved })
-      const parsed = schema.safeParse(values)
-      if (!parsed.success) {
-        const known = Object.keys(schema.shape)
-        throw invalidInputs(fieldErrors(parsed.error, 'deployment.inputs', known), parsed.error)
-      }
+      const values = withoutBlanks(raw)
+      const oversized = findOversizedInputs(schema, values, INPUTS)
+      if (oversized.length > 0) throw invalidInputs(oversized)
+      const parsed = parseInputs(schema, resolveInputs(values, schema, { ...sources, resolved }), INPUTS)
+      if (parsed.errors) throw invalidInputs(parsed.errors, parsed.cause)
       return parsed.data
     },
 
@@ -81,13 +83,12 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
       if (outputsFrom === 'nowhere') return undefined
       const carried = outputsFrom === 'event' && given.outputs ? withoutBlanks(given.outputs) : undefined
       for (const name of secretNames(schema)) sources.credentials.add(carried?.[name])
-      const own = carried && schema.safeParse(carried)
-      if (own?.success) return own.data
+      const own = carried && parseInputs(schema, carried, OUTPUTS)
+      if (own?.data) return own.data
       const published = (await readLiving())?.outputs
       if (!published) return undefined
       for (const name of secretNames(schema)) sources.credentials.add(published[name])
-      const merged = schema.safeParse({ ...published, ...carried })
-      return merged.success ? merged.data : undefined
+      return parseInputs(schema, { ...published, ...carried }, OUTPUTS).data
     },
   }
 }
@@ -121,7 +122,7 @@ function resolveInputs(
     const value = values[name]
     if (!hasReference(value)) return []
     const result = resolveReferences(value, lookUp)
-    if ('problem' in result) return [{ path: `deployment.inputs.${name}`, message: result.problem }]
+    if ('problem' in result) return [{ path: `${INPUTS}.${name}`, message: result.problem }]
     resolved[name] = result.value
     names.add(name)
     return []

@@ -10,10 +10,12 @@ import type { EventHandlers, IntegrationDefinition } from '../contract/integrati
 import { secretNames } from '../contract/marks.ts'
 import type { DeploymentStatus } from '../contract/platform.ts'
 import type { ResponseTo } from '../contract/responses.ts'
-import { fieldErrors, suggestion, summarise } from '../contract/validation.ts'
+import { suggestion, summarise } from '../contract/validation.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from '../delivery/response.ts'
 import { IntegrationError, toIntegrationError } from '../errors.ts'
+import { cutText } from '../log.ts'
 import type { Redactor } from '../redact.ts'
+import { parseArguments } from '../request/fields.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
 import type { OpenDeployment } from './deployment.ts'
 import type { DeploymentLife } from './life.ts'
@@ -165,7 +167,11 @@ async function remove({ handlers, context, reporter }: Job): Promise<ResponseTo<
 }
 
 async function probe({ handlers, context, life, redactor }: Job): Promise<ResponseTo<'HEALTH_CHECK'>> {
-  const checks = redactor.data((await handlers.health?.(context)) ?? [])
+  const given = redactor.data((await handlers.health?.(context)) ?? [])
+  const checks = given.map((check) => ({
+    ...check,
+    ...(check.message && { message: cutText(check.message) }),
+  }))
   const failing = checks.filter((check) => !check.healthy)
   if (failing.length === 0) await life.reportHealth('running')
   else await life.reportHealth('unhealthy', failing.map((check) => check.message ?? check.name).join(' '))
@@ -213,14 +219,11 @@ async function callFunction(
   if (!wanted) throw unknownFunction(definition, call.name)
   const { arguments: schema, result: resultSchema } = wanted.definition
   for (const name of secretNames(schema)) redactor.add(call.arguments[name])
-  const parsed = schema.safeParse(call.arguments)
-  if (!parsed.success) {
-    const errors = fieldErrors(parsed.error, '', Object.keys(schema.shape))
-    throw new IntegrationError(
-      'invalid_arguments',
-      `The arguments of ${wanted.name} are invalid: ${summarise(errors)}.`,
-      { errors, cause: parsed.error },
-    )
+  const parsed = parseArguments(schema, call.arguments)
+  if (parsed.errors) {
+    const { errors, cause } = parsed
+    const message = `The arguments of ${wanted.name} are invalid: ${summarise(errors)}.`
+    throw new IntegrationError('invalid_arguments', message, { errors, cause })
   }
   // A provider may quote a credential in what it says of one message of many.
   const result = credentials.data(
