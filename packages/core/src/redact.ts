@@ -1,12 +1,18 @@
 import type { Logger } from './log.ts'
 import { maskAddresses } from './mask.ts'
+import { createSearch, type Search } from './search.ts'
+import { formsOf, viewsOf } from './spellings.ts'
 
-const NONE: readonly string[] = []
 const MASK = '[redacted]'
 /** Shorter values are common words; no provider issues a key that short. */
 const MIN_LENGTH = 6
-/** Longer values are no keys; their encodings would cost too much. */
-const MAX_ENCODED_LENGTH = 10_000
+
+/** One spelling of a secret. */
+interface Form {
+  length: number
+  search: Search
+}
+const NONE: readonly Form[] = []
 
 /** Removes secrets from texts and data by their value, whichever way they got there. */
 export interface Redactor {
@@ -26,33 +32,61 @@ export function createRedactor(secrets: Iterable<string> = []): Redactor {
   return redactor
 }
 
-function createChild(inherited: () => readonly string[]): Redactor {
-  const own = new Set<string>()
+function createChild(inherited: () => readonly Form[]): Redactor {
+  const own = new Map<string, Form>()
   let cached = { parent: NONE, size: 0, forms: NONE }
 
-  // Longest first: otherwise the end of a long secret would stay if its beginning is a secret too.
+  /** All forms, the shortest first. */
   const known = () => {
     const parent = inherited()
     // Most events bring no secret, and need no list of their own.
     if (own.size === 0) return parent
     if (parent !== cached.parent || own.size !== cached.size) {
-      const forms = [...parent, ...own].sort((a, b) => b.length - a.length)
+      const forms = [...parent, ...own.values()].sort((a, b) => a.length - b.length)
       cached = { parent, size: own.size, forms }
     }
     return cached.forms
   }
-  const text = (dirty: string) => known().reduce((clean, form) => clean.replaceAll(form, MASK), dirty)
+  const text = (dirty: string) => redact(dirty, known())
 
   return {
     add(value) {
       if (typeof value !== 'string' || value.trim().length < MIN_LENGTH) return
       // Schemas trim what people paste.
-      for (const spelling of [value, value.trim()]) for (const form of formsOf(spelling)) own.add(form)
+      for (const spelling of new Set([value, value.trim()])) {
+        for (const form of formsOf(spelling)) {
+          if (form.length >= MIN_LENGTH && !own.has(form))
+            own.set(form, { length: form.length, search: createSearch(form) })
+        }
+      }
     },
     text,
     data: (data) => (known().length === 0 ? data : mapTexts(data, text)),
     extend: () => createChild(known),
   }
+}
+
+/** The text with each place of a form masked. Forms may overlap: one secret may be the beginning of another. */
+function redact(text: string, forms: readonly Form[]): string {
+  const shortest = forms[0]?.length ?? Number.POSITIVE_INFINITY
+  if (text.length < shortest) return text
+  const found: (readonly [start: number, end: number])[] = []
+  for (const view of viewsOf(text)) {
+    for (const { length, search } of forms) {
+      if (length > view.text.length) break
+      for (let at = search(view.text, 0); at !== -1; at = search(view.text, at + length))
+        found.push(view.locate(at, at + length))
+    }
+  }
+  if (found.length === 0) return text
+  found.sort(([a], [b]) => a - b)
+  let clean = ''
+  let end = 0
+  for (const [start, until] of found) {
+    if (start >= end) clean += text.slice(end, start) + MASK
+    end = Math.max(end, until)
+  }
+  return clean + text.slice(end)
 }
 
 /** A redactor for logs: it also masks mail addresses. */
@@ -82,34 +116,4 @@ function changes(value: unknown, replace: (text: string) => string): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some((item) => changes(item, replace))
   return Object.entries(value).some(([name, member]) => replace(name) !== name || changes(member, replace))
-}
-
-/** A secret in each spelling: as it is, in JSON, in URLs and forms, and in base64. */
-function* formsOf(secret: string): Generator<string> {
-  yield secret
-  const escaped = JSON.stringify(secret).slice(1, -1)
-  yield escaped
-  if (secret.length > MAX_ENCODED_LENGTH) return
-  // JSON within JSON, as a log line quotes it.
-  yield JSON.stringify(escaped).slice(1, -1)
-  // A lone surrogate can't be encoded, so it is in no URL either.
-  if (secret.isWellFormed()) yield encodeURIComponent(secret)
-  yield new URLSearchParams([['', secret]]).toString().slice(1)
-  const bytes = String.fromCharCode(...new TextEncoder().encode(secret))
-  yield* bothAlphabets(btoa(bytes))
-  // Within a longer text, as in “user:secret”: the characters that encode the secret alone, at each offset.
-  for (const before of [0, 1, 2]) {
-    const [start, end] = [Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6)]
-    yield* bothAlphabets(btoa('\0'.repeat(before) + bytes).slice(start, end))
-  }
-}
-
-function bothAlphabets(base64: string): string[] {
-  return [
-    base64,
-    base64
-      .replaceAll('+', '-')
-      .replaceAll('/', '_')
-      .replace(/={1,2}$/, ''),
-  ]
 }

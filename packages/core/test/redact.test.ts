@@ -33,6 +33,79 @@ describe('a redactor', () => {
     )
   })
 
+  const secret = 'sk/Test+Ab&12?é<'
+  const bytes = (text: string) => [...Buffer.from(text)].map((byte) => byte.toString(16).padStart(2, '0'))
+  const units = (text: string) => text.split('').map((unit) => unit.charCodeAt(0))
+  const wrap = (text: string, width: number, end: string) =>
+    text.replaceAll(new RegExp(`.{${width}}`, 'g'), (line) => line + end)
+  const base64 = Buffer.from(`${'user'.repeat(20)}:${secret}:more`).toString('base64')
+
+  it.each([
+    ['in upper case', secret.toUpperCase()],
+    ['in lower case', secret.toLowerCase()],
+    [
+      'with percent escapes in lower case',
+      encodeURIComponent(secret).replaceAll(/%../g, (e) => e.toLowerCase()),
+    ],
+    [
+      'with a percent escape for each byte',
+      bytes(secret)
+        .map((byte) => `%${byte}`)
+        .join(''),
+    ],
+    ['with escapes of escapes', encodeURIComponent(encodeURIComponent(secret))],
+    [
+      'with a JSON escape for each unit',
+      units(secret)
+        .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+        .join(''),
+    ],
+    ['with escaped slashes', secret.replaceAll('/', '\\/')],
+    ['with named HTML entities', secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;')],
+    [
+      'with decimal HTML entities',
+      units(secret)
+        .map((unit) => `&#${unit};`)
+        .join(''),
+    ],
+    [
+      'with hexadecimal HTML entities',
+      units(secret)
+        .map((unit) => `&#X${unit.toString(16)};`)
+        .join(''),
+    ],
+    ['in hexadecimal', bytes(secret).join('')],
+    ['in hexadecimal in upper case', bytes(secret).join('').toUpperCase()],
+    ['over two lines', `${secret.slice(0, 7)}\r\n  ${secret.slice(7)}`],
+  ])('removes a secret %s', (_, spelling) => {
+    const { text } = createRedactor([secret])
+    expect(text(`before ${spelling} after\n%41 &amp;`)).toBe('before [redacted] after\n%41 &amp;')
+  })
+
+  it.each([
+    ['at 64 columns', wrap(base64, 64, '\n')],
+    ['at 76 columns', wrap(base64, 76, '\r\n')],
+    ['within JSON', JSON.stringify(wrap(base64, 64, '\n'))],
+    ['within a URL', encodeURIComponent(wrap(base64, 76, '\n'))],
+  ])('removes a secret from base64 that is wrapped %s', (_, text) => {
+    const clean = createRedactor([secret]).text(text)
+    expect(clean).toContain('[redacted]')
+    expect(clean.length).toBeLessThan(text.length)
+  })
+
+  it('removes a secret that looks like an escape', () => {
+    const strange = 'strange%41\\u0042&amp;\\n'
+    const { text } = createRedactor([strange])
+    for (const spelling of [strange, JSON.stringify(strange).slice(1, -1), encodeURIComponent(strange)])
+      expect(text(`(${spelling})`)).toBe('([redacted])')
+  })
+
+  it('takes linear time for a secret and a text that repeat one letter', () => {
+    const redactor = createRedactor([`${'a'.repeat(60_000)}b${'a'.repeat(60_000)}`])
+    const text = 'a'.repeat(1024 * 1024)
+    expect(redactor.text(text)).toBe(text)
+  })
+
   it.each([
     ['white space around it', '  the-secret\n', '(the-secret)', '([redacted])'],
     ['the form of a pattern', '.*.*.*', 'anything, and $& .*.*.*', 'anything, and $& [redacted]'],
