@@ -22,7 +22,7 @@ export { deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
 export type { Lease, RecordedResponse } from './delivery/store.ts'
 export { errorCodes } from './errors.ts'
 export { namedHostsOnly } from './http/egress.ts'
-export { escapeInvisible, type LogLevel } from './log.ts'
+export { escapeInvisible, type LogLevel, limitLine } from './log.ts'
 export type {
   DescribedEvent,
   OpenApiDocument,

@@ -18,25 +18,82 @@ export function createJsonLogger(
 ): Logger {
   return (level, message, facts) => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(minimum)) return
-    write(escapeInvisible(JSON.stringify({ time: new Date().toISOString(), level, message, ...facts })))
+    const line = limitLine(message, facts)
+    const time = new Date().toISOString()
+    write(escapeInvisible(JSON.stringify({ time, level, message: line.message, ...line.facts })))
   }
 }
 
+const INVISIBLE = /[^\P{Cc}\t\n]|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
+
 /**
- * Escapes the characters of a JSON line that could end it, or change how a terminal shows it: control
- * characters above U+007E, which JSON leaves as they are, and those that turn the direction of writing.
+ * Escapes the characters that could end a line, or change how a terminal shows it: control characters, and those
+ * that are invisible or turn the direction of writing. Tabs and `\n` stay.
  */
-export function escapeInvisible(line: string): string {
-  return line.replaceAll(
-    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+export function escapeInvisible(text: string): string {
+  return text.replaceAll(INVISIBLE, toEscape)
 }
+
+const toEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const ESCAPE_LENGTH = 6
 
 /** Longest text in a log line or a problem. */
 const MAX_TEXT_LENGTH = 4_000
+/** Characters of a line, with escapes and without the marks of what is cut. */
+const MAX_LINE_LENGTH = 14_000
 
 /** Cuts a text that is too long, and marks the place. Redact it first: half a secret would not be recognised. */
 export function cutText(text: string, most = MAX_TEXT_LENGTH): string {
-  return text.length <= most ? text : `${text.slice(0, most)}… (cut: ${text.length} characters)`
+  return text.length <= most ? text : `${text.slice(0, Math.max(0, most))}… (cut: ${text.length} characters)`
+}
+
+/** The message and the facts of a line, cut so that the line has at most 16,000 characters. */
+export function limitLine<Facts extends Record<string, unknown> | undefined>(message: string, facts: Facts) {
+  if (isShort(message, facts)) return { message, facts }
+  let left = MAX_LINE_LENGTH
+
+  function limitText(text: string): string {
+    const width = /[\\"\p{C}\u2028\u2029]/u.test(text) ? ESCAPE_LENGTH : 1
+    const cut = cutText(text, Math.min(MAX_TEXT_LENGTH, Math.floor(left / width)))
+    left -= Math.min(text.length, cut.length) * width
+    return cut
+  }
+
+  function limit(value: unknown): unknown {
+    left -= ESCAPE_LENGTH
+    if (typeof value === 'string') return limitText(value)
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      for (const item of value) {
+        if (left <= 0) break
+        items.push(limit(item))
+      }
+      return items.length < value.length ? [...items, `… (cut: ${value.length} entries)`] : items
+    }
+    return limitFields(value)
+  }
+
+  function limitFields(fields: object): Record<string, unknown> {
+    const all = Object.entries(fields)
+    const kept: [string, unknown][] = []
+    for (const [name, value] of all) {
+      if (left <= 0) break
+      kept.push([limitText(name), limit(value)])
+    }
+    return Object.fromEntries(kept.length < all.length ? [...kept, ['…', `cut: ${all.length} fields`]] : kept)
+  }
+
+  return { message: limitText(message), facts: facts && limitFields(facts) }
+}
+
+/** Whether no line of these can be too long. Most are so, and need no copy. */
+function isShort(message: string, facts: Record<string, unknown> = {}): boolean {
+  let length = message.length
+  for (const name in facts) {
+    const value = facts[name]
+    if (typeof value === 'object' && value !== null) return false
+    length += name.length + (typeof value === 'string' ? value.length : ESCAPE_LENGTH)
+  }
+  return length * ESCAPE_LENGTH <= MAX_LINE_LENGTH
 }

@@ -1,4 +1,4 @@
-import type { Logger } from './log.ts'
+import { escapeInvisible, type Logger } from './log.ts'
 import { maskAddresses } from './mask.ts'
 import { createSearch, type Search } from './search.ts'
 import { formsOf, viewsOf } from './spellings.ts'
@@ -89,9 +89,9 @@ function redact(text: string, forms: readonly Form[]): string {
   return clean + text.slice(end)
 }
 
-/** A redactor for logs: it also masks mail addresses. */
+/** A redactor for logs: it also masks mail addresses, and escapes what a terminal would not show. */
 export function forLogs(redactor: Redactor): Pick<Redactor, 'text' | 'data'> {
-  const text = (dirty: string) => maskAddresses(redactor.text(dirty))
+  const text = (dirty: string) => escapeInvisible(maskAddresses(redactor.text(dirty)))
   return { text, data: (data) => mapTexts(data, text) }
 }
 

@@ -100,6 +100,37 @@ describe('the log line of an event', () => {
   })
 })
 
+describe('a line of a log', () => {
+  it.each<[string, string, Record<string, unknown>]>([
+    ['a message', 'x'.repeat(1_000_000), {}],
+    ['a fact', 'Hello.', { fact: '\u0000"'.repeat(500_000) }],
+    ['a name', 'Hello.', { ['\u2028'.repeat(500_000)]: 1 }],
+    ['a list', 'Hello.', { list: Array(100_000).fill('\u0085') }],
+    ['fields', 'Hello.', Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`"${at}`, { at }]))],
+  ])('has at most 16,000 characters with %s of a megabyte, and says what is cut', (_, message, facts) => {
+    const lines: string[] = []
+    createJsonLogger('info', (line) => lines.push(line))('info', message, facts)
+    expect(lines[0]?.length).toBeLessThanOrEqual(16_000)
+    expect(JSON.stringify(JSON.parse(lines[0] ?? ''))).toMatch(/cut: \d+ (characters|entries|fields)/)
+  })
+
+  it('has no megabyte of a provider, and no control character, on the platform either', async () => {
+    const message = `\u001b[2J\u0085\u2028${'x'.repeat(1_000_000)}`
+    const provider = async (_: ProviderCall, { log }: HandlerContext) => {
+      log.info(message, { quoted: message })
+      throw new IntegrationError('provider_rejected', message)
+    }
+    const host = createHost({ provider })
+    await deliver(host.handle, created)
+    for (const written of [host.lines, host.platform.calls.map(({ body }) => body)]) {
+      const text = JSON.stringify(written)
+      expect(text.length).toBeLessThan(40_000)
+      // Escaped by JSON alone, it would be one again when the platform reads it.
+      expect(text).not.toMatch(/(?<!\\)\\u001b|[\u0085\u2028]/)
+    }
+  })
+})
+
 it('an observer sees an event, its outbound calls in order, and the facts of its log line', async () => {
   const seen: (EventRecord | string)[] = []
   const host = createHost({

@@ -1,5 +1,5 @@
 import type { Logger } from '@org/core'
-import { escapeInvisible } from '@org/core/internal'
+import { escapeInvisible, limitLine } from '@org/core/internal'
 import { pino } from 'pino'
 
 /**
@@ -27,5 +27,8 @@ export function createLogger(
     },
     stream,
   )
-  return (level, message, facts) => lines[level](facts ?? {}, message)
+  return (level, message, facts) => {
+    const line = limitLine(message, facts)
+    lines[level](line.facts ?? {}, line.message)
+  }
 }

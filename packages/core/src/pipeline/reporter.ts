@@ -9,7 +9,7 @@ import type {
   WriteResult,
 } from '../contract/platform.ts'
 import type { IntegrationError } from '../errors.ts'
-import type { Logger } from '../log.ts'
+import { cutText, escapeInvisible, type Logger, limitLine } from '../log.ts'
 import { forLogs, type Redactor } from '../redact.ts'
 
 /** See {@link createReporter}. */
@@ -59,7 +59,7 @@ export function createReporter(options: ReporterOptions) {
     if (id === undefined) return
     last = inOrder(() => call(id)).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : 'unknown'
-      logger('warn', `The platform did not receive the ${what}.`, { reason: forLog.text(reason) })
+      logger('warn', `The platform did not receive the ${what}.`, { reason: cutText(forLog.text(reason)) })
     })
   }
 
@@ -69,9 +69,10 @@ export function createReporter(options: ReporterOptions) {
     data?: LogEntry['data'],
     forHost = message,
   ): void {
-    const clean = { message: forLog.text(message), data: forLog.data(data) }
-    logger(level, forLog.text(forHost), clean.data)
-    entries.push({ level, timestamp: new Date(options.now()).toISOString(), ...clean })
+    const clean = limitLine(forLog.text(message), forLog.data(data))
+    logger(level, cutText(forLog.text(forHost)), clean.facts)
+    const timestamp = new Date(options.now()).toISOString()
+    entries.push({ level, timestamp, message: clean.message, ...(clean.facts && { data: clean.facts }) })
   }
 
   const log: DeploymentLog = {
@@ -89,7 +90,7 @@ export function createReporter(options: ReporterOptions) {
       write('error', message, { code, retryable }, withoutQuotes(message, error.provider?.message))
     },
     status(status: DeploymentStatus, message?: string): void {
-      const clean = message === undefined ? undefined : redactor.text(message)
+      const clean = message === undefined ? undefined : cutText(escapeInvisible(redactor.text(message)))
       send(`status “${status}”`, (deployment) =>
         platform.setStatus(deployment, { status, message: clean }, keyed(`status-${status}`)),
       )
