@@ -1,6 +1,7 @@
 import { escapeInvisible, type Logger } from './log.ts'
 import { maskAddresses } from './mask.ts'
 import { createSearch, type Search } from './search.ts'
+import { timeSliced } from './slices.ts'
 import { formsOf, viewsOf } from './spellings.ts'
 
 const MASK = '[redacted]'
@@ -87,6 +88,48 @@ function redact(text: string, forms: readonly Form[]): string {
     end = Math.max(end, until)
   }
   return clean + text.slice(end)
+}
+
+/** Entries of a list between two looks at the clock. */
+const SLICE = 200
+
+/** Redacts data as {@link Redactor.data} does, but the long lists in its fields in slices. */
+export async function redactInSlices(
+  redactor: Redactor,
+  data: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  if (!hasLongList(data)) return redactor.data(data)
+  const clean: Record<string, unknown> = {}
+  const yieldToLoop = timeSliced()
+  for (const [name, value] of Object.entries(data)) {
+    if (!Array.isArray(value)) {
+      clean[name] = isFields(value) ? await redactInSlices(redactor, value) : redactor.data(value)
+      continue
+    }
+    let items = value
+    for (let at = 0; at < value.length; at += SLICE) {
+      await yieldToLoop()
+      const slice = value.slice(at, at + SLICE)
+      const cleanSlice = redactor.data(slice)
+      if (cleanSlice === slice) continue
+      if (items === value) items = [...value]
+      for (const [index, item] of cleanSlice.entries()) items[at + index] = item
+    }
+    clean[name] = items
+  }
+  return Object.keys(data).every((name) => clean[name] === data[name]) ? data : clean
+}
+
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether a field, or a field of a field, is a long list. */
+function hasLongList(data: Record<string, unknown>): boolean {
+  return Object.values(data).some((value) =>
+    isFields(value)
+      ? Object.values(value).some((inner) => Array.isArray(inner) && inner.length > SLICE)
+      : Array.isArray(value) && value.length > SLICE,
+  )
 }
 
 /** A redactor for logs: it also masks mail addresses, and escapes what a terminal would not show. */

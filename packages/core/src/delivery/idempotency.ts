@@ -9,7 +9,7 @@ import type { IntegrationDefinition } from '../contract/integration.ts'
 import { secretNames } from '../contract/marks.ts'
 import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts'
 import { IntegrationError } from '../errors.ts'
-import type { Redactor } from '../redact.ts'
+import { type Redactor, redactInSlices } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
 import { type Claim, type ClaimOptions, ownSteps } from './claim.ts'
 import { claimSubject, readStore } from './claiming.ts'
@@ -92,7 +92,7 @@ export async function end(
   const isCall = eventTraits[operation.event.name].claims === 'call'
   // No delivery continues a call after its response.
   const progress = isCall ? {} : nextProgress(operation, claim.progress, response, claiming.now())
-  const body = withoutSecrets(response.body ?? {}, definition, redactor)
+  const body = await withoutSecrets(response.body ?? {}, definition, redactor)
   const recorded = JSON.stringify(body)
   const failure = await claim.complete(
     {
@@ -200,13 +200,13 @@ export function lastStatus(progress: Readonly<Record<string, Json>>): Deployment
 }
 
 /** The body to record. Encryption does not change what must not be stored: sensitive values. */
-function withoutSecrets(
+async function withoutSecrets(
   body: ResponseBody,
   definition: IntegrationDefinition,
   redactor: Redactor,
-): ResponseBody {
+): Promise<ResponseBody> {
   const { outputs } = body
-  if (typeof outputs !== 'object' || outputs === null) return redactor.data(body)
+  if (typeof outputs !== 'object' || outputs === null) return redactInSlices(redactor, body)
   const { outputs: _, ...rest } = body
   // An output that is not marked as secret is public, even if its value came from the host's environment.
   const sensitive = new Set(secretNames(definition.outputs))

@@ -6,6 +6,7 @@
  * @module
  */
 import { concat } from '../request/signature.ts'
+import { fromBase64, toBase64 } from './base64.ts'
 import type { ClaimRequest, ClaimResult, DeliveryStore } from './store.ts'
 
 /** Makes the digests of a body, and the cipher for its record. */
@@ -78,15 +79,13 @@ export function createRecordKeys(keys: readonly string[] = []) {
           const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
           const plain = encoder.encode(text)
           const encrypted = await crypto.subtle.encrypt(bind(iv, what), await ownKey, plain)
-          return PREFIX + toBase64(ownSalt, iv, new Uint8Array(encrypted))
+          return PREFIX + (await toBase64(concat([ownSalt, iv, new Uint8Array(encrypted)])))
         },
 
         /** @throws if the text is damaged, of another kind, or belongs to another request or host */
         async decrypt(text: string, what: string): Promise<string> {
           if (!isEncrypted(text)) throw new TypeError('The text is not encrypted.')
-          const bytes = Uint8Array.from(atob(text.slice(PREFIX.length)), (character) =>
-            character.charCodeAt(0),
-          )
+          const bytes = await fromBase64(text.slice(PREFIX.length))
           const salt = bytes.subarray(0, SALT_BYTES)
           const iv = bytes.subarray(SALT_BYTES, SALT_BYTES + IV_BYTES)
           const encrypted = bytes.subarray(SALT_BYTES + IV_BYTES)
@@ -136,15 +135,4 @@ async function sha256(body: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBu
 
 function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
-/** Bytes per `fromCharCode` call: the number of its arguments is limited. */
-const CHUNK = 0x8000
-
-function toBase64(...parts: Uint8Array[]): string {
-  let text = ''
-  for (const bytes of parts)
-    for (let at = 0; at < bytes.length; at += CHUNK)
-      text += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
-  return btoa(text)
 }

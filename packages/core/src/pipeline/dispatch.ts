@@ -14,12 +14,13 @@ import { suggestion, summarise } from '../contract/validation.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from '../delivery/response.ts'
 import { IntegrationError, toIntegrationError } from '../errors.ts'
 import { cutText } from '../log.ts'
-import type { Redactor } from '../redact.ts'
+import { type Redactor, redactInSlices } from '../redact.ts'
 import { parseArguments } from '../request/fields.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
 import type { OpenDeployment } from './deployment.ts'
 import type { DeploymentLife } from './life.ts'
 import type { Reporter } from './reporter.ts'
+import { parseResult } from './result.ts'
 
 /** Inputs of one event that a warning may name. */
 const MAX_WARNINGS = 20
@@ -226,9 +227,8 @@ async function callFunction(
     throw new IntegrationError('invalid_arguments', message, { errors, cause })
   }
   // A provider may quote a credential in what it says of one message of many.
-  const result = credentials.data(
-    resultSchema.parse(await handlers.functions?.[wanted.name]?.(parsed.data, context)),
-  )
+  const given = await handlers.functions?.[wanted.name]?.(parsed.data, context)
+  const { result } = await redactInSlices(credentials, { result: await parseResult(resultSchema, given) })
   if (resultSchema instanceof z.ZodObject) {
     const values: Record<string, unknown> = { ...(typeof result === 'object' ? result : {}) }
     for (const name of secretNames(resultSchema)) redactor.add(values[name])

@@ -87,7 +87,7 @@ export function createWebhookHandler(
     verify?.checkHeaders?.(request.headers)
     const body = await readBody(request, { bodyLimit, trustContentLength })
     await verify?.(request.headers, body)
-    const event = parseEvent(body)
+    const event = await parseEvent(body)
     trace.event = event
     const leave = dependencies.limit?.enter(event, route)
     try {
