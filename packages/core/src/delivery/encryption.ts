@@ -41,7 +41,12 @@ export async function withEncryptedSteps(claim: Claim, cipher: Cipher): Promise<
     ...claim,
     advance(name, value, by) {
       const isScalar = typeof value !== 'object' || value === null
-      return claim.advance(name, value, by, isScalar ? undefined : cipher.encrypt(JSON.stringify(value), stepOf(name)))
+      return claim.advance(
+        name,
+        value,
+        by,
+        isScalar ? undefined : cipher.encrypt(JSON.stringify(value), stepOf(name)),
+      )
     },
   }
 }
