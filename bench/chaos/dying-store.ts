@@ -6,8 +6,8 @@ export interface StoreWrite {
   phase: 'begins' | 'done'
   /** Whether the store accepted the write. */
   accepted?: boolean
-  /** The progress to be recorded: the state of each call of a batch. */
-  calls?: Record<string, 'begun' | 'answered'>
+  /** The calls of a batch that are to be recorded, or taken back. What is recorded of them is encrypted. */
+  calls?: Record<string, 'recorded' | 'taken back'>
 }
 
 /** Send a signal before or after the n-th write from now on. */
@@ -53,10 +53,7 @@ export function dyingAt(store: DeliveryStore, options: DyingStoreOptions): Deliv
   }
 }
 
-function callsOf(progress: Record<string, Json>): Record<string, 'begun' | 'answered'> {
-  return Object.fromEntries(
-    Object.entries(progress).flatMap(([name, value]) =>
-      name.startsWith('call ') && value !== null ? [[name, value === 'begun' ? 'begun' : 'answered']] : [],
-    ),
-  )
+function callsOf(progress: Record<string, Json>): StoreWrite['calls'] {
+  const steps = Object.entries(progress).filter(([name]) => name.startsWith('call '))
+  return Object.fromEntries(steps.map(([name, value]) => [name, value === null ? 'taken back' : 'recorded']))
 }

@@ -185,7 +185,7 @@ describe('the bundled host in production:', () => {
   it('it accepts a body of BODY_LIMIT bytes, and refuses a longer one with and without content-length', async () => {
     const url = `${await host.url}/auth/webhook`
     const status = async (size: number) => {
-      const text = JSON.stringify({ name: 'WEBHOOK_CHALLENGE', challenge: '' })
+      const text = JSON.stringify({ name: 'WEBHOOK_CHALLENGE', unknown: '' })
       const body = text.replace('""', `"${'x'.repeat(size - text.length)}"`)
       return (await fetch(await signedRequest(body, { url }))).status
     }

@@ -44,33 +44,34 @@ export async function crashBatches(
       violations.push(`${at}: ${status} with ${messages.length} results`)
       continue
     }
-    const unknownCalls = new Set<string>()
-    for (const { index = 0, status, sent, violation } of messages) {
+    let unknown = 0
+    for (const { status, sent, violation } of messages) {
       if (violation) violations.push(`${at}: ${violation}`)
       figures.messages += 1
       if (status === 'sent') figures.sent += 1
       if (status !== 'unknown') continue
-      figures.unknown += 1
+      unknown += 1
       if (sent === 0) figures['unknown though never accepted'] += 1
-      const call = `call ${Math.floor(index / IN_A_CALL)}`
-      unknownCalls.add(call)
-      if (!inFlight.has(call))
-        violations.push(`${at}: message ${index} is unknown, but its call was not in flight`)
     }
-    figures[MOST_UNKNOWN] = Math.max(figures[MOST_UNKNOWN], unknownCalls.size)
+    figures.unknown += unknown
+    figures[MOST_UNKNOWN] = Math.max(figures[MOST_UNKNOWN], Math.ceil(unknown / IN_A_CALL))
+    if (unknown > inFlight * IN_A_CALL)
+      violations.push(`${at}: ${unknown} messages are unknown, but ${inFlight} calls were in flight`)
     if (number % 100 === 99) say(`${number + 1} crashes, ${violations.length} violations`)
   }
   return { figures, violations }
 }
 
-/** The calls that had begun when the host died or lost its lease, and whose result it did not record. */
-function callsInFlight(writes: readonly StoreWrite[]): Set<string> {
-  const begun = new Set<string>()
-  for (const { accepted, calls = {} } of writes) {
+/** How many calls had begun when the host died or lost its lease, and had no recorded result. */
+function callsInFlight(writes: readonly StoreWrite[]): number {
+  const inFlight = new Map<string, 'begins' | 'begun'>()
+  for (const { phase, accepted, calls = {} } of writes) {
     for (const [call, state] of Object.entries(calls)) {
-      if (state === 'begun') begun.add(call)
-      else if (accepted) begun.delete(call)
+      if (phase === 'begins') {
+        if (!inFlight.has(call)) inFlight.set(call, 'begins')
+      } else if (accepted && (state === 'taken back' || inFlight.get(call) === 'begun')) inFlight.delete(call)
+      else inFlight.set(call, 'begun')
     }
   }
-  return begun
+  return inFlight.size
 }
