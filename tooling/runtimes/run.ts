@@ -6,17 +6,14 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { workerd } from './targets.ts'
 
-/** The project with the programs, and the addresses that they call. */
-type Place = Record<'project' | 'mailUrl' | 'platformUrl', string>
-
 const TIMEOUT_MS = 60_000
 
 /** @returns the outcome that the program prints */
 export async function runProgram(
   [command = '', ...options]: readonly string[],
-  { project, mailUrl, platformUrl }: Place,
+  project: string,
 ): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(command, [...options, mailUrl, platformUrl], {
+  const { stdout } = await promisify(execFile)(command, options, {
     cwd: project,
     timeout: TIMEOUT_MS,
     env: { ...process.env, NODE_OPTIONS: '', DENO_NO_UPDATE_CHECK: '1' },
@@ -27,16 +24,16 @@ export async function runProgram(
 interface MiniflareModule {
   Miniflare: new (
     options: object,
-  ) => { dispatchFetch(url: string): Promise<{ text(): Promise<string> }>; dispose(): Promise<void> }
+  ) => {
+    dispatchFetch(url: string, init: RequestInit): Promise<{ text(): Promise<string> }>
+    dispose(): Promise<void>
+  }
 }
 
 /** Bundles the program without compatibility flags for Node's modules, and sends it one request. */
-export async function runInWorkerd(
-  tools: string,
-  { project, mailUrl, platformUrl }: Place,
-): Promise<unknown> {
+export async function runInWorkerd(tools: string, program: string, body: string): Promise<unknown> {
   const { outputFiles } = await build({
-    entryPoints: [join(project, 'worker.mjs')],
+    entryPoints: [program],
     bundle: true,
     format: 'esm',
     target: 'es2023',
@@ -50,11 +47,12 @@ export async function runInWorkerd(
     modules: true,
     script: outputFiles[0]?.text,
     compatibilityDate: workerd.compatibilityDate,
-    bindings: { mailUrl, platformUrl },
     cf: false,
+    // It logs each connection that fails.
+    handleRuntimeStdio: (_: unknown, errors: { resume(): void }) => void errors.resume(),
   })
   try {
-    const response = await worker.dispatchFetch('http://worker.test/')
+    const response = await worker.dispatchFetch('http://worker.test/', { method: 'POST', body })
     return JSON.parse(await response.text())
   } finally {
     await worker.dispose()

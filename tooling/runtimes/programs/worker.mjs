@@ -5,7 +5,7 @@ import * as platformClient from '@org/platform-client'
 import { exercise } from './exercise.ts'
 
 export default {
-  async fetch(_request, addresses) {
-    return Response.json(await exercise({ core, mailer, webhook, platformClient }, addresses))
+  async fetch(request) {
+    return Response.json(await exercise({ core, mailer, webhook, platformClient }, await request.json()))
   },
 }

@@ -31,17 +31,28 @@ const PIECE_LENGTH = 256 * 1024
 /** Workers read two pieces before they connect, other runtimes none or one. */
 const READ_AHEAD = 2
 
-/** Makes a body of JSON text. Parts with bytes, and parts that are long in all, are not copied into one. */
-export function toBody(method: string, parts: readonly JsonPart[] | undefined): OutgoingBody {
+/** Node gives up a connection after 10 seconds, as its coarse timer counts them, and says so. */
+const SLOWEST_CONNECTION_MS = 12_000
+
+/**
+ * Makes a body of JSON text. Parts with bytes, and parts that are long in all, are not copied into one.
+ *
+ * @param limitMs the time limit of the request
+ */
+export function toBody(
+  method: string,
+  parts: readonly JsonPart[] | undefined,
+  limitMs: number,
+): OutgoingBody {
   // Deno's fetch repeats a request when a kept connection breaks, even a POST. It does not repeat one with a Blob.
   if (typeof Deno !== 'undefined') {
     const body = parts || method === 'POST' || method === 'PATCH' ? new Blob([...(parts ?? [])]) : null
     return { body, isWithheld: () => false }
   }
   if (!parts) return { body: null, isWithheld: () => false }
-  // Bun and Workers tell by the stream alone whether a connection stood; Node has codes, and is faster with texts.
+  // By a stream, the client learns whether a connection stood. Node says so itself, and is faster with texts.
   const isNode = typeof Bun === 'undefined' && typeof FixedLengthStream === 'undefined'
-  const text = isNode ? joinShort(parts) : undefined
+  const text = isNode && limitMs >= SLOWEST_CONNECTION_MS ? joinShort(parts) : undefined
   return text === undefined ? toStream(toPieces(parts)) : { body: text, isWithheld: () => false }
 }
 

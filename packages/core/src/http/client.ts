@@ -90,12 +90,12 @@ async function attemptOnce(
 ): Promise<HttpResponse> {
   const { signal: caller, deadline, attemptMs = 10_000, maxBytes = DEFAULT_MAX_BYTES } = request
   if (caller?.aborted) throw interrupted(caller, 'none')
-  const remaining = deadline - Date.now()
-  if (remaining <= 0)
+  const limitMs = Math.min(attemptMs, deadline - Date.now(), LONGEST_TIMER_MS)
+  if (limitMs <= 0)
     throw new HttpFailure('timeout', 'The deadline passed before the call began.', { effect: 'none' })
   const url = toUrl(options.baseUrl, request)
   const parts = request.json === undefined ? request.jsonParts : [JSON.stringify(request.json)]
-  const { body, headers: length, isWithheld } = toBody(request.method, parts)
+  const { body, headers: length, isWithheld } = toBody(request.method, parts, limitMs)
   const headers = {
     accept: 'application/json',
     ...(parts && { 'content-type': 'application/json' }),
@@ -109,13 +109,10 @@ async function attemptOnce(
   const controller = new AbortController()
   const end = () => controller.abort(caller?.reason)
   let timedOut = false
-  const timer = setTimeout(
-    () => {
-      timedOut = true
-      controller.abort(new DOMException('The time is over.', 'TimeoutError'))
-    },
-    Math.min(attemptMs, remaining, LONGEST_TIMER_MS),
-  )
+  const timer = setTimeout(() => {
+    timedOut = true
+    controller.abort(new DOMException('The time is over.', 'TimeoutError'))
+  }, limitMs)
   caller?.addEventListener('abort', end)
   let status: number | undefined
   try {

@@ -1,0 +1,23 @@
+/**
+ * A certificate that nobody trusts, for 127.0.0.1 until 2126. Its key is public, and protects nothing.
+ *
+ * @module
+ */
+
+export const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgGX6uRZXhN1bhkuAU
+dU5/CPD1DzxnAuxdubILoajJdOahRANCAAT+QhC2ZMjsfMkaFjtlUaQiF80T/tMQ
+bmlWvtzoAu50JBhjhmInc/PuOxD/9RKLQ3iIlp1CmWKu4goTdGcCjwWo
+-----END PRIVATE KEY-----`
+
+export const cert = `-----BEGIN CERTIFICATE-----
+MIIBjDCCATOgAwIBAgIUfzcyPm2TUJ3HHgDLES/YoAwLgiQwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjA1MjMzNloYDzIxMjYxMDI5
+MDUyMzM2WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAT+QhC2ZMjsfMkaFjtlUaQiF80T/tMQbmlWvtzoAu50JBhjhmInc/Pu
+OxD/9RKLQ3iIlp1CmWKu4goTdGcCjwWoo2EwXzAdBgNVHQ4EFgQUx2LXI7iLpDMw
+a0gdmfpLBAiwv+IwHwYDVR0jBBgwFoAUx2LXI7iLpDMwa0gdmfpLBAiwv+IwDwYD
+VR0RBAgwBocEfwAAATAMBgNVHRMBAf8EAjAAMAoGCCqGSM49BAMCA0cAMEQCIC/2
+kmWmoEmbm5kTGmMsbmEl46OYu7UrQwTJ8RbhybX1AiARyxkb58TltUT8+qGyLrVC
+peR1+4U/1mR/QSKN7rodpQ==
+-----END CERTIFICATE-----`

@@ -1,0 +1,57 @@
+/**
+ * The table of cases and runtimes.
+ *
+ * @module
+ */
+import { type Case, cases } from './cases.ts'
+import { startProvider } from './rough-provider.ts'
+
+/** Runs `programs/cases.mjs` on one runtime with the cases as JSON, and returns what it prints. */
+export type Runner = (cases: string) => Promise<unknown>
+
+/**
+ * Runs all cases on all runtimes, and prints the table and the reason of each failure.
+ *
+ * @returns whether every cell is ok
+ */
+export async function printTable(runners: Readonly<Record<string, Runner>>): Promise<boolean> {
+  const names = Object.keys(runners)
+  const columns = await Promise.all(Object.entries(runners).map(([runtime, run]) => judgeAll(runtime, run)))
+  const rows = cases.map(({ name }, at) => [name, ...columns.map((column) => column[at]?.cell ?? '')])
+  for (const row of [['Case', ...names], ...rows]) {
+    const [name = '', ...cells] = row
+    console.log(`${name.padEnd(44)}${cells.map((cell) => cell.padEnd(9)).join('')}`)
+  }
+  const faults = columns.flatMap((column, at) => column.map(({ fault }) => fault && `${names[at]}: ${fault}`))
+  for (const fault of faults) if (fault) console.log(fault)
+  return columns.flat().every(({ cell }) => cell !== 'FAILED')
+}
+
+async function judgeAll(
+  runtime: string,
+  run: Runner,
+): Promise<{ cell: string; fault: string | undefined }[]> {
+  const providers = await Promise.all(cases.map(startProvider))
+  try {
+    const tasks = cases.map(({ name, times, batch, unfit, long, timeoutMs, abort }, at) => {
+      return { name, times, batch, unfit, long, timeoutMs, abort, url: providers[at]?.url }
+    })
+    const outcomes = Object(await run(JSON.stringify(tasks)))
+    return cases.map((row, at) => {
+      const fault = judge(row, runtime, outcomes[row.name] ?? [], providers[at]?.accepted.length ?? 0)
+      const failed = row.off ? 'off' : 'FAILED'
+      return { cell: fault ? failed : 'ok', fault: fault && `${row.name}: ${fault}` }
+    })
+  } finally {
+    for (const provider of providers) provider.close()
+  }
+}
+
+/** Compares the outcomes with those that are right, and the provider's count with both. */
+function judge(row: Case, runtime: string, outcomes: string[], accepted: number): string | undefined {
+  const right = typeof row.outcomes === 'function' ? row.outcomes(runtime) : row.outcomes
+  const known = right.filter((outcome) => outcome === 'sent' || outcome.endsWith(' unknown')).length
+  const expected = `${right.join(', ')}; ${row.accepted ?? known} accepted`
+  const found = `${outcomes.join(', ')}; ${accepted} accepted`
+  return found === expected ? undefined : `expected ${expected}; found ${found}`
+}
