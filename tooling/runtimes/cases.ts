@@ -11,6 +11,8 @@ interface Sending {
   times?: number
   /** Messages of one `sendEmails`, instead. */
   batch?: number
+  /** Runs a function of `programs/scripts.mjs` instead. */
+  script?: string
   /** The index of a message that is no message. */
   unfit?: number
   /** Adds an attachment of 2 MB to each message. */
@@ -27,8 +29,6 @@ export interface Case extends Provider, Sending {
   outcomes: string[] | ((runtime: string) => string[])
   /** Mails that the provider accepted; by default as many as were sent or are unknown. */
   accepted?: number
-  /** The mailer does not do it yet: the row never fails. */
-  off?: true
 }
 
 const sent = 'sent'
@@ -157,21 +157,18 @@ const batches: Case[] = [
     onCall: acceptAnd((results) => results.toReversed()),
     batch: 3,
     outcomes: [sent, sent, sent],
-    off: true,
   },
   {
     name: 'batch, accepted without ErrorCode',
     onCall: acceptAnd((results) => results.map(({ ErrorCode: _, ...item }) => item)),
     batch: 3,
     outcomes: [sent, sent, sent],
-    off: true,
   },
   {
     name: 'batch, one answer garbled',
     onCall: acceptAnd(([first, , third]) => [first, null, third]),
     batch: 3,
     outcomes: [sent, unknown, sent],
-    off: true,
   },
   {
     name: 'batch, one message unfit',
@@ -179,7 +176,6 @@ const batches: Case[] = [
     batch: 3,
     unfit: 1,
     outcomes: [sent, 'invalid_arguments none', sent],
-    off: true,
   },
   {
     name: 'batch, 401',
@@ -195,5 +191,23 @@ const batches: Case[] = [
   },
 ]
 
+const invalid = 'invalid_arguments none'
+
+const scripts: Case[] = Object.entries({
+  'source that throws': [sent, sent, sent, 'its own error'],
+  'stream of a source that throws': [sent, sent, sent, 'its own error'],
+  'onProgress that throws': [sent, sent, sent, 'its own error'],
+  'source that is stuck, with a time limit': [sent, sent, 'provider_timeout none'],
+  'source that is stuck, and a signal': [sent, sent, 'aborted none'],
+  'live stream, one message at a time': [sent, sent, sent],
+  'batch that comes again, with a row in front': [sent, sent, sent, sent],
+  'files of every kind': [sent, sent, sent, sent, sent],
+  'files that are none': [invalid, invalid, invalid, invalid],
+  'body that renders': [sent, sent],
+  'address of another script': [sent],
+  'null, undefined and a number': [invalid, invalid, invalid],
+  'options that are none': [invalid, invalid, invalid],
+}).map(([name, outcomes]) => ({ name, script: name, onCall: answer, outcomes }))
+
 /** All rows. */
-export const cases: readonly Case[] = [...answered, ...broken, ...neverReached, ...batches]
+export const cases: readonly Case[] = [...answered, ...broken, ...neverReached, ...batches, ...scripts]

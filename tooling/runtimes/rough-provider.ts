@@ -69,7 +69,7 @@ export async function startProvider({ onCall = () => {}, onConnection, kind, sch
       calls += 1
       // Every runtime has to say how long a body is.
       if (Number.isNaN(length)) answer(socket, 411)
-      else onCall(toCall(socket, calls, [JSON.parse(content)].flat(), accepted))
+      else onCall(toCall(socket, calls, JSON.parse(content), accepted))
     })
   }
 
@@ -89,7 +89,11 @@ export async function startProvider({ onCall = () => {}, onConnection, kind, sch
   }
 }
 
-function toCall(socket: Socket, number: number, messages: { To: string }[], accepted: string[]): Call {
+type Sent = { To: string }
+
+function toCall(socket: Socket, number: number, body: Sent | Sent[], accepted: string[]): Call {
+  const messages = [body].flat()
+  const isBatch = Array.isArray(body)
   return {
     number,
     accept() {
@@ -105,13 +109,15 @@ function toCall(socket: Socket, number: number, messages: { To: string }[], acce
         Message: 'OK',
       })),
     answer: (status, body, headers) =>
-      answer(socket, status, Array.isArray(body) && messages.length === 1 ? body[0] : body, headers),
+      answer(socket, status, Array.isArray(body) && !isBatch ? body[0] : body, headers),
   }
 }
 
 function answer(socket: Socket, status: number, body: unknown = '', headers = ''): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  socket.write(`HTTP/1.1 ${status} Status\r\ncontent-length: ${text.length}\r\n${headers}\r\n${text}`)
+  socket.write(
+    `HTTP/1.1 ${status} Status\r\ncontent-length: ${Buffer.byteLength(text)}\r\n${headers}\r\n${text}`,
+  )
 }
 
 async function startDeaf(): Promise<{ process: ChildProcess; port: number }> {

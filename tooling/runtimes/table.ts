@@ -33,14 +33,13 @@ async function judgeAll(
 ): Promise<{ cell: string; fault: string | undefined }[]> {
   const providers = await Promise.all(cases.map(startProvider))
   try {
-    const tasks = cases.map(({ name, times, batch, unfit, long, timeoutMs, abort }, at) => {
-      return { name, times, batch, unfit, long, timeoutMs, abort, url: providers[at]?.url }
+    const tasks = cases.map(({ name, times, batch, script, unfit, long, timeoutMs, abort }, at) => {
+      return { name, times, batch, script, unfit, long, timeoutMs, abort, url: providers[at]?.url }
     })
     const outcomes = Object(await run(JSON.stringify(tasks)))
     return cases.map((row, at) => {
       const fault = judge(row, runtime, outcomes[row.name] ?? [], providers[at]?.accepted.length ?? 0)
-      const failed = row.off ? 'off' : 'FAILED'
-      return { cell: fault ? failed : 'ok', fault: fault && `${row.name}: ${fault}` }
+      return { cell: fault ? 'FAILED' : 'ok', fault: fault && `${row.name}: ${fault}` }
     })
   } finally {
     for (const provider of providers) provider.close()

@@ -3,6 +3,7 @@
  * of a request.
  */
 import { createMailer, isIntegrationError } from '@org/mailer'
+import { scripts } from './scripts.mjs'
 
 const attachment = {
   name: 'a.bin',
@@ -10,7 +11,7 @@ const attachment = {
   content: new Uint8Array(2_000_000),
 }
 
-async function run({ name, url, times = 1, batch, unfit, long, timeoutMs, abort }) {
+async function run({ name, url, times = 1, batch, script, unfit, long, timeoutMs, abort }) {
   const compose = (index) => ({
     to: `${index}@example.com`,
     subject: name,
@@ -24,10 +25,11 @@ async function run({ name, url, times = 1, batch, unfit, long, timeoutMs, abort 
   const outcomes = []
   try {
     const mailer = createMailer({ apiToken: 'server-token', fromEmail: 'shop@example.com', baseUrl: url })
+    if (script) return await scripts[script]({ mailer, compose, outcomeOf, describe })
     if (batch) {
       const messages = Array.from({ length: batch }, (_, index) => (index === unfit ? null : compose(index)))
       const { results } = await mailer.sendEmails(messages, options)
-      return results.map((result, index) => (result.error ? describe(result.error) : accept(result, index)))
+      return results.map(outcomeOf)
     }
     for (let index = 0; index < times; index += 1) {
       outcomes.push(accept(await mailer.sendEmail(compose(index), options), index))
@@ -36,6 +38,10 @@ async function run({ name, url, times = 1, batch, unfit, long, timeoutMs, abort 
   } catch (error) {
     return [...outcomes, isIntegrationError(error) ? describe(error) : `not an IntegrationError: ${error}`]
   }
+}
+
+function outcomeOf(result) {
+  return result.error ? describe(result.error) : accept(result, result.index)
 }
 
 function accept({ messageId }, index) {

@@ -1,0 +1,148 @@
+/** The cases that take more than one call. Each returns its outcomes, message by message. */
+
+const own = new Error('its own error')
+const forever = () => new Promise(() => {})
+
+/** The outcomes on an error of a batch, and the error itself. */
+async function endOf(work, { outcomeOf, describe }) {
+  try {
+    await work
+    return ['no error']
+  } catch (error) {
+    return [...error.results.map(outcomeOf), error === own ? error.message : describe(error)]
+  }
+}
+
+async function failureOf(work, { describe }) {
+  return Promise.resolve()
+    .then(work)
+    .then(() => 'sent', describe)
+}
+
+export const scripts = {
+  async 'source that throws'(tools) {
+    async function* source() {
+      for (let index = 0; index < 3; index += 1) yield tools.compose(index)
+      throw own
+    }
+    return endOf(tools.mailer.sendEmails(source()), tools)
+  },
+
+  async 'stream of a source that throws'({ mailer, compose, outcomeOf }) {
+    async function* source() {
+      for (let index = 0; index < 3; index += 1) yield compose(index)
+      throw own
+    }
+    const outcomes = []
+    try {
+      for await (const result of mailer.streamEmails(source())) outcomes.push(outcomeOf(result))
+    } catch (error) {
+      if (error === own) outcomes.push(error.message)
+    }
+    return outcomes
+  },
+
+  async 'onProgress that throws'(tools) {
+    const onProgress = () => {
+      throw own
+    }
+    return endOf(tools.mailer.sendEmails([0, 1, 2].map(tools.compose), { onProgress }), tools)
+  },
+
+  async 'source that is stuck, with a time limit'(tools) {
+    async function* source() {
+      for (const index of [0, 1]) yield tools.compose(index)
+      await forever()
+    }
+    return endOf(tools.mailer.sendEmails(source(), { timeoutMs: 1_500 }), tools)
+  },
+
+  async 'source that is stuck, and a signal'(tools) {
+    const controller = new AbortController()
+    async function* source() {
+      for (const index of [0, 1]) yield tools.compose(index)
+      await forever()
+    }
+    setTimeout(() => controller.abort(), 1_500)
+    return endOf(tools.mailer.sendEmails(source(), { signal: controller.signal }), tools)
+  },
+
+  async 'live stream, one message at a time'({ mailer, compose, outcomeOf }) {
+    let next = () => {}
+    async function* source() {
+      for (const index of [0, 1, 2]) {
+        yield compose(index)
+        await new Promise((resolve) => {
+          next = resolve
+        })
+      }
+    }
+    const outcomes = []
+    for await (const result of mailer.streamEmails(source())) {
+      outcomes.push(outcomeOf(result))
+      next()
+    }
+    return outcomes
+  },
+
+  async 'batch that comes again, with a row in front'({ mailer, compose, outcomeOf }) {
+    const rows = new Map()
+    const journal = {
+      read: async (keys) => new Map(keys.filter((key) => rows.has(key)).map((key) => [key, rows.get(key)])),
+      write: async (records) => {
+        for (const [key, record] of records) record ? rows.set(key, record) : rows.delete(key)
+      },
+    }
+    await mailer.sendEmails([1, 2, 3].map(compose), { journal })
+    const { results } = await mailer.sendEmails([0, 1, 2, 3].map(compose), { journal })
+    return results.map(outcomeOf)
+  },
+
+  async 'files of every kind'({ mailer, compose, outcomeOf }) {
+    const bytes = new TextEncoder().encode('a file')
+    const contents = ['YSBmaWxl', bytes, bytes.buffer, new DataView(bytes.buffer), new Blob([bytes])]
+    const messages = contents.map((content, index) => ({
+      ...compose(index),
+      attachments: [{ name: 'a.txt', contentType: 'text/plain', content }],
+    }))
+    return (await mailer.sendEmails(messages)).results.map(outcomeOf)
+  },
+
+  async 'files that are none'({ mailer, compose, describe }) {
+    const outcomes = []
+    for (const content of ['', 'no base64!', {}, new Uint8Array()]) {
+      const attachments = [{ name: 'a.txt', contentType: 'text/plain', content }]
+      outcomes.push(await failureOf(() => mailer.sendEmail({ ...compose(0), attachments }), { describe }))
+    }
+    return outcomes
+  },
+
+  async 'body that renders'({ mailer, compose, outcomeOf }) {
+    const bodies = [async () => '<p>Hello</p>', Promise.resolve('<p>Hello</p>')]
+    const messages = bodies.map((htmlBody, index) => ({ ...compose(index), htmlBody }))
+    return (await mailer.sendEmails(messages)).results.map(outcomeOf)
+  },
+
+  async 'address of another script'({ mailer, compose }) {
+    const { to } = await mailer.sendEmail({
+      ...compose(0),
+      to: { name: 'Jörg', address: 'j@münchen.example' },
+    })
+    return [to.includes('xn--mnchen-3ya.example') ? 'sent' : to]
+  },
+
+  async 'null, undefined and a number'(tools) {
+    const outcomes = []
+    for (const value of [null, undefined, 7])
+      outcomes.push(await failureOf(() => tools.mailer.sendEmail(value), tools))
+    return outcomes
+  },
+
+  async 'options that are none'(tools) {
+    const outcomes = []
+    for (const options of [null, { timeoutMs: Number.NaN }, { signal: 7 }]) {
+      outcomes.push(await failureOf(() => tools.mailer.sendEmails([tools.compose(0)], options), tools))
+    }
+    return outcomes
+  },
+}
