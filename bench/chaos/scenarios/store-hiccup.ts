@@ -53,7 +53,8 @@ async function leaveBeforeAnswers(world: World): Promise<Findings> {
   const left = Promise.withResolvers<void>()
   let calls = 0
   world.atStep = async ({ to, when }) => {
-    if (to === 'mail' && when === 'after') calls += 1
+    if (to !== 'mail' || when !== 'after') return
+    calls += 1
     if (calls !== 3) return
     await redis.kill()
     left.resolve()
