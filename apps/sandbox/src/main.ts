@@ -1,8 +1,4 @@
-/**
- * The sandbox as a command: `npm start` at the root.
- *
- * @module
- */
+/** The sandbox as a command: `npm start` at the root. */
 import { parseArgs } from 'node:util'
 import { run } from './run.ts'
 import { processTerminal } from './walk/terminal.ts'

@@ -1,8 +1,4 @@
-/**
- * Sends the events of a session to any host, signed anew: `pnpm replay <file>` at the root.
- *
- * @module
- */
+/** Sends the events of a session to any host, signed anew: `pnpm replay <file>` at the root. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'

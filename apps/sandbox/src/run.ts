@@ -1,8 +1,4 @@
-/**
- * A run of the sandbox: starts everything, runs the walks, and keeps the host running.
- *
- * @module
- */
+/** A run of the sandbox: starts everything, runs the walks, and keeps the host running. */
 import { once as eventOf } from 'node:events'
 import { ConfigurationError } from '@org/server'
 import { type Page, startPage } from './page/server.ts'

@@ -1,7 +1,5 @@
 /**
  * The actions of the page. Each one takes and returns JSON; `html` shows the effect, if there is one to show.
- *
- * @module
  */
 import { Hono } from 'hono'
 import { type Delivery, deliveryHeaders } from '../world/deliver.ts'

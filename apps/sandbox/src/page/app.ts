@@ -1,8 +1,6 @@
 /**
  * The routes of the page. Every view is a whole page; `static/live.js` replaces the parts marked `data-live`, so
  * that there is only one way to draw.
- *
- * @module
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { Hono } from 'hono'

@@ -1,8 +1,4 @@
-/**
- * The data behind every view and every action of the page.
- *
- * @module
- */
+/** The data behind every view and every action of the page. */
 import { createRedactor, type Manifest } from '@org/core/internal'
 import type { EmulatedDeployment } from '@org/core/testing'
 import type { HeaderList, OpenExchange } from '../world/exchange.ts'

@@ -1,8 +1,4 @@
-/**
- * Deployments: a form from the manifest, and the state of each deployment.
- *
- * @module
- */
+/** Deployments: a form from the manifest, and the state of each deployment. */
 import type { Manifest } from '@org/core/internal'
 import type { EmulatedDeployment } from '@org/core/testing'
 import { html } from 'hono/html'

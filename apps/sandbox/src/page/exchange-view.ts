@@ -1,8 +1,4 @@
-/**
- * One event with all details, and the short result of an action.
- *
- * @module
- */
+/** One event with all details, and the short result of an action. */
 import { html } from 'hono/html'
 import type { Message } from '../world/exchange.ts'
 import { plural } from '../world/text.ts'

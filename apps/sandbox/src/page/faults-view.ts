@@ -1,8 +1,4 @@
-/**
- * Faults: the kinds that the page can cause, their targets, a form for new ones, and the pending ones.
- *
- * @module
- */
+/** Faults: the kinds that the page can cause, their targets, a form for new ones, and the pending ones. */
 import type { Fault } from '@org/core/testing'
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'

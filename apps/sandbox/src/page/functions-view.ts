@@ -1,8 +1,4 @@
-/**
- * Functions: a form for each, from its JSON Schema, and the result of the call.
- *
- * @module
- */
+/** Functions: a form for each, from its JSON Schema, and the result of the call. */
 import type { IdpInstance } from '@org/idp/testing'
 import { html } from 'hono/html'
 import type { PageContext } from './context.ts'

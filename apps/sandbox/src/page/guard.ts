@@ -1,8 +1,4 @@
-/**
- * Protects the page: other sites in the same browser must neither use its actions nor read its data.
- *
- * @module
- */
+/** Protects the page: other sites in the same browser must neither use its actions nor read its data. */
 import type { MiddlewareHandler } from 'hono'
 import { refuseOtherSites } from '../world/own-machine.ts'
 

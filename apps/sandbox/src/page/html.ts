@@ -1,8 +1,4 @@
-/**
- * The elements of every view. `html` escapes every inserted value.
- *
- * @module
- */
+/** The elements of every view. `html` escapes every inserted value. */
 import { html } from 'hono/html'
 
 /** A piece of a page. */

@@ -1,8 +1,4 @@
-/**
- * The frame around every view.
- *
- * @module
- */
+/** The frame around every view. */
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'

@@ -1,8 +1,6 @@
 /**
  * The mailbox: the accepted mail. Strangers write mail, so it is shown in a frame that runs nothing, loads
  * nothing, and sees nothing of the page.
- *
- * @module
  */
 import type { AcceptedMessage } from '@org/mailer/testing'
 import { html } from 'hono/html'

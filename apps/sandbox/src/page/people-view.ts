@@ -1,8 +1,4 @@
-/**
- * People: the users and organizations of each instance of the identity provider.
- *
- * @module
- */
+/** People: the users and organizations of each instance of the identity provider. */
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'

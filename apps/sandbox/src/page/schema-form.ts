@@ -1,8 +1,6 @@
 /**
  * Forms. A JSON Schema gives one field for each property. The host validates the values, and `static/forms.js`
  * shows its errors at their fields.
- *
- * @module
  */
 import type { JsonSchema } from '@org/core/internal'
 import { html } from 'hono/html'

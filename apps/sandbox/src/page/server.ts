@@ -1,8 +1,4 @@
-/**
- * The page as a server on this machine alone.
- *
- * @module
- */
+/** The page as a server on this machine alone. */
 import type { Manifest } from '@org/core/internal'
 import { listen } from '../world/listen.ts'
 import type { World } from '../world/world.ts'

@@ -1,8 +1,4 @@
-/**
- * The start: a tour of the host in four clicks.
- *
- * @module
- */
+/** The start: a tour of the host in four clicks. */
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import { hasFailed, hasSucceeded, type TimelineEntry } from '../world/timeline.ts'

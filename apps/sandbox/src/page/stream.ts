@@ -1,8 +1,4 @@
-/**
- * Tells every open page about changes, as server-sent events.
- *
- * @module
- */
+/** Tells every open page about changes, as server-sent events. */
 
 /** The pages that listen. */
 export type Stream = ReturnType<typeof createStream>

@@ -1,8 +1,4 @@
-/**
- * A row for an event, and one for each of its calls.
- *
- * @module
- */
+/** A row for an event, and one for each of its calls. */
 import { html } from 'hono/html'
 import { shortenIds, shortenPath } from '../world/text.ts'
 import { hasFailed, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'

@@ -1,8 +1,4 @@
-/**
- * The timeline: the newest events, and the details of the chosen one.
- *
- * @module
- */
+/** The timeline: the newest events, and the details of the chosen one. */
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import { outcomes, type TimelineFilter } from '../world/timeline.ts'

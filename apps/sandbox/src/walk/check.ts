@@ -1,8 +1,4 @@
-/**
- * Compares an exchange with an expectation.
- *
- * @module
- */
+/** Compares an exchange with an expectation. */
 import type { Exchange } from '../world/exchange.ts'
 import { at, isRecord } from '../world/json.ts'
 import { plural } from '../world/text.ts'

@@ -1,8 +1,4 @@
-/**
- * The life of an application of its own: created once, used, and deleted with its deployment.
- *
- * @module
- */
+/** The life of an application of its own: created once, used, and deleted with its deployment. */
 import { platformNotEnabled } from '@org/idp-server/testing'
 import type { World } from '../world/world.ts'
 import { type FurtherCheck, lifeOf, type Step, type Walk } from './step.ts'

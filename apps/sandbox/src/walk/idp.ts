@@ -1,8 +1,4 @@
-/**
- * The life of a deployment that attaches to an existing application, from swapped keys to its end.
- *
- * @module
- */
+/** The life of a deployment that attaches to an existing application, from swapped keys to its end. */
 import { rateLimited } from '@org/idp/testing'
 import { at } from '../world/json.ts'
 import type { World } from '../world/world.ts'

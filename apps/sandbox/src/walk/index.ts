@@ -1,8 +1,4 @@
-/**
- * The walks, in the order in which they run.
- *
- * @module
- */
+/** The walks, in the order in which they run. */
 import { idpWalk } from './idp.ts'
 import { idpServerWalk } from './idp-server.ts'
 import { mailerWalk } from './mailer.ts'

@@ -1,8 +1,4 @@
-/**
- * The life of a mailer deployment, from the first challenge to an event that comes too late.
- *
- * @module
- */
+/** The life of a mailer deployment, from the first challenge to an event that comes too late. */
 import { at, listOf } from '../world/json.ts'
 import { count } from '../world/text.ts'
 import { TENANT_TOKEN, type World } from '../world/world.ts'

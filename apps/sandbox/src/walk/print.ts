@@ -1,8 +1,4 @@
-/**
- * Prints a run: each event with its response, its calls, and its checks.
- *
- * @module
- */
+/** Prints a run: each event with its response, its calls, and its checks. */
 import { describeCall, describeEvent, describeResponse, filesOf, loggedMessages } from '../world/describe.ts'
 import type { Exchange, LogLine, OutboundCall } from '../world/exchange.ts'
 import { createMask } from '../world/mask.ts'

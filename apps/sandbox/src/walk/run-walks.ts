@@ -1,8 +1,4 @@
-/**
- * Runs walks: delivers each event, and checks its effects.
- *
- * @module
- */
+/** Runs walks: delivers each event, and checks its effects. */
 import type { World } from '../world/world.ts'
 import { checkExchange } from './check.ts'
 import type { Printer, Summary } from './print.ts'

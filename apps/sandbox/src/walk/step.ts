@@ -1,8 +1,4 @@
-/**
- * A walk is data: the events that a route gets, one after another, and the expected effects.
- *
- * @module
- */
+/** A walk is data: the events that a route gets, one after another, and the expected effects. */
 import type { PlatformEvent } from '@org/core'
 import type { Exchange } from '../world/exchange.ts'
 import type { World } from '../world/world.ts'

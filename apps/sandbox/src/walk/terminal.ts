@@ -1,8 +1,4 @@
-/**
- * The terminal: the width of its lines, and its colours.
- *
- * @module
- */
+/** The terminal: the width of its lines, and its colours. */
 import { styleText } from 'node:util'
 import { truncate } from '../world/text.ts'
 

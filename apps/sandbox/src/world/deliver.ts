@@ -1,8 +1,4 @@
-/**
- * Deliveries, as the platform makes them.
- *
- * @module
- */
+/** Deliveries, as the platform makes them. */
 import { sign } from '@org/core'
 
 /** An event on its way to the host. */

@@ -1,8 +1,4 @@
-/**
- * Describes events, responses and calls in a few words.
- *
- * @module
- */
+/** Describes events, responses and calls in a few words. */
 import type { Exchange, HostResponse, OutboundCall } from './exchange.ts'
 import { at, isRecord, listOf } from './json.ts'
 import { brief, count, plural, shortenIds, withoutAbsent } from './text.ts'

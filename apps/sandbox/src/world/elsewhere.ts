@@ -1,8 +1,6 @@
 /**
  * A host outside this process: another process, a function, another runtime. The sandbox can’t look inside, so
  * it puts a relay before the host, and one before each server that the host calls.
- *
- * @module
  */
 import { ConnectionCut, type Served, serve } from '@org/core/testing'
 import type { Environment } from './listen.ts'

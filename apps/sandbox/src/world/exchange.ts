@@ -1,8 +1,4 @@
-/**
- * One event as the sandbox observes it: the request, the calls of the host, and the response.
- *
- * @module
- */
+/** One event as the sandbox observes it: the request, the calls of the host, and the response. */
 import type { LogLevel } from '@org/core/internal'
 
 /** The names and values of a message’s headers. */

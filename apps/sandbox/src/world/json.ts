@@ -1,8 +1,4 @@
-/**
- * Reads parsed JSON.
- *
- * @module
- */
+/** Reads parsed JSON. */
 
 /** Tells an object with fields from any other value. */
 export function isRecord(value: unknown): value is Record<string, unknown> {

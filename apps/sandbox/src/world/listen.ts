@@ -1,8 +1,4 @@
-/**
- * The servers of the sandbox.
- *
- * @module
- */
+/** The servers of the sandbox. */
 import { type Served, serve } from '@org/core/testing'
 
 /** The environment of the process. */

@@ -1,8 +1,4 @@
-/**
- * Hides secrets: known ones by their value, others by the name of their field or by their shape.
- *
- * @module
- */
+/** Hides secrets: known ones by their value, others by the name of their field or by their shape. */
 import { createRedactor, type Redactor } from '@org/core/internal'
 
 /** Stands for a secret. */

@@ -1,8 +1,6 @@
 /**
  * Observes the host: each event, its response, and the calls and log lines in between. Calls and log lines
  * belong to their own event, even if the host handles several events at the same time.
- *
- * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '@org/core'

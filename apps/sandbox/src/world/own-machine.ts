@@ -1,8 +1,4 @@
-/**
- * Tells requests of this machine from those that another site makes in a browser on it.
- *
- * @module
- */
+/** Tells requests of this machine from those that another site makes in a browser on it. */
 
 /** @returns why a request is refused; `undefined` if no other site made it */
 export function refuseOtherSites(

@@ -1,8 +1,4 @@
-/**
- * The providers. Each one is emulated, unless the environment has the keys of the real one.
- *
- * @module
- */
+/** The providers. Each one is emulated, unless the environment has the keys of the real one. */
 import { type Served, serve } from '@org/core/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'

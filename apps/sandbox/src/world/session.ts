@@ -1,8 +1,4 @@
-/**
- * A session as a file: the events in their order, as they were sent, and how the host responded.
- *
- * @module
- */
+/** A session as a file: the events in their order, as they were sent, and how the host responded. */
 import { at, isRecord, parse } from './json.ts'
 import type { TimelineEntry } from './timeline.ts'
 

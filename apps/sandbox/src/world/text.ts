@@ -1,8 +1,4 @@
-/**
- * Shortens data for a reader.
- *
- * @module
- */
+/** Shortens data for a reader. */
 import { isRecord } from './json.ts'
 
 const LONGEST_TEXT = 120

@@ -1,8 +1,4 @@
-/**
- * The observed events, as many as the memory limit allows: the oldest are dropped first.
- *
- * @module
- */
+/** The observed events, as many as the memory limit allows: the oldest are dropped first. */
 import { describeCall } from './describe.ts'
 import type { HeaderList, Message, OpenExchange, OutboundCall } from './exchange.ts'
 import { at } from './json.ts'

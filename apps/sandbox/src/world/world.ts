@@ -1,8 +1,4 @@
-/**
- * Everything that runs in the sandbox: a platform, the providers, and the host between them.
- *
- * @module
- */
+/** Everything that runs in the sandbox: a platform, the providers, and the host between them. */
 import { platformEvent } from '@org/core/internal'
 import { createPlatformEmulator, type PlatformEmulator, type Served, serve } from '@org/core/testing'
 import { createHost, createMetrics, readConfig } from '@org/server'

@@ -1,8 +1,4 @@
-/**
- * The page without the walk before it, in a real browser.
- *
- * @module
- */
+/** The page without the walk before it, in a real browser. */
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest'

@@ -1,7 +1,5 @@
 /**
  * Forms from a JSON Schema: conditional fields, their values as JSON, and the host’s errors at the fields.
- *
- * @module
  */
 import { perform, placeOf, show } from './actions.js'
 

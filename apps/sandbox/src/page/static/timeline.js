@@ -1,8 +1,4 @@
-/**
- * The timeline: a chosen event and the filter change the address, and the page is drawn again.
- *
- * @module
- */
+/** The timeline: a chosen event and the filter change the address, and the page is drawn again. */
 import { refresh } from './live.js'
 
 const list = document.querySelector('#list')
