@@ -1,8 +1,4 @@
-/**
- * The routes of the host (contract §8), on any runtime that has `Request` and `Response`.
- *
- * @module
- */
+/** The routes of the host (contract §8), on any runtime that has `Request` and `Response`. */
 
 import type { IntegrationDefinition, WebhookHandler } from '@org/core'
 import { type DeliveryStore, IntegrationError, isIntegrationError, type Logger } from '@org/core'

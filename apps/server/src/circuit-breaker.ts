@@ -1,8 +1,6 @@
 /**
  * A circuit for each account at each origin that an integration calls: while it fails, calls to it fail at once. The
  * failing account of one deployment costs another nothing.
- *
- * @module
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { IntegrationError, isIntegrationError, type Logger } from '@org/core'

@@ -1,8 +1,4 @@
-/**
- * The environment variables of the host, read once at start (specification §2.8, contract §7).
- *
- * @module
- */
+/** The environment variables of the host, read once at start (specification §2.8, contract §7). */
 import type * as z from 'zod'
 import { variables } from './variables.ts'
 

@@ -1,8 +1,4 @@
-/**
- * Where the base URL of a deployment may lead, as far as the URL itself says (contract §6).
- *
- * @module
- */
+/** Where the base URL of a deployment may lead, as far as the URL itself says (contract §6). */
 
 import { isIP } from 'node:net'
 import { IntegrationError } from '@org/core'

@@ -1,8 +1,4 @@
-/**
- * The whole host from its configuration. The entry of each runtime starts it.
- *
- * @module
- */
+/** The whole host from its configuration. The entry of each runtime starts it. */
 import {
   createConcurrencyLimit,
   createJsonLogger,

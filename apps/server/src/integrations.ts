@@ -1,8 +1,4 @@
-/**
- * The integrations of this host. To add one, add a line here and one in package.json.
- *
- * @module
- */
+/** The integrations of this host. To add one, add a line here and one in package.json. */
 import type { HandlerDependencies, IntegrationDefinition, WebhookHandler } from '@org/core'
 import {
   createHandler as createIdpHandler,

@@ -3,8 +3,6 @@
  *
  * Every label is a word that the host knows: an integration, a function of its contract, a code. Undeclared names,
  * ids and origins from a request never become labels, so no sender can add series.
- *
- * @module
  */
 import type { DeliveryStore, EventRecord, IntegrationDefinition } from '@org/core'
 import type { OutboundCall } from '@org/core/internal'

@@ -1,8 +1,4 @@
-/**
- * The way out of the host: which connection a call takes, and whether its circuit lets it through.
- *
- * @module
- */
+/** The way out of the host: which connection a call takes, and whether its circuit lets it through. */
 import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
 import { type Circuits, createCircuits } from './circuit-breaker.ts'

@@ -1,8 +1,4 @@
-/**
- * Shares what the host has little of between deployments, such as connections or memory.
- *
- * @module
- */
+/** Shares what the host has little of between deployments, such as connections or memory. */
 import { IntegrationError } from '@org/core'
 
 /** Options of {@link createShares}. */

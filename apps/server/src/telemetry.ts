@@ -1,8 +1,4 @@
-/**
- * How metrics and traces watch a host.
- *
- * @module
- */
+/** How metrics and traces watch a host. */
 import { isIntegrationError, type Observer } from '@org/core'
 import { isCircuitOpen } from './circuit-breaker.ts'
 

@@ -1,8 +1,6 @@
 /**
  * One OpenTelemetry span for each event, and one for each outbound call. They hold only names that the host knows,
  * statuses, the facts of the event's log line, and hosts: no path, query, body or message of an error.
- *
- * @module
  */
 import {
   type Attributes,

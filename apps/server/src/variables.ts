@@ -1,8 +1,4 @@
-/**
- * The environment variables of the host, and what each may hold (specification §2.8, contract §7).
- *
- * @module
- */
+/** The environment variables of the host, and what each may hold (specification §2.8, contract §7). */
 import { isIP } from 'node:net'
 import * as z from 'zod'
 

@@ -1,6 +1,4 @@
-/**
- * Checks every response of a host against its own OpenAPI document.
- */
+/** Checks every response of a host against its own OpenAPI document. */
 import type { DescribedEvent, OpenApiDocument } from '@org/core/internal'
 import type { DeliverOptions } from '@org/core/testing'
 import { createValidator } from '@org/openapi-checks/validate'

@@ -1,6 +1,4 @@
-/**
- * One valid event for each event and each function name of each route. The suites change parts of them.
- */
+/** One valid event for each event and each function name of each route. The suites change parts of them. */
 import { eventNames } from '@org/core/internal'
 import { credentials } from './hosted.ts'
 

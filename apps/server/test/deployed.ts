@@ -1,6 +1,4 @@
-/**
- * The surroundings of a deployed host: a platform and providers over HTTP, and signed events.
- */
+/** The surroundings of a deployed host: a platform and providers over HTTP, and signed events. */
 import { sign } from '@org/core'
 import { createPlatformEmulator, serve } from '@org/core/testing'
 import { createBackendApi } from '@org/idp/testing'

@@ -1,6 +1,4 @@
-/**
- * The whole host between emulators of the platform and of every provider.
- */
+/** The whole host between emulators of the platform and of every provider. */
 import { createPlatformEmulator, type DeliverOptions, deliver } from '@org/core/testing'
 import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'

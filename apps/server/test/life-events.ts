@@ -1,6 +1,4 @@
-/**
- * The events of a deployment's life, and the weather in which they arrive.
- */
+/** The events of a deployment's life, and the weather in which they arrive. */
 import * as fc from 'fast-check'
 
 /** A token of the workspace A, another one of A, one of the workspace B, or none: the host's own. */

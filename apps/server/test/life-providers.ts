@@ -1,6 +1,4 @@
-/**
- * The integrations of the model: idp-server, which owns an application, and mailer.
- */
+/** The integrations of the model: idp-server, which owns an application, and mailer. */
 import type { Inputs, LifeEvent, Token } from './life-events.ts'
 import { type Answer, type CarryingEvent, Deployment, type Resource } from './life-model.ts'
 

@@ -1,6 +1,4 @@
-/**
- * A host between emulators with its metrics.
- */
+/** A host between emulators with its metrics. */
 import { createMetrics } from '../src/metrics.ts'
 import { type StartOptions, startHost } from './hosted.ts'
 

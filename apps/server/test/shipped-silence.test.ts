@@ -1,6 +1,4 @@
-/**
- * Deployments whose own servers are silent, and what they cost others.
- */
+/** Deployments whose own servers are silent, and what they cost others. */
 import { spawnSync } from 'node:child_process'
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { mkdtempSync, writeFileSync } from 'node:fs'

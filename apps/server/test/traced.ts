@@ -1,6 +1,4 @@
-/**
- * An OpenTelemetry SDK that keeps its spans.
- */
+/** An OpenTelemetry SDK that keeps its spans. */
 import { context, propagation, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core'

@@ -1,8 +1,4 @@
-/**
- * `GET /deliveries/{id}`: the status of a delivery, for operators.
- *
- * @module
- */
+/** `GET /deliveries/{id}`: the status of a delivery, for operators. */
 import { IntegrationError } from '@org/core'
 import { deliveryStatusSchema, readDeliveryStatus } from '@org/core/internal'
 import * as z from 'zod'

@@ -1,8 +1,4 @@
-/**
- * The integrations of the host, and its contract as an OpenAPI document (contract §8).
- *
- * @module
- */
+/** The integrations of the host, and its contract as an OpenAPI document (contract §8). */
 import type { IntegrationDefinition } from '@org/core'
 import { manifestSchema, type RouteDescription, toManifest, toOpenApi } from '@org/core/internal'
 import * as z from 'zod'

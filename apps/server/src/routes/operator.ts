@@ -1,8 +1,4 @@
-/**
- * The routes for operators, which want `Authorization: Bearer <OPERATOR_TOKEN>` (contract §3).
- *
- * @module
- */
+/** The routes for operators, which want `Authorization: Bearer <OPERATOR_TOKEN>` (contract §3). */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { IntegrationError } from '@org/core'
 import { toProblemResponse } from '@org/core/internal'

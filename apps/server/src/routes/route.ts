@@ -1,7 +1,5 @@
 /**
  * The routes beside the webhooks. Each comes with its description, so the OpenAPI document has all of them.
- *
- * @module
  */
 import type { RouteDescription } from '@org/core/internal'
 import type { Context, Hono } from 'hono'

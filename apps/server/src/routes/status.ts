@@ -1,8 +1,4 @@
-/**
- * The health and the readiness of the host (contract §8).
- *
- * @module
- */
+/** The health and the readiness of the host (contract §8). */
 import type { DeliveryStore } from '@org/core'
 import * as z from 'zod'
 import { type Route, unstored } from './route.ts'

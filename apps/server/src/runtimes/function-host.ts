@@ -1,7 +1,5 @@
 /**
  * The host as a function, on a platform that starts it on demand, halts it between events and keeps no files.
- *
- * @module
  */
 import { IntegrationError } from '@org/core'
 import { toProblemResponse } from '@org/core/internal'

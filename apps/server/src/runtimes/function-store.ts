@@ -1,8 +1,6 @@
 /**
  * The delivery store of a function. Platforms halt a function between events, and some forbid it to use a
  * connection that another event opened. So each claim opens its own connection, and closes it.
- *
- * @module
  */
 import { type DeliveryStore, memoryStore } from '@org/core'
 import type { Lease } from '@org/core/internal'

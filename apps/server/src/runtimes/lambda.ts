@@ -1,8 +1,6 @@
 /**
  * The host as an AWS Lambda function: behind an HTTP API or a REST API of API Gateway, behind a load balancer, or
  * by its own function URL.
- *
- * @module
  */
 import { Hono } from 'hono'
 import { getConnInfo, handle } from 'hono/aws-lambda'

@@ -1,8 +1,4 @@
-/**
- * The parts of a host that only Node has: connections, the check of the address behind a name, and HMAC.
- *
- * @module
- */
+/** The parts of a host that only Node has: connections, the check of the address behind a name, and HMAC. */
 import { isIP, type LookupFunction } from 'node:net'
 import type { Config } from '../config.ts'
 import { createEgressRule, type EgressRule, refusedBaseUrl } from '../egress-rule.ts'

@@ -1,8 +1,4 @@
-/**
- * The host as a Node process.
- *
- * @module
- */
+/** The host as a Node process. */
 import { ConfigurationError, readConfig } from '../config.ts'
 import { run } from './run.ts'
 

@@ -1,8 +1,6 @@
 /**
  * `node orphans.js`: lists the applications of the identity provider's workspace that belong to no deployment, and
  * changes nothing. It reads the same variables as the host, and the host's delivery store.
- *
- * @module
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

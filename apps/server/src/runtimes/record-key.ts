@@ -1,8 +1,4 @@
-/**
- * The key of a host without a secret, for the records in its store.
- *
- * @module
- */
+/** The key of a host without a secret, for the records in its store. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,8 +1,4 @@
-/**
- * Resolves the host names of deployments' own servers.
- *
- * @module
- */
+/** Resolves the host names of deployments' own servers. */
 import { promises as dns } from 'node:dns'
 import { createShares } from '../shares.ts'
 

@@ -1,8 +1,4 @@
-/**
- * The host as a Node process: opens the store, listens, and finishes the events under way before it ends.
- *
- * @module
- */
+/** The host as a Node process: opens the store, listens, and finishes the events under way before it ends. */
 import { type Http2Bindings, type HttpBindings, serve } from '@hono/node-server'
 import type { DeliveryStore } from '@org/core'
 import { createRedactor, redactLines } from '@org/core/internal'
@@ -22,9 +18,7 @@ const CLOSE_IDLE_MS = 50
 /** The time for the last responses to leave, in milliseconds. */
 const CLOSE_ALL_MS = 1_000
 
-/**
- * Time limits for slow clients, in milliseconds. Node checks them every 30 seconds by default.
- */
+/** Time limits for slow clients, in milliseconds. Node checks them every 30 seconds by default. */
 const SLOW_CLIENTS = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,

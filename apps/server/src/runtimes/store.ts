@@ -1,8 +1,4 @@
-/**
- * Opens the delivery store of DELIVERY_STORE.
- *
- * @module
- */
+/** Opens the delivery store of DELIVERY_STORE. */
 import { type DeliveryStore, type Logger, memoryStore } from '@org/core'
 
 /** An open store. */

@@ -1,8 +1,6 @@
 /**
  * Sends requests over undici's connections. It takes a third of the processor time of Node's own `fetch`, and
  * checks the lease once the connection is open.
- *
- * @module
  */
 import { Readable } from 'node:stream'
 import { isIntegrationError } from '@org/core'

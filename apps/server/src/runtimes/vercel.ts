@@ -1,8 +1,4 @@
-/**
- * The host as one Vercel function, on its Node runtime.
- *
- * @module
- */
+/** The host as one Vercel function, on its Node runtime. */
 import { createFunctionHost } from './function-host.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 

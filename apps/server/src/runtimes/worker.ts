@@ -1,8 +1,4 @@
-/**
- * The host as a Cloudflare Worker, with the compatibility flag `nodejs_compat`.
- *
- * @module
- */
+/** The host as a Cloudflare Worker, with the compatibility flag `nodejs_compat`. */
 import type { FunctionHost } from './function-host.ts'
 
 /** The part of Cloudflare's context that the Worker uses. */

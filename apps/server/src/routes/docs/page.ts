@@ -1,8 +1,4 @@
-/**
- * The OpenAPI document as one page that loads nothing else.
- *
- * @module
- */
+/** The OpenAPI document as one page that loads nothing else. */
 import type { OpenApiDocument } from '@org/core/internal'
 import { html, raw } from 'hono/html'
 import { type Html, inline } from './parts.ts'

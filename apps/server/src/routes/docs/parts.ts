@@ -1,8 +1,4 @@
-/**
- * The small pieces of the page. `html` escapes every value.
- *
- * @module
- */
+/** The small pieces of the page. `html` escapes every value. */
 import { html } from 'hono/html'
 import { type Field, type SchemaNode, type TypeText, toType } from './schema.ts'
 

@@ -1,8 +1,4 @@
-/**
- * The order of the page. Entries that several routes share are shown once.
- *
- * @module
- */
+/** The order of the page. Entries that several routes share are shown once. */
 import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core/internal'
 
 /** One event or function on the page. */

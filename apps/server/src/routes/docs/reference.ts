@@ -1,8 +1,4 @@
-/**
- * The reference: failures, the routes beside the webhooks, and shared shapes.
- *
- * @module
- */
+/** The reference: failures, the routes beside the webhooks, and shared shapes. */
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from '@org/core/internal'
 import { html, raw } from 'hono/html'
 import { fieldTable, HIDDEN, type Html, heading, inline, section, table, typeText } from './parts.ts'

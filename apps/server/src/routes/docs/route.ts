@@ -1,8 +1,4 @@
-/**
- * `GET /docs`: the OpenAPI document for people.
- *
- * @module
- */
+/** `GET /docs`: the OpenAPI document for people. */
 import type { OpenApiDocument } from '@org/core/internal'
 import * as z from 'zod'
 import { lazily, type Route } from '../route.ts'

@@ -1,8 +1,4 @@
-/**
- * Reads a JSON Schema for people: its fields and their types.
- *
- * @module
- */
+/** Reads a JSON Schema for people: its fields and their types. */
 import type { OpenApiDocument, OpenApiParameter } from '@org/core/internal'
 import * as z from 'zod'
 

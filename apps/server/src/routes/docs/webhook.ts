@@ -1,8 +1,4 @@
-/**
- * The webhooks on the page: how to send events, and the events and functions of each route.
- *
- * @module
- */
+/** The webhooks on the page: how to send events, and the events and functions of each route. */
 import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core/internal'
 import { html } from 'hono/html'
 import {
