@@ -1,7 +1,5 @@
 /**
  * Every failure that a caller can see is an {@link IntegrationError}: it says what happened and what to do.
- *
- * @module
  */
 
 /** Each error code with its HTTP status, and whether the same call may succeed later (contract §2). */

@@ -1,8 +1,4 @@
-/**
- * For the packages and apps of this repository. Anything here may change in any release.
- *
- * @module
- */
+/** For the packages and apps of this repository. Anything here may change in any release. */
 
 export { eventNames, platformEvent } from './contract/event.ts'
 export type { Json } from './contract/handler-context.ts'

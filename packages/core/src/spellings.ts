@@ -1,8 +1,6 @@
 /**
  * The spellings in which a provider or a log repeats a secret. Escapes are undone in the text, in three rounds;
  * hexadecimal and base64 are made from the secret. Letters match in either case.
- *
- * @module
  */
 
 /** Longer values are no keys; their encodings would cost too much. */

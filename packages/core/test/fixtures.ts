@@ -1,6 +1,4 @@
-/**
- * An integration that has one of everything, and a host that runs it against the platform emulator.
- */
+/** An integration that has one of everything, and a host that runs it against the platform emulator. */
 import {
   checkHealth,
   createWebhookHandler,

@@ -1,7 +1,5 @@
 /**
  * A claim while the work on it lasts: its lease is renewed, its steps are recorded, and its end is written.
- *
- * @module
  */
 import type { Json } from '../contract/handler-context.ts'
 import { IntegrationError } from '../errors.ts'

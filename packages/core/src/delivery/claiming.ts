@@ -1,8 +1,4 @@
-/**
- * What a host asks the delivery store before it holds a claim: a claim, a reservation, a record.
- *
- * @module
- */
+/** What a host asks the delivery store before it holds a claim: a claim, a reservation, a record. */
 import { IntegrationError } from '../errors.ts'
 import { type Claim, type ClaimOptions, holdClaim } from './claim.ts'
 import { claimByDigest, type DigestedRequest } from './keys.ts'

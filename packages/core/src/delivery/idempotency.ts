@@ -1,8 +1,6 @@
 /**
  * Effects happen once (contract §4): `begin` claims an event or replays its response, `end` records the response
  * or releases the claim.
- *
- * @module
  */
 import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'

@@ -2,8 +2,6 @@
  * The keys of a host's records. The digest of a body and the cipher for its record come from the body and from a key of
  * the host that is not in the store: without the key, a reader of the store can neither decrypt a record nor test a
  * guess of a body.
- *
- * @module
  */
 import { concat } from '../request/signature.ts'
 import { fromBase64, toBase64 } from './base64.ts'

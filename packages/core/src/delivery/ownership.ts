@@ -1,8 +1,6 @@
 /**
  * Which deployment reserved a resource of the provider, and whether that deployment lives: for operators. Nothing
  * here claims or changes anything.
- *
- * @module
  */
 import type { Json } from '../contract/handler-context.ts'
 import { subjects } from '../request/operation.ts'

@@ -1,7 +1,5 @@
 /**
  * The writes of one claim: one at a time, in order, and each repeated until the store answers or the lease ends.
- *
- * @module
  */
 import { IntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'

@@ -1,8 +1,4 @@
-/**
- * The body of a request, in the form that the runtime sends at most once.
- *
- * @module
- */
+/** The body of a request, in the form that the runtime sends at most once. */
 
 /** A piece of JSON text, or the UTF-8 bytes of one. */
 export type JsonPart = string | Uint8Array<ArrayBuffer>

@@ -1,8 +1,6 @@
 /**
  * HTTP clients for providers: deadline, retries where they are safe, capped responses, and failures that say
  * whether the call may have taken effect. It loads no schema library.
- *
- * @module
  */
 
 export { maskAddresses } from '../mask.ts'

@@ -1,8 +1,4 @@
-/**
- * From an operation to its response: the integration's handler runs, and the platform learns the result.
- *
- * @module
- */
+/** From an operation to its response: the integration's handler runs, and the platform learns the result. */
 import * as z from 'zod'
 import type { EventName } from '../contract/event.ts'
 import type { HandlerContext } from '../contract/handler-context.ts'

@@ -1,8 +1,4 @@
-/**
- * Whether an event's deployment lives, and the status that a health check may give it (contract §4).
- *
- * @module
- */
+/** Whether an event's deployment lives, and the status that a health check may give it (contract §4). */
 import type { DeploymentStatus } from '../contract/platform.ts'
 import { type Claim, type ClaimOptions, ownSteps } from '../delivery/claim.ts'
 import { claimSubject } from '../delivery/claiming.ts'

@@ -1,8 +1,4 @@
-/**
- * The pipeline between HTTP and a handler, the same for every integration.
- *
- * @module
- */
+/** The pipeline between HTTP and a handler, the same for every integration. */
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
 import { type Claim, DEFAULT_LEASE_MS, ownSteps } from '../delivery/claim.ts'
 import { type Begun, begin, end, lastStatus } from '../delivery/idempotency.ts'

@@ -1,8 +1,6 @@
 /**
  * Parses what a sender chose: arguments and inputs. Sizes are checked first, because a schema looks at every entry
  * of a list and makes a fault of each.
- *
- * @module
  */
 import * as z from 'zod'
 import { isParsedByFunction } from '../contract/marks.ts'

@@ -1,8 +1,4 @@
-/**
- * One event of one integration, resolved once: every later step reads these fields.
- *
- * @module
- */
+/** One event of one integration, resolved once: every later step reads these fields. */
 import type { EventName, PlatformEvent } from '../contract/event.ts'
 import { type FunctionDefinition, findFunction, type IntegrationDefinition } from '../contract/integration.ts'
 import { IntegrationError } from '../errors.ts'

@@ -18,9 +18,7 @@ export interface DeliverOptions {
   url?: string | undefined
 }
 
-/**
- * Delivers an event as a real `Request`: to a handler in process or, with `fetch`, to a host anywhere.
- */
+/** Delivers an event as a real `Request`: to a handler in process or, with `fetch`, to a host anywhere. */
 export async function deliver(
   handle: (request: Request) => Response | Promise<Response>,
   event: unknown,

@@ -1,8 +1,6 @@
 /**
  * Tools for tests and the sandbox: the platform emulator, faults on demand, a server for a fetch handler, and
  * the suites that integrations and stores pass.
- *
- * @module
  */
 export { type DeliverOptions, type DeliveryResponse, deliver } from './deliver.ts'
 export { describeDeliveryStore } from './describe-delivery-store.ts'

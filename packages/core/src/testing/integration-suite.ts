@@ -1,8 +1,6 @@
 /**
  * The tools of the suite for integrations: a host between the emulator of a provider and the emulator of the
  * platform, events for it, and shared expectations.
- *
- * @module
  */
 
 import type { IntegrationDefinition } from '../contract/integration.ts'
