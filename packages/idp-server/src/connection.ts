@@ -1,8 +1,4 @@
-/**
- * The token that creates an application, and the keys of its instance.
- *
- * @module
- */
+/** The token that creates an application, and the keys of its instance. */
 import { type HandlerContext, IntegrationError } from '@org/core'
 import { createIdpClient, type IdpClient } from '@org/idp/instance'
 import * as z from 'zod'

@@ -1,7 +1,5 @@
 /**
  * The life of a provisioned application: created once, reused by every redeploy, deleted with its deployment.
- *
- * @module
  */
 import { type HandlerContext, type Handlers, IntegrationError } from '@org/core'
 import { createInstanceHandlers, parsePublishableKey } from '@org/idp/instance'

@@ -1,8 +1,6 @@
 /**
  * Turns failures of the provider into `IntegrationError`s. The Platform API is a beta: if it may not be enabled
  * for the workspace, the error says so.
- *
- * @module
  */
 import { type IntegrationError, isIntegrationError } from '@org/core/errors'
 import type { Provider } from '@org/core/http'

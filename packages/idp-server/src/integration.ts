@@ -1,8 +1,6 @@
 /**
  * The contract of provisioning: inputs and outputs, and the functions, metrics and downloads of every instance
  * (specification §2.3, §2.5 and §2.7).
- *
- * @module
  */
 import { defineIntegration, environmentReference, immutable, secret } from '@org/core'
 import { instanceDownloads, instanceFunctions, instanceMetrics, instanceOutputs } from '@org/idp/instance'

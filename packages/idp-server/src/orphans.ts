@@ -1,8 +1,4 @@
-/**
- * Finds the applications of a workspace that belong to no deployment. It only reads.
- *
- * @module
- */
+/** Finds the applications of a workspace that belong to no deployment. It only reads. */
 import type { DeliveryStore, Platform } from '@org/core'
 import { readRecordedDeployment, readResourceOwner } from '@org/core/internal'
 import * as z from 'zod'

@@ -5,8 +5,6 @@
  * before a create, with every application that the workspace has at that time; after it, the new application. A
  * delivery that finds an intent without an application looks for what is new in the provider's list before it
  * creates another one.
- *
- * @module
  */
 import {
   type HandlerContext,

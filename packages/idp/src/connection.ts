@@ -1,8 +1,4 @@
-/**
- * The keys and the client of an event: those of its deployment, or those of the shared application.
- *
- * @module
- */
+/** The keys and the client of an event: those of its deployment, or those of the shared application. */
 import {
   type ErrorCode,
   type FieldError,

@@ -1,8 +1,4 @@
-/**
- * A deployment that attaches to an existing application: it verifies the keys, and publishes them.
- *
- * @module
- */
+/** A deployment that attaches to an existing application: it verifies the keys, and publishes them. */
 import { type HandlerContext, type Handlers, type Inputs, isIntegrationError } from '@org/core'
 import type { IdpClient } from './client.ts'
 import { connect, fromInputs, type IdpSettings, invalidKeys, keysOf, openClient } from './connection.ts'

@@ -1,8 +1,4 @@
-/**
- * The functions of FUNCTION_CALL (specification §2.5), the same for every instance.
- *
- * @module
- */
+/** The functions of FUNCTION_CALL (specification §2.5), the same for every instance. */
 import type { HandlerContext, Handlers } from '@org/core'
 import type { CallOptions } from '@org/core/http'
 import type { IdpClient } from './client.ts'

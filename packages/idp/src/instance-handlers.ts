@@ -1,8 +1,4 @@
-/**
- * The handlers that attaching and provisioning share: health, metrics and downloads of an instance.
- *
- * @module
- */
+/** The handlers that attaching and provisioning share: health, metrics and downloads of an instance. */
 import { checkHealth, type HandlerContext, type Handlers } from '@org/core'
 import type { CallOptions } from '@org/core/http'
 import type { IdpClient } from './client.ts'

@@ -1,7 +1,5 @@
 /**
  * The parts that `@org/idp-server` shares: it provisions the applications that this integration attaches to.
- *
- * @module
  */
 export { createIdpClient, type IdpClient } from './client.ts'
 export { createFunctions } from './functions.ts'

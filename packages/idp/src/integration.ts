@@ -1,8 +1,6 @@
 /**
  * The contract of the integration: inputs, outputs, functions, metrics and downloads (specification §2.2, §2.5
  * and §2.7).
- *
- * @module
  */
 import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
 import * as z from 'zod'

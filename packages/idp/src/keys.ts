@@ -1,8 +1,4 @@
-/**
- * The two keys of an instance: their format, and the mistakes that people make when they copy them.
- *
- * @module
- */
+/** The two keys of an instance: their format, and the mistakes that people make when they copy them. */
 import { type FieldError, IntegrationError } from '@org/core/errors'
 
 /** The environment of an instance. Its keys contain `test` or `live`. */

@@ -1,8 +1,6 @@
 /**
  * The placeholder for an external identity provider (specification §1.5): it answers only challenges and
  * health checks, and has no deployment.
- *
- * @module
  */
 import {
   createWebhookHandler,

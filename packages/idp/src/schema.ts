@@ -1,8 +1,6 @@
 /**
  * The input and output of the client (contract §9): camelCase names, times in ISO 8601, and `null` for absent
  * values.
- *
- * @module
  */
 import * as z from 'zod'
 

@@ -1,6 +1,2 @@
-/**
- * The platform's callback API.
- *
- * @module
- */
+/** The platform's callback API. */
 export { createPlatformClient, type PlatformClientOptions } from './client.ts'

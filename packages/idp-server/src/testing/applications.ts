@@ -1,8 +1,4 @@
-/**
- * Applications: the checks of a create, and the format of a response.
- *
- * @module
- */
+/** Applications: the checks of a create, and the format of a response. */
 import {
   type EnvironmentType,
   type IdpInstance,

@@ -1,8 +1,6 @@
 /**
  * An emulator of the provider's Platform API, in its format. The same `fetch` serves the Backend API, which
  * accepts the secret keys of the applications.
- *
- * @module
  */
 import { createEmulator, type EmulatedRequest, type Faults, type StatusFault } from '@org/core/testing'
 import {

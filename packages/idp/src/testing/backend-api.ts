@@ -1,8 +1,6 @@
 /**
  * An emulator of the provider's Backend API. It knows the endpoints, fields and parameters that the client
  * uses, in the provider's format, and refuses every other one, so that a test sees a mistake of the client.
- *
- * @module
  */
 import { createEmulator, createFaults, type EmulatedRequest, type EmulatorCall } from '@org/core/testing'
 import { createInstance, type EndpointCall, type IdpInstance, type InstanceOptions } from './instance.ts'

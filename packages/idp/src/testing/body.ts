@@ -1,8 +1,4 @@
-/**
- * Reads a JSON body by a schema, and refuses an invalid one as the provider does.
- *
- * @module
- */
+/** Reads a JSON body by a schema, and refuses an invalid one as the provider does. */
 import type { EmulatedRequest } from '@org/core/testing'
 import type * as z from 'zod'
 import { parameterReason, Refusal, refusals, unknownParameter, type WireError } from './refusals.ts'

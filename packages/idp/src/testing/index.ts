@@ -1,8 +1,6 @@
 /**
  * An emulator of the identity provider's Backend API, for tests and the sandbox, and its parts, from which
  * `@org/idp-server/testing` builds an emulator of the Platform API.
- *
- * @module
  */
 export type { BackendApi, BackendApiCall, BackendApiOptions } from './backend-api.ts'
 export { createBackendApi, readBearer } from './backend-api.ts'

@@ -1,8 +1,4 @@
-/**
- * An instance: one environment of an application, with its keys, users and organizations.
- *
- * @module
- */
+/** An instance: one environment of an application, with its keys, users and organizations. */
 import type { EmulatedRequest } from '@org/core/testing'
 import { newId, randomText } from './random.ts'
 import {

@@ -1,8 +1,4 @@
-/**
- * The organization endpoints, with the provider's checks.
- *
- * @module
- */
+/** The organization endpoints, with the provider's checks. */
 import { readBody } from './body.ts'
 import type { EndpointCall, IdpInstance } from './instance.ts'
 import { checkParameters, readBoolean, readPage, sort } from './query.ts'

@@ -1,8 +1,4 @@
-/**
- * The query parameters that the lists share.
- *
- * @module
- */
+/** The query parameters that the lists share. */
 import { Refusal, refusals, unknownParameter } from './refusals.ts'
 
 const MAX_LIMIT = 500

@@ -1,8 +1,6 @@
 /**
  * Users and organizations in the provider's format, and the fields of the requests that make and change them.
  * The emulator refuses every other field.
- *
- * @module
  */
 import * as z from 'zod'
 import { newId } from './random.ts'

@@ -1,8 +1,4 @@
-/**
- * `GET /users` and `GET /users/count`: filters, order and pages.
- *
- * @module
- */
+/** `GET /users` and `GET /users/count`: filters, order and pages. */
 import type { EndpointCall } from './instance.ts'
 import { checkParameters, readBoolean, readOrder, readPage, sort } from './query.ts'
 import type { WireUser } from './records.ts'

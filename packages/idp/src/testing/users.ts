@@ -1,8 +1,4 @@
-/**
- * The endpoints of one user, with the provider's checks.
- *
- * @module
- */
+/** The endpoints of one user, with the provider's checks. */
 import { readBody } from './body.ts'
 import type { EndpointCall, IdpInstance } from './instance.ts'
 import {

@@ -1,8 +1,4 @@
-/**
- * The client of the example service: the only file that knows the provider's URLs and headers.
- *
- * @module
- */
+/** The client of the example service: the only file that knows the provider's URLs and headers. */
 import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
 import type * as z from 'zod'
 import { exampleServiceProvider } from './errors.ts'

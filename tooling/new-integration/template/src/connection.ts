@@ -1,8 +1,4 @@
-/**
- * The account of an event: the deployment's, or the shared one.
- *
- * @module
- */
+/** The account of an event: the deployment's, or the shared one. */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
 import { createExampleServiceClient, DEFAULT_BASE_URL, type ExampleServiceClient } from './client.ts'
 import { exampleService } from './integration.ts'

@@ -1,8 +1,4 @@
-/**
- * The life of a deployment. It connects to the provider and creates nothing there.
- *
- * @module
- */
+/** The life of a deployment. It connects to the provider and creates nothing there. */
 import { checkHealth, type Handlers } from '@org/core'
 import { createExampleServiceClient } from './client.ts'
 import { connect, type ExampleServiceSettings, fromInputs } from './connection.ts'

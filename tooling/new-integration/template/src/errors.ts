@@ -1,8 +1,4 @@
-/**
- * The provider's failures: its own codes and messages, and a hint for each common code.
- *
- * @module
- */
+/** The provider's failures: its own codes and messages, and a hint for each common code. */
 import type { Provider } from '@org/core/http'
 import { wireRefusal } from './wire.ts'
 

@@ -1,8 +1,4 @@
-/**
- * The functions that FUNCTION_CALL runs.
- *
- * @module
- */
+/** The functions that FUNCTION_CALL runs. */
 import type { Handlers } from '@org/core'
 import { connect, type ExampleServiceSettings } from './connection.ts'
 import type { exampleService } from './integration.ts'

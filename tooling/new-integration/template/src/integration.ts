@@ -1,8 +1,4 @@
-/**
- * The contract: inputs, outputs, functions and metrics.
- *
- * @module
- */
+/** The contract: inputs, outputs, functions and metrics. */
 import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
 import * as z from 'zod'
 

@@ -1,8 +1,4 @@
-/**
- * The example service as a webhook integration: mount it at `POST /example-service/webhook`.
- *
- * @module
- */
+/** The example service as a webhook integration: mount it at `POST /example-service/webhook`. */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
 import type { ExampleServiceSettings } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'

@@ -1,8 +1,4 @@
-/**
- * The provider's shapes, with the fields that the client uses.
- *
- * @module
- */
+/** The provider's shapes, with the fields that the client uses. */
 import * as z from 'zod'
 
 /** `GET /account`. */

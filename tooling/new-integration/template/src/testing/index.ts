@@ -1,7 +1,3 @@
-/**
- * The provider as an emulator, with failures on demand.
- *
- * @module
- */
+/** The provider as an emulator, with failures on demand. */
 export type { ExampleServiceProvider, ExampleServiceProviderOptions } from './provider.ts'
 export { createExampleServiceProvider } from './provider.ts'

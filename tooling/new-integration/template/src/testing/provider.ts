@@ -1,8 +1,6 @@
 /**
  * The provider as an emulator: the endpoints that the client uses, on the provider's wire format, with its
  * refusals.
- *
- * @module
  */
 import { createEmulator, createFaults, type EmulatedRequest } from '@org/core/testing'
 import * as z from 'zod'
