@@ -87,14 +87,3 @@ it.each<[string, unknown]>([
   const [one, other] = requests.map(({ text }) => JSON.parse(text))
   expect(other).toEqual(one)
 })
-
-it.each<[string, Partial<Message>, string]>([
-  ['to', { to: '' }, 'to'],
-  ['an entry of to', { to: [''] }, 'to[0]'],
-  ['an entry of cc', { cc: ['a@b.c', ''] }, 'cc[1]'],
-  ['subject', { subject: '' }, 'subject'],
-  ['the only body', { textBody: '' }, 'htmlBody'],
-  ['the name of a header', { headers: { '': 'a' } }, 'headers'],
-])('refuses %s if it is empty', async (_what, fields, path) => {
-  expect((await failureOf(mail.mailer().sendEmail(message(fields)))).errors).toMatchObject([{ path }])
-})

@@ -9,6 +9,8 @@ const many = Array.from({ length: 49 }, (_, index) => `a${index}@example.org`)
 it.each<[string, Partial<Message>, string[]]>([
   ['no recipient', { to: [] }, ['to']],
   ['an empty recipient', { to: '' }, ['to']],
+  ['an empty entry of to', { to: [''] }, ['to[0]']],
+  ['an empty entry of cc', { cc: ['a@b.c', ''] }, ['cc[1]']],
   ['no recipient and an invalid copy', { to: [], cc: 'nobody' }, ['to', 'cc']],
   ['two recipients in one text', { to: 'ann@example.org, eve@example.org' }, ['to']],
   ['an invalid recipient', { to: ['ann@example.org', 'secret-words'] }, ['to[1]']],

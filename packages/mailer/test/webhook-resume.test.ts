@@ -6,8 +6,6 @@ import { runWebhook } from './webhook-support.ts'
 
 const { provider, requests, handler, atRequest } = runWebhook()
 
-const LEASE_MS = 60_000
-
 function addresses(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `person-${index}@example.org`)
 }
@@ -28,62 +26,12 @@ const response = z.object({
   }),
 })
 
-/** A store whose holder dies at one of its writes: this write and all later ones are lost. */
-function mortalStore(deathAt: number) {
-  let time = 0
-  let writes = 0
-  const store = memoryStore({ now: () => time })
-  const dead = () => Promise.reject(new Error('The process is dead.'))
-  const mortal: DeliveryStore = {
-    ...store,
-    advance(lease, progress) {
-      writes += 1
-      return writes >= deathAt ? dead() : store.advance(lease, progress)
-    },
-    complete: (lease, completion) => (writes >= deathAt ? dead() : store.complete(lease, completion)),
-    release: dead,
-  }
-  return {
-    mortal,
-    /** The same store for the next process, after the lease has expired. */
-    reborn(): DeliveryStore {
-      time += LEASE_MS
-      return store
-    },
-  }
-}
-
 /** The addresses that got a mail; checks that each got only one. */
 function sentOnce(): Set<string> {
   const sent = provider.messages.flatMap(({ to }) => to)
   expect(sent).toHaveLength(new Set(sent).size)
   return new Set(sent)
 }
-
-// A call has one write before it and one after it: six for three calls.
-it.each([1, 2, 3, 4, 5, 6])(
-  'goes on with a batch whose holder died at write %i: it sends nothing twice, and reports every message',
-  async (deathAt) => {
-    const { mortal, reborn } = mortalStore(deathAt)
-    const first = await deliver(handler({ store: mortal }), event, { id: 'evt_1' })
-    // A call that cannot be recorded as begun does not leave. A result that cannot be recorded is still told.
-    if (first.status === 200) expect(response.parse(first.body).result).toMatchObject({ sent: 1_203 })
-    else expect(first.status).toBe(503)
-
-    const store = reborn()
-    const second = await deliver(handler({ store }), event, { id: 'evt_1' })
-    expect(second.status).toBe(200)
-    const { result } = response.parse(second.body)
-    expect(result.results.map(({ index, to }) => [index, to])).toEqual([...recipients.entries()])
-    const sent = sentOnce()
-    for (const { to, status } of result.results) expect(status === 'unknown' || sent.has(to)).toBe(true)
-    expect(result.sent + result.unknown).toBe(1_203)
-
-    const third = await deliver(handler({ store }), event, { id: 'evt_1' })
-    expect(third.body).toEqual(second.body)
-    expect(third.headers.get('idempotency-replayed')).toBe('true')
-  },
-)
 
 it('stops a batch after 429, passes Retry-After on, and sends the rest at the redelivery', async () => {
   const handle = handler()
