@@ -14,6 +14,8 @@ describe('a host that is killed and restarted on its SQLite file', () => {
       { at: 'store', number: 2, when: 'after' },
       { at: 'call', number: 3, when: 'after' },
       { at: 'store', number: 4, when: 'before' },
+      { at: 'store', number: 5, when: 'before' },
+      { at: 'store', number: 6, when: 'before' },
     ]
     await arranged({ store: 'sqlite', hosts: 1, leaseMs: 500, settleMs: 500 }, async (arrangement) => {
       const { figures, violations } = await crashEverywhere(arrangement, { ...options, points })
@@ -25,6 +27,7 @@ describe('a host that is killed and restarted on its SQLite file', () => {
   it('sends no mail of a batch twice, and reports the result of each', async () => {
     const points: KillPoint[] = [
       { at: 'call', number: 2, when: 'after' },
+      { at: 'store', number: 3, when: 'before' },
       { at: 'store', number: 8, when: 'before' },
     ]
     await arranged({ store: 'sqlite', hosts: 1, leaseMs: 1_000 }, async (arrangement) => {

@@ -22,6 +22,7 @@ export async function deliverOrders(
   const { sender, platform, idp, journal } = world
   const violations: string[] = []
   const foreign = idp.addApplication({ name: NAME }).applicationId
+  const before = new Set(idp.applications.keys())
   await inParallel(count, 4, async (number) => {
     const deployment = `dep_${number}`
     const drawn = random.fork(number)
@@ -48,7 +49,7 @@ export async function deliverOrders(
     const late = await sender.untilFinal(created(deployment, NAME, `${deployment}_late`))
     if (late.body.status !== 'ignored') violations.push(`${deployment}: a late creation got ${quote(late)}`)
   })
-  const left = [...idp.applications.keys()].filter((id) => id !== foreign)
+  const left = [...idp.applications.keys()].filter((id) => !before.has(id))
   if (left.length > 0) violations.push(`${left.length} applications are left`)
   if (!idp.applications.has(foreign)) violations.push('the application of another owner is deleted')
   return {

@@ -115,22 +115,6 @@ it('every method takes a signal, and is aborted by it before it sends anything',
   expect(requests).toEqual([])
 })
 
-describe.each([
-  ['reading', read],
-  ['listing', list],
-  ['deleting', remove],
-] as const)('%s', (_what, call) => {
-  it.each<[string, Fault, object, number]>([
-    ['retries 500 up to three attempts', { status: 500 }, { code: 'provider_error', retryable: true }, 3],
-    ['retries a broken connection', { cut: 'before' }, { code: 'provider_error', retryable: true }, 3],
-    ['fails for another body', { status: 200, body: {} }, { code: 'provider_error' }, 1],
-  ])('%s', async (_fault, fault, expected, calls) => {
-    provider.faults.add({ ...fault, ...always })
-    expect(await fail(call)).toMatchObject({ ...expected, effect: 'none' })
-    expect(requests).toHaveLength(calls)
-  })
-})
-
 it('a delete is retried if its response is lost, and then finds the application gone', async () => {
   const { applicationId } = provider.addApplication({ name: 'Shop' })
   provider.faults.add({ method: 'DELETE', cut: 'after' })

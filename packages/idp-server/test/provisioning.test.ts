@@ -1,4 +1,3 @@
-import { type DeliveryStore, memoryStore } from '@org/core'
 import { deliver, type Fault } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { applicationsPath } from './support.ts'
@@ -7,7 +6,6 @@ import { runWebhook } from './webhook-support.ts'
 const fixture = runWebhook()
 const { provider, platform, creates, deployment } = fixture
 
-const LEASE_MS = 60_000
 const inputs = { applicationName: 'Shop' }
 const created = (id = 'dep_1') => ({ name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } })
 const deleted = (id = 'dep_1') => ({ name: 'DEPLOYMENT_DELETED', deployment: { id } })
@@ -101,91 +99,4 @@ describe('a create with an unknown outcome', () => {
     }
     expect(provider.applications.size).toBe(2)
   })
-})
-
-describe('a process that dies', () => {
-  /** A store that loses all writes from the given one on. */
-  function mortalStore(deathAt: number) {
-    let time = 0
-    let writes = 0
-    const store = memoryStore({ now: () => time })
-    const died = Promise.withResolvers<void>()
-    function dead() {
-      died.resolve()
-      return new Promise<never>(() => {})
-    }
-    const counted = <T>(write: () => Promise<T>) => {
-      writes += 1
-      return writes >= deathAt ? dead() : write()
-    }
-    const mortal: DeliveryStore = {
-      ...store,
-      advance: (lease, progress) => counted(() => store.advance(lease, progress)),
-      complete: (lease, completion) => counted(() => store.complete(lease, completion)),
-      release: dead,
-    }
-    const reborn = () => {
-      time += LEASE_MS
-      return store
-    }
-    return { mortal, died: died.promise, reborn }
-  }
-
-  // The writes: the intent, the reservation, the id, the response.
-  it.each([1, 2, 3, 4])(
-    'at write %i leaves one application, published by the next delivery',
-    async (deathAt) => {
-      platform.addDeployment({ id: 'dep_1', inputs })
-      const { mortal, died, reborn } = mortalStore(deathAt)
-      void deliver(fixture.handler({ store: mortal, settleMs: 0 }), created(), { id: 'evt_1' })
-      await died
-      const handle = fixture.handler({ store: reborn(), settleMs: 0 })
-      expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(200)
-      expect(provider.applications.size).toBe(1)
-      expect(creates()).toBe(1)
-      expect(deployment()?.outputs.applicationId).toBe([...provider.applications.keys()][0])
-      expect(await deliver(handle, deleted(), { id: 'evt_2' })).toMatchObject({ body: { status: 'stopped' } })
-      expect(provider.applications.size).toBe(0)
-    },
-  )
-})
-
-it('500 random orders of creations, deletions and redeliveries leave no application behind, and touch no other', {
-  timeout: 60_000,
-}, async () => {
-  // A seeded generator, so that a failing order can be repeated.
-  const seed = 20_261_120
-  let state = seed
-  const random = (below: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return Math.floor((state / 2_147_483_648) * below)
-  }
-  const foreign = provider.addApplication({ name: 'Shop' }).applicationId
-  const handle = fixture.handler({ settleMs: 0 })
-  for (let order = 0; order < 500; order += 1) {
-    const id = `dep_order_${order}`
-    platform.addDeployment({ id, inputs })
-    const events = [
-      { event: created(id), id: `${id}_a` },
-      { event: created(id), id: `${id}_b` },
-      { event: deleted(id), id: `${id}_c` },
-    ]
-    const deliveries = Array.from({ length: 6 }, () => events[random(3)] ?? events[2])
-    const concurrent = random(2) === 0
-    const responses = []
-    for (const delivery of deliveries) {
-      if (!delivery) continue
-      const response = deliver(handle, delivery.event, { id: delivery.id })
-      responses.push(response)
-      if (!concurrent) await response
-    }
-    for (const { status } of await Promise.all(responses))
-      expect([200, 409], `order ${order}, seed ${seed}`).toContain(status)
-    // The platform redelivers until it gets a final response, so the deletion arrives.
-    const last = await deliver(handle, deleted(id), { id: `${id}_c` })
-    expect(last.body, `order ${order}, seed ${seed}`).toEqual({ status: 'stopped' })
-    // A late delivery.
-    await deliver(handle, created(id), { id: `${id}_late` })
-    expect([...provider.applications.keys()], `order ${order}, seed ${seed}`).toEqual([foreign])
-  }
 })

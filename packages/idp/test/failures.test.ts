@@ -113,20 +113,6 @@ describe('a change', () => {
 })
 
 describe('a read', () => {
-  it.each<[string, Fault, string]>([
-    ['a broken connection', { cut: 'before' }, 'provider_error'],
-    ['408', { status: 408 }, 'provider_timeout'],
-    ['503 with Retry-After', { status: 503, headers: { 'retry-after': '5' } }, 'provider_error'],
-    ['a page with 200', { html: true }, 'provider_error'],
-    ['half a response', { truncate: true }, 'provider_error'],
-  ])('is retried after %s, up to three attempts', async (_what, fault, code) => {
-    backend.faults.add(fault)
-    expect(await fixture.client().countUsers()).toBe(0)
-    backend.faults.add({ ...fault, times: 3 })
-    expect(await fail(count)).toMatchObject({ code, retryable: true, effect: 'none' })
-    expect(requests).toHaveLength(5)
-  })
-
   it.each<[string, Fault]>([
     ['an empty response with 200', { empty: true }],
     ['a response of another endpoint', { status: 200, body: { hello: 'world' } }],
