@@ -33,16 +33,6 @@ describe('an event', () => {
     })
   })
 
-  it('HEALTH_CHECK is answered with 200 if the provider fails', async () => {
-    const provider = failing(new IntegrationError('provider_error', 'It is away.', { hint: 'Wait.' }))
-    const { handle } = createHost({ provider })
-    const message = 'It is away. Wait.'
-    expect(await deliver(handle, { name: 'HEALTH_CHECK', deployment })).toMatchObject({
-      status: 200,
-      body: { status: 'unhealthy', checks: [{ name: 'provider', healthy: false, message }] },
-    })
-  })
-
   it('makes no callback without a deployment', async () => {
     const { handle, platform } = createHost()
     const download = { name: 'DOWNLOAD_STARTED', download: { id: 'dl_1' } }
