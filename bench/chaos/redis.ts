@@ -6,6 +6,8 @@ import { freePort, launch } from '../shared/processes.ts'
 
 /** Whether this machine has a Redis server, Debian’s package `redis-server`. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0
+// Loud, so that nobody takes a test run without Redis for a run with it.
+if (!hasRedis) process.stderr.write('SKIPPED: Redis. Install the Debian package redis-server.\n')
 
 export type RedisServer = Awaited<ReturnType<typeof startRedis>>
 

@@ -113,21 +113,4 @@ describe('the host', () => {
     await draining
     expect((await memory.read('mailer/delivery/evt_1'))?.responses).toMatchObject([{ status: 422 }])
   })
-
-  it('lists at /integrations the values that a form needs', async () => {
-    const listed = await (await ask('/integrations')).json()
-    const names = listed.integrations.map(({ name }: { name: string }) => name)
-    expect(names).toEqual(integrations.map(({ definition }) => definition.name))
-    expect(listed.integrations[names.indexOf('mailer')]).toMatchObject({
-      inputs: {
-        properties: {
-          serverType: { default: 'shared', enum: ['shared', 'dedicated'] },
-          apiToken: { writeOnly: true },
-        },
-      },
-      sensitiveOutputs: ['apiToken'],
-      functions: { sendEmail: {} },
-      metrics: { emails_sent: {} },
-    })
-  })
 })

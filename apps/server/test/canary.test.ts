@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteStore } from '@org/core/stores/sqlite'
 import { deliver, type Fault } from '@org/core/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../src/runtimes/logger.ts'
 import { createTracing } from '../src/tracing.ts'
 import { findCanaries, quotesOf } from './canary.ts'
 import { routes, validEvents } from './corpus.ts'
 import { calling, createWorld, credentials, mail, type Sent } from './hosted.ts'
-import { exporter, registerSdk, unregisterSdk } from './traced.ts'
+import { exporter, traceTests } from './traced.ts'
 
 const secret = credentials.webhookSecret
 const environment = {
@@ -146,23 +146,10 @@ function expectSilence(events: number): void {
 }
 
 describe('a secret', () => {
-  beforeAll(() => {
-    registerSdk()
-    // The pause between two attempts is random, up to a limit: this makes it none. The ids of spans are random, too.
-    let drawn = 0
-    vi.spyOn(Math, 'random').mockImplementation(() => {
-      drawn += 1
-      return drawn / 1e9
-    })
-  })
-  afterAll(() => {
-    vi.restoreAllMocks()
-    unregisterSdk()
-    store.close()
-  })
+  traceTests()
+  afterAll(() => store.close())
   beforeEach(() => {
     for (const list of [log, responses, callbacks]) list.length = 0
-    exporter.reset()
   })
 
   it('is found by this suite in every encoding that a provider may quote', () => {

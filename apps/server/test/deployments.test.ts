@@ -3,9 +3,6 @@ import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/red
 import { inProduction, targets } from '../../../bench/deployments/targets.ts'
 import { quickWalks, walkThrough } from '../../../bench/deployments/walk.ts'
 
-// Loud, so that nobody takes a run without Redis for a run with it.
-if (!hasRedis) process.stderr.write('SKIPPED: functions on Redis. Install the Debian package redis-server.\n')
-
 // At the same time, because each mostly waits.
 describe.concurrent('the walk of the sandbox', () => {
   let redis: RedisServer | undefined

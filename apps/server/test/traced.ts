@@ -3,6 +3,7 @@ import { context, propagation, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
 
 export const exporter = new InMemorySpanExporter()
 
@@ -19,4 +20,22 @@ export function registerSdk(): void {
 
 export function unregisterSdk(): void {
   for (const api of [trace, propagation, context]) api.disable()
+}
+
+/** Registers the SDK for the tests of a file or of a suite, each without the spans of the one before. */
+export function traceTests(): void {
+  beforeAll(() => {
+    registerSdk()
+    // The pause before a retry is random, up to a limit: this makes it none. The ids of spans are random, too.
+    let drawn = 0
+    vi.spyOn(Math, 'random').mockImplementation(() => {
+      drawn += 1
+      return drawn / 1e9
+    })
+  })
+  afterAll(() => {
+    vi.restoreAllMocks()
+    unregisterSdk()
+  })
+  beforeEach(() => exporter.reset())
 }

