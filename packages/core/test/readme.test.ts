@@ -8,12 +8,11 @@ import {
   createPlatformEmulator,
   deliver,
 } from '@org/core/testing'
-import { prepareExamples } from '@org/tooling/readme'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describeReadme } from '@org/tooling/readme'
+import { afterAll, describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 
 const home = join(import.meta.dirname, '..')
-const { blocks, compile } = await prepareExamples(home)
 const text = readFileSync(join(home, 'README.md'), 'utf8')
 
 const provider = createEmulator({
@@ -22,24 +21,9 @@ const provider = createEmulator({
   details: () => ({}),
 })
 
-beforeAll(() => {
-  vi.spyOn(console, 'log').mockImplementation(() => {})
-  vi.stubGlobal('fetch', provider.fetch)
-})
-beforeEach(() => {
-  provider.calls.length = 0
-})
-afterAll(() => {
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-  rmSync('.data/deliveries.db', { force: true })
-})
+afterAll(() => rmSync('.data/deliveries.db', { force: true }))
 
 describe('the README', () => {
-  it('has examples that compile', { timeout: 30_000 }, async () => {
-    expect(await compile()).toBe('')
-  })
-
   it('has a row for each entry of the package', async () => {
     const rows = [...text.matchAll(/^\| `@org\/core(\/?[^`]*)` +\|/gm)].map(([, path]) => `.${path}`)
     expect(Object.keys(packageJson.exports).toSorted()).toEqual(rows.toSorted())
@@ -55,33 +39,28 @@ describe('the README', () => {
     ])
     expect(rows).toEqual(codes)
   })
+})
 
-  for (const { title, path, code } of blocks) {
-    if (code.includes("from 'vitest'")) {
-      // Its tests become tests of this file.
-      describe(`has the example “${title}”, whose test`, async () => void (await import(path)))
-    } else if (code.includes('createHandler')) {
-      it(`has the example “${title}”, which greets once for each delivery`, async () => {
-        const platform = createPlatformEmulator()
-        const { createHandler } = await import(path)
-        const handle = createHandler({ platform: connectPlatform(platform.fetch), logger: () => {} })
-        const deployment = { id: platform.addDeployment({ id: 'dep_1' }).id, inputs: { apiToken: 'token' } }
-        const created = await deliver(handle, { name: 'DEPLOYMENT_CREATED', deployment })
-        expect(created.body).toEqual({ status: 'running', outputs: { apiToken: 'token' } })
+await describeReadme(home, {
+  hosts: { 'api.example.com': provider.fetch },
+  reset() {
+    provider.calls.length = 0
+  },
+  async run(path, code) {
+    const { createHandler } = await import(path)
+    if (!createHandler) return expect(provider.calls).toHaveLength(code.includes('createHttpClient') ? 1 : 0)
+    const platform = createPlatformEmulator()
+    const handle = createHandler({ platform: connectPlatform(platform.fetch), logger: () => {} })
+    const deployment = { id: platform.addDeployment({ id: 'dep_1' }).id, inputs: { apiToken: 'token' } }
+    const created = await deliver(handle, { name: 'DEPLOYMENT_CREATED', deployment })
+    expect(created.body).toEqual({ status: 'running', outputs: { apiToken: 'token' } })
 
-        const functionCall = { name: 'greet', arguments: { name: 'Ada' } }
-        const event = { name: 'FUNCTION_CALL', deployment: { id: 'dep_1' }, functionCall }
-        for (const _ of [1, 2]) {
-          const response = await deliver(handle, event, { id: 'evt_1' })
-          expect(response).toMatchObject({ status: 200, body: { result: { greeting: 'Hello Ada' } } })
-        }
-        expect(provider.calls).toHaveLength(1)
-      })
-    } else {
-      it(`has the example “${title}”, which runs`, async () => {
-        await import(path)
-        expect(provider.calls).toHaveLength(code.includes('createHttpClient') ? 1 : 0)
-      })
+    const functionCall = { name: 'greet', arguments: { name: 'Ada' } }
+    const event = { name: 'FUNCTION_CALL', deployment: { id: 'dep_1' }, functionCall }
+    for (const _ of [1, 2]) {
+      const response = await deliver(handle, event, { id: 'evt_1' })
+      expect(response).toMatchObject({ status: 200, body: { result: { greeting: 'Hello Ada' } } })
     }
-  }
+    expect(provider.calls).toHaveLength(1)
+  },
 })
