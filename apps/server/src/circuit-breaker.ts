@@ -22,7 +22,6 @@ const MAX_CIRCUITS = 1_000
 /** Headers that name an account at a provider. */
 const CREDENTIAL_HEADER = /^(authorization|x-.*-token)$/i
 
-/** The states of a circuit. */
 export const circuitStates = ['closed', 'open', 'half_open'] as const
 type CircuitStateName = (typeof circuitStates)[number]
 

@@ -5,7 +5,6 @@ import { createValidator } from '@org/openapi-checks/validate'
 import { createMetrics } from '../src/metrics.ts'
 import { type StartOptions, startHost } from './hosted.ts'
 
-/** A response. */
 export interface HostResponse {
   status: number
   headers: Headers

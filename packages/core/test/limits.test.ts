@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { calling, createHost, slowProvider } from './fixtures.ts'
 
 const { functionCall, name } = calling('count')
-/** A read of a deployment. */
 const readOf = (id: string) => ({ name, functionCall, deployment: { id, inputs: {} } })
 const health = (id: string) => ({ name: 'HEALTH_CHECK', deployment: { id, inputs: {} } })
 const overloaded = { status: 503, body: { code: 'overloaded', retryable: true } }

@@ -11,7 +11,6 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const operationOf = (path: string) => document.paths[path]?.post
 const contentOf = (path: string) => operationOf(path)?.requestBody?.content['application/json']
 
-/** The schema of a name. */
 function schemaOf({ components }: OpenApiDocument, name: string) {
   const schema = components.schemas[name]
   if (!schema) throw new Error(`There is no ${name} among ${Object.keys(components.schemas)}.`)

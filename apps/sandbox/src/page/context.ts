@@ -15,7 +15,6 @@ const SECRET_NAME = /token|secret|password|api_?key/i
 /** A field with a text, in JSON that is cut or broken. */
 const FIELD_IN_TEXT = /("([\w-]*)"\s*:\s*")(?:[^"\\]|\\.)*/g
 
-/** Makes the context of one page. */
 export function createPageContext(world: World, manifests: readonly Manifest[]) {
   const redactor = createRedactor(world.secrets)
   const mask = createMask([], redactor)

@@ -29,7 +29,6 @@ const tones: Readonly<Record<string, Tone>> = {
   stopped: 'idle',
 }
 
-/** The view. */
 export function deploymentsView(context: PageContext, query: Query): View {
   const deployable = context.manifests.filter(({ events }) => events.includes('DEPLOYMENT_CREATED'))
   const chosen = deployable.find(({ name }) => name === query.new) ?? deployable.at(-1)

@@ -93,7 +93,6 @@ export function titleOf(fault: Fault): string {
   return titles.get(fault) ?? 'Another fault'
 }
 
-/** The view. */
 export function faultsView(context: PageContext, query: Query): View {
   const targets = faultTargets(context)
   const target = ({ name, title }: FaultTarget) =>

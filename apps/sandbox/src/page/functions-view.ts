@@ -5,7 +5,6 @@ import type { PageContext } from './context.ts'
 import { empty, type Html, type Query, tabs, type View } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
 
-/** The view. */
 export function functionsView(context: PageContext, query: Query): View {
   const callable = context.manifests.filter(({ functions }) => Object.keys(functions).length > 0)
   const manifest = callable.find(({ name }) => name === query.route) ?? callable.at(-1)

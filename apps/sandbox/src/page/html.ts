@@ -41,7 +41,6 @@ export function actionButton(
     ${target ? html`data-target="${target}"` : ''} ${title ? html`title="${title}"` : ''}>${label}</button>`
 }
 
-/** Names and values. */
 export function terms(entries: readonly (readonly [name: unknown, value: unknown])[]): Html {
   return html`<dl class="values">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
@@ -56,7 +55,6 @@ export function tabs(
   return html`<nav class="tabs" aria-label="${label}">${links.map(link)}</nav>`
 }
 
-/** A table. */
 export function table(columns: readonly string[], rows: readonly (readonly unknown[])[]): Html {
   return html`<table><thead><tr>${columns.map((title) => html`<th>${title}</th>`)}</tr></thead>
     <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table>`

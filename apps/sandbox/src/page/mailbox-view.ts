@@ -8,7 +8,6 @@ import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
 import { clock, code, empty, type Html, type Query, split, terms, type View } from './html.ts'
 
-/** The view. */
 export function mailboxView({ world }: PageContext, query: Query): View {
   const messages = world.mail.emulator?.messages
   const view = { title: 'Mailbox', lead: 'The mail that the mail provider accepted.' }

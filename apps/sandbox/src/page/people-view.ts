@@ -6,7 +6,6 @@ import { clock, empty, type Html, table, type View } from './html.ts'
 
 const MOST_ROWS = 200
 
-/** The view. */
 export function peopleView(context: PageContext): View {
   const instances = instancesOf(context)
   return {

@@ -12,7 +12,6 @@ import { timelineRows } from './timeline-rows.ts'
 const EVENTS_SHOWN = 5
 const MAILS_SHOWN = 3
 
-/** The view. */
 export function startView(context: PageContext): View {
   return {
     title: 'See it, try it, break it',

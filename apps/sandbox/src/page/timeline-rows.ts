@@ -67,7 +67,6 @@ export function entryStatus({ response, calls }: TimelineEntry): Html {
   return status(tone, response.status)
 }
 
-/** The status of a call. */
 export function callStatus(call: TimelineCall): Html {
   if (call.durationMs === undefined) return status('busy', 'sent')
   if (call.status === undefined) return status('bad', call.failure === 'connection cut' ? 'cut' : 'none')

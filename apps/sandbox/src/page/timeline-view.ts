@@ -7,12 +7,10 @@ import { exchangeDetail } from './exchange-view.ts'
 import { empty, type Html, type Query, split, type View } from './html.ts'
 import { timelineRows } from './timeline-rows.ts'
 
-/** The filter of a query. */
 export function readFilter({ text = '', route = '', outcome = '', walk = '' }: Query): TimelineFilter {
   return { text: text.trim().slice(0, 200), route, outcome, walk: walk !== '' }
 }
 
-/** The view. */
 export function timelineView(context: PageContext, query: Query): View {
   const filter = readFilter(query)
   const entries = context.timeline.list(filter)

@@ -4,7 +4,6 @@ import { at, isRecord } from '../world/json.ts'
 import { plural } from '../world/text.ts'
 import type { Expectation } from './step.ts'
 
-/** One check. */
 export interface Check {
   sentence: string
   /** Set if the check failed. */

@@ -43,7 +43,6 @@ export interface Expectation {
   sensitive?: readonly string[]
   /** The metrics in the response and in the callback. */
   metrics?: readonly object[]
-  /** Further checks. */
   also?: readonly FurtherCheck[]
 }
 

@@ -20,7 +20,6 @@ export type Piece = string | readonly [Style, string]
 const DEFAULT_WIDTH = 100
 const NARROWEST = 40
 
-/** The terminal of the process. */
 export function processTerminal({ stdout, stderr, env }: NodeJS.Process): Terminal {
   return {
     write: (text) => stdout.write(text),

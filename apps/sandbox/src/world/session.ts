@@ -2,7 +2,6 @@
 import { at, isRecord, parse } from './json.ts'
 import type { TimelineEntry } from './timeline.ts'
 
-/** One event of a session. */
 export interface SessionEvent {
   route: string
   deliveryId?: string | undefined

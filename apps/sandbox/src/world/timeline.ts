@@ -132,7 +132,6 @@ export function hasSucceeded({ response }: TimelineEntry): boolean {
   return response !== undefined && response.status < 400
 }
 
-/** Whether a call failed. */
 export function hasFailed({ status, durationMs }: TimelineCall): boolean {
   return durationMs !== undefined && (status === undefined || status >= 400)
 }

@@ -9,7 +9,6 @@ type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
 /** No delivery or deployment has a longer id. */
 const LONGEST_ID = 200
 
-/** Makes the route. */
 export function createDeliveriesRoute(
   known: Pick<DeliveryStatusOptions, 'store' | 'integrations' | 'redactor'>,
 ): Route {

@@ -7,7 +7,6 @@ import { type Config, ConfigurationError, readConfig } from '../config.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createFunctionStore } from './function-store.ts'
 
-/** A host as a function. */
 export type FunctionHost = Pick<Host, 'fetch'> & {
   /** `undefined` if the configuration is invalid: then every response is a 500. */
   running?: { config: Config; logger: Host['logger'] }

@@ -1,7 +1,6 @@
 /** Opens the delivery store of DELIVERY_STORE. */
 import { type DeliveryStore, type Logger, memoryStore } from '@org/core'
 
-/** An open store. */
 export interface OpenStore {
   store: DeliveryStore
   close(): Promise<void>

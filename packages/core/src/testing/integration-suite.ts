@@ -128,7 +128,6 @@ export function createSuite(
   runner: TestRunner,
 ) {
   const { expect } = runner
-  /** A new host. */
   const host = () => createHost(definition, createFixture())
 
   /** A host whose deployment runs. */

@@ -12,7 +12,6 @@ export interface Entry {
   example: unknown
 }
 
-/** One webhook. */
 export interface WebhookPlan {
   /** The integration’s name. */
   name: string
@@ -33,7 +32,6 @@ export interface Plan {
   webhooks: WebhookPlan[]
 }
 
-/** Plans the page of a document. */
 export function planPage({ paths }: OpenApiDocument): Plan {
   const general = new Map<string, Entry>()
   const functions = new Map<string, Entry>()

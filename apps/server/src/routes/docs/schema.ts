@@ -38,7 +38,6 @@ export type SchemaNode = z.infer<typeof schemaNode>
 /** The type of a field: words, and names of shapes. */
 export type TypeText = (string | { shape: string })[]
 
-/** One field. */
 export interface Field {
   /** The path to the field, such as `attachments[].`; empty at the top. */
   within: string
@@ -48,12 +47,10 @@ export interface Field {
   node: SchemaNode
 }
 
-/** Reads a schema. */
 export function readSchema(schema: unknown): SchemaNode {
   return schemaNode.parse(schema)
 }
 
-/** The schema with a name. */
 export function findShape(document: OpenApiDocument, name: string): SchemaNode {
   return readSchema(document.components.schemas[name] ?? {})
 }

@@ -52,7 +52,6 @@ curl ${ORIGIN}${path} \\
   -d "$body"`
 }
 
-/** The section of a webhook. */
 export function webhookSection(document: OpenApiDocument, webhook: WebhookPlan): Html {
   const { name, path, operation, own, elsewhere, ignored } = webhook
   const links = elsewhere.map(({ id, title }) => html`<a href="#${id}"><code>${title}</code></a>`)
