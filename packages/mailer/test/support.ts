@@ -1,56 +1,27 @@
-import { type Served, serve } from '@org/core/testing'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import {
-  createMailer,
-  type IntegrationError,
-  isIntegrationError,
-  type MailerOptions,
-  type Message,
-} from '../src/index.ts'
+import { serve } from '@org/core/testing'
+import { runProvider } from '../../core/test/provider.ts'
+import { createMailer, type MailerOptions, type Message } from '../src/index.ts'
 import { createMailProvider } from '../src/testing/index.ts'
 
-/** Runs a mail provider over real HTTP for a test file, and resets it before each test. */
+export { failureOf } from '../../core/test/provider.ts'
+
+/** Runs a mail provider for a test file. */
 export function runMailProvider() {
   const provider = createMailProvider()
-  const requests: { method: string; path: string; headers: Headers; text: string }[] = []
-  const waits: number[] = []
-  const actions = new Map<number, () => void>()
-  let server: Served | undefined
-
-  beforeAll(async () => {
-    server = await serve(async (request) => {
-      const text = await request.clone().text()
-      const path = new URL(request.url).pathname
-      requests.push({ method: request.method, path, headers: request.headers, text })
-      actions.get(requests.length)?.()
-      return provider.fetch(request)
-    })
-  })
-  afterAll(() => server?.close())
-  beforeEach(() => {
-    provider.reset()
-    requests.length = 0
-    waits.length = 0
-    actions.clear()
-  })
-
+  const { wait, origin, ...run } = runProvider(provider, ({ pathname }) => pathname)
   return {
     provider,
-    requests,
-    /** The pauses between attempts, in milliseconds; the tests do not wait for them. */
-    waits,
+    ...run,
     /** The provider’s base URL. */
     get url() {
-      return server?.url ?? ''
+      return origin()
     },
-    /** Runs an action as soon as the request of this number (from 1) arrives. */
-    atRequest: (number: number, action: () => void) => void actions.set(number, action),
     mailer: (options?: Partial<MailerOptions>) =>
       createMailer({
         apiToken: 'server-token',
         fromEmail: 'Shop <shop@example.com>',
-        baseUrl: server?.url,
-        wait: async (milliseconds) => void waits.push(milliseconds),
+        baseUrl: origin(),
+        wait,
         ...options,
       }),
   }
@@ -73,16 +44,6 @@ export function runs(results: readonly { status: string }[]): string {
   const statuses = results.map(({ status }) => status)
   const starts = [...statuses.keys()].filter((at) => statuses[at] !== statuses[at - 1])
   return starts.map((start, at) => `${(starts[at + 1] ?? statuses.length) - start} ${statuses[start]}`).join()
-}
-
-/** The `IntegrationError` that a promise rejects with. */
-export async function failureOf(work: Promise<unknown>): Promise<IntegrationError> {
-  const error: unknown = await work.then(
-    () => expect.fail('expected a rejection'),
-    (reason: unknown) => reason,
-  )
-  if (!isIntegrationError(error)) throw error
-  return error
 }
 
 /** A URL on which nothing listens. */
