@@ -2,7 +2,6 @@
  * The client of the Platform API: the only file that knows its URLs and headers.
  *
  * @see https://clerk.com/docs/reference/platform-api
- * @module
  */
 import { IntegrationError } from '@org/core/errors'
 import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'

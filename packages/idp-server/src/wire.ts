@@ -2,7 +2,6 @@
  * Tolerant schemas for the provider's responses.
  *
  * @see https://clerk.com/docs/reference/platform-api
- * @module
  */
 import * as z from 'zod'
 

@@ -2,7 +2,6 @@
  * The client of the Backend API: the only file that knows its URLs and headers.
  *
  * @see https://clerk.com/docs/reference/backend-api
- * @module
  */
 import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
 import * as z from 'zod'

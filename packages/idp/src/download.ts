@@ -2,7 +2,6 @@
  * Generates files for a Node frontend framework that uses the application.
  *
  * @see https://clerk.com/docs/nextjs/getting-started/quickstart
- * @module
  */
 import { type DownloadFile, IntegrationError } from '@org/core'
 import type { InstanceKeys } from './keys.ts'

@@ -3,7 +3,6 @@
  * and what a person can do.
  *
  * @see https://clerk.com/docs/guides/development/errors/backend-api
- * @module
  */
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { type Provider, unknownOutcome } from '@org/core/http'

@@ -2,7 +2,6 @@
  * The provider's format: tolerant schemas that read its responses, and functions that build its requests.
  *
  * @see https://clerk.com/docs/reference/backend-api
- * @module
  */
 import * as z from 'zod'
 import type {

@@ -2,7 +2,6 @@
  * The provider's error responses: its statuses, codes and words.
  *
  * @see https://clerk.com/docs/guides/development/errors/backend-api
- * @module
  */
 import type { StatusFault } from '@org/core/testing'
 
