@@ -30,31 +30,6 @@ function switchable(store = memoryStore(), only?: ProviderCall['action']) {
 const away = new IntegrationError('provider_error', 'It is away.')
 
 describe('a health check', () => {
-  it('changes a running deployment to unhealthy, and back', async () => {
-    const { host, fail } = switchable()
-    await deliver(host.handle, created)
-    for (const failure of [undefined, away, away, undefined, undefined]) {
-      fail(failure)
-      await deliver(host.handle, health)
-    }
-    expect(history(host)).toEqual(['deploying', 'running', 'unhealthy', 'running'])
-  })
-
-  it.each([
-    ['deploying', []],
-    ['failed', [{ ...created, deployment: { ...deployment, inputs: {} } }]],
-    ['stopped', [created, deleted]],
-  ])('never changes a deployment that is %s', async (_, events) => {
-    const { host, fail } = switchable()
-    for (const event of events) await deliver(host.handle, event)
-    const before = history(host)
-    for (const failure of [undefined, away]) {
-      fail(failure)
-      expect((await deliver(host.handle, health)).status).toBe(200)
-    }
-    expect(history(host)).toEqual(before)
-  })
-
   it('does not overtake another delivery that works on the deployment', async () => {
     const store = memoryStore()
     const { host, fail } = switchable(store)
@@ -100,28 +75,6 @@ describe('a deleted deployment', () => {
     expect((await deliver(host.handle, greet)).status).toBe(200)
   })
 
-  it('stays stopped if another deletion fails', async () => {
-    const { host, fail } = switchable(memoryStore(), 'disconnect')
-    await deliver(host.handle, created)
-    await deliver(host.handle, deleted)
-    fail(new IntegrationError('invalid_event', 'No.'))
-    expect((await deliver(host.handle, deleted)).status).toBe(400)
-    expect(shown(host)).toBe('stopped')
-  })
-
-  it('leaves nothing to the deployment that begins anew under its id', async () => {
-    const { host, fail } = switchable(memoryStore(), 'connect')
-    const first = at(created, '09:00')
-    await deliver(host.handle, first, { id: 'evt_1' })
-    await deliver(host.handle, at(deleted, '10:00'), { id: 'evt_2' })
-    fail(new IntegrationError('provider_rejected', 'No.'))
-    expect((await deliver(host.handle, at(created, '11:00'))).status).toBe(422)
-    // Neither the event before the deletion nor the old answers.
-    expect((await deliver(host.handle, at(created, '09:30'))).body).toMatchObject({ status: 'ignored' })
-    expect((await deliver(host.handle, first, { id: 'evt_1' })).body).toMatchObject({ status: 'ignored' })
-    expect(shown(host)).toBe('failed')
-  })
-
   it('stays deleted if a creation arrives that is older than the last one, by a clock that is ahead', async () => {
     const host = createHost()
     const ahead = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
@@ -129,15 +82,6 @@ describe('a deleted deployment', () => {
     await deliver(host.handle, deleted)
     const late = await deliver(host.handle, { ...created, timestamp: ahead(1) })
     expect(late.body).toMatchObject({ status: 'ignored' })
-    expect(shown(host)).toBe('stopped')
-  })
-
-  it('stays deleted if an answered creation is delivered again', async () => {
-    const host = createHost()
-    await deliver(host.handle, created, { id: 'evt_1' })
-    await deliver(host.handle, deleted, { id: 'evt_2' })
-    const again = await deliver(host.handle, created, { id: 'evt_1' })
-    expect(again.body).toMatchObject({ status: 'ignored' })
     expect(shown(host)).toBe('stopped')
   })
 })
@@ -171,14 +115,6 @@ describe('a redeploy', () => {
     expect((await deliver(host.handle, created)).status).not.toBe(200)
     expect(shown(host)).toBe('running')
     expect(logs(host).at(-1)).toContain(failure.message)
-  })
-
-  it('that fails because nothing works any more fails the deployment', async () => {
-    const { host, fail } = switchable()
-    await deliver(host.handle, created)
-    fail(new IntegrationError('provider_rejected', 'The account is gone.'))
-    await deliver(host.handle, created)
-    expect(shown(host)).toBe('failed')
   })
 
   it('names inputs that have no effect', async () => {
@@ -234,18 +170,5 @@ describe('a status that got lost', () => {
     host.platform.faults.clear()
     await deliver(host.handle, created, { id: 'evt_1' })
     expect(history(host)).toEqual([])
-  })
-
-  it.each([
-    [created, 'running'],
-    [deleted, 'stopped'],
-  ])('is reported again with the next delivery: $name', async (event, status) => {
-    const host = createHost()
-    host.platform.faults.add({ path: /status$/, status: 503, times: 9 })
-    await deliver(host.handle, event, { id: 'evt_1' })
-    expect(shown(host)).not.toBe(status)
-    host.platform.faults.clear()
-    await deliver(host.handle, event, { id: 'evt_1' })
-    expect(shown(host)).toBe(status)
   })
 })
