@@ -41,7 +41,8 @@ describe.each(everywhere)('a POST on %s', (name, enter) => {
   ])('sends %s with its length', async (_, request, text) => {
     enter()
     await server.request({ method: 'POST', ...request })
-    expect(server.received).toEqual([{ target: '/', text }])
+    // Not compared as text: a failure would print all of it.
+    expect(server.received.map((received) => received.text === text)).toEqual([true])
     const length = String(new TextEncoder().encode(text).length)
     expect(server.calls[0]?.headers.get('content-length')).toBe(length)
   })

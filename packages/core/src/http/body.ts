@@ -20,45 +20,66 @@ declare const FixedLengthStream:
     ) => TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>)
   | undefined
 
-/** A longer text is encoded and sent in pieces. In UTF-16 code units. */
-const LONGEST_TEXT = 1024 * 1024
-/** Shorter texts share a piece, and longer bytes are cut into several. */
-const PIECE_LENGTH = 256 * 1024
+/** A body of this length or less is made at once. In UTF-16 code units and bytes. */
+const SHORT = 1024 * 1024
+/** A longer one is made in turns of this length, each of which takes a few milliseconds. */
+const TURN = 4 * 1024 * 1024
+/** Shorter texts share a piece of a stream, and longer bytes are cut into several. */
+const PIECE = 256 * 1024
 /** Workers read two pieces before they connect, other runtimes none or one. */
 const READ_AHEAD = 2
-
 /** Node gives up a connection after 10 seconds, as its coarse timer counts them, and says so. */
 const SLOWEST_CONNECTION_MS = 12_000
 
 /**
- * Makes a body of JSON text. Parts with bytes, and parts that are long in all, are not copied into one.
+ * Makes a body of JSON text.
  *
- * @param limitMs the time limit of the request
+ * @param limitMs the time limit of a request that must not be sent twice; `Infinity` for others
+ * @returns a promise only for a long body, of which bytes are not copied
  */
 export function toBody(
   method: string,
   parts: readonly JsonPart[] | undefined,
   limitMs: number,
-): OutgoingBody {
+): OutgoingBody | Promise<OutgoingBody> {
   // Deno's fetch repeats a request when a kept connection breaks, even a POST. It does not repeat one with a Blob.
-  if (typeof Deno !== 'undefined') {
-    const body = parts || method === 'POST' || method === 'PATCH' ? new Blob([...(parts ?? [])]) : null
+  const isDeno = typeof Deno !== 'undefined'
+  if (!parts) {
+    const body = isDeno && (method === 'POST' || method === 'PATCH') ? new Blob([]) : null
     return { body, isWithheld: () => false }
   }
-  if (!parts) return { body: null, isWithheld: () => false }
+  const isShort = parts.reduce((sum, { length }) => sum + length, 0) <= SHORT
+  if (isDeno)
+    return isShort ? withBlob([...parts]) : inTurns(parts, (group) => new Blob(group)).then(withBlob)
+  if (!isShort) return inTurns(parts, toPieces).then((turns) => toStream(turns.flat()))
   // By a stream, the client learns whether a connection stood. Node says so itself, and is faster with texts.
   const isNode = typeof Bun === 'undefined' && typeof FixedLengthStream === 'undefined'
-  const text = isNode && limitMs >= SLOWEST_CONNECTION_MS ? joinShort(parts) : undefined
-  return text === undefined ? toStream(toPieces(parts)) : { body: text, isWithheld: () => false }
+  const isText = isNode && limitMs >= SLOWEST_CONNECTION_MS && parts.every((part) => typeof part === 'string')
+  return isText ? { body: parts.join(''), isWithheld: () => false } : toStream(toPieces(parts))
 }
 
-function joinShort(parts: readonly JsonPart[]): string | undefined {
-  let text = ''
+function withBlob(parts: BlobPart[]): OutgoingBody {
+  return { body: new Blob(parts), isWithheld: () => false }
+}
+
+/** Converts parts group by group, and lets other work run in between. */
+async function inTurns<Group>(
+  parts: readonly JsonPart[],
+  convert: (group: JsonPart[]) => Group,
+): Promise<Group[]> {
+  const groups: Group[] = []
+  let group: JsonPart[] = []
+  let length = 0
   for (const part of parts) {
-    if (typeof part !== 'string' || text.length + part.length > LONGEST_TEXT) return undefined
-    text += part
+    group.push(part)
+    length += part.length
+    if (length < TURN) continue
+    groups.push(convert(group))
+    group = []
+    length = 0
+    await new Promise((resolve) => setTimeout(resolve))
   }
-  return text
+  return [...groups, convert(group)]
 }
 
 function toPieces(parts: readonly JsonPart[]): Uint8Array<ArrayBuffer>[] {
@@ -66,7 +87,7 @@ function toPieces(parts: readonly JsonPart[]): Uint8Array<ArrayBuffer>[] {
   const pieces: Uint8Array<ArrayBuffer>[] = []
   let text = ''
   const add = (bytes: Uint8Array<ArrayBuffer>) => {
-    for (let at = 0; at < bytes.length; at += PIECE_LENGTH) pieces.push(bytes.subarray(at, at + PIECE_LENGTH))
+    for (let at = 0; at < bytes.length; at += PIECE) pieces.push(bytes.subarray(at, at + PIECE))
   }
   const flush = () => {
     add(encoder.encode(text))
@@ -78,7 +99,7 @@ function toPieces(parts: readonly JsonPart[]): Uint8Array<ArrayBuffer>[] {
       flush()
       add(part)
     }
-    if (text.length >= PIECE_LENGTH) flush()
+    if (text.length >= PIECE) flush()
   }
   flush()
   return pieces

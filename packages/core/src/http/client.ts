@@ -89,13 +89,13 @@ async function attemptOnce(
   request: HttpRequest & { deadline: number; repeatable: boolean },
 ): Promise<HttpResponse> {
   const { signal: caller, deadline, attemptMs = 10_000, maxBytes = DEFAULT_MAX_BYTES } = request
-  if (caller?.aborted) throw interrupted(caller, 'none')
   const limitMs = Math.min(attemptMs, deadline - Date.now(), LONGEST_TIMER_MS)
   if (limitMs <= 0)
     throw new HttpFailure('timeout', 'The deadline passed before the call began.', { effect: 'none' })
   const url = toUrl(options.baseUrl, request)
   const parts = request.json === undefined ? request.jsonParts : [JSON.stringify(request.json)]
-  const { body, headers: length, isWithheld } = toBody(request.method, parts, limitMs)
+  const unrepeatableMs = request.repeatable ? Number.POSITIVE_INFINITY : limitMs
+  const { body, headers: length, isWithheld } = await toBody(request.method, parts, unrepeatableMs)
   const headers = {
     accept: 'application/json',
     ...(parts && { 'content-type': 'application/json' }),
@@ -105,14 +105,17 @@ async function attemptOnce(
   }
   const fault = findFault(url, headers)
   if (fault) throw new HttpFailure('connection', fault, { effect: 'none' })
+  if (caller?.aborted) throw interrupted(caller, 'none')
 
   const controller = new AbortController()
   const end = () => controller.abort(caller?.reason)
   let timedOut = false
-  const timer = setTimeout(() => {
+  const onTime = () => {
     timedOut = true
     controller.abort(new DOMException('The time is over.', 'TimeoutError'))
-  }, limitMs)
+  }
+  // A long body took some of the time.
+  const timer = setTimeout(onTime, Math.min(limitMs, deadline - Date.now()))
   caller?.addEventListener('abort', end)
   let status: number | undefined
   try {
