@@ -10,7 +10,7 @@ import { readLine } from './headers.ts'
 import type { WireAttachment } from './wire.ts'
 
 /** The pieces of a JSON text: text and ASCII bytes. */
-export type Parts = (string | Uint8Array<ArrayBuffer>)[]
+export type Parts = (string | Uint8Array)[]
 
 /** A JSON text that grows. */
 export interface Draft {

@@ -3,7 +3,7 @@
  * the host that is not in the store: without the key, a reader of the store can neither decrypt a record nor test a
  * guess of a body.
  */
-import { concat } from '../request/signature.ts'
+import { concat } from '../bytes.ts'
 import { fromBase64, toBase64 } from './base64.ts'
 import type { ClaimRequest, ClaimResult, DeliveryStore } from './store.ts'
 

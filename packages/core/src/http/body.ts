@@ -1,11 +1,12 @@
 /** The body of a request, in the form that the runtime sends at most once. */
 
 /** A piece of JSON text, or the UTF-8 bytes of one. */
-export type JsonPart = string | Uint8Array<ArrayBuffer>
+// Not Uint8Array<ArrayBuffer>, which TypeScript below 5.7 does not know.
+export type JsonPart = string | Uint8Array
 
 /** A body for `fetch`. */
 interface OutgoingBody {
-  body: string | Blob | ReadableStream<Uint8Array<ArrayBuffer>> | null
+  body: string | Blob | ReadableStream | null
   headers?: Record<string, string>
   /** Whether the runtime never asked for the end of the body: then no server can have acted on it. */
   isWithheld(): boolean
@@ -14,11 +15,7 @@ interface OutgoingBody {
 declare const Deno: unknown
 declare const Bun: unknown
 /** A stream of Workers, whose requests have a `content-length`. */
-declare const FixedLengthStream:
-  | (new (
-      bytes: number,
-    ) => TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>)
-  | undefined
+declare const FixedLengthStream: (new (bytes: number) => TransformStream) | undefined
 
 /** A body of this length or less is made at once. In UTF-16 code units and bytes. */
 const SHORT = 1024 * 1024
@@ -50,7 +47,9 @@ export function toBody(
   }
   const isShort = parts.reduce((sum, { length }) => sum + length, 0) <= SHORT
   if (isDeno)
-    return isShort ? withBlob([...parts]) : inTurns(parts, (group) => new Blob(group)).then(withBlob)
+    return isShort
+      ? withBlob(parts.map(unshared))
+      : inTurns(parts, (group) => new Blob(group.map(unshared))).then(withBlob)
   if (!isShort) return inTurns(parts, toPieces).then((turns) => toStream(turns.flat()))
   // By a stream, the client learns whether a connection stood. Node says so itself, and is faster with texts.
   const isNode = typeof Bun === 'undefined' && typeof FixedLengthStream === 'undefined'
@@ -60,6 +59,16 @@ export function toBody(
 
 function withBlob(parts: BlobPart[]): OutgoingBody {
   return { body: new Blob(parts), isWithheld: () => false }
+}
+
+/** Only shared memory must be copied. */
+function unshared(part: string): string
+function unshared(part: Uint8Array): Uint8Array<ArrayBuffer>
+function unshared(part: JsonPart): string | Uint8Array<ArrayBuffer>
+function unshared(part: JsonPart): string | Uint8Array<ArrayBuffer> {
+  if (typeof part === 'string') return part
+  const { buffer, byteOffset, length } = part
+  return buffer instanceof ArrayBuffer ? new Uint8Array(buffer, byteOffset, length) : new Uint8Array(part)
 }
 
 /** Converts parts group by group, and lets other work run in between. */
@@ -97,7 +106,7 @@ function toPieces(parts: readonly JsonPart[]): Uint8Array<ArrayBuffer>[] {
     if (typeof part === 'string') text += part
     else {
       flush()
-      add(part)
+      add(unshared(part))
     }
     if (text.length >= PIECE) flush()
   }

@@ -1,6 +1,7 @@
 // Standard Webhooks 1.0 (contract §3):
 // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 
+import { concat } from '../bytes.ts'
 import { IntegrationError } from '../errors.ts'
 
 /** Checks the signature over the raw bytes of a request; throws `invalid_signature`. */
@@ -111,17 +112,6 @@ const webHmac: Hmac = (secret) => {
       return difference === 0
     },
   }
-}
-
-/** The bytes of all parts in one array. */
-export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
 
 function readHeader(headers: Headers, name: string): string {
