@@ -14,7 +14,7 @@ import { bundle, installInto, listInstalled } from '../weigh.ts'
 const NETWORK = { timeout: 120_000 }
 
 /** Of the mailer and its dependencies, in bytes. */
-const LARGEST_INSTALL = 1_000_000
+const LARGEST_INSTALL = 1_250_000
 /** Of the smallest program that sends a mail, gzipped, in bytes. */
 const LARGEST_BUNDLE = 18_000
 
@@ -71,7 +71,7 @@ describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, pac
 describe('@org/mailer, installed to send mail,', () => {
   const project = join(target, 'project')
 
-  it('is two packages without a schema library, and at most 1 MB', NETWORK, async () => {
+  it('is two packages without a schema library, and at most 1.25 MB', NETWORK, async () => {
     const tarballs = packages
       .filter(({ name }) => name === '@org/mailer' || name === '@org/core')
       .map(({ tarball }) => tarball)
