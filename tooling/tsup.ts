@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 import { writeCommonJs } from './packages/commonjs.ts'
 import { removeMapsWithoutSources } from './packages/source-maps.ts'
@@ -10,14 +10,17 @@ interface PackageJson {
 }
 
 /**
- * The build of every published package: one ES module for each entry of its `exports`, a CommonJS module too if the
- * entry has the condition `require`, and the declarations.
+ * The build of every published package: one ES module for each entry of its `exports` and for each program of a
+ * thread, a CommonJS module too if the entry has the condition `require`, and the declarations.
  */
 export default defineConfig(() => {
   const { exports, files }: PackageJson = JSON.parse(readFileSync('package.json', 'utf8'))
   const entries = Object.values(exports)
   return {
-    entry: entries.flatMap((conditions) => conditions['@org/source'] ?? []),
+    entry: [
+      ...entries.flatMap((conditions) => conditions['@org/source'] ?? []),
+      ...globSync('src/**/*-worker.ts'),
+    ],
     outDir: 'dist',
     format: 'esm',
     target: 'es2023',

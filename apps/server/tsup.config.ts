@@ -18,6 +18,28 @@ const undiciAgent: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 }
 
+/** The thread of the SQLite store, as a text inside of the bundle. */
+const sqliteThread: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'sqlite-thread',
+  setup({ esbuild, onLoad }) {
+    onLoad({ filter: /\/stores\/sqlite-thread\.ts$/ }, async ({ path }) => {
+      const { outputFiles } = await esbuild.build({
+        entryPoints: [path.replace('-thread', '-worker')],
+        bundle: true,
+        minify: true,
+        platform: 'node',
+        target: 'node22',
+        write: false,
+      })
+      const program = JSON.stringify(outputFiles.map(({ text }) => text).join(''))
+      return {
+        contents: `import { Worker } from 'node:worker_threads'
+          export const startThread = (workerData) => new Worker(${program}, { eval: true, workerData })`,
+      }
+    })
+  },
+}
+
 /** One file with everything in it, which needs no node_modules. */
 const bundle: Options = {
   outDir: 'dist',
@@ -28,7 +50,7 @@ const bundle: Options = {
   minify: true,
   sourcemap: true,
   noExternal: [/.*/],
-  esbuildPlugins: [undiciAgent],
+  esbuildPlugins: [undiciAgent, sqliteThread],
   // `node:sqlite` exists under its full name alone.
   removeNodeProtocol: false,
   // For the CommonJS packages inside it. A Worker has no URL of its own.

@@ -16,7 +16,7 @@ import { failureOf, type MetricsObserver } from './telemetry.ts'
 export interface HostState extends Pick<Outbound, 'circuits'> {
   /** Events under way. */
   inFlight(): number
-  store: Pick<DeliveryStore, 'ping'>
+  store: Pick<DeliveryStore, 'probe'>
 }
 
 /** The metrics of a host. */
@@ -123,8 +123,8 @@ async function loadCounts({ inFlight, circuits, store }: HostState) {
 
   collectDefaultMetrics({ register: registry })
   createGauge('webhook_events_in_flight', 'Events under way.', inFlight)
-  createGauge('webhook_store_reachable', 'Whether the delivery store can be reached: 1, or 0.', () =>
-    store.ping().then(
+  createGauge('webhook_store_reachable', 'Whether the delivery store takes writes: 1, or 0.', () =>
+    store.probe().then(
       () => 1,
       () => 0,
     ),

@@ -68,7 +68,7 @@ describe('the response matches the document', () => {
   )
 
   it('to GET /readyz of a host that can’t reach its store', async () => {
-    const away = { ...memoryStore(), ping: () => Promise.reject(new Error('The store is away.')) }
+    const away = { ...memoryStore(), probe: () => Promise.reject(new Error('The store is away.')) }
     const { ask } = await startContract({ store: away })
     expect(await ask('get', '/readyz', get('/readyz'))).toMatchObject({ status: 503 })
   })

@@ -55,11 +55,11 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     expect(await connections()).toBe(0)
   })
 
-  it('keeps no connection for a refused claim, a read or a ping', async () => {
+  it('keeps no connection for a refused claim, a read or a probe', async () => {
     const { lease, store } = await claim()
     expect(await createFunctionStore(redis.url).claim(request)).toMatchObject({ state: 'busy' })
     expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
-    await store.ping()
+    await store.probe()
     expect(await connections()).toBe(1)
   })
 
@@ -89,7 +89,7 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
   it('rejects when Redis is down or silent', async () => {
     const nowhere = createFunctionStore('redis://127.0.0.1:9')
     await expect(nowhere.claim(request)).rejects.toThrow('ECONNREFUSED')
-    await expect(nowhere.ping()).rejects.toThrow('ECONNREFUSED')
+    await expect(nowhere.probe()).rejects.toThrow('ECONNREFUSED')
     redis.pause()
     try {
       const silent = createFunctionStore(redis.url, { connectMs: 1 })

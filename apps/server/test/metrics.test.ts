@@ -93,7 +93,7 @@ describe('GET /metrics', () => {
           seen.push(await value('webhook_events_in_flight'))
           return store.claim(request)
         },
-        ping: () => (isAway ? Promise.reject(new Error('away')) : store.ping()),
+        probe: () => (isAway ? Promise.reject(new Error('away')) : store.probe()),
       },
     })
     await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })

@@ -207,7 +207,7 @@ export const unreachableStore: DeliveryStore = {
   complete: away,
   release: away,
   read: away,
-  ping: away,
+  probe: away,
 }
 
 /** A clock that the test moves. */

@@ -3,10 +3,10 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { DatabaseSync } from 'node:sqlite'
 import { type DeliveryStore, memoryStore } from '@org/core'
+import type { Json } from '@org/core/internal'
 import { redisStore } from '@org/core/stores/redis'
-import { sqliteStore } from '@org/core/stores/sqlite'
+import { type SqliteStore, sqliteStore } from '@org/core/stores/sqlite'
 import { describeDeliveryStore } from '@org/core/testing'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
@@ -17,58 +17,69 @@ const request = { subject: 's', delivery: { id: 'evt_1', digest: 'd' }, leaseMs:
 const response = { status: 200, body: 'encrypted' }
 
 /** Claims a subject and completes it at once. */
-async function run(store: DeliveryStore, subject = request.subject, id = request.delivery.id) {
+async function run(
+  store: DeliveryStore,
+  subject = request.subject,
+  id = request.delivery.id,
+  { progress = {}, body = response.body }: { progress?: Record<string, Json>; body?: string } = {},
+) {
   const result = await store.claim({ ...request, subject, delivery: { id, digest: 'd' } })
+  const kept = { keepMs: 60_000, keepResponseMs: 60_000 }
   if (result.state === 'claimed')
-    await store.complete(result.lease, { response, progress: {}, keepMs: 60_000, keepResponseMs: 60_000 })
+    await store.complete(result.lease, { response: { ...response, body }, progress, ...kept })
   return result.state
 }
 
 describeDeliveryStore(runner, 'memory', (now) => memoryStore({ now }))
-describeDeliveryStore(runner, 'SQLite', (now) => sqliteStore({ file: ':memory:', now }))
+
+let sqlite: SqliteStore | undefined
+describeDeliveryStore(runner, 'SQLite', async (now) => {
+  await sqlite?.close()
+  sqlite = sqliteStore({ file: ':memory:', now })
+  return sqlite
+})
 
 describe('the memory store at its capacity', () => {
-  it('drops the finished record that was claimed the longest ago', async () => {
-    const store = memoryStore({ capacity: 2 })
+  /** Room for two records without steps. */
+  const capacity = 2_500
+
+  it('drops the finished call that was claimed the longest ago', async () => {
+    const store = memoryStore({ capacity })
     for (const [subject, id] of [['a'], ['b'], ['a', 'later'], ['c']]) await run(store, subject, id)
     expect([await run(store, 'a'), await run(store, 'c')]).toEqual(['done', 'done'])
     expect(await run(store, 'b')).toBe('claimed')
   })
 
-  it('never drops a live claim, even if nothing else has room', async () => {
-    const store = memoryStore({ capacity: 2 })
-    const subjects = ['a', 'b', 'c']
-    for (const subject of subjects) await store.claim({ ...request, subject })
+  it('counts bytes: one long answer drops many calls', async () => {
+    const store = memoryStore({ capacity: 10 * capacity })
+    for (const subject of ['a', 'b', 'c']) await run(store, subject)
+    await run(store, 'long', 'evt_1', { body: 'x'.repeat(10 * capacity) })
     await run(store, 'd')
-    for (const subject of subjects) {
-      expect(await store.claim({ ...request, subject })).toMatchObject({ state: 'busy' })
-    }
-  })
-})
-
-describe('the SQLite store in a file', () => {
-  const newFile = () => join(mkdtempSync(join(tmpdir(), 'deliveries-')), 'nested', 'deliveries.db')
-
-  it('creates its folder, remembers its records after it is closed, and reads those of an earlier version', async () => {
-    const file = newFile()
-    const store = sqliteStore({ file })
-    await run(store)
-    store.close()
-    expect(await sqliteStore({ file }).claim(request)).toEqual({ state: 'done', response })
-    const older = new DatabaseSync(file)
-    older.exec(`ALTER TABLE answers DROP COLUMN code; ALTER TABLE answers DROP COLUMN at;
-      ALTER TABLE subjects DROP COLUMN claimed`)
-    older.close()
-    const newer = sqliteStore({ file })
-    expect(await newer.claim(request)).toEqual({ state: 'done', response })
-    expect(await newer.read('s')).toMatchObject({ fence: 1, responses: [{ delivery: 'evt_1', status: 200 }] })
+    expect(await Promise.all(['a', 'b', 'long', 'd'].map((subject) => store.read(subject)))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      expect.objectContaining({ fence: 1 }),
+    ])
   })
 
-  it('gives a claim to one of two hosts that have it open', async () => {
-    const file = newFile()
-    const [one, two] = [sqliteStore({ file }), sqliteStore({ file })]
-    expect(await one.claim(request)).toMatchObject({ state: 'claimed' })
-    expect(await two.claim(request)).toMatchObject({ state: 'busy' })
+  it('never drops a live claim, a tombstone or what a deployment left at a provider, but takes no new subject', async () => {
+    const store = memoryStore({ capacity })
+    await store.claim({ ...request, subject: 'held' })
+    await run(store, 'tombstone', 'evt_1', { progress: { '@deleted': true } })
+    await expect(run(store, 'unpublished')).rejects.toThrow('The memory store is full')
+    for (const subject of ['held', 'tombstone']) expect(await store.read(subject)).toMatchObject({ fence: 1 })
+    expect(await run(store, 'tombstone', 'evt_2')).toBe('claimed')
+    expect(await run(store, 'other')).toBe('claimed')
+  })
+
+  it('has room again for what expired', async () => {
+    let time = 0
+    const store = memoryStore({ capacity, now: () => time })
+    for (const subject of ['a', 'b']) await run(store, subject, 'evt_1', { progress: { step: 'created' } })
+    await expect(run(store, 'c')).rejects.toThrow('full')
+    time += 60_000
+    expect(await run(store, 'c')).toBe('claimed')
   })
 })
 
@@ -143,9 +154,9 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     const store = redisStore({ client: nodeRedis, prefix: 'late:', timeoutMs: 50 })
     server.kill('SIGSTOP')
     await expect(store.claim(request)).rejects.toThrow('did not answer within 50 ms')
-    await expect(store.ping()).rejects.toThrow()
+    await expect(store.probe()).rejects.toThrow()
     server.kill('SIGCONT')
     await expect.poll(() => store.claim(request)).toMatchObject({ state: 'claimed' })
-    await expect(redisStore({ client: nodeRedis }).ping()).resolves.toBeUndefined()
+    await expect(redisStore({ client: nodeRedis }).probe()).resolves.toBeUndefined()
   })
 })

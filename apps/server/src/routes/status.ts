@@ -22,7 +22,7 @@ export function createStatusRoutes(store: DeliveryStore, isDraining: () => boole
       description: 'Send events to another host while this one is not ready.',
       responses: {
         200: {
-          description: 'The delivery store can be reached, and the host is not shutting down.',
+          description: 'The delivery store takes writes, and the host is not shutting down.',
           schema: z.object({ status: z.literal('ready') }),
         },
         503: {
@@ -33,7 +33,7 @@ export function createStatusRoutes(store: DeliveryStore, isDraining: () => boole
       async handle(context) {
         if (isDraining()) return context.json({ status: 'shutting_down' }, 503, unstored)
         try {
-          await store.ping()
+          await store.probe()
           return context.json({ status: 'ready' }, 200, unstored)
         } catch {
           return context.json({ status: 'store_unreachable' }, 503, unstored)

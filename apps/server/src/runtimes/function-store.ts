@@ -79,7 +79,7 @@ function storePerClaim(open: () => Promise<Connection>): DeliveryStore {
     complete: (lease, completion) => ending(lease, (store) => store.complete(lease, completion)),
     release: (lease) => ending(lease, (store) => store.release(lease)),
     read: (subject) => briefly((store) => store.read(subject)),
-    ping: () => briefly((store) => store.ping()),
+    probe: () => briefly((store) => store.probe()),
   }
 }
 

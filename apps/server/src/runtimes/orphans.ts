@@ -29,9 +29,11 @@ const MEANINGS = {
 const ADVICE =
   'Nothing was deleted. An application that is being created right now may be in the list: run the command again after five minutes, and look at the application at the provider before you delete it.'
 
+/** Reading it proves that the store is reachable. */
+const ANY_SUBJECT = 'orphans'
 /** Tries to reach the store, and the wait between two of them in milliseconds. */
-const PINGS = 30
-const PING_PAUSE_MS = 100
+const TRIES = 30
+const PAUSE_MS = 100
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -58,7 +60,7 @@ async function search(config: Config, deploymentIds: readonly string[]): Promise
   checkStore(config.deliveryStore)
   const { store, close } = await openStore(config.deliveryStore, () => {})
   try {
-    await reach(() => store.ping())
+    await reach(() => store.read(ANY_SUBJECT))
     const platform = createPlatformClient(config.platform)
     return await findOrphans({ platformApiKey, platformBaseUrl, store, platform, deploymentIds })
   } finally {
@@ -79,13 +81,14 @@ function checkStore(location: string): void {
 }
 
 /** Redis connects in the background. */
-async function reach(ping: () => Promise<void>): Promise<void> {
-  for (let pings = 1; ; pings += 1) {
+async function reach(read: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
     try {
-      return await ping()
+      await read()
+      return
     } catch (cause) {
-      if (pings === PINGS) throw new Error('The delivery store is unreachable.', { cause })
-      await new Promise((resolve) => setTimeout(resolve, PING_PAUSE_MS))
+      if (tries === TRIES) throw new Error('The delivery store is unreachable.', { cause })
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }
 }

@@ -13,7 +13,8 @@ export type RecordKeys = ReturnType<typeof createRecordKeys>
 export type Cipher = ReturnType<RecordKeys['cipher']>
 
 const encoder = new TextEncoder()
-const PREFIX = 'sealed:'
+/** The start of an encrypted text; base64 follows. */
+export const PREFIX = 'sealed:'
 const SALT_BYTES = 16
 const IV_BYTES = 12
 /** Of a host that has no key. Everyone knows it, so a reader of the store can test guesses of a body. */

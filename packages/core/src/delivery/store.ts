@@ -83,6 +83,10 @@ export interface DeliveryStore {
   release(lease: Lease): Promise<boolean>
   /** Reads a record, if there is one, and changes nothing. */
   read(subject: string): Promise<SubjectRecord | undefined>
-  /** @throws if the store is unreachable */
-  ping(): Promise<void>
+  /**
+   * Proves that the store takes writes.
+   *
+   * @throws if it is unreachable, or can’t write
+   */
+  probe(): Promise<void>
 }

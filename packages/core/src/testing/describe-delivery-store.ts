@@ -40,8 +40,8 @@ export function describeDeliveryStore(
   })
 
   describe(`the ${name} store`, () => {
-    it('answers a ping', async () => {
-      expect(await store.ping()).toBe(undefined)
+    it('takes a write as a probe, again and again', async () => {
+      for (const _ of [1, 2]) expect(await store.probe()).toBe(undefined)
     })
 
     it('gives a claim to the first delivery that asks, with nothing recorded', async () => {
@@ -187,22 +187,33 @@ export function describeDeliveryStore(
       expect(await ask()).toMatchObject({ state: 'claimed' })
     })
 
-    it('forgets a record when its retention ends, and not before', async () => {
-      await finish((await claim()).lease, { deleted: true })
+    it('keeps an answer and a tombstone for seven days, and not for longer', async () => {
+      const tombstone = { '@deleted': true }
+      await finish((await claim()).lease, tombstone)
       time += keepMs - 1
       expect(await ask()).toMatchObject({ state: 'done' })
+      expect(await store.read(subject)).toMatchObject({ progress: tombstone })
       time += 1
       expect(await store.read(subject)).toBe(undefined)
       expect(await ask()).toMatchObject({ state: 'claimed', progress: {} })
     })
 
-    it('forgets a response before its record, if that is kept for longer', async () => {
-      const { lease } = await claim()
+    it('forgets each answer of a living deployment seven days after it was given, and never the deployment', async () => {
       const progress = { application: 'app_1' }
-      await store.complete(lease, { response, progress, keepMs: 10 * keepMs, keepResponseMs: keepMs })
-      time += keepMs
-      expect(await store.read(subject)).toMatchObject({ progress, responses: [] })
-      expect(await ask()).toMatchObject({ state: 'claimed', progress })
+      const day = keepMs / 7
+      for (const at of [0, 1, 2]) {
+        const { lease } = await claim({ delivery: { id: `evt_${at}`, digest: 'd' } })
+        await store.complete(lease, { response, progress, keepMs: 100 * 52 * keepMs, keepResponseMs: keepMs })
+        time += day
+      }
+      for (const left of [['evt_0', 'evt_1', 'evt_2'], ['evt_1', 'evt_2'], ['evt_2'], []]) {
+        const { responses = [], ...record } = (await store.read(subject)) ?? {}
+        expect(responses.map(({ delivery }) => delivery).toSorted()).toEqual(left)
+        expect(record).toMatchObject({ progress })
+        time += left.length === 3 ? 4 * day : day
+      }
+      time += 50 * 52 * keepMs
+      expect(await claim({ delivery: { id: 'evt_2', digest: 'another' } })).toMatchObject({ progress })
     })
 
     it('shows the holder of a claim, its times and its progress, and then the release', async () => {

@@ -1,122 +1,151 @@
-import type { ClaimRequest, DeliveryStore, Lease, RecordedResponse, SubjectRecord } from '../store.ts'
-import { UNFINISHED_MS } from './records.ts'
+import type { DeliveryStore } from '../store.ts'
+import { createOperations, type EarlierAnswer, type Row, type Rows } from './rules.ts'
 
-interface StoredRecord
-  extends Pick<SubjectRecord, 'fence' | 'claimedAt' | 'delivery' | 'progress' | 'expires'> {
-  holder: { owner: string; until: number; delivery: ClaimRequest['delivery'] } | undefined
-  /** By the id of the delivery. */
-  responses: Map<string, { digest: string; response: RecordedResponse; expires: number }>
+interface MemoryRow extends Row {
+  subject: string
+  steps: Map<string, string>
+  earlier: Map<string, EarlierAnswer>
+  /** As counted at its last change. */
+  bytes: number
 }
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** Maximum number of records; 100,000 by default. The least recently used give way, except for live claims. */
+  /**
+   * Maximum size of the records, in bytes; 64 MiB by default, which is about 40,000 calls. The calls that were
+   * claimed the longest ago give way. Tombstones, and records of what a deployment left at a provider, never do: when
+   * there is no other room, `claim` throws.
+   */
   capacity?: number
   /** @default Date.now */
   now?: () => number
 }
 
+/** What a row, a step and an answer take beside their texts, measured with Node 24. */
+const ROW_BYTES = 1_300
+const ENTRY_BYTES = 300
+/** Rows that each claim looks at, to remove what has expired. */
+const SWEPT = 2
+
 /** A delivery store in memory, for development, tests, and hosts that may forget at a restart. */
-export function memoryStore({ capacity = 100_000, now = Date.now }: MemoryStoreOptions = {}): DeliveryStore {
-  const records = new Map<string, StoredRecord>()
+export function memoryStore({
+  capacity = 64 * 2 ** 20,
+  now = Date.now,
+}: MemoryStoreOptions = {}): DeliveryStore {
+  const operations = createOperations(createRows(capacity, now))
+  return {
+    claim: async (...values) => operations.claim(now(), ...values),
+    renew: async (...values) => operations.renew(now(), ...values),
+    advance: async (...values) => operations.advance(now(), ...values),
+    complete: async (...values) => operations.complete(now(), ...values),
+    release: async (...values) => operations.release(now(), ...values),
+    read: async (...values) => operations.read(now(), ...values),
+    probe: async () => operations.probe(now()),
+  }
+}
 
-  const isHeld = ({ holder }: StoredRecord) => holder !== undefined && holder.until > now()
+function createRows(capacity: number, now: () => number): Rows<MemoryRow> {
+  const rows = new Map<string, MemoryRow>()
+  /** The rows without steps, in the order of their last claim. */
+  const evictable = new Set<MemoryRow>()
+  let bytes = 0
+  let sweep = rows.values()
 
-  function find(subject: string): StoredRecord | undefined {
-    const record = records.get(subject)
-    if (!record || record.expires > now() || isHeld(record)) return record
-    records.delete(subject)
-    return undefined
+  const isHeld = ({ owner, until }: Row) => owner !== undefined && until > now()
+
+  function resize(row: MemoryRow, by: number): void {
+    row.bytes += by
+    if (rows.get(row.subject) === row) bytes += by
   }
 
-  function findHeld({ subject, owner, fence }: Lease): StoredRecord | undefined {
-    const record = records.get(subject)
-    const valid = record?.holder?.owner === owner && record.fence === fence && isHeld(record)
-    return valid ? record : undefined
+  function remove(row: MemoryRow): void {
+    if (!rows.delete(row.subject)) return
+    evictable.delete(row)
+    bytes -= row.bytes
   }
 
-  function makeRoom(): void {
-    for (const [subject, record] of records) {
-      if (records.size < capacity) return
-      if (!isHeld(record)) records.delete(subject)
+  function removeEarlier(row: MemoryRow, answer: EarlierAnswer): void {
+    row.earlier.delete(answer.delivery)
+    resize(row, -sizeOfAnswer(answer))
+  }
+
+  /** Looks at the next rows, so that in time it has looked at every one. */
+  function removeExpired(): void {
+    for (let swept = 0; swept < SWEPT; swept += 1) {
+      const { value: row } = sweep.next()
+      if (!row) {
+        sweep = rows.values()
+        continue
+      }
+      if (row.expires <= now() && !isHeld(row)) remove(row)
+      for (const answer of row.earlier.values()) {
+        if (answer.expires > now()) break
+        removeEarlier(row, answer)
+      }
     }
   }
 
-  return {
-    async claim({ subject, delivery, leaseMs }) {
-      const found = find(subject)
-      for (const [id, { expires }] of found?.responses ?? [])
-        if (expires <= now()) found?.responses.delete(id)
-      const recorded = delivery && found?.responses.get(delivery.id)
-      const holding = found?.holder?.delivery
-      const known = recorded ?? (holding?.id === delivery?.id ? holding : undefined)
-      if (delivery && known && known.digest !== delivery.digest) return { state: 'mismatch' }
-      if (recorded) return { state: 'done', response: recorded.response }
-      if (found?.holder && isHeld(found)) return { state: 'busy', retryAfterMs: found.holder.until - now() }
-
-      if (!found) makeRoom()
-      const { fence, progress, responses } = found ?? { fence: 0, progress: {}, responses: new Map() }
-      const lease = { subject, owner: crypto.randomUUID(), fence: fence + 1 }
-      // Set anew, so that the order of the map is the order of last use.
-      records.delete(subject)
-      records.set(subject, {
-        fence: lease.fence,
-        holder: { owner: lease.owner, until: now() + leaseMs, delivery },
-        claimedAt: now(),
-        delivery: delivery?.id,
-        progress,
-        responses,
-        expires: Math.max(found?.expires ?? 0, now() + UNFINISHED_MS),
-      })
-      return { state: 'claimed', lease, progress: structuredClone(progress) }
-    },
-
-    async renew(lease, leaseMs) {
-      const record = findHeld(lease)
-      if (record?.holder) record.holder.until = now() + leaseMs
-      return record !== undefined
-    },
-
-    async advance(lease, steps) {
-      const record = findHeld(lease)
-      if (record) Object.assign(record.progress, structuredClone(steps))
-      return record !== undefined
-    },
-
-    async complete(lease, { response, progress, keepMs, keepResponseMs }) {
-      const record = findHeld(lease)
-      if (!record) return false
-      const { id, digest = '' } = record.holder?.delivery ?? {}
-      if (id !== undefined) {
-        record.responses.set(id, { digest, response: { ...response }, expires: now() + keepResponseMs })
-      }
-      record.progress = structuredClone(progress)
-      record.expires = now() + keepMs
-      record.holder = undefined
-      return true
-    },
-
-    async release(lease) {
-      const record = findHeld(lease)
-      if (!record) return false
-      record.holder = undefined
-      const isEmpty = Object.keys(record.progress).length === 0 && record.responses.size === 0
-      if (isEmpty) records.delete(lease.subject)
-      return true
-    },
-
-    async read(subject) {
-      const record = find(subject)
-      if (!record) return undefined
-      const { holder, progress, ...facts } = record
-      const responses = [...record.responses].flatMap(([delivery, { response, expires }]) => {
-        const { body: _, ...rest } = response
-        return expires > now() ? [{ delivery, ...rest }] : []
-      })
-      const leaseMs = holder && Math.max(0, holder.until - now())
-      return { ...facts, leaseMs, progress: structuredClone(progress), responses }
-    },
-
-    async ping() {},
+  function makeRoom(): void {
+    for (const row of evictable) {
+      if (bytes < capacity) return
+      if (!isHeld(row)) remove(row)
+    }
+    if (bytes >= capacity) throw new Error('The memory store is full of records that it must keep.')
   }
+
+  function updateEvictable(row: MemoryRow): void {
+    evictable.delete(row)
+    if ([...row.steps.values()].every((json) => json === 'null')) evictable.add(row)
+  }
+
+  return {
+    find: (subject) => rows.get(subject),
+    insert(subject, fields) {
+      removeExpired()
+      makeRoom()
+      const row = { ...fields, subject, steps: new Map(), earlier: new Map(), bytes: 0 }
+      rows.set(subject, row)
+      resize(row, ROW_BYTES + 2 * subject.length + sizeOf(row))
+      evictable.add(row)
+    },
+    update(row, fields) {
+      const growth = sizeOf(fields) - sizeOf(row)
+      Object.assign(row, fields)
+      resize(row, growth)
+      updateEvictable(row)
+    },
+    remove,
+    findEarlier: ({ earlier }, delivery) => earlier.get(delivery),
+    listEarlier: ({ earlier }) => earlier.values(),
+    saveEarlier(row, answer) {
+      const replaced = row.earlier.get(answer.delivery)
+      if (replaced) removeEarlier(row, replaced)
+      row.earlier.set(answer.delivery, answer)
+      resize(row, sizeOfAnswer(answer))
+    },
+    listSteps: ({ steps }) => [...steps],
+    saveSteps(row, steps) {
+      for (const [name, json] of steps) {
+        const replaced = row.steps.get(name)
+        const before = replaced === undefined ? 0 : ENTRY_BYTES + name.length + replaced.length
+        row.steps.set(name, json)
+        resize(row, ENTRY_BYTES + name.length + json.length - before)
+      }
+      updateEvictable(row)
+    },
+    removeSteps(row) {
+      for (const [name, json] of row.steps) resize(row, -(ENTRY_BYTES + name.length + json.length))
+      row.steps.clear()
+    },
+    probe() {},
+  }
+}
+
+/** The texts of a row, without its subject, its steps and its earlier answers. */
+function sizeOf({ delivery = '', digest = '', answer }: Row): number {
+  return delivery.length + digest.length + (answer?.response.body.length ?? 0)
+}
+
+function sizeOfAnswer({ delivery, digest, response }: EarlierAnswer): number {
+  return ENTRY_BYTES + delivery.length + digest.length + response.body.length
 }

@@ -37,6 +37,8 @@ let writes = 0
 
 /** The timeout of a write grows by a millisecond for each 10,000 characters. */
 const CHARACTERS_PER_MS = 10_000
+/** How long Redis keeps what a probe writes, in milliseconds. */
+const PROBE_MS = '60000'
 
 const number = z.coerce.number()
 const claimReply = z.union([
@@ -149,8 +151,8 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
       return { ...record, claimedAt: claimed, delivery: delivery || undefined, leaseMs, progress, responses }
     },
 
-    async ping() {
-      await withTimeout(send('PING'), timeoutMs)
+    async probe() {
+      await withTimeout(send('SET', `${prefix}probe`, String(now()), 'PX', PROBE_MS), timeoutMs)
     },
   }
 }

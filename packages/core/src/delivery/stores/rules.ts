@@ -1,0 +1,154 @@
+/**
+ * The rules of claims, for the stores that keep rows: in memory, or in SQLite.
+ *
+ * @module
+ */
+import type { DeliveryStore, Lease, RecordedResponse } from '../store.ts'
+import { readSteps, UNFINISHED_MS, writeSteps } from './records.ts'
+
+/** A response, and when it expires. */
+export interface Answer {
+  response: RecordedResponse
+  expires: number
+}
+
+/** The answer to a delivery that is not the last one of its subject. */
+export interface EarlierAnswer extends Answer {
+  delivery: string
+  digest: string
+}
+
+/** What a store keeps of a subject, beside its steps and its earlier answers. */
+export interface Row {
+  fence: number
+  owner: string | undefined
+  until: number
+  /** The delivery of the last claim. */
+  delivery: string | undefined
+  /** Absent after a release: then the delivery may come back with another body. */
+  digest: string | undefined
+  claimed: number
+  expires: number
+  /** The answer to `delivery`. */
+  answer: Answer | undefined
+}
+
+/** Where the rows are. */
+export interface Rows<Found extends Row> {
+  find(subject: string): Found | undefined
+  insert(subject: string, row: Row): void
+  update(found: Found, row: Row): void
+  /** Removes a row with its steps and its earlier answers. */
+  remove(found: Found): void
+  findEarlier(found: Found, delivery: string): Omit<EarlierAnswer, 'delivery'> | undefined
+  listEarlier(found: Found): Iterable<{ delivery: string; response: Facts; expires: number }>
+  saveEarlier(found: Found, answer: EarlierAnswer): void
+  listSteps(found: Found): readonly (readonly [name: string, json: string])[]
+  saveSteps(found: Found, steps: readonly (readonly [name: string, json: string])[]): void
+  removeSteps(found: Found): void
+  /** @throws if it can't be written */
+  probe(): void
+}
+
+type Facts = Omit<RecordedResponse, 'body'>
+
+/** The operations of a store, at a time in milliseconds since 1970. */
+export type Operations = {
+  [Name in keyof DeliveryStore]: (
+    time: number,
+    ...values: Parameters<DeliveryStore[Name]>
+  ) => Awaited<ReturnType<DeliveryStore[Name]>>
+}
+
+/** Makes the operations of a store from its rows. */
+export function createOperations<Found extends Row>(rows: Rows<Found>): Operations {
+  const isHeld = ({ owner, until }: Row, time: number) => owner !== undefined && until > time
+  const isKept = (row: Row, time: number) => row.expires > time || isHeld(row, time)
+
+  function write(time: number, { subject, owner, fence }: Lease, apply: (row: Found) => void): boolean {
+    const row = rows.find(subject)
+    if (row?.owner !== owner || row.fence !== fence || !isHeld(row, time)) return false
+    apply(row)
+    return true
+  }
+
+  return {
+    claim(time, { subject, delivery, leaseMs }) {
+      const stored = rows.find(subject)
+      const row = stored && isKept(stored, time) ? stored : undefined
+      const isLast = row?.delivery === delivery?.id
+      const known =
+        row &&
+        delivery &&
+        (isLast ? { ...row.answer, digest: row.digest } : rows.findEarlier(row, delivery.id))
+      const { digest, response, expires = Number.POSITIVE_INFINITY } = known ?? {}
+      if (delivery && digest !== undefined && expires > time) {
+        if (digest !== delivery.digest) return { state: 'mismatch' }
+        if (response) return { state: 'done', response }
+      }
+      if (row && isHeld(row, time)) return { state: 'busy', retryAfterMs: row.until - time }
+
+      const lease = { subject, owner: crypto.randomUUID(), fence: (row?.fence ?? 0) + 1 }
+      const claimed: Row = {
+        fence: lease.fence,
+        owner: lease.owner,
+        until: time + leaseMs,
+        delivery: delivery?.id,
+        digest: delivery?.digest,
+        claimed: time,
+        expires: Math.max(row?.expires ?? 0, time + UNFINISHED_MS),
+        answer: undefined,
+      }
+      if (!row) {
+        if (stored) rows.remove(stored)
+        rows.insert(subject, claimed)
+        return { state: 'claimed', lease, progress: {} }
+      }
+      const { answer, delivery: last, digest: lastDigest } = row
+      if (answer && answer.expires > time && last !== undefined && lastDigest !== undefined)
+        rows.saveEarlier(row, { ...answer, delivery: last, digest: lastDigest })
+      const progress = readSteps(rows.listSteps(row))
+      rows.update(row, claimed)
+      return { state: 'claimed', lease, progress }
+    },
+
+    renew: (time, lease, leaseMs) =>
+      write(time, lease, (row) => rows.update(row, { ...row, until: time + leaseMs })),
+
+    advance: (time, lease, steps) => write(time, lease, (row) => rows.saveSteps(row, writeSteps(steps))),
+
+    complete: (time, lease, { response, progress, keepMs, keepResponseMs }) =>
+      write(time, lease, (row) => {
+        rows.removeSteps(row)
+        rows.saveSteps(row, writeSteps(progress))
+        const answer = row.delivery === undefined ? undefined : { response, expires: time + keepResponseMs }
+        rows.update(row, { ...row, owner: undefined, until: 0, expires: time + keepMs, answer })
+      }),
+
+    release: (time, lease) =>
+      write(time, lease, (row) =>
+        rows.update(row, { ...row, owner: undefined, until: 0, digest: undefined }),
+      ),
+
+    read(time, subject) {
+      const row = rows.find(subject)
+      if (!row || !isKept(row, time)) return undefined
+      const { fence, claimed, delivery, owner, until, expires, answer } = row
+      const last = answer && delivery !== undefined ? [{ ...answer, delivery }] : []
+      const responses = [...rows.listEarlier(row), ...last]
+        .filter((each) => each.expires > time)
+        .map(({ delivery, response: { status, code, at } }) => ({ delivery, status, code, at }))
+      return {
+        fence,
+        claimedAt: claimed,
+        delivery,
+        leaseMs: owner === undefined ? undefined : Math.max(0, until - time),
+        progress: readSteps(rows.listSteps(row)),
+        responses,
+        expires,
+      }
+    },
+
+    probe: () => rows.probe(),
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Opens the file of a SQLite store, also if other processes do so at the same time.
+ *
+ * @module
+ */
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { isLocked } from './sqlite-errors.ts'
+import { createRows } from './sqlite-rows.ts'
+import { LAYOUT, SCHEMA } from './sqlite-schema.ts'
+import { hasEarlierLayout, upgrade } from './sqlite-upgrade.ts'
+
+/** Longest wait for another process, in milliseconds. */
+const BUSY_MS = 1_000
+/** SQLite does not wait for the lock that the change to WAL needs. */
+const OPEN_TRIES = 100
+const OPEN_PAUSE_MS = 20
+
+/** Runs `work` as a whole or not at all, with no other process in between. */
+export type Transaction = <Result>(work: () => Result, begin?: 'BEGIN' | 'BEGIN IMMEDIATE') => Result
+
+/** Opens a file, and creates it and its folder. */
+export function openDatabase(file: string) {
+  if (file !== ':memory:') createPrivateFile(file)
+  const database = new DatabaseSync(file)
+
+  const transaction: Transaction = (work, begin = 'BEGIN IMMEDIATE') => {
+    database.exec(begin)
+    try {
+      const result = work()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      try {
+        database.exec('ROLLBACK')
+      } catch {
+        // When the disk is full, SQLite has rolled back already. The first error tells the cause.
+      }
+      throw error
+    }
+  }
+
+  try {
+    // First, so that everything below waits for other processes.
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA auto_vacuum = INCREMENTAL`)
+    untilUnlocked(() => database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'))
+    const wasEarlier = transaction(() => prepareLayout(database))
+    if (wasEarlier) database.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM')
+    return { database, transaction, rows: createRows(database) }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Makes the file readable by its owner alone. SQLite gives its companions the same mode when it creates them. */
+function createPrivateFile(file: string): void {
+  // A folder that exists may be somebody else's, too.
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  closeSync(openSync(file, 'a', 0o600))
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, 0o600)
+}
+
+/** @returns whether the file had the layout of an earlier version */
+function prepareLayout(database: DatabaseSync): boolean {
+  const version = database.prepare('PRAGMA user_version').get()?.user_version
+  if (version === LAYOUT) return false
+  if (version !== 0) throw new Error('a later version of the host wrote it')
+  const isEarlier = hasEarlierLayout(database)
+  if (!isEarlier) database.exec(SCHEMA)
+  else upgrade(database)
+  return isEarlier
+}
+
+function untilUnlocked(work: () => void): void {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      work()
+      return
+    } catch (error) {
+      if (!isLocked(error) || tries === OPEN_TRIES) throw error
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_PAUSE_MS)
+  }
+}

@@ -1,0 +1,234 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import { type SqliteStoreOptions, sqliteStore } from '@org/core/stores/sqlite'
+import { afterEach, describe, expect, it } from 'vitest'
+
+const request = { subject: 's', delivery: { id: 'evt_1', digest: 'd' }, leaseMs: 60_000 }
+const response = { status: 200, code: undefined, at: undefined, body: 'encrypted' }
+const week = 7 * 24 * 60 * 60 * 1000
+const keep = { keepMs: week, keepResponseMs: week }
+
+const newFile = () => join(mkdtempSync(join(tmpdir(), 'deliveries-')), 'nested', 'deliveries.db')
+const undo: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const each of undo.splice(0).reverse()) await each()
+})
+
+function open(options: SqliteStoreOptions) {
+  const store = sqliteStore(options)
+  undo.push(() => store.close())
+  return store
+}
+
+/** Opens the file as another process would. */
+function openAside(file: string): DatabaseSync {
+  const database = new DatabaseSync(file)
+  undo.push(() => database.close())
+  return database
+}
+
+describe('the SQLite store in a file', () => {
+  it('creates its folder, and remembers its records after it is closed', async () => {
+    const file = newFile()
+    const store = open({ file })
+    const result = await store.claim(request)
+    if (result.state !== 'claimed') throw new Error(result.state)
+    void store.complete(result.lease, { response, progress: {}, ...keep })
+    await store.close()
+    await expect(store.claim(request)).rejects.toThrow('is closed')
+    expect(await open({ file }).claim(request)).toEqual({ state: 'done', response })
+  })
+
+  it('gives a claim to one of two hosts that have it open', async () => {
+    const file = newFile()
+    expect(await open({ file }).claim(request)).toMatchObject({ state: 'claimed' })
+    expect(await open({ file }).claim(request)).toMatchObject({ state: 'busy' })
+  })
+
+  it('commits all writes that wait at once', async () => {
+    const file = newFile()
+    const store = open({ file })
+    await store.probe()
+    const before = countCommits(file)
+    const subjects = Array.from({ length: 100 }, (_, at) => `call/${at}`)
+    await Promise.all(subjects.map((subject) => store.claim({ ...request, subject })))
+    expect(countCommits(file) - before).toBeLessThan(10)
+  })
+
+  it('does each event once for four processes that start at the same time with no file', async () => {
+    const file = newFile()
+    const events = 40
+    const start = () => {
+      const program = join(import.meta.dirname, 'sqlite-process.ts')
+      return promisify(execFile)(process.execPath, ['--conditions=@org/source', program, file, `${events}`])
+    }
+    const outputs = await Promise.all([1, 2, 3, 4].map(start))
+    const states: string[] = outputs.flatMap(({ stdout }) => JSON.parse(stdout))
+    const count = (wanted: RegExp) => states.filter((state) => wanted.test(state)).length
+    expect([count(/^completed$/), count(/^(completed|busy|done)$/)]).toEqual([events, 4 * events])
+  })
+
+  it('upgrades a file of the earlier layout, and keeps hosts of that version out', async () => {
+    const file = newFile()
+    mkdirSync(dirname(file))
+    const older = openAside(file)
+    older.exec(EARLIER_LAYOUT)
+    const time = Date.now()
+    older.exec(`
+      INSERT INTO subjects VALUES ('s', 2, NULL, 0, 'evt_2', NULL, 0, ${time}, ${time + week});
+      INSERT INTO subjects VALUES ('held', 1, 'a host', ${time + 60_000}, 'evt_1', 'd', 0, ${time}, ${time + week});
+      INSERT INTO steps VALUES ('s', 'step', '"created"');
+      INSERT INTO answers VALUES ('s', 'evt_1', 'd', 200, NULL, NULL, 'encrypted', ${time + week});
+      INSERT INTO answers VALUES ('s', 'evt_2', 'd', 422, 'invalid_arguments', ${time}, 'too', ${time + week})`)
+    const store = open({ file })
+    const refusal = { status: 422, code: 'invalid_arguments', at: time }
+    expect(await store.read('s')).toMatchObject({
+      fence: 2,
+      progress: { step: 'created' },
+      responses: [
+        { delivery: 'evt_1', status: 200 },
+        { delivery: 'evt_2', ...refusal },
+      ],
+    })
+    expect(await store.claim(request)).toEqual({ state: 'done', response })
+    expect(await store.claim({ ...request, delivery: { id: 'evt_2', digest: 'other' } })).toEqual({
+      state: 'mismatch',
+    })
+    expect(await store.claim({ ...request, subject: 'held' })).toMatchObject({ state: 'busy' })
+    expect(() => older.exec(EARLIER_LAYOUT)).toThrow()
+  })
+
+  it('removes expired records and answers when it opens, and gives their space back', async () => {
+    const file = newFile()
+    const time = Date.now()
+    const early = open({ file, now: () => time })
+    const body = 'x'.repeat(10_000)
+    const finish = async (subject: string, id: string, keepMs = week) => {
+      const result = await early.claim({ ...request, subject, delivery: { id, digest: 'd' } })
+      if (result.state !== 'claimed') throw new Error(result.state)
+      const completion = { response: { ...response, body }, progress: { step: 'created' } }
+      await early.complete(result.lease, { ...completion, keepMs, keepResponseMs: week })
+    }
+    await Promise.all(Array.from({ length: 200 }, (_, at) => finish(`call/${at}`, `${at}`)))
+    for (let at = 0; at < 5; at += 1) await finish('living', `${at}`, 100 * week)
+    await early.close()
+    const full = statSync(file).size
+
+    const late = open({ file, now: () => time + week + 3_600_000 })
+    const database = openAside(file)
+    const count = (table: string) => database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count
+    await expect.poll(() => ['records', 'steps', 'answers'].map(count)).toEqual([1, 1, 0])
+    await expect
+      .poll(() => database.prepare('PRAGMA page_count').get()?.page_count)
+      .toBeLessThan(full / 4_096 / 10)
+    expect(await late.read('living')).toMatchObject({ progress: { step: 'created' }, responses: [] })
+  })
+})
+
+describe('a SQLite file that can’t be used', () => {
+  it('and is locked by another process fails with the cause, and stops nothing else meanwhile', async () => {
+    const file = newFile()
+    const store = open({ file })
+    await store.probe()
+    const other = openAside(file)
+    other.exec('BEGIN IMMEDIATE')
+    let turns = 0
+    let isOver = false
+    const turn = () => {
+      turns += 1
+      if (!isOver) setImmediate(turn)
+    }
+    turn()
+    await expect(Promise.all([store.claim(request), store.probe()])).rejects.toThrow(
+      `The store ${file} can’t be used: another process has locked it.`,
+    )
+    isOver = true
+    expect(turns).toBeGreaterThan(100)
+    expect(await store.read('s')).toBe(undefined)
+    other.exec('COMMIT')
+    expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
+  })
+
+  it.each([
+    [
+      'is no database',
+      'it is no SQLite database',
+      (file: string) => writeFileSync(file, 'A text. '.repeat(99)),
+    ],
+    [
+      'was written by a later version',
+      'a later version of the host wrote it',
+      (file: string) => openAside(file).exec('PRAGMA user_version = 99'),
+    ],
+    [
+      'is a folder',
+      'the host can’t open it, or may not write in its folder',
+      (file: string) => mkdirSync(file),
+    ],
+  ])('and %s fails with the cause, until that is over', async (_, cause, spoil) => {
+    const file = newFile()
+    mkdirSync(dirname(file))
+    spoil(file)
+    const store = open({ file })
+    await expect(store.probe()).rejects.toThrow(`The store ${file} can’t be used: ${cause}.`)
+    rmSync(file, { recursive: true })
+    await store.probe()
+  })
+
+  it('and whose folder is a file fails with the cause', async () => {
+    const folder = newFile()
+    open({ file: folder })
+    const taken = dirname(folder)
+    rmSync(taken, { recursive: true, force: true })
+    writeFileSync(taken, '')
+    await expect(open({ file: folder }).claim(request)).rejects.toThrow('its folder is a file')
+  })
+
+  const disk = mkdtempSync(join(tmpdir(), 'disk-'))
+  const canMount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk]).status === 0
+  if (canMount) spawnSync('umount', [disk])
+  else process.stderr.write('SKIPPED: a full disk. Only root may mount one to test it.\n')
+
+  it.skipIf(!canMount)('because the disk is full fails with the cause, and recovers', async () => {
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk])
+    undo.push(() => spawnSync('umount', [disk]))
+    const store = open({ file: join(disk, 'deliveries.db') })
+    await store.probe()
+    const filler = join(disk, 'filler')
+    spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4096'])
+    await expect
+      .poll(() => store.probe().catch((error: Error) => error.message))
+      .toContain('can’t be used: the disk is full.')
+    await expect(store.claim(request)).rejects.toThrow('the disk is full')
+    rmSync(filler)
+    await store.probe()
+    expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
+  })
+})
+
+/** Counts the transactions in the write-ahead log: the last frame of each has the size of the database. */
+function countCommits(file: string): number {
+  const log = readFileSync(`${file}-wal`)
+  const [header, frame, page] = [32, 24, 4_096]
+  let commits = 0
+  for (let at = header; at + frame <= log.length; at += frame + page)
+    if (log.readUInt32BE(at + 4) > 0) commits += 1
+  return commits
+}
+
+const EARLIER_LAYOUT = `
+  CREATE TABLE IF NOT EXISTS subjects (subject TEXT PRIMARY KEY, fence INTEGER NOT NULL, owner TEXT,
+    lease_until INTEGER NOT NULL, delivery TEXT, digest TEXT, taken_over INTEGER NOT NULL,
+    claimed INTEGER NOT NULL DEFAULT 0, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS steps (subject TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (subject, name)) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS subjects_by_expiry ON subjects (expires);
+  CREATE TABLE IF NOT EXISTS answers (subject TEXT NOT NULL, delivery TEXT NOT NULL, digest TEXT NOT NULL,
+    status INTEGER NOT NULL, code TEXT, at INTEGER, body TEXT NOT NULL, expires INTEGER NOT NULL,
+    PRIMARY KEY (subject, delivery)) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS answers_by_expiry ON answers (expires)`
