@@ -236,13 +236,24 @@ describe('the bundled host in production:', () => {
     expect(second.log.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining(PORT) })
   })
 
+  it('it exits with 1 if the file of its store is no database, and names the variable and the cause', async () => {
+    const failed = startShipped({ environment: { ...environment, DELIVERY_STORE: 'sqlite:node.mjs' } })
+    expect(await failed.exit).toBe(1)
+    expect(failed.errors()).toBe(
+      'DELIVERY_STORE: The store node.mjs can’t be used: it is no SQLite database.\n',
+    )
+  })
+
   it.skipIf(!canBeNobody)('it exits with 1 if it can’t write the file of its store', async () => {
     const readOnly = createFolder()
     chmodSync(readOnly, 0o755)
     const byDefault = { ...environment, DELIVERY_STORE: undefined }
     const failed = startShipped({ environment: byDefault, folder: readOnly, user: nobody })
     expect(await failed.exit).toBe(1)
-    expect(failed.log.at(-1)).toMatchObject({ level: 'error', reason: expect.stringContaining('.data') })
+    expect(failed.errors()).toContain('DELIVERY_STORE')
+    expect(failed.errors()).toContain(
+      '.data/deliveries.db can’t be used: the host may not write in its folder.',
+    )
   })
 })
 

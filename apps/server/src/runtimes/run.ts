@@ -38,7 +38,7 @@ export interface RunOptions extends Pick<HostOptions, 'environment' | 'leaseMs'>
  * Runs a host until SIGTERM or SIGINT.
  *
  * @param config see `readConfig`
- * @throws if the file of the store can't be opened
+ * @throws {ConfigurationError} if the file of the store can't be written
  */
 export async function run(
   config: Config,

@@ -1,5 +1,6 @@
 /** Opens the delivery store of DELIVERY_STORE. */
 import { type DeliveryStore, type Logger, memoryStore } from '@org/core'
+import { ConfigurationError } from '../config.ts'
 
 export interface OpenStore {
   store: DeliveryStore
@@ -9,7 +10,8 @@ export interface OpenStore {
 /**
  * Opens `memory:`, `sqlite:<file>` or `redis://…`, and loads only the libraries for it.
  *
- * @throws if the file can't be opened; a Redis that is down does not prevent the start
+ * @throws {ConfigurationError} with the cause if the file can't be written; a Redis that is down does not prevent the
+ * start
  */
 export async function openStore(location: string, logger: Logger): Promise<OpenStore> {
   if (location === 'memory:') return { store: memoryStore(), close: async () => {} }
@@ -20,7 +22,13 @@ export async function openStore(location: string, logger: Logger): Promise<OpenS
 async function openSqlite(file: string): Promise<OpenStore> {
   const { sqliteStore } = await import('@org/core/stores/sqlite')
   const store = sqliteStore({ file })
-  return { store, close: async () => store.close() }
+  try {
+    await store.probe()
+  } catch (error) {
+    await store.close()
+    throw new ConfigurationError(`DELIVERY_STORE: ${error instanceof Error ? error.message : error}`)
+  }
+  return { store, close: store.close }
 }
 
 async function openRedis(url: string, logger: Logger): Promise<OpenStore> {

@@ -16,6 +16,8 @@ const BUSY_MS = 1_000
 /** SQLite does not wait for the lock that the change to WAL needs. */
 const OPEN_TRIES = 100
 const OPEN_PAUSE_MS = 20
+/** Pages of the write-ahead log that one write moves into the file. Half of SQLite's default takes half as long. */
+const LOG_PAGES = 500
 
 /** Runs `work` as a whole or not at all, with no other process in between. */
 export type Transaction = <Result>(work: () => Result, begin?: 'BEGIN' | 'BEGIN IMMEDIATE') => Result
@@ -45,6 +47,7 @@ export function openDatabase(file: string) {
     // First, so that everything below waits for other processes.
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA auto_vacuum = INCREMENTAL`)
     untilUnlocked(() => database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'))
+    database.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`)
     const wasEarlier = transaction(() => prepareLayout(database))
     if (wasEarlier) database.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM')
     return { database, transaction, rows: createRows(database) }

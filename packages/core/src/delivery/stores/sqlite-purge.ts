@@ -4,7 +4,7 @@ import type { Transaction } from './sqlite-database.ts'
 import { HOUR_MS } from './sqlite-schema.ts'
 
 /** The time of one slice without its commit, in milliseconds. */
-const SLICE_MS = 5
+const SLICE_MS = 4
 /** Rows between two looks at the clock. */
 const ROWS = 32
 /** Pages of 4,096 bytes that one slice gives back to the file system. */

@@ -7,7 +7,7 @@ import type { RecordedResponse } from '../store.ts'
 import type { Row, Rows } from './rules.ts'
 
 /** A shorter hash saves space, and nobody can make another subject with the same one. */
-const HASH_BYTES = 16
+const HASH_BYTES = 12
 /** About as much as an event writes. */
 const PROBE_BYTES = 16_384
 /** So that the answer fits in later: a page of full rows that grow is split in two half-empty ones. */
