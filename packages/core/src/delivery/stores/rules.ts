@@ -7,7 +7,7 @@ import type { DeliveryStore, Lease, RecordedResponse } from '../store.ts'
 import { readSteps, UNFINISHED_MS, writeSteps } from './records.ts'
 
 /** A response, and when it expires. */
-export interface Answer {
+interface Answer {
   response: RecordedResponse
   expires: number
 }

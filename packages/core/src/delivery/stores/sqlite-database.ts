@@ -6,16 +6,12 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isLocked } from './sqlite-errors.ts'
 import { createRows } from './sqlite-rows.ts'
 import { LAYOUT, SCHEMA } from './sqlite-schema.ts'
 import { hasEarlierLayout, upgrade } from './sqlite-upgrade.ts'
 
 /** Longest wait for another process, in milliseconds. */
-const BUSY_MS = 1_000
-/** SQLite does not wait for the lock that the change to WAL needs. */
-const OPEN_TRIES = 100
-const OPEN_PAUSE_MS = 20
+const BUSY_MS = 2_000
 /** Pages of the write-ahead log that one write moves into the file. Half of SQLite's default takes half as long. */
 const LOG_PAGES = 500
 
@@ -46,8 +42,9 @@ export function openDatabase(file: string) {
   try {
     // First, so that everything below waits for other processes.
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA auto_vacuum = INCREMENTAL`)
-    untilUnlocked(() => database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'))
-    database.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`)
+    database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`,
+    )
     const wasEarlier = transaction(() => prepareLayout(database))
     if (wasEarlier) database.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM')
     return { database, transaction, rows: createRows(database) }
@@ -74,16 +71,4 @@ function prepareLayout(database: DatabaseSync): boolean {
   if (!isEarlier) database.exec(SCHEMA)
   else upgrade(database)
   return isEarlier
-}
-
-function untilUnlocked(work: () => void): void {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      work()
-      return
-    } catch (error) {
-      if (!isLocked(error) || tries === OPEN_TRIES) throw error
-    }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_PAUSE_MS)
-  }
 }

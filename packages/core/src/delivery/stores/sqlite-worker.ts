@@ -13,8 +13,11 @@ import { shorten } from './sqlite-rows.ts'
 
 type Name = keyof DeliveryStore
 
+/** The calls of one transaction, so that other processes wait for a few milliseconds only. */
+const MOST_CALLS = 200
+
 /** One operation of the store, with its time in milliseconds since 1970. */
-export interface Call<Called extends Name = Name> {
+interface Call<Called extends Name = Name> {
   id: number
   name: Called
   time: number
@@ -34,7 +37,7 @@ export interface Reply<Value = unknown> {
 const { file }: { file: string } = workerData
 
 let opened: ReturnType<typeof open> | undefined
-let waiting: Call[] = []
+const waiting: Call[] = []
 
 function open() {
   const { database, transaction, rows } = openDatabase(file)
@@ -65,9 +68,10 @@ function commit(calls: readonly Call[]): Reply[] {
   }
 }
 
-function commitAll(): void {
-  const calls = waiting
-  waiting = []
+/** Commits the calls that wait, and goes on with the rest after the calls that arrived meanwhile. */
+function commitNext(): void {
+  const calls = waiting.splice(0, MOST_CALLS)
+  if (waiting.length > 0) setImmediate(commitNext)
   if (calls.length > 0) parentPort?.postMessage(commit(calls))
 }
 
@@ -93,14 +97,14 @@ parentPort?.on('message', (request: Request) => {
       if (!isPurging) purge(request.time)
       break
     case 'close':
-      commitAll()
+      while (waiting.length > 0) commitNext()
       isPurging = false
       opened?.database.close()
       parentPort?.close()
       break
     default:
       // Messages that have arrived are delivered before this: they are committed together.
-      if (waiting.length === 0) setImmediate(commitAll)
+      if (waiting.length === 0) setImmediate(commitNext)
       waiting.push(request)
   }
 })
