@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { oldest, typecheck } from '../../runtimes/typescript.ts'
 import { findFaults } from '../faults.ts'
 import { entriesOf, packAll } from '../pack.ts'
 import { bundle, installInto, listInstalled } from '../weigh.ts'
+import { root } from '../workspace.ts'
 
 const NETWORK = { timeout: 120_000 }
 
@@ -66,6 +67,15 @@ describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, pac
     const options = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm']
     expect(await check('attw', packed.tarball, ...options)).toBe('')
   })
+})
+
+it('@org/core, packed, starts the thread of its SQLite store', async () => {
+  const folder = packages.find(({ name }) => name === '@org/core')?.folder ?? ''
+  await symlink(join(root, 'packages/core/node_modules'), join(folder, 'node_modules'))
+  const { sqliteStore } = await import(join(folder, 'dist/delivery/stores/sqlite.js'))
+  const store = sqliteStore({ file: join(target, 'deliveries.db') })
+  await store.probe()
+  await store.close()
 })
 
 describe('@org/mailer, installed to send mail,', () => {

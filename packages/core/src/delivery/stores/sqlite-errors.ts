@@ -8,6 +8,7 @@ const causes: Readonly<Record<string, string>> = {
   14: 'the host can’t open it, or may not write in its folder',
   26: 'it is no SQLite database',
   EACCES: 'the host may not write in its folder',
+  EISDIR: 'the host can’t open it, or may not write in its folder',
   EEXIST: 'its folder is a file',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'its folder is a file',
