@@ -18,6 +18,8 @@ export interface Call {
   /** What the provider answers if all is well. */
   results(): WireResult[]
   answer(status: number, body?: unknown, headers?: string): void
+  /** Closes the connection once everything is written. */
+  close(): void
 }
 
 /** What the provider answers for one message. */
@@ -100,6 +102,7 @@ function toCall(socket: Socket, number: number, body: Sent | Sent[], accepted: s
       accepted.push(...messages.map(({ To }) => To))
       return socket
     },
+    close: () => socket.destroySoon(),
     results: () =>
       messages.map(({ To }) => ({
         To,

@@ -22,39 +22,40 @@ async function run({ name, url, times = 1, batch, script, unfit, long, timeoutMs
   if (abort === 'before') controller.abort()
   if (abort === 'after 2 s') setTimeout(() => controller.abort(), 2_000)
   const options = { signal: controller.signal, timeoutMs }
-  const outcomes = []
-  try {
-    const mailer = createMailer({ apiToken: 'server-token', fromEmail: 'shop@example.com', baseUrl: url })
-    if (script) return await scripts[script]({ mailer, compose, outcomeOf, describe })
-    if (batch) {
-      const messages = Array.from({ length: batch }, (_, index) => (index === unfit ? null : compose(index)))
-      const { results } = await mailer.sendEmails(messages, options)
-      return results.map(outcomeOf)
-    }
-    for (let index = 0; index < times; index += 1) {
-      outcomes.push(accept(await mailer.sendEmail(compose(index), options), index))
-    }
-    return outcomes
-  } catch (error) {
-    return [...outcomes, isIntegrationError(error) ? describe(error) : `not an IntegrationError: ${error}`]
+  const mailer = createMailer({ apiToken: 'server-token', fromEmail: 'shop@example.com', baseUrl: url })
+  if (script) return scripts[script]({ mailer, compose, outcomeOf, describe })
+  if (batch) {
+    const messages = Array.from({ length: batch }, (_, index) => (index === unfit ? null : compose(index)))
+    return (await mailer.sendEmails(messages, options)).results.map(outcomeOf)
   }
+  const outcomes = []
+  for (let index = 0; index < times; index += 1) {
+    const sending = mailer.sendEmail(compose(index), options)
+    outcomes.push(await sending.then((result) => accept(result, index), describe))
+  }
+  return outcomes
 }
 
 function outcomeOf(result) {
-  return result.error ? describe(result.error) : accept(result, result.index)
+  return result.error ? tell(result.error) : accept(result, result.index)
 }
 
 function accept({ messageId }, index) {
   return messageId === `id of ${index}@example.com` ? 'sent' : `the answer of another message: ${messageId}`
 }
 
-function describe({ code, retryAfter }) {
+function describe(error) {
+  if (!isIntegrationError(error)) return `not an IntegrationError: ${error}`
+  return tell(error)
+}
+
+function tell({ code, retryAfter }) {
   const effect = code === 'outcome_unknown' ? 'unknown' : 'none'
   return retryAfter === undefined ? `${code} ${effect}` : `${code} ${effect} after ${retryAfter}`
 }
 
 async function runAll(cases) {
-  const runNamed = async (each) => [each.name, await run(each)]
+  const runNamed = async (each) => [each.name, await run(each).catch((error) => [describe(error)])]
   const outcomes = await Promise.all(cases.filter(({ long }) => !long).map(runNamed))
   // One after another: composing them takes time, which the others do not have.
   for (const each of cases) if (each.long) outcomes.push(await runNamed(each))

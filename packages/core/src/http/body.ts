@@ -1,5 +1,8 @@
 /** The body of a request, in the form that the runtime sends at most once. */
 
+/** A `Uint8Array` that is not shared; compilers before 5.7 have no name for it. */
+type Bytes = ReturnType<TextEncoder['encode']>
+
 /** A piece of JSON text, or the UTF-8 bytes of one. */
 // Not Uint8Array<ArrayBuffer>, which TypeScript below 5.7 does not know.
 export type JsonPart = string | Uint8Array
@@ -91,11 +94,11 @@ async function inTurns<Group>(
   return [...groups, convert(group)]
 }
 
-function toPieces(parts: readonly JsonPart[]): Uint8Array<ArrayBuffer>[] {
+function toPieces(parts: readonly JsonPart[]): Bytes[] {
   const encoder = new TextEncoder()
-  const pieces: Uint8Array<ArrayBuffer>[] = []
+  const pieces: Bytes[] = []
   let text = ''
-  const add = (bytes: Uint8Array<ArrayBuffer>) => {
+  const add = (bytes: Bytes) => {
     for (let at = 0; at < bytes.length; at += PIECE) pieces.push(bytes.subarray(at, at + PIECE))
   }
   const flush = () => {
@@ -114,11 +117,11 @@ function toPieces(parts: readonly JsonPart[]): Uint8Array<ArrayBuffer>[] {
   return pieces
 }
 
-function toStream(pieces: Uint8Array<ArrayBuffer>[]): OutgoingBody {
+function toStream(pieces: Bytes[]): OutgoingBody {
   const length = pieces.reduce((sum, { length }) => sum + length, 0)
   const queue = withoutReadAhead(pieces)
   let next = 0
-  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
+  const stream = new ReadableStream<Bytes>(
     {
       pull(controller) {
         const piece = queue[next]
@@ -138,7 +141,7 @@ function toStream(pieces: Uint8Array<ArrayBuffer>[]): OutgoingBody {
 }
 
 /** Puts the first bytes into pieces of their own: what a runtime reads before it connects is not the end. */
-function withoutReadAhead([first, ...others]: Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
+function withoutReadAhead([first, ...others]: Bytes[]): Bytes[] {
   if (!first) return []
   const single = Math.min(READ_AHEAD, first.length - 1)
   const bytes = Array.from({ length: single }, (_, at) => first.subarray(at, at + 1))
