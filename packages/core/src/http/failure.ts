@@ -60,14 +60,15 @@ const NEVER_SENT = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
-  // The server answers the handshake of TLS in plain text.
-  'ERR_SSL_WRONG_VERSION_NUMBER',
-  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
 ])
 
 /** Codes of certificates that are not accepted (Node's list of X.509 errors, Bun). */
 const BAD_CERTIFICATE =
   /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERROR_IN_CERT_|ERR_TLS_CERT_|CRL_|HOSTNAME_MISMATCH$|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$)/
+
+/** Codes of servers that refuse the handshake of TLS, or answer it in plain text. */
+const BAD_HANDSHAKE =
+  /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|SSLV3_ALERT_HANDSHAKE_FAILURE|TLSV1_(ALERT_PROTOCOL_VERSION|UNRECOGNIZED_NAME))$/
 
 /** Messages of the same errors, where a runtime has no code for them. */
 const NEVER_SENT_MESSAGE =
@@ -132,7 +133,7 @@ function neverSent(error: unknown): boolean {
     if (link instanceof AggregateError) return link.errors.length > 0 && link.errors.every(neverSent)
     if (NEVER_SENT_MESSAGE.test(link.message) || speaksTls(link)) return true
     const code = 'code' in link ? String(link.code) : ''
-    if (NEVER_SENT.has(code) || BAD_CERTIFICATE.test(code)) return true
+    if (NEVER_SENT.has(code) || BAD_CERTIFICATE.test(code) || BAD_HANDSHAKE.test(code)) return true
     // Node's name of the operation that failed.
     if ('syscall' in link && (link.syscall === 'connect' || link.syscall === 'getaddrinfo')) return true
     // Deno's permissions.

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toJsonSchema } from '../contract/manifest.ts'
 import { type ErrorCode, errorCodes } from '../errors.ts'
-import { codes } from '../problem.ts'
+import { codes, titles } from '../problem.ts'
 import { type Components, refer, toPascalCase } from './components.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiResponse, Reference } from './document.ts'
 
@@ -159,12 +159,11 @@ function toProblemResponse(status: number): OpenApiResponse {
   }
   const details = { type: 'object', properties: { status: { const: status }, code: { enum: own } } }
   return {
-    description: own.map((code) => `\`${code}\`: ${errorCodes[code].title}.`).join(' '),
+    description: own.map((code) => `\`${code}\`: ${titles[code]}.`).join(' '),
     ...(Object.keys(sent).length > 0 && { headers: sent }),
     content: { 'application/problem+json': { schema: { allOf: [refer('schemas', 'Problem'), details] } } },
     'x-problems': own.map((code) => {
-      const { title, retryable } = errorCodes[code]
-      return { code, title, retryable }
+      return { code, title: titles[code], retryable: errorCodes[code].retryable }
     }),
   }
 }
