@@ -146,7 +146,6 @@ function findFault(url: string, headers: Readonly<Record<string, string>>): stri
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const isValid = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
   if (!isValid) return 'The URL is invalid.'
-  // Every runtime trims: a token may end with the line break of its file.
   const invalid = Object.entries(headers).find(([, value]) => /[^\t -~\x80-\xff]/.test(value.trim()))
   return invalid && `The header ${invalid[0]} contains an invalid character.`
 }
