@@ -13,7 +13,8 @@ import { MailError, toMailError } from './mail-error.ts'
 import type { MessageDefaults, Messages } from './message.ts'
 import { callRules, checkOptions, checkSource } from './options.ts'
 import type { BatchProgress, BatchResult, MessageResult } from './result.ts'
-import { type BatchEnd, type CallOutcome, runBatch } from './sending.ts'
+import type { CallOutcome } from './run.ts'
+import { type BatchEnd, runBatch } from './sending.ts'
 
 /** Options of {@link Mailer.sendEmails}. */
 export interface BatchOptions extends CallOptions {
@@ -92,24 +93,30 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
           continue
         }
         const result = toBatchResult(outcomes.flatMap(({ results }) => results))
-        if (value.thrown) throw withResults(value.thrown.reason, result.results)
+        const { results } = result
+        if (value.thrown) throw withResults(value.thrown.reason, results)
         const error = failureOf(outcomes, value, options.journal !== undefined)
-        if (error) throw toMailError(error, { results: result.results })
+        if (error)
+          throw options.journal
+            ? toMailError(error, { results })
+            : endedEarly(error, { results, mayHaveSent: results.some(isNotFailed) })
         return result
       }
     },
 
     async *streamEmails(messages, options = {}) {
       const batch = run(messages, options)
+      let mayHaveSent = false
       try {
         for (;;) {
           const { done, value } = await batch.next()
           if (!done) {
+            mayHaveSent ||= value.results.some(isNotFailed)
             yield* value.results
             continue
           }
           if (value.thrown) throw value.thrown.reason
-          if (value.isUnread) throw toMailError(value.ended)
+          if (value.isUnread) throw endedEarly(value.ended, { mayHaveSent })
           return
         }
       } finally {
@@ -150,10 +157,31 @@ function failureOf(
   )
 }
 
-/** Adds the results to what the caller’s own code threw. A property that is not enumerable stays out of logs. */
+const isNotFailed = ({ status }: MessageResult) => status !== 'failed'
+
+/** The failure of a batch that ended early. If mails have left, the whole batch must not be sent again. */
+function endedEarly(
+  error: IntegrationError | undefined,
+  { mayHaveSent, results }: { mayHaveSent: boolean; results?: readonly MessageResult[] },
+): IntegrationError {
+  const reason = toMailError(error, { results })
+  if (!mayHaveSent || !(reason instanceof MailError)) return reason
+  const { code, message, retryAfter, provider, cause } = reason
+  return new MailError(code, `The batch ended early, and mails have left before. ${message}`, {
+    hint: results && 'Send the messages whose result is “failed” again: `results` has them.',
+    ...{ retryAfter, provider, cause, results, effect: 'unknown', retryable: false },
+  })
+}
+
+/**
+ * Adds the results to what the caller’s own code threw. A property that is not enumerable stays out of logs.
+ *
+ * @returns the same error; or one of the mailer if the thrown value takes no property
+ */
 function withResults(reason: unknown, results: readonly MessageResult[]): unknown {
   const isObject = typeof reason === 'object' && reason !== null
   const property = { value: results, enumerable: false, configurable: true, writable: true }
   if (isObject && Reflect.defineProperty(reason, 'results', property)) return reason
-  return new MailError('aborted', 'The source of the messages failed.', { cause: reason, results })
+  const error = new MailError('aborted', 'The source of the messages failed.', { cause: reason })
+  return endedEarly(error, { results, mayHaveSent: results.some(isNotFailed) })
 }

@@ -6,6 +6,7 @@
 import type { IntegrationError } from '@org/core/errors'
 import type { ComposedMessage } from './compose.ts'
 import { refusalError } from './errors.ts'
+import { toMailErrorCode } from './mail-error-codes.ts'
 import type { BatchResult, MessageResult, UnsentResult } from './result.ts'
 import { readRemark, type SendResponse } from './wire.ts'
 
@@ -46,7 +47,7 @@ export function failedResult(index: number, to: string | null, error: Integratio
     submittedAt: null,
     rejected: [],
     error: {
-      code,
+      code: toMailErrorCode(code) ?? 'internal_error',
       message,
       retryable,
       ...(retryAfter !== undefined && { retryAfter }),

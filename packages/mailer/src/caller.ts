@@ -11,8 +11,9 @@ import type { Flow } from './flow.ts'
 import { type MessageRecord, toRecords } from './journal.ts'
 import { toMailError } from './mail-error.ts'
 import { matchResponses, unreadable } from './matching.ts'
+import type { Records } from './records.ts'
 import type { MessageResult } from './result.ts'
-import type { BatchRunOptions, CallOutcome } from './sending.ts'
+import type { BatchRunOptions, CallOutcome } from './run.ts'
 
 /** With a journal, no call begins in the last quarter of the time (5 s at most), so that its results can be recorded. */
 const RESERVE_SHARE = 0.25
@@ -25,9 +26,12 @@ const LONGEST_BACKOFF_MS = 10_000
 const LONGEST_STANDSTILL_MS = 5 * 60_000
 
 /** Makes the function that makes the calls of one batch. */
-export function createCaller(options: BatchRunOptions, flow: Flow, ending: Ending) {
-  const { send, timeoutMs, signal, deadline, journal } = options
-  const reserve = journal ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
+export function createCaller(
+  options: BatchRunOptions,
+  { flow, ending, records }: { flow: Flow; ending: Ending; records: Records | undefined },
+) {
+  const { send, timeoutMs, signal, deadline } = options
+  const reserve = records ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
   let unrecorded: IntegrationError | undefined
 
   /** Why no call may begin any more. */
@@ -37,9 +41,12 @@ export function createCaller(options: BatchRunOptions, flow: Flow, ending: Endin
     return isTooLate ? timeIsOver() : undefined
   }
 
-  async function record(records: ReadonlyMap<string, MessageRecord | undefined>): Promise<void> {
+  async function record(
+    written: ReadonlyMap<string, MessageRecord | undefined>,
+    durationMs?: number,
+  ): Promise<void> {
     try {
-      await journal?.write(records)
+      await records?.write(written, durationMs)
     } catch (error) {
       unrecorded ??= toMailError(error)
     }
@@ -51,7 +58,7 @@ export function createCaller(options: BatchRunOptions, flow: Flow, ending: Endin
   async function attempt(call: Call): Promise<CallOutcome> {
     const before = obstacle()
     if (before) return unsent(call, before)
-    if (journal) {
+    if (records) {
       await recordAll(call, 'begun')
       // Recording may have taken long.
       const after = obstacle()
@@ -60,10 +67,11 @@ export function createCaller(options: BatchRunOptions, flow: Flow, ending: Endin
         return unsent(call, after)
       }
     }
+    const began = Date.now()
     const outcome = await exchange(call)
-    if (journal) {
+    if (records) {
       if (outcome.kind === 'unsent') await recordAll(call, undefined)
-      else await record(toRecords(outcome.results, call.messages))
+      else await record(toRecords(outcome.results, call.messages), Date.now() - began)
     }
     return outcome
   }
@@ -84,7 +92,7 @@ export function createCaller(options: BatchRunOptions, flow: Flow, ending: Endin
   /** Milliseconds to wait before a call that was not sent is tried again; `undefined` if it is not. */
   function delayOf({ code, retryAfter, provider }: IntegrationError, attempts: number): number | undefined {
     const backoff = Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts)
-    const delay = retryAfter === undefined ? backoff : retryAfter * 1000
+    const delay = flow.pauseOf(retryAfter === undefined ? backoff : retryAfter * 1000)
     if (Date.now() + delay + Math.max(reserve, flow.expectedMs()) >= deadline) return undefined
     if (code === 'provider_rate_limited') {
       return flow.standstillMs() + delay > LONGEST_STANDSTILL_MS ? undefined : delay

@@ -3,13 +3,15 @@
  *
  * @module
  */
+import type { IntegrationError } from '@org/core/errors'
 import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
-import type { Ending } from './ending.ts'
+import { type Ending, orEnded } from './ending.ts'
 import { fingerprint } from './fingerprint.ts'
-import { type BatchJournal, restore } from './journal.ts'
+import { restore } from './journal.ts'
 import { toMailError } from './mail-error.ts'
 import type { MessageDefaults } from './message.ts'
+import type { Records } from './records.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
 import type { Source } from './source.ts'
@@ -26,10 +28,17 @@ export interface Call {
 }
 
 /** A message of a call: its place in the batch, and its text on the wire. */
-export interface ComposedEntry extends PlacedMessage {
+interface ComposedEntry extends PlacedMessage {
   parts: ComposedMessage['parts']
   bytes: number
 }
+
+/** A message that cannot be sent, but that an earlier attempt may have sent. */
+interface RefusedEntry extends PlacedMessage {
+  refusal: IntegrationError
+}
+
+type Entry = ComposedEntry | RefusedEntry | MessageResult
 
 /** The largest body of a call, in bytes. */
 export const MAX_CALL_BYTES = 50_000_000
@@ -40,6 +49,8 @@ const MAX_SETTLED = 500
 const MAX_AGE_MS = 100
 /** Other work gets its turn after so much time. */
 const SLICE_MS = 10
+/** For the key of a message, which must not change with the mailer’s defaults. */
+const NO_DEFAULTS: MessageDefaults = { fromEmail: 'none@none.invalid' }
 
 interface CutterOptions {
   source: Source
@@ -47,37 +58,44 @@ interface CutterOptions {
   parse: ((item: unknown) => unknown) | undefined
   defaults: MessageDefaults
   ending: Ending
-  journal: BatchJournal | undefined
+  records: Records | undefined
 }
 
 /** Makes the cutter of a batch. It reads no further than the next call needs. */
-export function createCutter({ source, parse, defaults, ending, journal }: CutterOptions) {
+export function createCutter({ source, parse, defaults, ending, records }: CutterOptions) {
   const seen = new Map<string, number>()
   let index = 0
+  /** The next message, while it is read and composed. */
+  let pending: Promise<Entry | undefined> | undefined
   let held: ComposedEntry | undefined
   let isOver = false
+  let isUnread = false
   let thrown: { reason: unknown } | undefined
   let sliceStart = performance.now()
 
   /** The key of a message: its fingerprint, and a number if the same message came before. */
-  function keyOf(message: unknown): string {
-    if (!journal) return ''
-    const print = fingerprint(message)
+  function keyOf({ parts }: ComposedMessage): string {
+    const print = fingerprint(parts)
     const count = (seen.get(print) ?? 0) + 1
     seen.set(print, count)
     return count === 1 ? print : `${print}#${count}`
   }
 
-  function place(at: number, message: unknown): ComposedEntry {
-    const { parts, bytes, to, recipients, toCount } = composeMessage(message, defaults)
-    return { index: at, key: keyOf(message), to, recipients, toCount, parts, bytes }
+  function place(at: number, message: unknown): Entry {
+    if (!records) return { index: at, key: '', ...composeMessage(message, defaults) }
+    const identity = composeMessage(message, NO_DEFAULTS)
+    const key = keyOf(identity)
+    try {
+      return { index: at, key, ...composeMessage(message, defaults) }
+    } catch (error) {
+      return { ...identity, index: at, key, refusal: toMailError(error) }
+    }
   }
 
-  function compose(item: unknown): Composed | Promise<Composed> {
+  function compose(item: unknown): Entry | Promise<Entry> {
     const at = index
     index += 1
     const fail = (error: unknown) => failedResult(at, null, toMailError(error))
-    if (ending.reason) return fail(ending.reason)
     try {
       const rendered = renderMessage(parse ? parse(item) : item)
       if (!(rendered instanceof Promise)) return place(at, rendered)
@@ -89,37 +107,88 @@ export function createCutter({ source, parse, defaults, ending, journal }: Cutte
     }
   }
 
+  /** @returns `undefined` at the end of the source */
+  function read(): Entry | undefined | Promise<Entry | undefined> {
+    const reading = source.read()
+    if (!(reading instanceof Promise)) return reading && compose(reading.item)
+    return reading.then((next) => next && compose(next.item))
+  }
+
   /** Reads into a call until the call is full, the source pauses, or the batch is over. */
-  async function fill(call: Call): Promise<void> {
+  async function fill(call: Call, refused: RefusedEntry[]): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined
+    let interrupt = () => {}
+    const onEnd = () => interrupt()
+    ending.signal.addEventListener('abort', onEnd)
     try {
-      while (call.messages.length < MAX_MESSAGES && call.settled.length < MAX_SETTLED) {
-        if (ending.reason && !source.isList) isOver = true
-        if (isOver) return
+      while (call.messages.length < MAX_MESSAGES && call.settled.length + refused.length < MAX_SETTLED) {
+        if (ending.reason) return await failRest(call, ending.reason)
         if (performance.now() - sliceStart > SLICE_MS) {
           await new Promise((resolve) => setTimeout(resolve))
           sliceStart = performance.now()
         }
-        const reading = source.read()
-        const step = reading instanceof Promise ? await reading : reading
-        if (step === 'done') isOver = true
-        else if (step !== 'interrupted') {
-          const composing = compose(step.item)
-          const next = composing instanceof Promise ? await composing : composing
-          if ('error' in next) call.settled.push(next)
-          else if (call.messages.length > 0 && call.bytes + next.bytes > MAX_CALL_BYTES) {
-            held = next
+        const reading = pending ?? read()
+        let next: Entry | undefined | 'interrupted'
+        if (reading instanceof Promise) {
+          pending = reading
+          // Not Promise.race: a promise that lives as long as the batch would keep a reaction for each message.
+          next = await new Promise((resolve, reject) => {
+            interrupt = () => resolve('interrupted')
+            reading.then(resolve, reject)
+          })
+          if (next === 'interrupted') {
+            if (ending.reason) continue
             return
-          } else add(call, next)
-          timer ??= setTimeout(() => source.interrupt(), MAX_AGE_MS)
-        } else if (timer) return
+          }
+          pending = undefined
+        } else next = reading
+        if (next === undefined) {
+          isOver = true
+          return
+        }
+        if ('error' in next) call.settled.push(next)
+        else if ('refusal' in next) refused.push(next)
+        else if (call.messages.length > 0 && call.bytes + next.bytes > MAX_CALL_BYTES) {
+          held = next
+          return
+        } else add(call, next)
+        timer ??= setTimeout(() => interrupt(), MAX_AGE_MS)
       }
     } catch (reason) {
       thrown = { reason }
       isOver = true
     } finally {
       clearTimeout(timer)
+      ending.signal.removeEventListener('abort', onEnd)
     }
+  }
+
+  /** The batch has ended: the rest of a list fails at once, and the rest of another source is not read. */
+  async function failRest(call: Call, reason: IntegrationError): Promise<void> {
+    isOver = true
+    // A message that is being rendered has failed by now; a source that is stuck gives none.
+    const next = await Promise.race([pending, new Promise<undefined>((resolve) => setTimeout(resolve))])
+    if (next && 'error' in next) call.settled.push(next)
+    isUnread = !source.isList
+    if (isUnread) return
+    for (let next = source.read(); next !== undefined; next = source.read()) {
+      call.settled.push(failedResult(index, null, reason))
+      index += 1
+    }
+  }
+
+  /** Takes the messages that an earlier attempt recorded out of a call. */
+  async function withoutRecorded(call: Call, refused: RefusedEntry[], known: Records): Promise<Call> {
+    const found = await known.read([...call.messages, ...refused].map(({ key }) => key))
+    const rest = emptyCall()
+    const settled = [...call.settled]
+    for (const message of [...call.messages, ...refused]) {
+      const record = found.get(message.key)
+      if (record) settled.push(restore(record, message))
+      else if ('refusal' in message) settled.push(failedResult(message.index, message.to, message.refusal))
+      else add(rest, message)
+    }
+    return { ...rest, isResumed: found.size > 0, settled: inOrder(settled) }
   }
 
   return {
@@ -127,41 +196,26 @@ export function createCutter({ source, parse, defaults, ending, journal }: Cutte
      * The next call, with messages to send or results of messages that are not sent.
      *
      * @returns `undefined` at the end
-     * @throws what the journal throws
+     * @throws {IntegrationError} `overloaded` if the journal fails
      */
     async next(): Promise<Call | undefined> {
       const call = emptyCall()
+      const refused: RefusedEntry[] = []
       if (held) add(call, held)
       held = undefined
-      await fill(call)
-      if (call.messages.length + call.settled.length === 0) return undefined
-      return journal ? withoutRecorded(call, journal) : call
+      if (!isOver) await fill(call, refused)
+      if (call.messages.length + call.settled.length + refused.length === 0) return undefined
+      return records ? withoutRecorded(call, refused, records) : call
     },
     /** Whether the batch ended before the source did. */
-    get isUnread(): boolean {
-      return ending.reason !== undefined && !source.isList
+    get isUnread() {
+      return isUnread
     },
     /** What the source threw. */
     get thrown() {
       return thrown
     },
   }
-}
-
-type Composed = ComposedEntry | MessageResult
-
-/** Takes the messages that an earlier attempt recorded out of a call. */
-async function withoutRecorded(call: Call, journal: BatchJournal): Promise<Call> {
-  const records = await journal.read(call.messages.map(({ key }) => key))
-  if (records.size === 0) return call
-  const rest = emptyCall()
-  const restored = call.messages.flatMap((message) => {
-    const record = records.get(message.key)
-    if (record) return restore(record, message)
-    add(rest, message)
-    return []
-  })
-  return { ...rest, isResumed: true, settled: inOrder([...call.settled, ...restored]) }
 }
 
 /** The brackets of the list, and a comma after each message. */
@@ -172,13 +226,4 @@ function emptyCall(): Call {
 function add(call: Call, message: ComposedEntry): void {
   call.messages.push(message)
   call.bytes += message.bytes + 1
-}
-
-/** Waits for work of the caller, but not after the batch has ended. */
-function orEnded<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason)
-    signal.addEventListener('abort', leave)
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  })
 }

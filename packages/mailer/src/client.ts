@@ -5,8 +5,10 @@
  * @module
  */
 import { type CallOptions, createProviderClient, type ProviderRequest, pause } from '@org/core/http'
+import type { Address } from './address.ts'
 import { type BatchOptions, type BatchSender, createBatchSender } from './batch-sender.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
+import { createEnding, orEnded } from './ending.ts'
 import { mailProvider, refusalError, SENDING } from './errors.ts'
 import { toMailError } from './mail-error.ts'
 import { isAbout, unreadable } from './matching.ts'
@@ -33,7 +35,7 @@ export interface MailerOptions {
    * The sender of messages without a `from`.
    * @default none: each message needs its own
    */
-  fromEmail?: string | undefined
+  fromEmail?: Address | undefined
   /**
    * The stream of messages without a `messageStream`.
    * @default 'outbound'
@@ -153,7 +155,7 @@ export type MailClient = Omit<Mailer, 'sendEmails'> & BatchSender
 
 /** Makes a mail client for the webhook. */
 export function createClient(options: MailerOptions): MailClient {
-  checkOptions(options, mailerRules)
+  checkOptions(options, mailerRules, { isClosed: true })
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
   const { wait = pause } = options
   const defaults = {
@@ -187,8 +189,10 @@ export function createClient(options: MailerOptions): MailClient {
     ...createBatchSender({ provider, defaults, concurrency, timeoutMs, wait }),
 
     async sendEmail(message, options = {}) {
-      const { parts: jsonParts, to, recipients, toCount } = await compose(message, defaults)
-      const { value, status } = await call({ ...SINGLE, jsonParts }, readSendResponse, options, recipients)
+      checkOptions(options, callRules)
+      const limits = provider.within(options)
+      const { parts: jsonParts, to, recipients, toCount } = await compose(message, defaults, limits)
+      const { value, status } = await call({ ...SINGLE, jsonParts }, readSendResponse, limits, recipients)
       if (!value.accepted) throw refusalError(value.refusal, { status, recipients })
       if (!isAbout(value, { to, recipients, toCount })) throw toMailError(unreadable())
       const { messageId, submittedAt } = value
@@ -196,7 +200,7 @@ export function createClient(options: MailerOptions): MailClient {
     },
 
     async getDeliveryStats(filter = {}, options = {}) {
-      checkOptions(filter, filterRules, 'filter')
+      checkOptions(filter, filterRules, { path: 'filter' })
       const { tag, fromDate, toDate, messageStream } = filter
       const query = { tag, fromdate: fromDate, todate: toDate, messagestream: messageStream }
       return (await call({ method: 'GET', path: '/stats/outbound', query }, readStats, options)).value
@@ -208,10 +212,17 @@ export function createClient(options: MailerOptions): MailClient {
   }
 }
 
-async function compose(message: Message, defaults: MessageDefaults): Promise<ComposedMessage> {
+async function compose(
+  message: Message,
+  defaults: MessageDefaults,
+  limits: { signal: AbortSignal | undefined; deadline: number },
+): Promise<ComposedMessage> {
   try {
     const rendered = renderMessage(message)
-    return composeMessage(rendered instanceof Promise ? await rendered : rendered, defaults)
+    if (!(rendered instanceof Promise)) return composeMessage(rendered, defaults)
+    const ending = createEnding(limits)
+    const plain = await orEnded(rendered, ending.signal).finally(ending.close)
+    return composeMessage(plain, defaults)
   } catch (error) {
     throw toMailError(error)
   }

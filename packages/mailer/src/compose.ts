@@ -57,12 +57,6 @@ export function composeMessage(message: unknown, defaults: MessageDefaults): Com
   throw invalidMessage(faults.reported, faults)
 }
 
-/** The JSON of a message as one text. */
-export function toJson({ parts }: ComposedMessage): string {
-  const decoder = new TextDecoder()
-  return parts.map((part) => (typeof part === 'string' ? part : decoder.decode(part))).join('')
-}
-
 function compose(message: Unchecked, defaults: MessageDefaults, faults: Faults): ComposedMessage | undefined {
   const { to, from, cc, bcc, replyTo, subject, tag, messageStream, htmlBody, textBody, body } = message
   const { headers, metadata, attachments, trackOpens, trackLinks } = message

@@ -63,6 +63,11 @@ export async function connect(context: HandlerContext, settings: MailerSettings)
   return openMailer({ apiToken, fromEmail, messageStream, baseUrl }, context, settings)
 }
 
+/** Makes a client whose every call fails with the error, and sends nothing. */
+export function createRefusingClient(error: unknown): MailClient {
+  return createClient({ apiToken: 'none', fetch: () => Promise.reject(error) })
+}
+
 /**
  * Makes the client for a connection. A base URL other than the host’s must pass the host’s egress rule.
  *

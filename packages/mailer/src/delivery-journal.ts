@@ -7,6 +7,7 @@ import type { Progress } from '@org/core'
 import * as z from 'zod'
 import { messageError } from './integration.ts'
 import type { BatchJournal, MessageRecord } from './journal.ts'
+import { mailErrorCodes } from './mail-error-codes.ts'
 
 const rejected = z.array(z.int())
 const outcome = z.discriminatedUnion('status', [
@@ -21,34 +22,45 @@ const outcome = z.discriminatedUnion('status', [
     status: z.enum(['failed', 'unknown']),
     messageId: z.null(),
     submittedAt: z.null(),
-    error: messageError,
+    error: messageError.extend({ code: z.enum(mailErrorCodes).catch('internal_error') }),
     rejected,
   }),
 ])
-/** The messages of one call, by key: all begun, or their outcomes. */
-const callRecord = z.union([
-  z.object({ begun: z.array(z.string()) }),
-  z.object({ done: z.array(z.tuple([z.string(), outcome])) }),
-])
+/** The messages of one call, by key: all begun, or their outcomes and how long the call took. */
+const begunRecord = z.object({ begun: z.array(z.string()) })
+const doneRecord = z.object({
+  done: z.array(z.tuple([z.string(), outcome])),
+  ms: z.number().default(0),
+})
+const callRecord = z.union([begunRecord, doneRecord])
 
-/** Makes the journal of a delivery. */
-export function createJournal(progress: Progress): BatchJournal {
+/** Makes the journal of a delivery. `isEmpty`: no earlier attempt sent anything. */
+export function createJournal(progress: Progress): BatchJournal & { isEmpty: boolean } {
   const nameOf = (call: number) => `call ${call}`
   const records = new Map<string, MessageRecord>()
   /** The step of each call of this delivery, by the key of its first message. */
   const steps = new Map<string, string>()
   let calls = 0
   let isDamaged = false
+  const durations: number[] = []
   for (let step = progress.read(nameOf(0)); step !== undefined; step = progress.read(nameOf(calls))) {
     calls += 1
     if (step === null) continue
     const { data } = callRecord.safeParse(step)
     if (!data) isDamaged = true
     else if ('begun' in data) for (const key of data.begun) records.set(key, 'begun')
-    else for (const [key, outcome] of data.done) records.set(key, outcome)
+    else {
+      for (const [key, outcome] of data.done) records.set(key, outcome)
+      durations.push(data.ms)
+    }
   }
 
+  // The median: a single call that was slow does not slow down all deliveries after it.
+  const callMs = durations.toSorted((a, b) => a - b)[Math.floor(durations.length / 2)]
+
   return {
+    callMs,
+    isEmpty: records.size === 0 && !isDamaged,
     read(keys) {
       const found = new Map<string, MessageRecord>()
       for (const key of keys) {
@@ -58,14 +70,14 @@ export function createJournal(progress: Progress): BatchJournal {
       }
       return found
     },
-    async write(written) {
+    async write(written, ms) {
       const [[first, record] = ['', undefined]] = written
       const name = steps.get(first) ?? nameOf(calls)
       if (!steps.has(first)) calls += 1
       steps.set(first, name)
       if (record === undefined) await progress.write(name, null)
       else if (record === 'begun') await progress.write(name, { begun: [...written.keys()] })
-      else await progress.write(name, callRecord.parse({ done: [...written] }))
+      else await progress.write(name, doneRecord.parse({ done: [...written], ms }))
     },
   }
 }

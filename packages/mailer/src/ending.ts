@@ -56,3 +56,13 @@ function endedBy(reason: unknown): IntegrationError {
     cause: reason,
   })
 }
+
+/** Waits for work of the caller’s code, but not after the batch has ended. */
+export function orEnded<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason)
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}

@@ -8,6 +8,9 @@
 const MAX_BYTES_IN_FLIGHT = 64_000_000
 /** A pause that would end hardly later than the one that lasts is the same pause. */
 const SAME_PAUSE_MS = 1_000
+/** The shortest pause; it doubles with each pause until the provider answers a call. */
+const SHORTEST_PAUSE_MS = 50
+const LONGEST_DOUBLING = 7
 /** A call may take a little longer than the slowest before it. */
 const CAUTION = 1.1
 
@@ -16,6 +19,8 @@ interface FlowOptions {
   concurrency: number
   /** The largest body of a call, in bytes. */
   callBytes: number
+  /** How long a call of an earlier attempt took, in milliseconds, if that is known. */
+  callMs: number | undefined
   /** Waits until the time is over or the signal fires. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
   /** Fires when the batch ends early. */
@@ -34,13 +39,15 @@ export type Flow = ReturnType<typeof createFlow>
  * Makes the pace of a batch. The first call goes alone, and each answer lets one more go at a time: a refused token or
  * a slow provider is noticed before much has left.
  */
-export function createFlow({ concurrency, callBytes, wait, signal }: FlowOptions) {
+export function createFlow({ concurrency, callBytes, callMs: known, wait, signal }: FlowOptions) {
   const running = new Set<Turn>()
   let queued = 0
   let bytesInFlight = 0
-  let limit = 1
-  let slowestMs = 0
+  let limit = known === undefined ? 1 : concurrency
+  let slowestMs = known ?? 0
+  let calls = 0
   let waitedMs = 0
+  let pauses = 0
   let pause: { until: number; over: Promise<void> } | undefined
   let waiting: (() => void)[] = []
 
@@ -68,6 +75,7 @@ export function createFlow({ concurrency, callBytes, wait, signal }: FlowOptions
       bytesInFlight += bytes
       const turn = { started: Date.now(), bytes }
       running.add(turn)
+      calls += 1
       return turn
     },
     /** Ends the turn of a call. */
@@ -77,27 +85,40 @@ export function createFlow({ concurrency, callBytes, wait, signal }: FlowOptions
       if (outcome !== 'not sent') slowestMs = Math.max(slowestMs, Date.now() - turn.started)
       if (outcome === 'answered') {
         waitedMs = 0
+        pauses = 0
         limit = Math.min(concurrency, limit + 1)
       }
       wake()
     },
-    /** How long the next call may take, in milliseconds, by the slowest one so far: answered, or still running. */
+    /**
+     * How long a call may take, in milliseconds, by the slowest one so far: answered, or still running. The first one
+     * always begins, or a batch with a slow provider would never go on.
+     */
     expectedMs(): number {
+      if (calls === 1) return 0
       let longest = slowestMs
       for (const { started } of running) longest = Math.max(longest, Date.now() - started)
       return longest * CAUTION
     },
+    /** How long a pause lasts that should last so long: at least a little longer than the one before. */
+    pauseOf: (milliseconds: number) =>
+      Math.max(milliseconds, SHORTEST_PAUSE_MS * 2 ** Math.min(pauses, LONGEST_DOUBLING)),
     /** Lets no call begin for a while, and fewer at a time after that. */
     pauseFor(milliseconds: number): void {
       const until = Date.now() + milliseconds
       if (pause && until < pause.until + SAME_PAUSE_MS) return
       limit = Math.max(1, Math.floor(limit / 2))
       waitedMs += milliseconds
-      const over: Promise<void> = wait(milliseconds, signal).then(() => {
+      pauses += 1
+      const end = () => {
         if (pause?.over !== over) return
         pause = undefined
         wake()
-      })
+      }
+      // A wait of the caller may fail; then there is none.
+      const over: Promise<void> = Promise.resolve()
+        .then(() => wait(milliseconds, signal))
+        .then(end, end)
       pause = { until, over }
     },
     /** Milliseconds that the batch has paused since the provider last answered a call. */

@@ -5,7 +5,7 @@
  */
 import type { Handlers } from '@org/core'
 import { parseArguments } from '@org/core/internal'
-import { connect, type MailerSettings } from './connection.ts'
+import { connect, createRefusingClient, type MailerSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
 import { invalidMessage } from './faults.ts'
 import { type mailer, messageArguments } from './integration.ts'
@@ -20,9 +20,13 @@ export function createFunctions(settings: MailerSettings) {
     },
 
     async sendEmails({ messages, to = [], subject = '', ...content }, context) {
-      const client = await connect(context, settings)
-      const parse = messages ? parseMessage : (to: unknown) => ({ ...content, subject, to })
       const journal = context.progress && createJournal(context.progress)
+      const client = await connect(context, settings).catch((error: unknown) => {
+        // What has left is told, also if nothing can leave any more.
+        if (!journal || journal.isEmpty) throw error
+        return createRefusingClient(error)
+      })
+      const parse = messages ? parseMessage : (to: unknown) => ({ ...content, subject, to })
       const { signal, deadline } = context
       return client.sendEmails(messages ?? to, { signal, deadline, journal, parse })
     },

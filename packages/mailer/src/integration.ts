@@ -118,7 +118,7 @@ export const messageError = z.object({
 })
 
 /** The result of one message of a batch. */
-export const messageResult = z.object({
+const messageResult = z.object({
   index: z.int(),
   to: recipients.nullable(),
   status: z.enum(['sent', 'failed', 'unknown']),

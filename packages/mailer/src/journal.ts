@@ -37,8 +37,14 @@ export interface BatchJournal {
    * Writes the records of one call, all or none. Resolves when they are durable.
    *
    * @param records by key; `undefined` deletes the record of a message that was not sent
+   * @param durationMs how long the call took, if it is about its outcome
    */
-  write(records: ReadonlyMap<string, MessageRecord | undefined>): Promise<void>
+  write(records: ReadonlyMap<string, MessageRecord | undefined>, durationMs?: number): void | Promise<void>
+  /**
+   * How long a call of an earlier attempt took, in milliseconds. A batch that knows begins with several calls at a
+   * time, and with none that would take longer than what is left.
+   */
+  readonly callMs?: number | undefined
 }
 
 /** The result of a message that an earlier attempt recorded. */

@@ -1,32 +1,15 @@
 import {
-  type ErrorCode,
   errorCodes,
   IntegrationError,
   type IntegrationErrorOptions,
   isIntegrationError,
 } from '@org/core/errors'
+import { type MailErrorCode, toMailErrorCode } from './mail-error-codes.ts'
 import type { MessageResult } from './result.ts'
 import { findNamed } from './wire.ts'
 
-const mailErrorCodes = [
-  'invalid_arguments',
-  'missing_credentials',
-  'credentials_rejected',
-  'provider_rejected',
-  'provider_rate_limited',
-  'provider_error',
-  'provider_timeout',
-  'aborted',
-  'outcome_unknown',
-  'overloaded',
-  'internal_error',
-] as const satisfies readonly ErrorCode[]
-
 /** The provider’s code for recipients that bounced or complained before. */
 const INACTIVE = '406'
-
-/** The codes that a {@link MailError} can have. */
-export type MailErrorCode = (typeof mailErrorCodes)[number]
 
 /** The facts of a {@link MailError} that name recipients. */
 interface Facts {
@@ -85,7 +68,7 @@ export interface MailErrorFacts {
  */
 export function toMailError(error: unknown, facts: MailErrorFacts = {}): IntegrationError {
   if (!isIntegrationError(error)) return fromForeign(error, facts.results)
-  const code = mailErrorCodes.find((known) => known === error.code)
+  const code = toMailErrorCode(error.code)
   if (!code) return error
   const { words = '', ...known } = factsOf.get(error) ?? {}
   const isInactive = error.provider?.code === INACTIVE && facts.recipients !== undefined
@@ -110,4 +93,9 @@ function fromForeign(cause: unknown, results: readonly MessageResult[] | undefin
     results,
     cause,
   })
+}
+
+/** Recognises a {@link MailError}, also one of another installed copy of this package. */
+export function isMailError(value: unknown): value is MailError {
+  return isIntegrationError(value) && 'rejected' in value && 'results' in value
 }

@@ -23,7 +23,15 @@ export function matchResponses(
   messages: readonly PlacedMessage[],
 ): (SendResponse | undefined)[] | undefined {
   if (!Array.isArray(body)) return undefined
-  const responses = body.map((item) => readSendResponse(item))
+  const ids = new Set<string>()
+  const responses = body.map((item) => {
+    const response = readSendResponse(item)
+    if (!response?.accepted) return response
+    // The provider gives each mail an id of its own.
+    const isRepeated = ids.has(response.messageId)
+    ids.add(response.messageId)
+    return isRepeated ? undefined : response
+  })
   const strangers = responses.filter((response, at): response is Accepted => {
     const message = messages[at]
     return response?.accepted === true && (message === undefined || !isAbout(response, message))

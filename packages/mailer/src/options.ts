@@ -4,6 +4,7 @@
  * @module
  */
 import type { FieldError } from '@org/core/errors'
+import { isRecord } from './fields.ts'
 import { MailError } from './mail-error.ts'
 
 /** What an option must be: a test, and the words of the error. */
@@ -12,8 +13,17 @@ type Rule = readonly [isValid: (value: unknown) => boolean, expected: string]
 const isFunction = (value: unknown) => typeof value === 'function'
 const isText = (value: unknown) => typeof value === 'string'
 const isTime = (value: unknown) => typeof value === 'number' && value > 0
-const isTexts = (value: unknown) =>
-  typeof value === 'object' && value !== null && Object.values(value).every(isText)
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+/** Written by the mailer or the runtime. */
+const OWN_HEADERS = /^(?:accept|connection|content-.*|host|transfer-encoding|x-mailer-server-token)$/i
+const isHeaderName = (value: unknown) =>
+  typeof value === 'string' && HEADER_NAME.test(value) && !OWN_HEADERS.test(value)
+const isHeaders = (value: unknown) =>
+  isRecord(value) &&
+  typeof value.append !== 'function' &&
+  Object.entries(value).every(
+    ([name, text]) => isHeaderName(name) && isText(text) && !/[^\t -~]/.test(String(text)),
+  )
 
 function isHttpUrl(value: unknown): boolean {
   const url = isText(value) && URL.canParse(String(value)) ? new URL(String(value)) : undefined
@@ -25,21 +35,24 @@ const duration: Rule = [isTime, 'a number of milliseconds above 0']
 /** The rules of `createMailer`. */
 export const mailerRules = {
   apiToken: [isText, 'a string'],
-  fromEmail: [isText, 'a string'],
+  fromEmail: [(value) => isText(value) || isRecord(value), 'an address'],
   messageStream: [isText, 'a string'],
   baseUrl: [isHttpUrl, 'an http or https URL without user name, query and fragment'],
   fetch: [isFunction, 'a function'],
   wait: [isFunction, 'a function'],
   timeoutMs: duration,
   concurrency: [(value) => Number.isInteger(value) && Number(value) > 0, 'a whole number above 0'],
-  headers: [isTexts, 'an object of strings'],
-  tokenHeader: [isText, 'the name of a header'],
+  headers: [isHeaders, 'an object with names and values of headers, without those that the mailer writes'],
+  tokenHeader: [isHeaderName, 'the name of a header that the mailer does not write'],
   defaults: [(value) => typeof value === 'object' && value !== null, 'an object'],
 } satisfies Record<string, Rule>
 
 /** The rules of each call’s options. */
 export const callRules = {
-  signal: [(value) => typeof value === 'object' && value !== null && 'aborted' in value, 'an AbortSignal'],
+  signal: [
+    (value) => isRecord(value) && 'aborted' in value && typeof value.addEventListener === 'function',
+    'an AbortSignal',
+  ],
   timeoutMs: duration,
   deadline: [isTime, 'a time in milliseconds since 1970'],
   onProgress: [isFunction, 'a function'],
@@ -58,20 +71,23 @@ export const filterRules = {
 } satisfies Record<string, Rule>
 
 /**
- * Checks options. Absent ones are left out; unknown names pass, because an event’s context is valid, too.
+ * Checks options. Absent ones are left out.
  *
+ * @param facts `isClosed`: unknown names are faults, too; the options of a call may be an event’s context
  * @throws {MailError} `invalid_arguments`, with the name of each fault
  */
 export function checkOptions(
   options: object,
   rules: Readonly<Record<string, Rule>>,
-  path: 'options' | 'filter' = 'options',
+  { path = 'options', isClosed = false }: { path?: string; isClosed?: boolean } = {},
 ): void {
   if (typeof options !== 'object' || options === null) throw invalid([{ path, message: 'must be an object' }])
   const errors: FieldError[] = []
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
-    if (value === undefined || !rule || rule[0](value)) continue
+    if (value === undefined) continue
+    if (!rule && isClosed) errors.push({ path: `${path}.${name}`, message: 'is no option' })
+    if (!rule || rule[0](value)) continue
     errors.push({ path: `${path}.${name}`, message: `must be ${rule[1]}` })
   }
   if (errors.length > 0) throw invalid(errors)

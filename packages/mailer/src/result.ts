@@ -3,6 +3,8 @@
  *
  * @module
  */
+import type { MailErrorCode } from './mail-error-codes.ts'
+
 /** The fields of every {@link MessageResult}. */
 interface AnyResult {
   /** The message’s position in the batch, from 0. */
@@ -41,7 +43,7 @@ export interface UnsentResult extends AnyResult {
 /** Why a message was not sent, or why its outcome is unknown. It contains no address and no text of the message. */
 export interface MessageError {
   /** The cause, as a word for programs. */
-  code: string
+  code: MailErrorCode
   /** The cause, and what to do about it. */
   message: string
   /** Whether the same message may be sent again without the risk of a second mail. */

@@ -8,44 +8,14 @@ import { createCaller } from './caller.ts'
 import { type Call, createCutter, MAX_CALL_BYTES } from './calls.ts'
 import { createEnding } from './ending.ts'
 import { createFlow } from './flow.ts'
-import type { BatchJournal } from './journal.ts'
-import type { MessageDefaults } from './message.ts'
-import type { BatchProgress, MessageResult } from './result.ts'
+import { toMailError } from './mail-error.ts'
+import { openRecords } from './records.ts'
+import type { BatchRunOptions, CallOutcome } from './run.ts'
 import { openSource } from './source.ts'
-
-/** Options of {@link runBatch}. */
-export interface BatchRunOptions {
-  /** Makes one call, and returns the provider’s body. */
-  send: (call: Call, limits: { signal: AbortSignal | undefined; deadline: number }) => Promise<unknown>
-  /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
-  parse: ((item: unknown) => unknown) | undefined
-  defaults: MessageDefaults
-  /** The most calls in flight at a time. */
-  concurrency: number
-  /** Longest time for one call, from when it leaves, in milliseconds. */
-  timeoutMs: number
-  signal: AbortSignal | undefined
-  /** When all calls must be over, in milliseconds since 1970. */
-  deadline: number
-  /** With a journal, messages that an earlier attempt recorded are not sent again. */
-  journal: BatchJournal | undefined
-  /** Is called after each call. What it throws ends the batch. */
-  onProgress: ((progress: BatchProgress) => void) | undefined
-  wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
-}
-
-/** The outcome of one call, with the results of its messages in the order given. */
-export type CallOutcome =
-  /** The provider answered, or may have received the call. */
-  | { kind: 'settled'; results: MessageResult[] }
-  /** The call had no message to send. */
-  | { kind: 'empty'; results: MessageResult[] }
-  /** Nothing was sent: the call did not begin, or the provider refused it as a whole. */
-  | { kind: 'unsent'; results: MessageResult[]; reason: IntegrationError }
 
 /** How a batch ended. */
 export interface BatchEnd {
-  /** What the caller’s own code threw: the source, the journal or `onProgress`. */
+  /** What the caller’s own code threw: the source, or `onProgress`. */
   thrown?: { reason: unknown } | undefined
   /** Why the batch ended early; absent if every message had its turn. */
   ended?: IntegrationError | undefined
@@ -61,35 +31,44 @@ export async function* runBatch(
   items: Iterable<unknown> | AsyncIterable<unknown>,
   options: BatchRunOptions,
 ): AsyncGenerator<CallOutcome, BatchEnd> {
-  const { concurrency, wait, onProgress } = options
+  const { concurrency, wait, journal, onProgress } = options
   const ending = createEnding(options)
   const source = openSource(items)
-  ending.signal.addEventListener('abort', source.interrupt)
-  const flow = createFlow({ concurrency, callBytes: MAX_CALL_BYTES, wait, signal: ending.signal })
-  const cutter = createCutter({ ...options, source, ending })
-  const make = createCaller(options, flow, ending)
+  const records = journal && openRecords(journal, ending)
+  const { signal } = ending
+  const { callMs } = records ?? {}
+  const flow = createFlow({ concurrency, callBytes: MAX_CALL_BYTES, callMs, wait, signal })
+  const cutter = createCutter({ ...options, source, ending, records })
+  const make = createCaller(options, { flow, ending, records })
   const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
   const inFlight: Promise<CallOutcome>[] = []
   let cutting: Promise<Call | undefined> | undefined
   let thrown: BatchEnd['thrown']
   let isOver = false
+  /** The journal failed, so the messages that were read last have no result. */
+  let isCutOff = false
 
   function report({ results }: CallOutcome): void {
     for (const { status } of results) progress[status] += 1
     progress.done += results.length
-    try {
-      onProgress?.({ ...progress })
-    } catch (reason) {
+    const fail = (reason: unknown) => {
       thrown ??= { reason }
       ending.end(
         new IntegrationError('aborted', 'onProgress threw before this mail was sent.', { cause: reason }),
       )
     }
+    try {
+      const returned: unknown = onProgress?.({ ...progress })
+      if (returned instanceof Promise) returned.catch(fail)
+    } catch (reason) {
+      fail(reason)
+    }
   }
 
   function cut(): Promise<Call | undefined> {
-    return cutter.next().catch((reason: unknown) => {
-      thrown ??= { reason }
+    return cutter.next().catch((error: unknown) => {
+      isCutOff = true
+      ending.end(toMailError(error))
       return undefined
     })
   }
@@ -114,7 +93,7 @@ export async function* runBatch(
       if (next.call) inFlight.push(make(next.call))
       else isOver = true
     }
-    return { thrown: thrown ?? cutter.thrown, ended: ending.reason, isUnread: cutter.isUnread }
+    return { thrown: thrown ?? cutter.thrown, ended: ending.reason, isUnread: isCutOff || cutter.isUnread }
   } finally {
     // The consumer may leave early. Nothing goes on behind its back.
     source.close()

@@ -1,20 +1,17 @@
 /**
- * Reads the messages of a batch, one by one, and can be interrupted while the source is stuck.
+ * Reads the messages of a batch, one by one.
  *
  * @module
  */
 
-/** One step of a {@link Source}. */
-export type SourceStep = { item: unknown } | 'done' | 'interrupted'
+/** One item of a {@link Source}; `undefined` after the last one. */
+type SourceItem = { item: unknown } | undefined
 
 /** The messages of a batch. */
 export interface Source {
   /** Whether the messages that are left can be listed without asking the caller’s code. */
   readonly isList: boolean
-  /** The next message. After `interrupted`, the same message is still to come. */
-  read(): SourceStep | Promise<SourceStep>
-  /** Resolves a `read` that waits as `interrupted`. */
-  interrupt(): void
+  read(): SourceItem | Promise<SourceItem>
   /** Tells the source that no more messages are read. */
   close(): void
 }
@@ -22,9 +19,8 @@ export interface Source {
 /** Opens a list, an iterable or an async iterable. */
 export function openSource(items: Iterable<unknown> | AsyncIterable<unknown>): Source {
   if (Array.isArray(items)) return openList(items)
-  return Symbol.asyncIterator in items
-    ? openStream(items[Symbol.asyncIterator]())
-    : openIterator(items[Symbol.iterator]())
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
+  return openIterator(iterator)
 }
 
 function openList(items: readonly unknown[]): Source {
@@ -32,56 +28,31 @@ function openList(items: readonly unknown[]): Source {
   return {
     isList: true,
     read() {
-      if (next >= items.length) return 'done'
+      if (next >= items.length) return undefined
       next += 1
       return { item: items[next - 1] }
     },
-    interrupt() {},
     close() {},
   }
 }
 
-function openIterator(iterator: Iterator<unknown>): Source {
-  return {
-    isList: false,
-    read() {
-      const { done, value } = iterator.next()
-      return done ? 'done' : { item: value }
-    },
-    interrupt() {},
-    close: () => void iterator.return?.(),
+function openIterator(iterator: Iterator<unknown> | AsyncIterator<unknown>): Source {
+  let isOver = false
+  function toItem({ done, value }: IteratorResult<unknown>): SourceItem {
+    isOver ||= done === true
+    return done ? undefined : { item: value }
   }
-}
-
-function openStream(iterator: AsyncIterator<unknown>): Source {
-  let pending: Promise<IteratorResult<unknown>> | undefined
-  let interrupt: (() => void) | undefined
   return {
     isList: false,
     read() {
-      pending ??= iterator.next()
-      const reading = pending
-      // Not Promise.race: a promise that lives as long as the batch would keep a reaction for each message.
-      return new Promise((resolve, reject) => {
-        let isInterrupted = false
-        interrupt = () => {
-          isInterrupted = true
-          resolve('interrupted')
-        }
-        // An interrupted read leaves its message to the next one.
-        const settle = (settled: () => void) => {
-          if (isInterrupted) return
-          pending = undefined
-          settled()
-        }
-        reading.then(
-          ({ done, value }) => settle(() => resolve(done ? 'done' : { item: value })),
-          (error: unknown) => settle(() => reject(error)),
-        )
-      })
+      const step = iterator.next()
+      return 'then' in step ? step.then(toItem) : toItem(step)
     },
-    interrupt: () => interrupt?.(),
-    // Not awaited: a source that is stuck may never return.
-    close: () => void iterator.return?.().catch(() => {}),
+    close() {
+      if (isOver) return
+      // Not awaited: a source that is stuck may never return. What it throws now changes nothing.
+      const closed = Promise.resolve().then(() => iterator.return?.())
+      closed.catch(() => {})
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { IntegrationError, type MessageResult } from '../src/index.ts'
+import { IntegrationError, isMailError, type MessageResult } from '../src/index.ts'
 import { addressOf, failureOf, message, messages, runMailProvider, runs } from './support.ts'
 
 const mail = runMailProvider()
@@ -89,6 +89,46 @@ it('ends a batch whose onProgress throws, with the results of every call that wa
   expect(provider.messages.length).toBeLessThan(2_000)
 })
 
+it('has every result, whatever the source does when it is closed', async () => {
+  provider.faults.add({ skip: 1, times: 100, status: 401, body: { ErrorCode: 10, Message: 'No token.' } })
+  const endless = (close: () => unknown) => ({
+    [Symbol.asyncIterator]: () => {
+      let index = -1
+      return {
+        next: async () => {
+          index += 1
+          return { done: false, value: message({ to: addressOf(index) }) }
+        },
+        return: close,
+      }
+    },
+  })
+  for (const close of [() => ({ done: true }), () => expect.fail('closed'), () => new Promise(() => {})]) {
+    const sending = Reflect.apply(mail.mailer().sendEmails, undefined, [endless(close)])
+    const error = await failureOf(sending)
+    expect(error.code).toBe('credentials_rejected')
+    expect(resultsOf(error).filter(({ status }) => status === 'sent').length % 500).toBe(0)
+  }
+})
+
+it('says that mails have left, where a batch ends early', async () => {
+  provider.faults.add({ skip: 1, times: 100, status: 401, body: { ErrorCode: 10, Message: 'No token.' } })
+  function* source() {
+    for (let index = 0; ; index += 1) yield message({ to: addressOf(index) })
+  }
+  const error = await failureOf(mail.mailer().sendEmails(source()))
+  expect(error).toMatchObject({ code: 'credentials_rejected', effect: 'unknown', retryable: false })
+  expect(isMailError(error) && error.results?.[0]?.status).toBe('sent')
+})
+
+it('ends no process when an asynchronous onProgress fails', async () => {
+  const broken = new Error('the bar is full')
+  const onProgress = async () => Promise.reject(broken)
+  expect(await thrownBy(mail.mailer({ concurrency: 1 }).sendEmails(messages(1_500), { onProgress }))).toBe(
+    broken,
+  )
+})
+
 it('waits for the calls in flight when the reader of a stream stops', async () => {
   for await (const { index } of mail.mailer().streamEmails(messages(5_000))) if (index === 1_600) break
   const { length } = provider.messages
@@ -120,6 +160,12 @@ describe('an answer', () => {
     const fetch = withAnswer((items) => items.toReversed())
     const { results } = await mail.mailer({ fetch }).sendEmails(messages(5))
     expect(account(results)).toBe('1 unknown,4 sent')
+  })
+
+  it('that gives two mails one id leaves the second unknown', async () => {
+    const fetch = withAnswer((items) => items.with(1, { ...items[1], MessageID: Object(items[0]).MessageID }))
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(3))
+    expect(account(results)).toBe('1 sent,1 unknown,1 sent')
   })
 
   it('about a stranger leaves its message unknown', async () => {
@@ -179,14 +225,24 @@ describe('invalid options', () => {
     ['baseUrl', 'ftp://example.com'],
     ['fetch', 'fetch'],
     ['apiToken', 7],
+    ['headers', { 'bad name': 'x' }],
+    ['headers', { 'x-a': 'a\nb' }],
+    ['headers', { 'content-length': '5' }],
+    ['headers', new Headers({ 'x-gateway': 'a' })],
+    ['tokenHeader', 'content-type'],
   ])('of createMailer are refused by name: %s %s', (name, value) => {
     const create = () => mail.mailer({ [name]: value })
     expect(create).toThrow(IntegrationError)
     expect(create).toThrow(`options.${name} must be`)
   })
 
+  it('of createMailer are refused if there is no option of that name', () => {
+    expect(() => mail.mailer(Object({ timeout: 5 }))).toThrow('options.timeout is no option')
+  })
+
   it.each([
     ['signal', 'now'],
+    ['signal', { aborted: false }],
     ['timeoutMs', 0],
     ['deadline', Number.NaN],
     ['onProgress', true],

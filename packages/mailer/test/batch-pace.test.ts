@@ -48,7 +48,45 @@ describe('a rate limit', () => {
   })
 })
 
+it('gives up a provider that asks to wait no time at all, for ever', async () => {
+  provider.faults.add({ times: 10_000, status: 429, headers: { 'retry-after': '0' } })
+  const error = await failureOf(mail.mailer().sendEmails(messages(3)))
+  expect(error).toMatchObject({ code: 'provider_rate_limited', effect: 'none', retryable: true })
+  expect(requests.length).toBeLessThan(100)
+})
+
+it('does not let a message that renders slowly hold back the one before', async () => {
+  let render: (html: string) => void = () => {}
+  const slow = new Promise<string>((resolve) => {
+    render = resolve
+  })
+  const given = [message({ to: addressOf(0) }), { ...message({ to: addressOf(1) }), htmlBody: slow }]
+  const seen: number[] = []
+  for await (const { index } of mail.mailer().streamEmails(given)) {
+    seen.push(index)
+    render('<p>Hello</p>')
+  }
+  expect(seen).toEqual([0, 1])
+  expect(requests).toHaveLength(2)
+})
+
 describe('a time limit', () => {
+  it.each(['fetch', 'journal', 'body'] as const)(
+    'ends a batch and a send whose %s never answers',
+    async (stuck) => {
+      const forever = () => new Promise<never>(() => {})
+      const given = stuck === 'body' ? { ...message(), htmlBody: forever } : message()
+      const mailer = mail.mailer(stuck === 'fetch' ? { fetch: forever } : {})
+      const journal = stuck === 'journal' ? { read: () => new Map(), write: forever } : undefined
+      const limits = { timeoutMs: 200 }
+      const batch = mailer.sendEmails([given, given], { ...limits, journal })
+      const ended = await batch.catch((error: unknown) => error)
+      // Nobody has read a body, so nothing has left.
+      expect(ended).toMatchObject({ effect: 'none', results: [{ status: 'failed' }, { status: 'failed' }] })
+      if (stuck !== 'journal') await failureOf(mailer.sendEmail(given, limits))
+    },
+  )
+
   it('lets no call begin that takes longer than what is left, by the slowest call before it', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     mail.atRequest(2, () => vi.setSystemTime(Date.now() + 11_000))
@@ -65,7 +103,7 @@ describe('a time limit', () => {
       for (let index = 3; ; index += 1) yield message({ to: addressOf(index) })
     }
     const error = await failureOf(mail.mailer().sendEmails(source(), { timeoutMs: 300 }))
-    expect(error).toMatchObject({ code: 'provider_timeout', retryable: true })
+    expect(error).toMatchObject({ code: 'provider_timeout', effect: 'unknown', retryable: false })
     expect(error).toHaveProperty('results.0.status', 'sent')
   })
 })
@@ -79,7 +117,7 @@ it('ends a batch at once when its signal fires while the source is stuck, with a
   }
   mail.atRequest(1, () => setTimeout(() => controller.abort(reason), 20))
   const error = await failureOf(mail.mailer().sendEmails(stuck(), { signal: controller.signal }))
-  expect(error).toMatchObject({ code: 'aborted', effect: 'none', cause: reason })
+  expect(error).toMatchObject({ code: 'aborted', effect: 'unknown', retryable: false, cause: reason })
   expect(error).toHaveProperty('results.length', 2)
 })
 

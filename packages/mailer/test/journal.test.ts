@@ -65,6 +65,38 @@ describe('a batch with a journal', () => {
     expect(provider.messages).toHaveLength(6)
   })
 
+  it('recognises a message, however it is written and whoever made it', async () => {
+    class Mail {
+      readonly #to: string
+      constructor(to: string) {
+        this.#to = to
+      }
+      get to() {
+        return this.#to
+      }
+      get subject() {
+        return 'Hello'
+      }
+      get textBody() {
+        return 'Hi Ann'
+      }
+    }
+    const { journal } = table()
+    await mail.mailer().sendEmails([new Mail(addressOf(0)), new Mail(addressOf(1))], { journal })
+    await mail.mailer().sendEmails([new Mail(addressOf(2))], { journal })
+    expect(provider.messages).toHaveLength(3)
+    const other = { to: { address: addressOf(0) }, subject: 'Hello', textBody: 'Hi Ann', tag: '', cc: [] }
+    expect((await mail.mailer().sendEmails([other], { journal })).sent).toBe(1)
+    expect(provider.messages).toHaveLength(3)
+  })
+
+  it.each([undefined, null, {}, []])('fails the batch before it sends if read returns %j', async (found) => {
+    const journal = { read: () => JSON.parse(JSON.stringify(found ?? null)), write: async () => {} }
+    const error = await failureOf(mail.mailer().sendEmails(messages(3), { journal }))
+    expect(error).toMatchObject({ code: 'overloaded', retryable: true })
+    expect(provider.messages).toEqual([])
+  })
+
   it('takes the record of a call back that did not leave', async () => {
     const { rows, journal } = table()
     provider.faults.add({ times: 100, status: 429, headers: { 'retry-after': '400' } })

@@ -44,7 +44,9 @@ describe('sendEmails', () => {
       const text = await new Request(input, init).text()
       const count = text.split('"Subject"').length - 1
       calls.push([count, text.length])
-      return Response.json(Array.from({ length: count }, () => ({ ErrorCode: 0, MessageID: 'id' })))
+      return Response.json(
+        Array.from({ length: count }, () => ({ ErrorCode: 0, MessageID: crypto.randomUUID() })),
+      )
     }
     const textBody = 'a'.repeat(9_900_000)
     const large = Array.from({ length: 6 }, () => message({ textBody }))

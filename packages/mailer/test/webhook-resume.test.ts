@@ -59,7 +59,7 @@ it('stops a batch before its deadline, and sends the rest at the redelivery', as
   const large = newsletter(addresses(10_000))
   // The clock jumps to shortly before the deadline while the first calls are in flight.
   vi.useFakeTimers({ toFake: ['Date'] })
-  atRequest(1, () => vi.setSystemTime(Date.now() + 18_000))
+  atRequest(1, () => vi.setSystemTime(Date.now() + 11_000))
   const first = await deliver(handler({ store }), large, { id: 'evt_1' })
   vi.useRealTimers()
   expect(first).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
@@ -117,4 +117,36 @@ it('tells what is unknown if the record of a call is unreadable, and sends nothi
   const { body } = await deliver(handler({ store: damaged }), event, { id: 'evt_1' })
   expect(response.parse(body).result).toMatchObject({ sent: 0, failed: 0, unknown: 1_203 })
   expect(provider.messages).toEqual([])
+})
+
+it('tells what was sent if the credentials are missing when the batch comes again', async () => {
+  const store = memoryStore()
+  provider.faults.add({
+    path: '/email/batch',
+    skip: 1,
+    times: 2,
+    status: 429,
+    headers: { 'retry-after': '120' },
+  })
+  expect((await deliver(handler({ store }), event, { id: 'evt_1' })).status).toBe(503)
+  const { status, body } = await deliver(handler({ store, shared: {} }), event, { id: 'evt_1' })
+  expect(status).toBe(200)
+  expect(response.parse(body).result).toMatchObject({ sent: 500, failed: 703, unknown: 0 })
+})
+
+it('tells what was sent if the default sender is gone when the batch comes again', async () => {
+  const store = memoryStore()
+  provider.faults.add({
+    path: '/email/batch',
+    skip: 1,
+    times: 2,
+    status: 429,
+    headers: { 'retry-after': '120' },
+  })
+  expect((await deliver(handler({ store }), event, { id: 'evt_1' })).status).toBe(503)
+  const shared = { apiToken: 'shared-token' }
+  const { body } = await deliver(handler({ store, shared }), event, { id: 'evt_1' })
+  const { result } = response.parse(body)
+  expect(result).toMatchObject({ sent: 500, failed: 703 })
+  expect(result.results.map(({ to }) => to)).toEqual(recipients)
 })

@@ -128,7 +128,7 @@ async function attemptOnce(
       signal: controller.signal,
     }
     // Not a Request: on Node it is copied through a stream, which takes a third of the time of a call.
-    const response = await (options.fetch ?? fetch)(url, init)
+    const response = await inTime((options.fetch ?? fetch)(url, init), controller.signal)
     status = response.status
     return await readResponse(response, maxBytes)
   } catch (error) {
@@ -139,6 +139,14 @@ async function attemptOnce(
     clearTimeout(timer)
     caller?.removeEventListener('abort', end)
   }
+}
+
+/** Ends with the signal, also if an injected `fetch` ignores it. */
+function inTime(sending: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+    sending.then(resolve, reject)
+  })
 }
 
 /** Finds what every runtime refuses to send, but not with an error that says so. */

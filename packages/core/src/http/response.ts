@@ -16,7 +16,12 @@ export interface HttpResponse {
  */
 export async function readResponse(response: Response, maxBytes: number): Promise<HttpResponse> {
   const { status, headers } = response
-  const parsed = parseJson(await readText(response, maxBytes))
+  // A refusal is a refusal, also if its words never come.
+  const text = await readText(response, maxBytes).catch((error: unknown) => {
+    if (response.ok || error instanceof HttpFailure) throw error
+    return ''
+  })
+  const parsed = parseJson(text)
   if (!response.ok) throw toStatusFailure(response, parsed?.body)
   if (parsed) return { status, headers, body: parsed.body }
   const message = 'The server answered with success, but not with whole JSON.'

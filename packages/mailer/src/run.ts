@@ -1,0 +1,40 @@
+/**
+ * What a batch is told, and what it tells of each call.
+ *
+ * @module
+ */
+import type { IntegrationError } from '@org/core/errors'
+import type { Call } from './calls.ts'
+import type { BatchJournal } from './journal.ts'
+import type { MessageDefaults } from './message.ts'
+import type { BatchProgress, MessageResult } from './result.ts'
+
+/** Options of `runBatch`. */
+export interface BatchRunOptions {
+  /** Makes one call, and returns the provider’s body. */
+  send: (call: Call, limits: { signal: AbortSignal | undefined; deadline: number }) => Promise<unknown>
+  /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
+  parse: ((item: unknown) => unknown) | undefined
+  defaults: MessageDefaults
+  /** The most calls in flight at a time. */
+  concurrency: number
+  /** Longest time for one call, from when it leaves, in milliseconds. */
+  timeoutMs: number
+  signal: AbortSignal | undefined
+  /** When all calls must be over, in milliseconds since 1970. */
+  deadline: number
+  /** With a journal, messages that an earlier attempt recorded are not sent again. */
+  journal: BatchJournal | undefined
+  /** Is called after each call. What it throws ends the batch. */
+  onProgress: ((progress: BatchProgress) => void) | undefined
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+}
+
+/** The outcome of one call, with the results of its messages in the order given. */
+export type CallOutcome =
+  /** The provider answered, or may have received the call. */
+  | { kind: 'settled'; results: MessageResult[] }
+  /** The call had no message to send. */
+  | { kind: 'empty'; results: MessageResult[] }
+  /** Nothing was sent: the call did not begin, or the provider refused it as a whole. */
+  | { kind: 'unsent'; results: MessageResult[]; reason: IntegrationError }
