@@ -62,6 +62,7 @@ const rootFiles = [
   'mask.ts',
   'redact.ts',
   'search.ts',
+  'bytes.ts',
   'slices.ts',
   'spellings.ts',
 ]
