@@ -5,7 +5,7 @@
 import { type DeliveryStore, memoryStore } from '@org/core'
 import type { Lease } from '@org/core/internal'
 import { type RedisStoreOptions, redisStore } from '@org/core/stores/redis'
-import { createClient } from '@redis/client'
+import { connectRedis } from './redis.ts'
 
 /** A store over one connection. */
 interface Connection {
@@ -25,7 +25,7 @@ export function createFunctionStore(
   const clock = now ? { now } : {}
   if (location === 'memory:') return memoryStore(clock)
   return storePerClaim(async () => {
-    const client = await connect(location, connectMs)
+    const client = await connectRedis(location, connectMs)
     return { store: redisStore({ client, ...clock }), close: () => client.destroy() }
   })
 }
@@ -81,38 +81,6 @@ function storePerClaim(open: () => Promise<Connection>): DeliveryStore {
     read: (subject) => briefly((store) => store.read(subject)),
     probe: () => briefly((store) => store.probe()),
   }
-}
-
-async function connect(url: string, timeoutMs: number) {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    // Saves a command for a connection that lasts one event.
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-    // The client's own time limit warns on Workers for each connection; ours is below.
-    socket: { connectTimeout: 0, reconnectStrategy: false },
-  })
-  // Commands under way fail with the same error.
-  client.on('error', () => {})
-  const connecting = client.connect()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis was not reached within ${timeoutMs} ms.`)), timeoutMs)
-  })
-  try {
-    await Promise.race([connecting, late])
-  } catch (error) {
-    // Closes a connection that opens too late.
-    connecting.then(
-      () => client.destroy(),
-      () => {},
-    )
-    throw error
-  } finally {
-    clearTimeout(timer)
-  }
-  return client
 }
 
 /** Resolves when a connection is closed, or never opened. */

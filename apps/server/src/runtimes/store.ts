@@ -32,19 +32,10 @@ async function openSqlite(file: string): Promise<OpenStore> {
 }
 
 async function openRedis(url: string, logger: Logger): Promise<OpenStore> {
-  const [{ createClient }, { redisStore }] = await Promise.all([
-    import('@redis/client'),
+  const [{ keepConnected }, { redisStore }] = await Promise.all([
+    import('./redis.ts'),
     import('@org/core/stores/redis'),
   ])
-  const client = createClient({
-    url,
-    // A command that can't be sent fails with 503 now. Later nobody would wait for its result.
-    disableOfflineQueue: true,
-    socket: { connectTimeout: 2_000, reconnectStrategy: (tries) => Math.min(100 * 2 ** tries, 2_000) },
-  })
-  // Only the name of the error: its message may contain the URL with the password.
-  client.on('error', (error: Error) => logger('warn', 'The host can’t reach Redis.', { error: error.name }))
-  client.on('ready', () => logger('info', 'The host reached Redis.'))
-  void client.connect().catch(() => {})
-  return { store: redisStore({ client }), close: async () => client.destroy() }
+  const client = keepConnected(url, logger)
+  return { store: redisStore({ client }), close: async () => client.close() }
 }
