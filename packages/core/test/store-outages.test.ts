@@ -130,7 +130,7 @@ function createWorld({
 
   const failing: DeliveryStore = {
     ...memory,
-    claim: (request) => (isDead ? never : memory.claim(request)),
+    claim: (...parts) => write(() => memory.claim(...parts)),
     renew: (...parts) => write(() => memory.renew(...parts)),
     advance: (...parts) => write(() => memory.advance(...parts)),
     complete: (...parts) => write(() => memory.complete(...parts)),
@@ -222,6 +222,37 @@ const providerFates = fc.array(fc.constantFrom('answers' as const, 'is not reach
 })
 const runs = { numRuns: 300 }
 const name = fc.constantFrom('tell' as const, 'tellAll' as const)
+
+describe('under a store that loses the answers to a claim', () => {
+  it.each(['loses its answer', 'applies it later'] as const)('which %s, an event goes on', async (fate) => {
+    const world = createWorld({ storeFates: [fate, fate] })
+    const { status } = await inFakeTime(() => deliverOnce(world.first, events.tell))
+    expect([status, world.sent]).toEqual([200, ['Ada']])
+  })
+
+  it('for long, an event that was refused can be delivered again as soon as the store is back', async () => {
+    const world = createWorld({ storeFates: Array<Fate>(6).fill('loses its answer') })
+    const statuses = await inFakeTime(async () => {
+      const { status } = await deliverOnce(world.first, events.tell)
+      const refused = Date.now()
+      await world.drain()
+      expect(Date.now() - refused).toBeLessThan(LEASE_MS / 10)
+      return [status, (await deliverOnce(world.first, events.tell)).status]
+    })
+    expect([statuses, world.sent]).toEqual([[503, 200], ['Ada']])
+  })
+
+  it('until its lease ends, an event that was refused leaves no work behind', async () => {
+    const world = createWorld({ storeFates: Array<Fate>(1_000).fill('loses its answer') })
+    const tookMs = await inFakeTime(async () => {
+      const begun = Date.now()
+      expect(await deliverOnce(world.first, events.tell)).toMatchObject({ status: 503 })
+      await world.drain()
+      return Date.now() - begun
+    })
+    expect(tookMs).toBeLessThan(LEASE_MS + 1_000)
+  })
+})
 
 describe('under a store that fails at any write', () => {
   it('every call is made once, and its outcome is known', async () => {

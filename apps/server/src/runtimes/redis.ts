@@ -12,7 +12,7 @@ const CONNECT_MS = 2_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
 /** The host gives a connection up that owes a reply for so long, and brought none meanwhile. */
-const SILENT_MS = 1_000
+const SILENT_MS = 750
 /** Redis takes no writes here: another server may be the primary now. A script quotes the error in its own. */
 const REFUSAL = /(?:^|-)(READONLY|LOADING|MASTERDOWN|MOVED|CLUSTERDOWN)\b/
 /** A connection that refuses is kept for so long, so that a failover causes no storm of connections. */

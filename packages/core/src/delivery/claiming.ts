@@ -2,8 +2,17 @@
 import { IntegrationError } from '../errors.ts'
 import { type Claim, type ClaimOptions, holdClaim } from './claim.ts'
 import { claimByDigest, type DigestedRequest } from './keys.ts'
-import type { DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
-import { logUnreachable, unreachable } from './writes.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
+import { logUnreachable, repeat, unreachable } from './writes.ts'
+
+/** Attempts of a claim before its event is refused. */
+const ATTEMPTS = 3
+/** No further attempt begins after so much time, in milliseconds. */
+const LONGEST_ATTEMPTS_MS = 2_000
+/** Claims that are taken back at a time. A store that is away for long has seen none of the others. */
+const MAX_TAKEN_BACK = 1_000
+
+let takenBack = 0
 
 /**
  * Claims a subject, or finds the recorded response.
@@ -17,7 +26,8 @@ export async function claimSubject(
   options: ClaimOptions,
 ): Promise<{ claim: Claim } | { replay: RecordedResponse }> {
   const asked = options.now()
-  const result = await reach(options, () => claimByDigest(store, { ...request, leaseMs: options.leaseMs }))
+  const claim = (request: ClaimRequest) => claimOrTakeBack(store, request, options)
+  const result = await claimByDigest({ claim }, { ...request, leaseMs: options.leaseMs })
   switch (result.state) {
     case 'claimed':
       return { claim: holdClaim(store, result, asked, options) }
@@ -52,6 +62,45 @@ export async function reserve(
   const failure = await claim.complete({ status: 200, body: '' }, { progress, isLiving: true, by })
   if (failure) throw failure
   return progress.owner === owner
+}
+
+/**
+ * Claims, and asks again if an answer is lost. If all are, the store may have given the claim, which would block the
+ * redelivery until the lease ends: it is taken back in the background.
+ */
+async function claimOrTakeBack(
+  store: DeliveryStore,
+  request: ClaimRequest,
+  { logger, leaseMs, now, waitUntil }: ClaimOptions,
+): Promise<ClaimResult> {
+  const asked = now()
+  const owned = { ...request, owner: crypto.randomUUID() }
+  const ask = () => store.claim(owned)
+  let failures = 0
+  const isTooLate = () => {
+    failures += 1
+    return failures >= ATTEMPTS || now() - asked >= LONGEST_ATTEMPTS_MS
+  }
+
+  async function takeBack(): Promise<void> {
+    takenBack += 1
+    const release = async () => {
+      const result = await ask()
+      if (result.state === 'claimed') await store.release(result.lease)
+    }
+    await repeat(release, () => now() - asked >= leaseMs).catch(() => {})
+    takenBack -= 1
+  }
+
+  try {
+    return await repeat(ask, isTooLate, (cause) => logUnreachable(logger, cause))
+  } catch (error) {
+    if (takenBack < MAX_TAKEN_BACK) {
+      const work = takeBack()
+      waitUntil?.(work)
+    }
+    throw error
+  }
 }
 
 /** Logs if the store is unreachable, and throws `overloaded`. */

@@ -105,7 +105,7 @@ export interface DigestedRequest extends Omit<ClaimRequest, 'delivery'> {
 
 /** Claims with the current digest of the body, and with the others if the record has another one. */
 export async function claimByDigest(
-  store: DeliveryStore,
+  store: Pick<DeliveryStore, 'claim'>,
   { delivery, ...request }: DigestedRequest,
 ): Promise<ClaimResult> {
   if (!delivery) return store.claim(request)

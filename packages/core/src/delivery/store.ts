@@ -22,6 +22,11 @@ export interface ClaimRequest {
   delivery?: { id: string /** Recognises the body. */; digest: string } | undefined
   /** How long the right lasts unless it is renewed, in milliseconds. */
   leaseMs: number
+  /**
+   * Of the lease. A request whose answer was lost is repeated with the same one, and gets the same claim.
+   * @default a new one
+   */
+  owner?: string | undefined
 }
 
 /** The right to work on a subject. Each later write presents it, so that a holder that lost it writes nothing. */

@@ -29,21 +29,10 @@ interface WritesOptions {
  */
 export function createWrites({ logger, isOver, waitUntil }: WritesOptions) {
   let last: Promise<unknown> = Promise.resolve()
-
-  async function repeat(write: () => Promise<boolean>): Promise<boolean> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-      try {
-        return await write()
-      } catch (cause) {
-        if (pauseMs === FIRST_PAUSE_MS) logUnreachable(logger, cause)
-        if (isOver()) throw unreachable(cause)
-      }
-      await pause(pauseMs)
-    }
-  }
+  const report = (cause: unknown) => logUnreachable(logger, cause)
 
   return async (write: () => Promise<boolean>, by = 0): Promise<boolean> => {
-    const written = last.then(() => repeat(write))
+    const written = last.then(() => repeat(write, isOver, report))
     last = written.catch(() => {})
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<never>((_, reject) => {
@@ -54,6 +43,28 @@ export function createWrites({ logger, isOver, waitUntil }: WritesOptions) {
       }, waitMs)
     })
     return Promise.race([written, late]).finally(() => clearTimeout(timer))
+  }
+}
+
+/**
+ * Asks the store until it answers, or until `isOver`, which is asked after each failure.
+ *
+ * @param onFailure is called for the first failure
+ * @throws {IntegrationError} `overloaded`
+ */
+export async function repeat<T>(
+  ask: () => Promise<T>,
+  isOver: () => boolean,
+  onFailure: (cause: unknown) => void = () => {},
+): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      return await ask()
+    } catch (cause) {
+      if (pauseMs === FIRST_PAUSE_MS) onFailure(cause)
+      if (isOver()) throw unreachable(cause)
+    }
+    await pause(pauseMs)
   }
 }
 

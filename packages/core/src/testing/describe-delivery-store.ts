@@ -66,6 +66,20 @@ export function describeDeliveryStore(
       expect(states.toSorted()).toEqual([...Array(49).fill('busy'), 'claimed'])
     })
 
+    it('gives the same claim to a holder that asks again because an answer was lost, until the claim ends', async () => {
+      const { lease } = await claim({ owner: 'holder' })
+      await store.advance(lease, { step: 'created' })
+      time += 1_000
+      expect(await claim({ owner: 'holder' })).toEqual({
+        state: 'claimed',
+        lease,
+        progress: { step: 'created' },
+      })
+      expect(await ask({ owner: 'another' })).toEqual({ state: 'busy', retryAfterMs: 59_000 })
+      await finish(lease)
+      expect(await ask({ owner: 'holder' })).toEqual({ state: 'done', response })
+    })
+
     it('gives an expired claim to the next delivery, with a higher fence and another owner', async () => {
       const first = await claim({ delivery: undefined })
       time += leaseMs

@@ -13,9 +13,10 @@ const HELD = `${NOW}
  * the time, or 0 for the time of Redis.
  */
 export const scripts = {
-  // ARGV: now, owner, lease, delivery, digest, retention. The expiry is also a field, for `now` from outside.
+  // ARGV: now, owner, lease, delivery, digest, retention. The expiry is also a field, for `now` from outside. A request
+  // that was held up on a connection of before must not claim again for an owner that has ended its work.
   claim: `${NOW}
-    local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'answer:' .. ARGV[4])
+    local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'answer:' .. ARGV[4], 'ended')
     local live = record[1] and record[1] ~= '' and tonumber(record[2]) > now
     if not live and record[5] and tonumber(record[5]) <= now then redis.call('DEL', KEYS[1]); record = {} end
     if ARGV[4] ~= '' and record[6] then
@@ -24,13 +25,17 @@ export const scripts = {
     end
     -- A holder that vanished leaves its digest.
     if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
-    if live then return {'busy', tostring(tonumber(record[2]) - now)} end
-    local fence = redis.call('HINCRBY', KEYS[1], 'fence', 1)
-    redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5], 'claimed', now, 'written', 0)
-    local expires = math.max(tonumber(record[5] or 0), now + tonumber(ARGV[6]))
-    redis.call('HSET', KEYS[1], 'expires', string.format('%.0f', expires))
-    redis.call('PEXPIRE', KEYS[1], string.format('%.0f', expires - now))
-    local reply = {'claimed', tostring(fence)}
+    local own = live and record[1] == ARGV[2]
+    if live and not own then return {'busy', tostring(tonumber(record[2]) - now)} end
+    if record[7] == ARGV[2] then return {'busy', '0'} end
+    if not own then
+      redis.call('HINCRBY', KEYS[1], 'fence', 1)
+      redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5], 'claimed', now, 'written', 0)
+      local expires = math.max(tonumber(record[5] or 0), now + tonumber(ARGV[6]))
+      redis.call('HSET', KEYS[1], 'expires', string.format('%.0f', expires))
+      redis.call('PEXPIRE', KEYS[1], string.format('%.0f', expires - now))
+    end
+    local reply = {'claimed', redis.call('HGET', KEYS[1], 'fence')}
     local fields = redis.call('HGETALL', KEYS[1])
     for at = 1, #fields, 2 do
       if string.sub(fields[at], 1, 5) == 'step:' then
@@ -59,7 +64,7 @@ export const scripts = {
       if start == 'step:' or (expires and tonumber(expires) <= now) then redis.call('HDEL', KEYS[1], field) end
     end
     for at = 7, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
-    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0, 'expires', string.format('%.0f', now + tonumber(ARGV[5])))
+    redis.call('HSET', KEYS[1], 'owner', '', 'ended', ARGV[2], 'until', 0, 'expires', string.format('%.0f', now + tonumber(ARGV[5])))
     if delivery ~= '' then
       local expires = string.format('%.0f', now + tonumber(ARGV[6]))
       local digest = redis.call('HGET', KEYS[1], 'digest')
@@ -71,7 +76,7 @@ export const scripts = {
   `,
   // ARGV: now, owner, fence
   release: `${HELD}
-    redis.call('HSET', KEYS[1], 'owner', '', 'until', 0)
+    redis.call('HSET', KEYS[1], 'owner', '', 'ended', ARGV[2], 'until', 0)
     redis.call('HDEL', KEYS[1], 'digest')
     return 1
   `,

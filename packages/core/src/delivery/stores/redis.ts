@@ -85,21 +85,11 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
     return (await withTimeout(reply, timeoutMs + characters / CHARACTERS_PER_MS)) === 1
   }
 
-  /** Releases a claim whose reply came after the timeout. Otherwise it would block until its lease ends. */
-  async function releaseLate(subject: string, owner: string, late: Promise<unknown>): Promise<void> {
-    const { data } = claimReply.safeParse(await late)
-    if (data?.[0] === 'claimed') await write('release', { subject, owner, fence: data[1] })
-  }
-
   return {
-    async claim({ subject, delivery, leaseMs }) {
-      const owner = crypto.randomUUID()
+    async claim({ subject, delivery, leaseMs, owner = crypto.randomUUID() }) {
       const { id = '', digest = '' } = delivery ?? {}
       const pending = run('claim', subject, owner, leaseMs, id, digest, UNFINISHED_MS)
-      const reply = await withTimeout(pending, timeoutMs).catch((error: unknown) => {
-        releaseLate(subject, owner, pending).catch(() => {})
-        throw error
-      })
+      const reply = await withTimeout(pending, timeoutMs)
       const [state, value, ...steps] = claimReply.parse(reply)
       switch (state) {
         case 'claimed':

@@ -73,7 +73,7 @@ export function createOperations<Found extends Row>(rows: Rows<Found>): Operatio
   }
 
   return {
-    claim(time, { subject, delivery, leaseMs }) {
+    claim(time, { subject, delivery, leaseMs, owner = crypto.randomUUID() }) {
       const stored = rows.find(subject)
       const row = stored && isKept(stored, time) ? stored : undefined
       const isLast = row?.delivery === delivery?.id
@@ -86,9 +86,13 @@ export function createOperations<Found extends Row>(rows: Rows<Found>): Operatio
         if (digest !== delivery.digest) return { state: 'mismatch' }
         if (response) return { state: 'done', response }
       }
-      if (row && isHeld(row, time)) return { state: 'busy', retryAfterMs: row.until - time }
+      if (row && isHeld(row, time)) {
+        if (row.owner !== owner) return { state: 'busy', retryAfterMs: row.until - time }
+        const lease = { subject, owner, fence: row.fence }
+        return { state: 'claimed', lease, progress: readSteps(rows.listSteps(row)) }
+      }
 
-      const lease = { subject, owner: crypto.randomUUID(), fence: (row?.fence ?? 0) + 1 }
+      const lease = { subject, owner, fence: (row?.fence ?? 0) + 1 }
       const claimed: Row = {
         fence: lease.fence,
         owner: lease.owner,
