@@ -92,6 +92,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   })
   /** Writes to the store that go on after their response. */
   const unfinished = new Set<Promise<unknown>>()
+  const stopping = new AbortController()
   const peers = new WeakMap<Request, string>()
   const dependencies = {
     platform: createPlatformClient({ ...config.platform, fetch: outbound.platform }),
@@ -110,12 +111,12 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     trustContentLength: options.trustContentLength,
     timeoutMs: config.requestTimeoutMs,
     leaseMs: options.leaseMs,
+    stopping: stopping.signal,
     waitUntil(work: Promise<unknown>) {
       unfinished.add(work)
       void work.finally(() => unfinished.delete(work))
     },
   }
-  let isDraining = false
   const app = createApp({
     webhooks: integrations.map(({ definition, createHandler }) => {
       const handle = createHandler({ ...dependencies, ...outbound.provider(definition.name) }, config)
@@ -135,7 +136,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     ),
     store,
     corsOrigins: config.corsOrigins,
-    isDraining: () => isDraining,
+    isDraining: () => stopping.signal.aborted,
     logger,
   })
   for (const warning of config.warnings) logger('warn', warning)
@@ -147,7 +148,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     logger,
     metrics,
     async drain() {
-      isDraining = true
+      stopping.abort()
       while (limit.active > 0 || unfinished.size > 0)
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     },

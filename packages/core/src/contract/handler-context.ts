@@ -80,4 +80,9 @@ export interface HandlerContext {
   readonly signal: AbortSignal
   /** In milliseconds since 1970. */
   readonly deadline: number
+  /**
+   * Fires when the host shuts down; absent if the host has no such signal. A handler that can continue from its recorded
+   * steps makes no further call then, and throws `shutting_down`. Others finish.
+   */
+  readonly stopping: AbortSignal | undefined
 }

@@ -19,6 +19,7 @@ interface ContextParts {
   fetch: typeof fetch
   egress: Egress | undefined
   claim: Claim | undefined
+  stopping: AbortSignal | undefined
   store: DeliveryStore
   claiming: ClaimOptions
 }
@@ -33,6 +34,7 @@ export class EventContext implements HandlerContext {
   readonly fetch
   readonly egress
   readonly deadline
+  readonly stopping
   readonly #deadline
 
   constructor({ operation, deployment, reporter, deadline, outbound, egress, ...parts }: ContextParts) {
@@ -45,6 +47,7 @@ export class EventContext implements HandlerContext {
     const rule = withoutReferences(egress ?? namedHostsOnly(parts.fetch), deployment)
     this.egress = { ...rule, fetch: outbound('provider', rule.fetch) }
     this.deadline = deadline.at
+    this.stopping = parts.stopping
     this.#deadline = deadline
   }
 

@@ -56,6 +56,11 @@ export interface HandlerDependencies {
    * that waits for it before it ends leaves no outcome unknown that it knew. The work ends with its lease at the latest.
    */
   waitUntil?: WaitUntil | undefined
+  /**
+   * Fires when the host shuts down. Calls that can continue at the next delivery end early then, with `shutting_down`;
+   * by default, every call is finished.
+   */
+  stopping?: AbortSignal | undefined
   /** The time in milliseconds since 1970; `Date.now` by default. */
   now?: (() => number) | undefined
 }

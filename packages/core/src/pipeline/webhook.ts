@@ -160,9 +160,9 @@ export function createWebhookHandler(
       })
     // Until a new deployment of an id has published its own, the outputs are those of the one before.
     const deployment = read(claim?.progress[ownSteps.published] === false ? 'nowhere' : 'event')
-    const { egress } = dependencies
+    const { egress, stopping } = dependencies
     const shared = { operation, deployment, reporter, store, claiming }
-    const parts = { ...shared, deadline, outbound, egress, claim, fetch: send }
+    const parts = { ...shared, deadline, outbound, egress, claim, stopping, fetch: send }
     const context = new EventContext(parts)
     const published = () => {
       const fromPlatform = read('platform')
