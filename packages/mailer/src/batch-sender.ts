@@ -43,6 +43,8 @@ interface ItemOptions {
    * @default the item is the message
    */
   parse?: ((item: unknown) => unknown) | undefined
+  /** Fires when the host shuts down: with a journal, the batch ends early, with `shutting_down`. */
+  stopping?: AbortSignal | undefined
 }
 
 interface BatchSenderOptions {
@@ -79,7 +81,8 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
     const { parse, journal, onProgress } = options
     // A batch may have any length, so only its calls have a time limit by default.
     const limits = provider.within({ timeoutMs: Number.POSITIVE_INFINITY, ...options })
-    return runBatch(items, { ...settings, ...limits, send, parse, journal, onProgress })
+    const stopping = journal && options.stopping
+    return runBatch(items, { ...settings, ...limits, stopping, send, parse, journal, onProgress })
   }
 
   return {
@@ -147,7 +150,7 @@ function failureOf(
   if (left.code === 'delivery_in_progress') return left
   const done = outcomes.length - unsent.length
   return new IntegrationError(
-    'overloaded',
+    left.code === 'shutting_down' ? left.code : 'overloaded',
     `${done} of the ${outcomes.length} calls of this batch are done.`,
     {
       hint: 'Deliver the event again with the same id to send the rest.',

@@ -220,7 +220,7 @@ async function compose(
   try {
     const rendered = renderMessage(message)
     if (!(rendered instanceof Promise)) return composeMessage(rendered, defaults)
-    const ending = createEnding(limits)
+    const ending = createEnding({ ...limits, stopping: undefined })
     const plain = await orEnded(rendered, ending.signal).finally(ending.close)
     return composeMessage(plain, defaults)
   } catch (error) {

@@ -1,5 +1,6 @@
 /**
- * The early end of a batch: its signal, its deadline, a refused token, or an error of the caller’s own code.
+ * The early end of a batch: its signal, its deadline, a host that stops, a refused token, or an error of the caller’s own
+ * code.
  *
  * @module
  */
@@ -12,19 +13,31 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 export type Ending = ReturnType<typeof createEnding>
 
 /**
- * Watches the signal and the deadline of a batch.
+ * Watches the signals and the deadline of a batch.
  *
- * @param limits the caller’s signal, and when the batch must be over, in milliseconds since 1970
+ * @param limits the caller’s signal, when the batch must be over, in milliseconds since 1970, and the signal of a host
+ * that stops
  */
-export function createEnding({ signal, deadline }: { signal: AbortSignal | undefined; deadline: number }) {
+export function createEnding({
+  signal,
+  deadline,
+  stopping,
+}: {
+  signal: AbortSignal | undefined
+  deadline: number
+  stopping: AbortSignal | undefined
+}) {
   const controller = new AbortController()
   const end = (reason: IntegrationError) => controller.abort(reason)
   const onAbort = () => end(endedBy(signal?.reason))
+  const onStop = () => end(hostStops())
   const remaining = deadline - Date.now()
   const timer =
     remaining <= LONGEST_TIMER_MS ? setTimeout(() => end(timeIsOver()), Math.max(0, remaining)) : undefined
   if (signal?.aborted) onAbort()
   else signal?.addEventListener('abort', onAbort)
+  if (stopping?.aborted) onStop()
+  else stopping?.addEventListener('abort', onStop)
 
   return {
     /** Fires when the batch ends early. */
@@ -36,10 +49,11 @@ export function createEnding({ signal, deadline }: { signal: AbortSignal | undef
     },
     /** Ends the batch: no further call begins. Calls in flight go on. */
     end,
-    /** Forgets the signal and the timer. */
+    /** Forgets the signals and the timer. */
     close(): void {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
+      stopping?.removeEventListener('abort', onStop)
     },
   }
 }
@@ -47,6 +61,10 @@ export function createEnding({ signal, deadline }: { signal: AbortSignal | undef
 /** The failure of a message for which the time is too short. */
 export function timeIsOver(): IntegrationError {
   return new IntegrationError('provider_timeout', 'The time of the batch was over before this mail was sent.')
+}
+
+function hostStops(): IntegrationError {
+  return new IntegrationError('shutting_down', 'The host is shutting down.', { retryAfter: 1 })
 }
 
 function endedBy(reason: unknown): IntegrationError {

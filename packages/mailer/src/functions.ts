@@ -27,8 +27,8 @@ export function createFunctions(settings: MailerSettings) {
         return createRefusingClient(error)
       })
       const parse = messages ? parseMessage : (to: unknown) => ({ ...content, subject, to })
-      const { signal, deadline } = context
-      return client.sendEmails(messages ?? to, { signal, deadline, journal, parse })
+      const { signal, deadline, stopping } = context
+      return client.sendEmails(messages ?? to, { signal, deadline, stopping, journal, parse })
     },
 
     async getDeliveryStats(filter, context) {

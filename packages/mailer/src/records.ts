@@ -8,7 +8,7 @@ import { type Ending, orEnded } from './ending.ts'
 import { isRecord } from './fields.ts'
 import type { BatchJournal, MessageRecord } from './journal.ts'
 
-/** After the end of a batch, its last outcomes have so long to be written. */
+/** After the end of a batch, each write still has so long. */
 const GRACE_MS = 1_000
 
 /** The records of one batch. */
@@ -25,9 +25,19 @@ export function openRecords(journal: BatchJournal, { signal }: Ending) {
     }
   }
 
-  // The signal of the batch, but later.
-  const afterGrace = new AbortController()
-  signal.addEventListener('abort', () => setTimeout(() => afterGrace.abort(), GRACE_MS))
+  async function attemptWithGrace(work: () => void | Promise<void>): Promise<void> {
+    const limit = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const begin = () => {
+      timer = setTimeout(() => limit.abort(), GRACE_MS)
+    }
+    if (signal.aborted) begin()
+    else signal.addEventListener('abort', begin)
+    await attempt(work, limit.signal).finally(() => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', begin)
+    })
+  }
 
   return {
     /** How long a call of an earlier attempt took, in milliseconds, if the journal knows. */
@@ -48,7 +58,7 @@ export function openRecords(journal: BatchJournal, { signal }: Ending) {
      * @throws {IntegrationError} `overloaded` if the journal fails; the reason of the batch’s end if it comes first
      */
     write: (records: ReadonlyMap<string, MessageRecord | undefined>, durationMs?: number) =>
-      attempt(() => journal.write(records, durationMs), afterGrace.signal),
+      attemptWithGrace(() => journal.write(records, durationMs)),
   }
 }
 

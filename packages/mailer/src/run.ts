@@ -23,6 +23,8 @@ export interface BatchRunOptions {
   signal: AbortSignal | undefined
   /** When all calls must be over, in milliseconds since 1970. */
   deadline: number
+  /** Ends the batch: no further call begins, and calls in flight go on. */
+  stopping: AbortSignal | undefined
   /** With a journal, messages that an earlier attempt recorded are not sent again. */
   journal: BatchJournal | undefined
   /** Is called after each call. What it throws ends the batch. */

@@ -69,6 +69,25 @@ it('stops a batch before its deadline, and sends the rest at the redelivery', as
   sentOnce()
 })
 
+it('begins no call after its host began to stop, ends those under way, and sends the rest at the redelivery', async () => {
+  const store = memoryStore()
+  const stop = new AbortController()
+  atRequest(1, () => stop.abort())
+  const first = await deliver(handler({ store, stopping: stop.signal }), event, { id: 'evt_1' })
+  expect(first).toMatchObject({ status: 503, body: { code: 'shutting_down', retryable: true } })
+  expect(first.headers.get('retry-after')).toBe('1')
+  expect(requests).toHaveLength(1)
+  const second = await deliver(handler({ store }), event, { id: 'evt_1' })
+  expect(response.parse(second.body).result).toMatchObject({ sent: 1_203, failed: 0, unknown: 0 })
+  sentOnce()
+})
+
+it('finishes a batch without a delivery id although its host stops, because no redelivery could go on', async () => {
+  const stopping = AbortSignal.abort()
+  const { body } = await deliver(handler({ stopping }), event)
+  expect(response.parse(body).result).toMatchObject({ sent: 1_203 })
+})
+
 it('records no address and no text of a batch', async () => {
   const written: string[] = []
   const memory = memoryStore()
