@@ -55,6 +55,10 @@ export interface HostOptions {
   createMetrics?: typeof createMetrics
   tracing?: Tracing | undefined
   /**
+   * Ends long calls early, before `drain`. On Workers, a signal belongs to one request, so a function has none.
+   */
+  stopping?: AbortSignal
+  /**
    * How long a claim lasts unless it is renewed, in milliseconds.
    * @default 60_000
    */
@@ -92,7 +96,6 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   })
   /** Writes to the store that go on after their response. */
   const unfinished = new Set<Promise<unknown>>()
-  const stopping = new AbortController()
   const peers = new WeakMap<Request, string>()
   const dependencies = {
     platform: createPlatformClient({ ...config.platform, fetch: outbound.platform }),
@@ -111,12 +114,13 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     trustContentLength: options.trustContentLength,
     timeoutMs: config.requestTimeoutMs,
     leaseMs: options.leaseMs,
-    stopping: stopping.signal,
+    stopping: options.stopping,
     waitUntil(work: Promise<unknown>) {
       unfinished.add(work)
       void work.finally(() => unfinished.delete(work))
     },
   }
+  let isDraining = false
   const app = createApp({
     webhooks: integrations.map(({ definition, createHandler }) => {
       const handle = createHandler({ ...dependencies, ...outbound.provider(definition.name) }, config)
@@ -136,7 +140,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     ),
     store,
     corsOrigins: config.corsOrigins,
-    isDraining: () => stopping.signal.aborted,
+    isDraining: () => isDraining,
     logger,
   })
   for (const warning of config.warnings) logger('warn', warning)
@@ -148,7 +152,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     logger,
     metrics,
     async drain() {
-      stopping.abort()
+      isDraining = true
       while (limit.active > 0 || unfinished.size > 0)
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     },

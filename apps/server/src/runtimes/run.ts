@@ -58,8 +58,10 @@ export async function run(
     process.exit(1)
   })
   const { store, close } = await openStore(config.deliveryStore, logger)
+  const stopping = new AbortController()
   const host = createHost(config, {
     ...options,
+    stopping: stopping.signal,
     logger: taggedLogger,
     store: wrapStore(store),
     recordKeys: readRecordKey(config),
@@ -94,6 +96,7 @@ export async function run(
     const closing = setInterval(() => {
       if ('closeIdleConnections' in server) server.closeIdleConnections()
     }, CLOSE_IDLE_MS)
+    stopping.abort()
     await host.drain()
     // A connection without a whole request would keep the host until the time is over.
     setTimeout(() => {
