@@ -1,5 +1,26 @@
 /** Shorter than a person or a health check notices, and long enough for the pauses to cost little. */
 const SLICE_MS = 10
+/** After so long, nobody has worked for a while, and the first slice need not wait. */
+const IDLE_MS = 50
+
+/** Runs after requests are read, where the runtime has it; timers alone may follow each other before. */
+declare const setImmediate: ((work: () => void) => void) | undefined
+
+/** All work shares the slices: a hundred batches at once hold the event loop no longer than one. */
+let sliceEnd = 0
+let turns = Promise.resolve()
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    const begin = () => {
+      sliceEnd = performance.now() + SLICE_MS
+      resolve()
+    }
+    // Not a microtask, which would run before any request is read.
+    if (typeof setImmediate === 'undefined') setTimeout(begin)
+    else setImmediate(begin)
+  })
+}
 
 /**
  * Cuts long work into slices, so that it does not hold the event loop.
@@ -14,16 +35,15 @@ const SLICE_MS = 10
  * }
  * ```
  */
-export function timeSliced(milliseconds = SLICE_MS): () => Promise<void> | undefined {
-  let end = performance.now() + milliseconds
+export function timeSliced(): () => Promise<void> | undefined {
   return () => {
-    if (performance.now() < end) return undefined
-    // A timer and not a microtask, which would run before any request is read.
-    return new Promise((resolve) => {
-      setTimeout(() => {
-        end = performance.now() + milliseconds
-        resolve()
-      })
-    })
+    const now = performance.now()
+    if (now < sliceEnd) return undefined
+    if (now > sliceEnd + IDLE_MS) {
+      sliceEnd = now + SLICE_MS
+      return undefined
+    }
+    turns = turns.then(nextTurn)
+    return turns
   }
 }

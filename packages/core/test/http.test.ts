@@ -75,6 +75,23 @@ describe('a response', () => {
     await zipped.close()
   })
 
+  it('of nothing but brackets is malformed, and is not parsed', async () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    const deep = '['.repeat(400_000) + ']'.repeat(400_000)
+    const client = createHttpClient({ baseUrl: 'http://a.test', fetch: async () => new Response(deep) })
+    await expect(
+      client({ method: 'GET', path: '/', maxBytes: 1_000_000, attempts: 1 }),
+    ).rejects.toMatchObject({ kind: 'malformed' })
+    expect(parse).not.toHaveBeenCalled()
+    parse.mockRestore()
+    const flat = JSON.stringify({
+      text: '[[[{'.repeat(10_000),
+      list: Array.from({ length: 9 }, () => '\\"['),
+    })
+    const fine = createHttpClient({ baseUrl: 'http://a.test', fetch: async () => new Response(flat) })
+    expect((await fine({ method: 'GET', path: '/' })).body).toEqual(JSON.parse(flat))
+  })
+
   it('without an end is cut off at the limit', async () => {
     let chunks = 0
     const pull = (controller: ReadableStreamDefaultController) => {

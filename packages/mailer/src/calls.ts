@@ -4,6 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
+import { timeSliced } from '@org/core/http'
 import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
 import { type Ending, orEnded } from './ending.ts'
@@ -47,8 +48,6 @@ const MAX_MESSAGES = 500
 const MAX_SETTLED = 500
 /** A call of a stream leaves when its first message is so old. */
 const MAX_AGE_MS = 100
-/** Other work gets its turn after so much time. */
-const SLICE_MS = 10
 /** For the key of a message, which must not change with the mailer’s defaults. */
 const NO_DEFAULTS: MessageDefaults = { fromEmail: 'none@none.invalid' }
 
@@ -71,7 +70,7 @@ export function createCutter({ source, parse, defaults, ending, records }: Cutte
   let isOver = false
   let isUnread = false
   let thrown: { reason: unknown } | undefined
-  let sliceStart = performance.now()
+  const yieldToLoop = timeSliced()
 
   /** The key of a message: its fingerprint, and a number if the same message came before. */
   function keyOf({ parts }: ComposedMessage): string {
@@ -123,10 +122,8 @@ export function createCutter({ source, parse, defaults, ending, records }: Cutte
     try {
       while (call.messages.length < MAX_MESSAGES && call.settled.length + refused.length < MAX_SETTLED) {
         if (ending.reason) return await failRest(call, ending.reason)
-        if (performance.now() - sliceStart > SLICE_MS) {
-          await new Promise((resolve) => setTimeout(resolve))
-          sliceStart = performance.now()
-        }
+        const turn = yieldToLoop()
+        if (turn) await turn
         const reading = pending ?? read()
         let next: Entry | undefined | 'interrupted'
         if (reading instanceof Promise) {

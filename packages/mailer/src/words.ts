@@ -17,6 +17,8 @@ const VOCABULARY = new Set(
   ).split(' '),
 )
 const MASK = '[…]'
+/** The start of a character that is written as a number: a secret in it must not be cut into pieces. */
+const ESCAPE = /%[\da-f]{2}|&#|\\[ux]/i
 const LONGEST = 500
 /** A field in quotes, for example `'From'` or `'Attachments[0].Name'`. */
 const FIELD = /^[A-Z]\w*(?:\[\d+\])?(?:\.[A-Z]\w*)?$/
@@ -24,6 +26,9 @@ const FIELD = /^[A-Z]\w*(?:\[\d+\])?(?:\.[A-Z]\w*)?$/
 /** The provider’s words without addresses, without quoted values, and without words that it does not use itself. */
 export function maskWords(text: string): string {
   return maskAddresses(text.slice(0, LONGEST))
+    .split(/(\s)/)
+    .map((word) => (ESCAPE.test(word) ? MASK : word))
+    .join('')
     .replaceAll(/'([^']*)'?|"([^"]*)"?|“([^”]*)”?/g, (quoted, ...[one, two, three]) =>
       FIELD.test(one ?? two ?? three) ? quoted : MASK,
     )

@@ -115,8 +115,9 @@ it('ends a batch at once when its signal fires while the source is stuck, with a
     yield* messages(2)
     await new Promise(() => {})
   }
-  mail.atRequest(1, () => setTimeout(() => controller.abort(reason), 20))
-  const error = await failureOf(mail.mailer().sendEmails(stuck(), { signal: controller.signal }))
+  const onProgress = () => controller.abort(reason)
+  const { signal } = controller
+  const error = await failureOf(mail.mailer().sendEmails(stuck(), { signal, onProgress }))
   expect(error).toMatchObject({ code: 'aborted', effect: 'unknown', retryable: false, cause: reason })
   expect(error).toHaveProperty('results.length', 2)
 })

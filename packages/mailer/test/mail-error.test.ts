@@ -108,3 +108,16 @@ it('shows no name, file name, subject or address that the provider quotes', asyn
     { numRuns: 300 },
   )
 })
+
+it.each([
+  ['percent', (text: string) => text.replaceAll(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`)],
+  ['decimal HTML', (text: string) => text.replaceAll(/./g, (one) => `&#${one.charCodeAt(0)};`)],
+])('shows nothing of a token that the provider quotes with %s escapes', async (_what, spell) => {
+  const token = 'aZ09-Secret_Token'
+  provider.faults.add({
+    status: 422,
+    body: { ErrorCode: 300, Message: `Invalid token: ${spell(token)} is not valid.` },
+  })
+  const error = await failureOf(mail.mailer().sendEmail(message()))
+  expect(error.provider?.message).toBe('Invalid token: […] is not valid.')
+})

@@ -4,6 +4,7 @@
  */
 
 export { maskAddresses } from '../mask.ts'
+export { timeSliced } from '../slices.ts'
 export {
   createHttpClient,
   type HttpClient,

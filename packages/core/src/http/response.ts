@@ -1,5 +1,10 @@
 import { effectOf, HttpFailure } from './failure.ts'
 
+/** Shorter responses are parsed in a few milliseconds, however deep they are. */
+const UNCHECKED_LENGTH = 20_000
+const MAX_DEPTH = 64
+const [QUOTE, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5b, 0x5d, 0x7b, 0x7d]
+
 /** A 2xx response. */
 export interface HttpResponse {
   status: number
@@ -21,7 +26,7 @@ export async function readResponse(response: Response, maxBytes: number): Promis
     if (response.ok || error instanceof HttpFailure) throw error
     return ''
   })
-  const parsed = parseJson(text)
+  const parsed = isNestedDeeply(text) ? undefined : parseJson(text)
   if (!response.ok) throw toStatusFailure(response, parsed?.body)
   if (parsed) return { status, headers, body: parsed.body }
   const message = 'The server answered with success, but not with whole JSON.'
@@ -58,6 +63,29 @@ async function readText({ body, status }: Response, maxBytes: number): Promise<s
     }
     text += decoder.decode(value, { stream: true })
   }
+}
+
+/** `JSON.parse` takes a tenth of a second for a megabyte of brackets, and no provider needs them. */
+function isNestedDeeply(text: string): boolean {
+  if (text.length < UNCHECKED_LENGTH) return false
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (unit === QUOTE) at = endOfText(text, at)
+    else if (unit === OPEN_LIST || unit === OPEN_OBJECT) depth += 1
+    else if (unit === CLOSE_LIST || unit === CLOSE_OBJECT) depth -= 1
+    if (depth > MAX_DEPTH) return true
+  }
+  return false
+}
+
+function endOfText(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (text[at - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return at
+  }
+  return text.length
 }
 
 function parseJson(text: string): { body: unknown } | undefined {
