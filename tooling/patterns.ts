@@ -10,7 +10,7 @@ const { checkSync }: typeof import('recheck') = createRequire(import.meta.url)('
  * Fewer rounds of guessing than by default, which finds the same and takes a quarter of the time. No time limit: on a
  * busy machine, it would leave patterns unjudged.
  */
-const options = { maxIteration: 5, timeout: null }
+const options = { maxIteration: 1, timeout: null }
 /** A pattern without it reads each character a limited number of times. */
 const UNBOUNDED = /[*+]|\{\d+,\}/
 
