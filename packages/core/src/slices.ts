@@ -6,6 +6,9 @@ const IDLE_MS = 50
 /** Runs after requests are read, where the runtime has it; timers alone may follow each other before. */
 declare const setImmediate: ((work: () => void) => void) | undefined
 
+/** Workers end the timers of a request with the request, so no other request may wait for them there. */
+declare const FixedLengthStream: unknown
+
 /** All work shares the slices: a hundred batches at once hold the event loop no longer than one. */
 let sliceEnd = 0
 let turns = Promise.resolve()
@@ -43,6 +46,7 @@ export function timeSliced(): () => Promise<void> | undefined {
       sliceEnd = now + SLICE_MS
       return undefined
     }
+    if (typeof FixedLengthStream !== 'undefined') return nextTurn()
     turns = turns.then(nextTurn)
     return turns
   }
