@@ -25,7 +25,7 @@ const CREDENTIAL_HEADER = /^(authorization|x-.*-token)$/i
 export const circuitStates = ['closed', 'open', 'half_open'] as const
 type CircuitStateName = (typeof circuitStates)[number]
 
-/** What a circuit depends on. */
+/** The origin and the account of a circuit. */
 interface CircuitCall {
   url: string
   headers: Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ const LEAST_SECRET_BYTES = 24
 
 const text = z.string().trim()
 
-/** What ends up in a header. It is not trimmed: a line break in a token shows that the wrong text was pasted. */
+/** A value for a header. It is not trimmed: a line break in a token shows that the wrong text was pasted. */
 const token = (prefix = '', error = 'expected one line of visible ASCII characters without spaces') =>
   z.string().refine((value) => value.startsWith(prefix) && /^[\x21-\x7e]+$/.test(value), { error })
 

@@ -28,7 +28,7 @@ const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(dept
 const slashes = () => `https://mail.example.com${fill('/', 80_000)}x`
 const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
 
-/** What may stand in place of any value of an event. */
+/** Hostile values, for any place of an event. */
 const values: Record<string, () => unknown> = {
   '480,000 zeros': () => Array(480_000).fill(0),
   '240,000 empty objects': () => Array(240_000).fill({}),

@@ -1,4 +1,4 @@
-/** What the shipped process refuses at its start, where it listens, and how it keeps its store. */
+/** The start of the shipped process: refused configurations, the address, and the store’s files. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { deliver } from '@org/core/testing'

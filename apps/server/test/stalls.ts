@@ -14,10 +14,10 @@ import { type Shipped, startShipped } from './shipped.ts'
 const PATIENCE_MS = 60_000
 const OPERATOR_TOKEN = 'the-token-of-the-operator-of-this-host'
 
-/** What no request may do. */
+/** The limits for every request. */
 export const targets = { stallMs: 100, healthMs: 150, memoryMb: 300 }
 
-/** What some requests did. */
+/** The measurements of some requests. */
 export interface Stall {
   name: string
   /** The status, or why there is none. */

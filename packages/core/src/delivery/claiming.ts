@@ -1,4 +1,4 @@
-/** What a host asks the delivery store before it holds a claim: a claim, a reservation, a record. */
+/** Requests to the delivery store of a host that holds no claim: a claim, a reservation, a record. */
 import { IntegrationError } from '../errors.ts'
 import { type Claim, type ClaimOptions, holdClaim } from './claim.ts'
 import { claimByDigest, type DigestedRequest } from './keys.ts'

@@ -21,7 +21,7 @@ export interface MemoryStoreOptions {
   now?: () => number
 }
 
-/** What a row, a step and an answer take beside their texts, measured with Node 24. */
+/** The memory of a row, a step and an answer beside their texts, measured with Node 24. */
 const ROW_BYTES = 1_300
 const ENTRY_BYTES = 300
 /** Rows that each claim looks at, to remove what has expired. */

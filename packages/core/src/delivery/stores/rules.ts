@@ -18,7 +18,7 @@ export interface EarlierAnswer extends Answer {
   digest: string
 }
 
-/** What a store keeps of a subject, beside its steps and its earlier answers. */
+/** The record of a subject, without its steps and its earlier answers. */
 export interface Row {
   fence: number
   owner: string | undefined

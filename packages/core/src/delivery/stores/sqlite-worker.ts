@@ -24,7 +24,7 @@ interface Call<Called extends Name = Name> {
   values: Parameters<DeliveryStore[Called]>
 }
 
-/** What the thread is asked to do. */
+/** A request to the thread. */
 export type Request = Call | { name: 'purge'; time: number } | { name: 'close' }
 
 /** The result of a call, or why it failed. */
