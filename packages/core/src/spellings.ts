@@ -86,7 +86,7 @@ function rewrite(
   }
   return {
     text,
-    // What is left out right before the start, or right after the end, does not belong to the place.
+    // Characters that were skipped right before the start or right after the end do not belong to the place.
     locate: (start, end) => view.locate(start + lostBefore(start + 1 - length), end + lostBefore(end)),
   }
 }

@@ -133,7 +133,7 @@ interface Encoded {
   base64: WeakRef<Uint8Array<ArrayBuffer>>
 }
 
-/** What is in flight or was just sent. It keeps nothing alive, and some runtimes have no `WeakRef`. */
+/** Encoded files that are in flight or were just sent. It keeps nothing alive, and some runtimes have no `WeakRef`. */
 const encodings = new WeakMap<object, Encoded>()
 
 /** A file that goes with many messages is encoded and held once. A buffer that was filled anew is another file. */

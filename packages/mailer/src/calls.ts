@@ -208,7 +208,7 @@ export function createCutter({ source, parse, defaults, ending, records }: Cutte
     get isUnread() {
       return isUnread
     },
-    /** What the source threw. */
+    /** The error of the source, if it threw. */
     get thrown() {
       return thrown
     },

@@ -44,7 +44,7 @@ interface BounceFields extends MailEventFields {
   /** The kind of bounce in words. */
   name: string | null
   description: string | null
-  /** What the receiving server said. */
+  /** The words of the receiving server. */
   details: string | null
   from: string | null
   subject: string | null
@@ -81,7 +81,7 @@ export interface SpamComplaintEvent extends BounceFields {
  */
 export interface DeliveryEvent extends MailEventFields {
   type: 'delivery'
-  /** What the receiving server said. */
+  /** The words of the receiving server. */
   details: string | null
 }
 

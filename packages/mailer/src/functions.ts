@@ -22,7 +22,7 @@ export function createFunctions(settings: MailerSettings) {
     async sendEmails({ messages, to = [], subject = '', ...content }, context) {
       const journal = context.progress && createJournal(context.progress)
       const client = await connect(context, settings).catch((error: unknown) => {
-        // What has left is told, also if nothing can leave any more.
+        // Mails that have left are reported, even if no other mail can leave.
         if (!journal || journal.isEmpty) throw error
         return createRefusingClient(error)
       })

@@ -53,7 +53,7 @@ export class MailError extends IntegrationError {
   }
 }
 
-/** What the caller of {@link toMailError} knows. */
+/** Facts that the caller of {@link toMailError} adds. */
 export interface MailErrorFacts {
   /** The results of a batch before the error. */
   results?: readonly MessageResult[] | undefined

@@ -7,7 +7,7 @@ import type { FieldError } from '@org/core/errors'
 import { isRecord } from './fields.ts'
 import { MailError } from './mail-error.ts'
 
-/** What an option must be: a test, and the words of the error. */
+/** The rule of an option: a test, and the words of the error. */
 type Rule = readonly [isValid: (value: unknown) => boolean, expected: string]
 
 const isFunction = (value: unknown) => typeof value === 'function'

@@ -29,7 +29,7 @@ export function renderMessage(message: unknown): Pending<unknown> {
   )
 }
 
-/** What can’t be read is left to `composeMessage`, which names the fault. */
+/** Whether a message must be awaited. `composeMessage` names the fault of one that can’t be read. */
 function needsWaiting(message: unknown): message is Message {
   try {
     const [html, text, body, attachments] = waitable.map((name) => readField(message, name))

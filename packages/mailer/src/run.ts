@@ -1,5 +1,5 @@
 /**
- * What a batch is told, and what it tells of each call.
+ * The options of a batch, and the outcomes of its calls.
  *
  * @module
  */
