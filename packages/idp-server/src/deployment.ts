@@ -12,7 +12,9 @@ import {
   type Workspace,
 } from './connection.ts'
 import type { idpServer } from './integration.ts'
-import { discardApplication, provideApplication, readKnown, removeApplication } from './provisioning.ts'
+import { provideApplication } from './provisioning.ts'
+import { readKnown } from './records.ts'
+import { discardApplication, removeApplication } from './removal.ts'
 import type { Application } from './wire.ts'
 
 /** Makes the handlers of every event but FUNCTION_CALL. */

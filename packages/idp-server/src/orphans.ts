@@ -4,7 +4,7 @@ import { readRecordedDeployment, readResourceOwner } from '@org/core/internal'
 import * as z from 'zod'
 import { createIdpPlatformClient } from './client.ts'
 import { idpServer } from './integration.ts'
-import { applicationRecord, resourceOf } from './provisioning.ts'
+import { applicationRecord, resourceOf } from './records.ts'
 import type { Application } from './wire.ts'
 
 /** Options of {@link findOrphans}. */
