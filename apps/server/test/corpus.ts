@@ -37,7 +37,7 @@ const ofUsers = {
     phoneNumber: '+15555550123',
   },
   getUser: { userId: 'user_1' },
-  listUsers: { ...page, orderBy: '-created_at', emailAddress: 'ada@example.com', banned: false },
+  listUsers: { ...page, orderBy: '-createdAt', emailAddress: 'ada@example.com', banned: false },
   updateUser: { userId: 'user_1', ...changes },
   countUsers: { query: 'ada' },
   createOrganization: { name: 'Acme', slug: 'acme', createdBy: 'user_1', ...limits },

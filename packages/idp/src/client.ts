@@ -16,6 +16,7 @@ import type {
   UserFilter,
   UserListOptions,
 } from './schema.ts'
+import { listFilterNames } from './schema.ts'
 import {
   toFilterQuery,
   toOrganizationQuery,
@@ -74,7 +75,7 @@ export interface IdpClient {
   getUser(userId: string, options?: CallOptions): Promise<User>
   /**
    * Lists one page of users, with the total count. `nextCursor` is the `startingAfter` of the next page, and
-   * `null` on the last page and for orders other than by `created_at`.
+   * `null` on the last page and for orders other than by `createdAt`.
    *
    * It asks for one user more than `limit`, and so sees whether another page follows. The provider's maximum
    * leaves no room for that: a page of 500 is the last one if it reaches the total count. With `startingAfter`
@@ -252,14 +253,14 @@ function userPath(userId: string): string {
   return `/users/${userId}`
 }
 
-function checkFilter({ emailAddress }: UserFilter): void {
+function checkFilter(filter: UserFilter): void {
   // An empty list adds no parameter, and would select everyone.
-  if (emailAddress?.length === 0)
-    throw invalidArgument('emailAddress', 'is empty: leave it out to select everyone')
+  const empty = listFilterNames.find((name) => filter[name]?.length === 0)
+  if (empty) throw invalidArgument(empty, 'is empty: leave it out to select everyone')
 }
 
-function hasCursor(orderBy = '-created_at'): boolean {
-  return /^[+-]?created_at$/.test(orderBy)
+function hasCursor(orderBy = '-createdAt'): boolean {
+  return /^-?createdAt$/.test(orderBy)
 }
 
 function isEmpty(body: object): boolean {

@@ -4,7 +4,7 @@
  */
 import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
 import * as z from 'zod'
-import { organization, user } from './schema.ts'
+import { organization, organizationOrderFields, passwordHashers, user, userOrderFields } from './schema.ts'
 
 const text = z.string().trim().min(1)
 const textOrList = z.union([text, z.array(text).min(1)], {
@@ -17,12 +17,18 @@ const limit = z.int().min(1).max(500).optional().describe('The largest number of
 const offset = z.int().min(0).optional().describe('The number of results to skip.')
 
 const changeable = {
-  firstName: z.string().optional(),
-  lastName: z.string().optional(),
-  username: text.optional(),
+  firstName: z.string().nullish(),
+  lastName: z.string().nullish(),
+  username: text.nullish(),
   password: secret(z.string().min(1)).optional(),
-  externalId: text.optional().describe('The user’s id in your own system.'),
+  passwordDigest: secret(z.string().min(1))
+    .optional()
+    .describe('The digest of a password, from another system. Needs passwordHasher.'),
+  passwordHasher: z.enum(passwordHashers).optional().describe('The algorithm of passwordDigest.'),
+  externalId: text.nullish().describe('The user’s id in your own system.'),
+  createdAt: z.iso.datetime().optional().describe('When a user of another system signed up.'),
   skipPasswordChecks: z.boolean().optional().describe('Accept a password that is known to be leaked.'),
+  skipLegalChecks: z.boolean().optional().describe('Do not ask to accept the legal documents.'),
   publicMetadata: metadata.optional().describe('Readable by frontends and backends.'),
   privateMetadata: metadata.optional().describe('Readable only by backends.'),
   unsafeMetadata: metadata
@@ -33,23 +39,18 @@ const changeable = {
 const filter = {
   query: z.string().optional().describe('Occurs in an address, a name, a phone number or an id.'),
   emailAddress: textOrList.optional().describe('Has this address, or one of these.'),
+  phoneNumber: textOrList.optional().describe('Has this number, or one of these.'),
+  userId: textOrList.optional().describe('Has this id, or one of these.'),
+  externalId: textOrList.optional().describe('Has this id in your own system, or one of these.'),
+  username: textOrList.optional().describe('Has this user name, or one of these.'),
+  banned: z.boolean().optional().describe('Only banned users, or only others.'),
 }
 
-const direction = (fields: readonly string[]) =>
-  z.enum(fields.flatMap((field) => [field, `-${field}`, `+${field}`])).optional()
-
-const userOrder = direction([
-  'created_at',
-  'updated_at',
-  'email_address',
-  'web3wallet',
-  'first_name',
-  'last_name',
-  'phone_number',
-  'username',
-  'last_active_at',
-  'last_sign_in_at',
-]).describe('A field, with - in front for descending. The default is -created_at.')
+const order = <Field extends string>(fields: readonly Field[]) =>
+  z
+    .enum(fields.flatMap((field): (Field | `-${Field}`)[] => [field, `-${field}`]))
+    .optional()
+    .describe('A field, with - in front for descending. The default is -createdAt.')
 
 /** The functions of every instance. */
 export const instanceFunctions = {
@@ -84,13 +85,12 @@ export const instanceFunctions = {
     effect: false,
     arguments: functionArguments({
       ...filter,
-      banned: z.boolean().optional().describe('Only banned users, or only others.'),
       limit,
       offset,
       startingAfter: text
         .optional()
-        .describe('The nextCursor of the previous page. Needs an order by created_at.'),
-      orderBy: userOrder,
+        .describe('The nextCursor of the previous page. Needs an order by createdAt.'),
+      orderBy: order(userOrderFields),
     }).meta({ examples: [{ query: 'ada', limit: 20 }] }),
     result: z.object({
       data: z.array(user),
@@ -99,7 +99,8 @@ export const instanceFunctions = {
     }),
   },
   updateUser: {
-    description: 'Changes a user. Metadata is merged, and null removes a key. Other fields are replaced.',
+    description:
+      'Changes a user. Metadata is merged, and null removes a key. Other fields are replaced, and null clears one.',
     effect: true,
     arguments: functionArguments({ userId, ...changeable }).meta({
       examples: [{ userId: exampleUser, publicMetadata: { plan: 'gold' } }],
@@ -139,7 +140,7 @@ export const instanceFunctions = {
       includeMembersCount: z.boolean().optional(),
       limit,
       offset,
-      orderBy: direction(['name', 'created_at', 'members_count']).describe('As for listUsers.'),
+      orderBy: order(organizationOrderFields),
     }).meta({ examples: [{ query: 'engines', includeMembersCount: true }] }),
     result: z.object({ data: z.array(organization), totalCount: z.int() }),
   },

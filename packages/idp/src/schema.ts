@@ -13,7 +13,9 @@ export const user = z
     id: z.string(),
     emailAddress: z.string().nullable().describe('The primary one of the user.'),
     emailAddresses: z.array(z.string()),
+    verifiedEmailAddresses: z.array(z.string()),
     phoneNumber: z.string().nullable().describe('The primary one of the user.'),
+    phoneNumbers: z.array(z.string()),
     username: z.string().nullable(),
     firstName: z.string().nullable(),
     lastName: z.string().nullable(),
@@ -25,6 +27,7 @@ export const user = z
     privateMetadata: metadata,
     unsafeMetadata: metadata,
     lastSignInAt: time.nullable(),
+    lastActiveAt: time.nullable(),
     createdAt: time,
     updatedAt: time,
   })
@@ -53,16 +56,68 @@ export type User = z.infer<typeof user>
 /** An organization of an identity-provider application. */
 export type Organization = z.infer<typeof organization>
 
-/** The fields of a user that can be changed. */
+/** The algorithms of password digests that the provider accepts. */
+export const passwordHashers = [
+  'argon2i',
+  'argon2id',
+  'bcrypt',
+  'bcrypt_sha256_django',
+  'ldap_ssha',
+  'md5',
+  'md5_phpass',
+  'pbkdf2_sha1',
+  'pbkdf2_sha256',
+  'pbkdf2_sha256_django',
+  'pbkdf2_sha512',
+  'pbkdf2_sha512_hex',
+  'phpass',
+  'scrypt_firebase',
+  'scrypt_werkzeug',
+  'sha256',
+  'sha512_symfony',
+] as const
+
+/** The filters of users that take one value or a list. */
+export const listFilterNames = ['emailAddress', 'phoneNumber', 'userId', 'externalId', 'username'] as const
+
+/** The fields by which users can be ordered. */
+export const userOrderFields = [
+  'createdAt',
+  'updatedAt',
+  'emailAddress',
+  'web3wallet',
+  'firstName',
+  'lastName',
+  'phoneNumber',
+  'username',
+  'lastActiveAt',
+  'lastSignInAt',
+] as const
+
+/** The fields by which organizations can be ordered. */
+export const organizationOrderFields = ['name', 'createdAt', 'membersCount'] as const
+
+/** A field; with `-` in front, descending. */
+type Order<Fields extends readonly string[]> = Fields[number] | `-${Fields[number]}`
+
+/** The fields of a user that can be changed. `null` clears a field. */
 export interface UserChanges {
-  firstName?: string | undefined
-  lastName?: string | undefined
-  username?: string | undefined
+  firstName?: string | null | undefined
+  lastName?: string | null | undefined
+  username?: string | null | undefined
   password?: string | undefined
+  /** The digest of a password, from another system. Needs `passwordHasher`. */
+  passwordDigest?: string | undefined
+  /** The algorithm of `passwordDigest`. */
+  passwordHasher?: (typeof passwordHashers)[number] | undefined
   /** The user's id in your own system. */
-  externalId?: string | undefined
+  externalId?: string | null | undefined
+  /** When the user signed up, in ISO 8601, for a user of another system. */
+  createdAt?: string | undefined
   /** Accept a password that is known to be leaked. */
   skipPasswordChecks?: boolean | undefined
+  /** Do not ask the user to accept the legal documents, for a user of another system. */
+  skipLegalChecks?: boolean | undefined
   /** Merged into the current metadata; `null` removes a key. */
   publicMetadata?: Record<string, unknown> | undefined
   /** Merged into the current metadata; `null` removes a key. */
@@ -87,6 +142,14 @@ export interface UserFilter {
   query?: string | undefined
   /** Has this address, or one of these: from 1 to 100. */
   emailAddress?: string | readonly string[] | undefined
+  /** Has this number, or one of these: from 1 to 100. */
+  phoneNumber?: string | readonly string[] | undefined
+  /** Has this id, or one of these: from 1 to 100. */
+  userId?: string | readonly string[] | undefined
+  /** Has this id in your own system, or one of these: from 1 to 100. */
+  externalId?: string | readonly string[] | undefined
+  /** Has this user name, or one of these: from 1 to 100. */
+  username?: string | readonly string[] | undefined
   /** Only banned users, or only others. */
   banned?: boolean | undefined
 }
@@ -103,12 +166,9 @@ interface Page {
 
 /** A page of users. `offset` can't be combined with `startingAfter`. */
 export interface UserListOptions extends UserFilter, Page {
-  /**
-   * A field, with `-` in front for descending.
-   * @default '-created_at'
-   */
-  orderBy?: string | undefined
-  /** The `nextCursor` of the previous page. Needs an order by `created_at`. */
+  /** @default '-createdAt' */
+  orderBy?: Order<typeof userOrderFields> | undefined
+  /** The `nextCursor` of the previous page. Needs an order by `createdAt`. */
   startingAfter?: string | undefined
 }
 
@@ -131,9 +191,6 @@ export interface OrganizationListOptions extends Page {
   query?: string | undefined
   /** Fill `membersCount`. */
   includeMembersCount?: boolean | undefined
-  /**
-   * `name`, `created_at` or `members_count`, with `-` in front for descending.
-   * @default '-created_at'
-   */
-  orderBy?: string | undefined
+  /** @default '-createdAt' */
+  orderBy?: Order<typeof organizationOrderFields> | undefined
 }

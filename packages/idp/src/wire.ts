@@ -13,6 +13,7 @@ import type {
   UserFilter,
   UserListOptions,
 } from './schema.ts'
+import { listFilterNames } from './schema.ts'
 
 /** A text. A blank one counts as absent. */
 const text = z
@@ -42,11 +43,14 @@ function wireObject<Shape extends z.ZodRawShape>(shape: Shape) {
     .pipe(z.object(shape))
 }
 
+/** Of an address. In another format, the address counts as unverified. */
+const verification = z.object({ status: z.string() }).nullish().catch(undefined)
+
 /** A user, in the response of every endpoint. */
 export const wireUser = wireObject({
   id: z.string(),
   primaryEmailAddressId: text,
-  emailAddresses: withDefault(z.array(wireObject({ id: text, emailAddress: z.string() })), []),
+  emailAddresses: withDefault(z.array(wireObject({ id: text, emailAddress: z.string(), verification })), []),
   primaryPhoneNumberId: text,
   phoneNumbers: withDefault(z.array(wireObject({ id: text, phoneNumber: z.string() })), []),
   username: text,
@@ -60,6 +64,7 @@ export const wireUser = wireObject({
   privateMetadata: metadata,
   unsafeMetadata: metadata,
   lastSignInAt: optionalTime,
+  lastActiveAt: optionalTime,
   createdAt: time,
   updatedAt: time,
 }).transform(
@@ -67,7 +72,11 @@ export const wireUser = wireObject({
     ...user,
     emailAddress: primary(emailAddresses, primaryEmailAddressId)?.emailAddress ?? null,
     emailAddresses: emailAddresses.map(({ emailAddress }) => emailAddress),
+    verifiedEmailAddresses: emailAddresses
+      .filter(({ verification }) => verification?.status === 'verified')
+      .map(({ emailAddress }) => emailAddress),
     phoneNumber: primary(phoneNumbers, primaryPhoneNumberId)?.phoneNumber ?? null,
+    phoneNumbers: phoneNumbers.map(({ phoneNumber }) => phoneNumber),
   }),
 )
 
@@ -103,9 +112,9 @@ export const wireDomains = wireObject({
 /** `DELETE /users/{id}`. */
 export const wireDeleted = z.object({ deleted: z.literal(true) })
 
-const filterNames = ['query', 'emailAddress', 'banned'] as const
-const pageNames = ['limit', 'offset', 'startingAfter', 'orderBy'] as const
-const organizationListNames = ['limit', 'offset', 'query', 'includeMembersCount', 'orderBy'] as const
+const filterNames = ['query', ...listFilterNames, 'banned'] as const
+const pageNames = ['limit', 'offset', 'startingAfter'] as const
+const organizationListNames = ['limit', 'offset', 'query', 'includeMembersCount'] as const
 const metadataNames = ['publicMetadata', 'privateMetadata', 'unsafeMetadata'] as const
 const organizationNames = [
   'name',
@@ -120,8 +129,12 @@ const changeNames = [
   'lastName',
   'username',
   'password',
+  'passwordDigest',
+  'passwordHasher',
   'externalId',
+  'createdAt',
   'skipPasswordChecks',
+  'skipLegalChecks',
 ] as const
 
 /** The arguments of every method, by the provider's name. */
@@ -133,7 +146,7 @@ const argumentNames = new Map<string, string>(
     ...changeNames,
     ...metadataNames,
     ...organizationNames,
-    'phoneNumber',
+    'orderBy',
     'skipPasswordRequirement',
   ].map((name) => [toSnakeCase(name), name]),
 )
@@ -184,17 +197,21 @@ function toWire<Fields extends object, Name extends keyof Fields & string>(
 
 /** The query of `GET /users/count`. */
 export function toFilterQuery(filter: UserFilter) {
-  return toWire(filter, filterNames)
+  return {
+    ...toWire(filter, filterNames),
+    user_id: toIncluded(filter.userId),
+    external_id: toIncluded(filter.externalId),
+  }
 }
 
 /** The query of `GET /users`. */
 export function toUserQuery(list: UserListOptions) {
-  return { ...toFilterQuery(list), ...toWire(list, pageNames) }
+  return { ...toFilterQuery(list), ...toWire(list, pageNames), order_by: toOrder(list) }
 }
 
 /** The query of `GET /organizations`. */
 export function toOrganizationQuery(list: OrganizationListOptions) {
-  return toWire(list, organizationListNames)
+  return { ...toWire(list, organizationListNames), order_by: toOrder(list) }
 }
 
 /** The body of `POST /users`. */
@@ -229,6 +246,15 @@ function primary<Item extends { id: string | null }>(items: readonly Item[], id:
 
 function toList(value: string | readonly string[] | undefined): readonly string[] | undefined {
   return typeof value === 'string' ? [value] : value
+}
+
+/** A sign in front of an id includes or excludes it: an id that begins with one needs another in front. */
+function toIncluded(ids: string | readonly string[] | undefined): readonly string[] | undefined {
+  return toList(ids)?.map((id) => (/^[+-]/.test(id) ? `+${id}` : id))
+}
+
+function toOrder({ orderBy }: { orderBy?: string | undefined }): string | undefined {
+  return orderBy && toSnakeCase(orderBy)
 }
 
 function toSnakeCase(name: string): string {

@@ -8,6 +8,12 @@ const { instance } = backend
 
 const paths = () => requests.map(({ path }) => path).toSorted()
 
+const ids = async (users: AsyncIterable<{ id: string }>) => {
+  const seen: string[] = []
+  for await (const { id } of users) seen.push(id)
+  return seen
+}
+
 describe('listUsers', () => {
   it('returns a page with the total count, and the cursor of the next page', async () => {
     instance.createUsers(25)
@@ -62,7 +68,7 @@ describe('listUsers', () => {
     expect(await idp.listUsers({ limit: 3 })).toMatchObject({ totalCount: 3 })
     expect(await idp.listUsers({ limit: 4, orderBy: 'username' })).toMatchObject({ totalCount: 3 })
     expect(paths().filter((path) => path.includes('count'))).toEqual([])
-    for (const list of [{ limit: 2 }, { limit: 3, orderBy: 'username' }, { offset: 3 }]) {
+    for (const list of [{ limit: 2 }, { limit: 3, orderBy: 'username' as const }, { offset: 3 }]) {
       requests.length = 0
       expect(await idp.listUsers(list)).toMatchObject({ totalCount: 3 })
       expect(paths()).toContain('/users/count')
@@ -74,11 +80,11 @@ describe('listUsers', () => {
     await expect(fixture.client().listUsers({ limit })).rejects.toMatchObject({ code: 'provider_rejected' })
   })
 
-  it('returns a cursor only for orders by created_at', async () => {
+  it('returns a cursor only for orders by createdAt', async () => {
     instance.createUsers(3)
     const idp = fixture.client()
-    expect((await idp.listUsers({ limit: 2, orderBy: 'email_address' })).nextCursor).toBeNull()
-    for (const orderBy of ['created_at', '+created_at', '-created_at']) {
+    expect((await idp.listUsers({ limit: 2, orderBy: 'emailAddress' })).nextCursor).toBeNull()
+    for (const orderBy of ['createdAt', '-createdAt'] as const) {
       const { data, nextCursor } = await idp.listUsers({ limit: 2, orderBy })
       expect(nextCursor).toBe(data[1]?.id)
     }
@@ -86,31 +92,48 @@ describe('listUsers', () => {
 
   it('sends the whole query, with an encoded plus sign', async () => {
     instance.createUsers(2)
-    await fixture.client().listUsers({ query: 'a', limit: 1, offset: 1, orderBy: '+last_sign_in_at' })
+    await fixture.client().listUsers({ query: 'a+b', limit: 1, offset: 1, orderBy: '-lastSignInAt' })
     expect(paths()).toEqual([
-      '/users/count?query=a',
-      '/users?query=a&limit=1&offset=1&order_by=+last_sign_in_at',
+      '/users/count?query=a+b',
+      '/users?query=a+b&limit=1&offset=1&order_by=-last_sign_in_at',
     ])
-    expect(backend.calls.map(({ path }) => path).join()).toContain('%2Blast_sign_in_at')
+    expect(backend.calls.map(({ path }) => path).join()).toContain('a%2Bb')
   })
 })
 
-it('an empty list of addresses is refused, because it would select everyone', async () => {
+const listFilters = ['emailAddress', 'phoneNumber', 'userId', 'externalId', 'username'] as const
+
+it.each(listFilters)('an empty list in %s is refused, because it would select everyone', async (name) => {
   const idp = fixture.client()
-  const expected = { code: 'invalid_arguments', errors: [{ path: 'emailAddress' }] }
-  await expect(idp.countUsers({ emailAddress: [] })).rejects.toMatchObject(expected)
-  await expect(idp.listUsers({ emailAddress: [] })).rejects.toMatchObject(expected)
-  await expect(idp.iterateUsers({ emailAddress: [] }).next()).rejects.toMatchObject(expected)
+  const expected = { code: 'invalid_arguments', errors: [{ path: name }] }
+  await expect(idp.countUsers({ [name]: [] })).rejects.toMatchObject(expected)
+  await expect(idp.listUsers({ [name]: [] })).rejects.toMatchObject(expected)
+  await expect(idp.iterateUsers({ [name]: [] }).next()).rejects.toMatchObject(expected)
   expect(requests).toEqual([])
 })
 
-describe('iterateUsers', () => {
-  const ids = async (users: AsyncIterable<{ id: string }>) => {
-    const seen: string[] = []
-    for await (const { id } of users) seen.push(id)
-    return seen
-  }
+it.each<[(typeof listFilters)[number], string, string]>([
+  ['emailAddress', 'ada@example.com', 'grace@example.com'],
+  ['phoneNumber', '+15555550100', '+15555550101'],
+  ['userId', '', ''],
+  ['externalId', '-7', '+7'],
+  ['username', 'ada-l', 'grace'],
+])('lists, iterates and counts by %s, one value or a list', async (name, first, second) => {
+  instance.createUsers(2)
+  const add = (email: string, phone: string, external_id: string, username: string) =>
+    instance.createUser({ email_address: [email], phone_number: [phone], external_id, username }).id
+  const ada = add('ada@example.com', '+15555550100', '-7', 'ada-l')
+  const grace = add('grace@example.com', '+15555550101', '+7', 'grace')
+  const idp = fixture.client()
+  const one = { [name]: first || ada }
+  const both = { [name]: [first || ada, second || grace] }
+  expect(await idp.listUsers(one)).toMatchObject({ data: [{ id: ada }], totalCount: 1 })
+  expect(await idp.listUsers({ ...both, limit: 1 })).toMatchObject({ data: [{ id: grace }], totalCount: 2 })
+  expect(await ids(idp.iterateUsers(both))).toEqual([grace, ada])
+  expect(await idp.countUsers(both)).toBe(2)
+})
 
+describe('iterateUsers', () => {
   it('makes one call for each 500 users', async () => {
     instance.createUsers(1_201)
     const seen = await ids(fixture.client().iterateUsers())

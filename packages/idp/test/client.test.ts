@@ -18,7 +18,9 @@ describe('a user', () => {
       id: expect.stringMatching(/^user_/),
       emailAddress: 'ada@example.com',
       emailAddresses: ['ada@example.com', 'countess@example.com'],
+      verifiedEmailAddresses: ['ada@example.com', 'countess@example.com'],
       phoneNumber: '+15555550100',
+      phoneNumbers: ['+15555550100', '+15555550101'],
       username: null,
       firstName: 'Ada',
       lastName: null,
@@ -30,6 +32,7 @@ describe('a user', () => {
       privateMetadata: {},
       unsafeMetadata: {},
       lastSignInAt: null,
+      lastActiveAt: null,
       createdAt: NOW,
       updatedAt: NOW,
     })
@@ -46,6 +49,15 @@ describe('a user', () => {
     })
   })
 
+  it('tells which of its addresses are verified', async () => {
+    const { id } = backend.instance.createUser({ email_address: ['a@example.com', 'b@example.com'] })
+    const [first, second] = backend.users.get(id)?.email_addresses ?? []
+    Object.assign(first ?? {}, { verification: { status: 'unverified' } })
+    expect(await fixture.client().getUser(id)).toMatchObject({ verifiedEmailAddresses: ['b@example.com'] })
+    Object.assign(second ?? {}, { verification: null })
+    expect(await fixture.client().getUser(id)).toMatchObject({ verifiedEmailAddresses: [] })
+  })
+
   const least = { id: 'user_1', created_at: 1, updated_at: 2.5 }
   const names = ['username', 'first_name', 'last_name', 'external_id', 'image_url']
   const others = [
@@ -53,6 +65,7 @@ describe('a user', () => {
     'locked',
     'public_metadata',
     'last_sign_in_at',
+    'last_active_at',
     'email_addresses',
     'phone_numbers',
   ]
@@ -68,8 +81,8 @@ describe('a user', () => {
     expect(await fixture.client().getUser('user_1')).toEqual({
       id: 'user_1',
       ...all(null, ['emailAddress', 'phoneNumber', 'username', 'firstName', 'lastName', 'externalId']),
-      ...all(null, ['imageUrl', 'lastSignInAt']),
-      ...all([], ['emailAddresses']),
+      ...all(null, ['imageUrl', 'lastSignInAt', 'lastActiveAt']),
+      ...all([], ['emailAddresses', 'verifiedEmailAddresses', 'phoneNumbers']),
       ...all(false, ['banned', 'locked']),
       ...all({}, ['publicMetadata', 'privateMetadata', 'unsafeMetadata']),
       createdAt: '1970-01-01T00:00:00.001Z',

@@ -36,6 +36,45 @@ describe('metadata', () => {
   })
 })
 
+it('null clears a field', async () => {
+  const names = { first_name: 'Ada', last_name: 'Lovelace', username: 'ada-l', external_id: 'c-1' }
+  const { id } = backend.instance.createUser({ email_address: ['ada@example.com'], ...names })
+  const cleared = { firstName: null, lastName: null, username: null, externalId: null }
+  expect(await fixture.client().updateUser(id, cleared)).toMatchObject(cleared)
+})
+
+describe('a user of another system', () => {
+  const digest = { passwordDigest: '$2a$10$abc', passwordHasher: 'bcrypt' } as const
+  const moved = { ...digest, createdAt: '2019-05-01T12:00:00Z', skipLegalChecks: true }
+
+  it('is created with the digest of its password, and the day it signed up', async () => {
+    const created = await fixture.client().createUser({ emailAddress: 'ada@example.com', ...moved })
+    expect(created.createdAt).toBe('2019-05-01T12:00:00.000Z')
+    expect(JSON.parse(requests[0]?.text ?? '')).toMatchObject({
+      password_digest: '$2a$10$abc',
+      password_hasher: 'bcrypt',
+      skip_legal_checks: true,
+    })
+    expect(backend.users.get(created.id)).toMatchObject({ password_enabled: true })
+  })
+
+  it('is changed in the same way', async () => {
+    const { id } = someone()
+    expect(await fixture.client().updateUser(id, moved)).toMatchObject({
+      createdAt: '2019-05-01T12:00:00.000Z',
+    })
+    expect(backend.users.get(id)).toMatchObject({ password_enabled: true })
+  })
+
+  it('needs the algorithm beside the digest', async () => {
+    const { passwordDigest } = digest
+    const error = await failureOf(
+      fixture.client().createUser({ emailAddress: 'ada@example.com', passwordDigest }),
+    )
+    expect(error).toMatchObject({ code: 'provider_rejected', errors: [{ path: 'passwordHasher' }] })
+  })
+})
+
 describe('an update of fields and metadata', () => {
   const both = { firstName: 'Augusta', publicMetadata: { plan: 'pro' } }
 

@@ -19,7 +19,11 @@ const changeable = {
   last_name: text,
   username: text,
   password: text,
+  password_digest: text,
+  password_hasher: z.string().optional(),
+  created_at: z.iso.datetime().nullish(),
   skip_password_checks: flag,
+  skip_legal_checks: flag,
 }
 
 /** The body of `POST /users`. */
@@ -71,7 +75,11 @@ const orEmpty = (metadata: WireMetadata = {}) => metadata
  */
 export function buildUser(fields: NewUser, at: number) {
   const { email_address = [], phone_number = [] } = fields
-  const addresses = email_address.map((text) => ({ id: newId('idn'), email_address: text.toLowerCase() }))
+  const addresses = email_address.map((text) => ({
+    id: newId('idn'),
+    email_address: text.toLowerCase(),
+    verification: { status: 'verified' },
+  }))
   const numbers = phone_number.map((text) => ({ id: newId('idn'), phone_number: text }))
   return {
     object: 'user',
@@ -88,12 +96,12 @@ export function buildUser(fields: NewUser, at: number) {
     unsafe_metadata: orEmpty(fields.unsafe_metadata),
     email_addresses: addresses,
     phone_numbers: numbers,
-    password_enabled: Boolean(fields.password),
+    password_enabled: Boolean(fields.password || fields.password_digest),
     last_sign_in_at: notYet(),
     last_active_at: notYet(),
     banned: fields.banned ?? false,
     locked: fields.locked ?? false,
-    created_at: at,
+    created_at: fields.created_at ? Date.parse(fields.created_at) : at,
     updated_at: at,
   }
 }

@@ -4,11 +4,20 @@ import { checkParameters, readBoolean, readOrder, readPage, sort } from './query
 import type { WireUser } from './records.ts'
 import { refusals, withUndocumented } from './refusals.ts'
 
-const MAX_ADDRESSES = 100
-const filters = ['query', 'email_address', 'banned']
+const MAX_VALUES = 100
 
 const emailAddresses = (user: WireUser) => user.email_addresses.map(({ email_address }) => email_address)
 const phoneNumbers = (user: WireUser) => user.phone_numbers.map(({ phone_number }) => phone_number)
+
+/** The filters that take several values, and what a user has of each. */
+const listFilters = new Map<string, (user: WireUser) => string[]>([
+  ['email_address', emailAddresses],
+  ['phone_number', phoneNumbers],
+  ['user_id', ({ id }) => [id]],
+  ['external_id', ({ external_id }) => [external_id ?? '']],
+  ['username', ({ username }) => [username ?? '']],
+])
+const filters = ['query', ...listFilters.keys(), 'banned']
 
 const sortKeys = {
   created_at: ({ created_at }: WireUser) => created_at,
@@ -58,16 +67,34 @@ function notTogether(other: string) {
 
 function readFilter(query: URLSearchParams): (user: WireUser) => boolean {
   const text = query.get('query')?.toLowerCase() ?? ''
-  const addresses = query.getAll('email_address').map((address) => address.toLowerCase())
-  if (addresses.length > MAX_ADDRESSES) {
-    const message = `email_address should not exceed ${MAX_ADDRESSES} items.`
-    throw refusals.parameter('form_param_array_size_exceeded', 'email_address', 'is too long', message)
-  }
+  const lists = [...listFilters].map(([name, valuesOf]) => readListFilter(query, name, valuesOf))
   const banned = readBoolean(query, 'banned')
   return (user) =>
     (text === '' || searchable(user).some((value) => value.toLowerCase().includes(text))) &&
-    (addresses.length === 0 || emailAddresses(user).some((address) => addresses.includes(address))) &&
+    lists.every((holds) => holds(user)) &&
     (banned === undefined || user.banned === banned)
+}
+
+function readListFilter(query: URLSearchParams, name: string, valuesOf: (user: WireUser) => string[]) {
+  const given = query.getAll(name)
+  if (given.length > MAX_VALUES) {
+    const message = `${name} should not exceed ${MAX_VALUES} items.`
+    throw refusals.parameter('form_param_array_size_exceeded', name, 'is too long', message)
+  }
+  const isSigned = name === 'user_id' || name === 'external_id'
+  const wanted = new Set<string>()
+  const unwanted = new Set<string>()
+  for (const value of given) {
+    const set = isSigned && value.startsWith('-') ? unwanted : wanted
+    set.add((isSigned ? value.replace(/^[+-]/, '') : value).toLowerCase())
+  }
+  return (user: WireUser) => {
+    const values = valuesOf(user).map((value) => value.toLowerCase())
+    return (
+      (wanted.size === 0 || values.some((value) => wanted.has(value))) &&
+      !values.some((value) => unwanted.has(value))
+    )
+  }
 }
 
 function searchable(user: WireUser): string[] {

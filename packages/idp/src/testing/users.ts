@@ -40,7 +40,7 @@ export function getUser(call: EndpointCall): object {
 export function updateUser(call: EndpointCall): object {
   const user = findUser(call)
   const { password, username, skip_password_checks, ...fields } = readBody(call.request, userChangeFields)
-  checkCredentials({ password, username, skip_password_checks })
+  checkCredentials({ password, username, skip_password_checks, ...fields })
   if (skip_password_checks && !password) {
     const message = '`password` is required when `skip_password_checks` is present.'
     throw refusals.parameter('form_conditional_param_missing', 'password', 'is missing', message)
@@ -51,7 +51,8 @@ export function updateUser(call: EndpointCall): object {
     if (value !== undefined) user[name] = value
   }
   if (username !== undefined) user.username = username?.toLowerCase() || null
-  if (password) user.password_enabled = true
+  if (password || fields.password_digest) user.password_enabled = true
+  if (fields.created_at) user.created_at = Date.parse(fields.created_at)
   user.updated_at = call.at
   return withUndocumented(user)
 }
@@ -92,7 +93,12 @@ function checkIdentifiers({ email_address = [], phone_number = [] }: NewUser): v
   }
 }
 
-function checkCredentials({ username, password, skip_password_checks }: NewUser): void {
+function checkCredentials(fields: NewUser): void {
+  const { username, password, password_digest, password_hasher, skip_password_checks } = fields
+  if (Boolean(password_digest) !== Boolean(password_hasher)) {
+    const missing = password_digest ? 'password_hasher' : 'password_digest'
+    throw refusals.parameter('form_param_missing', missing, 'is missing', `${missing} must be included.`)
+  }
   if (username && !/^(?=.*\D)[\w-]{4,64}$/.test(username)) {
     const message = "Username can only contain letters, numbers and '_' or '-'."
     throw refusals.parameter('form_username_invalid_character', 'username', message)
@@ -111,7 +117,11 @@ function checkCredentials({ username, password, skip_password_checks }: NewUser)
 
 function checkComplete(fields: NewUser, { settings }: IdpInstance): void {
   const isIdentified = fields.email_address?.length || fields.phone_number?.length || fields.username
-  const hasPassword = fields.password || fields.skip_password_requirement || !settings.passwordRequired
+  const hasPassword =
+    fields.password ||
+    fields.password_digest ||
+    fields.skip_password_requirement ||
+    !settings.passwordRequired
   const missing = [...(isIdentified ? [] : ['email_address']), ...(hasPassword ? [] : ['password'])]
   if (missing.length === 0) return
   const message = `${JSON.stringify(missing)} data doesn't match user requirements set for this instance`
