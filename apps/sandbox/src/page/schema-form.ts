@@ -81,7 +81,7 @@ type Kind = 'text' | 'long' | 'password' | 'number' | 'boolean' | 'choice' | 'li
 function kindOf(name: string, schema: unknown): Kind {
   if (Array.isArray(at(schema, 'enum'))) return 'choice'
   if (at(schema, 'writeOnly') === true) return 'password'
-  const types = [schema, ...listOf(at(schema, 'anyOf'))].map((one) => at(one, 'type'))
+  const types = [schema, ...listOf(at(schema, 'anyOf'))].flatMap((one) => at(one, 'type'))
   if (types.includes('array')) {
     return types.includes('string') || at(schema, 'items', 'type') === 'string' ? 'list' : 'json'
   }
