@@ -2,8 +2,10 @@
  * Generates files for a Node frontend framework that uses the application.
  *
  * @see https://clerk.com/docs/nextjs/getting-started/quickstart
+ * @see https://clerk.com/docs/reference/nextjs/clerk-middleware for the matcher
  */
 import { type DownloadFile, IntegrationError } from '@org/core'
+import type { instanceDownloads } from './integration.ts'
 import type { InstanceKeys } from './keys.ts'
 
 /**
@@ -11,7 +13,7 @@ import type { InstanceKeys } from './keys.ts'
  *
  * @throws {IntegrationError} `invalid_inputs` for a key that an `.env` file can't hold
  */
-export function generateFile(file: '.env.local' | 'middleware.ts', keys: InstanceKeys): DownloadFile {
+export function generateFile(file: (typeof instanceDownloads)[number], keys: InstanceKeys): DownloadFile {
   return file === '.env.local'
     ? { path: file, contentType: 'text/plain; charset=utf-8', content: environmentFile(keys) }
     : { path: file, contentType: 'text/typescript; charset=utf-8', content: MIDDLEWARE }
@@ -39,15 +41,15 @@ function quote(name: string, value: string): string {
 
 const MIDDLEWARE = `// Runs before your pages and routes, so that they know which user is signed in.
 // Put it beside the folder \`app\` (or \`pages\`), which may be in \`src\`.
-// Next.js 16 and later name this file \`proxy.ts\`, with the same content.
+// Next.js 16 and later name this file \`proxy.ts\`, earlier ones \`middleware.ts\`.
 import { clerkMiddleware } from '@clerk/nextjs/server'
 
 export default clerkMiddleware()
 
 export const config = {
   matcher: [
-    // Everything except Next.js internals and static files, recognized by their extensions.
-    '/((?!_next/|.*\\\\.(?:html?|css|m?js|map|jpe?g|webp|avif|png|gif|svg|ico|ttf|woff2?|csv|docx?|xlsx?|pdf|zip|webmanifest|txt)$).*)',
+    // Everything except Next.js internals and the files that the provider counts as static.
+    '/((?!_next|[^?]*\\\\.(?:html?|css|js(?!on)|jpe?g|webp|png|gif|svg|ttf|woff2?|ico|csv|docx?|xlsx?|zip|webmanifest)).*)',
     // API routes, and the provider's own path.
     '/(api|trpc)(.*)',
     '/__clerk/(.*)',

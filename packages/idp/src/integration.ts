@@ -153,7 +153,7 @@ export const instanceMetrics = {
 } as const
 
 /** The downloads of every instance, for a Node frontend framework. */
-export const instanceDownloads = ['.env.local', 'middleware.ts'] as const
+export const instanceDownloads = ['.env.local', 'middleware.ts', 'proxy.ts'] as const
 
 /** The outputs of every instance. */
 export const instanceOutputs = {

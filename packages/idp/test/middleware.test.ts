@@ -11,7 +11,7 @@ import { createBackendApi } from '../src/testing/index.ts'
 
 const require = createRequire(import.meta.url)
 const keys = createBackendApi({ instances: [{ environmentType: 'production' }] }).instance
-const { path, content } = generateFile('middleware.ts', keys)
+const { content } = generateFile('middleware.ts', keys)
 
 // Ignored by version control and the formatter. Inside the package, so that imports resolve.
 const folder = join(import.meta.dirname, '../.data/frontend')
@@ -68,9 +68,10 @@ afterAll(() => {
 })
 
 describe('middleware.ts', () => {
-  it('has its name, mentions the name of newer frameworks, and holds no key', () => {
-    expect(path).toBe('middleware.ts')
-    expect(content).toContain('proxy.ts')
+  it('has two names with the same content, and holds no key', () => {
+    for (const name of ['middleware.ts', 'proxy.ts'] as const) {
+      expect(generateFile(name, keys)).toMatchObject({ path: name, content })
+    }
     expect(content).not.toMatch(/[ps]k_/)
   })
 
@@ -98,12 +99,12 @@ it('the middleware recognizes a visitor who is signed out, with the keys of .env
 })
 
 const runs = `/ /dashboard /users/user_1/settings /de/über-uns /a.b.c /data.json /manifest.json /v1.2/notes
-  /image.png/edit /report.pdf.exe /jsx /css /docs/html /_nextdoor /api /api/users /api/report.csv /api/image.png
+  /terms.pdf /notes.txt /app.map /sw.mjs /report.pdf.exe /jsx /css /docs/html /api /api/users /api/report.csv /api/image.png
   /trpc/user.byId /trpc/chunk.js /__clerk/v1/client /__clerk/npm/@clerk/clerk-js@6/dist/clerk.browser.js
   /dashboard.rsc /_next/data/build-1/dashboard.json /_next/data/build-1/index.json`
 const skipped = `/_next/static/chunks/main-1a2b.js /_next/static/media/inter.woff2 /_next/image /_next/webpack-hmr
-  /favicon.ico /image.png /images/deep/photo.jpeg /photo.jpg /logo.svg /hero.webp /hero.avif /main.css /main.js
-  /sw.mjs /main.js.map /a.b.c.png /font.ttf /font.woff /robots.txt /site.webmanifest /terms.pdf /prices.xlsx
+  /favicon.ico /image.png /images/deep/photo.jpeg /photo.jpg /logo.svg /hero.webp /main.css /main.js
+  /main.js.map /a.b.c.png /font.ttf /font.woff /site.webmanifest /prices.xlsx
   /prices.csv /letter.docx /all.zip /static.html`
 
 it.each(runs.split(/\s+/))('the middleware runs for %s', (url) => {
