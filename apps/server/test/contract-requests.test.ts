@@ -103,7 +103,7 @@ beforeAll(async () => {
       world.platform.addDeployment({ id })
       const response = await send(route, event)
       const { code, errors, detail } = Object(response.body)
-      const isInvalid = /^(invalid_(event|inputs|arguments)|unknown_function)$/.test(code)
+      const isInvalid = /^(invalid_(event|inputs|arguments)|missing_credentials|unknown_function)$/.test(code)
       const schema = `${route.replaceAll(/(?:^|-)(\w)/g, (_, first) => first.toUpperCase())}Event`
       verdicts.push({
         route,

@@ -12,7 +12,8 @@ export interface HostResponse {
 }
 
 /** Headers that the document need not describe. */
-const undescribed = /^(content-|cross-origin-|x-|origin-agent-cluster$|cache-control$|referrer-policy$|vary$)/
+const undescribed =
+  /^(content-|etag$|cross-origin-|x-|origin-agent-cluster$|cache-control$|referrer-policy$|vary$)/
 
 /** Starts a host between emulators, and reads its document. */
 export async function startContract(options: StartOptions = {}) {

@@ -11,6 +11,7 @@
  */
 
 export type { EventName, PlatformEvent } from './contract/event.ts'
+export { asksFor, choices } from './contract/form.ts'
 export type { Deployment, Egress, HandlerContext, Progress } from './contract/handler-context.ts'
 export { checkHealth, type HealthCheck } from './contract/health.ts'
 export {
@@ -27,8 +28,6 @@ export type {
   DeploymentRecord,
   DeploymentStatus,
   DownloadFile,
-  LogEntry,
-  Metric,
   Platform,
   WriteResult,
 } from './contract/platform.ts'
@@ -41,7 +40,6 @@ export {
   type FieldError,
   IntegrationError,
   isIntegrationError,
-  type ProviderRefusal,
 } from './errors.ts'
 export { createJsonLogger, type Logger } from './log.ts'
 export type { EventRecord, Observer } from './pipeline/event-log.ts'

@@ -2,13 +2,8 @@
 
 export { eventNames, platformEvent } from './contract/event.ts'
 export type { Json } from './contract/handler-context.ts'
-export {
-  type JsonSchema,
-  type Manifest,
-  manifestSchema,
-  toJsonSchema,
-  toManifest,
-} from './contract/manifest.ts'
+export { type JsonSchema, toJsonSchema } from './contract/json-schema.ts'
+export { type Manifest, manifestSchema, toManifest } from './contract/manifest.ts'
 export { parsedByFunction, secretNames } from './contract/marks.ts'
 export { callbackBodies } from './contract/platform.ts'
 export { suggestion } from './contract/validation.ts'

@@ -54,9 +54,9 @@ describe('the OpenAPI document', () => {
 
   it('marks a secret as sensitive, as writeOnly in requests alone, and as absent from a replayed response', () => {
     expect(schemaOf(document, 'SendGreetingArguments')).toMatchObject({
-      properties: { password: { writeOnly: true, 'x-sensitive': true } },
+      properties: { password: { writeOnly: true, sensitive: true } },
     })
-    const properties = { token: { 'x-sensitive': true }, region: { type: 'string' } }
+    const properties = { token: { sensitive: true }, region: { type: 'string' } }
     expect(schemaOf(document, 'GreeterDeploymentCreatedResponse')).toMatchObject({
       properties: { outputs: { properties, required: ['region'] } },
     })
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('lets an optional input be blank, and keeps its marks; a required one can’t be blank', () => {
-    const token = { type: 'string', 'x-sensitive': true, 'x-environment-reference': true }
+    const token = { type: 'string', sensitive: true, environmentReference: true }
     const region = { enum: ['eu', 'us'], default: 'eu' }
     expect(schemaOf(document, 'GreeterInputs')).toMatchObject({
       properties: { token: { anyOf: [token, ref('Blank')] }, region: { anyOf: [region, ref('Blank')] } },
@@ -102,7 +102,7 @@ describe('the OpenAPI document', () => {
       },
     })
     expect(components.schemas.GetThingResponse).toMatchObject({
-      properties: { key: { 'x-sensitive': true } },
+      properties: { key: { sensitive: true } },
     })
   })
 })

@@ -12,8 +12,12 @@ import { type Application, wireApplication, wireDeleted } from './wire.ts'
 
 const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
 
-/** The templates that preconfigure an application. */
-export const templates = ['b2b-saas', 'b2c-saas', 'waitlist'] as const
+/** The templates that preconfigure an application, and what each is for. */
+export const templates = {
+  'b2b-saas': 'Software for companies',
+  'b2c-saas': 'Software for consumers',
+  waitlist: 'A waiting list',
+} as const
 
 /** Options of {@link createIdpPlatformClient}. */
 export interface IdpPlatformClientOptions {
@@ -39,7 +43,7 @@ export interface NewApplication {
   environmentTypes?: readonly Environment[] | undefined
   /** For a production instance. */
   domain?: string | undefined
-  template?: (typeof templates)[number] | undefined
+  template?: keyof typeof templates | undefined
 }
 
 /** Options of the reading methods. */

@@ -2,7 +2,7 @@
  * The contract of provisioning: inputs and outputs, and the functions, metrics and downloads of every instance
  * (specification §2.3, §2.5 and §2.7).
  */
-import { defineIntegration, environmentReference, immutable, secret } from '@org/core'
+import { asksFor, choices, defineIntegration, environmentReference, immutable, secret } from '@org/core'
 import { instanceDownloads, instanceFunctions, instanceMetrics, instanceOutputs } from '@org/idp/instance'
 import * as z from 'zod'
 import { templates } from './client.ts'
@@ -11,25 +11,36 @@ const DOMAIN = /^(?!-)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/
 
 const inputs = z
   .object({
-    applicationName: z.string().trim().min(1).max(255).describe('Name of the new application.'),
+    applicationName: z
+      .string()
+      .trim()
+      .min(1)
+      .max(255)
+      .describe('Name of the new application.')
+      .meta({ title: 'Application name' }),
     platformApiKey: environmentReference(secret(z.string().trim().min(1)))
       .optional()
       .describe(
         'Platform API access token. If it is blank, the platform’s own is used. Not the secret key of an instance.',
-      ),
-    environmentType: z
-      .enum(['development', 'production'])
+      )
+      .meta({ title: 'Platform API access token' }),
+    environmentType: choices({ development: 'Development', production: 'Production' })
       .default('development')
       .describe('development: test keys, without a domain. production: live keys, for your domain.')
+      .meta({ title: 'Environment' })
       .apply(immutable),
     domain: z
       .string()
       .trim()
       .optional()
       .describe('Domain of the production instance, such as example.com.')
-      .meta({ visibleWhen: { environmentType: 'production' } })
+      .meta({ title: 'Domain' })
       .apply(immutable),
-    template: z.enum(templates).optional().describe('Preconfigures the application.').apply(immutable),
+    template: choices(templates)
+      .optional()
+      .describe('Preconfigures the application.')
+      .meta({ title: 'Template' })
+      .apply(immutable),
   })
   // Validated only in production: elsewhere the form hides the field, so nobody could correct it.
   .check(({ value: { environmentType, domain }, issues }) => {
@@ -46,9 +57,9 @@ const inputs = z
   })
   .meta({
     examples: [{ applicationName: 'Shop', environmentType: 'production', domain: 'example.com' }],
-    if: { properties: { environmentType: { const: 'production' } }, required: ['environmentType'] },
-    // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
-    then: { required: ['domain'], properties: { domain: { pattern: DOMAIN.source } } },
+    ...asksFor(['environmentType', 'production'], {
+      domain: { pattern: `^\\s*${DOMAIN.source.slice(1, -1)}\\s*$` },
+    }),
   })
 
 /** The contract of provisioning. */

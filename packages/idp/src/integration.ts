@@ -2,7 +2,14 @@
  * The contract of the integration: inputs, outputs, functions, metrics and downloads (specification §2.2, §2.5
  * and §2.7).
  */
-import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
+import {
+  asksFor,
+  choices,
+  defineIntegration,
+  environmentReference,
+  functionArguments,
+  secret,
+} from '@org/core'
 import * as z from 'zod'
 import { organization, organizationOrderFields, passwordHashers, user, userOrderFields } from './schema.ts'
 
@@ -51,6 +58,9 @@ const order = <Field extends string>(fields: readonly Field[]) =>
     .enum(fields.flatMap((field): (Field | `-${Field}`)[] => [field, `-${field}`]))
     .optional()
     .describe('A field, with - in front for descending. The default is -createdAt.')
+
+/** A key of that kind, or a reference to a variable that holds one. */
+const keyPattern = (prefix: 'pk' | 'sk') => `^\\s*${prefix}_(test|live)_|\\{\\{.+\\}\\}`
 
 /** The functions of every instance. */
 export const instanceFunctions = {
@@ -177,18 +187,24 @@ export const idp = defineIntegration({
   ],
   inputs: z
     .object({
-      serverType: z
-        .enum(['shared', 'dedicated'])
+      serverType: choices({ shared: 'The platform’s', dedicated: 'Your own' })
         .default('shared')
-        .describe('shared: the platform’s application, for development. dedicated: your own application.'),
+        .describe('shared: the platform’s application, for development. dedicated: your own application.')
+        .meta({ title: 'Application' }),
       publishableKey: environmentReference(z.string())
         .optional()
-        .describe('Dedicated only: the publishable key, pk_….'),
+        .describe('Dedicated only: the publishable key, pk_….')
+        .meta({ title: 'Publishable key' }),
       secretKey: environmentReference(secret(z.string()))
         .optional()
-        .describe('Dedicated only: the secret key, sk_….'),
+        .describe('Dedicated only: the secret key, sk_….')
+        .meta({ title: 'Secret key' }),
     })
     .meta({
+      ...asksFor(['serverType', 'dedicated'], {
+        publishableKey: { pattern: keyPattern('pk') },
+        secretKey: { pattern: keyPattern('sk') },
+      }),
       examples: [
         {
           serverType: 'dedicated',

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
+import {
+  asksFor,
+  choices,
+  defineIntegration,
+  environmentReference,
+  functionArguments,
+  secret,
+} from '@org/core'
 import { parsedByFunction, toJsonSchema } from '@org/core/internal'
 import * as z from 'zod'
 import { ADDRESS_FAULT, parseAddress } from './address.ts'
@@ -128,6 +135,11 @@ const messageResult = z.object({
   error: messageError.nullable(),
 })
 
+const DOMAIN_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
+const BARE = String.raw`[\w.!#$%&'*+/=?^{|}~-]{1,64}@${DOMAIN_LABEL}(?:\.${DOMAIN_LABEL})+`
+/** Of a form. It accepts less than `parseAddress`: no quotes in a name, and only ASCII in the address. */
+const ADDRESS_PATTERN = String.raw`^\s*$|^${BARE}$|^[^"\\<>@,;:()[\]\p{Cc}]*<${BARE}>$`
+
 const day = z.iso.date().describe('A day, for example 2026-11-20.')
 
 const baseUrl = z
@@ -144,21 +156,35 @@ export const mailer = defineIntegration({
   events: ['DEPLOYMENT_CREATED', 'DEPLOYMENT_DELETED', 'HEALTH_CHECK', 'METRIC_UPDATE', 'FUNCTION_CALL'],
   inputs: z
     .object({
-      serverType: z
-        .enum(['shared', 'dedicated'])
+      serverType: choices({ shared: 'The platform’s', dedicated: 'Your own' })
         .default('shared')
-        .describe('shared: the platform’s mail server. dedicated: your own, with its token.'),
+        .describe('shared: the platform’s mail server. dedicated: your own, with its token.')
+        .meta({ title: 'Mail server' }),
       apiToken: environmentReference(secret(z.string().trim().min(1)))
         .optional()
-        .describe('Dedicated only: the Server API Token. {{env.NAME}} refers to a variable of the host.'),
+        .describe('Dedicated only: the Server API Token. {{env.NAME}} refers to a variable of the host.')
+        .meta({ title: 'Server API Token' }),
       fromEmail: address
         .refine((text) => typeof parseAddress(text) !== 'string', ADDRESS_FAULT)
         .optional()
-        .describe('The default sender: a verified signature, or an address of a verified domain.'),
-      messageStream: z.string().default(DEFAULT_MESSAGE_STREAM).describe('The message stream.'),
-      baseUrl: baseUrl.optional().describe(`The provider’s base URL. Default: ${DEFAULT_BASE_URL}.`),
+        .describe('The default sender: a verified signature, or an address of a verified domain.')
+        .meta({ title: 'Default sender', pattern: ADDRESS_PATTERN }),
+      messageStream: z
+        .string()
+        .default(DEFAULT_MESSAGE_STREAM)
+        .describe('The message stream.')
+        .meta({ title: 'Message stream' }),
+      baseUrl: baseUrl
+        .optional()
+        .describe(`The provider’s base URL. Default: ${DEFAULT_BASE_URL}.`)
+        .meta({ title: 'Base URL' }),
     })
     .meta({
+      ...asksFor(
+        ['serverType', 'dedicated'],
+        { apiToken: {} },
+        { baseUrl: { pattern: '^https?://[^/?#@]+(?:[/?#]|$)' } },
+      ),
       examples: [
         {
           serverType: 'dedicated',

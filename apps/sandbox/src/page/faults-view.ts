@@ -111,7 +111,7 @@ export function faultsView(context: PageContext, query: Query): View {
           html`<div class="field"><label for="fault-target">Where</label><select id="fault-target" data-extra="target">${targets.map(target)}</select></div>
           <fieldset class="field"><legend>What</legend>${kinds}</fieldset>
           <div class="field"><label for="fault-times">For the next … calls</label><input type="number" id="fault-times" data-extra="times" value="1" min="1" max="100"></div>
-          <div class="field" data-visible-when="${JSON.stringify({ kind: 'delay' })}" hidden><label for="fault-delay">Delay (ms)</label><input type="number" id="fault-delay" data-extra="delayMs" value="3000" min="1"></div>
+          <div class="field" data-shown-when="${JSON.stringify({ kind: { const: 'delay' } })}" hidden><label for="fault-delay">Delay (ms)</label><input type="number" id="fault-delay" data-extra="delayMs" value="3000" min="1"></div>
           <div class="field"><label for="fault-path">Only paths with</label><input type="text" id="fault-path" data-extra="path" placeholder="/email" autocomplete="off" spellcheck="false" aria-describedby="fault-path-hint"><p class="hint" id="fault-path-hint">Empty: any call. A * matches any text.</p></div>`,
         )}</section>
       <section id="pending" data-live aria-label="Pending">${targets.map(targetCard)}</section>

@@ -40,8 +40,8 @@ export function schemaFields(
     only,
   }: { prefix: string; values?: Readonly<Record<string, unknown>>; only?: readonly string[] },
 ): Html {
-  const properties = at(schema, 'properties')
-  const all = Object.entries(isRecord(properties) ? properties : {})
+  const asked = propertiesOf(at(schema, 'then'))
+  const all = Object.entries({ ...propertiesOf(schema), ...asked }).sort(byOrder)
   const shown = all.filter(([name]) => only?.includes(name) ?? true)
   const always = listOf(schema.required)
   // A field with a condition is hidden unless the condition holds, so it may say “required”, too.
@@ -50,7 +50,16 @@ export function schemaFields(
     const required = (always.includes(name) && at(field, 'default') === undefined) || sometimes.includes(name)
     return {
       important: always.includes(name) || name in values || shown.length <= FEW,
-      html: fieldOf(`${prefix}-${name}`, name, field, values[name] ?? at(field, 'default'), required),
+      html: fieldOf(
+        {
+          id: `${prefix}-${name}`,
+          name,
+          required,
+          condition: name in asked ? at(schema, 'if', 'properties') : undefined,
+        },
+        field,
+        values[name] ?? at(field, 'default'),
+      ),
     }
   })
   const first = fields.filter(({ important }) => important).map(({ html }) => html)
@@ -60,10 +69,24 @@ export function schemaFields(
     ${shown.length === 0 ? html`<p class="hint">It has no fields.</p>` : ''}`
 }
 
-function fieldOf(id: string, name: string, schema: unknown, value: unknown, required: boolean): Html {
+function propertiesOf(schema: unknown): Record<string, unknown> {
+  const properties = at(schema, 'properties')
+  return isRecord(properties) ? properties : {}
+}
+
+/** Inputs have an order, arguments none. */
+function byOrder([, one]: [string, unknown], [, other]: [string, unknown]): number {
+  return Number(at(one, 'order') ?? 0) - Number(at(other, 'order') ?? 0)
+}
+
+/** @param field its place in the page, and the values of other fields with which it is shown */
+function fieldOf(
+  { id, name, required, condition }: { id: string; name: string; required: boolean; condition: unknown },
+  schema: unknown,
+  value: unknown,
+): Html {
   const kind = kindOf(name, schema)
-  const visibleWhen = at(schema, 'visibleWhen')
-  const label = html`<label for="${id}">${name}${required ? html` <span class="required">required</span>` : ''}</label>`
+  const label = html`<label for="${id}">${at(schema, 'title') ?? name}${required ? html` <span class="required">required</span>` : ''}</label>`
   const notes = { list: 'Separate several by commas.', json: 'As JSON.' }
   const hint = [at(schema, 'description'), kind === 'list' || kind === 'json' ? notes[kind] : undefined]
   // Descriptions are Markdown with `code`.
@@ -71,7 +94,7 @@ function fieldOf(id: string, name: string, schema: unknown, value: unknown, requ
   const attributes = html`id="${id}" data-name="${name}" data-kind="${kind}" aria-describedby="${id}-hint ${id}-fault"`
   const control = controlOf(kind, attributes, schema, value)
   return html`<div class="field" data-field="${name}"
-    ${visibleWhen === undefined ? '' : html`data-visible-when="${JSON.stringify(visibleWhen)}" hidden`}>
+    ${condition === undefined ? '' : html`data-shown-when="${JSON.stringify(condition)}" hidden`}>
     ${kind === 'boolean' ? html`<div class="check-line">${control}${label}</div>` : html`${label}${control}`}
     <p class="hint" id="${id}-hint">${text}</p><p class="fault" id="${id}-fault" hidden></p></div>`
 }
@@ -79,7 +102,7 @@ function fieldOf(id: string, name: string, schema: unknown, value: unknown, requ
 type Kind = 'text' | 'long' | 'password' | 'number' | 'boolean' | 'choice' | 'list' | 'json'
 
 function kindOf(name: string, schema: unknown): Kind {
-  if (Array.isArray(at(schema, 'enum'))) return 'choice'
+  if (choicesOf(schema).length > 0) return 'choice'
   if (at(schema, 'writeOnly') === true) return 'password'
   const types = [schema, ...listOf(at(schema, 'anyOf'))].flatMap((one) => at(one, 'type'))
   if (types.includes('array')) {
@@ -90,14 +113,21 @@ function kindOf(name: string, schema: unknown): Kind {
   return types.includes('integer') || types.includes('number') ? 'number' : 'json'
 }
 
+/** The values of an enum, each with its label. */
+function choicesOf(schema: unknown): (readonly [value: string, label: string])[] {
+  const labelled = listOf(at(schema, 'oneOf')).filter((one) => at(one, 'const') !== undefined)
+  const pairs = labelled.map((one) => [at(one, 'const'), at(one, 'title')])
+  const all = [...listOf(at(schema, 'enum')).map((value) => [value, value]), ...pairs]
+  return all.map(([value, label]) => [String(value), String(label ?? value)])
+}
+
 function controlOf(kind: Kind, attributes: Html, schema: unknown, value: unknown): Html {
   const list = kind === 'list' && Array.isArray(value) ? value.join(', ') : value
   const initial = typeof list === 'string' ? list : (JSON.stringify(list, null, 2) ?? '')
   switch (kind) {
     case 'choice': {
-      const options = listOf(at(schema, 'enum')).map(String)
       return html`<select ${attributes}>${at(schema, 'default') === undefined ? html`<option value="">–</option>` : ''}
-        ${options.map((option) => html`<option ${option === initial ? html`selected` : ''}>${option}</option>`)}</select>`
+        ${choicesOf(schema).map(([option, words]) => html`<option value="${option}" ${option === initial ? html`selected` : ''}>${words}</option>`)}</select>`
     }
     case 'boolean':
       return html`<input type="checkbox" ${attributes} ${value === true ? html`checked` : ''}>`

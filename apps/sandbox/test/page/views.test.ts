@@ -5,11 +5,11 @@ import { deliverFromOutside, describeInBrowser, eventually, functionCall } from 
 describeInBrowser('the page', (visit) => {
   it('draws a form from the manifest, with conditional fields, and shows the host’s errors at their fields', async () => {
     const { world, tab } = await visit('/deployments?new=idp-server')
-    expect(await tab.getByLabel('environmentType').inputValue()).toBe('development')
-    expect(await tab.getByLabel('domain').isVisible()).toBe(false)
-    await tab.getByLabel('environmentType').selectOption('production')
+    expect(await tab.getByLabel('Environment').inputValue()).toBe('development')
+    expect(await tab.getByLabel('Domain').isVisible()).toBe(false)
+    await tab.getByLabel('Environment').selectOption('production')
     await tab.getByRole('button', { name: 'Deploy idp-server' }).click()
-    const domain = tab.getByLabel('domain')
+    const domain = tab.getByLabel('Domain')
     await tab.locator('[data-field=domain] .fault').getByText('is required').waitFor()
     expect(await domain.getAttribute('aria-invalid')).toBe('true')
     expect(await domain.evaluate((field) => field === document.activeElement)).toBe(true)

@@ -1,6 +1,7 @@
 /** The integrations of the host, and its contract as an OpenAPI document (contract §8). */
 import type { IntegrationDefinition } from '@org/core'
 import { manifestSchema, type RouteDescription, toManifest, toOpenApi } from '@org/core/internal'
+import { etag } from 'hono/etag'
 import * as z from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createDocsRoute } from './docs/route.ts'
@@ -22,14 +23,19 @@ export function createDescribingRoutes(
       path: '/integrations',
       operationId: 'getIntegrations',
       summary: 'The inputs, outputs, functions and metrics of each integration',
-      description: 'As JSON Schema, with everything that a form needs.',
+      description: 'As JSON Schema, with everything that a form needs. The response has an `ETag`.',
       responses: {
         200: {
           description: 'Every integration of this host.',
           schema: z.object({ integrations: z.array(manifestSchema) }),
         },
       },
-      handle: (context) => context.json(manifests()),
+      async handle(context) {
+        await withETag(context, async () => {
+          context.res = context.json(manifests())
+        })
+        return context.res
+      },
     },
     {
       path: '/openapi.json',
@@ -47,6 +53,8 @@ export function createDescribingRoutes(
   ]
   return routes
 }
+
+const withETag = etag()
 
 const info = {
   title: 'Integration host',

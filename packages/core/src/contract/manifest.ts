@@ -1,11 +1,9 @@
 import * as z from 'zod'
 import { eventNames } from './event.ts'
+import { toFormSchema } from './form.ts'
 import type { IntegrationDefinition } from './integration.ts'
+import { jsonSchema, toJsonSchema } from './json-schema.ts'
 import { secretNames } from './marks.ts'
-
-const jsonSchema = z.record(z.string(), z.unknown()).describe('A JSON Schema (2020-12).')
-
-export type JsonSchema = z.infer<typeof jsonSchema>
 
 /** The schema of a manifest, from which a platform can draw the form for a deployment. */
 export const manifestSchema = z
@@ -38,12 +36,6 @@ export const manifestSchema = z
 /** An integration, as `GET /integrations` shows it. */
 export type Manifest = z.infer<typeof manifestSchema>
 
-/** Converts a schema to JSON Schema, as a request has it (`input`) or as a response has it (`output`). */
-export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io })
-  return rest
-}
-
 /**
  * Makes the manifest of an integration.
  *
@@ -64,7 +56,7 @@ export function toManifest(definition: IntegrationDefinition): Manifest {
     description,
     webhook: `/${name}/webhook`,
     events: ['WEBHOOK_CHALLENGE', ...definition.events],
-    inputs: toJsonSchema(inputs, 'input'),
+    inputs: toFormSchema(inputs),
     outputs: toJsonSchema(outputs, 'output'),
     sensitiveOutputs: secretNames(outputs),
     functions: Object.fromEntries(functions),

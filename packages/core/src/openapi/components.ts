@@ -1,8 +1,6 @@
 import * as z from 'zod'
-import type { JsonSchema } from '../contract/manifest.ts'
+import { type Direction, type JsonSchema, showMarks } from '../contract/json-schema.ts'
 import type { Reference } from './document.ts'
-
-type Direction = 'input' | 'output'
 
 /** See {@link createComponents}. */
 export type Components = ReturnType<typeof createComponents>
@@ -33,7 +31,7 @@ export function createComponents() {
     const { schemas } = z.toJSONSchema(registries[io], {
       io,
       uri,
-      override: ({ jsonSchema }) => useExtensions(jsonSchema, io),
+      override: ({ jsonSchema }) => showMarks(jsonSchema, io),
     })
     return Object.entries(schemas).map(([name, { $schema: _, $id: _id, ...rest }]) => [name, rest] as const)
   }
@@ -60,25 +58,6 @@ export function toPascalCase(name: string): string {
     .join('')
 }
 
-const extensions = {
-  environmentReference: 'x-environment-reference',
-  immutable: 'x-immutable',
-  visibleWhen: 'x-visible-when',
-} as const
-
-/** Replaces the marks of this project with OpenAPI extensions. */
-function useExtensions(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
-  for (const [mark, extension] of Object.entries(extensions)) {
-    if (!(mark in schema)) continue
-    schema[extension] = schema[mark]
-    delete schema[mark]
-  }
-  if (!schema.writeOnly) return
-  schema['x-sensitive'] = true
-  // OpenAPI forbids a `writeOnly` property in a response.
-  if (io === 'output') delete schema.writeOnly
-}
-
 /** Keywords whose value is data, not a schema. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'discriminator', 'enum', 'examples'])
 
@@ -99,7 +78,11 @@ function shareTitled(schemas: Readonly<Record<string, JsonSchema>>): Record<stri
     if (typeof value !== 'object' || value === null) return value
     const written = visitMembers(value)
     const { title } = written
-    const isShared = typeof title === 'string' && isSame(share(title, schemas[title] ?? value), written)
+    // A field has a title, too, for forms.
+    const isShared =
+      typeof title === 'string' &&
+      written.type === 'object' &&
+      isSame(share(title, schemas[title] ?? value), written)
     return isShared ? refer('schemas', title) : written
   }
   for (const [name, schema] of Object.entries(schemas)) share(name, schema)

@@ -2,7 +2,7 @@
 
 import type { EventName } from '../contract/event.ts'
 import type { MetricDefinition } from '../contract/integration.ts'
-import type { JsonSchema } from '../contract/manifest.ts'
+import type { JsonSchema } from '../contract/json-schema.ts'
 import type { ErrorCode } from '../errors.ts'
 
 /** A reference to a component of the document. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type EventName, eventNames, eventSchemas } from '../contract/event.ts'
+import { withOrder } from '../contract/form.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
 import { createdResponse, ignoredResponse, metricsResponse, responseSchemas } from '../contract/responses.ts'
 import { type Components, refer, toPascalCase } from './components.ts'
@@ -152,9 +153,10 @@ const blank = z.literal(['', null]).describe('A form field that was left empty. 
 
 /** The inputs as a form sends them: an optional field may be blank. */
 function toForm(inputs: z.ZodObject): z.ZodObject {
-  const fields = Object.entries(inputs.shape).map(([name, field]) => {
+  const fields = Object.entries(withOrder(inputs).shape).map(([name, field]) => {
     if (!z.safeParse(field, undefined).success) return [name, field] as const
-    return [name, z.union([field, blank]).describe(z.globalRegistry.get(field)?.description ?? '')] as const
+    const { title, description, order, immutable } = z.globalRegistry.get(field) ?? {}
+    return [name, z.union([field, blank]).meta({ title, description, order, immutable })] as const
   })
   return z.object(Object.fromEntries(fields)).meta({ ...inputs.meta() })
 }

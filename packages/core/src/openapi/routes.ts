@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { toJsonSchema } from '../contract/manifest.ts'
+import { toJsonSchema } from '../contract/json-schema.ts'
 import { type ErrorCode, errorCodes } from '../errors.ts'
 import { codes, titles } from '../problem.ts'
 import { type Components, refer, toPascalCase } from './components.ts'

@@ -56,7 +56,7 @@ export function checkNewApplication(
     const message = `invalid environment types: ${environment_types.join(', ')}`
     throw new Refusal(400, reason('invalid_environment_type', 'invalid environment type', message))
   }
-  if (template !== undefined && !templates.some((known) => known === template)) {
+  if (template !== undefined && !Object.hasOwn(templates, template)) {
     throw refusals.wrongValue('template', template)
   }
   if (domain !== undefined) checkDomain(domain, applications)

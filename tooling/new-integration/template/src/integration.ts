@@ -1,5 +1,12 @@
 /** The contract: inputs, outputs, functions and metrics. */
-import { defineIntegration, environmentReference, functionArguments, secret } from '@org/core'
+import {
+  asksFor,
+  choices,
+  defineIntegration,
+  environmentReference,
+  functionArguments,
+  secret,
+} from '@org/core'
 import * as z from 'zod'
 
 /** The contract of the example service. */
@@ -8,15 +15,18 @@ export const exampleService = defineIntegration({
   title: 'Example service',
   description: 'Connects to an account of the provider, shared or dedicated, and creates items in it.',
   events: ['DEPLOYMENT_CREATED', 'DEPLOYMENT_DELETED', 'HEALTH_CHECK', 'METRIC_UPDATE', 'FUNCTION_CALL'],
-  inputs: z.object({
-    serverType: z
-      .enum(['shared', 'dedicated'])
-      .default('shared')
-      .describe('shared: the platform’s own account. dedicated: yours, by its token.'),
-    apiToken: environmentReference(secret(z.string().trim().min(1)))
-      .optional()
-      .describe('Dedicated only: the API token. {{env.NAME}} names a variable of the host.'),
-  }),
+  inputs: z
+    .object({
+      serverType: choices({ shared: 'The platform’s', dedicated: 'Your own' })
+        .default('shared')
+        .describe('shared: the platform’s own account. dedicated: yours, by its token.')
+        .meta({ title: 'Account' }),
+      apiToken: environmentReference(secret(z.string().trim().min(1)))
+        .optional()
+        .describe('Dedicated only: the API token. {{env.NAME}} names a variable of the host.')
+        .meta({ title: 'API token' }),
+    })
+    .meta(asksFor(['serverType', 'dedicated'], { apiToken: {} })),
   outputs: z.object({
     apiToken: secret(z.string()).describe('The resolved API token.'),
     apiUrl: z.string().describe('Base URL that requests go to.'),

@@ -12,15 +12,15 @@ for (const form of document.querySelectorAll('form[data-action]')) {
   applyConditions(form)
 }
 
-/** Shows a field if its condition holds: `visibleWhen` names other fields and their values. */
+/** Shows a field if its condition holds: the values of other fields, as JSON Schema’s `if` has them. */
 function applyConditions(form) {
-  for (const field of form.querySelectorAll('[data-visible-when]')) {
-    const conditions = Object.entries(JSON.parse(field.dataset.visibleWhen))
-    field.hidden = !conditions.every(([name, value]) => {
+  for (const field of form.querySelectorAll('[data-shown-when]')) {
+    const conditions = Object.entries(JSON.parse(field.dataset.shownWhen))
+    field.hidden = !conditions.every(([name, expected]) => {
       const own = CSS.escape(name)
       const control = form.querySelector(`[data-name="${own}"], [data-extra="${own}"]:checked`)
       const state = control?.type === 'checkbox' ? String(control.checked) : control?.value
-      return [value].flat().map(String).includes(state)
+      return String(expected.const) === state
     })
   }
 }

@@ -79,11 +79,18 @@ export function fieldTable(caption: string, fields: readonly Field[], side: 'wri
   return table(caption, ['Field', 'Type', 'Description'], rows, caption === 'Fields' ? HIDDEN : '')
 }
 
+/** The values of an enum. One with labels is written as choices, each a `const` with a title. */
+function valuesOf({ enum: values, oneOf }: SchemaNode): unknown[] | undefined {
+  return (
+    values ?? (oneOf?.every((one) => one.const !== undefined) ? oneOf.map((one) => one.const) : undefined)
+  )
+}
+
 /** The allowed values of a field, its default and its marks. */
 function details(node: SchemaNode): Html {
-  const values = node.enum ?? node.items?.enum ?? []
-  const sensitive = node['x-sensitive'] && html`<span class="mark secret">sensitive</span>`
-  const reference = node['x-environment-reference'] && html`<span class="mark">or {{env.NAME}}</span>`
+  const values = valuesOf(node) ?? (node.items && valuesOf(node.items)) ?? []
+  const sensitive = node.sensitive && html`<span class="mark secret">sensitive</span>`
+  const reference = node.environmentReference && html`<span class="mark">or {{env.NAME}}</span>`
   return html`${values.length > 0 ? choices(values) : ''}
 ${node.default === undefined ? '' : html`<p class="default">Default <code>${JSON.stringify(node.default)}</code></p>`}
 ${sensitive || reference ? html`<p class="marks">${sensitive || ''}${reference || ''}</p>` : ''}`

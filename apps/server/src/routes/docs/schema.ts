@@ -13,8 +13,8 @@ const schemaNode = z.object({
   format: z.string().default(''),
   minimum: z.number().default(Number.NEGATIVE_INFINITY),
   maximum: z.number().default(Number.POSITIVE_INFINITY),
-  'x-sensitive': z.boolean().default(false),
-  'x-environment-reference': z.boolean().default(false),
+  sensitive: z.boolean().default(false),
+  environmentReference: z.boolean().default(false),
   get properties() {
     return z.record(z.string(), schemaNode).optional()
   },
@@ -88,6 +88,7 @@ export function parameterFields(parameters: readonly OpenApiParameter[]): Field[
 export function toType(node: SchemaNode): TypeText {
   if (node.$ref !== undefined) return [{ shape: shapeOf(node.$ref) }]
   if (node.enum) return [node.enum.every((each) => typeof each === 'string') ? 'text' : 'value']
+  if (node.type === 'string' && node.oneOf) return ['text']
   if (node.const !== undefined) return [JSON.stringify(node.const)]
   const choices = node.anyOf ?? node.oneOf
   if (choices) return joined(choices.map(toType))

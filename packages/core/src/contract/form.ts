@@ -1,0 +1,76 @@
+/** Forms (contract §8): what a platform needs to draw one for the inputs of a deployment, as JSON Schema alone. */
+import * as z from 'zod'
+import { type JsonSchema, toJsonSchema } from './json-schema.ts'
+
+/**
+ * Names the choices of a field for people. The schema offers each as a `const` with a `title`.
+ *
+ * @example
+ * ```ts
+ * choices({ shared: 'The platform’s', dedicated: 'My own' })
+ * ```
+ */
+export function choices<const Value extends string>(labels: Readonly<Record<Value, string>>) {
+  return z.enum(Object.keys(labels).filter((value): value is Value => value in labels)).meta({ labels })
+}
+
+/**
+ * Declares that a choice asks for other fields. A form shows them with that choice alone, and some of them have to be
+ * filled in.
+ *
+ * @param choice the field, and its value
+ * @param required the fields that must not be blank then, each with the rest of its schema
+ * @param optional the fields that may be blank then, in the same way
+ * @returns keywords of JSON Schema for `.meta()` of the inputs. The integration refuses blank fields itself.
+ */
+export function asksFor(
+  [field, value]: readonly [field: string, value: string],
+  required: Readonly<Record<string, object>>,
+  optional: Readonly<Record<string, object>> = {},
+) {
+  const filled = Object.entries(required).map(([name, schema]) => [name, { pattern: '\\S', ...schema }])
+  return {
+    if: { properties: { [field]: { const: value } }, required: [field] },
+    // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
+    then: { required: Object.keys(required), properties: { ...Object.fromEntries(filled), ...optional } },
+  }
+}
+
+/** The inputs with the place of each field in a form. A field without a title has its name. */
+export function withOrder(inputs: z.ZodObject): z.ZodObject {
+  const fields = Object.entries(inputs.shape).map(([name, field], order) => {
+    const meta = z.globalRegistry.get(field)
+    return [name, field.meta({ title: name, ...meta, order })] as const
+  })
+  return z.object(Object.fromEntries(fields)).meta({ ...inputs.meta() })
+}
+
+const conditional = z.object({
+  properties: z.record(z.string(), z.record(z.string(), z.unknown())),
+  // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
+  then: z.looseObject({ properties: z.record(z.string(), z.record(z.string(), z.unknown())) }).optional(),
+})
+
+/**
+ * Makes the schema of a form. It accepts what the host accepts, as far as a schema can tell: an optional text may be
+ * blank. The fields that a choice asks for are in its `then` alone, so that a form hides them without the choice.
+ */
+export function toFormSchema(inputs: z.ZodObject): JsonSchema {
+  const schema = toJsonSchema(withOrder(inputs), 'input')
+  const { properties, then } = conditional.parse(schema)
+  for (const field of Object.values(properties)) delete field.minLength
+  for (const name of z.array(z.string()).default([]).parse(schema.required))
+    properties[name] = { pattern: '\\S', ...properties[name] }
+  if (!then) return { ...schema, properties }
+  const asked = Object.entries(then.properties).map(([name, more]) => [
+    name,
+    { ...properties[name], ...more },
+  ])
+  const always = Object.entries(properties).filter(([name]) => !(name in then.properties))
+  return {
+    ...schema,
+    properties: Object.fromEntries(always),
+    // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
+    then: { ...then, properties: Object.fromEntries(asked) },
+  }
+}
