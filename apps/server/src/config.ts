@@ -1,6 +1,6 @@
 /** The environment variables of the host, read once at start (specification §2.8, contract §7). */
 import type * as z from 'zod'
-import { variables } from './variables.ts'
+import { isOwnName, variables } from './variables.ts'
 
 /** The host's configuration. */
 export type Config = ReturnType<typeof toConfig> & {
@@ -74,6 +74,8 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
   const isOpen = webhookSecrets.length === 0 && !production
   return {
     production,
+    /** Whether the host accepts events of anyone, so that only its own machine may reach it. */
+    isOpen,
     /** The address to listen on. */
     hostname: isOpen ? LOOPBACK : (values.HOST ?? (production ? '0.0.0.0' : LOOPBACK)),
     port: values.PORT,
@@ -139,6 +141,12 @@ function warningsOf(
   } else if (!PLATFORM_WEBHOOK_SECRET) {
     warnings.push(
       'WEBHOOK_AUTH is none: everyone who reaches this host may send events. A proxy must check them.',
+    )
+  }
+  const own = ENV_REFERENCE_ALLOW.filter(isOwnName)
+  if (own.length > 0) {
+    warnings.push(
+      `ENV_REFERENCE_ALLOW lists ${own.join(', ')}: a variable of the host itself is never given to a deployment.`,
     )
   }
   if (ENV_REFERENCE_ALLOW.includes('*')) {

@@ -1,9 +1,6 @@
 import type { EnvironmentLookup } from '@org/core'
 import type { Config } from './config.ts'
-import { variables } from './variables.ts'
-
-/** The host's own variables. No deployment may use them. */
-const ownNames = new Set(Object.keys(variables.shape))
+import { isOwnName } from './variables.ts'
 
 /**
  * Resolves `{{env.NAME}}` (contract §6). The host's own variables are never resolved. In production, only the variables
@@ -16,9 +13,8 @@ export function createEnvironmentLookup(
   const { production, environmentReferences } = config
   const matches = (name: string) => (pattern: string) =>
     pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
-  // On Windows, a name in another case is the same variable.
-  const isOwn = (name: string) => ownNames.has(name.toUpperCase())
-  const allowed = (name: string) => !isOwn(name) && (!production || environmentReferences.some(matches(name)))
+  const allowed = (name: string) =>
+    !isOwnName(name) && (!production || environmentReferences.some(matches(name)))
   return (name) => {
     if (!allowed(name)) return { problem: `names ${name}, which this host does not let deployments use` }
     // An object also has inherited names, such as “constructor”.

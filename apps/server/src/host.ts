@@ -161,3 +161,4 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
 
 export { type Config, ConfigurationError, readConfig } from './config.ts'
 export { createMetrics } from './metrics.ts'
+export { refuseOtherSites } from './own-machine.ts'

@@ -1,5 +1,6 @@
 /** The environment variables of the host, and what each may hold (specification §2.8, contract §7). */
 import { isIP } from 'node:net'
+import { integration as mailer } from '@org/mailer/webhook'
 import * as z from 'zod'
 
 /** Shorter secrets can be guessed from one signed request (Standard Webhooks). */
@@ -11,12 +12,20 @@ const text = z.string().trim()
 const token = (prefix = '', error = 'expected one line of visible ASCII characters without spaces') =>
   z.string().refine((value) => value.startsWith(prefix) && /^[\x21-\x7e]+$/.test(value), { error })
 
+/** A name with labels that are not empty, or an address; as `URL` writes them. */
+const HOST_NAME =
+  /^(?:\[[\da-f:.]+\]|(?:[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.?)$/
+
 const URL_FAULT = 'expected an http:// or https:// URL'
 // `fetch` refuses a URL with a password, and quotes it in the error. A query or fragment would end up before the path.
 const httpUrl = z
   .string({ error: URL_FAULT })
   .trim()
-  .pipe(z.url({ protocol: /^https?$/, error: URL_FAULT }))
+  // The parser of URLs drops line breaks, and turns a backslash into a slash.
+  .refine((url) => !/[\s\p{C}\\]/u.test(url), {
+    error: 'must not contain a space, a line break or a backslash',
+  })
+  .pipe(z.url({ protocol: /^https?$/, hostname: HOST_NAME, error: URL_FAULT }))
   .refine((url) => isUrl(url, ({ username, password }) => username + password === ''), {
     error: 'must not contain a user name or password',
   })
@@ -33,13 +42,17 @@ const list = (separator: string | RegExp, matches: (entry: string) => boolean, e
     .transform((value) => value.split(separator).flatMap((entry) => entry.trim() || []))
     .refine((entries) => entries.length > 0 && entries.every(matches), { error })
 
-const isOrigin = (entry: string) =>
-  /^https?:/.test(entry) && URL.canParse(entry) && new URL(entry).origin === entry
+function isOrigin(entry: string): boolean {
+  if (!/^https?:/.test(entry) || !URL.canParse(entry)) return false
+  const { origin, hostname } = new URL(entry)
+  return origin === entry && HOST_NAME.test(hostname)
+}
 
 /** The rule compares entries with the hosts of parsed URLs, so any other spelling would match nothing. */
 function isHost(entry: string): boolean {
-  const isName = /^[a-z0-9.:[\]-]+$/.test(entry)
-  return isName && URL.canParse(`https://${entry}`) && new URL(`https://${entry}`).host === entry
+  if (!URL.canParse(`https://${entry}`)) return false
+  const { host, hostname } = new URL(`https://${entry}`)
+  return host === entry && HOST_NAME.test(hostname)
 }
 
 function isWebhookSecret(entry: string): boolean {
@@ -115,7 +128,9 @@ export const variables = z.object({
 
   MAILER_SHARED_API_TOKEN: token().optional(),
   MAILER_SHARED_FROM_EMAIL: text
-    .regex(/^[^\p{Cc}@]+@[^\p{Cc}]+$/u, { error: 'expected a@b.c or Name <a@b.c>' })
+    .refine((value) => mailer.inputs.shape.fromEmail.safeParse(value).success, {
+      error: 'expected a@b.c or Name <a@b.c>',
+    })
     .optional(),
   MAILER_API_BASE: httpUrl.optional(),
 
@@ -125,3 +140,8 @@ export const variables = z.object({
   IDP_PLATFORM_API_KEY: token().optional(),
   IDP_PLATFORM_API_BASE: httpUrl.optional(),
 })
+
+/** Whether a variable is the host's own. On Windows, a name in another case is the same variable. */
+export function isOwnName(name: string): boolean {
+  return Object.hasOwn(variables.shape, name.toUpperCase())
+}

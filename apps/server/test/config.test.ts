@@ -98,6 +98,15 @@ describe('the configuration', () => {
     )
   })
 
+  it('accepts hosts by name, with a port, by address and with a full stop at the end', () => {
+    const EGRESS_ALLOW = 'mail.internal,mail_server:8443,[::1]:25,10.0.0.1,a.internal.'
+    const PLATFORM_API_URL = 'http://münchen.example.:8080/api/'
+    expect(readConfig({ PLATFORM_API_URL, EGRESS_ALLOW })).toMatchObject({
+      platform: { baseUrl: PLATFORM_API_URL },
+      egressAllow: EGRESS_ALLOW.split(','),
+    })
+  })
+
   it('needs a webhook secret and the allowed origins in production, and names both ways out', () => {
     const production = { ...required, NODE_ENV: 'production' }
     const faults = faultsOf(production)
@@ -116,19 +125,38 @@ describe('the configuration', () => {
       'PLATFORM_API_URL',
       ['https://a.example?x=1', 'https://a.example/api#x', 'https://a.example?', 'a.example'],
     ],
+    [
+      'PLATFORM_API_URL',
+      ['https://a.example/a b', 'https://a.ex\nample', 'https://a.example\\api', 'https://.', 'https://a..b'],
+    ],
     ['MAILER_API_BASE', ['https://a.example?x', '//a.example']],
     ['PLATFORM_API_TOKEN', ['token\n', 'to\r\nken', 'to ken', 'tok\u0000en', '“token”']],
     ['OPERATOR_TOKEN', ['token\n', ' token']],
     ['MAILER_SHARED_API_TOKEN', ['token\r']],
-    ['MAILER_SHARED_FROM_EMAIL', ['shop', 'a@b.example\r\nBcc: c@d.example']],
+    [
+      'MAILER_SHARED_FROM_EMAIL',
+      ['shop', 'a@b.example\r\nBcc: c@d.example', 'A\u2028B <a@b.example>', 'a@b.example, c@d.example'],
+    ],
     ['IDP_PLATFORM_API_KEY', ['ak\n']],
     ['IDP_SHARED_SECRET_KEY', ['sk_test_x\n', 'pk_test_x']],
     ['PLATFORM_WEBHOOK_SECRET', [' , ', `whsec_${btoa('23 bytes are too few...')}`, btoa(SECRET)]],
-    ['CORS_ORIGINS', [',', '*', 'https://a.example/', 'https://a.example,null', 'ftp://a.example']],
+    [
+      'CORS_ORIGINS',
+      [
+        ',',
+        '*',
+        'https://.',
+        'https://*.example',
+        'https://a.example/',
+        'https://a.example,null',
+        'ftp://a.example',
+      ],
+    ],
     [
       'EGRESS_ALLOW',
       [',', '*', '*.internal', 'https://a.example', 'a.example/x', 'A.example', '::1', '443', 'a b'],
     ],
+    ['EGRESS_ALLOW', ['-', '.', '.a', 'a..b', '-a.b', 'a-.b', 'a.example,-']],
     ['ENV_REFERENCE_ALLOW', [',', 'A-B', 'A*B', '{{env.A}}', '1A']],
     ['DELIVERY_STORE', ['redis://', 'redis://:%zz@a.example', 'sqlite:', 'sqlite:a\u0000b', 'memory']],
     ['WEBHOOK_AUTH', ['None', 'basic']],
@@ -162,14 +190,15 @@ describe('the configuration', () => {
     expect(readConfig({ ...required, PLATFORM_WEBHOOK_SECRET: SECRET, HOST: '::' }).hostname).toBe('::')
   })
 
-  it('warns of a wildcard for every variable, and of records in Redis without a key', () => {
+  it('warns of a wildcard for every variable, of its own ones, and of records in Redis without a key', () => {
     const { warnings } = readConfig({
       ...required,
-      ENV_REFERENCE_ALLOW: 'TENANT_*,*',
+      ENV_REFERENCE_ALLOW: 'TENANT_*,*,OPERATOR_TOKEN',
       DELIVERY_STORE: 'redis://redis.test',
     })
     expect(warnings).toEqual([
       expect.stringContaining('not authenticated'),
+      expect.stringContaining('ENV_REFERENCE_ALLOW lists OPERATOR_TOKEN:'),
       expect.stringContaining('ENV_REFERENCE_ALLOW is *'),
       expect.stringContaining('Redis'),
     ])

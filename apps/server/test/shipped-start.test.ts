@@ -1,6 +1,7 @@
 /** The start of the shipped process: refused configurations, the address, and the store’s files. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { request } from 'node:http'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { calling } from './hosted.ts'
@@ -35,10 +36,11 @@ describe('the bundled host refuses to start', () => {
       PLATFORM_API_TOKEN: 'hidden\ntoken',
       OPERATOR_TOKEN: 'hidden\u0007',
       CORS_ORIGINS: ',',
-      EGRESS_ALLOW: 'https://hidden.example/x',
+      EGRESS_ALLOW: 'hidden..example',
       ENV_REFERENCE_ALLOW: 'hidden-name',
       DELIVERY_STORE: 'redis://:hidden%zz@redis.example',
       MAILER_SHARED_API_TOKEN: 'hidden\r\n',
+      MAILER_SHARED_FROM_EMAIL: 'hidden\u2028 <shop@example.com>',
     }
     const { errors, exit } = startShipped({ environment: wrong })
     expect(await exit).toBe(1)
@@ -93,6 +95,51 @@ describe('the bundled host listens', () => {
       WEBHOOK_AUTH: 'none',
     })
     expect([line?.address, warnings.length]).toEqual(['0.0.0.0', 1])
+  })
+})
+
+describe('the bundled host accepts a request by a browser', () => {
+  const event = '{"name":"WEBHOOK_CHALLENGE","challenge":"c"}'
+  const rebound = { host: 'evil.example:80' }
+  const local = { host: 'localhost:3009' }
+  const listed = { ...local, origin: 'https://app.example.com', 'sec-fetch-site': 'cross-site' }
+
+  /** The status of a POST to a webhook, or of a GET; `fetch` would not send the header Host. */
+  const ask = (port: string, headers: Record<string, string>, body = '') =>
+    new Promise((resolve, reject) => {
+      const [method, path] = body ? ['POST', '/auth/webhook'] : ['GET', '/integrations']
+      const all = { 'content-type': 'application/json', ...headers }
+      const outgoing = request({ host: '127.0.0.1', port, method, path, headers: all })
+      outgoing.on('response', ({ statusCode }) => resolve(statusCode)).on('error', reject)
+      outgoing.end(body)
+    })
+
+  it('in development without a secret if it is to this machine, and of no other site', async () => {
+    const { port, log } = await start({ ...development, CORS_ORIGINS: 'https://app.example.com' })
+    for (const headers of [
+      rebound,
+      { host: 'localhost.evil.example' },
+      { ...rebound, origin: 'http://evil.example:80', 'sec-fetch-site': 'same-origin' },
+      { ...local, origin: 'https://evil.example' },
+      { ...local, origin: 'null' },
+      { ...local, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' },
+    ])
+      expect([headers, await ask(port, headers), await ask(port, headers, event)]).toEqual([
+        headers,
+        401,
+        401,
+      ])
+    expect(log.at(-1)).toMatchObject({ level: 'warn', peer: '127.0.0.1' })
+    for (const host of ['localhost', 'localhost:3009', '127.0.0.1', '[::1]:3009']) {
+      expect([host, await ask(port, { host }, event)]).toEqual([host, 200])
+      expect(await ask(port, { host, origin: `http://${host}` }, event)).toBe(200)
+    }
+    expect(await ask(port, listed)).toBe(200)
+  })
+
+  it('by any name if events are signed, because a proxy may be in front', async () => {
+    const { port } = await start(production)
+    expect(await ask(port, { ...rebound, origin: 'https://evil.example' })).toBe(200)
   })
 })
 

@@ -1,6 +1,6 @@
 /** Protects the page: other sites in the same browser must neither use its actions nor read its data. */
+import { refuseOtherSites } from '@org/server'
 import type { MiddlewareHandler } from 'hono'
-import { refuseOtherSites } from '../world/own-machine.ts'
 
 const POLICY = [
   "default-src 'none'",

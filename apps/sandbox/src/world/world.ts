@@ -1,13 +1,12 @@
 /** Everything that runs in the sandbox: a platform, the providers, and the host between them. */
 import { platformEvent } from '@org/core/internal'
 import { createPlatformEmulator, type PlatformEmulator, type Served, serve } from '@org/core/testing'
-import { createHost, createMetrics, readConfig } from '@org/server'
+import { createHost, createMetrics, readConfig, refuseOtherSites } from '@org/server'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
 import { type StartHost, startElsewhere } from './elsewhere.ts'
 import { type Exchange, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
 import { type Environment, listen } from './listen.ts'
 import { createObserver } from './observer.ts'
-import { refuseOtherSites } from './own-machine.ts'
 import { startProviders } from './providers.ts'
 
 /** The running sandbox. */

@@ -5,6 +5,7 @@ import { createRedactor, redactLines } from '@org/core/internal'
 import type { Config } from '../config.ts'
 import { createHost, type HostOptions } from '../host.ts'
 import { createMetrics } from '../metrics.ts'
+import { forOwnMachine } from '../own-machine.ts'
 import { loadTracing } from './load-tracing.ts'
 import { createLogger } from './logger.ts'
 import { createNodeRuntime } from './node-runtime.ts'
@@ -71,8 +72,9 @@ export async function run(
     trustContentLength: true,
   })
   const { hostname, port } = config
+  const handle = config.isOpen ? forOwnMachine(host, config.corsOrigins) : host.fetch
   const fetch = (request: Request, { incoming }: HttpBindings | Http2Bindings) =>
-    host.fetch(request, incoming.socket.remoteAddress)
+    handle(request, incoming.socket.remoteAddress)
   const server = serve({ fetch, hostname, port, serverOptions: SLOW_CLIENTS }, (listening) => {
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
