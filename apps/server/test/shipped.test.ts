@@ -236,13 +236,17 @@ describe('the bundled host in production:', () => {
     expect(second.log.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining(PORT) })
   })
 
-  it('it exits with 1 if the file of its store is no database, and names the variable and the cause', async () => {
-    const failed = startShipped({ environment: { ...environment, DELIVERY_STORE: 'sqlite:node.mjs' } })
-    expect(await failed.exit).toBe(1)
-    expect(failed.errors()).toBe(
-      'DELIVERY_STORE: The store node.mjs can’t be used: it is no SQLite database.\n',
-    )
-  })
+  it.each([
+    ['node.mjs', 'it is no SQLite database'],
+    ['/proc/none/deliveries.db', 'its folder can’t be created'],
+  ])(
+    'it exits with 1 if its store can’t be %s, and names the variable and the cause',
+    async (file, cause) => {
+      const failed = startShipped({ environment: { ...environment, DELIVERY_STORE: `sqlite:${file}` } })
+      expect(await failed.exit).toBe(1)
+      expect(failed.errors()).toBe(`DELIVERY_STORE: The store ${file} can’t be used: ${cause}.\n`)
+    },
+  )
 
   it.skipIf(!canBeNobody)('it exits with 1 if it can’t write the file of its store', async () => {
     const readOnly = createFolder()

@@ -1,12 +1,11 @@
 /** The key of a host without a secret, for the records in its store. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { Config } from '../config.ts'
 
 /**
- * Reads the key beside the file of the store. A host with a webhook secret needs none, but accepts the one that it had
- * before; a host without a secret makes one, which only its user can read.
+ * Reads the key beside the file of the store, whose folder exists by now. A host with a webhook secret needs none, but
+ * accepts the one that it had before; a host without a secret makes one, which only its user can read.
  */
 export function readRecordKey({
   deliveryStore,
@@ -24,7 +23,6 @@ export function readRecordKey({
 
 /** Writes the whole key at once: another process may start at the same moment, and must read the same one. */
 function createKey(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomUUID()}`
   writeFileSync(draft, randomBytes(32).toString('base64'), { mode: 0o600 })
   try {

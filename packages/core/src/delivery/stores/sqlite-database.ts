@@ -54,10 +54,22 @@ export function openDatabase(file: string) {
   }
 }
 
+/** Node's own recursion never ends in a folder such as /proc, where nothing can be created. */
+function createFolder(folder: string): void {
+  // A folder that exists may be somebody else's, too.
+  if (existsSync(folder)) return
+  createFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(folder)) throw error
+  }
+}
+
 /** Makes the file readable by its owner alone. SQLite gives its companions the same mode when it creates them. */
 function createPrivateFile(file: string): void {
-  // A folder that exists may be somebody else's, too.
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  createFolder(dirname(file))
   closeSync(openSync(file, 'a', 0o600))
   for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, 0o600)
 }

@@ -10,6 +10,7 @@ const causes: Readonly<Record<string, string>> = {
   EACCES: 'the host may not write in its folder',
   EISDIR: 'the host can’t open it, or may not write in its folder',
   EEXIST: 'its folder is a file',
+  ENOENT: 'its folder can’t be created',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'its folder is a file',
   EPERM: 'the host may not write in its folder',
