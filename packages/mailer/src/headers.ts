@@ -5,8 +5,9 @@ const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const LONGEST_NAME = 100
 const OF_MESSAGE = /^(?:from|to|b?cc|reply-to|subject)$/i
+/** The provider composes the body, and servers on the way leave these traces (RFC 5322 §3.6.6 and §3.6.7, RFC 8601). */
 const OF_PROVIDER =
-  /^(?:sender|date|return-path|received|dkim-signature|mime-version|content-(?:type|transfer-encoding)|resent-.*)$/i
+  /^(?:sender|date|mime-version|content-(?!language$).*|resent-.*|return-path|received(?:-.*)?|(?:apparently|delivered)-to|x-original-to|(?:x-)?envelope-.*|(?:dkim|domainkey)-signature|authentication-results|arc-.*)$/i
 
 /** Whether a text contains a line break or another control character, which could start a new header. */
 export function hasControlCharacter(text: string): boolean {
@@ -34,10 +35,14 @@ export function readHeaders(
     const others = readTexts(faults, 'headers', defaults)
     texts.push(...others.filter(([name]) => !named.has(name.toLowerCase())))
   }
+  const seen = new Set<string>()
   for (const [name] of texts) {
+    const sameName = name.toLowerCase()
     if (!isName(name)) faults.add('headers', 'contains an invalid header name')
+    else if (seen.has(sameName)) faults.add(`headers.${name}`, 'is there already, in another case')
     else if (OF_MESSAGE.test(name)) faults.add(`headers.${name}`, 'is a field of the message: set it there')
-    else if (OF_PROVIDER.test(name)) faults.add(`headers.${name}`, 'is written by the provider')
+    else if (OF_PROVIDER.test(name)) faults.add(`headers.${name}`, 'is written by mail servers')
+    seen.add(sameName)
   }
   return texts.length > 0 ? texts.map(([Name, Value]) => ({ Name, Value })) : undefined
 }

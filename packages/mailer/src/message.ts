@@ -75,8 +75,8 @@ export interface MessageFields {
    */
   messageStream?: string | undefined
   /**
-   * Additional headers, by name, for example `List-Unsubscribe`. Headers that the message’s fields or the
-   * provider write are refused.
+   * Additional headers, by name, for example `List-Unsubscribe`. Headers that the message’s fields or mail
+   * servers write are refused, and so is a name that comes twice in different cases.
    * @default the mailer’s `defaults.headers`, name by name
    */
   headers?: Readonly<Record<string, string>> | undefined

@@ -53,20 +53,21 @@ it.each<[string, Partial<Message>, string[]]>([
       [`${code} in a name`, { to: { name: text, address: 'ann@example.org' } }, ['to']],
     ]
   }),
-  ...['BCC', 'Cc', 'To', 'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'Return-Path', 'Received'].map(
-    (name): [string, Partial<Message>, string[]] => [
-      `the header ${name}`,
-      { headers: { [name]: 'secret-words' } },
-      [`headers.${name}`],
-    ],
-  ),
-  ...['Content-Type', 'Content-Transfer-Encoding', 'MIME-Version', 'DKIM-Signature', 'Resent-Bcc'].map(
-    (name): [string, Partial<Message>, string[]] => [
-      `the header ${name}`,
-      { headers: { [name]: 'secret-words' } },
-      [`headers.${name}`],
-    ],
-  ),
+  ...[
+    ...['BCC', 'Cc', 'To', 'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'MIME-Version', 'Content-Type'],
+    ...['Content-Transfer-Encoding', 'Content-Disposition', 'content-id', 'Return-Path', 'Received'],
+    ...['Received-SPF', 'Apparently-To', 'Delivered-To', 'X-Original-To', 'Envelope-To', 'X-Envelope-From'],
+    ...['DKIM-Signature', 'DomainKey-Signature', 'Authentication-Results', 'ARC-Seal', 'Resent-Bcc'],
+  ].map((name): [string, Partial<Message>, string[]] => [
+    `the header ${name}`,
+    { headers: { [name]: 'secret-words' } },
+    [`headers.${name}`],
+  ]),
+  [
+    'a header twice',
+    { headers: { 'List-Unsubscribe': 'a', 'list-unsubscribe': 'b' } },
+    ['headers.list-unsubscribe'],
+  ],
   ['a null character', { subject: 'Hello\u0000' }, ['subject']],
   ['several faults', { to: [], subject: '', textBody: '' }, ['to', 'subject', 'htmlBody']],
 ])('does not send a message with %s, and names only the place', async (_what, fields, paths) => {
@@ -112,7 +113,18 @@ it('sends a message of 10 MB, and refuses one more byte', async () => {
 it('sends the headers that mailers set themselves', async () => {
   const names = ['Message-ID', 'List-Unsubscribe', 'List-Unsubscribe-Post', 'In-Reply-To', 'References']
   const headers = Object.fromEntries(
-    [...names, 'Precedence', 'Auto-Submitted', 'X-PM-KeepID'].map((name) => [name, '<1@b.c>']),
+    [
+      ...[
+        ...names,
+        'List-ID',
+        'Precedence',
+        'Auto-Submitted',
+        'X-PM-KeepID',
+        'Content-Language',
+        'Importance',
+      ],
+      ...['Disposition-Notification-To', 'Feedback-ID', 'BIMI-Selector', 'Comments', 'X-Received-From'],
+    ].map((name) => [name, '<1@b.c>']),
   )
   await mail.mailer().sendEmail(message({ headers }))
   expect(provider.messages[0]?.headers.map(({ name }) => name)).toEqual(Object.keys(headers))
