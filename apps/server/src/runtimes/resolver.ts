@@ -1,5 +1,6 @@
 /** Resolves the host names of deployments' own servers. */
 import { promises as dns } from 'node:dns'
+import { IntegrationError } from '@org/core'
 import { createShares } from '../shares.ts'
 
 /** The addresses of a name. Rejects if there is none. */
@@ -48,6 +49,15 @@ async function askServers(hostname: string, limit: AbortSignal): Promise<string[
   limit.removeEventListener('abort', cancel)
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   const [failed] = answers
-  if (addresses.length === 0 && failed.status === 'rejected') throw failed.reason
-  return addresses
+  if (addresses.length > 0 || failed.status === 'fulfilled') return addresses
+  const { code } = failed.reason
+  // The resolver has asked twice by now. A retry of the whole call would take as long again.
+  if (limit.aborted || code === dns.TIMEOUT || code === dns.CANCELLED) throw silent(hostname)
+  throw failed.reason
+}
+
+function silent(hostname: string): IntegrationError {
+  return new IntegrationError('provider_error', `The name servers of ${hostname} do not answer.`, {
+    hint: 'Nothing was sent. Check the baseUrl of the deployment, and its DNS.',
+  })
 }
