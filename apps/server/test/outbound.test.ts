@@ -208,7 +208,7 @@ describe('the circuit of a provider', () => {
   })
 
   it.each(['authorization', 'X-Mailer-Server-Token'])(
-    'opens for the account that fails, and for no other: %s',
+    'opens for the account that fails, for no other and at no other origin: %s',
     async (header) => {
       const { url, send } = await startProvider((request, response) => {
         response.writeHead(request.headers[header.toLowerCase()] === 'failing' ? 500 : 200).end()
@@ -217,6 +217,8 @@ describe('the circuit of a provider', () => {
       await callOften(() => callAs('failing'))
       await expect(callAs('failing')).rejects.toMatchObject({ code: 'provider_error', retryAfter: 5 })
       expect((await callAs('another')).status).toBe(200)
+      const elsewhere = await startProvider((_, response) => response.end('{}'))
+      expect((await send(elsewhere.url, { headers: { [header]: 'failing' } })).status).toBe(200)
     },
   )
 

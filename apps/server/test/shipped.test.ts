@@ -40,7 +40,8 @@ beforeAll(async () => {
     BODY_LIMIT: String(BODY_LIMIT),
     REQUEST_TIMEOUT_MS: '2000',
     EGRESS_ALLOW: odd.host,
-    ENV_REFERENCE_ALLOW: 'TENANT_*',
+    ENV_REFERENCE_ALLOW: '*',
+    TENANT_TOKEN: 'tenant-token-of-a-variable',
     OPERATOR_TOKEN: 'operator-token',
   }
   host = start()
@@ -60,9 +61,9 @@ const send = async (route: string, event: object, id: string = crypto.randomUUID
   deliver(fetch, event, { id, secret, url: `${await host.url}/${route}/webhook` })
 const mailTo = (to: string) => calling('sendEmail', { to, subject: 'Hi', textBody: 'x' })
 const sentTo = (address: string) => around.mail.messages.filter(({ to }) => to.includes(address))
-const withServer = (baseUrl: string) => ({
+const withServer = (baseUrl?: string, apiToken = 'tenant-token') => ({
   id: 'dep_1',
-  inputs: { serverType: 'dedicated', apiToken: 'tenant-token', baseUrl, fromEmail: 'a@example.com' },
+  inputs: { serverType: 'dedicated', apiToken, baseUrl, fromEmail: 'a@example.com' },
 })
 
 describe('the bundled host verifies signatures:', () => {
@@ -167,6 +168,27 @@ describe('the bundled host in production:', () => {
       status: 422,
       body: { code: 'invalid_inputs', errors },
     })
+  })
+
+  it.each([
+    [
+      'a variable of its own',
+      'names PLATFORM_API_TOKEN',
+      withServer(undefined, '{{env.PLATFORM_API_TOKEN}}'),
+    ],
+    [
+      'a variable to a foreign server',
+      'not sent to a URL of the deployment',
+      withServer('https://mail.example.com', '{{env.TENANT_TOKEN}}'),
+    ],
+  ])('it sends no deployment %s, even with ENV_REFERENCE_ALLOW=*', async (_, message, deployment) => {
+    const errors = [{ path: 'deployment.inputs.apiToken', message: expect.stringContaining(message) }]
+    expect(await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_inputs', errors },
+    })
+    expect(JSON.stringify(host.log)).toContain('ENV_REFERENCE_ALLOW is *')
+    expect(JSON.stringify(host.log)).not.toMatch(/platform-token|tenant-token-of/)
   })
 
   it('it follows no redirect of a provider', async () => {
