@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { sign } from '@org/core'
 import { deliver } from '@org/core/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -82,6 +84,21 @@ describe('the bundled host verifies signatures:', () => {
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({ code: 'invalid_signature', retryable: false })
     expect(around.mail.calls).toHaveLength(before)
+  })
+})
+
+describe('the bundled host waits for no body of a request', () => {
+  it.each([
+    ['without a signature', {}],
+    ['signed six minutes ago', { timestamp: new Date(Date.now() - 360_000) }],
+  ])('%s', async (_, given) => {
+    const signed = 'timestamp' in given ? await sign({ secret, id: 'e', body: sendEmail, ...given }) : {}
+    const headers = { 'content-type': 'application/json', 'content-length': '1000', ...signed }
+    const unfinished = request(`${await host.url}/mailer/webhook`, { method: 'POST', headers })
+    onTestFinished(() => void unfinished.destroy())
+    unfinished.on('error', () => {}).flushHeaders()
+    const [response]: IncomingMessage[] = await once(unfinished, 'response')
+    expect(response?.statusCode).toBe(401)
   })
 })
 
