@@ -98,7 +98,7 @@ describe('the host accepts what the form accepts', () => {
   const optional = { requiredKeys: [] }
   const dedicated = fc.constant('dedicated')
   const tenant = [...world.backend.instances.values()].at(-1)
-  const urls = ['https://other.example.com/v1', 'https://u:p@other.example.com', 'ftp://x', 'nothing']
+  const urls = ['https://other.example.com/v1', 'https://u:p@other.example.com', 'ftp://x', 'https://a.b?c']
 
   it.each<[string, fc.Arbitrary<object>]>([
     ['mailer', fc.record({ fromEmail: odd, messageStream: odd }, optional)],

@@ -175,6 +175,7 @@ export const mailer = defineIntegration({
         .describe('The message stream.')
         .meta({ title: 'Message stream' }),
       baseUrl: baseUrl
+        .refine((url) => !/[?#]/.test(url), 'must not contain a query or a fragment')
         .optional()
         .describe(`The provider’s base URL. Default: ${DEFAULT_BASE_URL}.`)
         .meta({ title: 'Base URL' }),
@@ -183,7 +184,7 @@ export const mailer = defineIntegration({
       ...asksFor(
         ['serverType', 'dedicated'],
         { apiToken: {} },
-        { baseUrl: { pattern: '^https?://[^/?#@]+(?:[/?#]|$)' } },
+        { baseUrl: { pattern: '^https?://[^/?#@]+(?:/[^?#]*)?$' } },
       ),
       examples: [
         {

@@ -23,6 +23,14 @@ const LONGEST = 500
 /** A field in quotes, for example `'From'` or `'Attachments[0].Name'`. */
 const FIELD = /^[A-Z]\w*(?:\[\d+\])?(?:\.[A-Z]\w*)?$/
 
+/** A word, or several that joints connect: a token may consist of such parts, and none of them must stay. */
+const WORD = /[^\s!-/:-@[-`{-~…]+(?:[-+./=_~][^\s!-/:-@[-`{-~…]+)*/g
+const JOINT = /[-+./=_~]/
+
+function isKnown(word: string): boolean {
+  return VOCABULARY.has(word.toLowerCase()) || /^\d\d?$/.test(word)
+}
+
 /** The provider’s words without addresses, without quoted values, and without words that it does not use itself. */
 export function maskWords(text: string): string {
   return maskAddresses(text.slice(0, LONGEST))
@@ -32,8 +40,6 @@ export function maskWords(text: string): string {
     .replaceAll(/'([^']*)'?|"([^"]*)"?|“([^”]*)”?/g, (quoted, ...[one, two, three]) =>
       FIELD.test(one ?? two ?? three) ? quoted : MASK,
     )
-    .replaceAll(/[^\s!-/:-@[-`{-~…]+/g, (word) =>
-      VOCABULARY.has(word.toLowerCase()) || /^\d\d?$/.test(word) ? word : MASK,
-    )
+    .replaceAll(WORD, (word) => (word.split(JOINT).every(isKnown) ? word : MASK))
     .replaceAll(/\[…\](?:[^\w[]*\[…\])+/g, MASK)
 }

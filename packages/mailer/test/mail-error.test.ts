@@ -112,8 +112,9 @@ it('shows no name, file name, subject or address that the provider quotes', asyn
 it.each([
   ['percent', (text: string) => text.replaceAll(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`)],
   ['decimal HTML', (text: string) => text.replaceAll(/./g, (one) => `&#${one.charCodeAt(0)};`)],
+  ['no', (text: string) => text],
 ])('shows nothing of a token that the provider quotes with %s escapes', async (_what, spell) => {
-  const token = 'aZ09-Secret_Token'
+  const token = 'aZ09-Secret_Token-12.mail'
   provider.faults.add({
     status: 422,
     body: { ErrorCode: 300, Message: `Invalid token: ${spell(token)} is not valid.` },

@@ -61,6 +61,7 @@ describe('DEPLOYMENT_CREATED', () => {
     'https://2130706433/',
     'https://[::1]/',
     'https://x.localhost',
+    'https://mail.example.com/?path=',
   ])('does not call %s unless the host allows it', async (baseUrl) => {
     expect(await create({ ...dedicated, baseUrl })).toMatchObject(refused('invalid_inputs', 'baseUrl'))
   })
