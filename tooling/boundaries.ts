@@ -19,7 +19,7 @@ const allowed: readonly { files: RegExp; to: RegExp }[] = [
   },
   {
     files: /^apps\/server\//,
-    to: /^(?!ky$)([^/]+|@[^/]+\/[^/]+|packages\/(core|platform-client)\/.*|packages\/[\w-]+\/src\/webhook\.ts)$/,
+    to: /^(?!ky$)(node:.*|[^/]+|@[^/]+\/[^/]+|packages\/(core|platform-client)\/.*|packages\/[\w-]+\/src\/webhook\.ts)$/,
   },
 ]
 

@@ -17,10 +17,13 @@ process.on('message', (next: Order) => {
 process.on('disconnect', () => process.exit(1))
 
 await run(
-  { ...config, idpServer: { ...config.idpServer, settleMs: Number(process.env.CHAOS_SETTLE_MS) } },
+  {
+    ...config,
+    leaseMs: Number(process.env.CHAOS_LEASE_MS),
+    idpServer: { ...config.idpServer, settleMs: Number(process.env.CHAOS_SETTLE_MS) },
+  },
   {
     environment: process.env,
-    leaseMs: Number(process.env.CHAOS_LEASE_MS),
     wrapStore: (store) =>
       dyingAt(store, {
         order: () => order,

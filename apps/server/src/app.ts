@@ -17,6 +17,9 @@ export interface AppOptions {
   operating: readonly Route[]
   store: DeliveryStore
   corsOrigins: readonly string[]
+  /** Whether balancers should send events elsewhere. */
+  isLeaving: () => boolean
+  /** Whether the host refuses new events. */
   isDraining: () => boolean
   logger: Logger
 }
@@ -28,7 +31,7 @@ const NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 
 /** Mounts every integration at `POST /<name>/webhook`, and the routes beside them. */
 export function createApp(options: AppOptions): Hono {
-  const { webhooks, operating, store, corsOrigins, isDraining, logger } = options
+  const { webhooks, operating, store, corsOrigins, isLeaving, isDraining, logger } = options
   const app = new Hono()
   const definitions = webhooks.map(({ definition }) => definition)
 
@@ -56,7 +59,7 @@ export function createApp(options: AppOptions): Hono {
   // Browsers never call webhooks, so only the routes below are open to other origins.
   app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
   // To add a route, add a line here.
-  const routes = [...createStatusRoutes(store, isDraining)]
+  const routes = [...createStatusRoutes(store, isLeaving)]
   mountRoutes(app, [...routes, ...createDescribingRoutes(definitions, [...operating, ...routes])])
 
   app.notFound((context) => {

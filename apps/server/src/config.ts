@@ -14,6 +14,8 @@ export class ConfigurationError extends Error {
 }
 
 const DEFAULT_FILE = 'sqlite:.data/deliveries.db'
+/** Balancers ask for `/readyz` every few seconds. */
+const DRAIN_DELAY_MS = 3_000
 const LOOPBACK = '127.0.0.1'
 
 /**
@@ -83,6 +85,9 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
     /** Bytes. */
     bodyLimit: values.BODY_LIMIT,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+    /** How long a host that stops still takes connections. */
+    drainDelayMs: values.DRAIN_DELAY_MS ?? (production ? DRAIN_DELAY_MS : 0),
+    leaseMs: values.LEASE_MS,
     platform: { baseUrl: values.PLATFORM_API_URL, token: values.PLATFORM_API_TOKEN },
     /** Without any, requests are not verified. */
     webhookSecrets,

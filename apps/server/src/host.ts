@@ -28,6 +28,8 @@ export interface Host {
   fetch: (request: Request, peer?: string | undefined) => Response | Promise<Response>
   logger: Logger
   metrics: Metrics | undefined
+  /** Makes `GET /readyz` 503 from now on. The host still takes events. */
+  leave(): void
   /** Takes no new event from now on. Resolves when the events under way are answered and recorded. */
   drain(): Promise<void>
 }
@@ -58,11 +60,6 @@ export interface HostOptions {
    * Ends long calls early, before `drain`. On Workers, a signal belongs to one request, so a function has none.
    */
   stopping?: AbortSignal
-  /**
-   * How long a claim lasts unless it is renewed, in milliseconds.
-   * @default 60_000
-   */
-  leaseMs?: number
 }
 
 /** Events under way at a time; more would only wait for each other. */
@@ -113,13 +110,14 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     bodyLimit: config.bodyLimit,
     trustContentLength: options.trustContentLength,
     timeoutMs: config.requestTimeoutMs,
-    leaseMs: options.leaseMs,
+    leaseMs: config.leaseMs,
     stopping: options.stopping,
     waitUntil(work: Promise<unknown>) {
       unfinished.add(work)
       void work.finally(() => unfinished.delete(work))
     },
   }
+  let isLeaving = false
   let isDraining = false
   const app = createApp({
     webhooks: integrations.map(({ definition, createHandler }) => {
@@ -140,6 +138,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     ),
     store,
     corsOrigins: config.corsOrigins,
+    isLeaving: () => isLeaving,
     isDraining: () => isDraining,
     logger,
   })
@@ -151,7 +150,11 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     },
     logger,
     metrics,
+    leave() {
+      isLeaving = true
+    },
     async drain() {
+      isLeaving = true
       isDraining = true
       while (limit.active > 0 || unfinished.size > 0)
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))

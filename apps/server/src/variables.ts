@@ -99,6 +99,9 @@ export const variables = z.object({
     .default('info'),
   BODY_LIMIT: wholeNumber(1_024, 1_073_741_824, 'a whole number of bytes').default(10 * 1024 * 1024),
   REQUEST_TIMEOUT_MS: wholeNumber(1_000, 900_000, 'a whole number of milliseconds').default(25_000),
+  DRAIN_DELAY_MS: wholeNumber(0, 300_000, 'a whole number of milliseconds').optional(),
+  // A third of it must be longer than the slowest answer of a store that is not away.
+  LEASE_MS: wholeNumber(6_000, 600_000, 'a whole number of milliseconds').default(30_000),
 
   PLATFORM_API_URL: httpUrl,
   PLATFORM_API_TOKEN: token().optional(),

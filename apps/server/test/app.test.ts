@@ -2,7 +2,7 @@ import { memoryStore } from '@org/core'
 import { describe, expect, it, vi } from 'vitest'
 import { integrations } from '../src/integrations.ts'
 import { createMetrics } from '../src/metrics.ts'
-import { startHost } from './hosted.ts'
+import { calling, mail, startHost } from './hosted.ts'
 
 const origin = 'https://app.example.com'
 const others = ['https://evil.example.com', `${origin}.evil.example.com`, 'null', 'http://app.example.com']
@@ -113,4 +113,21 @@ describe('the host', () => {
     await draining
     expect((await memory.read('mailer/delivery/evt_1'))?.responses).toMatchObject([{ status: 422 }])
   })
+})
+
+it('a claim of the host lasts for LEASE_MS, 30 seconds by default', async () => {
+  const leases: number[] = []
+  const store = memoryStore()
+  const claim: typeof store.claim = (request) => {
+    leases.push(request.leaseMs)
+    return store.claim(request)
+  }
+  for (const [id, variables] of [
+    ['evt_1', {}],
+    ['evt_2', { LEASE_MS: '12000' }],
+  ] as const) {
+    const { send } = startHost({ variables, store: { ...store, claim } })
+    await send('mailer', calling('sendEmail', mail), { id })
+  }
+  expect(leases).toEqual([30_000, 12_000])
 })

@@ -32,6 +32,7 @@ export async function startSurroundings() {
     backend,
     variables: {
       NODE_ENV: 'production',
+      DRAIN_DELAY_MS: '0',
       CORS_ORIGINS: 'https://app.example.com',
       DELIVERY_STORE: 'memory:',
       PLATFORM_API_URL: servers[0]?.url,

@@ -33,6 +33,7 @@ describe('the OpenAPI document of the host', () => {
       operating: [thing],
       store: memoryStore(),
       corsOrigins: [],
+      isLeaving: () => false,
       isDraining: () => false,
       logger: () => {},
     })

@@ -32,6 +32,8 @@ describe('the bundled host refuses to start', () => {
       PORT: '0x50',
       BODY_LIMIT: '1e6',
       REQUEST_TIMEOUT_MS: '25s',
+      DRAIN_DELAY_MS: '-1',
+      LEASE_MS: '5000',
       PLATFORM_API_URL: 'https://platform.example?hidden=1#x',
       PLATFORM_API_TOKEN: 'hidden\ntoken',
       OPERATOR_TOKEN: 'hidden\u0007',

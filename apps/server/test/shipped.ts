@@ -32,6 +32,8 @@ export interface Shipped {
   log: LogLine[]
   /** Everything on standard error. */
   errors(): string
+  /** Closes its standard output, as a reader does that goes away. */
+  closeLog(): void
   kill(signal: NodeJS.Signals): void
   exit: Promise<number | null>
 }
@@ -67,6 +69,13 @@ export function startShipped(options: StartOptions): Shipped {
     if (line.port) resolve(`http://127.0.0.1:${line.port}`)
   })
   exit.then(() => reject(new Error(`The host ended without listening: ${errors}`)))
-  const { pid } = child
-  return { pid, url, log, errors: () => errors, kill: (signal) => void child.kill(signal), exit }
+  return {
+    pid: child.pid,
+    url,
+    log,
+    errors: () => errors,
+    closeLog: () => void child.stdout.destroy(),
+    kill: (signal) => void child.kill(signal),
+    exit,
+  }
 }

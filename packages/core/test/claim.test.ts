@@ -16,7 +16,7 @@ import {
 } from './fixtures.ts'
 
 const id = 'evt_1'
-const LEASE_MS = 60_000
+const LEASE_MS = 30_000
 const ok = async () => new Response()
 
 /** A provider that is called over HTTP. */
@@ -291,14 +291,14 @@ describe('the claim of long work', () => {
     const renew = vi.fn(memory.renew)
     renew.mockRejectedValueOnce(new Error('away')).mockRejectedValueOnce(new Error('away'))
     const { response, signal, finish } = await startLongWork(created, { ...memory, renew })
-    await vi.advanceTimersByTimeAsync(50_000)
+    await vi.advanceTimersByTimeAsync(LEASE_MS - 5_000)
     expect([renew.mock.calls.length, signal.aborted]).toEqual([2, false])
     finish()
     expect((await response).status).toBe(200)
   })
 
   it.each([
-    ['another holder takes it over', async () => false, 20_000],
+    ['another holder takes it over', async () => false, LEASE_MS / 3],
     ['it can’t be renewed in time', unreachableStore.renew, LEASE_MS],
   ])('ends the work if %s, and nothing is published', async (_, renew, after) => {
     const { host, response, signal } = await startLongWork(created, { renew })

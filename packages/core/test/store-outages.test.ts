@@ -16,7 +16,7 @@ import * as z from 'zod'
 import { inFakeTime } from './fixtures.ts'
 
 const id = 'evt_1'
-const LEASE_MS = 60_000
+const LEASE_MS = 30_000
 const people = ['Ada', 'Bo', 'Cy']
 
 const teller = defineIntegration({

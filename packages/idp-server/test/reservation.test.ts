@@ -7,7 +7,7 @@ import { runWebhook } from './webhook-support.ts'
 const fixture = runWebhook()
 const { provider, platform, creates, deployment } = fixture
 
-const LEASE_MS = 60_000
+const LEASE_MS = 30_000
 const inputs = { applicationName: 'Shop' }
 const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
 

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { type Route, unstored } from './route.ts'
 
 /** `GET /healthz` and `GET /readyz`. */
-export function createStatusRoutes(store: DeliveryStore, isDraining: () => boolean): Route[] {
+export function createStatusRoutes(store: DeliveryStore, isLeaving: () => boolean): Route[] {
   return [
     {
       path: '/healthz',
@@ -31,7 +31,7 @@ export function createStatusRoutes(store: DeliveryStore, isDraining: () => boole
         },
       },
       async handle(context) {
-        if (isDraining()) return context.json({ status: 'shutting_down' }, 503, unstored)
+        if (isLeaving()) return context.json({ status: 'shutting_down' }, 503, unstored)
         try {
           await store.probe()
           return context.json({ status: 'ready' }, 200, unstored)

@@ -1,4 +1,5 @@
 /** The host as a Node process: opens the store, listens, and finishes the events under way before it ends. */
+import { setTimeout } from 'node:timers/promises'
 import { type Http2Bindings, type HttpBindings, serve } from '@hono/node-server'
 import type { DeliveryStore } from '@org/core'
 import { createRedactor, redactLines } from '@org/core/internal'
@@ -6,18 +7,16 @@ import type { Config } from '../config.ts'
 import { createHost, type HostOptions } from '../host.ts'
 import { createMetrics } from '../metrics.ts'
 import { forOwnMachine } from '../own-machine.ts'
+import { createDrain } from './drain.ts'
 import { loadTracing } from './load-tracing.ts'
 import { createLogger } from './logger.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 import { readRecordKey } from './record-key.ts'
 import { openStore } from './store.ts'
 
-/** Longest time for the events under way after SIGTERM. */
-const DRAIN_MS = 25_000
-/** How often idle connections are closed meanwhile, in milliseconds. */
-const CLOSE_IDLE_MS = 50
-/** The time for the last responses to leave, in milliseconds. */
-const CLOSE_ALL_MS = 1_000
+/** Beside the longest event: for its last writes and the response, in milliseconds. */
+const LAST_WRITES_MS = 1_000
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /** Time limits for slow clients, in milliseconds. Node checks them every 30 seconds by default. */
 const SLOW_CLIENTS = {
@@ -26,17 +25,24 @@ const SLOW_CLIENTS = {
   keepAliveTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
 }
+/** Node adds a second to the time that it announces to senders. */
+const LONGEST_IDLE_MS = SLOW_CLIENTS.keepAliveTimeout + 1_000
 /** Far more than the events under way, so that idle connections do not keep senders out. */
 const MAX_CONNECTIONS = 10_000
 
 /** Options of {@link run} beside the configuration. */
-export interface RunOptions extends Pick<HostOptions, 'environment' | 'leaseMs'> {
+export interface RunOptions extends Pick<HostOptions, 'environment'> {
   /** Wraps the store of the configuration. */
   wrapStore?: (store: DeliveryStore) => DeliveryStore
 }
 
+/** A log that nobody reads any more, or a full disk under it, ends no event. */
+function outliveLogReader(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
 /**
- * Runs a host until SIGTERM or SIGINT.
+ * Runs a host until SIGTERM, SIGINT or SIGHUP.
  *
  * @param config see `readConfig`
  * @throws {ConfigurationError} if the file of the store can't be written
@@ -45,6 +51,7 @@ export async function run(
   config: Config,
   { wrapStore = (store) => store, ...options }: RunOptions,
 ): Promise<void> {
+  outliveLogReader()
   const rawLogger = createLogger(config)
   const redactor = createRedactor(config.secrets)
   const tracing = await loadTracing(config, redactLines(rawLogger, redactor))
@@ -74,7 +81,7 @@ export async function run(
   const { hostname, port } = config
   const handle = config.isOpen ? forOwnMachine(host, config.corsOrigins) : host.fetch
   const fetch = (request: Request, { incoming }: HttpBindings | Http2Bindings) =>
-    handle(request, incoming.socket.remoteAddress)
+    drain.admit(() => handle(request, incoming.socket.remoteAddress))
   const server = serve({ fetch, hostname, port, serverOptions: SLOW_CLIENTS }, (listening) => {
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
@@ -87,29 +94,44 @@ export async function run(
     process.exit(1)
   })
 
+  const { drainDelayMs, requestTimeoutMs, leaseMs } = config
+  const drain = createDrain(server, { keepAliveMs: LONGEST_IDLE_MS })
+
   async function stop(signal: NodeJS.Signals): Promise<void> {
-    logger('info', `${signal}: the host takes no new events and finishes those under way.`)
-    setTimeout(() => {
-      logger('error', `Some events were still under way after ${DRAIN_MS} ms; their claims expire.`)
+    logger('info', `${signal}: /readyz answers 503, and the host stops when its events are done.`, {
+      DRAIN_DELAY_MS: drainDelayMs,
+      underWay: drain.underWay,
+    })
+    host.leave()
+    drain.leave()
+    await setTimeout(drainDelayMs)
+    const longestMs = requestTimeoutMs + LAST_WRITES_MS
+    setTimeout(longestMs, undefined, { ref: false }).then(() => {
+      logger('error', `Some events were still under way after ${longestMs} ms. Their claims expire.`, {
+        underWay: drain.underWay,
+        leaseMs,
+      })
       process.exit(1)
-    }, DRAIN_MS).unref()
-    const closed = new Promise((resolve) => server.close(resolve))
-    // A sender that keeps its connection open would delay the end.
-    const closing = setInterval(() => {
-      if ('closeIdleConnections' in server) server.closeIdleConnections()
-    }, CLOSE_IDLE_MS)
+    })
     stopping.abort()
-    await host.drain()
-    // A connection without a whole request would keep the host until the time is over.
-    setTimeout(() => {
-      if ('closeAllConnections' in server) server.closeAllConnections()
-    }, CLOSE_ALL_MS).unref()
-    await closed
-    clearInterval(closing)
+    await drain.close(() => host.drain(), drainDelayMs)
     await close()
     await tracing?.flush().catch(() => {})
+    logger('info', 'The host has stopped.')
     process.exit(0)
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+
+  let isStopping = false
+  for (const signal of STOP_SIGNALS) {
+    process.on(signal, () => {
+      if (!isStopping) {
+        isStopping = true
+        void stop(signal)
+        return
+      }
+      const message = `${signal}, the second signal: the host ends at once. The claims of its events expire.`
+      logger('error', message, { underWay: drain.underWay, leaseMs })
+      process.exit(1)
+    })
+  }
 }

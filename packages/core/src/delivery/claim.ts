@@ -8,7 +8,7 @@ import type { ClaimResult, DeliveryStore, RecordedResponse } from './store.ts'
 import { createWrites, type WaitUntil } from './writes.ts'
 
 /** In milliseconds. */
-export const DEFAULT_LEASE_MS = 60_000
+export const DEFAULT_LEASE_MS = 30_000
 /** Renewals while a lease lasts, so that one failed renewal does not lose it. */
 const RENEWALS = 3
 /** Final responses and tombstones are kept for seven days. */

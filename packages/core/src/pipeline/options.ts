@@ -47,7 +47,7 @@ export interface HandlerDependencies {
   /** Longest time for one event with everything under it, in milliseconds; 25,000 by default. */
   timeoutMs?: number | undefined
   /**
-   * How long a claim lasts, in milliseconds; 60,000 by default. It is renewed three times while it lasts. After a
+   * How long a claim lasts, in milliseconds; 30,000 by default. It is renewed three times while it lasts. After a
    * crash, the next delivery can take over when it ends.
    */
   leaseMs?: number | undefined

@@ -1,0 +1,88 @@
+/** Ends an HTTP server so that no request that was sent loses its response. */
+import type { ServerResponse } from 'node:http'
+import { Server } from 'node:net'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import type { ServerType } from '@hono/node-server'
+
+const POLL_MS = 5
+/** The listener closes when no connection has arrived for so long, in milliseconds, … */
+const QUIET_MS = 50
+/** … or after so long. */
+const LONGEST_HOLD_MS = 500
+
+/** Options of {@link createDrain}. */
+export interface DrainOptions {
+  /** Senders stop using a connection that was idle for so long, in milliseconds. */
+  keepAliveMs: number
+}
+
+/** Follows the requests of a server from now on. */
+export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
+  const underWay = new Set<ServerResponse>()
+  let isLeaving = false
+  let held: Promise<void> | undefined
+  let lastConnectionAt = 0
+  server.on('connection', () => {
+    lastConnectionAt = performance.now()
+  })
+  server.prependListener('request', (_: unknown, response: ServerResponse) => {
+    response.shouldKeepAlive &&= !isLeaving
+    underWay.add(response)
+    response.once('close', () => underWay.delete(response))
+  })
+
+  /**
+   * Closes the listener. The kernel resets connections that were not accepted yet, with the request that was sent on
+   * them. So requests wait meanwhile: a sender that waits for a response opens no connection.
+   */
+  async function closeListener(): Promise<{ closed: Promise<void> }> {
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    held = promise
+    const begun = performance.now()
+    lastConnectionAt = begun
+    while (performance.now() - lastConnectionAt < QUIET_MS) {
+      if (performance.now() - begun > LONGEST_HOLD_MS) break
+      await setTimeout(POLL_MS)
+    }
+    // Right after the loop has looked for connections.
+    await setImmediate()
+    const closed = new Promise<void>((resolve) => {
+      // `close` of an HTTP server would also close idle connections, on which a request may arrive right now.
+      Server.prototype.close.call(server, () => resolve())
+    })
+    held = undefined
+    release()
+    await setImmediate()
+    return { closed }
+  }
+
+  return {
+    /** Requests without a complete response. */
+    get underWay(): number {
+      return underWay.size
+    },
+    /** Runs the work of a request, now or when the listener has closed. */
+    admit: (work: () => Response | Promise<Response>) => held?.then(work) ?? work(),
+    /** From now on, each response carries `Connection: close`. The server still accepts connections. */
+    leave(): void {
+      isLeaving = true
+      for (const response of underWay) response.shouldKeepAlive = false
+    },
+    /**
+     * Closes the listener, and the connections when nothing is under way on them.
+     *
+     * @param finish resolves when no event is under way
+     * @param idleMs for how long every idle connection has been idle: the time since `leave`
+     */
+    async close(finish: () => Promise<void>, idleMs: number): Promise<void> {
+      const { closed } = await closeListener()
+      const idle = setTimeout(idleMs > 0 ? keepAliveMs - idleMs : 0)
+      await finish()
+      while (underWay.size > 0) await setTimeout(POLL_MS)
+      await Promise.race([closed, idle])
+      // What is left has no request, or a part of one.
+      if ('closeAllConnections' in server) server.closeAllConnections()
+      await closed
+    },
+  }
+}
