@@ -1,6 +1,12 @@
-import { createJsonLogger, type EventRecord, type HandlerContext, IntegrationError } from '@org/core'
+import {
+  createJsonLogger,
+  type EventRecord,
+  type HandlerContext,
+  IntegrationError,
+  memoryStore,
+} from '@org/core'
 import { deliver } from '@org/core/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   calling,
   created,
@@ -33,6 +39,7 @@ describe('the log line of an event', () => {
         function: 'greet',
         deployment: 'dep_1',
         delivery: 'evt_1',
+        request: expect.stringMatching(/^[\da-f-]{36}$/),
         outcome: 'ok',
         status: 200,
         code: undefined,
@@ -45,16 +52,42 @@ describe('the log line of an event', () => {
     expect(lastLine(host)?.facts).toMatchObject({ outcome: 'replayed', providerCalls: 0 })
   })
 
-  it('has the outcome, and the level “error” only if the host or a provider failed', async () => {
-    const host = createHost({ provider: failing(new IntegrationError('provider_error', 'Down.')) })
-    for (const [outcome, level, event] of [
-      ['ok', 'info', { name: 'WEBHOOK_CHALLENGE' }],
-      ['refused', 'info', { name: 'NOTHING' }],
-      ['failed', 'error', calling('count')],
-    ]) {
-      await deliver(host.handle, event)
-      expect(lastLine(host)).toMatchObject({ level, facts: { outcome } })
+  it.each([
+    ['not_found', 'info', 'refused'],
+    ['provider_rejected', 'info', 'refused'],
+    ['outcome_unknown', 'warn', 'refused'],
+    ['provider_error', 'warn', 'failed'],
+    ['platform_unavailable', 'error', 'failed'],
+    ['internal_error', 'error', 'failed'],
+  ] as const)(
+    'after %s has the level “%s”, as the line before it, and the outcome “%s”',
+    async (code, level, outcome) => {
+      const host = createHost({ provider: failing(new IntegrationError(code, 'It failed.')) })
+      await deliver(host.handle, { ...calling('count'), deployment: { id: 'dep_1', outputs } })
+      expect(host.lines).toMatchObject([{ level }, { level, facts: { outcome } }])
+      expect(host.record()?.logs).toMatchObject([{ level: 'error' }])
+    },
+  )
+
+  it('has what each line of its event has: route, deployment, delivery and request', async () => {
+    const memory = memoryStore()
+    const claim = vi.fn(memory.claim).mockRejectedValueOnce(new Error('away'))
+    const host = createHost({ store: { ...memory, claim }, provider: failing(new Error('A fault.')) })
+    const throughProxy = (request: Request) => {
+      request.headers.set('x-request-id', 'from-the-proxy.1')
+      return host.handle(request)
     }
+    await deliver(throughProxy, created, { id: 'evt_1' })
+    const facts = { route: 'greeter', deployment: 'dep_1', delivery: 'evt_1', request: 'from-the-proxy.1' }
+    expect(host.lines.length).toBeGreaterThan(2)
+    expect(host.lines[0]?.message).toContain('store')
+    for (const line of host.lines) expect(line).toMatchObject({ facts })
+  })
+
+  it('has the outcome of an event that succeeds, or that nobody acts on', async () => {
+    const host = createHost()
+    await deliver(host.handle, { name: 'WEBHOOK_CHALLENGE' })
+    expect(lastLine(host)).toMatchObject({ level: 'info', facts: { outcome: 'ok' } })
     const gone = createHost()
     gone.platform.removeDeployment('dep_1')
     await deliver(gone.handle, created)

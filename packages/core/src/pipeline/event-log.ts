@@ -16,6 +16,8 @@ export type EventRecord = {
   function: string | undefined
   deployment: string | undefined
   delivery: string | undefined
+  /** One attempt of a delivery: the request's `x-request-id`, or an id of its own. */
+  request: string
   /** The network address of a sender whose signature was refused. */
   peer: string | undefined
   outcome: 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
@@ -40,6 +42,8 @@ export interface OutboundCall {
   route: string
   method: string
   url: string
+  /** Whether it carries a secret of the host, and not only those of a deployment. */
+  usesHostSecret(): boolean
   /** An observer may add headers before it sends, such as `traceparent`. */
   headers: Record<string, string>
 }
@@ -58,6 +62,7 @@ export interface Observer {
 export interface Trace {
   event: PlatformEvent | undefined
   deliveryId: string | undefined
+  readonly requestId: string
   providerCalls: number
   /** Knows the credentials of the host and of the deployment. */
   readonly credentials: Redactor
@@ -65,11 +70,33 @@ export interface Trace {
   readonly redactor: Redactor
 }
 
+/** An id as proxies write it. Any other text could be anything. */
+const REQUEST_ID = /^[\w.-]{1,100}$/
+
 /** The trace of a request that has not been read yet. */
-export function createTrace(configured: Redactor): Trace {
+export function createTrace(configured: Redactor, { headers }: Pick<Request, 'headers'>): Trace {
   const credentials = configured.extend()
   const redactor = credentials.extend()
-  return { event: undefined, deliveryId: undefined, providerCalls: 0, credentials, redactor }
+  const given = headers.get('x-request-id') ?? ''
+  const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
+  return { event: undefined, deliveryId: undefined, requestId, providerCalls: 0, credentials, redactor }
+}
+
+/** What the lines of one event have in common. */
+function identify(route: string, { event, deliveryId, requestId, redactor }: Trace) {
+  const clean = forLogs(redactor)
+  const given = (text: string | undefined) => (text === undefined ? undefined : clean.text(text))
+  return {
+    route,
+    deployment: given(event?.deployment?.id),
+    delivery: given(deliveryId),
+    request: clean.text(requestId),
+  }
+}
+
+/** A logger whose lines name the event that they belong to. It does not redact the rest of a line. */
+export function createEventLogger(logger: Logger, route: string, trace: Trace): Logger {
+  return (level, message, facts) => logger(level, message, { ...identify(route, trace), ...facts })
 }
 
 /** Writes the log line of an event, and passes it to the observer. */
@@ -77,17 +104,15 @@ export function logEvent(
   { logger, observer }: { logger: Logger; observer: Observer },
   route: string,
   response: EventResponse,
-  { event, deliveryId, providerCalls, redactor, peer }: Trace & Pick<EventRecord, 'peer'>,
+  { peer, ...trace }: Trace & Pick<EventRecord, 'peer'>,
   durationMs: number,
 ): void {
-  const clean = forLogs(redactor)
-  const given = (text: string | undefined) => (text === undefined ? undefined : clean.text(text))
+  const { event, providerCalls, redactor } = trace
+  const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
   const record: EventRecord = {
-    route,
+    ...identify(route, trace),
     event: event?.name,
-    function: event?.name === 'FUNCTION_CALL' ? given(event.functionCall.name.slice(0, 80)) : undefined,
-    deployment: given(event?.deployment?.id),
-    delivery: given(deliveryId),
+    function: called === undefined ? undefined : forLogs(redactor).text(called),
     peer,
     outcome: outcomeOf(response),
     status: response.status,
@@ -97,13 +122,31 @@ export function logEvent(
     providerCalls,
     ...faultOf(response.error, redactor),
   }
-  logger(levelOf(response), `${event?.name ?? 'refused'} ${response.status}`, record)
+  logger(
+    response.error ? levelOfFailure(response.error) : 'info',
+    `${event?.name ?? 'refused'} ${response.status}`,
+    record,
+  )
   observer.answered?.(record)
 }
 
-function levelOf({ status, error }: EventResponse): LogLevel {
-  if (error?.code === 'invalid_signature') return 'warn'
-  return status < 500 ? 'info' : 'error'
+/** Failures at which somebody should look. The operator of the host can act on few of them. */
+const WARNINGS: readonly ErrorCode[] = [
+  'invalid_signature',
+  'outcome_unknown',
+  'missing_credentials',
+  'credentials_rejected',
+  'provider_error',
+  'provider_timeout',
+  'overloaded',
+]
+/** Failures on which the operator of the host must act. */
+const FAULTS: readonly ErrorCode[] = ['internal_error', 'platform_unavailable']
+
+/** How loud a failure is in the log of the host. */
+export function levelOfFailure({ code }: Pick<IntegrationError, 'code'>): LogLevel {
+  if (FAULTS.includes(code)) return 'error'
+  return WARNINGS.includes(code) ? 'warn' : 'info'
 }
 
 function outcomeOf({ status, body, replayed }: EventResponse): EventRecord['outcome'] {

@@ -1,5 +1,6 @@
 import { type Claim, ownSteps } from '../delivery/claim.ts'
 import { IntegrationError } from '../errors.ts'
+import type { Redactor } from '../redact.ts'
 import type { Observer, OutboundCall, Trace } from './event-log.ts'
 import type { Deadline } from './limits.ts'
 
@@ -24,6 +25,8 @@ interface OutboundOptions {
   recordIntent: boolean
   observer: Observer
   trace: Trace
+  /** Knows the secrets of the host alone. */
+  hostSecrets: Redactor
 }
 
 /**
@@ -31,7 +34,7 @@ interface OutboundOptions {
  * before the first change, counts, and is observed. Nothing else in core wraps `fetch`.
  */
 export function createOutbound(options: OutboundOptions) {
-  const { route, deployment, deadlines, claim, recordIntent, observer, trace } = options
+  const { route, deployment, deadlines, claim, recordIntent, observer, trace, hostSecrets } = options
   let intent: Promise<void> | undefined
   // A host that was halted has not noticed yet that its time is over.
   const ensureInTime = (to: OutboundCall['to'], isAborted = false) => {
@@ -59,7 +62,17 @@ export function createOutbound(options: OutboundOptions) {
       if (to === 'provider') trace.providerCalls += 1
       const outbound: OutboundInit = { ...init, beforeSend, deployment }
       if (!observer.call) return send(input, outbound)
-      const call: OutboundCall = { to, route, method, url: given?.url ?? String(input), headers: {} }
+      const call: OutboundCall = {
+        to,
+        route,
+        method,
+        url: given?.url ?? String(input),
+        usesHostSecret: () =>
+          [...new Headers(init?.headers ?? given?.headers).values()].some(
+            (value) => hostSecrets.text(value) !== value,
+          ),
+        headers: {},
+      }
       return observer.call(call, () => send(input, withHeaders(outbound, call.headers, given?.headers)))
     }
 }

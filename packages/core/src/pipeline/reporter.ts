@@ -9,8 +9,9 @@ import type {
   WriteResult,
 } from '../contract/platform.ts'
 import type { IntegrationError } from '../errors.ts'
-import { cutText, escapeInvisible, type Logger, limitLine } from '../log.ts'
+import { cutText, escapeInvisible, type Logger, type LogLevel, limitLine } from '../log.ts'
 import { forLogs, type Redactor } from '../redact.ts'
+import { levelOfFailure } from './event-log.ts'
 
 /** See {@link createReporter}. */
 export type Reporter = ReturnType<typeof createReporter>
@@ -67,10 +68,10 @@ export function createReporter(options: ReporterOptions) {
     level: LogEntry['level'],
     message: string,
     data?: LogEntry['data'],
-    forHost = message,
+    host: { level: LogLevel; message: string } = { level, message },
   ): void {
     const clean = limitLine(forLog.text(message), forLog.data(data))
-    logger(level, cutText(forLog.text(forHost)), clean.facts)
+    logger(host.level, cutText(forLog.text(host.message)), clean.facts)
     const timestamp = new Date(options.now()).toISOString()
     entries.push({ level, timestamp, message: clean.message, ...(clean.facts && { data: clean.facts }) })
   }
@@ -83,11 +84,15 @@ export function createReporter(options: ReporterOptions) {
 
   return {
     log,
-    /** Logs a failure. The host's log leaves the provider's words out, because they may quote personal data. */
+    /**
+     * Logs a failure. It is an error to the deployment, but seldom to the host. The host's log leaves the provider's words
+     * out, because they may quote personal data.
+     */
     failure(event: string, error: IntegrationError): void {
       const { code, retryable } = error
       const message = `${event}: ${error.hint ? `${error.message} ${error.hint}` : error.message}`
-      write('error', message, { code, retryable }, withoutQuotes(message, error.provider?.message))
+      const forHost = withoutQuotes(message, error.provider?.message)
+      write('error', message, { code, retryable }, { level: levelOfFailure(error), message: forHost })
     },
     status(status: DeploymentStatus, message?: string): void {
       const clean = message === undefined ? undefined : cutText(escapeInvisible(redactor.text(message)))

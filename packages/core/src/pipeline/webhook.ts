@@ -1,19 +1,19 @@
 /** The pipeline between HTTP and a handler, the same for every integration. */
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
-import { type Claim, DEFAULT_LEASE_MS, ownSteps } from '../delivery/claim.ts'
+import { type Claim, type ClaimOptions, DEFAULT_LEASE_MS, ownSteps } from '../delivery/claim.ts'
 import { type Begun, begin, end, lastStatus } from '../delivery/idempotency.ts'
 import { createRecordKeys } from '../delivery/keys.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
-import { createRedactor, forLogs, redactLines } from '../redact.ts'
+import { createRedactor, redactLines } from '../redact.ts'
 import { eventTraits, type Operation, resolveOperation } from '../request/operation.ts'
 import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
 import { EventContext } from './context.ts'
 import { openDeployment } from './deployment.ts'
 import { type AnyHandlers, dispatch } from './dispatch.ts'
-import { createTrace, logEvent, type Trace } from './event-log.ts'
+import { createEventLogger, createTrace, logEvent, type Trace } from './event-log.ts'
 import { createLife } from './life.ts'
 import { Deadline } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
@@ -62,16 +62,17 @@ export function createWebhookHandler(
   const route = definition.name
   const configured = createRedactor(dependencies.secrets)
   const keys = createRecordKeys(dependencies.recordKeys)
-  const claiming = {
-    logger: redactLines(logger, configured),
+  const { waitUntil } = dependencies
+  const claimingFor = (trace: Trace) => ({
+    logger: redactLines(createEventLogger(logger, route, trace), configured),
     leaseMs,
     now,
-    waitUntil: dependencies.waitUntil,
-  }
+    waitUntil,
+  })
 
   async function answer(request: Request): Promise<Response> {
     const started = now()
-    const trace = createTrace(configured)
+    const trace = createTrace(configured, request)
     const response = await run(request, trace).catch((error: unknown) => toFailure(error, trace.redactor))
     const peer = response.error?.code === 'invalid_signature' ? dependencies.peer?.(request) : undefined
     logEvent({ logger, observer }, route, response, { ...trace, peer }, now() - started)
@@ -90,8 +91,9 @@ export function createWebhookHandler(
       const operation = resolveOperation(definition, event, request.headers)
       trace.deliveryId = operation.deliveryId
       const { redactor } = trace
+      const claiming = claimingFor(trace)
       const begun = await begin({ definition, operation, body, redactor, keys, store, claiming })
-      return await finish(operation, trace, begun)
+      return await finish(operation, trace, claiming, begun)
     } finally {
       leave?.()
     }
@@ -100,10 +102,11 @@ export function createWebhookHandler(
   async function finish(
     operation: Operation,
     trace: Trace,
+    claiming: ClaimOptions,
     { claimed, response: given }: Begun,
   ): Promise<EventResponse> {
     try {
-      const session = open(operation, trace, claimed?.claim)
+      const session = open(operation, trace, claiming, claimed?.claim)
       const response = given ?? (await dispatch(session.job))
       if (given?.body?.status === 'ignored') {
         const { name } = operation.event
@@ -122,7 +125,7 @@ export function createWebhookHandler(
   }
 
   /** Opens what one event works with. */
-  function open(operation: Operation, trace: Trace, claim: Claim | undefined) {
+  function open(operation: Operation, trace: Trace, claiming: ClaimOptions, claim: Claim | undefined) {
     const { redactor, credentials } = trace
     const deadline = new Deadline(timeoutMs * HANDLER_SHARE, claim?.lost)
     const reportDeadline = new Deadline(timeoutMs, claim?.lost)
@@ -134,9 +137,9 @@ export function createWebhookHandler(
       recordIntent: operation.effect && !operation.resumable,
       observer,
       trace,
+      hostSecrets: configured,
     })
     const wrapFetch = (transport: typeof fetch) => outbound('platform', transport)
-    const facts = { route, delivery: operation.deliveryId, deployment: operation.event.deployment?.id }
     const reporter = createReporter({
       platform,
       deploymentId: operation.event.deployment?.id,
@@ -145,7 +148,7 @@ export function createWebhookHandler(
       run: (claim?.lease.owner ?? crypto.randomUUID()).slice(0, 8),
       callback: () => ({ signal: reportDeadline.signal, wrapFetch }),
       ensureHeld: claim?.ensureHeld,
-      logger: (level, message, data) => logger(level, message, { ...forLogs(redactor).data(facts), ...data }),
+      logger: createEventLogger(logger, route, trace),
       redactor,
       now,
     })
