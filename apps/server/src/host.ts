@@ -21,6 +21,7 @@ import { createMetricsRoute } from './routes/metrics.ts'
 import { forOperators } from './routes/operator.ts'
 import { observeBy } from './telemetry.ts'
 import type { Tracing } from './tracing.ts'
+import { version } from './version.ts'
 
 /** A host that answers requests. */
 export interface Host {
@@ -142,6 +143,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     isDraining: () => isDraining,
     logger,
   })
+  logger('info', 'The host starts.', { version })
   for (const warning of config.warnings) logger('warn', warning)
   return {
     fetch(request, peer) {

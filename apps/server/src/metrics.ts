@@ -6,11 +6,12 @@
  */
 import type { DeliveryStore, EventRecord, IntegrationDefinition } from '@org/core'
 import type { OutboundCall } from '@org/core/internal'
-import type { Registry } from 'prom-client'
+import type { Histogram, Registry } from 'prom-client'
 import { circuitStates } from './circuit-breaker.ts'
 import type { Outbound } from './outbound.ts'
 import { lazily } from './routes/route.ts'
 import { failureOf, type MetricsObserver } from './telemetry.ts'
+import { version } from './version.ts'
 
 /** The state of a host, which is read at each scrape. */
 export interface HostState extends Pick<Outbound, 'circuits'> {
@@ -28,6 +29,11 @@ export interface Metrics extends MetricsObserver {
 /** Seconds; an event may take 25. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25]
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+/** Seconds. */
+const LAG_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+const LAG_SAMPLE_MS = 100
+/** Whose credential a request carried. */
+const OWNERS = ['host', 'deployment']
 /** Stands for every word that the host does not know. */
 const OTHER = 'other'
 
@@ -49,7 +55,7 @@ type Counts = Awaited<ReturnType<typeof loadCounts>>
 export function createMetrics(integrations: readonly IntegrationDefinition[], state: HostState): Metrics {
   const functions = new Map(integrations.map((integration) => [integration.name, namesOf(integration)]))
   // Loaded when the host listens, or with the first event: a host should start fast.
-  const load = lazily(() => loadCounts(state))
+  const load = lazily(() => loadCounts([...functions.keys()], state))
   const count = (write: (counts: Counts) => void) => void load().then(write)
 
   return {
@@ -75,6 +81,10 @@ export function createMetrics(integrations: readonly IntegrationDefinition[], st
       try {
         const response = await send()
         finish(statusClass(response.status))
+        if (call.to === 'provider' && (response.status === 401 || response.status === 403)) {
+          const owner = call.usesHostSecret() ? 'host' : 'deployment'
+          count((to) => to.credentialsRejected.inc({ integration: call.route, owner }))
+        }
         return response
       } catch (error) {
         finish(failureOf(error))
@@ -84,7 +94,7 @@ export function createMetrics(integrations: readonly IntegrationDefinition[], st
   }
 }
 
-async function loadCounts({ inFlight, circuits, store }: HostState) {
+async function loadCounts(integrations: readonly string[], { inFlight, circuits, store }: HostState) {
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]
@@ -122,6 +132,30 @@ async function loadCounts({ inFlight, circuits, store }: HostState) {
   }
 
   collectDefaultMetrics({ register: registry })
+  // The library's own gauges begin anew at each scrape, and see nothing of a delay before the last one.
+  observeLag(
+    new Histogram({
+      name: 'webhook_event_loop_lag_seconds',
+      help: 'How late a timer fires, for timers of every 100 ms.',
+      buckets: LAG_BUCKETS,
+      registers,
+    }),
+  )
+  new Gauge({
+    name: 'webhook_build_info',
+    help: 'Always 1; the labels tell the version of the host.',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1)
+  const credentialsRejected = new Counter({
+    name: 'webhook_provider_credentials_rejected_total',
+    help: 'Requests that a provider refused with 401 or 403, by whose credential it was.',
+    labelNames: ['integration', 'owner'],
+    registers,
+  })
+  // A series that begins with 1 has not increased.
+  for (const integration of integrations)
+    for (const owner of OWNERS) credentialsRejected.inc({ integration, owner }, 0)
   createGauge('webhook_events_in_flight', 'Events under way.', inFlight)
   createGauge('webhook_store_reachable', 'Whether the delivery store takes writes: 1, or 0.', () =>
     store.probe().then(
@@ -142,6 +176,7 @@ async function loadCounts({ inFlight, circuits, store }: HostState) {
   })
   return {
     registry,
+    credentialsRejected,
     events: createCount(
       'webhook_event',
       'Events by outcome: ok, ignored, replayed, or the code of the problem',
@@ -155,6 +190,18 @@ async function loadCounts({ inFlight, circuits, store }: HostState) {
       'callback',
     ]),
   }
+}
+
+/** Observes how late a timer fires, as long as the process lives. */
+function observeLag(histogram: Pick<Histogram, 'observe'>): void {
+  let due = performance.now() + LAG_SAMPLE_MS
+  const timer = setInterval(() => {
+    const now = performance.now()
+    // One delay makes all timers late that were due in it.
+    for (let late = Math.max(0, now - due); late >= 0; late -= LAG_SAMPLE_MS) histogram.observe(late / 1000)
+    due = now + LAG_SAMPLE_MS
+  }, LAG_SAMPLE_MS)
+  timer.unref()
 }
 
 /** The name of each function of an integration, and its aliases. */

@@ -15,8 +15,8 @@ import {
 } from '@opentelemetry/api'
 import type { Logger, Observer } from '@org/core'
 import { createRedactor } from '@org/core/internal'
-import packageJson from '../package.json' with { type: 'json' }
 import { failureOf } from './telemetry.ts'
+import { version } from './version.ts'
 
 /** The traces of a host. */
 export interface Tracing extends Required<Observer> {
@@ -45,7 +45,7 @@ export function passesContextOn(): boolean {
 
 /** Makes the traces. They go wherever the SDK of the process sends them. */
 export function createTracing({ secrets }: { secrets: readonly string[] }): Tracing {
-  const tracer = trace.getTracer('@org/server', packageJson.version)
+  const tracer = trace.getTracer('@org/server', version)
   const redactor = createRedactor(secrets)
 
   function inSpan(

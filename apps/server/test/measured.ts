@@ -33,7 +33,9 @@ export function startMeasured(options: StartOptions = {}) {
     async value(name: string, wanted: Record<string, string> = {}): Promise<number> {
       return (await read())
         .filter((series) => series.name === name)
-        .filter(({ labels }) => Object.entries(wanted).every(([label, word]) => labels[label] === word))
+        .filter(({ labels }) =>
+          Object.entries(wanted).every(([label, word]) => String(labels[label]) === word),
+        )
         .reduce((sum, { value }) => sum + value, 0)
     },
   }

@@ -82,6 +82,31 @@ describe('GET /metrics', () => {
     expect(await value('webhook_provider_requests_total', { outcome: '5xx' })).toBe(0)
   })
 
+  it('counts the requests that a provider refuses for their credentials, by the owner of the credential', async () => {
+    const { world, send, value } = startMeasured()
+    world.mail.faults.add({ status: 401, ...always })
+    const rejected = (owner: string) =>
+      value('webhook_provider_credentials_rejected_total', { integration: 'mailer', owner })
+    await send('mailer', calling('sendEmail', mail))
+    expect([await rejected('host'), await rejected('deployment')]).toEqual([1, 0])
+    await send('mailer', { ...calling('sendEmail', mail), deployment: mailDeployment('dep_1') })
+    expect([await rejected('host'), await rejected('deployment')]).toEqual([1, 1])
+  })
+
+  it('counts how late timers fire, whoever reads the metrics meanwhile', async () => {
+    const { read, value } = startMeasured()
+    await read()
+    const end = performance.now() + 300
+    while (performance.now() < end);
+    const late = async () => {
+      await read()
+      const all = await value('webhook_event_loop_lag_seconds_count')
+      return all - (await value('webhook_event_loop_lag_seconds_bucket', { le: '0.05' }))
+    }
+    await expect.poll(late).toBeGreaterThan(0)
+    expect(await late()).toBeGreaterThan(0)
+  })
+
   it('shows events under way, and whether the store can be reached', async () => {
     const store = memoryStore()
     const seen: number[] = []

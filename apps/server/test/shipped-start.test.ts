@@ -70,6 +70,15 @@ describe('the bundled host refuses to start', () => {
   })
 })
 
+it('the bundled host tells its version in its log, its metrics and its OpenAPI document', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const { url, log } = await start(development)
+  expect(log[0]).toMatchObject({ level: 'info', message: 'The host starts.', version })
+  const read = async (path: string) => (await fetch(`${await url}${path}`)).text()
+  expect(await read('/metrics')).toContain(`webhook_build_info{version="${version}"} 1`)
+  expect(JSON.parse(await read('/openapi.json')).info.version).toBe(version)
+})
+
 describe('the bundled host listens', () => {
   it('on the loopback interface alone in development without a secret, whatever HOST says', async () => {
     const { line, warnings } = await start({ ...development, HOST: '0.0.0.0' })

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { deliveryStatusSchema } from '@org/core/internal'
@@ -8,7 +8,10 @@ import * as z from 'zod'
 import { calling, mail, mailDeployment, startHost } from './hosted.ts'
 import { type Series, startMeasured } from './measured.ts'
 
-const read = (file: string) => readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8')
+const file = (name: string) => new URL(`../../../docs/${name}`, import.meta.url).pathname
+const read = (name: string) => readFileSync(file(name), 'utf8')
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0
+if (!hasPromtool) process.stderr.write('SKIPPED: the cases of docs/alerts.test.yml. They need promtool.\n')
 const page = read('signals.md')
 const alerts = read('alerts.yml')
 const dashboard: { panels: { title: string; targets?: { expr: string }[] }[] } = JSON.parse(
@@ -37,15 +40,31 @@ describe.each([
   ['docs/grafana-dashboard.json', shown],
   ['docs/alerts.yml', alerted],
 ])('every query of %s', (_, queries) => {
-  it.each(queries)('asks for metrics and labels that a host has: %s', (__, query) => {
+  it.each(queries)('asks for metrics and labels that a host has, of one job: %s', (__, query) => {
+    // Prometheus itself has `up`.
+    const selectors = query.match(/\b((webhook|process|nodejs)_\w+|up)\b(\{job=~?")?/g) ?? []
+    expect(selectors.filter((selector) => !selector.includes('job='))).toEqual([])
+    if (/\bup\{/.test(query)) return
     const named = metricsOf(query).map((metric) => series.filter(({ name }) => name === metric))
     expect(named.length).toBeGreaterThan(0)
     for (const found of named) expect(found, query).not.toEqual([])
-    // Every scrape adds the instance.
-    const labels = new Set(['instance', ...named.flat().flatMap((each) => Object.keys(each.labels))])
+    // Every scrape adds these.
+    const labels = new Set(['job', 'instance', ...named.flat().flatMap((each) => Object.keys(each.labels))])
     const compared = [...query.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, label = '']) => label)
     const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */))
     for (const label of [...compared, ...grouped]) expect([...labels]).toContain(label)
+  })
+})
+
+describe('docs/alerts.yml', () => {
+  it('has a case for each alert', () => {
+    const cases = read('alerts.test.yml')
+    for (const [name] of alerted) expect(cases).toContain(`- alertname: ${name}\n`)
+  })
+
+  it.skipIf(!hasPromtool)('fires in each of its cases, and not in an ordinary hour', () => {
+    const { stdout, stderr, status } = spawnSync('promtool', ['test', 'rules', file('alerts.test.yml')])
+    expect([status, String(stderr)], String(stdout)).toEqual([0, ''])
   })
 })
 
@@ -66,7 +85,10 @@ describe('docs/signals.md', () => {
     expect(alerted.map(([name]) => name)).toEqual(
       [...alerts.matchAll(/alert: (\w+)/g)].map(([, name]) => name),
     )
-    for (const [name] of alerted) expect(page).toContain(`\`${name}\``)
+    for (const [name] of alerted) {
+      expect(page).toContain(`\n### ${name}\n`)
+      expect(alerts).toContain(`runbook: docs/signals.md#${name.toLowerCase()}\n`)
+    }
   })
 
   const deliveryStatus = z.object({ id: z.string(), records: z.array(deliveryStatusSchema) })

@@ -3,7 +3,7 @@ import type { IntegrationDefinition } from '@org/core'
 import { manifestSchema, type RouteDescription, toManifest, toOpenApi } from '@org/core/internal'
 import { etag } from 'hono/etag'
 import * as z from 'zod'
-import packageJson from '../../package.json' with { type: 'json' }
+import { version } from '../version.ts'
 import { createDocsRoute } from './docs/route.ts'
 import { lazily, type Route } from './route.ts'
 
@@ -58,7 +58,7 @@ const withETag = etag()
 
 const info = {
   title: 'Integration host',
-  version: packageJson.version,
+  version,
   description: [
     'Handles a platform’s events by calling providers: one webhook for each integration, one JSON body for each event.',
     'Give each delivery an id, in `webhook-id` or as the event’s `id`, and repeat the id and the body when you send it again. An effect happens once for an id: a redelivery is answered from the record, with `idempotency-replayed: true` and without sensitive outputs. Without an id, the host does not recognise a redelivery.',
