@@ -29,6 +29,9 @@ export async function startRedis() {
     await running.exit
   }
   return {
+    get child() {
+      return running.child
+    },
     url: `redis://127.0.0.1:${port}`,
     kill,
     async start() {

@@ -18,10 +18,21 @@ import { outboundCall, singleSend } from './rows/calls.ts'
 import { coldStart } from './rows/cold-start.ts'
 import { importing } from './rows/import.ts'
 import { memory } from './rows/memory.ts'
+import { stores } from './rows/stores.ts'
 import { throughput } from './rows/throughput.ts'
 import { twoProcesses } from './rows/two-processes.ts'
 
-const rows = [outboundCall, singleSend, bulkSend, importing, coldStart, throughput, memory, twoProcesses]
+const rows = [
+  outboundCall,
+  singleSend,
+  bulkSend,
+  importing,
+  coldStart,
+  throughput,
+  memory,
+  stores,
+  twoProcesses,
+]
 const LIMIT_MS = 25 * 60_000
 
 const { values } = parseArgs({

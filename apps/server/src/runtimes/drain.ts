@@ -77,9 +77,10 @@ export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
     async close(finish: () => Promise<void>, idleMs: number): Promise<void> {
       const { closed } = await closeListener()
       const idle = setTimeout(idleMs > 0 ? keepAliveMs - idleMs : 0)
-      await finish()
-      while (underWay.size > 0) await setTimeout(POLL_MS)
+      const finished = finish()
       await Promise.race([closed, idle])
+      await finished
+      while (underWay.size > 0) await setTimeout(POLL_MS)
       // What is left has no request, or a part of one.
       if ('closeAllConnections' in server) server.closeAllConnections()
       await closed
