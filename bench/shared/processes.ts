@@ -150,7 +150,10 @@ export async function startWorker(file: string, options: LaunchOptions = {}) {
 }
 
 /** Reads from `/proc`, which only Linux has, the processor time of all threads and the resident memory. */
-export function usageOf({ child: { pid } }: Pick<Process, 'child'>): { cpuMs: number; residentBytes: number } {
+export function usageOf({ child: { pid } }: Pick<Process, 'child'>): {
+  cpuMs: number
+  residentBytes: number
+} {
   const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   const nanoseconds = readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
     try {
