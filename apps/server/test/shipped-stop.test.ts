@@ -6,6 +6,9 @@ import { secret, startSurroundings } from './deployed.ts'
 import { calling } from './hosted.ts'
 import { createFolder, type StartOptions, startShipped } from './shipped.ts'
 
+/** On a busy machine, a process may be slow. */
+const patience = { timeout: 20_000 }
+
 let around: Awaited<ReturnType<typeof startSurroundings>>
 
 beforeAll(async () => {
@@ -23,7 +26,7 @@ function start(environment: StartOptions['environment'] = {}, folder?: string) {
     deliver(fetch, event, { ...(id && { id }), secret, url: `${await host.url}/mailer/webhook` })
   const stop = async (signal: NodeJS.Signals) => {
     host.kill(signal)
-    await expect.poll(() => host.log.some(({ message }) => message?.startsWith(signal))).toBe(true)
+    await expect.poll(() => host.log.some(({ message }) => message?.startsWith(signal)), patience).toBe(true)
   }
   return { ...host, send, stop }
 }
@@ -34,8 +37,9 @@ describe('the bundled host, told to stop,', () => {
   it('is not ready from then on, takes events for DRAIN_DELAY_MS, and ends each connection with a response', async () => {
     const host = start({ DRAIN_DELAY_MS: '60000' })
     const mail = around.holdMail()
+    onTestFinished(mail.letGo)
     const underWay = host.send(health)
-    await expect.poll(mail.arrived).toBe(1)
+    await expect.poll(mail.arrived, patience).toBe(1)
     await host.stop('SIGTERM')
     const readiness = await fetch(`${await host.url}/readyz`)
     expect([readiness.status, await readiness.json()]).toEqual([503, { status: 'shutting_down' }])
@@ -74,7 +78,7 @@ describe('the bundled host, told to stop,', () => {
         else return outcomes.push(outcome)
       }
     })
-    await expect.poll(() => answered).toBeGreaterThan(100)
+    await expect.poll(() => answered, patience).toBeGreaterThan(100)
     await host.stop('SIGTERM')
     await Promise.all(busy)
     // A connection that is refused has carried no request.
@@ -93,14 +97,14 @@ describe('the bundled host, told to stop,', () => {
     })
     const ask = (path: string) => connection.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
     ask('/healthz')
-    await expect.poll(() => received).toContain('{"status":"ok"}')
+    await expect.poll(() => received, patience).toContain('{"status":"ok"}')
     await host.stop('SIGTERM')
     const isRefused = () =>
       fetch(`${url}/healthz`).then(
         () => false,
         () => true,
       )
-    await expect.poll(isRefused).toBe(true)
+    await expect.poll(isRefused, patience).toBe(true)
     ask('/readyz')
     expect(await host.exit).toBe(0)
     expect(received).toContain('{"status":"shutting_down"}')
@@ -115,8 +119,9 @@ describe('the bundled host, told to stop,', () => {
     const batch = calling('sendEmails', { to, subject: 'News', textBody: 'x' })
     const host = startOne()
     const mail = around.holdMail()
+    onTestFinished(mail.letGo)
     const underWay = host.send(batch, 'evt_batch')
-    await expect.poll(mail.arrived).toBe(1)
+    await expect.poll(mail.arrived, patience).toBe(1)
     await host.stop('SIGTERM')
     mail.letGo()
     expect(await underWay).toMatchObject({ status: 503, body: { code: 'shutting_down', retryable: true } })
@@ -126,7 +131,7 @@ describe('the bundled host, told to stop,', () => {
     const rest = { status: 200, body: { result: { sent: 4_000, failed: 0, unknown: 0 } } }
     expect(await startOne().send(batch, 'evt_batch')).toMatchObject(rest)
     expect(around.mail.messages).toHaveLength(4_000)
-  }, 20_000)
+  })
 })
 
 it('the bundled host works on when the reader of its log goes away', async () => {

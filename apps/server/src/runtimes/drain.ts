@@ -9,6 +9,8 @@ const POLL_MS = 5
 const QUIET_MS = 50
 /** … or after so long. */
 const LONGEST_HOLD_MS = 500
+/** How long idle connections stay in development, where nobody wants to wait. Busy senders use them in this time. */
+const HASTY_IDLE_MS = 200
 
 /** Options of {@link createDrain}. */
 export interface DrainOptions {
@@ -76,7 +78,7 @@ export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
      */
     async close(finish: () => Promise<void>, idleMs: number): Promise<void> {
       const { closed } = await closeListener()
-      const idle = setTimeout(idleMs > 0 ? keepAliveMs - idleMs : 0)
+      const idle = setTimeout(idleMs > 0 ? keepAliveMs - idleMs : HASTY_IDLE_MS)
       const finished = finish()
       await Promise.race([closed, idle])
       await finished
