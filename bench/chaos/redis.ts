@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { freePort, launch } from '../shared/processes.ts'
 
 /** Whether this machine has a Redis server, Debian’s package `redis-server`. */
@@ -11,15 +12,34 @@ if (!hasRedis) process.stderr.write('SKIPPED: Redis. Install the Debian package 
 
 export type RedisServer = Awaited<ReturnType<typeof startRedis>>
 
+export interface RedisServerOptions {
+  /** Parameters beside those that docs/scaling.md asks for. */
+  parameters?: readonly string[]
+  isSentinel?: boolean
+}
+
 /** Starts a Redis server on a free port, with the configuration that docs/scaling.md asks for. */
-export async function startRedis() {
+export async function startRedis({ parameters = [], isSentinel = false }: RedisServerOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'chaos-redis-'))
   const port = String(await freePort())
-  const files = ['--dir', folder, '--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
-  const parameters = ['--port', port, '--bind', '127.0.0.1', ...files, '--maxmemory-policy', 'noeviction']
+  const listening = ['--port', port, '--bind', '127.0.0.1', '--dir', folder]
+  const durable = [
+    '--save',
+    '',
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'always',
+    '--maxmemory-policy',
+    'noeviction',
+  ]
+  const file = join(folder, 'redis.conf')
+  // A sentinel and a cluster write to their file.
+  writeFileSync(file, '')
   async function launchRedis() {
-    const redis = launch('redis-server', { parameters })
-    await redis.line(/ready to accept connections/i)
+    const options = isSentinel ? ['--sentinel'] : [...durable, ...parameters]
+    const redis = launch('redis-server', { parameters: [file, ...listening, ...options] })
+    await redis.line(isSentinel ? /Sentinel ID is/ : /ready to accept connections/i)
     return redis
   }
   let running = await launchRedis()
@@ -39,9 +59,16 @@ export async function startRedis() {
     },
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
+    /** Sends a command over a connection of its own. */
+    ask: (...command: string[]) => ask(port, command),
     async close() {
       await kill()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function ask(port: string, command: readonly string[]): Promise<string> {
+  const reply = await promisify(execFile)('redis-cli', ['-e', '-p', port, ...command])
+  return reply.stdout.trim()
 }

@@ -1,5 +1,6 @@
 /** The environment variables of the host, read once at start (specification §2.8, contract §7). */
 import type * as z from 'zod'
+import { parseRedisLocation, passwordsOf } from './redis-location.ts'
 import { isOwnName, variables } from './variables.ts'
 
 /** The host's configuration. */
@@ -71,7 +72,6 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
   const webhookSecrets = values.PLATFORM_WEBHOOK_SECRET ?? []
   const production = isProduction(values.NODE_ENV)
   const deliveryStore = values.DELIVERY_STORE ?? (isFunction ? 'memory:' : DEFAULT_FILE)
-  const storePassword = URL.canParse(deliveryStore) && decodeURIComponent(new URL(deliveryStore).password)
   // A host that accepts events of anyone must be out of reach of others.
   const isOpen = webhookSecrets.length === 0 && !production
   return {
@@ -94,7 +94,7 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
     /** For the routes of operators. Without it, they are open in development, and absent in production. */
     operatorToken: values.OPERATOR_TOKEN,
     corsOrigins: values.CORS_ORIGINS ?? [],
-    /** `memory:`, `sqlite:<file>` or `redis://…`. */
+    /** `memory:`, `sqlite:<file>`, or what `parseRedisLocation` parses. */
     deliveryStore,
     /** Hosts that deployments may name in a base URL, whatever their address. */
     egressAllow: values.EGRESS_ALLOW,
@@ -122,7 +122,7 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
       values.MAILER_SHARED_API_TOKEN,
       values.IDP_SHARED_SECRET_KEY,
       values.IDP_PLATFORM_API_KEY,
-      storePassword || undefined,
+      ...(deliveryStore.startsWith('redis') ? passwordsOf(parseRedisLocation(deliveryStore)) : []),
     ].filter((value) => value !== undefined),
     warnings: warningsOf(values, { isOpen, isFunction, deliveryStore }),
   }

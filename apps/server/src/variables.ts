@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { integration as mailer } from '@org/mailer/webhook'
 import * as z from 'zod'
+import { parseRedisLocation } from './redis-location.ts'
 
 /** Shorter secrets can be guessed from one signed request (Standard Webhooks). */
 const LEAST_SECRET_BYTES = 24
@@ -64,18 +65,16 @@ function isWebhookSecret(entry: string): boolean {
   }
 }
 
-function isStore(location: string): boolean {
-  if (location === 'memory:') return true
-  if (location.startsWith('sqlite:')) return /^sqlite:\P{Cc}+$/u.test(location)
-  if (!/^rediss?:\/\//.test(location) || !URL.canParse(location)) return false
+const store = text.superRefine((location, { addIssue }) => {
+  if (location === 'memory:' || /^sqlite:\P{Cc}+$/u.test(location)) return
+  if (!location.startsWith('redis'))
+    return addIssue('expected memory:, sqlite:<file>, redis://…, redis+cluster://… or redis+sentinel://…')
   try {
-    const { hostname, password } = new URL(location)
-    decodeURIComponent(password)
-    return hostname !== ''
-  } catch {
-    return false
+    parseRedisLocation(location)
+  } catch (error) {
+    addIssue(error instanceof Error ? error.message : 'expected a location of Redis')
   }
-}
+})
 
 const wholeNumber = (least: number, most: number, what: string) =>
   text
@@ -117,7 +116,7 @@ export const variables = z.object({
     isOrigin,
     'expected origins such as https://app.example.com, separated by commas',
   ).optional(),
-  DELIVERY_STORE: text.refine(isStore, { error: 'expected memory:, sqlite:<file> or redis://…' }).optional(),
+  DELIVERY_STORE: store.optional(),
   ENV_REFERENCE_ALLOW: list(
     ',',
     (entry) => /^([A-Za-z_]\w*)?\*?$/.test(entry),

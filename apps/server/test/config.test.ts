@@ -57,7 +57,7 @@ describe('the configuration', () => {
       '  PLATFORM_WEBHOOK_SECRET: expected one or more whsec_… (base64 of at least 24 bytes), separated by spaces',
       '  WEBHOOK_AUTH: expected none; leave it empty otherwise',
       '  CORS_ORIGINS: expected origins such as https://app.example.com, separated by commas',
-      '  DELIVERY_STORE: expected memory:, sqlite:<file> or redis://…',
+      '  DELIVERY_STORE: expected memory:, sqlite:<file>, redis://…, redis+cluster://… or redis+sentinel://…',
       '  MAILER_API_BASE: expected an http:// or https:// URL',
       '  IDP_SHARED_SECRET_KEY: expected a secret key, sk_…',
     ])
@@ -88,13 +88,16 @@ describe('the configuration', () => {
       IDP_SHARED_SECRET_KEY: 'sk_test_shared',
       IDP_PLATFORM_API_KEY: 'ak_workspace',
     }
-    const store = { DELIVERY_STORE: 'rediss://user:store%20password@redis.example.com' }
+    const store = {
+      DELIVERY_STORE:
+        'rediss+sentinel://user:store%20password@a.example,b/name?sentinelPassword=sentinel+word',
+    }
     const config = readConfig({ ...required, ...secrets, ...store })
     expect(config.webhookSecrets).toHaveLength(2)
     const { PLATFORM_WEBHOOK_SECRET: several, ...single } = secrets
     const keys = several.split(' ').flatMap((secret) => [secret, secret.replace('whsec_', '')])
     expect(config.secrets.toSorted()).toEqual(
-      [...Object.values(single), ...keys, 'store password'].toSorted(),
+      [...Object.values(single), ...keys, 'store password', 'sentinel word'].toSorted(),
     )
   })
 
@@ -158,7 +161,19 @@ describe('the configuration', () => {
     ],
     ['EGRESS_ALLOW', ['-', '.', '.a', 'a..b', '-a.b', 'a-.b', 'a.example,-']],
     ['ENV_REFERENCE_ALLOW', [',', 'A-B', 'A*B', '{{env.A}}', '1A']],
-    ['DELIVERY_STORE', ['redis://', 'redis://:%zz@a.example', 'sqlite:', 'sqlite:a\u0000b', 'memory']],
+    [
+      'DELIVERY_STORE',
+      ['sqlite:', 'sqlite:a\u0000b', 'memory', 'redis:', 'redis://', 'redis://:%zz@a.example'],
+    ],
+    ['DELIVERY_STORE', ['redis://a,b', 'redis://a:70000', 'redis://a/x', 'redis://a/1/2', 'redis://a?tls=1']],
+    [
+      'DELIVERY_STORE',
+      ['redis+cluster://a,,b', 'redis+cluster://a,b/1', 'redis+sharded://a', 'redis+cluster://'],
+    ],
+    [
+      'DELIVERY_STORE',
+      ['redis+sentinel://a,b', 'redis+sentinel://a/name/x', 'redis+sentinel://a/n?password=x'],
+    ],
     ['WEBHOOK_AUTH', ['None', 'basic']],
     ['LOG_LEVEL', ['INFO', 'trace']],
   ])('refuses every odd value of %s by its name', (name, values) => {

@@ -5,7 +5,7 @@
 import { type DeliveryStore, memoryStore } from '@org/core'
 import type { Lease } from '@org/core/internal'
 import { type RedisStoreOptions, redisStore } from '@org/core/stores/redis'
-import { connectRedis } from './redis.ts'
+import { connectRedis } from './redis-connection.ts'
 
 /** A store over one connection. */
 interface Connection {
@@ -14,7 +14,7 @@ interface Connection {
 }
 
 /**
- * Makes the store for `memory:`, `redis://…` or `rediss://…`. It connects with the first claim.
+ * Makes the store for `memory:`, or for a location that `parseRedisLocation` parses. It connects with the first claim.
  *
  * @param options.connectMs longest time to connect to Redis, in milliseconds; 2,000 by default
  */

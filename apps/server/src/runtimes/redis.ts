@@ -1,13 +1,13 @@
 /**
- * Connections to Redis.
+ * The connection of a host to Redis.
  *
  * @module
  */
 import type { Logger } from '@org/core'
-import { createClient } from '@redis/client'
+import { connectRedis, type RedisConnection } from './redis-connection.ts'
+import { explainRedis } from './redis-errors.ts'
+import { findRisks } from './redis-risks.ts'
 
-/** Longest time to connect, in milliseconds. */
-const CONNECT_MS = 2_000
 /** The pause before the host connects again, in milliseconds; it doubles each time. */
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
@@ -15,84 +15,65 @@ const LONGEST_PAUSE_MS = 2_000
 const SILENT_MS = 750
 /** Redis takes no writes here: another server may be the primary now. A script quotes the error in its own. */
 const REFUSAL = /(?:^|-)(READONLY|LOADING|MASTERDOWN|MOVED|CLUSTERDOWN)\b/
-/** A connection that refuses is kept for so long, so that a failover causes no storm of connections. */
+/** A connection that refuses, or of which a part fails, is kept for so long: a failover causes no storm of them. */
 const LEAST_AGE_MS = 500
-
-type Client = Awaited<ReturnType<typeof connectRedis>>
-
-/**
- * Opens one connection, which fails for good when it breaks.
- *
- * @param timeoutMs longest time until Redis has answered, in milliseconds
- * @throws if Redis was not reached
- */
-export async function connectRedis(url: string, timeoutMs = CONNECT_MS) {
-  const client = createClient({
-    url,
-    // A command that can't be sent fails now. Later nobody would wait for its result.
-    disableOfflineQueue: true,
-    // Saves a command.
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-    // The client's own time limit covers no handshake, and warns on Workers for each connection; ours is below.
-    socket: { connectTimeout: 0, reconnectStrategy: false },
-  })
-  // Commands under way fail with the same error.
-  client.on('error', () => {})
-  const connecting = client.connect()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis was not reached within ${timeoutMs} ms.`)), timeoutMs)
-  })
-  try {
-    await Promise.race([connecting, late])
-  } catch (error) {
-    client.destroy()
-    // Closes a connection that opens too late.
-    connecting.then(
-      () => client.destroy(),
-      () => {},
-    )
-    throw error
-  } finally {
-    clearTimeout(timer)
-  }
-  return client
-}
 
 /**
  * Keeps one connection, and replaces it when it breaks, falls silent, or leads to a server that takes no writes. Each
- * connection resolves the name anew.
+ * connection resolves the name anew, and asks the cluster or the sentinels anew.
  */
-export function keepConnected(url: string, logger: Logger) {
-  let current: { client: Client; since: number; repliedAt: number } | undefined
+export function keepConnected(location: string, logger: Logger) {
+  let current: { connection: RedisConnection; since: number; repliedAt: number } | undefined
+  let isConnecting = false
   let isClosed = false
+  const warned = new Set<string>()
 
   async function connect(): Promise<void> {
+    isConnecting = true
     for (let pauseMs = FIRST_PAUSE_MS; !isClosed; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        const client = await connectRedis(url)
-        if (isClosed) return client.destroy()
-        client.on('error', ({ name }: Error) => replace(client, name))
+        const connection = await connectRedis(location)
+        if (isClosed) return connection.destroy()
+        connection.onFault((error) => replace(connection, explainRedis(error).message))
         const since = performance.now()
-        current = { client, since, repliedAt: since }
+        retire(current?.connection)
+        current = { connection, since, repliedAt: since }
+        isConnecting = false
         logger('info', 'The host reached Redis.')
-        return
+        return void warnOfRisks(connection)
       } catch (error) {
-        warn(error instanceof Error ? error.name : 'unknown')
+        warn(explainRedis(error).message)
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }
 
-  // Only the name of an error: its message may contain the URL with the password.
-  const warn = (error: string) => logger('warn', 'The host can’t reach Redis.', { error })
+  const warn = (reason: string) => logger('warn', 'The host can’t reach Redis.', { reason })
 
-  function replace(client: Client, error: string): void {
-    if (current?.client !== client) return
-    current = undefined
-    client.destroy()
-    warn(error)
+  /** Each risk once: a new primary may have another configuration. */
+  async function warnOfRisks(connection: RedisConnection): Promise<void> {
+    for (const risk of await findRisks(connection).catch(() => [])) {
+      if (!warned.has(risk)) logger('warn', risk)
+      warned.add(risk)
+    }
+  }
+
+  /** The replies that are on their way still arrive. */
+  function retire(connection: RedisConnection | undefined): void {
+    if (connection) setTimeout(() => connection.destroy(), SILENT_MS).unref()
+  }
+
+  function replace(connection: RedisConnection, reason: string): void {
+    if (current?.connection !== connection || isConnecting) return
+    const waitMs = current.since + LEAST_AGE_MS - performance.now()
+    if (!connection.isShared) {
+      current = undefined
+      connection.destroy()
+    } else if (waitMs > 0) {
+      setTimeout(() => replace(connection, reason), waitMs).unref()
+      return
+    }
+    warn(reason)
     void connect()
   }
 
@@ -100,26 +81,26 @@ export function keepConnected(url: string, logger: Logger) {
   return {
     async sendCommand(command: string[]): Promise<unknown> {
       if (!current) throw new Error('The host is not connected to Redis.')
-      const connection = current
+      const used = current
+      const { connection } = used
       const sentAt = performance.now()
       const timer = setTimeout(() => {
-        if (connection.repliedAt < sentAt) replace(connection.client, 'SilentConnection')
+        if (connection.isShared || used.repliedAt < sentAt) replace(connection, 'The connection is silent.')
       }, SILENT_MS)
       try {
-        return await connection.client.sendCommand(command)
+        return await connection.sendCommand(command)
       } catch (error) {
         const refusal = error instanceof Error && REFUSAL.exec(error.message)?.[1]
-        if (refusal && performance.now() - connection.since > LEAST_AGE_MS)
-          replace(connection.client, refusal)
+        if (refusal && performance.now() - used.since > LEAST_AGE_MS) replace(connection, refusal)
         throw error
       } finally {
         clearTimeout(timer)
-        connection.repliedAt = performance.now()
+        used.repliedAt = performance.now()
       }
     },
     close(): void {
       isClosed = true
-      current?.client.destroy()
+      current?.connection.destroy()
       current = undefined
     },
   }

@@ -8,7 +8,7 @@ export interface OpenStore {
 }
 
 /**
- * Opens `memory:`, `sqlite:<file>` or `redis://…`, and loads only the libraries for it.
+ * Opens `memory:`, `sqlite:<file>` or Redis, and loads only the libraries for it.
  *
  * @throws {ConfigurationError} with the cause if the file can't be written; a Redis that is down does not prevent the
  * start

@@ -1,0 +1,140 @@
+/**
+ * One connection to Redis, to its cluster, or to the primary that its sentinels name.
+ *
+ * @module
+ */
+import { createClient, createCluster } from '@redis/client'
+import * as z from 'zod'
+import { parseRedisLocation, type RedisLocation } from '../redis-location.ts'
+import { explainRedis } from './redis-errors.ts'
+
+/** Longest time to connect, in milliseconds. */
+const CONNECT_MS = 2_000
+/** Longest time for one of several servers, so that there is time for another, in milliseconds. */
+const CONNECT_ONE_MS = 900
+
+/** A connection that fails for good when it breaks. */
+export interface RedisConnection {
+  sendCommand(command: string[]): Promise<unknown>
+  /** Calls back with each fault after which the connection, or a part of it, sends nothing more. */
+  onFault(listener: (error: Error) => void): void
+  /** Whether it leads to several servers: when one fails, the others still work. */
+  isShared: boolean
+  destroy(): void
+}
+
+/**
+ * Opens one connection.
+ *
+ * @param timeoutMs longest time until Redis has answered, in milliseconds
+ * @throws {Error} with the cause if Redis was not reached
+ */
+export async function connectRedis(location: string, timeoutMs = CONNECT_MS): Promise<RedisConnection> {
+  const parsed = parseRedisLocation(location)
+  return open(parsed.kind === 'sentinel' ? await findPrimary(parsed) : parsed, timeoutMs)
+}
+
+async function open(location: RedisLocation, timeoutMs: number): Promise<RedisConnection> {
+  const { connecting, ...connection } = location.kind === 'cluster' ? toCluster(location) : toServer(location)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const hint = location.tls ? ' rediss:// needs a Redis that uses TLS.' : ''
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`Redis was not reached within ${timeoutMs} ms.${hint}`)
+    timer = setTimeout(() => reject(error), timeoutMs)
+  })
+  try {
+    await Promise.race([connecting, late])
+  } catch (error) {
+    connection.destroy()
+    // Closes a connection that opens too late.
+    connecting.then(connection.destroy, () => {})
+    throw explainRedis(error)
+  } finally {
+    clearTimeout(timer)
+  }
+  return connection
+}
+
+type Connecting = RedisConnection & { connecting: Promise<unknown> }
+
+function toServer({ nodes: [node], tls, database, credentials }: RedisLocation): Connecting {
+  // The client's own time limit covers no handshake, and warns on Workers for each connection.
+  const client = createClient({ ...optionsOf({ tls, ...node }, 0), ...credentials, database })
+  // Commands under way fail with the same error.
+  client.on('error', () => {})
+  return {
+    connecting: client.connect(),
+    sendCommand: (command) => client.sendCommand(command),
+    onFault: (listener) => void client.on('error', listener),
+    isShared: false,
+    destroy: () => client.destroy(),
+  }
+}
+
+function toCluster({ nodes, tls, credentials }: RedisLocation): Connecting {
+  const cluster = createCluster({
+    rootNodes: nodes.map((socket) => ({ socket })),
+    defaults: { ...optionsOf({ tls }, CONNECT_ONE_MS), ...credentials },
+    // A server that is down must not keep the host from the others.
+    minimizeConnections: true,
+  })
+  let cause: unknown
+  cluster.on('error', (error) => {
+    cause = error
+  })
+  return {
+    // Its own error says only that it has reached none.
+    connecting: cluster.connect().catch((error: unknown) => Promise.reject(cause ?? error)),
+    sendCommand: (command) => cluster.sendCommand(keyOf(command), false, command),
+    onFault: (listener) => void cluster.on('node-error', listener),
+    isShared: true,
+    destroy: () => cluster.destroy(),
+  }
+}
+
+const address = z.tuple([z.string(), z.coerce.number()])
+
+/** Asks the sentinels for the primary, one after the other. The client's own way takes four connections for it. */
+async function findPrimary(location: RedisLocation): Promise<RedisLocation> {
+  const { nodes, sentinel } = location
+  const first = Math.floor(Math.random() * nodes.length)
+  let failure = new Error('The sentinels were not asked.')
+  for (const node of [...nodes.slice(first), ...nodes.slice(0, first)]) {
+    try {
+      const asked = { ...location, nodes: [node], credentials: sentinel.credentials, database: 0 }
+      const { sendCommand, destroy } = await open(asked, CONNECT_ONE_MS)
+      const reply = await sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', sentinel.name]).finally(destroy)
+      if (reply === null) throw new Error('The sentinels know no primary of the name in DELIVERY_STORE.')
+      const [host, port] = address.parse(reply)
+      return { ...location, nodes: [{ host, port }] }
+    } catch (error) {
+      failure = explainRedis(error)
+    }
+  }
+  throw failure
+}
+
+function optionsOf(
+  { tls, ...address }: { tls: boolean; host?: string; port?: number },
+  connectTimeout: number,
+) {
+  return {
+    // A command that can't be sent fails now. Later nobody would wait for its result.
+    disableOfflineQueue: true,
+    // Saves a command.
+    disableClientInfo: true,
+    maintNotifications: 'disabled' as const,
+    socket: {
+      ...address,
+      ...(tls && { tls: true as const }),
+      connectTimeout,
+      reconnectStrategy: false as const,
+    },
+  }
+}
+
+/** The key of a command of the store, which is a script or a SET; undefined for a question about the server. */
+function keyOf([name, first, , key]: string[]): string | undefined {
+  if (name === 'EVAL') return key
+  return name === 'SET' ? first : undefined
+}

@@ -1,0 +1,50 @@
+/** Redis as a cluster and behind sentinels, with servers that die. */
+import { redisStore } from '@org/core/stores/redis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasRedis } from '../../../bench/chaos/redis.ts'
+import { type RedisGroup, startRedisCluster, startRedisSentinels } from '../../../bench/chaos/redis-groups.ts'
+import { createFunctionStore } from '../src/runtimes/function-store.ts'
+import { keepConnected } from '../src/runtimes/redis.ts'
+
+describe.skipIf(!hasRedis).each([
+  ['a cluster', () => startRedisCluster({ replicas: 1 })],
+  ['a primary that sentinels know', startRedisSentinels],
+])('on %s,', (_, start) => {
+  let group: RedisGroup
+  beforeAll(async () => {
+    group = await start()
+  }, 30_000)
+  afterAll(() => group.close())
+
+  it('a function claims, records its steps, and replays the answer to each delivery', async () => {
+    const store = createFunctionStore(group.url)
+    const response = { status: 200, body: 'encrypted' }
+    const deliver = async (id: string) => {
+      const delivery = { id, digest: 'd' }
+      const result = await store.claim({ subject: 'idp-server/deployment/dep_1', delivery, leaseMs: 60_000 })
+      if (result.state !== 'claimed') return result
+      await store.advance(result.lease, { application: 'app_1' })
+      const kept = { keepMs: 60_000, keepResponseMs: 60_000 }
+      await store.complete(result.lease, { response, progress: { application: 'app_1' }, ...kept })
+      return result.progress
+    }
+    expect([await deliver('evt_1'), await deliver('evt_2')]).toEqual([{}, { application: 'app_1' }])
+    expect(await deliver('evt_1')).toMatchObject({ state: 'done', response })
+    expect(await deliver('evt_2')).toMatchObject({ state: 'done', response })
+  })
+
+  it('a host finds the server that takes over when one dies, and has what the dead one had', async () => {
+    const client = keepConnected(group.url, () => {})
+    const store = redisStore({ client })
+    // Enough for each server of a cluster to have some.
+    const subjects = Array.from({ length: 20 }, (_, at) => `mailer/delivery/evt_${at}`)
+    const claimAll = (owner: string) =>
+      Promise.all(subjects.map((subject) => store.claim({ subject, owner, leaseMs: 60_000 })))
+    await expect.poll(() => claimAll('first').catch(() => []), { timeout: 5_000 }).toHaveLength(20)
+    await group.settle()
+    await group.loseOne()
+    const states = () => claimAll('second').then((results) => results.map(({ state }) => state), String)
+    await expect.poll(states, { timeout: 15_000 }).toEqual(subjects.map(() => 'busy'))
+    client.close()
+  }, 30_000)
+})

@@ -1,0 +1,109 @@
+import { until } from './clock.ts'
+import { type RedisServer, startRedis } from './redis.ts'
+
+const SLOTS = 16_384
+/** The primary that the sentinels watch. */
+const PRIMARY = 'records'
+/** A server or a primary is taken for dead after so long, in milliseconds. */
+const DOWN_MS = 500
+
+/** Several servers under one location. */
+export interface RedisGroup {
+  url: string
+  servers: readonly RedisServer[]
+  /** Resolves when the replicas have every write so far. */
+  settle(): Promise<void>
+  /** Kills a primary whose replica takes over. */
+  loseOne(): Promise<void>
+  close(): Promise<void>
+}
+
+const portOf = ({ url }: RedisServer) => new URL(url).port
+const hostsOf = (servers: readonly RedisServer[]) => servers.map(({ url }) => new URL(url).host).join(',')
+
+/** Starts a cluster of three primaries, each with as many replicas. */
+export async function startRedisCluster({ replicas = 0 } = {}): Promise<RedisGroup> {
+  const parameters = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(DOWN_MS)]
+  const count = 3 * (1 + replicas)
+  const servers = await Promise.all(Array.from({ length: count }, () => startRedis({ parameters })))
+  const primaries = servers.slice(0, 3)
+  const [first] = servers
+  if (!first) throw new Error('No server was started.')
+  for (const [index, server] of servers.entries()) {
+    await server.ask('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
+    if (server !== first) await server.ask('CLUSTER', 'MEET', '127.0.0.1', portOf(first))
+  }
+  for (const [index, server] of primaries.entries()) {
+    const [from, to] = [index, index + 1].map((part) => Math.floor((part * SLOTS) / primaries.length))
+    await server.ask('CLUSTER', 'ADDSLOTSRANGE', String(from), String(Number(to) - 1))
+  }
+  for (const [index, server] of servers.entries()) {
+    const primary = primaries[index % primaries.length]
+    if (!primary || primary === server) continue
+    const id = await primary.ask('CLUSTER', 'MYID')
+    await until('a replica follows', async () => {
+      const reply = await server.ask('CLUSTER', 'REPLICATE', id).catch(() => '')
+      return reply === 'OK'
+    })
+  }
+  for (const server of servers)
+    await until('the cluster is up', async () => /cluster_state:ok/.test(await server.ask('CLUSTER', 'INFO')))
+  return {
+    url: `redis+cluster://${hostsOf(primaries)}`,
+    servers,
+    ...operationsOf(primaries),
+    async loseOne() {
+      await first.kill()
+      // At once: the others may need seconds to agree on it.
+      await servers[primaries.length]?.ask('CLUSTER', 'FAILOVER', 'TAKEOVER')
+    },
+    close: () => closeAll(servers),
+  }
+}
+
+/** Starts a primary, a replica, and three sentinels that watch them. */
+export async function startRedisSentinels(): Promise<RedisGroup> {
+  const primary = await startRedis()
+  const replica = await startRedis({ parameters: ['--replicaof', '127.0.0.1', portOf(primary)] })
+  const sentinels = await Promise.all([1, 2, 3].map(() => startRedis({ isSentinel: true })))
+  for (const sentinel of sentinels) {
+    await sentinel.ask('SENTINEL', 'MONITOR', PRIMARY, '127.0.0.1', portOf(primary), '2')
+    await sentinel.ask('SENTINEL', 'SET', PRIMARY, 'down-after-milliseconds', String(DOWN_MS))
+    await sentinel.ask('SENTINEL', 'SET', PRIMARY, 'failover-timeout', '2000')
+  }
+  for (const sentinel of sentinels)
+    await until(
+      'the sentinels know each other and the replica',
+      async () => {
+        const facts = await sentinel.ask('SENTINEL', 'MASTERS')
+        return /num-slaves\s+1\b/.test(facts) && /num-other-sentinels\s+2\b/.test(facts)
+      },
+      15_000,
+    )
+  const servers = [primary, replica]
+  return {
+    url: `redis+sentinel://${hostsOf(sentinels)}/${PRIMARY}`,
+    servers,
+    ...operationsOf([primary]),
+    loseOne: primary.kill,
+    close: () => closeAll([...servers, ...sentinels]),
+  }
+}
+
+function operationsOf(primaries: readonly RedisServer[]): Pick<RedisGroup, 'settle'> {
+  const all = (...command: string[]) => Promise.all(primaries.map((server) => server.ask(...command)))
+  return {
+    settle: () =>
+      until('the replicas have every write', async () => {
+        const offsets = (await all('INFO', 'replication')).map((facts) => [
+          /master_repl_offset:(\d+)/.exec(facts)?.[1],
+          /offset=(\d+)/.exec(facts)?.[1],
+        ])
+        return offsets.every(([own, replicated]) => own === replicated)
+      }),
+  }
+}
+
+async function closeAll(servers: readonly RedisServer[]): Promise<void> {
+  await Promise.all(servers.map((server) => server.close()))
+}
