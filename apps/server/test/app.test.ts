@@ -111,7 +111,7 @@ describe('the host', () => {
     expect(drained).not.toHaveBeenCalled()
     complete.mockImplementation(memory.complete)
     await draining
-    expect((await memory.read('mailer/delivery/evt_1'))?.responses).toMatchObject([{ status: 422 }])
+    expect(await memory.read('mailer/delivery/evt_1', 'evt_1')).toMatchObject({ response: { status: 422 } })
   })
 })
 

@@ -145,9 +145,34 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     expect(busy.state === 'busy' && busy.retryAfterMs).toBeGreaterThan(50_000)
   })
 
-  it('keeps a record for days after its lease ends, with an expiry on its key', async () => {
-    await empty(nodeRedis).claim(request)
-    expect(await nodeRedis.pTTL(`${prefix}:s`)).toBeGreaterThan(6 * 24 * 60 * 60 * 1000)
+  it('lets each answer of a deployment expire by itself after seven days, and keeps its record as short as it was', async () => {
+    const store = empty(nodeRedis)
+    const day = 24 * 60 * 60 * 1000
+    const deliver = async (id: string) => {
+      const result = await store.claim({ ...request, delivery: { id, digest: 'd' } })
+      if (result.state !== 'claimed') throw new Error(result.state)
+      const completion = { response, progress: { step: 'created' }, keepMs: 36_500 * day }
+      await store.complete(result.lease, { ...completion, keepResponseMs: 7 * day })
+    }
+    await deliver('evt_1')
+    const [record = ''] = await nodeRedis.keys(`${prefix}:*}`)
+    const length = await nodeRedis.hLen(record)
+    for (let at = 2; at <= 30; at += 1) await deliver(`evt_${at}`)
+    expect(await nodeRedis.hLen(record)).toBe(length)
+    expect(await nodeRedis.pTTL(record)).toBeGreaterThan(36_000 * day)
+    const left = await Promise.all([1, 30].map((at) => nodeRedis.pTTL(`${record}:evt_${at}`)))
+    for (const ms of left) expect([ms > 6.9 * day, ms <= 7 * day]).toEqual([true, true])
+  })
+
+  it('keeps an unfinished record for days after its lease ends, and of an answered call only the answer', async () => {
+    const store = empty(nodeRedis)
+    const subject = 'mailer/delivery/evt_1'
+    const result = await store.claim({ ...request, subject })
+    const [record = ''] = await nodeRedis.keys(`${prefix}:*`)
+    expect(await nodeRedis.pTTL(record)).toBeGreaterThan(6 * 24 * 60 * 60 * 1000)
+    const kept = { keepMs: 60_000, keepResponseMs: 60_000 }
+    if (result.state === 'claimed') await store.complete(result.lease, { response, progress: {}, ...kept })
+    expect(await nodeRedis.keys(`${prefix}:*`)).toEqual([`${record}=`])
   })
 
   it('fails within its time limit while Redis hangs', async () => {

@@ -78,7 +78,7 @@ function storePerClaim(open: () => Promise<Connection>): DeliveryStore {
     advance: (lease, steps) => under(lease, (store) => store.advance(lease, steps)),
     complete: (lease, completion) => ending(lease, (store) => store.complete(lease, completion)),
     release: (lease) => ending(lease, (store) => store.release(lease)),
-    read: (subject) => briefly((store) => store.read(subject)),
+    read: (...values) => briefly((store) => store.read(...values)),
     probe: () => briefly((store) => store.probe()),
   }
 }

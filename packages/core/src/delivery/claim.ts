@@ -28,8 +28,8 @@ export const ownSteps = {
   status: '@status',
   /** Whether the platform received the outputs of the deployment. If false, it has those of an earlier one of this id. */
   published: '@published',
-  /** The deliveries that earlier deployments of this id answered. */
-  earlier: '@earlier',
+  /** The fence of the claim that began the deployment. Responses under lower ones are of earlier ones of its id. */
+  since: '@since',
 } as const
 
 /** How claims are made and kept. */

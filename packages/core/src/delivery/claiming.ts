@@ -2,7 +2,7 @@
 import { IntegrationError } from '../errors.ts'
 import { type Claim, type ClaimOptions, holdClaim } from './claim.ts'
 import { claimByDigest, type DigestedRequest } from './keys.ts'
-import type { ClaimRequest, ClaimResult, DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
+import type { ClaimRequest, ClaimResult, DeliveryStore, SubjectRecord } from './store.ts'
 import { logUnreachable, repeat, unreachable } from './writes.ts'
 
 /** Attempts of a claim before its event is refused. */
@@ -14,6 +14,9 @@ const MAX_TAKEN_BACK = 1_000
 
 let takenBack = 0
 
+/** A recorded response, and the fence of its claim. */
+export type Replay = Extract<ClaimResult, { state: 'done' }>
+
 /**
  * Claims a subject, or finds the recorded response.
  *
@@ -24,7 +27,7 @@ export async function claimSubject(
   store: DeliveryStore,
   request: Omit<DigestedRequest, 'leaseMs'>,
   options: ClaimOptions,
-): Promise<{ claim: Claim } | { replay: RecordedResponse }> {
+): Promise<{ claim: Claim } | { replay: Replay }> {
   const asked = options.now()
   const claim = (request: ClaimRequest) => claimOrTakeBack(store, request, options)
   const result = await claimByDigest({ claim }, { ...request, leaseMs: options.leaseMs })
@@ -32,7 +35,7 @@ export async function claimSubject(
     case 'claimed':
       return { claim: holdClaim(store, result, asked, options) }
     case 'done':
-      return { replay: result.response }
+      return { replay: result }
     case 'busy':
       throw inProgress(Math.min(5, Math.max(1, Math.ceil(result.retryAfterMs / 1000))))
     case 'mismatch':

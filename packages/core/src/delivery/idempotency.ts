@@ -10,7 +10,7 @@ import { IntegrationError } from '../errors.ts'
 import { type Redactor, redactInSlices } from '../redact.ts'
 import { eventTraits, type Operation } from '../request/operation.ts'
 import { type Claim, type ClaimOptions, ownSteps } from './claim.ts'
-import { claimSubject, readStore } from './claiming.ts'
+import { claimSubject, type Replay } from './claiming.ts'
 import { decryptResponse, encryptResponse, withEncryptedSteps } from './encryption.ts'
 import type { Cipher, RecordKeys } from './keys.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
@@ -56,15 +56,15 @@ export async function begin(delivery: Delivery): Promise<Begun> {
   const cipher = keys.cipher(body, subject, deliveryId)
   const isCall = eventTraits[event.name].claims === 'call'
   if ('replay' in result) {
-    const response = await decryptResponse(result.replay, cipher)
-    return { response: isCall ? response : await unlessOutdated(response, delivery, subject) }
+    const response = await decryptResponse(result.replay.response, cipher)
+    return { response: isCall ? response : await unlessOutdated(response, result.replay, delivery) }
   }
 
   // The next delivery of a deployment has another body, and could not decrypt the steps of this one.
   try {
     const claim = isCall ? await withEncryptedSteps(result.claim, cipher) : result.claim
     const claimed = { ...delivery, claim, cipher }
-    const response = isCall ? refuseCall(claimed) : await refuseDeploymentEvent(claimed)
+    const response = await (isCall ? refuseCall(claimed) : refuseDeploymentEvent(claimed))
     return { claimed, ...(response && { response }) }
   } catch (error) {
     await result.claim.release('unknown')
@@ -151,8 +151,6 @@ function refuseCall({ operation, claim, redactor }: ClaimedDelivery): EventRespo
 async function refuseDeploymentEvent({
   operation,
   claim,
-  store,
-  claiming,
 }: ClaimedDelivery): Promise<EventResponse | undefined> {
   const { event, happenedAt } = operation
   const last = claim.progress[ownSteps.happenedAt]
@@ -161,13 +159,12 @@ async function refuseDeploymentEvent({
   if (event.name === 'DEPLOYMENT_CREATED' && claim.progress[ownSteps.deleted] === true) {
     if (!isLater)
       return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
-    const answered = (await readStore(store, claim.lease.subject, claiming))?.responses ?? []
     await claim.reset({
       [ownSteps.status]: 'deploying',
       // So that an event from before the deletion stays too late, even if this one fails.
       [ownSteps.happenedAt]: last ?? null,
       [ownSteps.published]: false,
-      [ownSteps.earlier]: answered.map(({ delivery }) => delivery),
+      [ownSteps.since]: claim.lease.fence,
     })
     return undefined
   }
@@ -179,14 +176,14 @@ async function refuseDeploymentEvent({
 /** A replayed response of a deployment. A later deletion or deployment outdates it. */
 async function unlessOutdated(
   response: EventResponse,
-  { store, operation: { event, deliveryId = '' } }: Delivery,
-  subject: string,
+  { fence }: Replay,
+  { store, operation: { event, subject = '' } }: Delivery,
 ): Promise<EventResponse> {
   const record = await store.read(subject).catch((): SubjectRecord | undefined => undefined)
   if (!record || record.leaseMs) return response
-  const { [ownSteps.deleted]: deleted, [ownSteps.earlier]: earlier } = record.progress
+  const { [ownSteps.deleted]: deleted, [ownSteps.since]: since } = record.progress
   const isDeleted = deleted === true && event.name === 'DEPLOYMENT_CREATED'
-  const isEarlier = Array.isArray(earlier) && earlier.includes(deliveryId)
+  const isEarlier = typeof since === 'number' && fence < since
   const outdated = isDeleted || isEarlier
   if (!outdated) return response
   return { status: 200, body: ignored('The deployment was deleted, or created anew, since this event.') }

@@ -16,13 +16,14 @@ const encoder = new TextEncoder()
 /** The start of an encrypted text; base64 follows. */
 export const PREFIX = 'sealed:'
 const SALT_BYTES = 16
-const IV_BYTES = 12
+/** Each text has a key of its own, by its salt, so that its initialization vector need not be stored. */
+const IV = new Uint8Array(12)
 /** Of a host that has no key. Everyone knows it, so a reader of the store can test guesses of a body. */
 const PUBLIC_KEY = 'integration host: records without a key'
 /** Keeps the uses of a key apart. */
 const uses = {
   digest: encoder.encode('digest of a body, version 2'),
-  cipher: encoder.encode('record, version 2'),
+  cipher: encoder.encode('record, version 3'),
 }
 
 /** Whether a recorded text is encrypted. */
@@ -56,9 +57,7 @@ export function createRecordKeys(keys: readonly string[] = []) {
      * @param subject what is claimed; a record of another subject or delivery cannot be decrypted
      */
     cipher(body: Uint8Array<ArrayBuffer>, subject: string, delivery: string | undefined) {
-      const ownSalt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
       let hash: Promise<Uint8Array<ArrayBuffer>> | undefined
-      let ownKey: Promise<CryptoKey> | undefined
 
       async function derive(key: Key, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
         hash ??= sha256(body)
@@ -66,19 +65,19 @@ export function createRecordKeys(keys: readonly string[] = []) {
         return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
       }
 
-      const bind = (iv: Uint8Array<ArrayBuffer>, what: string) => {
+      const bind = (what: string) => {
         const additionalData = encoder.encode(JSON.stringify([subject, delivery ?? null, what]))
-        return { name: 'AES-GCM', iv, additionalData }
+        return { name: 'AES-GCM', iv: IV, additionalData }
       }
 
       return {
         /** @param what the kind of text, such as `response 200`: as another kind it cannot be decrypted */
         async encrypt(text: string, what: string): Promise<string> {
-          ownKey ??= derive(current, ownSalt)
-          const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
+          const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
+          const key = await derive(current, salt)
           const plain = encoder.encode(text)
-          const encrypted = await crypto.subtle.encrypt(bind(iv, what), await ownKey, plain)
-          return PREFIX + (await toBase64(concat([ownSalt, iv, new Uint8Array(encrypted)])))
+          const encrypted = await crypto.subtle.encrypt(bind(what), key, plain)
+          return PREFIX + (await toBase64(concat([salt, new Uint8Array(encrypted)])))
         },
 
         /** @throws if the text is damaged, of another kind, or belongs to another request or host */
@@ -86,10 +85,9 @@ export function createRecordKeys(keys: readonly string[] = []) {
           if (!isEncrypted(text)) throw new TypeError('The text is not encrypted.')
           const bytes = await fromBase64(text.slice(PREFIX.length))
           const salt = bytes.subarray(0, SALT_BYTES)
-          const iv = bytes.subarray(SALT_BYTES, SALT_BYTES + IV_BYTES)
-          const encrypted = bytes.subarray(SALT_BYTES + IV_BYTES)
+          const encrypted = bytes.subarray(SALT_BYTES)
           const attempts = all.map(async (key) =>
-            crypto.subtle.decrypt(bind(iv, what), await derive(key, salt), encrypted),
+            crypto.subtle.decrypt(bind(what), await derive(key, salt), encrypted),
           )
           return new TextDecoder().decode(await Promise.any(attempts))
         },

@@ -110,8 +110,8 @@ export async function readDeliveryStatus(options: DeliveryStatusOptions): Promis
     kind: DeliveryStatus['subject'],
     subject: string,
   ): Promise<DeliveryStatus[]> {
-    const record = await store.read(subject)
-    const response = record?.responses.find(({ delivery }) => delivery === deliveryId)
+    const record = await store.read(subject, deliveryId)
+    const response = record?.response
     const claimed = kind === 'call' || record?.delivery === deliveryId
     // The sender of one delivery may not see what another did with the deployment.
     if (!record || !(response || claimed)) return []

@@ -36,6 +36,8 @@ export interface Lease {
   owner: string
   /** Counts the claims of a subject. */
   fence: number
+  /** The id of the delivery, if it has one. */
+  delivery: string | undefined
 }
 
 /** The response of a store to a claim. */
@@ -44,8 +46,8 @@ export type ClaimResult =
   | { state: 'claimed'; lease: Lease; progress: Record<string, Json> }
   /** Another holder works on it. */
   | { state: 'busy'; retryAfterMs: number }
-  /** This delivery was answered before. */
-  | { state: 'done'; response: RecordedResponse }
+  /** This delivery was answered before, under the claim of this fence. */
+  | { state: 'done'; response: RecordedResponse; fence: number }
   /** The delivery's id was used before, with another body. */
   | { state: 'mismatch' }
 
@@ -70,8 +72,8 @@ export interface SubjectRecord {
   /** Milliseconds left of the lease; 0 if its holder vanished, `undefined` if nobody holds it. */
   leaseMs: number | undefined
   progress: Record<string, Json>
-  /** The response to each delivery. */
-  responses: ({ delivery: string } & Omit<RecordedResponse, 'body'>)[]
+  /** The response to the delivery that was asked for, if it has one. */
+  response: Omit<RecordedResponse, 'body'> | undefined
   /** When the record expires. */
   expires: number
 }
@@ -86,8 +88,8 @@ export interface DeliveryStore {
   complete(lease: Lease, completion: Completion): Promise<boolean>
   /** Ends the work without a response, so that the next delivery may try again. */
   release(lease: Lease): Promise<boolean>
-  /** Reads a record, if there is one, and changes nothing. */
-  read(subject: string): Promise<SubjectRecord | undefined>
+  /** Reads a record, if there is one, with the response to one delivery. Changes nothing. */
+  read(subject: string, delivery?: string): Promise<SubjectRecord | undefined>
   /**
    * Proves that the store takes writes.
    *

@@ -77,7 +77,7 @@ export function describeDeliveryStore(
       })
       expect(await ask({ owner: 'another' })).toEqual({ state: 'busy', retryAfterMs: 59_000 })
       await finish(lease)
-      expect(await ask({ owner: 'holder' })).toEqual({ state: 'done', response })
+      expect(await ask({ owner: 'holder' })).toEqual({ state: 'done', response, fence: 1 })
     })
 
     it('gives an expired claim to the next delivery, with a higher fence and another owner', async () => {
@@ -166,20 +166,21 @@ export function describeDeliveryStore(
       for (const other of others) {
         await finish((await claim({ delivery: other })).lease, {}, { ...refusal, body: 'encrypted, too' })
       }
-      const { responses = [], ...record } = (await store.read(subject)) ?? {}
-      expect(record).toMatchObject({ fence: 3, leaseMs: undefined, expires: time + keepMs })
-      expect(responses.toSorted((one, other) => (one.delivery < other.delivery ? -1 : 1))).toEqual([
-        { delivery: '__proto__', ...refusal },
-        { delivery: 'constructor', ...refusal },
-        { delivery: 'evt_1', status: 200 },
-      ])
+      expect(await store.read(subject)).toMatchObject({
+        fence: 3,
+        leaseMs: undefined,
+        expires: time + keepMs,
+      })
+      const responseTo = async (id: string) => (await store.read(subject, id))?.response
+      expect([await responseTo('evt_1'), await responseTo('evt_2')]).toEqual([{ status: 200 }, undefined])
+      for (const { id } of others) expect(await responseTo(id)).toEqual(refusal)
 
       // Also while another delivery works on the subject.
       await claim({ delivery: second })
-      expect(await ask()).toEqual({ state: 'done', response })
-      for (const other of others) {
+      expect(await ask()).toEqual({ state: 'done', response, fence: 1 })
+      for (const [at, other] of others.entries()) {
         const recorded = { ...refusal, body: 'encrypted, too' }
-        expect(await ask({ delivery: other })).toEqual({ state: 'done', response: recorded })
+        expect(await ask({ delivery: other })).toEqual({ state: 'done', response: recorded, fence: 2 + at })
       }
     })
 
@@ -192,6 +193,22 @@ export function describeDeliveryStore(
       const { lease } = await claim()
       await finish(lease)
       expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
+    })
+
+    it('keeps the answer to a call, and tells its claim', async () => {
+      const call = `greeter/delivery/${delivery.id}`
+      const claimedAt = time
+      const { lease } = await claim({ subject: call })
+      await store.advance(lease, { '@intent': true })
+      time += 1_000
+      await finish(lease)
+      expect(await ask({ subject: call })).toEqual({ state: 'done', response, fence: 1 })
+      expect(await store.renew(lease, leaseMs)).toBe(false)
+      const record = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: undefined, progress: {} }
+      const expected = { ...record, response: { status: 200 }, expires: time + keepMs }
+      expect(await store.read(call, delivery.id)).toEqual(expected)
+      time += keepMs
+      expect(await store.read(call, delivery.id)).toBe(undefined)
     })
 
     it('replays nothing to a delivery without an id, nor after a release', async () => {
@@ -221,9 +238,10 @@ export function describeDeliveryStore(
         time += day
       }
       for (const left of [['evt_0', 'evt_1', 'evt_2'], ['evt_1', 'evt_2'], ['evt_2'], []]) {
-        const { responses = [], ...record } = (await store.read(subject)) ?? {}
-        expect(responses.map(({ delivery }) => delivery).toSorted()).toEqual(left)
-        expect(record).toMatchObject({ progress })
+        for (const id of ['evt_0', 'evt_1', 'evt_2']) {
+          const { response: found, progress: kept } = (await store.read(subject, id)) ?? {}
+          expect([id, found !== undefined, kept]).toEqual([id, left.includes(id), progress])
+        }
         time += left.length === 3 ? 4 * day : day
       }
       time += 50 * 52 * keepMs
@@ -236,7 +254,7 @@ export function describeDeliveryStore(
       const progress = { step: 'created', ids: ['a'] }
       await store.advance(lease, progress)
       time += 20_000
-      const held = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress, responses: [] }
+      const held = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress }
       expect(await store.read(subject)).toEqual({ ...held, expires: claimedAt + keepMs })
       await store.renew(lease, leaseMs)
       expect(await store.read(subject)).toMatchObject({ claimedAt, leaseMs })
@@ -245,7 +263,6 @@ export function describeDeliveryStore(
         fence: 1,
         leaseMs: undefined,
         progress,
-        responses: [],
       })
     })
   })

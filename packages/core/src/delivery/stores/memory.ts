@@ -116,7 +116,6 @@ function createRows(capacity: number, now: () => number): Rows<MemoryRow> {
     },
     remove,
     findEarlier: ({ earlier }, delivery) => earlier.get(delivery),
-    listEarlier: ({ earlier }) => earlier.values(),
     saveEarlier(row, answer) {
       const replaced = row.earlier.get(answer.delivery)
       if (replaced) removeEarlier(row, replaced)

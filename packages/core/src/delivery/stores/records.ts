@@ -4,17 +4,6 @@ import type { Json } from '../../contract/handler-context.ts'
 /** How long an unfinished record is kept after its last claim, in milliseconds. */
 export const UNFINISHED_MS = 7 * 24 * 60 * 60 * 1000
 
-const orUndefined = <T>(value: T | null | undefined) => value ?? undefined
-
-/** The facts of a recorded response; SQL has `null` for an absent one. */
-export const responseFacts = z.object({
-  status: z.int(),
-  code: z.string().nullish().transform(orUndefined),
-  at: z.int().nullish().transform(orUndefined),
-})
-
-export const recordedResponse = responseFacts.extend({ body: z.string() })
-
 /** Steps as names and JSON texts. */
 export function writeSteps(steps: Record<string, Json>): [name: string, json: string][] {
   return Object.entries(steps).map(([name, value]) => [name, JSON.stringify(value)])

@@ -9,25 +9,30 @@ const HELD = `${NOW}
 `
 
 /**
- * One Lua script for each operation. `KEYS[1]` is the subject: with one key, they also run in a cluster. `ARGV[1]` is
- * the time, or 0 for the time of Redis.
+ * One Lua script for each operation. `KEYS[1]` is the record of the subject, and `KEYS[2]` the answer to the delivery:
+ * both are in one slot, so the scripts also run in a cluster. `ARGV[1]` is the time, or 0 for the time of Redis.
+ *
+ * A record is a hash, and an answer a text. The expiry of a key is also in its value, for `now` from outside.
  */
 export const scripts = {
-  // ARGV: now, owner, lease, delivery, digest, retention. The expiry is also a field, for `now` from outside. A request
-  // that was held up on a connection of before must not claim again for an owner that has ended its work.
+  // ARGV: now, owner, lease, delivery, digest, retention. A request that was held up on a connection of before must
+  // not claim again for an owner that has ended its work.
   claim: `${NOW}
-    local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'answer:' .. ARGV[4], 'ended')
+    local record = redis.call('HMGET', KEYS[1], 'owner', 'until', 'delivery', 'digest', 'expires', 'ended')
     local live = record[1] and record[1] ~= '' and tonumber(record[2]) > now
     if not live and record[5] and tonumber(record[5]) <= now then redis.call('DEL', KEYS[1]); record = {} end
-    if ARGV[4] ~= '' and record[6] then
-      if tonumber(string.match(record[6], '^%S+ (%d+) ')) > now then return {'answered', record[6]} end
-      redis.call('HDEL', KEYS[1], 'answer:' .. ARGV[4])
+    if ARGV[4] ~= '' then
+      local answer = redis.call('GET', KEYS[2])
+      if answer then
+        if tonumber(string.match(answer, '^%S+ (%d+) ')) > now then return {'answered', answer} end
+        redis.call('DEL', KEYS[2])
+      end
     end
     -- A holder that vanished leaves its digest.
     if ARGV[4] ~= '' and record[3] == ARGV[4] and record[4] and record[4] ~= ARGV[5] then return {'mismatch'} end
     local own = live and record[1] == ARGV[2]
     if live and not own then return {'busy', tostring(tonumber(record[2]) - now)} end
-    if record[7] == ARGV[2] then return {'busy', '0'} end
+    if record[6] == ARGV[2] then return {'busy', '0'} end
     if not own then
       redis.call('HINCRBY', KEYS[1], 'fence', 1)
       redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5], 'claimed', now, 'written', 0)
@@ -55,23 +60,24 @@ export const scripts = {
     for at = 5, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
     return 1
   `,
-  // ARGV: now, owner, fence, response, retention of the record and of the response, then the steps in turn
+  // ARGV: now, owner, fence, status and code, time of the response, body, retention of the record and of the response,
+  // whether the record ends with the response, then the steps in turn
   complete: `${HELD}
-    local delivery = redis.call('HGET', KEYS[1], 'delivery')
+    local record = redis.call('HMGET', KEYS[1], 'delivery', 'digest', 'claimed')
+    if record[1] ~= '' then
+      local expires = string.format('%.0f', now + tonumber(ARGV[8]))
+      local after = ARGV[5] == '' and '' or string.format('%.0f', tonumber(ARGV[5]) - tonumber(record[3]))
+      local answer = table.concat({record[2], expires, ARGV[3], record[3], ARGV[4], after, ARGV[6]}, ' ')
+      redis.call('SET', KEYS[2], answer, 'PX', ARGV[8])
+      if ARGV[9] == '1' then redis.call('DEL', KEYS[1]); return 1 end
+    end
     for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-      local start = string.sub(field, 1, 5)
-      local expires = start == 'answe' and string.match(redis.call('HGET', KEYS[1], field), '^%S+ (%d+) ')
-      if start == 'step:' or (expires and tonumber(expires) <= now) then redis.call('HDEL', KEYS[1], field) end
+      if string.sub(field, 1, 5) == 'step:' then redis.call('HDEL', KEYS[1], field) end
     end
-    for at = 7, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
-    redis.call('HSET', KEYS[1], 'owner', '', 'ended', ARGV[2], 'until', 0, 'expires', string.format('%.0f', now + tonumber(ARGV[5])))
-    if delivery ~= '' then
-      local expires = string.format('%.0f', now + tonumber(ARGV[6]))
-      local digest = redis.call('HGET', KEYS[1], 'digest')
-      redis.call('HSET', KEYS[1], 'answer:' .. delivery, digest .. ' ' .. expires .. ' ' .. ARGV[4])
-    end
+    for at = 10, #ARGV, 2 do redis.call('HSET', KEYS[1], 'step:' .. ARGV[at], ARGV[at + 1]) end
+    redis.call('HSET', KEYS[1], 'owner', '', 'ended', ARGV[2], 'until', 0, 'expires', string.format('%.0f', now + tonumber(ARGV[7])))
     redis.call('HDEL', KEYS[1], 'digest')
-    redis.call('PEXPIRE', KEYS[1], ARGV[5])
+    redis.call('PEXPIRE', KEYS[1], ARGV[7])
     return 1
   `,
   // ARGV: now, owner, fence
@@ -80,6 +86,6 @@ export const scripts = {
     redis.call('HDEL', KEYS[1], 'digest')
     return 1
   `,
-  // ARGV: now. Returns the time, and the fields of the record.
-  read: `${NOW} return {tostring(now), redis.call('HGETALL', KEYS[1])}`,
+  // ARGV: now. Returns the time, the fields of the record, and the answer.
+  read: `${NOW} return {tostring(now), redis.call('HGETALL', KEYS[1]), redis.call('GET', KEYS[2]) or ''}`,
 }

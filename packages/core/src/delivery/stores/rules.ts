@@ -16,6 +16,8 @@ interface Answer {
 export interface EarlierAnswer extends Answer {
   delivery: string
   digest: string
+  /** Of the claim under which it was given. */
+  fence: number
 }
 
 /** The record of a subject, without its steps and its earlier answers. */
@@ -41,7 +43,6 @@ export interface Rows<Found extends Row> {
   /** Removes a row with its steps and its earlier answers. */
   remove(found: Found): void
   findEarlier(found: Found, delivery: string): Omit<EarlierAnswer, 'delivery'> | undefined
-  listEarlier(found: Found): Iterable<{ delivery: string; response: Facts; expires: number }>
   saveEarlier(found: Found, answer: EarlierAnswer): void
   listSteps(found: Found): readonly (readonly [name: string, json: string])[]
   saveSteps(found: Found, steps: readonly (readonly [name: string, json: string])[]): void
@@ -49,8 +50,6 @@ export interface Rows<Found extends Row> {
   /** @throws if it can't be written */
   probe(): void
 }
-
-type Facts = Omit<RecordedResponse, 'body'>
 
 /** The operations of a store, at a time in milliseconds since 1970. */
 export type Operations = {
@@ -80,19 +79,21 @@ export function createOperations<Found extends Row>(rows: Rows<Found>): Operatio
       const known =
         row &&
         delivery &&
-        (isLast ? { ...row.answer, digest: row.digest } : rows.findEarlier(row, delivery.id))
-      const { digest, response, expires = Number.POSITIVE_INFINITY } = known ?? {}
+        (isLast
+          ? { ...row.answer, digest: row.digest, fence: row.fence }
+          : rows.findEarlier(row, delivery.id))
+      const { digest, response, fence = 0, expires = Number.POSITIVE_INFINITY } = known ?? {}
       if (delivery && digest !== undefined && expires > time) {
         if (digest !== delivery.digest) return { state: 'mismatch' }
-        if (response) return { state: 'done', response }
+        if (response) return { state: 'done', response, fence }
       }
       if (row && isHeld(row, time)) {
         if (row.owner !== owner) return { state: 'busy', retryAfterMs: row.until - time }
-        const lease = { subject, owner, fence: row.fence }
+        const lease = { subject, owner, fence: row.fence, delivery: row.delivery }
         return { state: 'claimed', lease, progress: readSteps(rows.listSteps(row)) }
       }
 
-      const lease = { subject, owner, fence: (row?.fence ?? 0) + 1 }
+      const lease = { subject, owner, fence: (row?.fence ?? 0) + 1, delivery: delivery?.id }
       const claimed: Row = {
         fence: lease.fence,
         owner: lease.owner,
@@ -110,7 +111,7 @@ export function createOperations<Found extends Row>(rows: Rows<Found>): Operatio
       }
       const { answer, delivery: last, digest: lastDigest } = row
       if (answer && answer.expires > time && last !== undefined && lastDigest !== undefined)
-        rows.saveEarlier(row, { ...answer, delivery: last, digest: lastDigest })
+        rows.saveEarlier(row, { ...answer, delivery: last, digest: lastDigest, fence: row.fence })
       const progress = readSteps(rows.listSteps(row))
       rows.update(row, claimed)
       return { state: 'claimed', lease, progress }
@@ -134,25 +135,27 @@ export function createOperations<Found extends Row>(rows: Rows<Found>): Operatio
         rows.update(row, { ...row, owner: undefined, until: 0, digest: undefined }),
       ),
 
-    read(time, subject) {
+    read(time, subject, asked) {
       const row = rows.find(subject)
       if (!row || !isKept(row, time)) return undefined
       const { fence, claimed, delivery, owner, until, expires, answer } = row
-      const last = answer && delivery !== undefined ? [{ ...answer, delivery }] : []
-      const responses = [...rows.listEarlier(row), ...last]
-        .filter((each) => each.expires > time)
-        .map(({ delivery, response: { status, code, at } }) => ({ delivery, status, code, at }))
+      const found = asked === undefined || asked === delivery ? answer : rows.findEarlier(row, asked)
+      const isAnswered = asked !== undefined && found !== undefined && found.expires > time
       return {
         fence,
         claimedAt: claimed,
         delivery,
         leaseMs: owner === undefined ? undefined : Math.max(0, until - time),
         progress: readSteps(rows.listSteps(row)),
-        responses,
+        response: isAnswered ? factsOf(found.response) : undefined,
         expires,
       }
     },
 
     probe: () => rows.probe(),
   }
+}
+
+function factsOf({ status, code, at }: RecordedResponse): Omit<RecordedResponse, 'body'> {
+  return { status, code, at }
 }

@@ -8,7 +8,6 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createRows } from './sqlite-rows.ts'
 import { LAYOUT, SCHEMA } from './sqlite-schema.ts'
-import { hasEarlierLayout, upgrade } from './sqlite-upgrade.ts'
 
 /** Longest wait for another process, in milliseconds. */
 const BUSY_MS = 2_000
@@ -45,8 +44,7 @@ export function openDatabase(file: string) {
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`,
     )
-    const wasEarlier = transaction(() => prepareLayout(database))
-    if (wasEarlier) database.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM')
+    transaction(() => prepareLayout(database))
     return { database, transaction, rows: createRows(database) }
   } catch (error) {
     database.close()
@@ -74,13 +72,11 @@ function createPrivateFile(file: string): void {
   for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, 0o600)
 }
 
-/** @returns whether the file had the layout of an earlier version */
-function prepareLayout(database: DatabaseSync): boolean {
+/** A file of another layout is left as it is. */
+function prepareLayout(database: DatabaseSync): void {
   const version = database.prepare('PRAGMA user_version').get()?.user_version
-  if (version === LAYOUT) return false
-  if (version !== 0) throw new Error('a later version of the host wrote it')
-  const isEarlier = hasEarlierLayout(database)
-  if (!isEarlier) database.exec(SCHEMA)
-  else upgrade(database)
-  return isEarlier
+  if (version === LAYOUT) return
+  const isEmpty = database.prepare('SELECT 1 FROM sqlite_master').get() === undefined
+  if (!isEmpty) throw new Error('another version of the host wrote it')
+  database.exec(SCHEMA)
 }

@@ -40,8 +40,7 @@ const record = z.object({
   answer_expires: nullable(z.int()),
 })
 const step = z.object({ name: z.string(), value: z.string() })
-const earlierAnswer = z.object({ ...facts, body, digest, expires: z.int() })
-const earlierFacts = z.object({ ...facts, delivery: z.string(), expires: z.int() })
+const earlierAnswer = z.object({ ...facts, body, digest, fence: z.int(), expires: z.int() })
 
 /** A row of SQLite. */
 export interface SqliteRow extends Row {
@@ -75,14 +74,11 @@ export function createRows(database: DatabaseSync): Rows<SqliteRow> {
   )
   const remove = database.prepare('DELETE FROM records WHERE id = ?')
   const findEarlier = database.prepare(
-    'SELECT digest, status, code, at, body, expires FROM answers WHERE record = ? AND delivery = ?',
-  )
-  const listEarlier = database.prepare(
-    'SELECT delivery, status, code, at, expires FROM answers WHERE record = ?',
+    'SELECT digest, fence, status, code, at, body, expires FROM answers WHERE record = ? AND delivery = ?',
   )
   const saveEarlier = database.prepare(
-    `INSERT OR REPLACE INTO answers (record, delivery, digest, status, code, at, body, expires)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO answers (record, delivery, digest, fence, status, code, at, body, expires)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const listSteps = database.prepare('SELECT name, value FROM steps WHERE record = ?')
   const saveStep = database.prepare('INSERT OR REPLACE INTO steps (record, name, value) VALUES (?, ?, ?)')
@@ -112,16 +108,15 @@ export function createRows(database: DatabaseSync): Rows<SqliteRow> {
     findEarlier({ id }, delivery) {
       const found = findEarlier.get(id, delivery)
       if (!found) return undefined
-      const { digest, expires, ...response } = earlierAnswer.parse(found)
-      return { digest, expires, response }
+      const { digest, fence, expires, ...response } = earlierAnswer.parse(found)
+      return { digest, fence, expires, response }
     },
-    listEarlier: ({ id }) =>
-      listEarlier.all(id).map((found) => {
-        const { delivery, expires, ...response } = earlierFacts.parse(found)
-        return { delivery, expires, response }
-      }),
-    saveEarlier({ id }, { delivery, digest, expires, response: { status, code = null, at = null, body } }) {
-      saveEarlier.run(id, delivery, Buffer.from(digest, 'hex'), status, code, at, toBytes(body), expires)
+    saveEarlier(
+      { id },
+      { delivery, digest, fence, expires, response: { status, code = null, at = null, body } },
+    ) {
+      const bytes = Buffer.from(digest, 'hex')
+      saveEarlier.run(id, delivery, bytes, fence, status, code, at, toBytes(body), expires)
     },
     listSteps: ({ id }) =>
       z

@@ -1,5 +1,5 @@
 /** The version of the layout below, as `PRAGMA user_version`. */
-export const LAYOUT = 2
+export const LAYOUT = 3
 /** The unit of the indexes by expiry, in milliseconds: a completion leaves them as they are. */
 export const HOUR_MS = 3_600_000
 
@@ -35,6 +35,7 @@ export const SCHEMA = `
     record INTEGER NOT NULL,
     delivery TEXT NOT NULL,
     digest BLOB NOT NULL,
+    fence INTEGER NOT NULL,
     status INTEGER NOT NULL,
     code TEXT,
     at INTEGER,
