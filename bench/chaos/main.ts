@@ -8,6 +8,7 @@ import { ambiguous } from './scenarios/ambiguous.ts'
 import { crashBatch } from './scenarios/crash-batch.ts'
 import { crashProvisioning } from './scenarios/crash-provisioning.ts'
 import { duplicates } from './scenarios/duplicates.ts'
+import { failover } from './scenarios/failover.ts'
 import { keepAlive } from './scenarios/keep-alive.ts'
 import { orders } from './scenarios/orders.ts'
 import { pausedHolder } from './scenarios/pause.ts'
@@ -32,6 +33,7 @@ const scenarios: readonly Scenario[] = [
   ambiguous,
   keepAlive,
   rolling,
+  failover,
   slowClients,
   soak,
 ]

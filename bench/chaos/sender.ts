@@ -1,7 +1,6 @@
 import { deliver } from '../../packages/core/src/testing/index.ts'
 import { pause } from './clock.ts'
 import type { Delivery } from './events.ts'
-import type { HostProcess } from './host-process.ts'
 import type { Journal } from './journal.ts'
 import type { Random } from './random.ts'
 import { webhookSecret } from './world.ts'
@@ -21,7 +20,11 @@ const LONGEST_WAIT_MS = 1_000
 export type Sender = ReturnType<typeof createSender>
 
 /** Makes the platform as the sender of webhooks, which signs its deliveries. */
-export function createSender(hosts: readonly HostProcess[], journal: Journal, random: Random) {
+export function createSender(
+  hosts: readonly { url: string; process: { log: readonly string[] } }[],
+  journal: Pick<Journal, 'write'>,
+  random: Pick<Random, 'below' | 'next'>,
+) {
   /** Makes one attempt, at the host with this number or at any. */
   async function once({ route, id, event }: Delivery, host = random.below(hosts.length)): Promise<Received> {
     const response = await deliver(

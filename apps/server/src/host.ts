@@ -61,6 +61,8 @@ export interface HostOptions {
    * Ends long calls early, before `drain`. On Workers, a signal belongs to one request, so a function has none.
    */
   stopping?: AbortSignal
+  /** Fires when the process ends before its events do, which gives claims back under which nothing was sent. */
+  ending?: AbortSignal
 }
 
 /** Events under way at a time; more would only wait for each other. */
@@ -113,6 +115,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     timeoutMs: config.requestTimeoutMs,
     leaseMs: config.leaseMs,
     stopping: options.stopping,
+    ending: options.ending,
     waitUntil(work: Promise<unknown>) {
       unfinished.add(work)
       void work.finally(() => unfinished.delete(work))

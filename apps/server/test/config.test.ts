@@ -172,7 +172,13 @@ describe('the configuration', () => {
     ],
     [
       'DELIVERY_STORE',
-      ['redis+sentinel://a,b', 'redis+sentinel://a/name/x', 'redis+sentinel://a/n?password=x'],
+      [
+        'redis+sentinel://a,b',
+        'redis+sentinel://a/name/x',
+        'redis+sentinel://a/n?password=x',
+        'redis://a?replicas=x',
+        'redis://a?sentinelPassword=x',
+      ],
     ],
     ['WEBHOOK_AUTH', ['None', 'basic']],
     ['LOG_LEVEL', ['INFO', 'trace']],

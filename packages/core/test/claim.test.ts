@@ -124,6 +124,29 @@ describe('a holder that vanished', () => {
   })
 })
 
+describe('a claim', () => {
+  it('is given back when the process ends before the event, unless something may have been sent', async () => {
+    const store = memoryStore()
+    const ending = new AbortController()
+    const forever = new Promise<never>(() => {})
+    const idle = createHost({ store, ending: ending.signal, provider: () => forever })
+    void deliver(idle.handle, greet, { id })
+    const sending = createHost({
+      store,
+      ending: ending.signal,
+      provider: requesting('POST'),
+      fetch: () => forever,
+    })
+    void deliver(sending.handle, greet, { id: 'evt_2' })
+    await expect
+      .poll(async () => (await store.read('greeter/delivery/evt_2'))?.progress)
+      .toEqual({ '@intent': true })
+    ending.abort()
+    await expect.poll(async () => (await store.read('greeter/delivery/evt_1'))?.leaseMs).toBe(undefined)
+    expect((await store.read('greeter/delivery/evt_2'))?.leaseMs).toBeGreaterThan(0)
+  })
+})
+
 describe('the intent to change something', () => {
   it.each([
     ['recorded before a POST is sent', 'POST', [{ '@intent': true }]],

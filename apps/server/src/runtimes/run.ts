@@ -17,6 +17,8 @@ import { openStore } from './store.ts'
 /** Beside the longest event: for its last writes and the response, in milliseconds. */
 const LAST_WRITES_MS = 1_000
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+/** The time to give claims back before the process ends, in milliseconds. */
+const GIVE_BACK_MS = 500
 
 /** Time limits for slow clients, in milliseconds. Node checks them every 30 seconds by default. */
 const SLOW_CLIENTS = {
@@ -67,9 +69,11 @@ export async function run(
   })
   const { store, close } = await openStore(config.deliveryStore, logger)
   const stopping = new AbortController()
+  const ending = new AbortController()
   const host = createHost(config, {
     ...options,
     stopping: stopping.signal,
+    ending: ending.signal,
     logger: taggedLogger,
     store: wrapStore(store),
     recordKeys: readRecordKey(config),
@@ -106,11 +110,13 @@ export async function run(
     drain.leave()
     await setTimeout(drainDelayMs)
     const longestMs = requestTimeoutMs + LAST_WRITES_MS
-    setTimeout(longestMs, undefined, { ref: false }).then(() => {
+    setTimeout(longestMs, undefined, { ref: false }).then(async () => {
       logger('error', `Some events were still under way after ${longestMs} ms. Their claims expire.`, {
         underWay: drain.underWay,
         leaseMs,
       })
+      ending.abort()
+      await setTimeout(GIVE_BACK_MS)
       process.exit(1)
     })
     stopping.abort()

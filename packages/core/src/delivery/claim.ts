@@ -38,6 +38,8 @@ export interface ClaimOptions {
   leaseMs: number
   now: () => number
   waitUntil?: WaitUntil | undefined
+  /** Fires when the process ends before its events do. */
+  ending?: AbortSignal | undefined
 }
 
 /** The right to work on a subject (contract §4), renewed until the work ends. */
@@ -52,7 +54,7 @@ export function holdClaim(
   store: DeliveryStore,
   { lease, progress }: Extract<ClaimResult, { state: 'claimed' }>,
   asked: number,
-  { logger, leaseMs, now, waitUntil }: ClaimOptions,
+  { logger, leaseMs, now, waitUntil, ending }: ClaimOptions,
 ) {
   const claimedAt = performance.now()
   const lost = new AbortController()
@@ -75,6 +77,17 @@ export function holdClaim(
     )
   }, leaseMs / RENEWALS)
 
+  /** Otherwise the next delivery waits for the end of the lease, so that what was sent can arrive first. */
+  function giveBack(): void {
+    if (progress[ownSteps.intent] === true || Object.values(progress).includes('begun')) return
+    clearInterval(timer)
+    hasEnded = true
+    lose()
+    // Not `write`: what waits before it is of no use any more.
+    store.release(lease).catch(() => {})
+  }
+  ending?.addEventListener('abort', giveBack)
+
   async function record(
     steps: Record<string, Json>,
     by?: number,
@@ -96,6 +109,7 @@ export function holdClaim(
     by?: number,
   ): Promise<IntegrationError | undefined> {
     clearInterval(timer)
+    ending?.removeEventListener('abort', giveBack)
     hasEnded = true
     let isUnanswered = false
     async function tryOnce(): Promise<boolean> {

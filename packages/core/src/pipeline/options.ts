@@ -61,6 +61,11 @@ export interface HandlerDependencies {
    * by default, every call is finished.
    */
   stopping?: AbortSignal | undefined
+  /**
+   * Fires when the process ends before its events do. A claim under which nothing was sent is given back then, so that
+   * the next delivery need not wait for the end of its lease.
+   */
+  ending?: AbortSignal | undefined
   /** The time in milliseconds since 1970; `Date.now` by default. */
   now?: (() => number) | undefined
 }

@@ -68,6 +68,7 @@ export function createWebhookHandler(
     leaseMs,
     now,
     waitUntil,
+    ending: dependencies.ending,
   })
 
   async function answer(request: Request): Promise<Response> {

@@ -1,0 +1,242 @@
+import { sentTwice, tally, timesSent } from '../checks.ts'
+import { pause, startLoad } from '../clock.ts'
+import { created, sendEmail } from '../events.ts'
+import { startForwarder } from '../forwarder.ts'
+import type { HostProcess } from '../host-process.ts'
+import type { Random } from '../random.ts'
+import { startRedis } from '../redis.ts'
+import { startRedisCluster } from '../redis-groups.ts'
+import { arranged, type Findings, type Scenario, type World } from '../run.ts'
+import { createSender } from '../sender.ts'
+
+const PER_SECOND = 20
+/** How often the hosts are asked whether they are ready, and whether they write, in milliseconds. */
+const ASK_MS = 250
+/** Longest time in which a host may be ready and not write, in milliseconds. */
+const LONGEST_LIE_MS = 5_000
+const MINUTE_MS = 60_000
+/** How long the promotion of a replica takes, in milliseconds. */
+const PROMOTION_MS = 2_000
+/** How late a write reaches the replica, in milliseconds. */
+const REPLICATION_MS = 50
+const LONGEST_MS = 60_000
+
+export const failover: Scenario = {
+  name: 'failover',
+  shows:
+    'each minute a primary dies, and two hosts behind a balancer are restarted in turn: nothing lost, nothing twice',
+  async run({ random, minutes, say }) {
+    const findings = await Promise.all(
+      [onReplica, onCluster].map((start) =>
+        outlast(start, { random: random.fork(start.name), minutes, say }),
+      ),
+    )
+    return {
+      figures: Object.assign({}, ...findings.map(({ figures }) => figures)),
+      violations: findings.flatMap(({ violations }) => violations),
+    }
+  },
+}
+
+interface Store {
+  name: string
+  location: string
+  /** Kills a primary. Resolves when it is back as a replica. */
+  failOver(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A primary and its replica, behind a forwarder that leads to the primary. */
+async function onReplica(): Promise<Store> {
+  const portOf = ({ url }: { url: string }) => Number(new URL(url).port)
+  let primary = await startRedis()
+  let replica = await startRedis()
+  const forwarder = await startForwarder(() => portOf(primary))
+  const replication = await startForwarder(() => portOf(primary), REPLICATION_MS)
+  await replica.ask('REPLICAOF', '127.0.0.1', String(replication.port))
+  return {
+    name: 'replica',
+    location: `redis://127.0.0.1:${forwarder.port}?replicas=1`,
+    async failOver() {
+      await primary.kill()
+      replication.cut()
+      await pause(PROMOTION_MS)
+      await replica.ask('REPLICAOF', 'NO', 'ONE')
+      ;[primary, replica] = [replica, primary]
+      forwarder.cut()
+      await pause(PROMOTION_MS)
+      await replica.start()
+      await replica.ask('REPLICAOF', '127.0.0.1', String(replication.port))
+    },
+    async close() {
+      for (const each of [forwarder, replication]) each.close()
+      await Promise.all([primary, replica].map((server) => server.close()))
+    },
+  }
+}
+
+/** Three primaries, each with a replica. */
+async function onCluster(): Promise<Store> {
+  const cluster = await startRedisCluster({ replicas: 1 })
+  let turn = 0
+  return {
+    name: 'cluster',
+    location: `${cluster.url}?replicas=1`,
+    async failOver() {
+      // Always one of the same three, so that the replicas of the others can vote.
+      const server = cluster.servers[turn % 3]
+      turn += 1
+      await server?.kill()
+      await pause(MINUTE_MS / 4)
+      await server?.start()
+    },
+    close: cluster.close,
+  }
+}
+
+async function outlast(
+  start: () => Promise<Store>,
+  { random, minutes, say }: { random: Random; minutes: number; say: (line: string) => void },
+): Promise<Findings> {
+  const store = await start()
+  try {
+    const environment = { DELIVERY_STORE: store.location, DRAIN_DELAY_MS: '1500' }
+    return await arranged({ store: 'sqlite', hosts: 2, random, leaseMs: 5_000, environment }, (world) =>
+      disturb(world, store, { random, minutes, say }),
+    )
+  } finally {
+    await store.close()
+  }
+}
+
+async function disturb(
+  world: World,
+  store: Store,
+  { random, minutes, say }: { random: Random; minutes: number; say: (line: string) => void },
+): Promise<Findings> {
+  const { hosts, journal, idp, platform } = world
+  const violations: string[] = []
+  const end = Date.now() + minutes * MINUTE_MS
+  const watch = watchHosts(hosts, violations)
+  // Like the readiness probe of an orchestrator.
+  let turn = 0
+  const balancer = await startForwarder(() => {
+    const ready = watch.ready()
+    // Without a ready one, balancers choose among all.
+    const chosen = ready.length > 0 ? ready : hosts.filter(({ process }) => process.alive)
+    const host = chosen[turn++ % chosen.length]
+    return host && Number(new URL(host.url).port)
+  })
+  const behind = { url: `http://127.0.0.1:${balancer.port}`, process: { log: [] } }
+  const sender = createSender([behind], journal, random)
+
+  const endLoad = startLoad(PER_SECOND, async (number) => {
+    const id = `${store.name}_${number}`
+    const isCreation = random.below(10) === 0
+    if (isCreation) platform.addDeployment({ id })
+    const delivery = isCreation ? created(id, id) : sendEmail(id)
+    const response = await sender.untilFinal(delivery, LONGEST_MS).catch((error: Error) => error)
+    // The platform sends an event again although it was answered.
+    await pause(random.below(4_000))
+    const again = await sender.untilFinal(delivery, LONGEST_MS).catch((error: Error) => error)
+    return { id, isCreation, response, again }
+  })
+  let failovers = 0
+  let restarts = 0
+  const codes: unknown[] = []
+  const failing = (async () => {
+    while (Date.now() + MINUTE_MS / 2 < end) {
+      await pause(MINUTE_MS / 4 + random.below(MINUTE_MS / 4))
+      await store.failOver()
+      failovers += 1
+      say(`${store.name}: failover ${failovers}, ${violations.length} violations`)
+      await pause(MINUTE_MS / 4)
+    }
+  })()
+  while (Date.now() + MINUTE_MS / 3 < end) {
+    await pause(MINUTE_MS / 3)
+    const host = hosts[restarts % hosts.length]
+    codes.push(await host?.process.stop())
+    await host?.restart()
+    restarts += 1
+  }
+  await failing
+  await pause(5_000)
+  const ended = await endLoad()
+  watch.end()
+  balancer.close()
+
+  let unknown = 0
+  let lost = 0
+  for (const { id, isCreation, response, again } of ended) {
+    for (const each of [response, again]) {
+      if (!(each instanceof Error) && each.status === 200) continue
+      if (!(each instanceof Error) && each.body.code === 'outcome_unknown') unknown += 1
+      else violations.push(`${id}: ${each instanceof Error ? each.message : JSON.stringify(each.body)}`)
+    }
+    if (isCreation || response instanceof Error || response.status !== 200) continue
+    if (timesSent(world, id) === 0) violations.push(`${id}: lost`)
+    if (timesSent(world, id) === 0) lost += 1
+  }
+  const twice = sentTwice(world)
+  violations.push(...twice)
+  const surplus = idp.applications.size - platform.deployments.size
+  if (surplus !== 0) violations.push(`${surplus} applications more than deployments`)
+  const resets = journal.of('response').filter(({ status }) => status === 0).length
+  if (resets > 0) violations.push(`${resets} requests that were sent got no response`)
+  if (codes.some((code) => code !== 0)) violations.push(`restarts ended with ${codes.join(', ')}`)
+  const figures = {
+    events: ended.length,
+    deliveries: journal.of('response').length,
+    failovers,
+    restarts,
+    lost,
+    doubled: twice.length + Math.max(0, surplus),
+    'sent and reset': resets,
+    outcome_unknown: unknown,
+    'longest time without a write, ms': watch.longest(),
+    responses: tally(journal.of('response'), ({ status, code }) => code ?? status),
+  }
+  return {
+    figures: Object.fromEntries(
+      Object.entries(figures).map(([name, figure]) => [`${store.name}: ${name}`, figure]),
+    ),
+    violations: violations.map((violation) => `${store.name}: ${violation}`),
+  }
+}
+
+/** Asks each host whether it is ready, and for a write. */
+function watchHosts(hosts: readonly HostProcess[], violations: string[]) {
+  const ready = new Set<HostProcess>()
+  const prober = createSender(hosts, { write() {} }, { below: () => 0, next: () => 0 })
+  let isRunning = true
+  let longest = 0
+
+  async function watch(host: HostProcess, index: number): Promise<void> {
+    let failingSince: number | undefined
+    for (let number = 0; isRunning; number += 1) {
+      const asked = performance.now()
+      const answer = await fetch(`${host.url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(
+        () => undefined,
+      )
+      if (answer?.ok) ready.add(host)
+      else ready.delete(host)
+      const { status, body } = await prober.once(sendEmail(`probe_${index}_${number}`), index)
+      const isFailing = status === 503 && body.code === 'overloaded'
+      if (!isFailing) failingSince = undefined
+      else failingSince ??= asked
+      const forMs = failingSince === undefined ? 0 : Math.round(performance.now() - failingSince)
+      longest = Math.max(longest, forMs)
+      if (answer?.ok && forMs > LONGEST_LIE_MS) violations.push(`ready, but without a write for ${forMs} ms`)
+      await pause(ASK_MS)
+    }
+  }
+  hosts.forEach((host, index) => void watch(host, index))
+  return {
+    ready: () => hosts.filter((host) => ready.has(host)),
+    longest: () => longest,
+    end() {
+      isRunning = false
+    },
+  }
+}
