@@ -1,3 +1,4 @@
+import { freePort } from '../shared/processes.ts'
 import { until } from './clock.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 
@@ -13,8 +14,10 @@ export interface RedisGroup {
   servers: readonly RedisServer[]
   /** Resolves when the replicas have every write so far. */
   settle(): Promise<void>
-  /** Kills a primary whose replica takes over. */
-  loseOne(): Promise<void>
+  /** Kills a primary. */
+  killOne(): Promise<void>
+  /** Makes its replica the primary, if nobody else does. */
+  promote(): Promise<void>
   close(): Promise<void>
 }
 
@@ -23,15 +26,18 @@ const hostsOf = (servers: readonly RedisServer[]) => servers.map(({ url }) => ne
 
 /** Starts a cluster of three primaries, each with as many replicas. */
 export async function startRedisCluster({ replicas = 0 } = {}): Promise<RedisGroup> {
-  const parameters = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(DOWN_MS)]
-  const count = 3 * (1 + replicas)
-  const servers = await Promise.all(Array.from({ length: count }, () => startRedis({ parameters })))
+  const parameters = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(DOWN_MS), '--cluster-port']
+  // By default they speak to each other on a port that another process may have.
+  const buses = await Promise.all(Array.from({ length: 3 * (1 + replicas) }, freePort))
+  const servers = await Promise.all(
+    buses.map((bus) => startRedis({ parameters: [...parameters, String(bus)] })),
+  )
   const primaries = servers.slice(0, 3)
   const [first] = servers
   if (!first) throw new Error('No server was started.')
   for (const [index, server] of servers.entries()) {
     await server.ask('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
-    if (server !== first) await server.ask('CLUSTER', 'MEET', '127.0.0.1', portOf(first))
+    if (server !== first) await server.ask('CLUSTER', 'MEET', '127.0.0.1', portOf(first), String(buses[0]))
   }
   for (const [index, server] of primaries.entries()) {
     const [from, to] = [index, index + 1].map((part) => Math.floor((part * SLOTS) / primaries.length))
@@ -48,15 +54,14 @@ export async function startRedisCluster({ replicas = 0 } = {}): Promise<RedisGro
   }
   for (const server of servers)
     await until('the cluster is up', async () => /cluster_state:ok/.test(await server.ask('CLUSTER', 'INFO')))
+  await linked(servers.slice(primaries.length))
   return {
     url: `redis+cluster://${hostsOf(primaries)}`,
     servers,
     ...operationsOf(primaries),
-    async loseOne() {
-      await first.kill()
-      // At once: the others may need seconds to agree on it.
-      await servers[primaries.length]?.ask('CLUSTER', 'FAILOVER', 'TAKEOVER')
-    },
+    killOne: first.kill,
+    // At once: the others may need seconds to agree on it.
+    promote: async () => void (await servers[primaries.length]?.ask('CLUSTER', 'FAILOVER', 'TAKEOVER')),
     close: () => closeAll(servers),
   }
 }
@@ -81,13 +86,23 @@ export async function startRedisSentinels(): Promise<RedisGroup> {
       15_000,
     )
   const servers = [primary, replica]
+  await linked([replica])
   return {
     url: `redis+sentinel://${hostsOf(sentinels)}/${PRIMARY}`,
     servers,
     ...operationsOf([primary]),
-    loseOne: primary.kill,
+    killOne: primary.kill,
+    promote: async () => {},
     close: () => closeAll([...servers, ...sentinels]),
   }
+}
+
+/** Resolves when replicas have what their primaries had at first. */
+async function linked(replicas: readonly RedisServer[]): Promise<void> {
+  for (const replica of replicas)
+    await until('a replica is linked', async () =>
+      /master_link_status:up/.test(await replica.ask('INFO', 'replication')),
+    )
 }
 
 function operationsOf(primaries: readonly RedisServer[]): Pick<RedisGroup, 'settle'> {

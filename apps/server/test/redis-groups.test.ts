@@ -17,7 +17,7 @@ describe.skipIf(!hasRedis).each([
   afterAll(() => group.close())
 
   it('a function claims, records its steps, and replays the answer to each delivery', async () => {
-    const store = createFunctionStore(group.url)
+    const store = createFunctionStore(`${group.url}?replicas=1`)
     const response = { status: 200, body: 'encrypted' }
     const deliver = async (id: string) => {
       const delivery = { id, digest: 'd' }
@@ -42,9 +42,12 @@ describe.skipIf(!hasRedis).each([
       Promise.all(subjects.map((subject) => store.claim({ subject, owner, leaseMs: 60_000 })))
     await expect.poll(() => claimAll('first').catch(() => []), { timeout: 5_000 }).toHaveLength(20)
     await group.settle()
-    await group.loseOne()
+    await group.killOne()
+    await expect(store.probe()).rejects.toThrow()
+    await group.promote()
     const states = () => claimAll('second').then((results) => results.map(({ state }) => state), String)
     await expect.poll(states, { timeout: 15_000 }).toEqual(subjects.map(() => 'busy'))
+    await store.probe()
     client.close()
   }, 30_000)
 })

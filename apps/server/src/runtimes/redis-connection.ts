@@ -85,11 +85,17 @@ function toCluster({ nodes, tls, credentials, replicas }: RedisLocation): Connec
   cluster.on('error', (error) => {
     cause = error
   })
+  async function askServer(node: (typeof cluster.masters)[number]): Promise<void> {
+    const client = await cluster.nodeClient(node)
+    await (replicas > 0 ? confirm(client, replicas) : client.sendCommand(['PING']))
+  }
   return {
     // Its own error says only that it has reached none.
     connecting: cluster.connect().catch((error: unknown) => Promise.reject(cause ?? error)),
     async sendCommand(command) {
       const key = keyOf(command)
+      // A probe, which writes to one server.
+      if (command[0] === 'SET') await Promise.all(cluster.masters.map(askServer))
       const reply = await cluster.sendCommand(key, false, command)
       // The cluster may have sent it elsewhere than it thought at first.
       if (replicas > 0 && key) await confirm(await cluster.getNodeClientForKey(key), replicas)
