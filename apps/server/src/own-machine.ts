@@ -1,7 +1,9 @@
 /** Tells requests of this machine from those that another site makes in a browser on it. */
 import { IntegrationError, type Logger } from '@org/core'
 import { toProblemResponse } from '@org/core/internal'
-import type { Host } from './host.ts'
+
+/** Answers a request; `peer` is the network address of the sender. */
+type Answer = (request: Request, peer?: string) => Response | Promise<Response>
 
 /**
  * Finds requests that a site in a browser makes, directly or by a name of its own that leads to this machine.
@@ -31,9 +33,9 @@ export function refuseOtherSites(
 
 /** Keeps other sites out of a host that accepts every event. On the loopback interface, a browser still reaches it. */
 export function forOwnMachine(
-  { fetch, logger }: Pick<Host, 'fetch'> & { logger: Logger },
+  { fetch, logger }: { fetch: Answer; logger: Logger },
   origins: readonly string[],
-): Host['fetch'] {
+): Answer {
   return (request, peer) => {
     const refusal = refuseOtherSites('host', request, origins)
     if (refusal === undefined) return fetch(request, peer)

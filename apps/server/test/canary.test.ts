@@ -181,3 +181,13 @@ describe('a secret', () => {
     expect(effects).toBeGreaterThan(50)
   })
 })
+
+it('a line of the log has at most 16,000 characters, whatever is in it', () => {
+  const lines: string[] = []
+  const logger = createLogger({ logLevel: 'info' }, { write: (line) => lines.push(line) })
+  const long = '\u0085"x'.repeat(400_000)
+  logger('info', long, { [long]: long, list: [long, { long }] })
+  expect(lines).toHaveLength(1)
+  expect(lines[0]?.length).toBeLessThanOrEqual(16_000)
+  expect(lines[0]).toContain('cut: 1200000 characters')
+})
