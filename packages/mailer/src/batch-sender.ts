@@ -10,10 +10,10 @@ import type { Call } from './calls.ts'
 import { SENDING } from './errors.ts'
 import type { BatchJournal } from './journal.ts'
 import { MailError, toMailError } from './mail-error.ts'
-import type { MessageDefaults, Messages } from './message.ts'
+import type { Messages } from './message.ts'
 import { callRules, checkOptions, checkSource } from './options.ts'
 import type { BatchProgress, BatchResult, MessageResult } from './result.ts'
-import type { CallOutcome } from './run.ts'
+import type { BatchRunOptions, CallOutcome } from './run.ts'
 import { type BatchEnd, runBatch } from './sending.ts'
 
 /** Options of {@link Mailer.sendEmails}. */
@@ -47,12 +47,12 @@ interface ItemOptions {
   stopping?: AbortSignal | undefined
 }
 
-interface BatchSenderOptions {
+interface BatchSenderOptions
+  extends Pick<
+    BatchRunOptions,
+    'defaults' | 'concurrency' | 'callBytes' | 'inFlightBytes' | 'timeoutMs' | 'wait'
+  > {
   provider: ProviderClient
-  defaults: MessageDefaults
-  concurrency: number
-  timeoutMs: number
-  wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
 
 const BATCH: ProviderRequest = {

@@ -16,6 +16,7 @@ import type { Records } from './records.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
 import type { Source } from './source.ts'
+import { createLongTexts } from './writing.ts'
 
 /** One call of the provider’s batch endpoint. */
 export interface Call {
@@ -41,8 +42,6 @@ interface RefusedEntry extends PlacedMessage {
 
 type Entry = ComposedEntry | RefusedEntry | MessageResult
 
-/** The largest body of a call, in bytes. */
-export const MAX_CALL_BYTES = 50_000_000
 const MAX_MESSAGES = 500
 /** After so many messages that are not sent, a call ends, so that their results are passed on. */
 const MAX_SETTLED = 500
@@ -56,12 +55,15 @@ interface CutterOptions {
   /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
   parse: ((item: unknown) => unknown) | undefined
   defaults: MessageDefaults
+  /** The largest body of a call of several messages, in bytes. */
+  callBytes: number
   ending: Ending
   records: Records | undefined
 }
 
 /** Makes the cutter of a batch. It reads no further than the next call needs. */
-export function createCutter({ source, parse, defaults, ending, records }: CutterOptions) {
+export function createCutter({ source, parse, defaults, callBytes, ending, records }: CutterOptions) {
+  const texts = createLongTexts()
   const seen = new Map<string, number>()
   let index = 0
   /** The next message, while it is read and composed. */
@@ -74,18 +76,18 @@ export function createCutter({ source, parse, defaults, ending, records }: Cutte
 
   /** The key of a message: its fingerprint, and a number if the same message came before. */
   function keyOf({ parts }: ComposedMessage): string {
-    const print = fingerprint(parts)
+    const print = fingerprint(parts, texts.printOf)
     const count = (seen.get(print) ?? 0) + 1
     seen.set(print, count)
     return count === 1 ? print : `${print}#${count}`
   }
 
   function place(at: number, message: unknown): Entry {
-    if (!records) return { index: at, key: '', ...composeMessage(message, defaults) }
-    const identity = composeMessage(message, NO_DEFAULTS)
+    if (!records) return { index: at, key: '', ...composeMessage(message, defaults, texts.encode) }
+    const identity = composeMessage(message, NO_DEFAULTS, texts.encode)
     const key = keyOf(identity)
     try {
-      return { index: at, key, ...composeMessage(message, defaults) }
+      return { index: at, key, ...composeMessage(message, defaults, texts.encode) }
     } catch (error) {
       return { ...identity, index: at, key, refusal: toMailError(error) }
     }
@@ -145,7 +147,7 @@ export function createCutter({ source, parse, defaults, ending, records }: Cutte
         }
         if ('error' in next) call.settled.push(next)
         else if ('refusal' in next) refused.push(next)
-        else if (call.messages.length > 0 && call.bytes + next.bytes > MAX_CALL_BYTES) {
+        else if (call.messages.length > 0 && call.bytes + next.bytes > callBytes) {
           held = next
           return
         } else add(call, next)

@@ -153,8 +153,18 @@ export function createMailer(options: MailerOptions): Mailer {
 /** A mailer whose batches take items of any kind. */
 export type MailClient = Omit<Mailer, 'sendEmails'> & BatchSender
 
+/** How much of a batch is composed at a time. In bytes. */
+interface BatchSizes {
+  /** The largest body of a call of several messages. */
+  callBytes: number
+  /** The bodies of all calls in flight. */
+  inFlightBytes: number
+}
+/** The largest call that the provider accepts. */
+const DEFAULT_SIZES: BatchSizes = { callBytes: 50_000_000, inFlightBytes: 64_000_000 }
+
 /** Makes a mail client for the webhook. */
-export function createClient(options: MailerOptions): MailClient {
+export function createClient(options: MailerOptions, sizes = DEFAULT_SIZES): MailClient {
   checkOptions(options, mailerRules, { isClosed: true })
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
   const { wait = pause } = options
@@ -186,7 +196,7 @@ export function createClient(options: MailerOptions): MailClient {
   }
 
   return {
-    ...createBatchSender({ provider, defaults, concurrency, timeoutMs, wait }),
+    ...createBatchSender({ provider, defaults, concurrency, timeoutMs, wait, ...sizes }),
 
     async sendEmail(message, options = {}) {
       checkOptions(options, callRules)

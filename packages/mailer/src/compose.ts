@@ -5,16 +5,17 @@
  * @module
  */
 import { formatAddress, parseAddress } from './address.ts'
-import { appendAttachments, type Draft, type Parts } from './attachment.ts'
+import type { Parts } from './attachment.ts'
 import { Faults, invalidMessage } from './faults.ts'
 import { isRecord } from './fields.ts'
 import { readHeaders, readLine, readMetadata } from './headers.ts'
 import { type MessageDefaults, NO_BODY, type PlainMessage } from './message.ts'
 import type { WireMessage } from './wire.ts'
+import { type EncodeText, encodeText, MAX_MESSAGE_BYTES, writeMessage } from './writing.ts'
 
 /** A message that is ready to be sent. */
 export interface ComposedMessage {
-  /** The JSON of the message: one text, or texts and ASCII bytes in turn if it has files as bytes. */
+  /** The JSON of the message. Files as bytes and long bodies are pieces of UTF-8 bytes. */
   parts: Readonly<Parts>
   /** The size of `parts` in UTF-8; for a small message an upper bound. */
   bytes: number
@@ -27,14 +28,9 @@ export interface ComposedMessage {
 }
 
 const MAX_RECIPIENTS = 50
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
-/** Below this, 500 messages always fit into one call. */
-const SMALL_MESSAGE_LENGTH = 30_000
-const MAX_BYTES_PER_CHARACTER = 3
 const ON_OR_OFF = [true, false]
 const LINKS = ['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']
 const TOO_LARGE = 'it is larger than 10 MB, including its attachments'
-const encoder = new TextEncoder()
 
 /** The fields of a message as they may come from anywhere. */
 type Unchecked = { [Name in keyof PlainMessage]?: unknown }
@@ -42,13 +38,18 @@ type Unchecked = { [Name in keyof PlainMessage]?: unknown }
 /**
  * Checks a message, and puts it into the provider’s format.
  *
+ * @param encode makes the JSON of a long body; a batch does so once for messages with the same one
  * @throws {IntegrationError} `invalid_arguments`, with the path of each fault, but no address and no text
  */
-export function composeMessage(message: unknown, defaults: MessageDefaults): ComposedMessage {
+export function composeMessage(
+  message: unknown,
+  defaults: MessageDefaults,
+  encode: EncodeText = encodeText,
+): ComposedMessage {
   const faults = new Faults()
   let composed: ComposedMessage | undefined
   try {
-    if (isRecord(message)) composed = compose(message, defaults, faults)
+    if (isRecord(message)) composed = compose(message, { defaults, encode }, faults)
     else faults.add('', 'it is no message: expected an object')
   } catch (cause) {
     throw invalidMessage([{ path: findUnreadable(message), message: 'can’t be read' }], { cause })
@@ -57,7 +58,11 @@ export function composeMessage(message: unknown, defaults: MessageDefaults): Com
   throw invalidMessage(faults.reported, faults)
 }
 
-function compose(message: Unchecked, defaults: MessageDefaults, faults: Faults): ComposedMessage | undefined {
+function compose(
+  message: Unchecked,
+  { defaults, encode }: { defaults: MessageDefaults; encode: EncodeText },
+  faults: Faults,
+): ComposedMessage | undefined {
   const { to, from, cc, bcc, replyTo, subject, tag, messageStream, htmlBody, textBody, body } = message
   const { headers, metadata, attachments, trackOpens, trackLinks } = message
   const recipients: string[] = []
@@ -97,26 +102,11 @@ function compose(message: Unchecked, defaults: MessageDefaults, faults: Faults):
     faults.add('', TOO_LARGE)
     return undefined
   }
-  const json = JSON.stringify(wire)
-  const { parts, bytes } = isAbsent(attachments)
-    ? { parts: [json], bytes: sizeOf(json) }
-    : withAttachments(faults, json, attachments)
+  const files = isAbsent(attachments) ? undefined : attachments
+  if (files !== undefined && !Array.isArray(files)) faults.add('attachments', 'must be a list')
+  const { parts, bytes } = writeMessage(wire, Array.isArray(files) ? files : undefined, { faults, encode })
   if (bytes > MAX_MESSAGE_BYTES) faults.add('', TOO_LARGE)
   return { parts, bytes, to: To ?? '', recipients, toCount }
-}
-
-function withAttachments(
-  faults: Faults,
-  json: string,
-  attachments: unknown,
-): Pick<ComposedMessage, 'parts' | 'bytes'> {
-  const start = `${json.slice(0, -1)},"Attachments":`
-  const draft: Draft = { parts: [], text: start, skeleton: start, base64Bytes: 0 }
-  if (Array.isArray(attachments))
-    appendAttachments(faults, draft, { attachments, maxBytes: MAX_MESSAGE_BYTES })
-  else faults.add('attachments', 'must be a list')
-  const bytes = encoder.encode(draft.skeleton).byteLength + 1 + draft.base64Bytes
-  return { parts: [...draft.parts, `${draft.text}}`], bytes }
 }
 
 function isAbsent(value: unknown): boolean {
@@ -185,13 +175,6 @@ function readChoice<Choice>(
   const choice = choices.find((each) => each === value)
   if (choice === undefined) faults.add(path, `must be ${choices.join(' or ')}`)
   return choice
-}
-
-// Encoding a message only to measure it takes as long as all other work on it.
-function sizeOf(json: string): number {
-  return json.length <= SMALL_MESSAGE_LENGTH
-    ? json.length * MAX_BYTES_PER_CHARACTER
-    : encoder.encode(json).byteLength
 }
 
 /** The first field that throws when it is read; empty if no field can be read. */

@@ -7,6 +7,9 @@ import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
 import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
 
+/** A host composes the batches of many deployments at a time, each call while there is memory for it. In bytes. */
+const SIZES = { callBytes: 5_000_000, inFlightBytes: 15_000_000 }
+
 /** The host’s configuration of the mailer, for all deployments. */
 export interface MailerSettings {
   /** The platform’s own mail server: for deployments with serverType shared, and for events without a deployment. */
@@ -83,8 +86,8 @@ export function openMailer(
   const isHosts = url.origin === new URL(hostBaseUrl).origin
   const refusal = isHosts ? undefined : egress.refuse(url)
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
-  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch })
-  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch })
+  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, SIZES)
+  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, SIZES)
 }
 
 /**

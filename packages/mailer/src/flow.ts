@@ -4,8 +4,6 @@
  * @module
  */
 
-/** The bodies of all calls in flight, in bytes. */
-const MAX_BYTES_IN_FLIGHT = 64_000_000
 /** A pause that would end hardly later than the one that lasts is the same pause. */
 const SAME_PAUSE_MS = 1_000
 /** The shortest pause; it doubles with each pause until the provider answers a call. */
@@ -17,8 +15,9 @@ const CAUTION = 1.1
 interface FlowOptions {
   /** The most calls in flight at a time. */
   concurrency: number
-  /** The largest body of a call, in bytes. */
+  /** The largest body of a call of several messages, and the bodies of all calls in flight, in bytes. */
   callBytes: number
+  inFlightBytes: number
   /** How long a call of an earlier attempt took, in milliseconds, if that is known. */
   callMs: number | undefined
   /** Waits until the time is over or the signal fires. */
@@ -39,7 +38,8 @@ export type Flow = ReturnType<typeof createFlow>
  * Makes the pace of a batch. The first call goes alone, and each answer lets one more go at a time: a refused token or
  * a slow provider is noticed before much has left.
  */
-export function createFlow({ concurrency, callBytes, callMs: known, wait, signal }: FlowOptions) {
+export function createFlow(options: FlowOptions) {
+  const { concurrency, callBytes, inFlightBytes, callMs: known, wait, signal } = options
   const running = new Set<Turn>()
   let queued = 0
   let bytesInFlight = 0
@@ -62,17 +62,18 @@ export function createFlow({ concurrency, callBytes, callMs: known, wait, signal
     /** Whether the next call may be composed. */
     hasRoom: () =>
       running.size + queued < limit &&
-      (running.size + queued === 0 || bytesInFlight + callBytes <= MAX_BYTES_IN_FLIGHT),
+      (running.size + queued === 0 || bytesInFlight + callBytes <= inFlightBytes),
     /** Resolves when there may be room again. */
     hasChanged: () => new Promise<void>((resolve) => waiting.push(resolve)),
     /** Waits for the turn of a call, or for the end of the batch. */
     async enter(bytes: number): Promise<Turn> {
       queued += 1
+      // A call that waits is composed already.
+      bytesInFlight += bytes
       while (!signal.aborted && (pause || running.size >= limit)) {
         await (pause?.over ?? new Promise<void>((resolve) => waiting.push(resolve)))
       }
       queued -= 1
-      bytesInFlight += bytes
       const turn = { started: Date.now(), bytes }
       running.add(turn)
       calls += 1

@@ -8,6 +8,9 @@ import { unknownOutcome } from '@org/core/http'
 import type { PlacedMessage } from './batch.ts'
 import { readSendResponse, type SendResponse } from './wire.ts'
 
+/** A call has at most 500 messages. A server of a tenant’s choice may send a million answers. */
+const MAX_ANSWERS = 1_000
+
 type Accepted = Extract<SendResponse, { accepted: true }>
 type Recipients = Pick<PlacedMessage, 'to' | 'recipients' | 'toCount'>
 
@@ -22,7 +25,7 @@ export function matchResponses(
   body: unknown,
   messages: readonly PlacedMessage[],
 ): (SendResponse | undefined)[] | undefined {
-  if (!Array.isArray(body)) return undefined
+  if (!Array.isArray(body) || body.length > MAX_ANSWERS) return undefined
   const ids = new Set<string>()
   const responses = body.map((item) => {
     const response = readSendResponse(item)
@@ -36,12 +39,31 @@ export function matchResponses(
     const message = messages[at]
     return response?.accepted === true && (message === undefined || !isAbout(response, message))
   })
-  const isShuffled =
-    responses.length !== messages.length ||
-    strangers.some((response) => messages.some((message) => isAbout(response, message)))
+  const isShuffled = responses.length !== messages.length || isAboutAny(strangers, messages)
   if (isShuffled) return matchByRecipient(responses, messages)
   const unmatched = new Set<SendResponse>(strangers)
   return responses.map((response) => (response && unmatched.has(response) ? undefined : response))
+}
+
+/** Whether an answer is about any of the messages. Each text is read once: a server may send megabytes of them. */
+function isAboutAny(responses: readonly Accepted[], messages: readonly PlacedMessage[]): boolean {
+  if (responses.length === 0) return false
+  const headers = new Set(messages.map(({ to }) => to))
+  const byAddress = new Map<string, Set<string>[]>()
+  for (const message of messages) {
+    const recipients = new Set(recipientsOf(message))
+    for (const address of recipients) {
+      const others = byAddress.get(address)
+      if (others) others.push(recipients)
+      else byAddress.set(address, [recipients])
+    }
+  }
+  return responses.some(({ to }) => {
+    const named = addressesIn(to)
+    if (headers.has(to) || named === undefined) return true
+    const [rarest] = named.map((address) => byAddress.get(address) ?? []).sort((a, b) => a.length - b.length)
+    return rarest?.some((recipients) => named.every((address) => recipients.has(address)))
+  })
 }
 
 /** Whether an answer names only recipients of the message. An answer that names nobody fits every message. */
@@ -64,10 +86,9 @@ function matchByRecipient(
     if (key) answers.set(key, answers.has(key) ? undefined : response)
   }
   const keys = messages.map((message) => recipientsOf(message).sort().join())
-  return keys.map((key, at) => {
-    const isAlone = keys.indexOf(key) === at && keys.lastIndexOf(key) === at
-    return isAlone ? answers.get(key) : undefined
-  })
+  const counts = new Map<string, number>()
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return keys.map((key) => (counts.get(key) === 1 ? answers.get(key) : undefined))
 }
 
 /** The bare addresses of To, in lower case. */

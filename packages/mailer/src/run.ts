@@ -18,6 +18,9 @@ export interface BatchRunOptions {
   defaults: MessageDefaults
   /** The most calls in flight at a time. */
   concurrency: number
+  /** The largest body of a call of several messages, and the bodies of all calls in flight, in bytes. */
+  callBytes: number
+  inFlightBytes: number
   /** Longest time for one call, from when it leaves, in milliseconds. */
   timeoutMs: number
   signal: AbortSignal | undefined

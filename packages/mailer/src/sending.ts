@@ -5,7 +5,7 @@
  */
 import { IntegrationError } from '@org/core/errors'
 import { createCaller } from './caller.ts'
-import { type Call, createCutter, MAX_CALL_BYTES } from './calls.ts'
+import { type Call, createCutter } from './calls.ts'
 import { createEnding } from './ending.ts'
 import { createFlow } from './flow.ts'
 import { toMailError } from './mail-error.ts'
@@ -31,13 +31,13 @@ export async function* runBatch(
   items: Iterable<unknown> | AsyncIterable<unknown>,
   options: BatchRunOptions,
 ): AsyncGenerator<CallOutcome, BatchEnd> {
-  const { concurrency, wait, journal, onProgress } = options
+  const { concurrency, journal, onProgress } = options
   const ending = createEnding(options)
   const source = openSource(items)
   const records = journal && openRecords(journal, ending)
   const { signal } = ending
   const { callMs } = records ?? {}
-  const flow = createFlow({ concurrency, callBytes: MAX_CALL_BYTES, callMs, wait, signal })
+  const flow = createFlow({ ...options, callMs, signal })
   const cutter = createCutter({ ...options, source, ending, records })
   const make = createCaller(options, { flow, ending, records })
   const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { IntegrationError, isMailError, type MessageResult } from '../src/index.ts'
 import { addressOf, failureOf, message, messages, runMailProvider, runs } from './support.ts'
 
@@ -178,6 +178,20 @@ describe('an answer', () => {
     const fetch = withAnswer((items) => items.slice(1))
     const { results } = await mail.mailer({ fetch }).sendEmails(messages(3))
     expect(account(results)).toBe('1 unknown,2 sent')
+  })
+
+  it.each([
+    ['about many strangers', 500, Array.from({ length: 1_000 }, (_, index) => `s${index}@b.co`).join()],
+    ['with 150,000 entries', 150_000, 's@b.co'],
+  ])('%s is read once, and leaves its messages unknown', async (_what, count, To) => {
+    const split = vi.spyOn(String.prototype, 'split')
+    const answers = Array.from({ length: count }, (_, at) => ({ To, MessageID: `id ${at}` }))
+    const fetch = async () => Response.json(answers)
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(500))
+    const reads = split.mock.calls.length
+    split.mockRestore()
+    expect(account(results)).toBe('500 unknown')
+    expect(reads).toBeLessThan(5_000)
   })
 
   it('about a stranger makes the outcome of a single send unknown', async () => {

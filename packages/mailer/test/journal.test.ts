@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { BatchJournal, MessageRecord } from '../src/index.ts'
 import { addressOf, failureOf, message, messages, runMailProvider, runs } from './support.ts'
 
@@ -55,6 +55,23 @@ describe('a batch with a journal', () => {
     expect(provider.messages).toHaveLength(3)
     await mail.mailer().sendEmails([...same, message()], { journal })
     expect(provider.messages).toHaveLength(4)
+  })
+
+  it('reads and writes a long body that goes to many recipients once, to its last letter', async () => {
+    const { rows, journal } = table()
+    // A pair of surrogates at each edge of a piece.
+    const textBody = `a${'😀'.repeat(50_000)}"\n\ud800`
+    const bodies = [...Array(20).fill(textBody), `${textBody}b`, `${textBody}c`]
+    const given = messages(22).map((each, at) => ({ ...each, textBody: bodies[at] }))
+    const encode = vi.spyOn(TextEncoder.prototype, 'encodeInto')
+    const { sent } = await mail.mailer().sendEmails(given, { journal })
+    const written = encode.mock.calls.reduce((sum, [text]) => sum + text.length, 0)
+    encode.mockRestore()
+    expect(written).toBeLessThan(4 * textBody.length)
+    expect(provider.messages.map((each) => each.textBody)).toEqual(bodies)
+    expect(sent).toBe(22)
+    expect(rows.size).toBe(22)
+    expect([...rows.keys()].filter((key) => key.includes('#'))).toEqual([])
   })
 
   it('does not take the record of another message for its own', async () => {
