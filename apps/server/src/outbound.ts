@@ -1,9 +1,8 @@
 /** The way out of the host: which connection a call takes, and whether its circuit lets it through. */
 import type { Egress, Logger } from '@org/core'
-import type { OutboundInit } from '@org/core/internal'
+import { createShares, type OutboundInit, type Shares } from '@org/core/internal'
 import { type Circuits, createCircuits } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
-import { createShares, type Shares } from './shares.ts'
 
 /** A request that is ready to be sent. */
 export interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend' | 'deployment'> {

@@ -26,6 +26,16 @@ function nextTurn(): Promise<void> {
 }
 
 /**
+ * Waits for a turn of the event loop without other work of this kind. Call it before a step that takes long and
+ * cannot be cut, such as `JSON.parse` of megabytes.
+ */
+export function ownTurn(): Promise<void> {
+  if (typeof FixedLengthStream !== 'undefined') return nextTurn()
+  turns = turns.then(nextTurn)
+  return turns
+}
+
+/**
  * Cuts long work into slices, so that it does not hold the event loop.
  *
  * @returns a function to call between two pieces of the work: it lets the others run if the slice is over
@@ -46,8 +56,6 @@ export function timeSliced(): () => Promise<void> | undefined {
       sliceEnd = now + SLICE_MS
       return undefined
     }
-    if (typeof FixedLengthStream !== 'undefined') return nextTurn()
-    turns = turns.then(nextTurn)
-    return turns
+    return ownTurn()
   }
 }

@@ -1,6 +1,6 @@
 import { createConcurrencyLimit } from '@org/core'
 import { deliver } from '@org/core/testing'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { calling, createHost, slowProvider } from './fixtures.ts'
 
 const { functionCall, name } = calling('count')
@@ -64,5 +64,70 @@ describe('the concurrency limit of a host', () => {
     const challenge = { name: 'WEBHOOK_CHALLENGE', challenge: 'c', deployment: { id: 'dep_1' } }
     expect(await host.send(challenge)).toMatchObject({ status: 200, body: { challenge: 'c' } })
     await host.finish()
+  })
+})
+
+const MEBIBYTE = 1024 * 1024
+/** An event with a long field that nobody reads. */
+const heavy = (id: string, megabytes: number) => ({
+  ...readOf(id),
+  padding: 'x'.repeat(megabytes * MEBIBYTE),
+})
+
+describe('the memory of a host', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('leaves the large events of one deployment a quarter, and refuses no smaller ones', async () => {
+    const host = createBusyHost()
+    await host.hold(heavy('dep_1', 4))
+    const refused = await host.send(heavy('dep_1', 2))
+    expect(refused).toMatchObject(overloaded)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    await host.hold(readOf('dep_1'), heavy('dep_2', 4))
+    for (const { status } of await host.finish()) expect(status).toBe(200)
+    expect(await host.send(heavy('dep_1', 4))).toMatchObject({ status: 200 })
+  })
+
+  it('counts the values of an event, of which each takes more than its bytes', async () => {
+    const host = createBusyHost()
+    const list = (count: number) => ({ ...readOf('dep_1'), padding: Array(count).fill(0) })
+    await host.hold(list(30_000))
+    expect(await host.send(list(30_000))).toMatchObject(overloaded)
+    await host.finish()
+  })
+
+  it('lets a large event wait for those of others, for five seconds at most', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const host = createBusyHost()
+    await host.hold(heavy('dep_1', 9), heavy('dep_2', 4))
+    await host.hold(heavy('dep_3', 4))
+    await vi.advanceTimersByTimeAsync(5_000)
+    const [, , refused] = await host.finish()
+    expect(refused).toMatchObject(overloaded)
+    expect(await host.send(heavy('dep_3', 4))).toMatchObject({ status: 200 })
+  })
+
+  it('reads one of the longest bodies at a time, while shorter ones pass', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { handle } = createHost({ limit: createConcurrencyLimit(8) })
+    const slow = new TransformStream<Uint8Array, Uint8Array>()
+    const headers = { 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: slow.readable, duplex: 'half' }
+    const unfinished = handle(new Request('https://host.test/fixture/webhook', init))
+    const writer = slow.writable.getWriter()
+    for (let sent = 0; sent < 2; sent += 1) await writer.write(new Uint8Array(MEBIBYTE).fill(0x20))
+    expect(
+      await deliver(handle, { name: 'WEBHOOK_CHALLENGE', padding: 'x'.repeat(MEBIBYTE / 2) }),
+    ).toMatchObject({
+      status: 200,
+    })
+    const second = deliver(handle, heavy('dep_1', 2))
+    const isOver = vi.fn()
+    void second.then(isOver)
+    while (!isOver.mock.calls.length) await vi.advanceTimersByTimeAsync(1_000)
+    expect(await second).toMatchObject(overloaded)
+    await writer.write(new TextEncoder().encode('{"name":"WEBHOOK_CHALLENGE"}'))
+    await writer.close()
+    expect((await unfinished).status).toBe(200)
   })
 })

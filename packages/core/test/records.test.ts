@@ -102,10 +102,11 @@ describe('a recorded response', () => {
     expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'outcome_unknown' })
   })
 
-  it('may be megabytes long', async () => {
+  it('may be megabytes long, and is compressed then', async () => {
     const host = createObserved()
-    const long = calling('greet', { to: 'é'.repeat(1_000_000) })
+    const long = calling('greet', { to: `a${'😀'.repeat(500_000)}` })
     const first = await deliver(host.handle, long, { id })
+    expect(host.recorded[0]?.body.length).toBeLessThan(100_000)
     expect((await deliver(host.handle, long, { id })).body).toEqual(first.body)
   })
 })

@@ -193,6 +193,23 @@ describe('the structure of a body', () => {
     await refused(event(`[${Array(500_001).fill(value)}]`), 'more than 500,000 values')
   })
 
+  it('may have numbers of 1,000 digits, and space of any length', async () => {
+    await accepted(event(`[${'1'.repeat(1_000)},${' '.repeat(2_000)}2]`))
+    await accepted(event(`"${'1'.repeat(1_001)}"`))
+    for (const number of ['1'.repeat(1_001), `[1.${'0'.repeat(1_000)}]`])
+      await refused(event(number), 'a number of more than 1,000 digits')
+    await refused('1'.repeat(1_001), 'a number of more than 1,000 digits')
+  })
+
+  it('may not have many keys beyond the first 200 of each object', async () => {
+    const keys = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]))
+    const objects = (count: number, each: number) => event(JSON.stringify(Array(count).fill(keys(each))))
+    await accepted(objects(2_000, 200))
+    await accepted(objects(4, 5_000))
+    await refused(objects(5, 5_000), 'large objects with more than 20,000 keys')
+  })
+
   it('is not counted inside of strings', async () => {
     const unit = fc.constantFrom('"', '\\', '{', '[', ':', ',', ']', '}', 'u', 'é', '😀')
     await fc.assert(

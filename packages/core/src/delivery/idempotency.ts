@@ -12,7 +12,8 @@ import { eventTraits, type Operation } from '../request/operation.ts'
 import { type Claim, type ClaimOptions, ownSteps } from './claim.ts'
 import { claimSubject, type Replay } from './claiming.ts'
 import { decryptResponse, encryptResponse, withEncryptedSteps } from './encryption.ts'
-import type { Cipher, RecordKeys } from './keys.ts'
+import { toJson } from './json.ts'
+import type { BodyHash, Cipher, RecordKeys } from './keys.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
@@ -20,7 +21,8 @@ import type { DeliveryStore, SubjectRecord } from './store.ts'
 export interface Delivery {
   definition: IntegrationDefinition
   operation: Operation
-  body: Uint8Array<ArrayBuffer>
+  /** Absent if the event is not claimed. */
+  hash: BodyHash | undefined
   redactor: Redactor
   keys: RecordKeys
   store: DeliveryStore
@@ -47,13 +49,13 @@ export interface Begun {
  * @throws {IntegrationError} `delivery_in_progress`, `invalid_event` (422) or `overloaded`
  */
 export async function begin(delivery: Delivery): Promise<Begun> {
-  const { operation, body, keys, store, claiming } = delivery
+  const { operation, hash, keys, store, claiming } = delivery
   const { subject, deliveryId, event } = operation
-  if (subject === undefined) return {}
+  if (subject === undefined || !hash) return {}
 
-  const identity = deliveryId === undefined ? undefined : { id: deliveryId, digests: keys.digests(body) }
+  const identity = deliveryId === undefined ? undefined : { id: deliveryId, digests: keys.digests(hash) }
   const result = await claimSubject(store, { subject, delivery: identity }, claiming)
-  const cipher = keys.cipher(body, subject, deliveryId)
+  const cipher = keys.cipher(hash, subject, deliveryId)
   const isCall = eventTraits[event.name].claims === 'call'
   if ('replay' in result) {
     const response = await decryptResponse(result.replay.response, cipher)
@@ -91,7 +93,7 @@ export async function end(
   // No delivery continues a call after its response.
   const progress = isCall ? {} : nextProgress(operation, claim.progress, response, claiming.now())
   const body = await withoutSecrets(response.body ?? {}, definition, redactor)
-  const recorded = JSON.stringify(body)
+  const recorded = await toJson(body)
   const failure = await claim.complete(
     {
       status: response.status,

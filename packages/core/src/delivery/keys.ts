@@ -5,8 +5,11 @@
  */
 import { concat } from '../bytes.ts'
 import { fromBase64, toBase64 } from './base64.ts'
+import { DEFLATED, deflate, inflate } from './deflate.ts'
 import type { ClaimRequest, ClaimResult, DeliveryStore } from './store.ts'
 
+/** The SHA-256 of a body. */
+export type BodyHash = Uint8Array<ArrayBuffer>
 /** Makes the digests of a body, and the cipher for its record. */
 export type RecordKeys = ReturnType<typeof createRecordKeys>
 /** Encrypts and decrypts under the keys of one request. */
@@ -15,6 +18,8 @@ export type Cipher = ReturnType<RecordKeys['cipher']>
 const encoder = new TextEncoder()
 /** The start of an encrypted text; base64 follows. */
 export const PREFIX = 'sealed:'
+/** The results of a batch have megabytes, and a tenth of it compressed. In UTF-16 units. */
+const LONG_TEXT = 64 * 1024
 const SALT_BYTES = 16
 /** Each text has a key of its own, by its salt, so that its initialization vector need not be stored. */
 const IV = new Uint8Array(12)
@@ -43,9 +48,8 @@ export function createRecordKeys(keys: readonly string[] = []) {
   const [current = last] = all
 
   return {
-    /** The digests that may be recorded for a body, the current one first. */
-    async *digests(body: Uint8Array<ArrayBuffer>): AsyncGenerator<string> {
-      const hash = await sha256(body)
+    /** The digests that may be recorded for a body with this hash, the current one first. */
+    async *digests(hash: BodyHash): AsyncGenerator<string> {
       for (const key of all) yield toHex(await key(uses.digest, hash))
       // Of a version without keys.
       yield toHex(hash)
@@ -56,12 +60,10 @@ export function createRecordKeys(keys: readonly string[] = []) {
      *
      * @param subject what is claimed; a record of another subject or delivery cannot be decrypted
      */
-    cipher(body: Uint8Array<ArrayBuffer>, subject: string, delivery: string | undefined) {
-      let hash: Promise<Uint8Array<ArrayBuffer>> | undefined
+    cipher(hash: BodyHash, subject: string, delivery: string | undefined) {
 
       async function derive(key: Key, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
-        hash ??= sha256(body)
-        const bytes = await key(uses.cipher, salt, await hash)
+        const bytes = await key(uses.cipher, salt, hash)
         return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
       }
 
@@ -71,11 +73,14 @@ export function createRecordKeys(keys: readonly string[] = []) {
       }
 
       return {
-        /** @param what the kind of text, such as `response 200`: as another kind it cannot be decrypted */
+        /**
+         * @param text JSON; a long one is compressed
+         * @param what the kind of text, such as `response 200`: as another kind it cannot be decrypted
+         */
         async encrypt(text: string, what: string): Promise<string> {
           const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
           const key = await derive(current, salt)
-          const plain = encoder.encode(text)
+          const plain = text.length > LONG_TEXT ? await deflate(text) : encoder.encode(text)
           const encrypted = await crypto.subtle.encrypt(bind(what), key, plain)
           return PREFIX + (await toBase64(concat([salt, new Uint8Array(encrypted)])))
         },
@@ -89,7 +94,8 @@ export function createRecordKeys(keys: readonly string[] = []) {
           const attempts = all.map(async (key) =>
             crypto.subtle.decrypt(bind(what), await derive(key, salt), encrypted),
           )
-          return new TextDecoder().decode(await Promise.any(attempts))
+          const plain = new Uint8Array(await Promise.any(attempts))
+          return plain[0] === DEFLATED ? inflate(plain) : new TextDecoder().decode(plain)
         },
       }
     },
@@ -126,7 +132,8 @@ function createKey(text: string): Key {
   }
 }
 
-async function sha256(body: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+/** Hashes a body. Its records need nothing else of it. */
+export async function hashBody(body: Uint8Array<ArrayBuffer>): Promise<BodyHash> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', body))
 }
 

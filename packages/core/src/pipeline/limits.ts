@@ -1,5 +1,6 @@
 import type { PlatformEvent } from '../contract/event.ts'
 import { IntegrationError } from '../errors.ts'
+import { type BodyMemory, createBodyMemory } from '../request/body-memory.ts'
 
 /**
  * A point in time, and the signal that fires then. The timer starts when somebody asks for the signal;
@@ -43,18 +44,21 @@ export class Deadline {
   }
 }
 
-/** Limits how many events a host works on at a time, over all its integrations. */
+/** Limits how many events a host works on at a time, and the length of their bodies, over all its integrations. */
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
 
 /**
- * Makes a limit for the number of events at a time. One deployment has at most a quarter of it; so have, together,
- * the events of one integration that name no deployment.
+ * Makes a limit for the number of events at a time, and for the memory of their bodies. One deployment has at most a
+ * quarter of each; so have, together, the events of one integration that name no deployment.
  */
 export function createConcurrencyLimit(limit: number) {
   const share = Math.max(1, Math.floor(limit / 4))
   const actives = new Map<string, number>()
   let active = 0
+  const bodies = createBodyMemory()
   return {
+    /** The memory for the body of a new request. */
+    openBody: (): BodyMemory => bodies.open(),
     /** Events under way. */
     get active(): number {
       return active
@@ -65,8 +69,9 @@ export function createConcurrencyLimit(limit: number) {
      * @returns a function to call once, when the event is done
      * @throws {IntegrationError} `overloaded` at the limit, or at the deployment's share of it
      */
-    enter({ name, deployment }: PlatformEvent, route: string): () => void {
-      const owner = deployment ? `deployment ${deployment.id}` : `route ${route}`
+    enter(event: PlatformEvent, route: string): () => void {
+      const { name, deployment } = event
+      const owner = ownerOf(event, route)
       const own = actives.get(owner) ?? 0
       if (name !== 'WEBHOOK_CHALLENGE') {
         if (active >= limit) throw overloaded(`This host works on ${limit} events already.`)
@@ -85,6 +90,11 @@ export function createConcurrencyLimit(limit: number) {
       }
     },
   }
+}
+
+/** Whose share of the host an event uses. */
+export function ownerOf({ deployment }: PlatformEvent, route: string): string {
+  return deployment ? `deployment ${deployment.id}` : `route ${route}`
 }
 
 function overloaded(message: string): IntegrationError {

@@ -2,20 +2,23 @@
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
 import { type Claim, type ClaimOptions, DEFAULT_LEASE_MS, ownSteps } from '../delivery/claim.ts'
 import { type Begun, begin, end, lastStatus } from '../delivery/idempotency.ts'
-import { createRecordKeys } from '../delivery/keys.ts'
+import { toJson } from '../delivery/json.ts'
+import { createRecordKeys, hashBody } from '../delivery/keys.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
 import { createRedactor, redactLines } from '../redact.ts'
+import { type BodyMemory, weightOf } from '../request/body-memory.ts'
 import { eventTraits, type Operation, resolveOperation } from '../request/operation.ts'
-import { parseEvent } from '../request/parse.ts'
+import { LARGE_BODY, parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
+import { ownTurn } from '../slices.ts'
 import { EventContext } from './context.ts'
 import { openDeployment } from './deployment.ts'
 import { type AnyHandlers, dispatch } from './dispatch.ts'
 import { createEventLogger, createTrace, logEvent, type Trace } from './event-log.ts'
 import { createLife } from './life.ts'
-import { Deadline } from './limits.ts'
+import { Deadline, ownerOf } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
 import { createOutbound } from './outbound.ts'
 import { createReporter } from './reporter.ts'
@@ -77,37 +80,56 @@ export function createWebhookHandler(
     const response = await run(request, trace).catch((error: unknown) => toFailure(error, trace.redactor))
     const peer = response.error?.code === 'invalid_signature' ? dependencies.peer?.(request) : undefined
     logEvent({ logger, observer }, route, response, { ...trace, peer }, now() - started)
-    return toResponse(response)
+    return toResponse(
+      response.body ? { ...response, json: response.json ?? (await toJson(response.body)) } : response,
+    )
   }
 
   async function run(request: Request, trace: Trace): Promise<EventResponse> {
-    checkRequest(request, bodyLimit)
-    verify?.checkHeaders?.(request.headers)
-    const body = await readBody(request, { bodyLimit, trustContentLength })
-    await verify?.(request.headers, body)
-    const event = await parseEvent(body)
-    trace.event = event
-    const leave = dependencies.limit?.enter(event, route)
+    const memory = dependencies.limit?.openBody()
+    let leave: (() => void) | undefined
     try {
-      const operation = resolveOperation(definition, event, request.headers)
-      trace.deliveryId = operation.deliveryId
+      const { operation, hash, weight } = await read(request, trace, memory)
+      leave = dependencies.limit?.enter(operation.event, route)
+      const arrivedAt = Date.now()
+      await memory?.work(ownerOf(operation.event, route), weight)
+      // Many events may have become ready in one turn of the event loop.
+      if (weight > LARGE_BODY) await ownTurn()
       const { redactor } = trace
       const claiming = claimingFor(trace)
-      const begun = await begin({ definition, operation, body, redactor, keys, store, claiming })
-      return await finish(operation, trace, claiming, begun)
+      const begun = await begin({ definition, operation, hash, redactor, keys, store, claiming })
+      return await finish(operation, trace, claiming, { ...begun, arrivedAt })
     } finally {
       leave?.()
+      memory?.free()
     }
+  }
+
+  /** Reads and checks a request. The bytes of its body are free again when it returns. */
+  async function read(request: Request, trace: Trace, memory: BodyMemory | undefined) {
+    checkRequest(request, bodyLimit)
+    verify?.checkHeaders?.(request.headers)
+    const body = await readBody(request, { bodyLimit, trustContentLength, memory })
+    await verify?.(request.headers, body)
+    const { event, values } = await parseEvent(body)
+    trace.event = event
+    const operation = resolveOperation(definition, event, request.headers)
+    trace.deliveryId = operation.deliveryId
+    const hash = operation.subject === undefined ? undefined : await hashBody(body)
+    const weight = weightOf(body.length, values)
+    // Frees the bytes now, and not when they are collected. Not every runtime has it.
+    if (body.length > LARGE_BODY) body.buffer.transfer?.(0)
+    return { operation, hash, weight }
   }
 
   async function finish(
     operation: Operation,
     trace: Trace,
     claiming: ClaimOptions,
-    { claimed, response: given }: Begun,
+    { claimed, response: given, arrivedAt }: Begun & { arrivedAt: number },
   ): Promise<EventResponse> {
     try {
-      const session = open(operation, trace, claiming, claimed?.claim)
+      const session = open(operation, trace, claiming, { claim: claimed?.claim, arrivedAt })
       const response = given ?? (await dispatch(session.job))
       if (given?.body?.status === 'ignored') {
         const { name } = operation.event
@@ -125,11 +147,17 @@ export function createWebhookHandler(
     }
   }
 
-  /** Opens what one event works with. */
-  function open(operation: Operation, trace: Trace, claiming: ClaimOptions, claim: Claim | undefined) {
+  /** Opens what one event works with. `arrivedAt`: when its time began; it may have waited for memory. */
+  function open(
+    operation: Operation,
+    trace: Trace,
+    claiming: ClaimOptions,
+    { claim, arrivedAt }: { claim: Claim | undefined; arrivedAt: number },
+  ) {
     const { redactor, credentials } = trace
-    const deadline = new Deadline(timeoutMs * HANDLER_SHARE, claim?.lost)
-    const reportDeadline = new Deadline(timeoutMs, claim?.lost)
+    const remaining = timeoutMs - (Date.now() - arrivedAt)
+    const deadline = new Deadline(remaining * HANDLER_SHARE, claim?.lost)
+    const reportDeadline = new Deadline(remaining, claim?.lost)
     const outbound = createOutbound({
       route,
       deployment: operation.event.deployment?.id,

@@ -1,18 +1,20 @@
 import { eventNames, type PlatformEvent, platformEvent } from '../contract/event.ts'
 import { fieldErrors, suggestion } from '../contract/validation.ts'
 import { IntegrationError } from '../errors.ts'
-import { timeSliced } from '../slices.ts'
+import { ownTurn } from '../slices.ts'
 import { checkJsonLimits } from './json-limits.ts'
 
 /**
  * Parses the body as JSON, and the JSON as an event.
  *
+ * @returns the event, and how many values the JSON has
  * @throws {IntegrationError} `invalid_json`, or `invalid_event` with the path of each fault
  */
-export async function parseEvent(body: Uint8Array): Promise<PlatformEvent> {
-  const value = await parseJson(body)
+export async function parseEvent(body: Uint8Array): Promise<{ event: PlatformEvent; values: number }> {
+  const { value, values } = await parseJson(body)
+  if (body.length > LARGE_BODY) await ownTurn()
   const parsed = platformEvent.safeParse(value)
-  if (parsed.success) return parsed.data
+  if (parsed.success) return { event: parsed.data, values }
   const errors = fieldErrors(parsed.error, '')
   const name = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined
   const hint = typeof name === 'string' ? suggestion(name, eventNames) : ''
@@ -23,10 +25,14 @@ export async function parseEvent(body: Uint8Array): Promise<PlatformEvent> {
   })
 }
 
-async function parseJson(body: Uint8Array): Promise<unknown> {
+/** A longer one is parsed in several turns of the event loop. In bytes. */
+export const LARGE_BODY = 256 * 1024
+
+async function parseJson(body: Uint8Array): Promise<{ value: unknown; values: number }> {
   // `JSON.parse` itself cannot give way: ten megabytes of small objects take it 50 ms.
-  const yieldToLoop = timeSliced()
-  checkJsonLimits(body)
+  const yieldToLoop = () => (body.length > LARGE_BODY ? ownTurn() : undefined)
+  await yieldToLoop()
+  const values = checkJsonLimits(body)
   await yieldToLoop()
   let text: string
   try {
@@ -36,7 +42,7 @@ async function parseJson(body: Uint8Array): Promise<unknown> {
   }
   await yieldToLoop()
   try {
-    return JSON.parse(text)
+    return { value: JSON.parse(text), values }
   } catch (error) {
     // The engine's own message quotes the body, so only the position is passed on.
     const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined

@@ -1,4 +1,5 @@
 import { IntegrationError, isIntegrationError } from '../errors.ts'
+import { type BodyMemory, MEDIUM_BODY, SHORT_BODY } from './body-memory.ts'
 
 /**
  * Checks a request before its body is read.
@@ -26,44 +27,62 @@ export function checkRequest(request: Request, bodyLimit: number): void {
 
 /** In bytes. */
 const FIRST_BUFFER = 16 * 1024
-/** In bytes. A longer body is streamed, because its sender may cut it into any number of chunks. */
-const SHORT_BODY = 64 * 1024
 
 /**
  * Reads the body once.
  *
- * @param limits `bodyLimit` in bytes; `trustContentLength` if the runtime enforces `content-length`
+ * @param options `bodyLimit` in bytes; `trustContentLength` if the runtime enforces `content-length`; `memory` to wait
+ * for before a long body is read
  * @throws {IntegrationError} `body_too_large` as soon as the limit is passed, whatever `content-length` says;
- * `invalid_json` if the body breaks off
+ * `invalid_json` if the body breaks off; `overloaded` if the host reads too much already
  */
 export async function readBody(
   request: Request,
-  { bodyLimit, trustContentLength }: { bodyLimit: number; trustContentLength: boolean },
+  options: { bodyLimit: number; trustContentLength: boolean; memory: BodyMemory | undefined },
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const length = request.headers.get('content-length')
-    if (trustContentLength && length !== null && Number(length) <= SHORT_BODY)
-      return new Uint8Array(await request.arrayBuffer())
-    return await readChunks(request, bodyLimit)
+    const expected = options.trustContentLength && length !== null ? Number(length) : undefined
+    if (expected !== undefined && expected <= SHORT_BODY) return new Uint8Array(await request.arrayBuffer())
+    return await readChunks(request, { ...options, expected })
   } catch (error) {
     if (isIntegrationError(error)) throw error
     throw new IntegrationError('invalid_json', 'The body broke off before its end.', { cause: error })
   }
 }
 
-async function readChunks({ body }: Request, bodyLimit: number): Promise<Uint8Array<ArrayBuffer>> {
+/** @param options `expected`: the length of the body in bytes, if it is known */
+async function readChunks(
+  { body }: Request,
+  {
+    bodyLimit,
+    expected,
+    memory,
+  }: { bodyLimit: number; expected: number | undefined; memory: BodyMemory | undefined },
+): Promise<Uint8Array<ArrayBuffer>> {
   // One buffer: a list of one-byte chunks costs about 100 bytes each.
   let buffer = new Uint8Array(FIRST_BUFFER)
   let size = 0
+  // A sender gets the memory for a long body once it has sent the length of a short one.
+  let most = SHORT_BODY
   for await (const chunk of body ?? []) {
-    if (size + chunk.byteLength > bodyLimit) throw tooLarge(bodyLimit)
-    if (size + chunk.byteLength > buffer.length) {
-      const longer = new Uint8Array(Math.max(size + chunk.byteLength, 2 * buffer.length))
+    const needed = size + chunk.byteLength
+    if (needed > bodyLimit) throw tooLarge(bodyLimit)
+    if (needed > most) {
+      most = expected ?? (needed <= MEDIUM_BODY ? Math.min(MEDIUM_BODY, bodyLimit) : bodyLimit)
+      await memory?.read(most)
+    }
+    if (needed > buffer.length) {
+      const longer = new Uint8Array(
+        expected !== undefined && needed > SHORT_BODY
+          ? expected
+          : Math.max(needed, Math.min(most, 2 * buffer.length)),
+      )
       longer.set(buffer)
       buffer = longer
     }
     buffer.set(chunk, size)
-    size += chunk.byteLength
+    size = needed
   }
   return buffer.subarray(0, size)
 }

@@ -1,5 +1,5 @@
-/** Shares what the host has little of between deployments, such as connections or memory. */
-import { IntegrationError } from '@org/core'
+/** Shares what a host has little of between deployments, such as connections or memory. */
+import { IntegrationError } from './errors.ts'
 
 /** Options of {@link createShares}. */
 export interface SharesOptions {
@@ -24,6 +24,9 @@ interface Waiter {
   amount: number
   admit: () => void
 }
+
+/** Gives back a part, or by default all that is left. */
+export type Release = (part?: number) => void
 
 /** Shares something between owners. */
 export function createShares({
@@ -50,27 +53,33 @@ export function createShares({
     total += amount
   }
 
-  function hold(owner: string, amount: number): () => void {
+  function hold(owner: string, amount: number): Release {
     add(owner, amount)
-    let held = true
-    return () => {
-      if (!held) return
-      held = false
-      add(owner, -amount)
+    let held = amount
+    return (part = held) => {
+      const back = Math.min(part, held)
+      if (back <= 0) return
+      held -= back
+      add(owner, -back)
       // In order, but an owner at its limit holds up no other one.
       for (const waiter of queue) if (fits(waiter)) waiter.admit()
     }
   }
 
   return {
+    /** Whether an owner’s own share has room for an amount. */
+    hasShare(owner: string, amount: number): boolean {
+      const own = inUse.get(owner) ?? 0
+      return own === 0 || own + amount <= each
+    },
     /**
      * Takes an amount, as soon as there is enough.
      *
      * @param signal ends the wait
-     * @returns a function that gives it back; later calls of it do nothing
+     * @returns a function that gives it back; it does nothing once all is given back
      * @throws {IntegrationError} `overloaded` if the signal fires first, or if too much waits already
      */
-    async take(owner: string, amount: number, signal: AbortSignal | null): Promise<() => void> {
+    async take(owner: string, amount: number, signal: AbortSignal | null): Promise<Release> {
       if (fits({ owner, amount })) return hold(owner, amount)
       const overloaded = () =>
         new IntegrationError('overloaded', `This host has too many ${what} under way.`, { retryAfter: 1 })

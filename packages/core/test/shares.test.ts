@@ -1,5 +1,5 @@
+import { createShares } from '@org/core/internal'
 import { describe, expect, it } from 'vitest'
-import { createShares } from '../src/shares.ts'
 
 const never = new AbortController().signal
 const overloaded = { code: 'overloaded', retryable: true, effect: 'none', retryAfter: 1 }
