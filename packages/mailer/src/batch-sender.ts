@@ -50,7 +50,7 @@ interface ItemOptions {
 interface BatchSenderOptions
   extends Pick<
     BatchRunOptions,
-    'defaults' | 'concurrency' | 'callBytes' | 'inFlightBytes' | 'timeoutMs' | 'wait'
+    'defaults' | 'concurrency' | 'callBytes' | 'inFlightBytes' | 'takeMemory' | 'timeoutMs' | 'wait'
   > {
   provider: ProviderClient
 }

@@ -16,6 +16,7 @@ import type { Message, MessageDefaults, Messages } from './message.ts'
 import { callRules, checkOptions, filterRules, mailerRules } from './options.ts'
 import { renderMessage } from './render.ts'
 import type { BatchResult, MessageResult } from './result.ts'
+import type { BatchRunOptions } from './run.ts'
 import { type DeliveryStats, readStats } from './stats.ts'
 import { type Remark, readRemark, readSendResponse, readServer, type ServerDetails } from './wire.ts'
 
@@ -153,18 +154,13 @@ export function createMailer(options: MailerOptions): Mailer {
 /** A mailer whose batches take items of any kind. */
 export type MailClient = Omit<Mailer, 'sendEmails'> & BatchSender
 
-/** How much of a batch is composed at a time. In bytes. */
-interface BatchSizes {
-  /** The largest body of a call of several messages. */
-  callBytes: number
-  /** The bodies of all calls in flight. */
-  inFlightBytes: number
-}
+/** How much of a batch is composed at a time. */
+type BatchSizes = Pick<BatchRunOptions, 'callBytes' | 'inFlightBytes' | 'takeMemory'>
 /** The largest call that the provider accepts. */
 const DEFAULT_SIZES: BatchSizes = { callBytes: 50_000_000, inFlightBytes: 64_000_000 }
 
 /** Makes a mail client for the webhook. */
-export function createClient(options: MailerOptions, sizes = DEFAULT_SIZES): MailClient {
+export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT_SIZES): MailClient {
   checkOptions(options, mailerRules, { isClosed: true })
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
   const { wait = pause } = options

@@ -4,11 +4,26 @@
  * @module
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
+import { createShares, type Shares } from '@org/core/internal'
 import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
 
-/** A host composes the batches of many deployments at a time, each call while there is memory for it. In bytes. */
-const SIZES = { callBytes: 5_000_000, inFlightBytes: 15_000_000 }
+/** How much of a batch the host composes at a time. In bytes. */
+const SIZES = { callBytes: 2_000_000, inFlightBytes: 8_000_000 }
+/** The calls of all batches that the host composes at a time. In bytes. */
+const COMPOSED = { all: 24_000_000, each: 8_000_000, what: 'large batches' }
+
+/** The memory of a host for the calls of its batches. */
+export interface BatchMemory {
+  own: Shares
+  /** A server that a deployment brings may read slowly. That must not hold up calls to the host’s own provider. */
+  deployments: Shares
+}
+
+/** Makes the memory of a host. */
+export function createBatchMemory(): BatchMemory {
+  return { own: createShares(COMPOSED), deployments: createShares(COMPOSED) }
+}
 
 /** The host’s configuration of the mailer, for all deployments. */
 export interface MailerSettings {
@@ -16,6 +31,11 @@ export interface MailerSettings {
   shared?: { apiToken?: string | undefined; fromEmail?: string | undefined } | undefined
   /** @default 'https://api.postmarkapp.com' */
   baseUrl?: string | undefined
+}
+
+/** The settings of one host. */
+export interface HostSettings extends MailerSettings {
+  memory: BatchMemory
 }
 
 /** A mail server, and the defaults of its messages. */
@@ -53,7 +73,7 @@ export function fromInputs(inputs: Inputs<typeof mailer>, settings: MailerSettin
  * Makes the client for an event: with the deployment’s outputs, else with its inputs, or with the shared token
  * if the event names no deployment.
  */
-export async function connect(context: HandlerContext, settings: MailerSettings): Promise<MailClient> {
+export async function connect(context: HandlerContext, settings: HostSettings): Promise<MailClient> {
   const { deployment } = context
   if (!deployment) return openMailer(sharedConnection(settings), context, settings)
   const outputs = await deployment.outputs(mailer.outputs)
@@ -78,16 +98,21 @@ export function createRefusingClient(error: unknown): MailClient {
  */
 export function openMailer(
   connection: Connection,
-  { fetch, egress }: HandlerContext,
-  settings: MailerSettings,
+  { fetch, egress, deployment }: HandlerContext,
+  settings: HostSettings,
 ): MailClient {
   const url = new URL(connection.baseUrl)
   const hostBaseUrl = settings.baseUrl ?? DEFAULT_BASE_URL
   const isHosts = url.origin === new URL(hostBaseUrl).origin
   const refusal = isHosts ? undefined : egress.refuse(url)
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
-  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, SIZES)
-  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, SIZES)
+  const { own, deployments } = settings.memory
+  const sizes = (shares: Shares) => ({
+    ...SIZES,
+    takeMemory: (bytes: number, signal: AbortSignal) => shares.take(deployment?.id ?? '', bytes, signal),
+  })
+  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, sizes(deployments))
+  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, sizes(own))
 }
 
 /**

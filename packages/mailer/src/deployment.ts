@@ -4,11 +4,11 @@
  * @module
  */
 import { checkHealth, type Handlers } from '@org/core'
-import { connect, fromInputs, type MailerSettings, openMailer } from './connection.ts'
+import { connect, fromInputs, type HostSettings, openMailer } from './connection.ts'
 import type { mailer } from './integration.ts'
 
 /** Makes the handlers of every event but FUNCTION_CALL. */
-export function createDeploymentHandlers(settings: MailerSettings) {
+export function createDeploymentHandlers(settings: HostSettings) {
   return {
     /** Verifies the token, and publishes the connection. */
     async created(inputs, context) {

@@ -5,14 +5,14 @@
  */
 import type { Handlers } from '@org/core'
 import { parseArguments } from '@org/core/internal'
-import { connect, createRefusingClient, type MailerSettings } from './connection.ts'
+import { connect, createRefusingClient, type HostSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
 import { invalidMessage } from './faults.ts'
 import { type mailer, messageArguments } from './integration.ts'
 import { hasBody, NO_BODY } from './message.ts'
 
 /** Makes the mailer’s functions, by name. */
-export function createFunctions(settings: MailerSettings) {
+export function createFunctions(settings: HostSettings) {
   return {
     async sendEmail(message, context) {
       if (!hasBody(message)) throw invalidMessage([NO_BODY])

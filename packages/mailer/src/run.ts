@@ -21,6 +21,11 @@ export interface BatchRunOptions {
   /** The largest body of a call of several messages, and the bodies of all calls in flight, in bytes. */
   callBytes: number
   inFlightBytes: number
+  /**
+   * Waits for the memory of a call, and returns a function that gives back a part, or all of it. Throws if the signal
+   * fires first.
+   */
+  takeMemory?: ((bytes: number, signal: AbortSignal) => Promise<(part?: number) => void>) | undefined
   /** Longest time for one call, from when it leaves, in milliseconds. */
   timeoutMs: number
   signal: AbortSignal | undefined

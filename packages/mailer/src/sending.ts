@@ -31,7 +31,7 @@ export async function* runBatch(
   items: Iterable<unknown> | AsyncIterable<unknown>,
   options: BatchRunOptions,
 ): AsyncGenerator<CallOutcome, BatchEnd> {
-  const { concurrency, journal, onProgress } = options
+  const { concurrency, callBytes, takeMemory, journal, onProgress } = options
   const ending = createEnding(options)
   const source = openSource(items)
   const records = journal && openRecords(journal, ending)
@@ -42,7 +42,7 @@ export async function* runBatch(
   const make = createCaller(options, { flow, ending, records })
   const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
   const inFlight: Promise<CallOutcome>[] = []
-  let cutting: Promise<Call | undefined> | undefined
+  let cutting: ReturnType<typeof cut> | undefined
   let thrown: BatchEnd['thrown']
   let isOver = false
   /** The journal failed, so the messages that were read last have no result. */
@@ -65,12 +65,20 @@ export async function* runBatch(
     }
   }
 
-  function cut(): Promise<Call | undefined> {
-    return cutter.next().catch((error: unknown) => {
+  async function cut(): Promise<{ call: Call; free: (part?: number) => void } | undefined> {
+    // The messages that are left when the batch ends need no memory.
+    const free = (await takeMemory?.(callBytes, signal).catch(() => undefined)) ?? (() => {})
+    try {
+      const call = await cutter.next()
+      if (call) free(callBytes - call.bytes)
+      else free()
+      return call && { call, free }
+    } catch (error) {
+      free()
       isCutOff = true
       ending.end(toMailError(error))
       return undefined
-    })
+    }
   }
 
   try {
@@ -79,7 +87,7 @@ export async function* runBatch(
       const [first] = inFlight
       const next = await Promise.race([
         ...(first ? [first.then((outcome) => ({ outcome }))] : []),
-        ...(cutting ? [cutting.then((call) => ({ call }))] : []),
+        ...(cutting ? [cutting.then((cut) => ({ cut }))] : []),
         ...(!isOver && !cutting ? [flow.hasChanged().then(() => undefined)] : []),
       ])
       if (next === undefined) continue
@@ -90,13 +98,18 @@ export async function* runBatch(
         continue
       }
       cutting = undefined
-      if (next.call) inFlight.push(make(next.call))
-      else isOver = true
+      if (!next.cut) {
+        isOver = true
+        continue
+      }
+      const { call, free } = next.cut
+      inFlight.push(make(call).finally(() => free()))
     }
     return { thrown: thrown ?? cutter.thrown, ended: ending.reason, isUnread: isCutOff || cutter.isUnread }
   } finally {
     // The consumer may leave early. Nothing goes on behind its back.
     source.close()
+    void cutting?.then((cut) => cut?.free())
     await Promise.all(inFlight)
     ending.close()
   }

@@ -12,7 +12,7 @@
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
-import type { MailerSettings } from './connection.ts'
+import { createBatchMemory, type MailerSettings } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'
 import { createFunctions } from './functions.ts'
 import { mailer } from './integration.ts'
@@ -28,7 +28,7 @@ export function createHandler({
   ...dependencies
 }: HandlerDependencies & MailerSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(shared?.apiToken ? [shared.apiToken] : [])]
-  const settings = { shared, baseUrl }
+  const settings = { shared, baseUrl, memory: createBatchMemory() }
   const handlers = { ...createDeploymentHandlers(settings), functions: createFunctions(settings) }
   return createWebhookHandler(mailer, handlers, { ...dependencies, secrets })
 }

@@ -181,13 +181,13 @@ describe('sendEmails', () => {
     expect(refusal).toMatchObject({ status: 422, body: { errors } })
   })
 
-  it('sends calls of at most 5 MB, so that the host composes little of a large batch at a time', async () => {
+  it('sends calls of at most 2 MB, so that the host composes little of a large batch at a time', async () => {
     const to = Array.from({ length: 12 }, (_, index) => `a${index}@example.org`)
     const { body } = await call('sendEmails', { to, subject: 'News', textBody: 'a'.repeat(900_000) })
     expect(body).toMatchObject({ result: { sent: 12 } })
     const sizes = requests.map(({ text }) => text.length)
-    expect(sizes).toHaveLength(3)
-    expect(Math.max(...sizes)).toBeLessThan(5_000_000)
+    expect(sizes).toHaveLength(6)
+    expect(Math.max(...sizes)).toBeLessThan(2_000_000)
   })
 
   it('lets others work while it answers for each of 50,000 invalid messages', async () => {
