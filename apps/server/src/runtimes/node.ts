@@ -1,6 +1,9 @@
 /** The host as a Node process. */
 import { ConfigurationError, readConfig } from '../config.ts'
 import { run } from './run.ts'
+import { keepHeapSmall } from './small-heap.ts'
+
+keepHeapSmall()
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 const isOld = major < 22 || (major === 22 && minor < 13)
