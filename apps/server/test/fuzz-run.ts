@@ -3,13 +3,13 @@
  *
  * Half of the time, random requests go to a host in this process, and each response must keep the rules. It ends
  * with the smallest request that breaks one. The other half, large requests go to the host that ships, and none may
- * stall it or fill its memory.
+ * stall it or fill its memory: each alone, a few at a time, and crowds of them.
  *
  * @module
  */
 import { parseArgs } from 'node:util'
 import { fuzz } from './fuzzing.ts'
-import { namedRequests, sampleRequests } from './hostile-sizes.ts'
+import { hostileCrowds, namedRequests, sampleRequests } from './hostile-sizes.ts'
 import { isTooMuch, type Stall, startWatched, targets } from './stalls.ts'
 
 const { values } = parseArgs({
@@ -59,10 +59,13 @@ async function checkSizes(end: number): Promise<void> {
   await check([])
   print('^ The machine, without a request.')
   for (const request of namedRequests) await check([request])
+  for (const crowd of hostileCrowds) await check(crowd)
   for (let seed = Number(values.seed); Date.now() < end; seed += 1) {
     print(`Large values at random places, with the seed ${seed}`)
     const requests = sampleRequests(seed, 10 * AT_A_TIME)
     while (requests.length > 0 && Date.now() < end) await check(requests.splice(0, AT_A_TIME))
+    const crowd = hostileCrowds[seed % hostileCrowds.length]
+    if (crowd && Date.now() < end) await check(crowd)
   }
   await host.close()
   const worst = stalls.filter(isTooMuch).sort((a, b) => b.stallMs - a.stallMs)

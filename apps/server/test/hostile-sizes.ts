@@ -139,6 +139,75 @@ export const namedRequests: readonly HostileRequest[] = [
   ),
 ]
 
+/** A call for one of many deployments, which all use the shared mail server. */
+const callFor = (at: number, name: string, given: object) =>
+  JSON.stringify({
+    ...calling(name, given),
+    deployment: { id: `dep_${at}`, inputs: { serverType: 'shared' } },
+  })
+const fullBatch = () => listOf(49_999, (at) => ({ ...message, to: `a${at}@b.co`, textBody: fill('x', 120) }))
+
+/** What several senders may send at the same moment. */
+const crowds: { name: string; count: number; body: (at: number) => string; signed?: boolean }[] = [
+  {
+    name: 'a valid batch of 49,999 messages and 10 MB for each of eight deployments',
+    count: 8,
+    body: (at) => callFor(at, 'sendEmails', { messages: fullBatch() }),
+  },
+  {
+    name: 'eight valid batches of 49,999 messages for one deployment',
+    count: 8,
+    body: () => callFor(1, 'sendEmails', { messages: fullBatch() }),
+  },
+  {
+    name: 'a batch of 50,000 wrong messages for each of eight deployments',
+    count: 8,
+    body: (at) => callFor(at, 'sendEmails', { messages: Array(50_000).fill({ to: 'nobody', subject: 1 }) }),
+  },
+  {
+    name: 'a body of 5 MB for 50,000 recipients, from four deployments',
+    count: 4,
+    body: (at) =>
+      callFor(at, 'sendEmails', { to: addresses(50_000), subject: 'Hi', textBody: fill('x', 5 * MEGABYTE) }),
+  },
+  {
+    name: 'a body of 29 kB for 1,000 recipients, from forty deployments',
+    count: 40,
+    body: (at) =>
+      callFor(at, 'sendEmails', { to: addresses(1_000), subject: 'Hi', textBody: fill('x', 29_000) }),
+  },
+  {
+    name: 'sixteen mails with a file of 9 MB',
+    count: 16,
+    body(at) {
+      const attachments = [{ name: 'a.bin', contentType: 'image/png', content: fill('AAAA', 9 * MEGABYTE) }]
+      return callFor(at, 'sendEmail', { ...message, attachments })
+    },
+  },
+  {
+    name: 'sixteen events with 45 objects of 4,900 keys',
+    count: 16,
+    body: (at) =>
+      callFor(at, 'sendEmail', { ...message, metadata: listOf(45, (each) => keys(4_900, 8 + each)) }),
+  },
+  {
+    name: 'sixty-four events of 1 MB',
+    count: 64,
+    body: (at) => callFor(at, 'sendEmails', { messages: mails(10_000) }),
+  },
+  {
+    name: 'thirty-two uploads of 10 MB without a valid signature',
+    count: 32,
+    body: () => fill('x', 10 * MEGABYTE),
+    signed: false,
+  },
+]
+
+/** Requests that are sent at a time. */
+export const hostileCrowds: readonly HostileRequest[][] = crowds.map(({ count, body, ...crowd }) =>
+  listOf(count, (at) => ({ ...crowd, route: 'mailer', body: () => body(at) })),
+)
+
 const place = fc.record({
   event: fc.constantFrom(...events),
   at: fc.nat(),

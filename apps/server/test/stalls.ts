@@ -44,7 +44,9 @@ export async function startWatched() {
   let probe: ChildProcess | undefined
 
   async function start() {
-    const shipped = startShipped({ environment: { ...around.variables, OPERATOR_TOKEN } })
+    const shipped = startShipped({
+      environment: { ...around.variables, OPERATOR_TOKEN, DELIVERY_STORE: 'sqlite:deliveries.db' },
+    })
     const url = await shipped.url
     const script = new URL('stall-probe.ts', import.meta.url).pathname
     host = shipped
@@ -71,7 +73,10 @@ export async function startWatched() {
       const begun = performance.now()
       const answers = await Promise.all(requests.map((request) => answerOf(request, url)))
       const tookMs = performance.now() - begun
-      const facts = { name: requests.map(({ route, name }) => `/${route} ${name}`).join(' | '), tookMs }
+      const facts = {
+        name: [...new Set(requests.map(({ route, name }) => `/${route} ${name}`))].join(' | '),
+        tookMs,
+      }
       const hasEnded = await Promise.race([
         shipped.exit.then(() => true),
         new Promise((go) => setTimeout(go, 50)),
@@ -87,13 +92,21 @@ export async function startWatched() {
       shipped.log.length = 0
       around.reset()
       around.backend.reset()
-      return { ...facts, ...found, answers: hasEnded ? 'the host died' : answers.join(' ') }
+      return { ...facts, ...found, answers: hasEnded ? 'the host died' : countOf(answers) }
     },
     async close() {
       await stop()
       await around.close()
     },
   }
+}
+
+/** For example `200 503 ×7`. */
+function countOf(answers: readonly string[]): string {
+  const counts = Object.entries(Object.groupBy(answers, (answer) => answer))
+  return counts
+    .map(([answer, { length = 0 } = []]) => (length > 1 ? `${answer} ×${length}` : answer))
+    .join(' ')
 }
 
 async function answerOf(request: HostileRequest, url: string): Promise<string> {

@@ -61,7 +61,6 @@ export function createRecordKeys(keys: readonly string[] = []) {
      * @param subject what is claimed; a record of another subject or delivery cannot be decrypted
      */
     cipher(hash: BodyHash, subject: string, delivery: string | undefined) {
-
       async function derive(key: Key, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
         const bytes = await key(uses.cipher, salt, hash)
         return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
