@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { pause } from './clock.ts'
 
-export type Forwarder = Awaited<ReturnType<typeof startForwarder>>
+type Forwarder = Awaited<ReturnType<typeof startForwarder>>
 
 /**
  * Starts a TCP proxy that knows nothing of what it forwards, like a balancer of a network.
