@@ -2,8 +2,6 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { pause } from './clock.ts'
 
-type Forwarder = Awaited<ReturnType<typeof startForwarder>>
-
 /**
  * Starts a TCP proxy that knows nothing of what it forwards, like a balancer of a network.
  *

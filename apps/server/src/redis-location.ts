@@ -25,7 +25,7 @@ export interface RedisLocation {
   sentinel: { /** Of the primary. */ name: string; credentials: Credentials }
 }
 
-const FORM = /^redis(s?)(?:\+(cluster|sentinel))?:\/\/(?:([^/]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
+const SCHEME = /^redis(s?)(?:\+(cluster|sentinel))?:\/\//
 /** The options after “?”, and whether only sentinels have them. */
 const OPTIONS = new Map([
   ['replicas', false],
@@ -39,15 +39,19 @@ const OPTIONS = new Map([
  * @throws {Error} with the fault, without any part of the location
  */
 export function parseRedisLocation(location: string): RedisLocation {
-  const [, secure, kind = 'server', userinfo = '', hosts = '', path = '', query = ''] =
-    FORM.exec(location) ??
+  const [scheme, secure, kind = 'server'] =
+    SCHEME.exec(location) ??
     fail('expected redis://host:port, redis+cluster://a,b,c or redis+sentinel://a,b/name')
+  const [rest, query = ''] = splitAt(location.slice(scheme.length), '?')
+  const [authority, path = ''] = splitAt(rest, '/')
+  const hosts = authority.slice(authority.lastIndexOf('@') + 1)
+  const userinfo = authority.slice(0, Math.max(0, authority.length - hosts.length - 1))
   const isSentinel = kind === 'sentinel'
   const nodes = hosts.split(',').map((host) => parseNode(host, isSentinel ? 26_379 : 6_379))
   if (kind === 'server' && nodes.length > 1)
     fail('redis:// has one host; expected redis+cluster://a,b,c or redis+sentinel://a,b/name for several')
-  const [name = '', database = '', ...rest] = isSentinel ? path.split('/') : ['', ...path.split('/')]
-  if (rest.length > 0 || !/^\d{0,4}$/.test(database)) fail('expected a number as the database, such as /0')
+  const [name = '', database = '', ...more] = isSentinel ? path.split('/') : ['', ...path.split('/')]
+  if (more.length > 0 || !/^\d{0,4}$/.test(database)) fail('expected a number as the database, such as /0')
   if (isSentinel && name === '')
     fail('redis+sentinel:// needs the name of the primary after the hosts, such as /mymaster')
   if (kind === 'cluster' && Number(database) !== 0) fail('a Redis Cluster has no other database than 0')
@@ -59,7 +63,7 @@ export function parseRedisLocation(location: string): RedisLocation {
   }
   const replicas = options.get('replicas') ?? '0'
   if (!/^\d$/.test(replicas)) fail('replicas is the number of replicas that confirm each write, from 0 to 9')
-  const [, username = '', password = ''] = /^([^:]*):?(.*)$/s.exec(userinfo) ?? []
+  const [username, password = ''] = splitAt(userinfo, ':')
   return {
     kind: kind === 'cluster' || kind === 'sentinel' ? kind : 'server',
     nodes,
@@ -85,6 +89,12 @@ function parseNode(text: string, defaultPort: number): RedisNode {
   if (!url || !isNode) return fail('expected hosts such as redis.example.com:6379, separated by commas')
   // A connection takes an IPv6 address without its brackets.
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || defaultPort) }
+}
+
+/** Splits a text at the first separator. */
+function splitAt(text: string, separator: string): [before: string, after?: string] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + separator.length)]
 }
 
 function credentialsOf(username: string | null, password: string | null): Credentials {
