@@ -1,14 +1,12 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { pause } from './clock.ts'
 
 /**
  * Starts a TCP proxy that knows nothing of what it forwards, like a balancer of a network.
  *
  * @param choose the port that a new connection leads to; without one it is closed
- * @param delayMs how late each byte towards the client arrives
  */
-export async function startForwarder(choose: () => number | undefined, delayMs = 0) {
+export async function startForwarder(choose: () => number | undefined) {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const port = choose()
@@ -24,10 +22,7 @@ export async function startForwarder(choose: () => number | undefined, delayMs =
         other.destroy()
       })
     }
-    client.pipe(upstream)
-    if (delayMs === 0) upstream.pipe(client)
-    else
-      upstream.on('data', (bytes) => void pause(delayMs).then(() => client.writable && client.write(bytes)))
+    client.pipe(upstream).pipe(client)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

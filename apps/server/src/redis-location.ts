@@ -18,20 +18,13 @@ export interface RedisLocation {
   /** Whether every connection is encrypted, those to sentinels too. */
   tls: boolean
   database: number
-  /** How many replicas confirm each write. */
-  replicas: number
   /** Of the servers that hold the records. */
   credentials: Credentials
   sentinel: { /** Of the primary. */ name: string; credentials: Credentials }
 }
 
 const SCHEME = /^redis(s?)(?:\+(cluster|sentinel))?:\/\//
-/** The options after “?”, and whether only sentinels have them. */
-const OPTIONS = new Map([
-  ['replicas', false],
-  ['sentinelUsername', true],
-  ['sentinelPassword', true],
-])
+const SENTINEL_OPTIONS = ['sentinelUsername', 'sentinelPassword']
 
 /**
  * Parses `redis://…`, `redis+cluster://a,b,c` or `redis+sentinel://a,b/name`; with `rediss` for TLS.
@@ -57,19 +50,15 @@ export function parseRedisLocation(location: string): RedisLocation {
   if (kind === 'cluster' && Number(database) !== 0) fail('a Redis Cluster has no other database than 0')
   const options = new URLSearchParams(query)
   for (const option of options.keys()) {
-    const isForSentinels = OPTIONS.get(option)
-    if (isForSentinels === undefined) fail(`after “?” it takes ${[...OPTIONS.keys()].join(', ')}`)
-    if (isForSentinels && !isSentinel) fail(`${option} is for redis+sentinel:// alone`)
+    if (isSentinel && SENTINEL_OPTIONS.includes(option)) continue
+    fail(`after “?”, redis+sentinel:// takes ${SENTINEL_OPTIONS.join(' and ')}, and the other forms nothing`)
   }
-  const replicas = options.get('replicas') ?? '0'
-  if (!/^\d$/.test(replicas)) fail('replicas is the number of replicas that confirm each write, from 0 to 9')
   const [username, password = ''] = splitAt(userinfo, ':')
   return {
     kind: kind === 'cluster' || kind === 'sentinel' ? kind : 'server',
     nodes,
     tls: secure === 's',
     database: Number(database),
-    replicas: Number(replicas),
     credentials: credentialsOf(decode(username), decode(password)),
     sentinel: {
       name: decode(name),

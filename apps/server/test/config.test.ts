@@ -176,7 +176,7 @@ describe('the configuration', () => {
         'redis+sentinel://a,b',
         'redis+sentinel://a/name/x',
         'redis+sentinel://a/n?password=x',
-        'redis://a?replicas=x',
+        'redis://a?x=x',
         'redis://a?sentinelPassword=x',
       ],
     ],

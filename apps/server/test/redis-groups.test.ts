@@ -17,7 +17,7 @@ describe.skipIf(!hasRedis).each([
   afterAll(() => group.close())
 
   it('a function claims, records its steps, and replays the answer to each delivery', async () => {
-    const store = createFunctionStore(`${group.url}?replicas=1`)
+    const store = createFunctionStore(group.url)
     const response = { status: 200, body: 'encrypted' }
     const deliver = async (id: string) => {
       const delivery = { id, digest: 'd' }

@@ -87,15 +87,6 @@ describe.skipIf(!hasRedis)('a host on its Redis', () => {
     connection.destroy()
   })
 
-  it('refuses a write that too few replicas confirm', async () => {
-    const connection = await connectRedis(`${redis.url}?replicas=1`)
-    const store = redisStore({ client: connection })
-    const refusal = '0 replicas of Redis confirmed a write, and DELIVERY_STORE wants 1'
-    await expect(store.claim({ subject: 'idp/deployment/dep_2', leaseMs: 60_000 })).rejects.toThrow(refusal)
-    await expect(store.probe()).rejects.toThrow(refusal)
-    connection.destroy()
-  })
-
   it('names the settings that its permissions hide', async () => {
     await redis.ask('ACL', 'SETUSER', 'blind', 'on', '>word', ...permissions, '-config', '-info')
     expect(await warnings(as('blind'))).toEqual([

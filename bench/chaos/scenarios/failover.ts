@@ -17,8 +17,6 @@ const LONGEST_LIE_MS = 5_000
 const MINUTE_MS = 60_000
 /** How long the promotion of a replica takes, in milliseconds. */
 const PROMOTION_MS = 2_000
-/** How late a write reaches the replica, in milliseconds. */
-const REPLICATION_MS = 50
 const LONGEST_MS = 60_000
 
 export const failover: Scenario = {
@@ -52,11 +50,11 @@ async function onReplica(): Promise<Store> {
   let primary = await startRedis()
   let replica = await startRedis()
   const forwarder = await startForwarder(() => portOf(primary))
-  const replication = await startForwarder(() => portOf(primary), REPLICATION_MS)
+  const replication = await startForwarder(() => portOf(primary))
   await replica.ask('REPLICAOF', '127.0.0.1', String(replication.port))
   return {
     name: 'replica',
-    location: `redis://127.0.0.1:${forwarder.port}?replicas=1`,
+    location: `redis://127.0.0.1:${forwarder.port}`,
     async failOver() {
       await primary.kill()
       replication.cut()
@@ -81,7 +79,7 @@ async function onCluster(): Promise<Store> {
   let turn = 0
   return {
     name: 'cluster',
-    location: `${cluster.url}?replicas=1`,
+    location: `${cluster.url}`,
     async failOver() {
       // Always one of the same three, so that the replicas of the others can vote.
       const server = cluster.servers[turn % 3]

@@ -13,9 +13,6 @@ const CONNECT_MS = 2_000
 /** Longest time for one of several servers, so that there is time for another, in milliseconds. */
 const CONNECT_ONE_MS = 900
 
-/** Longest time for the replicas to confirm a write: less than the store waits for it, in milliseconds. */
-const CONFIRM_MS = 400
-
 /** A connection that fails for good when it breaks. */
 export interface RedisConnection {
   sendCommand(command: string[]): Promise<unknown>
@@ -60,21 +57,21 @@ async function open(location: RedisLocation, timeoutMs: number): Promise<RedisCo
 
 type Connecting = RedisConnection & { connecting: Promise<unknown> }
 
-function toServer({ nodes: [node], tls, database, credentials, replicas }: RedisLocation): Connecting {
+function toServer({ nodes: [node], tls, database, credentials }: RedisLocation): Connecting {
   // The client's own time limit covers no handshake, and warns on Workers for each connection.
   const client = createClient({ ...optionsOf({ tls, ...node }, 0), ...credentials, database })
   // Commands under way fail with the same error.
   client.on('error', () => {})
   return {
     connecting: client.connect(),
-    sendCommand: (command) => confirmed(client, command, replicas),
+    sendCommand: (command) => client.sendCommand(command),
     onFault: (listener) => void client.on('error', listener),
     isShared: false,
     destroy: () => client.destroy(),
   }
 }
 
-function toCluster({ nodes, tls, credentials, replicas }: RedisLocation): Connecting {
+function toCluster({ nodes, tls, credentials }: RedisLocation): Connecting {
   const cluster = createCluster({
     rootNodes: nodes.map((socket) => ({ socket })),
     defaults: { ...optionsOf({ tls }, CONNECT_ONE_MS), ...credentials },
@@ -85,45 +82,20 @@ function toCluster({ nodes, tls, credentials, replicas }: RedisLocation): Connec
   cluster.on('error', (error) => {
     cause = error
   })
-  async function askServer(node: (typeof cluster.masters)[number]): Promise<void> {
-    const client = await cluster.nodeClient(node)
-    await (replicas > 0 ? confirm(client, replicas) : client.sendCommand(['PING']))
-  }
+  const askServer = async (node: (typeof cluster.masters)[number]) =>
+    (await cluster.nodeClient(node)).sendCommand(['PING'])
   return {
     // Its own error says only that it has reached none.
     connecting: cluster.connect().catch((error: unknown) => Promise.reject(cause ?? error)),
     async sendCommand(command) {
-      const key = keyOf(command)
       // A probe, which writes to one server.
       if (command[0] === 'SET') await Promise.all(cluster.masters.map(askServer))
-      const reply = await cluster.sendCommand(key, false, command)
-      // The cluster may have sent it elsewhere than it thought at first.
-      if (replicas > 0 && key) await confirm(await cluster.getNodeClientForKey(key), replicas)
-      return reply
+      return cluster.sendCommand(keyOf(command), false, command)
     },
     onFault: (listener) => void cluster.on('node-error', listener),
     isShared: true,
     destroy: () => cluster.destroy(),
   }
-}
-
-type Sender = Pick<ReturnType<typeof createClient>, 'sendCommand'>
-
-async function confirmed(client: Sender, command: string[], replicas: number): Promise<unknown> {
-  const reply = await client.sendCommand(command)
-  if (replicas > 0 && keyOf(command)) await confirm(client, replicas)
-  return reply
-}
-
-/**
- * Waits until the replicas have the writes of a connection: after a failover, a write that they lack never happened.
- *
- * @throws if fewer confirm; the store repeats the write
- */
-async function confirm(client: Sender, replicas: number): Promise<void> {
-  const count = Number(await client.sendCommand(['WAIT', String(replicas), String(CONFIRM_MS)]))
-  if (count >= replicas) return
-  throw new Error(`${count} replicas of Redis confirmed a write, and DELIVERY_STORE wants ${replicas}.`)
 }
 
 const address = z.tuple([z.string(), z.coerce.number()])

@@ -33,10 +33,7 @@ export const scripts = {
     local own = live and record[1] == ARGV[2]
     if live and not own then return {'busy', tostring(tonumber(record[2]) - now)} end
     if record[6] == ARGV[2] then return {'busy', '0'} end
-    -- A write, so that a caller that waits for replicas waits for the claim.
-    if own then
-      redis.call('HSET', KEYS[1], 'owner', ARGV[2])
-    else
+    if not own then
       redis.call('HINCRBY', KEYS[1], 'fence', 1)
       redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'until', now + tonumber(ARGV[3]), 'delivery', ARGV[4], 'digest', ARGV[5], 'claimed', now, 'written', 0)
       local expires = math.max(tonumber(record[5] or 0), now + tonumber(ARGV[6]))
