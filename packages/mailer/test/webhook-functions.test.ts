@@ -1,3 +1,4 @@
+import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { runWebhook } from './webhook-support.ts'
 
@@ -188,6 +189,33 @@ describe('sendEmails', () => {
     const sizes = requests.map(({ text }) => text.length)
     expect(sizes).toHaveLength(6)
     expect(Math.max(...sizes)).toBeLessThan(2_000_000)
+  })
+
+  it('composes at most 8 MB of all batches of one deployment at a time', async () => {
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+    let calls = 0
+    const handle = webhook.handler({
+      async fetch(input, init) {
+        if (init?.method === 'POST') {
+          calls += 1
+          await held
+        }
+        return fetch(input, init)
+      },
+    })
+    const given = {
+      to: ['ann@example.org', 'bob@example.org'],
+      subject: 'News',
+      textBody: 'a'.repeat(900_000),
+    }
+    const batches = Array.from({ length: 6 }, () =>
+      deliver(handle, event({ inputs: { serverType: 'shared' } }, 'sendEmails', given)),
+    )
+    await expect.poll(() => calls).toBe(4)
+    await deliver(handle, event({ inputs: { serverType: 'shared' } }, 'getDeliveryStats', {}))
+    expect(calls).toBe(4)
+    letGo()
+    for (const { body } of await Promise.all(batches)) expect(body).toMatchObject({ result: { sent: 2 } })
   })
 
   it('lets others work while it answers for each of 50,000 invalid messages', async () => {
