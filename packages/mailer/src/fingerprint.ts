@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ComposedMessage } from './compose.ts'
+import type { Parts } from './attachment.ts'
 
 /** Four multipliers and first values: 128 bits, so that two messages of one batch never share a fingerprint by chance. */
 const MULTIPLIERS = [597_399_067, 2_869_860_233, 951_274_213, 2_716_044_179]
@@ -16,7 +16,7 @@ const FIRST = [1_779_033_703, 3_144_134_277, 1_013_904_242, 2_773_480_762]
  * @param printOf the fingerprint of a long body, so that a body that goes to many recipients is read once
  */
 export function fingerprint(
-  parts: ComposedMessage['parts'],
+  parts: Readonly<Parts>,
   printOf: (part: Uint8Array) => string | undefined,
 ): string {
   const print = createPrint()
