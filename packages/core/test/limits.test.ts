@@ -1,7 +1,8 @@
-import { createConcurrencyLimit } from '@org/core'
-import { deliver } from '@org/core/testing'
+import { createConcurrencyLimit, createWebhookHandler, functionArguments } from '@org/core'
+import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { calling, createHost, slowProvider } from './fixtures.ts'
+import * as z from 'zod'
+import { bare, calling, createHost, slowProvider } from './fixtures.ts'
 
 const { functionCall, name } = calling('count')
 const readOf = (id: string) => ({ name, functionCall, deployment: { id, inputs: {} } })
@@ -99,12 +100,33 @@ describe('the memory of a host', () => {
   it('lets a large event wait for those of others, for five seconds at most', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const host = createBusyHost()
-    await host.hold(heavy('dep_1', 9), heavy('dep_2', 4))
+    await host.hold(heavy('dep_1', 6), heavy('dep_2', 3))
     await host.hold(heavy('dep_3', 4))
     await vi.advanceTimersByTimeAsync(5_000)
     const [, , refused] = await host.finish()
     expect(refused).toMatchObject(overloaded)
     expect(await host.send(heavy('dep_3', 4))).toMatchObject({ status: 200 })
+  })
+
+  it('counts a large event until its response has left, for five seconds at most', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const text = 'é😀'.repeat(MEBIBYTE / 2)
+    const repeat = { description: 'x', effect: false, arguments: functionArguments({}), result: z.string() }
+    const definition = { ...bare, events: ['FUNCTION_CALL'] as const, functions: { repeat } }
+    const limit = createConcurrencyLimit(8)
+    const dependencies = { limit, platform: connectPlatform(createPlatformEmulator().fetch) }
+    const handle = createWebhookHandler(definition, { functions: { repeat: async () => text } }, dependencies)
+    const body = JSON.stringify({ ...calling('repeat'), padding: 'x'.repeat(2 * MEBIBYTE) })
+    const headers = { 'content-type': 'application/json' }
+    const send = async () =>
+      handle(new Request('https://host.test/webhook', { method: 'POST', headers, body }))
+    const first = await send()
+    expect((await send()).status).toBe(503)
+    expect(await first.json()).toEqual({ result: text })
+    const unread = await send()
+    expect([unread.status, (await send()).status]).toEqual([200, 503])
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect((await send()).status).toBe(200)
   })
 
   it('reads one of the longest bodies at a time, while shorter ones pass', async () => {

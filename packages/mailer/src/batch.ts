@@ -35,10 +35,14 @@ export function toResult({ index, to, recipients }: PlacedMessage, response: Sen
   }
 }
 
+/** Many messages of a batch have the same fault: their results hold its words once. */
+let lastWords = ''
+
 /** The result of a message that was not sent, or whose outcome is unknown. */
 export function failedResult(index: number, to: string | null, error: IntegrationError): UnsentResult {
   const { code, retryable, retryAfter, provider, hint } = error
   const message = hint ? `${error.message} ${hint}` : error.message
+  if (message !== lastWords) lastWords = message
   return {
     index,
     to,
@@ -48,7 +52,7 @@ export function failedResult(index: number, to: string | null, error: Integratio
     rejected: [],
     error: {
       code: toMailErrorCode(code) ?? 'internal_error',
-      message,
+      message: lastWords,
       retryable,
       ...(retryAfter !== undefined && { retryAfter }),
       ...(provider?.code !== undefined && {

@@ -8,18 +8,7 @@ const PIECE = 256 * 1024
 
 /** Compresses a text. */
 export function deflate(text: string): Promise<Uint8Array<ArrayBuffer>> {
-  let at = 0
-  const pieces = new ReadableStream<string>(
-    {
-      pull(controller) {
-        controller.enqueue(text.slice(at, at + PIECE))
-        at += PIECE
-        if (at >= text.length) controller.close()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  return collect(pieces.pipeThrough(new TextEncoderStream()).pipeThrough(new CompressionStream('deflate')))
+  return collect(toBytes(text).pipeThrough(new CompressionStream('deflate')))
 }
 
 /** Decompresses a text. */
@@ -31,4 +20,27 @@ async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<A
   const chunks: Uint8Array[] = []
   for await (const chunk of stream) chunks.push(chunk)
   return concat(chunks)
+}
+
+/**
+ * The UTF-8 of a text, of which a piece exists at a time.
+ *
+ * @param ended called when the last piece was taken, or nobody wants another one
+ */
+export function toBytes(text: string, ended = () => {}): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let at = 0
+  const pieces = new ReadableStream<string>(
+    {
+      pull(controller) {
+        controller.enqueue(text.slice(at, at + PIECE))
+        at += PIECE
+        if (at < text.length) return
+        controller.close()
+        ended()
+      },
+      cancel: ended,
+    },
+    { highWaterMark: 0 },
+  )
+  return pieces.pipeThrough(new TextEncoderStream())
 }

@@ -2,6 +2,7 @@ import type { DeploymentStatus } from '../contract/platform.ts'
 import { type IntegrationError, toIntegrationError } from '../errors.ts'
 import { toProblem } from '../problem.ts'
 import { createRedactor, type Redactor } from '../redact.ts'
+import { toBytes } from './deflate.ts'
 
 export type ResponseBody = Record<string, unknown>
 
@@ -39,7 +40,16 @@ const FOR_BROWSERS = {
   'x-frame-options': 'DENY',
 }
 
-export function toResponse({ status, body, json, error, replayed }: EventResponse): Response {
+/** A longer body leaves in pieces. In UTF-16 units. */
+const LONG_TEXT = 1024 * 1024
+/** The memory of a response that nobody reads is free again after this time, in milliseconds. */
+const LONGEST_SEND_MS = 5_000
+
+/** @param sent called when nothing of a long body waits to be sent */
+export function toResponse(
+  { status, body, json = JSON.stringify(body), error, replayed }: EventResponse,
+  sent = () => {},
+): Response {
   const headers: Record<string, string> = {
     'content-type': status < 400 ? 'application/json' : 'application/problem+json',
     ...FOR_BROWSERS,
@@ -49,7 +59,16 @@ export function toResponse({ status, body, json, error, replayed }: EventRespons
     headers['retry-after'] = String(Math.ceil(error.retryAfter))
   if (error?.code === 'method_not_allowed') headers.allow = 'POST'
   if (replayed) headers['idempotency-replayed'] = 'true'
-  return new Response(json ?? JSON.stringify(body), { status, headers })
+  if (json.length > LONG_TEXT) {
+    const timer = setTimeout(sent, LONGEST_SEND_MS)
+    const ended = () => {
+      clearTimeout(timer)
+      sent()
+    }
+    return new Response(toBytes(json, ended), { status, headers })
+  }
+  sent()
+  return new Response(json, { status, headers })
 }
 
 /**

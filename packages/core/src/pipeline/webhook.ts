@@ -77,16 +77,17 @@ export function createWebhookHandler(
   async function answer(request: Request): Promise<Response> {
     const started = now()
     const trace = createTrace(configured, request)
-    const response = await run(request, trace).catch((error: unknown) => toFailure(error, trace.redactor))
+    const memory = dependencies.limit?.openBody()
+    const response = await run(request, trace, memory).catch((error: unknown) =>
+      toFailure(error, trace.redactor),
+    )
     const peer = response.error?.code === 'invalid_signature' ? dependencies.peer?.(request) : undefined
     logEvent({ logger, observer }, route, response, { ...trace, peer }, now() - started)
-    return toResponse(
-      response.body ? { ...response, json: response.json ?? (await toJson(response.body)) } : response,
-    )
+    const json = response.json ?? (await toJson(response.body ?? {}))
+    return toResponse({ ...response, json }, memory?.free)
   }
 
-  async function run(request: Request, trace: Trace): Promise<EventResponse> {
-    const memory = dependencies.limit?.openBody()
+  async function run(request: Request, trace: Trace, memory: BodyMemory | undefined): Promise<EventResponse> {
     let leave: (() => void) | undefined
     try {
       const { operation, hash, weight } = await read(request, trace, memory)
@@ -101,7 +102,6 @@ export function createWebhookHandler(
       return await finish(operation, trace, claiming, { ...begun, arrivedAt })
     } finally {
       leave?.()
-      memory?.free()
     }
   }
 

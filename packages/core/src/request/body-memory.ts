@@ -14,7 +14,7 @@ export const MEDIUM_BODY = MEBIBYTE
 const PARSED = 4
 const READING = { medium: 8 * MEBIBYTE, long: 10 * MEBIBYTE }
 /** The weights of events under way. In bytes. */
-const WORKING = { medium: 16 * MEBIBYTE, long: 40 * MEBIBYTE }
+const WORKING = { medium: 16 * MEBIBYTE, long: 30 * MEBIBYTE }
 /** An event of this weight or less never waits for a heavier one. In bytes. */
 const MEDIUM_WEIGHT = 2 * MEBIBYTE
 /** A batch of 50,000 messages leaves room for smaller ones. In bytes. */
@@ -43,7 +43,7 @@ export interface BodyMemory {
    * @throws {IntegrationError} `overloaded` after five seconds; at once if the owner has its share
    */
   work(owner: string, weight: number): Promise<void>
-  /** Call when the event is done. */
+  /** Call when the response has left. More calls do nothing. */
   free(): void
 }
 
