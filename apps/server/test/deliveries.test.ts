@@ -107,8 +107,8 @@ describe.each(['/metrics', '/deliveries/evt_1'])('a stranger at GET %s', (path) 
   })
 
   it('is an operator with the token', async () => {
-    const authorization = `Bearer ${OPERATOR_TOKEN}`
     for (const variables of [{}, production])
-      expect((await reach({ ...variables, OPERATOR_TOKEN }, { authorization })).status).toBe(200)
+      for (const authorization of [`Bearer ${OPERATOR_TOKEN}`, `bearer ${OPERATOR_TOKEN}`])
+        expect((await reach({ ...variables, OPERATOR_TOKEN }, { authorization })).status).toBe(200)
   })
 })

@@ -63,6 +63,18 @@ describe('the form shows the fields of a choice with that choice alone', () => {
   })
 })
 
+it('patterns are in the syntax that every engine and every mode reads', () => {
+  const patterns = [...manifests.values()].flatMap(({ inputs }) => [
+    ...JSON.stringify(inputs).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g),
+  ])
+  expect(patterns.length).toBeGreaterThan(5)
+  for (const [, quoted = ''] of patterns) {
+    const pattern: string = JSON.parse(quoted)
+    for (const flags of ['', 'u', 'v']) expect(() => new RegExp(pattern, flags)).not.toThrow()
+    expect(pattern).not.toMatch(/\\p\{/)
+  }
+})
+
 it.each([
   ['mailer', { serverType: 'dedicated' }],
   ['mailer', { serverType: 'dedicated', apiToken: ' ' }],
@@ -92,7 +104,16 @@ describe('the host accepts what the form accepts', () => {
       'Ada <>',
       '<a@b.c>',
     ),
-    fc.constantFrom('a@b.c>', '\u2028@b.c', 'a@-b.c', 'example.com', '-a.b', ' a.b '),
+    fc.constantFrom(
+      'Ada\u2028 <ada@b.co>',
+      'Ada (x) <ada@b.co>',
+      'a@b.c>',
+      '\u2028@b.c',
+      'a@-b.c',
+      'example.com',
+      '-a.b',
+      ' a.b ',
+    ),
     fc.string(),
   )
   const optional = { requiredKeys: [] }
@@ -115,7 +136,7 @@ describe('the host accepts what the form accepts', () => {
       'idp',
       fc.record({
         serverType: dedicated,
-        publishableKey: fc.constantFrom('', 'x', tenant?.publishableKey),
+        publishableKey: fc.constantFrom('', 'pk_test_', ` ${tenant?.publishableKey}`, tenant?.publishableKey),
         secretKey: fc.constantFrom('', 'x', credentials.tenantSecretKey),
       }),
     ],

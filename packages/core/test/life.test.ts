@@ -123,7 +123,7 @@ describe('a redeploy', () => {
     await deliver(host.handle, { ...created, deployment: { ...deployment, inputs } })
     expect(logs(host)).toEqual(
       expect.arrayContaining([
-        'The input “regoin” is unknown and has no effect; did you mean “region”?',
+        'The input “regoin” is unknown and has no effect; the nearest name is “region”',
         'The input “colour” is unknown and has no effect.',
       ]),
     )

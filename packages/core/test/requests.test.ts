@@ -246,7 +246,7 @@ describe('an event', () => {
   it('is refused with the nearest name if its name is unknown', async () => {
     const problem = await refusal(createHost(), { name: 'HEALTHCHECK' })
     expect(problem).toMatchObject({ code: 'invalid_event', errors: [{ path: 'name' }] })
-    expect(problem.detail).toContain('did you mean “HEALTH_CHECK”?')
+    expect(problem.detail).toContain('the nearest name is “HEALTH_CHECK”')
   })
 
   it('may have unknown fields at every level, and unknown inputs', async () => {
@@ -287,7 +287,7 @@ describe('a call', () => {
   it('of an unknown function is refused with the nearest name, aliases included', async () => {
     const problem = await refusal(createHost(), calling('gret'))
     expect(problem).toMatchObject({ status: 404, code: 'unknown_function' })
-    expect(problem.detail).toContain('did you mean “greet”?')
+    expect(problem.detail).toContain('the nearest name is “greet”')
   })
 
   it('of a function that every object inherits is unknown, with a delivery id and without one', async () => {

@@ -29,7 +29,7 @@ describe('the faults of a value', () => {
     [{ kind: 'odd' }, ['kind: expected one of "plain"|"rich"']],
     [
       { subjcet: 'x', 'x-y': 1 },
-      ['subjcet: is not known here; did you mean “subject”?', 'x-y: is not known here'],
+      ['subjcet: is not known here; the nearest name is “subject”', 'x-y: is not known here'],
     ],
     [{ attachments: [{ name: 'a', subjct: 1 }] }, ['attachments[0].subjct: is not known here']],
   ])('of %j are %j', (fields, expected) => {
@@ -46,9 +46,11 @@ describe('the faults of a value', () => {
 })
 
 it.each([
-  ['createuser', '; did you mean “createUser”?'],
-  ['getUsers', '; did you mean “getUser”?'],
-  ['sned', '; did you mean “send”?'],
+  ['createuser', '; the nearest name is “createUser”'],
+  ['getUsers', '; the nearest name is “getUser”'],
+  ['sned', '; the nearest name is “send”'],
+  ['create', '; the nearest name is “createUser”'],
+  ['users', '; the nearest name is “listUsers”'],
   ['', ''],
   ['deleteOrganization', ''],
   ['x'.repeat(100_000), ''],

@@ -8,6 +8,8 @@ import * as z from 'zod'
 import { templates } from './client.ts'
 
 const DOMAIN = /^(?!-)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/
+/** Of a form: the same in the syntax that all engines read, with white space around it. */
+const DOMAIN_PATTERN = String.raw`^\s*(?!-)[A-Za-z0-9\-]+(\.[A-Za-z0-9\-]+)+\s*$`
 
 const inputs = z
   .object({
@@ -58,7 +60,7 @@ const inputs = z
   .meta({
     examples: [{ applicationName: 'Shop', environmentType: 'production', domain: 'example.com' }],
     ...asksFor(['environmentType', 'production'], {
-      domain: { pattern: `^\\s*${DOMAIN.source.slice(1, -1)}\\s*$` },
+      domain: { pattern: DOMAIN_PATTERN },
     }),
   })
 

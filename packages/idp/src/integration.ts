@@ -13,9 +13,15 @@ import {
 import * as z from 'zod'
 import { organization, organizationOrderFields, passwordHashers, user, userOrderFields } from './schema.ts'
 
+/** Of one filter, as the provider has it. */
+const MAX_FILTER_VALUES = 100
+
 const text = z.string().trim().min(1)
 const textOrList = z.union([text, z.array(text).min(1)], {
   error: 'expected a text, or a list of at least one text',
+})
+const oneOrMany = z.union([text, z.array(text).min(1).max(MAX_FILTER_VALUES)], {
+  error: `expected a text, or a list of 1 to ${MAX_FILTER_VALUES} texts`,
 })
 const metadata = z.record(z.string(), z.unknown())
 const exampleUser = 'user_2xPZv8ySAMPLEcQ4sKfT1b9d'
@@ -45,11 +51,11 @@ const changeable = {
 
 const filter = {
   query: z.string().optional().describe('Occurs in an address, a name, a phone number or an id.'),
-  emailAddress: textOrList.optional().describe('Has this address, or one of these.'),
-  phoneNumber: textOrList.optional().describe('Has this number, or one of these.'),
-  userId: textOrList.optional().describe('Has this id, or one of these.'),
-  externalId: textOrList.optional().describe('Has this id in your own system, or one of these.'),
-  username: textOrList.optional().describe('Has this user name, or one of these.'),
+  emailAddress: oneOrMany.optional().describe('Has this address, or one of these.'),
+  phoneNumber: oneOrMany.optional().describe('Has this number, or one of these.'),
+  userId: oneOrMany.optional().describe('Has this id, or one of these.'),
+  externalId: oneOrMany.optional().describe('Has this id in your own system, or one of these.'),
+  username: oneOrMany.optional().describe('Has this user name, or one of these.'),
   banned: z.boolean().optional().describe('Only banned users, or only others.'),
 }
 
@@ -60,7 +66,8 @@ const order = <Field extends string>(fields: readonly Field[]) =>
     .describe('A field, with - in front for descending. The default is -createdAt.')
 
 /** A key of that kind, or a reference to a variable that holds one. */
-const keyPattern = (prefix: 'pk' | 'sk') => `^\\s*${prefix}_(test|live)_|\\{\\{.+\\}\\}`
+const keyPattern = (prefix: 'pk' | 'sk') =>
+  `^${prefix}_(test|live)_[A-Za-z0-9+\\/=_\\-]+$|^\\{\\{\\s*env\\.[A-Za-z0-9_]+\\s*\\}\\}$`
 
 /** The functions of every instance. */
 export const instanceFunctions = {

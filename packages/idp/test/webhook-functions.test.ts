@@ -79,6 +79,7 @@ describe('FUNCTION_CALL refuses', () => {
     ['listUsers', { offset: -1 }, 'offset', '0'],
     ['listUsers', { orderBy: 'created_at' }, 'orderBy', 'createdAt'],
     ['updateUser', { userId: 'user_1', password: null }, 'password', 'expected string'],
+    ['listUsers', { userId: Array(101).fill('user_1') }, 'userId', '100'],
     ['countUsers', { emailAddress: [''] }, 'emailAddress[0]', '>=1 characters'],
     ['createOrganization', { slug: 'shop' }, 'name', 'is required'],
     ['createOrganization', { maxAllowedMemberships: 1.5 }, 'maxAllowedMemberships', 'expected int'],

@@ -30,6 +30,8 @@ export interface ParsedAddress {
 export const ADDRESS_FAULT = 'is invalid: expected one address, a@b.c or Name <a@b.c>'
 
 const LONGEST = 255
+/** The longest line of a mail (RFC 5322 §2.1.1). */
+const LONGEST_NAME = 998
 /** An address that needs no further look. */
 const PLAIN = /^[\w!#$%&'*+/=?^`{|}~.-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*$/
 const PARTS = /^([^\s@<>,;:"()[\]\\]+)@([^\s@<>,;:"()[\]\\]+)$/
@@ -71,6 +73,7 @@ export function formatAddress({ name, address }: ParsedAddress): string {
 }
 
 function join(name: string, bare: string): ParsedAddress | string {
+  if (name.length > LONGEST_NAME) return `is invalid: its name has more than ${LONGEST_NAME} characters`
   if (bare.length <= LONGEST && PLAIN.test(bare)) return { name, address: bare }
   const [, local = '', domain = ''] = (bare.length <= LONGEST && PARTS.exec(bare)) || []
   if (local === '') return ADDRESS_FAULT

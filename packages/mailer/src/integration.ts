@@ -135,10 +135,14 @@ const messageResult = z.object({
   error: messageError.nullable(),
 })
 
-const DOMAIN_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
-const BARE = String.raw`[\w.!#$%&'*+/=?^{|}~-]{1,64}@${DOMAIN_LABEL}(?:\.${DOMAIN_LABEL})+`
-/** Of a form. It accepts less than `parseAddress`: no quotes in a name, and only ASCII in the address. */
-const ADDRESS_PATTERN = String.raw`^\s*$|^${BARE}$|^[^"\\<>@,;:()[\]\p{Cc}]*<${BARE}>$`
+const DOMAIN_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9\\-]*[A-Za-z0-9])?'
+const BARE = String.raw`[A-Za-z0-9_.!#$%&'*+\/=?^\{\|\}~\-]{1,64}@${DOMAIN_LABEL}(?:\.${DOMAIN_LABEL})+`
+const NAME = String.raw`[^"\\<>@,;:\(\)\[\]\u0000-\u001f\u007f-\u009f\u2028\u2029]{0,200}`
+/**
+ * Of a form, in the syntax that all engines read. It accepts less than `parseAddress`: no quotes in a name, and only ASCII
+ * in the address.
+ */
+const ADDRESS_PATTERN = String.raw`^\s*$|^${BARE}$|^${NAME}<${BARE}>$`
 
 const day = z.iso.date().describe('A day, for example 2026-11-20.')
 
@@ -184,7 +188,7 @@ export const mailer = defineIntegration({
       ...asksFor(
         ['serverType', 'dedicated'],
         { apiToken: {} },
-        { baseUrl: { pattern: '^https?://[^/?#@]+(?:/[^?#]*)?$' } },
+        { baseUrl: { pattern: String.raw`^https?:\/\/[^\/?#@]+(?:\/[^?#]*)?$` } },
       ),
       examples: [
         {

@@ -68,6 +68,7 @@ it.each<[string, Partial<Message>, string[]]>([
     { headers: { 'List-Unsubscribe': 'a', 'list-unsubscribe': 'b' } },
     ['headers.list-unsubscribe'],
   ],
+  ['an endless name', { to: `${'‹'.repeat(999)} <ann@example.org>` }, ['to']],
   ['a null character', { subject: 'Hello\u0000' }, ['subject']],
   ['several faults', { to: [], subject: '', textBody: '' }, ['to', 'subject', 'htmlBody']],
 ])('does not send a message with %s, and names only the place', async (_what, fields, paths) => {

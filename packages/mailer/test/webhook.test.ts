@@ -206,6 +206,15 @@ describe('HEALTH_CHECK', () => {
     expect(deployment()?.statusHistory.at(-1)).toMatchObject({ status: 'unhealthy', message })
   })
 
+  it('fails if the platform can’t say which server to probe', async () => {
+    platform.faults.add({ method: 'GET', status: 404, body: 'a page of a proxy' })
+    expect(await onDeployment('HEALTH_CHECK')).toMatchObject({
+      status: 502,
+      body: { code: 'platform_unavailable', retryable: true },
+    })
+    expect(requests).toEqual([])
+  })
+
   it('reports missing credentials as unhealthy', async () => {
     const response = await deliver(webhook.handler({ shared: undefined }), { name: 'HEALTH_CHECK' })
     expect(response).toMatchObject({ status: 200, body: { status: 'unhealthy' } })

@@ -22,7 +22,7 @@ export function forOperators(
     ...route,
     problems: ['invalid_signature', ...(route.problems ?? [])],
     handle(context) {
-      const given = digest(context.req.header('authorization') ?? '')
+      const given = digest((context.req.header('authorization') ?? '').replace(/^bearer /i, 'Bearer '))
       if (timingSafeEqual(given, expected)) return route.handle(context)
       onRefused(route, context.req.raw)
       return refused()

@@ -15,7 +15,7 @@ export type HealthCheck = z.infer<typeof healthCheck>
 
 /**
  * Runs one probe for HEALTH_CHECK. A probe that fails with an `IntegrationError` is unhealthy; that is a result
- * and not an error.
+ * and not an error. But while the platform is away, nobody knows what to probe: then the event fails.
  *
  * @param name the thing that is probed, for example `provider`
  * @param probe resolves if it is healthy
@@ -27,7 +27,7 @@ export async function checkHealth(name: string, probe: () => Promise<unknown>): 
     await probe()
     return { name, healthy: true, latencyMs: latency() }
   } catch (error) {
-    if (!isIntegrationError(error)) throw error
+    if (!isIntegrationError(error) || error.code === 'platform_unavailable') throw error
     const message = error.hint ? `${error.message} ${error.hint}` : error.message
     return { name, healthy: false, latencyMs: latency(), message }
   }

@@ -11,6 +11,8 @@ export function functionArguments<const Shape extends z.core.$ZodLooseShape>(
 
 /** Unknown fields of one value that get a suggestion, which costs as much as all other work on the fault. */
 const MAX_SUGGESTIONS = 5
+/** A shorter part of a name says little. */
+const SHORTEST_WORD = 4
 /** Characters of a name that a path or a suggestion looks at. */
 const MAX_NAME_LENGTH = 80
 
@@ -55,17 +57,21 @@ export function joinPath(base: string, path: readonly PropertyKey[]): string {
 }
 
 /**
- * Suggests the nearest of some names: “; did you mean …?”.
+ * Suggests the nearest of some names: “; the nearest name is …”. The first or last word of a name is near to it.
  *
  * @returns an empty string if no name is close
  */
 export function suggestion(given: string, names: readonly string[]): string {
   if (given.length > MAX_NAME_LENGTH) return ''
+  const word = given.toLowerCase()
+  const isPart = (name: string) =>
+    word.length >= SHORTEST_WORD && (name.startsWith(word) || name.endsWith(word))
   const nearest = names
-    .map((name) => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase()) }))
+    .map((name) => ({ name, lower: name.toLowerCase() }))
+    .map(({ name, lower }) => ({ name, distance: isPart(lower) ? 1 : editDistance(word, lower) }))
     .sort((a, b) => a.distance - b.distance)[0]
   const close = nearest && nearest.distance <= Math.max(2, Math.floor(nearest.name.length / 3))
-  return close ? `; did you mean “${nearest.name}”?` : ''
+  return close ? `; the nearest name is “${nearest.name}”` : ''
 }
 
 /** The Levenshtein distance. */

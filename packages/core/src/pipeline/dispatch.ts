@@ -236,7 +236,7 @@ function unknownFunction({ name, functions }: IntegrationDefinition, wanted: str
   const names = Object.entries(functions).flatMap(([own, { aliases = [] }]) => [own, ...aliases])
   return new IntegrationError(
     'unknown_function',
-    `/${name} has no function “${wanted.slice(0, 80)}”${suggestion(wanted, names)}`,
+    `/${name} has no function “${wanted.slice(0, 80)}”${suggestion(wanted, names)}.`,
     { hint: names.length === 0 ? 'It has no functions.' : `It has: ${names.join(', ')}.` },
   )
 }
