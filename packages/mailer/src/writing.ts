@@ -21,7 +21,7 @@ const QUOTE = 0x22
 const encoder = new TextEncoder()
 
 /** Makes the JSON of a long text, as far as a message can be sent with it. */
-export type EncodeText = (text: string) => Uint8Array<ArrayBuffer>
+export type EncodeText = (text: string) => Uint8Array
 
 /** Makes the JSON of a text anew. */
 export const encodeText: EncodeText = (text) => {
@@ -54,10 +54,10 @@ function isHighSurrogate(unit: number): boolean {
  * keeps those of the last messages alone.
  */
 export function createLongTexts() {
-  const kept = new Map<string, Uint8Array<ArrayBuffer>>()
+  const kept = new Map<string, Uint8Array>()
   const prints = new WeakMap<Uint8Array, string>()
   return {
-    encode(text) {
+    encode(text: string): Uint8Array {
       const known = kept.get(text)
       if (known) return known
       const json = encodeText(text)
@@ -68,7 +68,7 @@ export function createLongTexts() {
     },
     /** The fingerprint of what `encode` has made. */
     printOf: (json: Uint8Array) => prints.get(json),
-  } satisfies { encode: EncodeText; printOf(json: Uint8Array): string | undefined }
+  }
 }
 
 /** Writes a message whose fields are checked. Its attachments are checked on the way. */
@@ -110,6 +110,6 @@ export function writeMessage(
   return { parts: [...draft.parts, end.length > SMALL_MESSAGE_LENGTH ? encoder.encode(end) : end], bytes }
 }
 
-function toPart(text: string | undefined, encode: EncodeText): string | Uint8Array<ArrayBuffer> | undefined {
+function toPart(text: string | undefined, encode: EncodeText): string | Uint8Array | undefined {
   return text !== undefined && text.length > SMALL_MESSAGE_LENGTH ? encode(text) : text
 }

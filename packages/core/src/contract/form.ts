@@ -27,7 +27,7 @@ export function asksFor(
   [field, value]: readonly [field: string, value: string],
   required: Readonly<Record<string, object>>,
   optional: Readonly<Record<string, object>> = {},
-) {
+): { if: object; then: object } {
   const filled = Object.entries(required).map(([name, schema]) => [name, { pattern: '\\S', ...schema }])
   return {
     if: { properties: { [field]: { const: value } }, required: [field] },
