@@ -63,6 +63,7 @@ const rootFiles = [
   'redact.ts',
   'search.ts',
   'bytes.ts',
+  'json-limits.ts',
   'shares.ts',
   'slices.ts',
   'spellings.ts',

@@ -75,21 +75,52 @@ describe('a response', () => {
     await zipped.close()
   })
 
-  it('of nothing but brackets is malformed, and is not parsed', async () => {
+  it.each([
+    ['small objects', `[${'{},'.repeat(30_000)}{}]`, 'has more than 20,000 values'],
+    ['keys', `{"":1${Array.from({ length: 6_000 }, (_, key) => `,"${key}":1`).join('')}}`, 'keys'],
+    ['brackets', '['.repeat(400_000) + ']'.repeat(400_000), 'is nested deeper than 32 levels'],
+  ])('of nothing but %s is too_large, is not read to its end and not parsed', async (_, text, excess) => {
     const parse = vi.spyOn(JSON, 'parse')
-    const deep = '['.repeat(400_000) + ']'.repeat(400_000)
-    const client = createHttpClient({ baseUrl: 'http://a.test', fetch: async () => new Response(deep) })
-    await expect(
-      client({ method: 'GET', path: '/', maxBytes: 1_000_000, attempts: 1 }),
-    ).rejects.toMatchObject({ kind: 'malformed' })
+    const halves = [text.slice(0, text.length / 1.1), text.slice(text.length / 1.1)]
+    const pull = vi.fn((controller: ReadableStreamDefaultController) => {
+      controller.enqueue(new TextEncoder().encode(halves.shift()))
+    })
+    const send = (status: number, body: BodyInit) => async () => new Response(body, { status })
+    const stream = new ReadableStream({ pull }, { highWaterMark: 0 })
+    const options = { baseUrl: 'http://a.test', attempts: 1 }
+    const failure = await server.failure({ method: 'POST' }, { ...options, fetch: send(200, stream) })
+    expect(failure).toMatchObject({ kind: 'too_large', status: 200, effect: 'unknown' })
+    expect(failure.message).toContain(excess)
+    expect(pull).toHaveBeenCalledOnce()
+    const refusal = await server.failure({}, { ...options, fetch: send(422, text) })
+    expect(refusal).toMatchObject({ kind: 'status', status: 422, effect: 'none', body: undefined })
     expect(parse).not.toHaveBeenCalled()
     parse.mockRestore()
-    const flat = JSON.stringify({
-      text: '[[[{'.repeat(10_000),
-      list: Array.from({ length: 9 }, () => '\\"['),
+  })
+
+  it('is counted without its texts, wherever they are cut', async () => {
+    const flat = { text: `${'[[[{,:'.repeat(10_000)}\\`, list: ['\\"[', '\\'] }
+    const bytes = new TextEncoder().encode(JSON.stringify(flat))
+    const stream = new ReadableStream({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte))
+        controller.close()
+      },
     })
-    const fine = createHttpClient({ baseUrl: 'http://a.test', fetch: async () => new Response(flat) })
-    expect((await fine({ method: 'GET', path: '/' })).body).toEqual(JSON.parse(flat))
+    const body = await server.request({}, { fetch: async () => new Response(stream) })
+    expect(body).toMatchObject({ body: flat })
+  })
+
+  it('that is long is parsed in a turn of its own', async () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    const long = JSON.stringify('x'.repeat(30_000))
+    const turns: number[] = []
+    const calls = [1, 2, 3].map(() => server.request({}, { fetch: async () => new Response(long) }))
+    const all = Promise.all(calls).then(() => 'done')
+    while ((await Promise.race([all, new Promise((resolve) => setImmediate(resolve))])) !== 'done')
+      turns.push(parse.mock.calls.length)
+    parse.mockRestore()
+    expect(turns).toEqual(expect.arrayContaining([1, 2]))
   })
 
   it('without an end is cut off at the limit', async () => {

@@ -74,6 +74,7 @@ export interface IdpPlatformClient {
 
 /** The provider lists all applications in one response. */
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024
+const MAX_RESPONSE_VALUES = 500_000
 
 /**
  * Makes a client for the applications of a workspace.
@@ -92,6 +93,7 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
     credential: platformApiKey,
     headers: { authorization: `Bearer ${platformApiKey}` },
     maxBytes: MAX_RESPONSE_BYTES,
+    maxValues: MAX_RESPONSE_VALUES,
   })
 
   async function call<Schema extends z.ZodType>(

@@ -40,6 +40,7 @@ const DEFAULT_PAGE = 10
 const MAX_PAGE = 500
 /** Room for a full page of users, each with three kinds of metadata of 8 KB. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+const MAX_RESPONSE_VALUES = 500_000
 
 /** Options of {@link createIdpClient}. */
 export interface IdpClientOptions {
@@ -143,6 +144,7 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
       credential: secretKey,
       headers: { authorization: `Bearer ${secretKey}`, 'clerk-api-version': API_VERSION },
       maxBytes: MAX_RESPONSE_BYTES,
+      maxValues: MAX_RESPONSE_VALUES,
     })
   const provider = connect()
 

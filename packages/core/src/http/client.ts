@@ -45,6 +45,8 @@ export interface HttpRequest {
   repeatable?: boolean | undefined
   /** Longest response after decompression; 1 MiB by default. */
   maxBytes?: number | undefined
+  /** Most values in the JSON of a response, keys not counted; 20,000 by default. */
+  maxValues?: number | undefined
 }
 
 /** Sends requests below one base URL. */
@@ -130,7 +132,7 @@ async function attemptOnce(
     // Not a Request: on Node it is copied through a stream, which takes a third of the time of a call.
     const response = await inTime((options.fetch ?? fetch)(url, init), controller.signal)
     status = response.status
-    return await readResponse(response, maxBytes)
+    return await readResponse(response, maxBytes, request.maxValues)
   } catch (error) {
     // An injected fetch may have decided that the call must not leave.
     if (isIntegrationError(error)) throw error

@@ -4,7 +4,7 @@ export type HttpFailureKind =
   | 'status'
   /** A 2xx response that is not JSON, or that breaks off. */
   | 'malformed'
-  /** A response longer than `maxBytes`. */
+  /** A response with more than `maxBytes` or `maxValues`. */
   | 'too_large'
   /** No response in time. */
   | 'timeout'

@@ -11,6 +11,8 @@ export interface ProviderClientOptions extends HttpClientOptions {
   timeoutMs?: number | undefined
   /** Longest response after decompression; 1 MiB by default. */
   maxBytes?: number | undefined
+  /** Most values in the JSON of a response, keys not counted; 20,000 by default. */
+  maxValues?: number | undefined
 }
 
 /** Options of each call. An event's `HandlerContext` is valid, too. */
@@ -41,7 +43,7 @@ const CREDENTIAL = /^[!-~]+$/
 
 /** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
 export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
-  const { credential, timeoutMs = 30_000, maxBytes } = options
+  const { credential, timeoutMs = 30_000, maxBytes, maxValues } = options
   const { name, title, credentials } = provider
   const send = createHttpClient(options)
   const isMissing = !CREDENTIAL.test(credential.trim())
@@ -87,6 +89,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
       const attemptMs = repeatable ? undefined : Number.POSITIVE_INFINITY
       const { status, body } = await send({
         maxBytes,
+        maxValues,
         ...request,
         ...within(callOptions),
         repeatable,

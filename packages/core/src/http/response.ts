@@ -1,9 +1,11 @@
+import { createJsonCounter } from '../json-limits.ts'
+import { ownTurn } from '../slices.ts'
 import { effectOf, HttpFailure } from './failure.ts'
 
-/** Shorter responses are parsed in a few milliseconds, however deep they are. */
-const UNCHECKED_LENGTH = 20_000
-const MAX_DEPTH = 64
-const [QUOTE, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5b, 0x5d, 0x7b, 0x7d]
+/** Shorter responses are parsed in a few milliseconds, whatever they hold. In UTF-16 code units. */
+const SHORT = 20_000
+/** The answer to 500 mails has 3,500 values. */
+const MAX_VALUES = 20_000
 
 /** A 2xx response. */
 export interface HttpResponse {
@@ -17,16 +19,23 @@ export interface HttpResponse {
  * Reads a response to its end, as JSON.
  *
  * @param maxBytes of the body, after decompression
- * @throws {HttpFailure} if it is not 2xx, not whole JSON, or longer
+ * @param maxValues of the JSON, keys not counted
+ * @throws {HttpFailure} if it is not 2xx, not whole JSON, or larger
  */
-export async function readResponse(response: Response, maxBytes: number): Promise<HttpResponse> {
+export async function readResponse(
+  response: Response,
+  maxBytes: number,
+  maxValues = MAX_VALUES,
+): Promise<HttpResponse> {
   const { status, headers } = response
   // A refusal is a refusal, also if its words never come.
-  const text = await readText(response, maxBytes).catch((error: unknown) => {
+  const text = await readText(response, maxBytes, maxValues).catch((error: unknown) => {
     if (response.ok || error instanceof HttpFailure) throw error
     return ''
   })
-  const parsed = isNestedDeeply(text) ? undefined : parseJson(text)
+  // Others get their turn between two long responses that arrive at once.
+  if (text.length > SHORT) await ownTurn()
+  const parsed = parseJson(text)
   if (!response.ok) throw toStatusFailure(response, parsed?.body)
   if (parsed) return { status, headers, body: parsed.body }
   const message = 'The server answered with success, but not with whole JSON.'
@@ -45,47 +54,31 @@ export function toStatusFailure({ status, headers }: Response, body?: unknown): 
 }
 
 /** Reads a body up to a limit, counted as it arrives, so that a compressed bomb is cut off. */
-async function readText({ body, status }: Response, maxBytes: number): Promise<string> {
+async function readText(
+  { body, ok, status }: Response,
+  maxBytes: number,
+  maxValues: number,
+): Promise<string> {
   if (!body) return ''
   const reader = body.getReader()
   const decoder = new TextDecoder()
+  const counter = createJsonCounter(maxValues)
   let text = ''
   let size = 0
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return text + decoder.decode()
     size += value.byteLength
-    if (size > maxBytes) {
+    const excess = size > maxBytes ? `is longer than ${maxBytes} bytes` : counter.add(value)
+    if (excess !== undefined) {
       // Not awaited: the rest of the body may never end.
       reader.cancel().catch(() => {})
-      const message = `The response is longer than ${maxBytes} bytes.`
-      throw new HttpFailure('too_large', message, { effect: effectOf(status), status })
+      // A refusal is a refusal, also without its words.
+      if (!ok && size <= maxBytes) return ''
+      throw new HttpFailure('too_large', `The response ${excess}.`, { effect: effectOf(status), status })
     }
     text += decoder.decode(value, { stream: true })
   }
-}
-
-/** `JSON.parse` takes a tenth of a second for a megabyte of brackets, and no provider needs them. */
-function isNestedDeeply(text: string): boolean {
-  if (text.length < UNCHECKED_LENGTH) return false
-  let depth = 0
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at)
-    if (unit === QUOTE) at = endOfText(text, at)
-    else if (unit === OPEN_LIST || unit === OPEN_OBJECT) depth += 1
-    else if (unit === CLOSE_LIST || unit === CLOSE_OBJECT) depth -= 1
-    if (depth > MAX_DEPTH) return true
-  }
-  return false
-}
-
-function endOfText(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-    let backslashes = 0
-    while (text[at - 1 - backslashes] === '\\') backslashes += 1
-    if (backslashes % 2 === 0) return at
-  }
-  return text.length
 }
 
 function parseJson(text: string): { body: unknown } | undefined {

@@ -1,8 +1,8 @@
 import { eventNames, type PlatformEvent, platformEvent } from '../contract/event.ts'
 import { fieldErrors, suggestion } from '../contract/validation.ts'
 import { IntegrationError } from '../errors.ts'
+import { createJsonCounter } from '../json-limits.ts'
 import { ownTurn } from '../slices.ts'
-import { checkJsonLimits } from './json-limits.ts'
 
 /**
  * Parses the body as JSON, and the JSON as an event.
@@ -32,7 +32,9 @@ async function parseJson(body: Uint8Array): Promise<{ value: unknown; values: nu
   // `JSON.parse` itself cannot give way: ten megabytes of small objects take it 50 ms.
   const yieldToLoop = () => (body.length > LARGE_BODY ? ownTurn() : undefined)
   await yieldToLoop()
-  const values = checkJsonLimits(body)
+  const counter = createJsonCounter()
+  const excess = counter.add(body)
+  if (excess) throw new IntegrationError('invalid_json', `The body ${excess}.`)
   await yieldToLoop()
   let text: string
   try {
@@ -42,7 +44,7 @@ async function parseJson(body: Uint8Array): Promise<{ value: unknown; values: nu
   }
   await yieldToLoop()
   try {
-    return { value: JSON.parse(text), values }
+    return { value: JSON.parse(text), values: counter.values }
   } catch (error) {
     // The engine's own message quotes the body, so only the position is passed on.
     const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined

@@ -1,0 +1,97 @@
+// Short bodies can be expensive to parse, validate or walk. Keys are limited per object, because a batch of
+// 10,000 mails with a handful of keys each is normal, and one object with as many keys is not. The limit of
+// values is far above such a batch: 10 MB of `{},{},{}` would otherwise block the process for 20 seconds.
+const MAX_DEPTH = 32
+const MAX_KEYS = 5_000
+const MAX_VALUES = 500_000
+/** Keys beyond so many in an object are limited for all objects together: `JSON.parse` takes 100 ms for 200,000. */
+const FEW_KEYS = 200
+const MAX_MORE_KEYS = 20_000
+/** `JSON.parse` takes 60 ms for a number of ten megabytes. No number needs more. */
+const MAX_DIGITS = 1_000
+
+const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/** Counts the structure of a JSON text. */
+export interface JsonCounter {
+  /** How many values there are so far, keys not counted. */
+  readonly values: number
+  /**
+   * Counts the next bytes of the text.
+   *
+   * @returns the limit that the text exceeds, as the end of a sentence
+   */
+  add(json: Uint8Array): string | undefined
+}
+
+/**
+ * Makes a counter that reads a JSON text once, in one piece or several. Leaves invalid JSON to `JSON.parse`.
+ *
+ * @param maxValues the most values that the text may have, keys not counted
+ */
+export function createJsonCounter(maxValues = MAX_VALUES): JsonCounter {
+  const keys = new Uint32Array(MAX_DEPTH + 1)
+  let moreKeys = 0
+  const state = { depth: 0, values: 1, digits: 0, isText: false, skip: 0 }
+
+  return {
+    get values() {
+      return state.values
+    },
+    add(json) {
+      // Variables of the function itself: the loop takes twice as long with any others.
+      let { depth, values, digits, isText, skip: at } = state
+      while (at < json.length) {
+        if (isText) {
+          while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
+          if (at >= json.length) break
+          isText = false
+          at += 1
+          continue
+        }
+        const byte = json[at] ?? 0
+        at += 1
+        // Most bytes are none of these. Skipping them first saves four fifths of the time.
+        if (byte > CLOSE_OBJECT || (byte > COLON && byte < OPEN_LIST) || byte < QUOTE) continue
+        switch (byte) {
+          case QUOTE:
+            isText = true
+            break
+          case COLON:
+            keys[depth] = (keys[depth] ?? 0) + 1
+            if ((keys[depth] ?? 0) > MAX_KEYS) return tooMany('has an object with', MAX_KEYS, 'keys')
+            if ((keys[depth] ?? 0) > FEW_KEYS) moreKeys += 1
+            if (moreKeys > MAX_MORE_KEYS) return tooMany('has large objects with', MAX_MORE_KEYS, 'keys')
+            break
+          case OPEN_LIST:
+          case OPEN_OBJECT:
+            depth += 1
+            values += 1
+            if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
+            keys[depth] = 0
+            break
+          case CLOSE_LIST:
+          case CLOSE_OBJECT:
+            if (depth > 0) depth -= 1
+            break
+          case COMMA:
+            values += 1
+            break
+          default:
+            digits += 1
+            if (digits > MAX_DIGITS) return tooMany('has a number of', MAX_DIGITS, 'digits')
+            continue
+        }
+        digits = 0
+        if (values > maxValues) return tooMany('has', maxValues, 'values')
+      }
+      Object.assign(state, { depth, values, digits, isText, skip: at - json.length })
+      return undefined
+    },
+  }
+}
+
+function tooMany(problem: string, limit: number, unit: string): string {
+  return `${problem} more than ${limit.toLocaleString('en')} ${unit}`
+}
