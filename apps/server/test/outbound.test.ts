@@ -131,6 +131,17 @@ describe('a call to a provider', () => {
     expect(await (await send(url)).json()).toEqual({ id: 1 })
   })
 
+  it('ends when the server announces a response without end', async () => {
+    const { url, send } = await startProvider((_, { socket }) => {
+      const flood = () => {
+        while (socket?.writable && socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\n'));
+      }
+      socket?.on('drain', flood).on('error', () => {})
+      flood()
+    })
+    await expect(send(url)).rejects.toThrow('more than 10 informational responses')
+  })
+
   it('opens a new connection for each write, and keeps one for reads', async () => {
     const { url, send, connections } = await startProvider((_, response) => response.end('{}'))
     for (const _ of [1, 2, 3]) await (await send(url, { method: 'POST', body: '{}' })).text()

@@ -10,6 +10,9 @@ import type { Connection } from '../outbound.ts'
 /** Some servers refuse calls that do not say where they come from. */
 const USER_AGENT = 'integration-host'
 
+/** A response may come after a few others that only announce it, such as 103 Early Hints. */
+const MAX_INFORMATIONAL = 10
+
 /** The call failed before its first byte was written, so it had no effect. Core knows the code. */
 class NotSentError extends Error {
   readonly code = 'ERR_NOT_SENT'
@@ -26,6 +29,7 @@ export function connectOver(options: Agent.Options): Connection {
     signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
       let connection: Dispatcher.DispatchController | undefined
+      let informational = 0
       let sink: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined
       const fail = (error: unknown) => {
         const isKnown = connection !== undefined || isIntegrationError(error)
@@ -57,8 +61,11 @@ export function connectOver(options: Agent.Options): Connection {
             connection = controller
           },
           onResponseStart(controller, status, headers) {
-            // 103 Early Hints: the response itself follows.
-            if (status < 200) return
+            if (status < 200) {
+              informational += 1
+              if (informational <= MAX_INFORMATIONAL) return
+              throw new TypeError(`The server sent more than ${MAX_INFORMATIONAL} informational responses.`)
+            }
             // No Response can hold it.
             if (status > 599) throw new TypeError(`The server answered with the status ${status}.`)
             const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
