@@ -1,11 +1,11 @@
 /** The way out of the host: which connection a call takes, and whether its circuit lets it through. */
 import type { Egress, Logger } from '@org/core'
-import { createShares, type OutboundInit, type Shares } from '@org/core/internal'
+import { createShares, type OutboundInit, type Release, type Shares } from '@org/core/internal'
 import { type Circuits, createCircuits } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
 
 /** A request that is ready to be sent. */
-export interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend' | 'deployment'> {
+export interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend' | 'deployment' | 'deadline'> {
   url: string
   method: string
   headers: Record<string, string>
@@ -51,6 +51,10 @@ const BODIES = { all: 64 * MEBIBYTE, each: 16 * MEBIBYTE, waiting: 64 * MEBIBYTE
 const LARGE_BODY = MEBIBYTE / 4
 /** A deployment’s batch makes 12 calls at a time. */
 const SERVERS = { all: 256, each: 16, what: 'calls to servers of deployments' }
+
+/** A call that waits does not begin in the last quarter of its time (5 s at most): it might be cut, in doubt. */
+const RESERVE_SHARE = 0.25
+const LONGEST_RESERVE_MS = 5_000
 
 /** The way out of a host. */
 export type Outbound = ReturnType<typeof createOutbound>
@@ -114,26 +118,48 @@ export function createOutbound(options: {
 /** Sends a request once there is memory for its body; it is free again when the response begins. */
 async function withBody(
   shares: Shares,
-  { body, headers, deployment = '', signal }: OutgoingRequest,
+  request: OutgoingRequest,
   send: () => Promise<Response>,
 ): Promise<Response> {
+  const { body, headers } = request
   const isStream = body instanceof ReadableStream
   const size = isStream ? Number(headers['content-length']) : (body?.length ?? 0)
   if (size < LARGE_BODY) return send()
-  const free = await shares.take(deployment, size, signal)
+  const free = await takeInTime(shares, size, request)
   return send().finally(free)
 }
 
 /** Sends a request once its deployment may have another connection. */
 async function withServer(
   shares: Shares,
-  { deployment = '', signal }: OutgoingRequest,
+  request: OutgoingRequest,
   send: (onClosed: () => void) => Promise<Response>,
 ): Promise<Response> {
-  const free = await shares.take(deployment, 1, signal)
+  const free = await takeInTime(shares, 1, request)
   return send(free).catch((error: unknown) => {
     free()
     throw error
+  })
+}
+
+/** Waits for a share while enough time is left for the call. */
+async function takeInTime(
+  shares: Shares,
+  amount: number,
+  { deployment = '', signal, deadline }: OutgoingRequest,
+): Promise<Release> {
+  const waiting = new AbortController()
+  const end = () => waiting.abort()
+  const left = deadline === undefined ? undefined : deadline - Date.now()
+  const timer =
+    left === undefined
+      ? undefined
+      : setTimeout(end, left - Math.min(LONGEST_RESERVE_MS, left * RESERVE_SHARE))
+  if (signal?.aborted) end()
+  signal?.addEventListener('abort', end)
+  return shares.take(deployment, amount, waiting.signal).finally(() => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
   })
 }
 
@@ -151,6 +177,7 @@ async function readRequest(input: string | URL | Request, init: OutboundInit = {
     signal: init.signal ?? given?.signal ?? null,
     beforeSend: init.beforeSend,
     deployment: init.deployment,
+    deadline: init.deadline,
   }
 }
 

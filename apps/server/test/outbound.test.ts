@@ -182,6 +182,27 @@ describe('a deployment', () => {
     for (const response of [...calls.slice(1), waiting, other]) expect((await response)?.status).toBe(200)
   })
 
+  it('does not begin a call that has waited until little of its time is left', async () => {
+    const { url, outbound, requests } = await startProvider(() => {})
+    const controller = new AbortController()
+    const call = (deadline: number) => {
+      const init: OutboundInit = { deployment: 'dep_1', signal: controller.signal, deadline }
+      return outbound.egress?.fetch(url, init)
+    }
+    const calls = Array.from({ length: 16 }, () => call(Date.now() + 60_000))
+    await expect.poll(() => requests.length).toBe(16)
+    vi.useFakeTimers({ now: Date.now() })
+    onTestFinished(() => void vi.useRealTimers())
+    const waiting = call(Date.now() + 20_000)
+    const late = expect(waiting).rejects.toMatchObject({ code: 'overloaded', effect: 'none' })
+    await vi.advanceTimersByTimeAsync(15_000)
+    await late
+    vi.useRealTimers()
+    controller.abort()
+    await Promise.allSettled(calls)
+    expect(requests).toHaveLength(16)
+  })
+
   it('has 16 MiB of requests on their way, while the mails of others pass', async () => {
     const held: ServerResponse[] = []
     const { url, send, requests } = await startProvider((_, response) => held.push(response))

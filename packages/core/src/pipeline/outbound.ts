@@ -13,6 +13,8 @@ export interface OutboundInit extends RequestInit {
   beforeSend?: (() => void) | undefined
   /** The deployment that the call is made for. A transport shares its connections between deployments by it. */
   deployment?: string | undefined
+  /** When the call must be over, in milliseconds since 1970. A call that waits should not begin shortly before. */
+  deadline?: number | undefined
 }
 
 interface OutboundOptions {
@@ -60,7 +62,7 @@ export function createOutbound(options: OutboundOptions) {
       }
       beforeSend()
       if (to === 'provider') trace.providerCalls += 1
-      const outbound: OutboundInit = { ...init, beforeSend, deployment }
+      const outbound: OutboundInit = { ...init, beforeSend, deployment, deadline: deadlines[to].at }
       if (!observer.call) return send(input, outbound)
       const call: OutboundCall = {
         to,
