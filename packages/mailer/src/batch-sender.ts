@@ -59,16 +59,23 @@ const BATCH: ProviderRequest = {
   method: 'POST',
   path: '/email/batch',
   effect: SENDING,
-  maxBytes: 10 * 1024 * 1024,
   // The batch itself repeats calls that were not sent.
   attempts: 1,
 }
+
+/** The answer to a message has 200 bytes, and names its recipients, with up to six bytes for a character. */
+const ANSWER = { bytes: 2_000, bytesPerCharacter: 8 }
+const SHORTEST_LIMIT = 64 * 1024
 
 /** Makes the batch methods of a mailer. */
 export function createBatchSender({ provider, ...settings }: BatchSenderOptions): BatchSender {
   async function send({ messages }: Call, limits: CallOptions): Promise<unknown> {
     const jsonParts = messages.flatMap(({ parts }, at) => [at === 0 ? '[' : ',', ...parts])
-    const request = { ...BATCH, jsonParts: [...jsonParts, ']'] }
+    const named = messages.map(({ to, recipients }) => to.length + recipients.join().length)
+    const characters = named.reduce((sum, length) => sum + length, 0)
+    const expected = messages.length * ANSWER.bytes + characters * ANSWER.bytesPerCharacter
+    const maxBytes = Math.max(SHORTEST_LIMIT, expected)
+    const request = { ...BATCH, jsonParts: [...jsonParts, ']'], maxBytes }
     return (await provider.call(request, (body) => ({ body }), limits)).value.body
   }
 

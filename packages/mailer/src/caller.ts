@@ -4,6 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
+import { timeSliced } from '@org/core/http'
 import { failedResult, inOrder, toResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { type Ending, timeIsOver } from './ending.ts'
@@ -79,7 +80,7 @@ export function createCaller(
   async function exchange(call: Call): Promise<CallOutcome> {
     try {
       const body = await send(call, { signal, deadline: Math.min(deadline, Date.now() + timeoutMs) })
-      return { kind: 'settled', results: readResults(body, call) }
+      return { kind: 'settled', results: await readResults(body, call) }
     } catch (thrown) {
       const error = toMailError(thrown)
       const results = call.messages.map(({ index, to }) => failedResult(index, to, error))
@@ -129,10 +130,15 @@ function unsent({ messages }: Call, reason: IntegrationError): CallOutcome {
   return { kind: 'unsent', reason, results: messages.map(({ index, to }) => failedResult(index, to, reason)) }
 }
 
-function readResults(body: unknown, { messages }: Call): MessageResult[] {
-  const responses = matchResponses(body, messages)
-  return messages.map((message, at) => {
+async function readResults(body: unknown, { messages }: Call): Promise<MessageResult[]> {
+  const responses = await matchResponses(body, messages)
+  const yieldToLoop = timeSliced()
+  const results: MessageResult[] = []
+  for (const [at, message] of messages.entries()) {
+    await yieldToLoop()
     const response = responses?.[at]
-    return response ? toResult(message, response) : failedResult(message.index, message.to, unreadable())
-  })
+    const { index, to } = message
+    results.push(response ? toResult(message, response) : failedResult(index, to, unreadable()))
+  }
+  return results
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import { unknownOutcome } from '@org/core/http'
+import { timeSliced, unknownOutcome } from '@org/core/http'
 import type { PlacedMessage } from './batch.ts'
 import { readSendResponse, type SendResponse } from './wire.ts'
 
@@ -21,10 +21,10 @@ type Recipients = Pick<PlacedMessage, 'to' | 'recipients' | 'toCount'>
  * @returns for each message its answer, or `undefined` if there is none that is surely its own; `undefined` if the
  * body is no list
  */
-export function matchResponses(
+export async function matchResponses(
   body: unknown,
   messages: readonly PlacedMessage[],
-): (SendResponse | undefined)[] | undefined {
+): Promise<(SendResponse | undefined)[] | undefined> {
   if (!Array.isArray(body) || body.length > MAX_ANSWERS) return undefined
   const ids = new Set<string>()
   const responses = body.map((item) => {
@@ -35,22 +35,31 @@ export function matchResponses(
     ids.add(response.messageId)
     return isRepeated ? undefined : response
   })
-  const strangers = responses.filter((response, at): response is Accepted => {
+  // Each of them may name thousands of recipients.
+  const yieldToLoop = timeSliced()
+  const strangers: Accepted[] = []
+  for (const [at, response] of responses.entries()) {
     const message = messages[at]
-    return response?.accepted === true && (message === undefined || !isAbout(response, message))
-  })
-  const isShuffled = responses.length !== messages.length || isAboutAny(strangers, messages)
+    await yieldToLoop()
+    if (response?.accepted && (message === undefined || !isAbout(response, message))) strangers.push(response)
+  }
+  const isShuffled = responses.length !== messages.length || (await isAboutAny(strangers, messages))
   if (isShuffled) return matchByRecipient(responses, messages)
   const unmatched = new Set<SendResponse>(strangers)
   return responses.map((response) => (response && unmatched.has(response) ? undefined : response))
 }
 
 /** Whether an answer is about any of the messages. Each text is read once: a server may send megabytes of them. */
-function isAboutAny(responses: readonly Accepted[], messages: readonly PlacedMessage[]): boolean {
+async function isAboutAny(
+  responses: readonly Accepted[],
+  messages: readonly PlacedMessage[],
+): Promise<boolean> {
+  const yieldToLoop = timeSliced()
   if (responses.length === 0) return false
   const headers = new Set(messages.map(({ to }) => to))
   const byAddress = new Map<string, Set<string>[]>()
   for (const message of messages) {
+    await yieldToLoop()
     const recipients = new Set(recipientsOf(message))
     for (const address of recipients) {
       const others = byAddress.get(address)
@@ -58,12 +67,14 @@ function isAboutAny(responses: readonly Accepted[], messages: readonly PlacedMes
       else byAddress.set(address, [recipients])
     }
   }
-  return responses.some(({ to }) => {
+  for (const { to } of responses) {
+    await yieldToLoop()
     const named = addressesIn(to)
     if (headers.has(to) || named === undefined) return true
     const [rarest] = named.map((address) => byAddress.get(address) ?? []).sort((a, b) => a.length - b.length)
-    return rarest?.some((recipients) => named.every((address) => recipients.has(address)))
-  })
+    if (rarest?.some((recipients) => named.every((address) => recipients.has(address)))) return true
+  }
+  return false
 }
 
 /** Whether an answer names only recipients of the message. An answer that names nobody fits every message. */
@@ -76,12 +87,14 @@ export function isAbout({ to }: Pick<Accepted, 'to'>, message: Recipients): bool
 }
 
 /** Only an accepted mail names its recipient, and only a recipient of one message and one answer is certain. */
-function matchByRecipient(
+async function matchByRecipient(
   responses: readonly (SendResponse | undefined)[],
   messages: readonly PlacedMessage[],
-): (SendResponse | undefined)[] {
+): Promise<(SendResponse | undefined)[]> {
+  const yieldToLoop = timeSliced()
   const answers = new Map<string, Accepted | undefined>()
   for (const response of responses) {
+    await yieldToLoop()
     const key = response?.accepted && addressesIn(response.to)?.sort().join()
     if (key) answers.set(key, answers.has(key) ? undefined : response)
   }

@@ -8,6 +8,12 @@
 import { maskAddresses } from '@org/core/http'
 import { readField, readNumber, readText } from './fields.ts'
 
+/** The words about 50 recipients have 17,000 characters, and each of them is searched for. */
+const LONGEST_MESSAGE = 20_000
+/** The provider’s ids have 36 characters, and 50 addresses at most 13,000. */
+const LONGEST_ID = 500
+const LONGEST_TO = 100_000
+
 /** The provider’s response for one message: accepted with an id, or refused with a code. */
 export type SendResponse =
   | { accepted: true; messageId: string; submittedAt: string; to: string; message: string }
@@ -65,16 +71,22 @@ export function readSendResponse(body: unknown): SendResponse | undefined {
   const refusal = readRefusal(body)
   if (refusal && refusal.errorCode !== 0) return { accepted: false, refusal }
   const messageId = readText(body, 'MessageID')
-  if (!messageId || (!refusal && readField(body, 'ErrorCode') != null)) return undefined
+  const to = readText(body, 'To') ?? ''
+  if (!messageId || messageId.length > LONGEST_ID || to.length > LONGEST_TO) return undefined
+  if (!refusal && readField(body, 'ErrorCode') != null) return undefined
   const submittedAt = toUtc(readText(body, 'SubmittedAt'))
-  const message = refusal?.message ?? readText(body, 'Message') ?? ''
-  return { accepted: true, messageId, submittedAt, to: readText(body, 'To') ?? '', message }
+  const message = refusal?.message ?? readMessage(body)
+  return { accepted: true, messageId, submittedAt, to, message }
+}
+
+function readMessage(body: unknown): string {
+  return (readText(body, 'Message') ?? '').slice(0, LONGEST_MESSAGE)
 }
 
 /** @returns `undefined` if the body has no error code */
 export function readRefusal(body: unknown): Refusal | undefined {
   const errorCode = readNumber(body, 'ErrorCode')
-  return errorCode === undefined ? undefined : { errorCode, message: readText(body, 'Message') ?? '' }
+  return errorCode === undefined ? undefined : { errorCode, message: readMessage(body) }
 }
 
 /** @returns `undefined` if the body does not describe a server */

@@ -93,6 +93,27 @@ it.each([
   expect(result).toMatchObject({ rejected: areRejected ? left : [], notice })
 })
 
+it('searches 20,000 characters of the provider’s words for recipients', async () => {
+  const to = Array.from({ length: 50 }, (_, index) => `${index}@${'x'.repeat(60)}.example.org`)
+  const remark = (pause: number) => ({
+    ErrorCode: 0,
+    MessageID: 'id-1',
+    Message: `${' '.repeat(pause)}${to}`,
+  })
+  for (const pause of [0, 20_000]) {
+    provider.faults.add({ status: 200, body: remark(pause) })
+    expect((await mailer().sendEmail(message({ to }))).rejected).toHaveLength(pause === 0 ? 50 : 0)
+  }
+})
+
+it.each([
+  ['MessageID', 'i'.repeat(501)],
+  ['To', 'a@b.cc,'.repeat(15_000)],
+])('does not take an answer with a %s that no provider writes', async (name, text) => {
+  provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1', [name]: text } })
+  await expect(mailer().sendEmail(message())).rejects.toThrow('an unexpected body')
+})
+
 it('fills in the recipients and the time if the provider leaves them out', async () => {
   provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1' } })
   const result = await mailer().sendEmail(message())

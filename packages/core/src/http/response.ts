@@ -20,7 +20,7 @@ export interface HttpResponse {
  *
  * @param maxBytes of the body, after decompression
  * @param maxValues of the JSON, keys not counted
- * @throws {HttpFailure} if it is not 2xx, not whole JSON, or larger
+ * @throws {HttpFailure} if it is not 2xx, not whole JSON, or larger; a refusal that is larger has no body
  */
 export async function readResponse(
   response: Response,
@@ -74,7 +74,7 @@ async function readText(
       // Not awaited: the rest of the body may never end.
       reader.cancel().catch(() => {})
       // A refusal is a refusal, also without its words.
-      if (!ok && size <= maxBytes) return ''
+      if (!ok) return ''
       throw new HttpFailure('too_large', `The response ${excess}.`, { effect: effectOf(status), status })
     }
     text += decoder.decode(value, { stream: true })
