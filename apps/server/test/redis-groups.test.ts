@@ -48,6 +48,14 @@ describe.skipIf(!hasRedis).each([
     const states = () => claimAll('second').then((results) => results.map(({ state }) => state), String)
     await expect.poll(states, { timeout: 15_000 }).toEqual(subjects.map(() => 'busy'))
     await store.probe()
+    for (const server of group.servers) {
+      const role = await server.ask('ROLE').catch(() => 'dead')
+      if (!role.startsWith('master')) continue
+      await server.ask('CONFIG', 'SET', 'maxmemory', '1')
+      await expect(store.probe()).rejects.toThrow('OOM')
+      await server.ask('CONFIG', 'SET', 'maxmemory', '0')
+    }
+    await store.probe()
     client.close()
   }, 30_000)
 })

@@ -87,6 +87,29 @@ describe.skipIf(!hasRedis)('a host on its Redis', () => {
     connection.destroy()
   })
 
+  it.each(
+    permissions.flatMap((word) => /^\+(eval|set|get|del|h\w+(?<!hello)|pexpire|time)$/.exec(word)?.[1] ?? []),
+  )('is not ready without the permission for %s', async (command) => {
+    await redis.ask('ACL', 'SETUSER', 'less', 'reset', 'on', '>word', ...permissions, `-${command}`)
+    const connection = await connectRedis(as('less'))
+    await expect(redisStore({ client: connection }).probe()).rejects.toThrow(/permissions|can't run/)
+    connection.destroy()
+  })
+
+  it('is not ready before Redis is too full for an event', async () => {
+    const connection = await connectRedis(redis.url)
+    const store = redisStore({ client: connection })
+    await store.probe()
+    const used = /used_memory:(\d+)/.exec(String(await connection.sendCommand(['INFO', 'memory'])))?.[1]
+    await redis.ask('CONFIG', 'SET', 'maxmemory', String(Number(used) + 40_000))
+    await expect(store.probe()).rejects.toThrow('OOM')
+    expect(await store.claim({ subject: 's', leaseMs: 1_000 })).toMatchObject({ state: 'claimed' })
+    await redis.ask('CONFIG', 'SET', 'maxmemory', '0')
+    await store.probe()
+    expect(String(await connection.sendCommand(['KEYS', '*probe*']))).toBe('')
+    connection.destroy()
+  })
+
   it('names the settings that its permissions hide', async () => {
     await redis.ask('ACL', 'SETUSER', 'blind', 'on', '>word', ...permissions, '-config', '-info')
     expect(await warnings(as('blind'))).toEqual([

@@ -13,6 +13,12 @@ const CONNECT_MS = 2_000
 /** Longest time for one of several servers, so that there is time for another, in milliseconds. */
 const CONNECT_ONE_MS = 900
 
+/** In the key of a probe, which has to be written to every primary of a cluster. */
+const PROBE_TAG = '{probe}'
+const SLOTS = 16_384
+/** A primary that none of so many tags hits has next to no slots. */
+const MOST_TAGS = 1_000
+
 /** A connection that fails for good when it breaks. */
 export interface RedisConnection {
   sendCommand(command: string[]): Promise<unknown>
@@ -82,15 +88,15 @@ function toCluster({ nodes, tls, credentials }: RedisLocation): Connecting {
   cluster.on('error', (error) => {
     cause = error
   })
-  const askServer = async (node: (typeof cluster.masters)[number]) =>
-    (await cluster.nodeClient(node)).sendCommand(['PING'])
   return {
     // Its own error says only that it has reached none.
     connecting: cluster.connect().catch((error: unknown) => Promise.reject(cause ?? error)),
     async sendCommand(command) {
-      // A probe, which writes to one server.
-      if (command[0] === 'SET') await Promise.all(cluster.masters.map(askServer))
-      return cluster.sendCommand(keyOf(command), false, command)
+      const key = keyOf(command)
+      if (!key?.endsWith(PROBE_TAG)) return cluster.sendCommand(key, false, command)
+      const tags = tagsOf(cluster.masters.length, cluster.slots)
+      const probes = tags.map((tag) => command.map((word) => word.replace(PROBE_TAG, tag)))
+      return Promise.all(probes.map((probe) => cluster.sendCommand(keyOf(probe), false, probe)))
     },
     onFault: (listener) => void cluster.on('node-error', listener),
     isShared: true,
@@ -139,8 +145,28 @@ function optionsOf(
   }
 }
 
-/** The key of a command of the store, which is a script or a SET; undefined for a question about the server. */
-function keyOf([name, first, , key]: string[]): string | undefined {
-  if (name === 'EVAL') return key
-  return name === 'SET' ? first : undefined
+/** The key of a script of the store; undefined for a question about the server. */
+function keyOf([name, , , key]: string[]): string | undefined {
+  return name === 'EVAL' ? key : undefined
+}
+
+/** A tag for each primary of a cluster, whose keys are there. */
+function tagsOf(masters: number, slots: readonly { master: unknown }[]): string[] {
+  const tags = new Map<unknown, string>()
+  for (let at = 0; tags.size < masters && at < MOST_TAGS; at += 1) {
+    const tag = `probe${at}`
+    const primary = slots[slotOf(tag)]?.master
+    if (primary && !tags.has(primary)) tags.set(primary, `{${tag}}`)
+  }
+  return [...tags.values()]
+}
+
+/** The slot of a tag in ASCII: its CRC-16 (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/). */
+function slotOf(tag: string): number {
+  let crc = 0
+  for (const character of tag) {
+    crc ^= character.charCodeAt(0) << 8
+    for (let bit = 0; bit < 8; bit += 1) crc = ((crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff
+  }
+  return crc % SLOTS
 }

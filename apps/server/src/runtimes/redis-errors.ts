@@ -4,7 +4,10 @@ const causes: readonly (readonly [words: RegExp, cause: string])[] = [
     /WRONGPASS|NOAUTH|AUTH <password>|AUTH called/,
     'Redis refuses the user name or the password of DELIVERY_STORE',
   ],
-  [/NOPERM/, 'the user of DELIVERY_STORE lacks a permission; docs/scaling.md has the ACL line'],
+  [
+    /NOPERM|can't run this command/,
+    'the user of DELIVERY_STORE lacks a permission; docs/scaling.md has the ACL line',
+  ],
   [/DB index is out of range/, 'DELIVERY_STORE names a database that Redis does not have'],
   [/cluster support disabled/, 'Redis is no cluster: expected redis://… as DELIVERY_STORE'],
   [

@@ -92,7 +92,7 @@ export function keepConnected(location: string, logger: Logger) {
       } catch (error) {
         const refusal = error instanceof Error && REFUSAL.exec(error.message)?.[1]
         if (refusal && performance.now() - used.since > LEAST_AGE_MS) replace(connection, refusal)
-        throw error
+        throw explainRedis(error)
       } finally {
         clearTimeout(timer)
         used.repliedAt = performance.now()

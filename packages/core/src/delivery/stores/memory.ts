@@ -136,7 +136,8 @@ function createRows(capacity: number, now: () => number): Rows<MemoryRow> {
       for (const [name, json] of row.steps) resize(row, -(ENTRY_BYTES + name.length + json.length))
       row.steps.clear()
     },
-    probe() {},
+    // A full store would refuse a claim.
+    probe: makeRoom,
   }
 }
 

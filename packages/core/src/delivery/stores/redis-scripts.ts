@@ -88,4 +88,20 @@ export const scripts = {
   `,
   // ARGV: now. Returns the time, the fields of the record, and the answer.
   read: `${NOW} return {tostring(now), redis.call('HGETALL', KEYS[1]), redis.call('GET', KEYS[2]) or ''}`,
+  // ARGV: now, filler. Every command of the scripts above, so that a missing permission shows. It leaves nothing
+  // behind. Redis counts the filler, which is not written, when it decides whether there is room.
+  probe: `${NOW}
+    redis.call('HSET', KEYS[1], 'fence', 0, 'until', now)
+    redis.call('HINCRBY', KEYS[1], 'fence', 1)
+    redis.call('PEXPIRE', KEYS[1], 1000)
+    redis.call('SET', KEYS[2], now, 'PX', 1000)
+    redis.call('GET', KEYS[2])
+    redis.call('HGET', KEYS[1], 'fence')
+    redis.call('HMGET', KEYS[1], 'fence', 'until')
+    redis.call('HKEYS', KEYS[1])
+    redis.call('HGETALL', KEYS[1])
+    redis.call('HDEL', KEYS[1], 'until')
+    redis.call('DEL', KEYS[1], KEYS[2])
+    return 1
+  `,
 }

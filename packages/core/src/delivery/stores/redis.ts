@@ -39,8 +39,8 @@ let writes = 0
 
 /** The timeout of a write grows by a millisecond for each 10,000 characters. */
 const CHARACTERS_PER_MS = 10_000
-/** How long Redis keeps what a probe writes, in milliseconds. */
-const PROBE_MS = '60000'
+/** Longer than the longest ordinary write, so that a probe fails before an event does when memory runs out. */
+const PROBE_FILLER = 'x'.repeat(65_536)
 
 /** A shorter hash saves space, and nobody can make another text with the same one. */
 const HASH_BYTES = 12
@@ -154,7 +154,10 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
     },
 
     async probe() {
-      await withTimeout(send('SET', `${prefix}probe`, String(now()), 'PX', PROBE_MS), timeoutMs)
+      // In the place of a hash. A connection to a cluster may replace it, to write to every primary.
+      const key = `${prefix}{probe}`
+      const words = ['EVAL', scripts.probe, '2', key, `${key}=`, String(now()), PROBE_FILLER] as const
+      await withTimeout(send(...words), timeoutMs)
     },
   }
 }
