@@ -1,7 +1,7 @@
 /** The routes of the host (contract §8), on any runtime that has `Request` and `Response`. */
 
 import type { IntegrationDefinition, WebhookHandler } from '@org/core'
-import { type DeliveryStore, IntegrationError, isIntegrationError, type Logger } from '@org/core'
+import { IntegrationError, isIntegrationError, type Logger } from '@org/core'
 import { toProblemResponse } from '@org/core/internal'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
@@ -15,7 +15,7 @@ export interface AppOptions {
   webhooks: readonly { definition: IntegrationDefinition; handle: WebhookHandler }[]
   /** Routes for operators. No page of another origin may read them. */
   operating: readonly Route[]
-  store: DeliveryStore
+  isStoreReachable: () => Promise<boolean>
   corsOrigins: readonly string[]
   /** Whether balancers should send events elsewhere. */
   isLeaving: () => boolean
@@ -31,7 +31,7 @@ const NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 
 /** Mounts every integration at `POST /<name>/webhook`, and the routes beside them. */
 export function createApp(options: AppOptions): Hono {
-  const { webhooks, operating, store, corsOrigins, isLeaving, isDraining, logger } = options
+  const { webhooks, operating, isStoreReachable, corsOrigins, isLeaving, isDraining, logger } = options
   const app = new Hono()
   const definitions = webhooks.map(({ definition }) => definition)
 
@@ -59,7 +59,7 @@ export function createApp(options: AppOptions): Hono {
   // Browsers never call webhooks, so only the routes below are open to other origins.
   app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
   // To add a route, add a line here.
-  const routes = [...createStatusRoutes(store, isLeaving)]
+  const routes = [...createStatusRoutes(isStoreReachable, isLeaving)]
   mountRoutes(app, [...routes, ...createDescribingRoutes(definitions, [...operating, ...routes])])
 
   app.notFound((context) => {

@@ -19,6 +19,7 @@ import { type Connections, connectBy, createOutbound } from './outbound.ts'
 import { createDeliveriesRoute } from './routes/deliveries.ts'
 import { createMetricsRoute } from './routes/metrics.ts'
 import { forOperators } from './routes/operator.ts'
+import { watchStore } from './store-watch.ts'
 import { observeBy } from './telemetry.ts'
 import type { Tracing } from './tracing.ts'
 import { version } from './version.ts'
@@ -83,10 +84,11 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const secrets = config.webhookSecrets
   const verify = secrets.length > 0 ? createVerifier({ secrets, hmac: options.hmac }) : undefined
   const limit = createConcurrencyLimit(MAX_IN_FLIGHT)
+  const isStoreReachable = watchStore(store, logger)
   const metrics = options.createMetrics?.(definitions, {
     inFlight: () => limit.active,
     circuits: () => outbound.circuits(),
-    store,
+    isStoreReachable,
   })
   const observer = observeBy(tracing, metrics)
   const outbound = createOutbound({
@@ -140,7 +142,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
           peer: peers.get(request),
         }),
     ),
-    store,
+    isStoreReachable,
     corsOrigins: config.corsOrigins,
     isLeaving: () => isLeaving,
     isDraining: () => isDraining,

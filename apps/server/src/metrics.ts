@@ -4,7 +4,7 @@
  * Every label is a word that the host knows: an integration, a function of its contract, a code. Undeclared names,
  * ids and origins from a request never become labels, so no sender can add series.
  */
-import type { DeliveryStore, EventRecord, IntegrationDefinition } from '@org/core'
+import type { EventRecord, IntegrationDefinition } from '@org/core'
 import type { OutboundCall } from '@org/core/internal'
 import type { Histogram, Registry } from 'prom-client'
 import { circuitStates } from './circuit-breaker.ts'
@@ -17,7 +17,7 @@ import { version } from './version.ts'
 export interface HostState extends Pick<Outbound, 'circuits'> {
   /** Events under way. */
   inFlight(): number
-  store: Pick<DeliveryStore, 'probe'>
+  isStoreReachable: () => Promise<boolean>
 }
 
 /** The metrics of a host. */
@@ -94,7 +94,10 @@ export function createMetrics(integrations: readonly IntegrationDefinition[], st
   }
 }
 
-async function loadCounts(integrations: readonly string[], { inFlight, circuits, store }: HostState) {
+async function loadCounts(
+  integrations: readonly string[],
+  { inFlight, circuits, isStoreReachable }: HostState,
+) {
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]
@@ -157,11 +160,8 @@ async function loadCounts(integrations: readonly string[], { inFlight, circuits,
   for (const integration of integrations)
     for (const owner of OWNERS) credentialsRejected.inc({ integration, owner }, 0)
   createGauge('webhook_events_in_flight', 'Events under way.', inFlight)
-  createGauge('webhook_store_reachable', 'Whether the delivery store takes writes: 1, or 0.', () =>
-    store.probe().then(
-      () => 1,
-      () => 0,
-    ),
+  createGauge('webhook_store_reachable', 'Whether the delivery store takes writes: 1, or 0.', async () =>
+    (await isStoreReachable()) ? 1 : 0,
   )
   new Gauge({
     name: 'webhook_provider_circuits',

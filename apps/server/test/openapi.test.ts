@@ -1,4 +1,3 @@
-import { memoryStore } from '@org/core'
 import { lint } from '@org/openapi-checks/lint'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
@@ -31,7 +30,7 @@ describe('the OpenAPI document of the host', () => {
     const app = createApp({
       webhooks: integrations.map(({ definition }) => ({ definition, handle: async () => new Response() })),
       operating: [thing],
-      store: memoryStore(),
+      isStoreReachable: async () => true,
       corsOrigins: [],
       isLeaving: () => false,
       isDraining: () => false,

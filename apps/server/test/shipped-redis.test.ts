@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { deliver } from '@org/core/testing'
 import { createClient } from '@redis/client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
 import { secret, startSurroundings } from './deployed.ts'
 import { calling, mail } from './hosted.ts'
@@ -99,6 +99,24 @@ describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', () => {
     await expect.poll(proxy.opened, { timeout: 5_000 }).toBe(before + 1)
     proxy.silenceNew(false)
     await works('evt_1')
+  }, 20_000)
+
+  it('is not ready while its user may not run a script, and says why once, and once that it works', async () => {
+    await primary.ask('ACL', 'SETUSER', 'mute', 'on', '>word', '~*', '+@all', '-eval')
+    const DELIVERY_STORE = primary.url.replace('//', '//mute:word@')
+    const other = startShipped({ environment: { ...around.variables, DELIVERY_STORE } })
+    onTestFinished(() => other.kill('SIGKILL'))
+    const ready = async () => (await fetch(`${await other.url}/readyz`)).status
+    const said = (text: string) =>
+      other.log
+        .filter(({ message, reason }) => `${message} ${reason}`.includes(text))
+        .map(({ level }) => level)
+    await expect.poll(() => said('reached Redis').length, { timeout: 10_000 }).toBe(1)
+    expect([await ready(), await ready()]).toEqual([503, 503])
+    expect(said('lacks a permission')).toEqual(['error'])
+    await primary.ask('ACL', 'SETUSER', 'mute', '+eval')
+    expect([await ready(), await ready()]).toEqual([200, 200])
+    expect(said('takes writes again')).toEqual(['info'])
   }, 20_000)
 
   it('looks for the new primary when its own becomes a replica, and keeps its connection open', async () => {

@@ -1,10 +1,12 @@
 /** The health and the readiness of the host (contract §8). */
-import type { DeliveryStore } from '@org/core'
 import * as z from 'zod'
 import { type Route, unstored } from './route.ts'
 
 /** `GET /healthz` and `GET /readyz`. */
-export function createStatusRoutes(store: DeliveryStore, isLeaving: () => boolean): Route[] {
+export function createStatusRoutes(
+  isStoreReachable: () => Promise<boolean>,
+  isLeaving: () => boolean,
+): Route[] {
   return [
     {
       path: '/healthz',
@@ -32,12 +34,8 @@ export function createStatusRoutes(store: DeliveryStore, isLeaving: () => boolea
       },
       async handle(context) {
         if (isLeaving()) return context.json({ status: 'shutting_down' }, 503, unstored)
-        try {
-          await store.probe()
-          return context.json({ status: 'ready' }, 200, unstored)
-        } catch {
-          return context.json({ status: 'store_unreachable' }, 503, unstored)
-        }
+        if (await isStoreReachable()) return context.json({ status: 'ready' }, 200, unstored)
+        return context.json({ status: 'store_unreachable' }, 503, unstored)
       },
     },
   ]
