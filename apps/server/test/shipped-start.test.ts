@@ -1,5 +1,6 @@
 /** The start of the shipped process: refused configurations, the address, and the store’s files. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { deliver } from '@org/core/testing'
@@ -194,6 +195,27 @@ describe('the bundled host keeps its store', () => {
     const stored = readFileSync(`${folder}/.data/deliveries.db`, 'latin1')
     expect(stored).toContain('missing_credentials')
     for (const secrets of [[], [first], [second, first]]) expect(await send(folder, ...secrets)).toBe(true)
+  })
+
+  it('by the commands of docs/operations.md, on every day, and says what a backup without its key is worth', async () => {
+    const guide = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+    const commands = [...guide.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = '']) => text)
+    const folder = createFolder()
+    const cwd = `${folder}/.data`
+    const run = (part: string) =>
+      execFileSync('sh', ['-c', commands.find((text) => text.includes(part)) ?? 'exit 1'], { cwd })
+    await send(folder)
+    run('VACUUM INTO')
+    run('VACUUM INTO')
+    rmSync(`${cwd}/deliveries.db.key`)
+    run('install -m 600')
+    expect(await send(folder)).toBe(true)
+    rmSync(`${cwd}/deliveries.db.key`)
+    const environment = { ...development, DELIVERY_STORE: undefined }
+    const keyless = startShipped({ environment, folder })
+    onTestFinished(() => keyless.kill('SIGKILL'))
+    await keyless.url
+    expect(keyless.log.filter(({ message }) => message?.includes('not its key'))).toHaveLength(1)
   })
 
   it('under a key beside it if there is no secret, and under the secret otherwise', async () => {

@@ -1,22 +1,30 @@
 /** The key of a host without a secret, for the records in its store. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { Logger } from '@org/core'
 import type { Config } from '../config.ts'
 
 /**
  * Reads the key beside the file of the store, whose folder exists by now. A host with a webhook secret needs none, but
  * accepts the one that it had before; a host without a secret makes one, which only its user can read.
+ *
+ * @param options.hadFile whether the file of the store was there before this start
  */
-export function readRecordKey({
-  deliveryStore,
-  webhookSecrets,
-}: Pick<Config, 'deliveryStore' | 'webhookSecrets'>): string[] {
+export function readRecordKey(
+  { deliveryStore, webhookSecrets }: Pick<Config, 'deliveryStore' | 'webhookSecrets'>,
+  { hadFile = false, logger }: { hadFile?: boolean | undefined; logger: Logger },
+): string[] {
   const file = /^sqlite:(?!:memory:)(.+)$/.exec(deliveryStore)?.[1]
   if (file === undefined) return []
   const path = `${file}.key`
   if (!existsSync(path)) {
     if (webhookSecrets.length > 0) return []
     createKey(path)
+    if (hadFile)
+      logger(
+        'warn',
+        `${file} was there, but not its key ${path}: nobody can read its records, and their redeliveries get 422. Restore the key from the backup of the file.`,
+      )
   }
   return [readFileSync(path, 'utf8')]
 }

@@ -67,7 +67,7 @@ export async function run(
     })
     process.exit(1)
   })
-  const { store, close } = await openStore(config.deliveryStore, logger)
+  const { store, close, hadFile } = await openStore(config.deliveryStore, logger)
   const stopping = new AbortController()
   const ending = new AbortController()
   const host = createHost(config, {
@@ -76,7 +76,7 @@ export async function run(
     ending: ending.signal,
     logger: taggedLogger,
     store: wrapStore(store),
-    recordKeys: readRecordKey(config),
+    recordKeys: readRecordKey(config, { hadFile, logger }),
     createMetrics,
     tracing,
     ...createNodeRuntime(config),

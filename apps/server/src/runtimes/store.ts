@@ -1,10 +1,13 @@
 /** Opens the delivery store of DELIVERY_STORE. */
+import { existsSync } from 'node:fs'
 import { type DeliveryStore, type Logger, memoryStore } from '@org/core'
 import { ConfigurationError } from '../config.ts'
 
 export interface OpenStore {
   store: DeliveryStore
   close(): Promise<void>
+  /** Whether its file was there before. */
+  hadFile?: boolean
 }
 
 /**
@@ -21,6 +24,7 @@ export async function openStore(location: string, logger: Logger): Promise<OpenS
 
 async function openSqlite(file: string): Promise<OpenStore> {
   const { sqliteStore } = await import('@org/core/stores/sqlite')
+  const hadFile = existsSync(file)
   const store = sqliteStore({ file })
   try {
     await store.probe()
@@ -28,7 +32,7 @@ async function openSqlite(file: string): Promise<OpenStore> {
     await store.close()
     throw new ConfigurationError(`DELIVERY_STORE: ${error instanceof Error ? error.message : error}`)
   }
-  return { store, close: store.close }
+  return { store, close: store.close, hadFile }
 }
 
 async function openRedis(url: string, logger: Logger): Promise<OpenStore> {
