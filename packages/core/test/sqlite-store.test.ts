@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -92,9 +92,10 @@ describe('the SQLite store in a file', () => {
     const late = open({ file, now: () => time + week + 3_600_000 })
     const database = openAside(file)
     const count = (table: string) => database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count
-    await expect.poll(() => ['records', 'steps', 'answers'].map(count)).toEqual([1, 1, 0])
+    const patience = { timeout: 4_000 }
+    await expect.poll(() => ['records', 'steps', 'answers'].map(count), patience).toEqual([1, 1, 0])
     await expect
-      .poll(() => database.prepare('PRAGMA page_count').get()?.page_count)
+      .poll(() => database.prepare('PRAGMA page_count').get()?.page_count, patience)
       .toBeLessThan(full / 4_096 / 10)
     expect(await late.read('living', '4')).toMatchObject({
       progress: { step: 'created' },
@@ -150,6 +151,20 @@ describe('a SQLite file that can’t be used', () => {
     const store = open({ file })
     await expect(store.probe()).rejects.toThrow(`The store ${file} can’t be used: ${cause}.`)
     rmSync(file, { recursive: true })
+    await store.probe()
+  })
+
+  it('because it was removed or replaced under the store fails with the cause, until it is back', async () => {
+    const file = newFile()
+    const store = open({ file })
+    await store.probe()
+    renameSync(file, `${file}.away`)
+    for (const spoil of [() => {}, () => writeFileSync(file, '')]) {
+      spoil()
+      for (const use of [store.probe(), store.claim(request)])
+        await expect(use).rejects.toThrow('it was removed or replaced while it was open; restart the host')
+    }
+    renameSync(`${file}.away`, file)
     await store.probe()
   })
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createRows } from './sqlite-rows.ts'
@@ -45,10 +45,27 @@ export function openDatabase(file: string) {
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`,
     )
     transaction(() => prepareLayout(database))
-    return { database, transaction, rows: createRows(database) }
+    return { database, transaction, rows: createRows(database), assertInPlace: watchPath(file) }
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+/**
+ * Follows the path of an open file.
+ *
+ * @returns a function that throws if the path leads elsewhere by now: a record in a file without a name is lost when
+ * the process ends
+ */
+function watchPath(file: string): () => void {
+  const find = () => {
+    const found = file === ':memory:' ? undefined : statSync(file, { throwIfNoEntry: false })
+    return found && `${found.dev}:${found.ino}`
+  }
+  const opened = find()
+  return () => {
+    if (find() !== opened) throw new Error('it was removed or replaced while it was open; restart the host')
   }
 }
 

@@ -40,14 +40,14 @@ let opened: ReturnType<typeof open> | undefined
 const waiting: Call[] = []
 
 function open() {
-  const { database, transaction, rows } = openDatabase(file)
+  const { database, transaction, rows, assertInPlace } = openDatabase(file)
   const { claim, ...others } = createOperations(rows)
   const operations: Operations = {
     ...others,
     claim: (time, { delivery, ...request }) =>
       claim(time, { ...request, delivery: delivery && { ...delivery, digest: shorten(delivery.digest) } }),
   }
-  return { database, transaction, operations, purge: createPurge(database, transaction) }
+  return { database, transaction, operations, assertInPlace, purge: createPurge(database, transaction) }
 }
 
 function apply<Called extends Name>(operations: Operations, { name, time, values }: Call<Called>): unknown {
@@ -58,7 +58,8 @@ function apply<Called extends Name>(operations: Operations, { name, time, values
 function commit(calls: readonly Call[]): Reply[] {
   try {
     opened ??= open()
-    const { operations, transaction } = opened
+    const { operations, transaction, assertInPlace } = opened
+    assertInPlace()
     const begin = calls.every(({ name }) => name === 'read') ? 'BEGIN' : 'BEGIN IMMEDIATE'
     return transaction(() => calls.map((call) => ({ id: call.id, value: apply(operations, call) })), begin)
   } catch (error) {

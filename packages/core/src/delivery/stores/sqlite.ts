@@ -37,7 +37,7 @@ interface Pending {
 
 /**
  * Makes a store in a file. Every write is on the disk before its promise resolves. An operation rejects with the cause
- * if the file can't be used, or if another process has locked it for two seconds; the next operation tries again.
+ * if the file can't be used, or if another process has locked it for two seconds, or four behind another operation; the next operation tries again.
  */
 export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): SqliteStore {
   const pending = new Map<number, Pending>()
