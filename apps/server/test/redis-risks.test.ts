@@ -122,7 +122,22 @@ describe.skipIf(!hasRedis)('a host on its Redis', () => {
     ['a database that is not there', () => `${redis.url}/99`, 'names a database that Redis does not have'],
     ['no cluster', () => redis.url.replace('redis:', 'redis+cluster:'), 'Redis is no cluster'],
     ['no TLS', () => redis.url.replace('redis:', 'rediss:'), 'rediss:// needs a Redis that uses TLS'],
-    ['no server', () => 'redis://127.0.0.1:1', 'ECONNREFUSED'],
+    [
+      'no server',
+      () => 'redis://127.0.0.1:1',
+      'DELIVERY_STORE: 127.0.0.1:1 can’t be reached (connect ECONNREFUSED',
+    ],
+    [
+      'no such name',
+      () => 'redis://redis.invalid',
+      'DELIVERY_STORE: redis.invalid:6379 can’t be reached (getaddrinfo',
+    ],
+    [
+      'a sentinel with a password',
+      () =>
+        `${as('nobody').replace('redis:', 'redis+sentinel:')}/main?sentinelUsername=nobody&sentinelPassword=wrong`,
+      'a sentinel refuses ?sentinelUsername=… and ?sentinelPassword=…',
+    ],
   ])('says why it can’t reach Redis: %s', async (_, url, reason) => {
     expect((await logOf(url()))[0]).toContain(reason)
   })

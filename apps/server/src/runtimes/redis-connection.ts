@@ -54,7 +54,7 @@ async function open(location: RedisLocation, timeoutMs: number): Promise<RedisCo
     connection.destroy()
     // Closes a connection that opens too late.
     connecting.then(connection.destroy, () => {})
-    throw explainRedis(error)
+    throw explainRedis(error, location)
   } finally {
     clearTimeout(timer)
   }
@@ -120,7 +120,7 @@ async function findPrimary(location: RedisLocation): Promise<RedisLocation> {
       const [host, port] = address.parse(reply)
       return { ...location, nodes: [{ host, port }] }
     } catch (error) {
-      failure = explainRedis(error)
+      failure = explainRedis(error, { kind: 'sentinel', nodes: [node] })
     }
   }
   throw failure
