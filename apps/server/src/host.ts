@@ -32,6 +32,8 @@ export interface Host {
   metrics: Metrics | undefined
   /** Makes `GET /readyz` 503 from now on. The host still takes events. */
   leave(): void
+  /** Writes to the store of events that are answered. */
+  unfinishedWrites(): number
   /** Takes no new event from now on. Resolves when the events under way are answered and recorded. */
   drain(): Promise<void>
 }
@@ -160,6 +162,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     leave() {
       isLeaving = true
     },
+    unfinishedWrites: () => unfinished.size,
     async drain() {
       isLeaving = true
       isDraining = true

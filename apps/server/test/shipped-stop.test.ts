@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { deliver } from '@org/core/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { secret, startSurroundings } from './deployed.ts'
-import { calling } from './hosted.ts'
+import { calling, mail } from './hosted.ts'
 import { createFolder, type StartOptions, startShipped } from './shipped.ts'
 
 /** On a busy machine, a process may be slow. */
@@ -61,6 +61,13 @@ describe('the bundled host, told to stop,', () => {
     expect(await host.exit).toBe(0)
     expect(host.log.at(-1)?.message).toBe('The host has stopped.')
   })
+
+  it('does not wait for a store that was never reached if nothing is under way', async () => {
+    const host = start({ DELIVERY_STORE: 'redis://127.0.0.1:1', REQUEST_TIMEOUT_MS: '60000' })
+    expect(await host.send(calling('sendEmail', mail))).toMatchObject({ status: 503 })
+    await host.stop('SIGTERM')
+    expect(await host.exit).toBe(0)
+  }, 20_000)
 
   it('answers every request of a sender that keeps 50 connections busy', async () => {
     const host = start({ DRAIN_DELAY_MS: '300' })

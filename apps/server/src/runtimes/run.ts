@@ -111,10 +111,14 @@ export async function run(
     await setTimeout(drainDelayMs)
     const longestMs = requestTimeoutMs + LAST_WRITES_MS
     setTimeout(longestMs, undefined, { ref: false }).then(async () => {
-      logger('error', `Some events were still under way after ${longestMs} ms. Their claims expire.`, {
-        underWay: drain.underWay,
-        leaseMs,
-      })
+      const { underWay } = drain
+      const unfinishedWrites = host.unfinishedWrites()
+      const what =
+        underWay === 0 && unfinishedWrites > 0
+          ? `The delivery store did not record ${unfinishedWrites} answered events within`
+          : 'Some events were still under way after'
+      const facts = { underWay, unfinishedWrites, leaseMs }
+      logger('error', `${what} ${longestMs} ms. Their claims expire.`, facts)
       ending.abort()
       await setTimeout(GIVE_BACK_MS)
       process.exit(1)

@@ -38,6 +38,8 @@ export interface ClaimOptions {
   leaseMs: number
   now: () => number
   waitUntil?: WaitUntil | undefined
+  /** Fires when the host shuts down. */
+  stopping?: AbortSignal | undefined
   /** Fires when the process ends before its events do. */
   ending?: AbortSignal | undefined
 }

@@ -74,7 +74,7 @@ export async function reserve(
 async function claimOrTakeBack(
   store: DeliveryStore,
   request: ClaimRequest,
-  { logger, leaseMs, now, waitUntil }: ClaimOptions,
+  { logger, leaseMs, now, waitUntil, stopping }: ClaimOptions,
 ): Promise<ClaimResult> {
   const asked = now()
   const owned = { ...request, owner: crypto.randomUUID() }
@@ -91,7 +91,9 @@ async function claimOrTakeBack(
       const result = await ask()
       if (result.state === 'claimed') await store.release(result.lease)
     }
-    await repeat(release, () => now() - asked >= leaseMs).catch(() => {})
+    // A host that shuts down has no event to lose here, and does not wait for a store that is away.
+    const isOver = () => stopping?.aborted === true || now() - asked >= leaseMs
+    await repeat(release, isOver).catch(() => {})
     takenBack -= 1
   }
 

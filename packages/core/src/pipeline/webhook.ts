@@ -71,6 +71,7 @@ export function createWebhookHandler(
     leaseMs,
     now,
     waitUntil,
+    stopping: dependencies.stopping,
     ending: dependencies.ending,
   })
 
