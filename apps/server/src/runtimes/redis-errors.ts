@@ -43,7 +43,9 @@ export function explainRedis(error: unknown, asked?: Pick<RedisLocation, 'kind' 
   const cause = asked?.kind === 'sentinel' && known === causes[0] ? SENTINEL_REFUSAL : known?.[1]
   if (!cause && asked && UNREACHABLE.test(`${words} ${code}`)) {
     const where = asked.nodes.map(({ host, port }) => `${host}:${port}`).join(', ')
-    return new RedisError(`DELIVERY_STORE: ${where} can’t be reached (${words.replace(/\.$/, '')}).`, { cause: error })
+    return new RedisError(`DELIVERY_STORE: ${where} can’t be reached (${words.replace(/\.$/, '')}).`, {
+      cause: error,
+    })
   }
   return new RedisError(cause ? `${cause} (${words}).` : words, { cause: error })
 }
