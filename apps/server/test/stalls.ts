@@ -84,8 +84,8 @@ export async function startWatched() {
       const isLost = hasEnded || answers.some((answer) => answer === 'no response')
       const lost = { stallMs: tookMs, healthMs: tookMs, memoryMb: Number.NaN }
       const found = isLost || !probe ? lost : await readStalls(probe, url)
-      // A process that has grown keeps its memory, which would be counted against the next requests.
-      if (isLost || found.memoryMb >= targets.memoryMb) {
+      // Never for its memory: what one request leaves behind counts against the next.
+      if (isLost) {
         await stop()
         running = await start()
       }
