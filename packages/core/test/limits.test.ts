@@ -114,7 +114,8 @@ describe('the memory of a host', () => {
     const repeat = { description: 'x', effect: false, arguments: functionArguments({}), result: z.string() }
     const definition = { ...bare, events: ['FUNCTION_CALL'] as const, functions: { repeat } }
     const limit = createConcurrencyLimit(8)
-    const dependencies = { limit, platform: connectPlatform(createPlatformEmulator().fetch) }
+    const platform = connectPlatform(createPlatformEmulator().fetch)
+    const dependencies = { limit, platform, logger: () => {} }
     const handle = createWebhookHandler(definition, { functions: { repeat: async () => text } }, dependencies)
     const body = JSON.stringify({ ...calling('repeat'), padding: 'x'.repeat(2 * MEBIBYTE) })
     const headers = { 'content-type': 'application/json' }
