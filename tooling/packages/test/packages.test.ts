@@ -17,7 +17,7 @@ const NETWORK = { timeout: 120_000 }
 /** Of the mailer and its dependencies, in bytes. */
 const LARGEST_INSTALL = 1_350_000
 /** Of the smallest program that sends a mail, gzipped, in bytes. */
-const LARGEST_BUNDLE = 20_500
+const LARGEST_BUNDLE = 21_000
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
