@@ -14,7 +14,8 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 
-const DEFAULT_FILE = 'sqlite:.data/deliveries.db'
+/** Of the Node host. */
+export const DEFAULT_STORE = 'sqlite:.data/deliveries.db'
 /** Balancers ask for `/readyz` every few seconds. */
 const DRAIN_DELAY_MS = 3_000
 const LOOPBACK = '127.0.0.1'
@@ -23,11 +24,12 @@ const LOOPBACK = '127.0.0.1'
  * Reads and checks the whole environment.
  *
  * @param options.isFunction whether a platform starts the host on demand, and keeps no files
+ * @param options.others faults that were found elsewhere, to be reported with the others
  * @throws {ConfigurationError} with one line for each variable: its name and the expected value
  */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
-  { isFunction = false } = {},
+  { isFunction = false, others = [] }: { isFunction?: boolean; others?: readonly string[] } = {},
 ): Config {
   // In a shell or a dashboard, an empty variable means “not set”.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
@@ -56,6 +58,7 @@ export function readConfig(
       'DELIVERY_STORE: this platform keeps no files; expected redis://… or rediss://… instead of sqlite:',
     )
   }
+  faults.push(...others)
   if (!parsed.success || faults.length > 0) {
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
     throw new ConfigurationError([`The configuration has ${count}:`, ...faults].join('\n  '))
@@ -71,7 +74,7 @@ function isProduction(environment = 'development'): boolean {
 function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
   const webhookSecrets = values.PLATFORM_WEBHOOK_SECRET ?? []
   const production = isProduction(values.NODE_ENV)
-  const deliveryStore = values.DELIVERY_STORE ?? (isFunction ? 'memory:' : DEFAULT_FILE)
+  const deliveryStore = values.DELIVERY_STORE ?? (isFunction ? 'memory:' : DEFAULT_STORE)
   // A host that accepts events of anyone must be out of reach of others.
   const isOpen = webhookSecrets.length === 0 && !production
   return {

@@ -57,6 +57,13 @@ describe('the bundled host refuses to start', () => {
     expect(errors()).not.toMatch(/hidden/i)
   })
 
+  it('with the fault of its store among the others', async () => {
+    const environment = { ...production, BODY_LIMIT: 'x', DELIVERY_STORE: 'sqlite:/proc/none/deliveries.db' }
+    const { errors, exit } = startShipped({ environment })
+    expect(await exit).toBe(1)
+    expect(errors()).toMatch(/2 faults:\n {2}BODY_LIMIT: .*\n {2}DELIVERY_STORE: .* folder can’t be created/)
+  })
+
   it.each([
     ['no secret in production', { PLATFORM_WEBHOOK_SECRET: '' }],
     ['no secret in a mistyped environment', { PLATFORM_WEBHOOK_SECRET: '', NODE_ENV: 'developement' }],

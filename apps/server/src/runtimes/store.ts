@@ -1,7 +1,7 @@
 /** Opens the delivery store of DELIVERY_STORE. */
 import { existsSync } from 'node:fs'
 import { type DeliveryStore, type Logger, memoryStore } from '@org/core'
-import { ConfigurationError } from '../config.ts'
+import { ConfigurationError, DEFAULT_STORE } from '../config.ts'
 
 export interface OpenStore {
   store: DeliveryStore
@@ -33,6 +33,19 @@ async function openSqlite(file: string): Promise<OpenStore> {
     throw new ConfigurationError(`DELIVERY_STORE: ${error instanceof Error ? error.message : error}`)
   }
   return { store, close: store.close, hadFile }
+}
+
+/** Finds out whether the file of a store can be opened, while the rest of the configuration is at fault. */
+export async function findStoreFaults(location = DEFAULT_STORE): Promise<string[]> {
+  const [, file] = /^sqlite:(.+)$/.exec(location) ?? []
+  if (file === undefined) return []
+  try {
+    await (await openSqlite(file)).close()
+    return []
+  } catch (error) {
+    if (error instanceof ConfigurationError) return [error.message]
+    throw error
+  }
 }
 
 async function openRedis(url: string, logger: Logger): Promise<OpenStore> {
