@@ -6,8 +6,9 @@ import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { serveOrders } from '../../shared/serve-orders.ts'
 import { webhookSecret } from './host-environment.ts'
+import { userId } from './wire.ts'
 
-type Kind = 'health' | 'challenge' | 'forged' | 'broken' | 'send'
+type Kind = 'health' | 'challenge' | 'forged' | 'broken' | 'read' | 'metrics' | 'send' | 'create'
 
 export interface LoadOrder {
   port: number
@@ -98,7 +99,7 @@ function requestsOf({ path, mix = ['health'] }: LoadOrder): () => Buffer {
     number += 1
     return serialize(path, mix[number % mix.length] ?? 'health', `evt_${process.pid}_${number}`)
   }
-  if (mix.includes('send')) return make
+  if (mix.includes('send') || mix.includes('create')) return make
   const prepared = Array.from({ length: PREPARED }, make)
   let at = 0
   return () => prepared[at++ % PREPARED] ?? make()
@@ -130,6 +131,15 @@ function bodyOf(kind: Kind, id: string): string {
   const timestamp = new Date().toISOString()
   if (kind === 'challenge')
     return JSON.stringify({ id, name: 'WEBHOOK_CHALLENGE', timestamp, challenge: `c_${id}` })
+  if (kind === 'metrics') return JSON.stringify({ id, name: 'METRIC_UPDATE', timestamp })
+  if (kind === 'create') {
+    const deployment = { id: `dep_${id}`, inputs: { serverType: 'shared' } }
+    return JSON.stringify({ id, name: 'DEPLOYMENT_CREATED', timestamp, deployment })
+  }
+  if (kind === 'read') {
+    const functionCall = { name: 'getUser', arguments: { userId } }
+    return JSON.stringify({ id, name: 'FUNCTION_CALL', timestamp, functionCall })
+  }
   if (kind !== 'send') return JSON.stringify({ id, name: 'HEALTH_CHECK', timestamp })
   const args = { to: `${id}@example.org`, subject: 'Your order', textBody: 'It is on its way.' }
   const functionCall = { name: 'sendEmail', arguments: args }

@@ -1,4 +1,4 @@
-/** The providers of users and of mails, in one process. `PORT` and `DELAY_MS` come from the environment. */
+/** The providers of users and of mails, and a platform, in one process. `PORT` and `DELAY_MS` come from the environment. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createBackendApi } from '../../../packages/idp/src/testing/index.ts'
 import { acceptanceOf, messageId, userId } from './wire.ts'
@@ -9,9 +9,11 @@ const backend = createBackendApi()
 backend.instance.createUsers(1)
 const [someone] = backend.users.values()
 const user = JSON.stringify({ ...someone, id: userId })
+const STATS = JSON.stringify({ Sent: 615, Bounced: 64, SpamComplaints: 10, Opens: 166, Tracked: 111 })
 const MAIL_SERVER = JSON.stringify({ ID: 1, Name: 'Benchmark', DeliveryType: 'Live' })
 
 function respondTo({ method, url }: IncomingMessage, body: string): string | undefined {
+  if (url?.startsWith('/deployments/')) return '{}'
   switch (`${method} ${url}`) {
     case `GET /v1/users/${userId}`:
       return user
@@ -21,6 +23,8 @@ function respondTo({ method, url }: IncomingMessage, body: string): string | und
       return JSON.stringify(JSON.parse(body).map(acceptanceOf))
     case 'POST /emails':
       return JSON.stringify({ id: messageId })
+    case 'GET /stats/outbound':
+      return STATS
     case 'GET /server':
       return MAIL_SERVER
     default:
