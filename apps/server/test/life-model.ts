@@ -109,7 +109,10 @@ export abstract class Deployment {
   }
 
   check(event: LifeEvent): Answer {
-    const found = typeof this.use(event) === 'string' ? 'unhealthy' : 'running'
+    const used = this.use(event)
+    // Nobody knows what to probe.
+    if (used === 'platform_unavailable') return used
+    const found = typeof used === 'string' ? 'unhealthy' : 'running'
     const mayChange = !this.isUnread() && !this.deleted && isLiving(this.shown) && isLiving(this.status)
     if (mayChange && found !== this.shown) this.tell(found)
     return found === 'running' ? 'healthy' : 'unhealthy'
