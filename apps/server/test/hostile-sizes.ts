@@ -147,7 +147,7 @@ const callFor = (at: number, name: string, given: object) =>
   })
 const fullBatch = () => listOf(49_999, (at) => ({ ...message, to: `a${at}@b.co`, textBody: fill('x', 120) }))
 
-/** What several senders may send at the same moment. */
+/** Requests that several senders send at the same moment. */
 const crowds: { name: string; count: number; body: (at: number) => string; signed?: boolean }[] = [
   {
     name: 'a valid batch of 49,999 messages and 10 MB for each of eight deployments',

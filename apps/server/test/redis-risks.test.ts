@@ -1,4 +1,4 @@
-/** What a host says about its Redis: settings that can lose a record, and why it can’t be reached. */
+/** The warnings of a host about its Redis: settings that can lose a record, and why it can’t be reached. */
 import { readFileSync } from 'node:fs'
 import type { Logger } from '@org/core'
 import { redisStore } from '@org/core/stores/redis'

@@ -36,7 +36,7 @@ export const applicationRecord = z.object({
   isPublished: z.boolean(),
 })
 
-/** What the store keeps of an application. */
+/** The record of an application in the store. */
 export type ApplicationRecord = z.infer<typeof applicationRecord>
 
 /** The recorded or published application of a deployment, or the intent to create one. */

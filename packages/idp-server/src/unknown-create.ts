@@ -1,4 +1,4 @@
-/** What became of a create whose outcome is unknown, as the provider's list tells. */
+/** Finds the result of a create with an unknown outcome in the provider's list. */
 import { type HandlerContext, IntegrationError, isIntegrationError } from '@org/core'
 import type { Workspace } from './connection.ts'
 import { type Intent, progressOf, recordIntent, resourceOf } from './records.ts'

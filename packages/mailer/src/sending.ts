@@ -15,7 +15,7 @@ import { openSource } from './source.ts'
 
 /** How a batch ended. */
 export interface BatchEnd {
-  /** What the caller’s own code threw: the source, or `onProgress`. */
+  /** The error that the caller’s own code threw: the source, or `onProgress`. */
   thrown?: { reason: unknown } | undefined
   /** Why the batch ended early; absent if every message had its turn. */
   ended?: IntegrationError | undefined

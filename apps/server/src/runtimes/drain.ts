@@ -83,7 +83,7 @@ export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
       await Promise.race([closed, idle])
       await finished
       while (underWay.size > 0) await setTimeout(POLL_MS)
-      // What is left has no request, or a part of one.
+      // The connections that are left have no request, or a part of one.
       if ('closeAllConnections' in server) server.closeAllConnections()
       await closed
     },

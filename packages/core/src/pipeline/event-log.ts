@@ -82,7 +82,7 @@ export function createTrace(configured: Redactor, { headers }: Pick<Request, 'he
   return { event: undefined, deliveryId: undefined, requestId, providerCalls: 0, credentials, redactor }
 }
 
-/** What the lines of one event have in common. */
+/** The fields that all lines of one event have. */
 function identify(route: string, { event, deliveryId, requestId, redactor }: Trace) {
   const clean = forLogs(redactor)
   const given = (text: string | undefined) => (text === undefined ? undefined : clean.text(text))
