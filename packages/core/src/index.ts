@@ -22,7 +22,7 @@ export {
   type IntegrationDefinition,
   type Outputs,
 } from './contract/integration.ts'
-export { environmentReference, immutable, secret } from './contract/marks.ts'
+export { environmentReference, immutable, secret, token } from './contract/marks.ts'
 export type {
   CallbackOptions,
   DeploymentRecord,

@@ -4,7 +4,7 @@ export { eventNames, platformEvent } from './contract/event.ts'
 export type { Json } from './contract/handler-context.ts'
 export { type JsonSchema, toJsonSchema } from './contract/json-schema.ts'
 export { type Manifest, manifestSchema, toManifest } from './contract/manifest.ts'
-export { parsedByFunction, secretNames } from './contract/marks.ts'
+export { orReference, parsedByFunction, secretNames } from './contract/marks.ts'
 export { callbackBodies } from './contract/platform.ts'
 export { suggestion } from './contract/validation.ts'
 export { readRecordedDeployment, readResourceOwner } from './delivery/ownership.ts'
@@ -13,7 +13,7 @@ export { deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
 export type { Lease, RecordedResponse } from './delivery/store.ts'
 export { errorCodes } from './errors.ts'
 export { namedHostsOnly } from './http/egress.ts'
-export { escapeInvisible, type LogLevel, limitLine } from './log.ts'
+export { escapeInvisible, type LogLevel } from './log.ts'
 export type {
   DescribedEvent,
   OpenApiDocument,
@@ -21,6 +21,7 @@ export type {
   OpenApiParameter,
   OpenApiResponse,
 } from './openapi/document.ts'
+export { exampleOf } from './openapi/events.ts'
 export { toOpenApi } from './openapi/openapi.ts'
 export type { RouteDescription } from './openapi/routes.ts'
 export type { OutboundCall } from './pipeline/event-log.ts'
@@ -28,6 +29,5 @@ export type { OutboundInit } from './pipeline/outbound.ts'
 export { problemSchema } from './problem.ts'
 export { createRedactor, type Redactor, redactLines } from './redact.ts'
 export { parseArguments } from './request/fields.ts'
-export type { Hmac } from './request/signature.ts'
 export { createShares, type Release, type Shares } from './shares.ts'
 export { timeSliced } from './slices.ts'

@@ -13,10 +13,27 @@ const MAX_DIGITS = 1_000
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
+/** Between two cuts, in bytes: `JSON.parse` takes some milliseconds for so much, and 60 ms for ten megabytes. */
+const PIECE_BYTES = 128 * 1024
+
+/** A comma in a list or an object, where a long JSON text can be cut. */
+export interface JsonCut {
+  /** The position of the comma. */
+  readonly at: number
+  /**
+   * What is open there, from the outside to the list or object of the comma, `cut`: `undefined` for a list, and for an
+   * object where the text of the key begins and ends whose value is open.
+   */
+  readonly open: readonly (readonly [from: number, to: number] | undefined)[]
+  readonly cut: 'list' | 'object'
+}
+
 /** Counts the structure of a JSON text. */
 export interface JsonCounter {
   /** How many values there are so far, keys not counted. */
   readonly values: number
+  /** Where the text can be cut, about {@link PIECE_BYTES} apart. There is none in a long string. */
+  readonly cuts: readonly JsonCut[]
   /**
    * Counts the next bytes of the text.
    *
@@ -25,23 +42,43 @@ export interface JsonCounter {
   add(json: Uint8Array): string | undefined
 }
 
+/** Not a typed array: its memory outside of V8's heap costs a short text more than the count. */
+const numbersByDepth = () => Array<number>(MAX_DEPTH + 1).fill(0)
+
 /**
  * Makes a counter that reads a JSON text once, in one piece or several. Leaves invalid JSON to `JSON.parse`.
  *
- * @param maxValues the most values that the text may have, keys not counted
+ * @param options `maxValues`: the most values that the text may have, keys not counted; `pieceBytes`: the shortest way
+ * between two cuts
  */
-export function createJsonCounter(maxValues = MAX_VALUES): JsonCounter {
-  const keys = new Uint32Array(MAX_DEPTH + 1)
+export function createJsonCounter({ maxValues = MAX_VALUES, pieceBytes = PIECE_BYTES } = {}): JsonCounter {
+  const keys = numbersByDepth()
+  // By depth: whether a list is open, or where the last key of the object is.
+  const isList = new Uint8Array(MAX_DEPTH + 1)
+  const keyStarts = numbersByDepth()
+  const keyEnds = numbersByDepth()
+  const cuts: JsonCut[] = []
   let moreKeys = 0
-  const state = { depth: 0, values: 1, digits: 0, isText: false, skip: 0 }
+  const state = {
+    depth: 0,
+    values: 1,
+    digits: 0,
+    isText: false,
+    skip: 0,
+    before: 0,
+    text: 0,
+    nextCut: pieceBytes,
+  }
 
   return {
+    cuts,
     get values() {
       return state.values
     },
     add(json) {
       // Variables of the function itself: the loop takes twice as long with any others.
-      let { depth, values, digits, isText, skip: at } = state
+      let { depth, values, digits, isText, skip: at, text, nextCut } = state
+      const { before } = state
       while (at < json.length) {
         if (isText) {
           while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
@@ -57,9 +94,12 @@ export function createJsonCounter(maxValues = MAX_VALUES): JsonCounter {
         switch (byte) {
           case QUOTE:
             isText = true
+            text = before + at - 1
             break
           case COLON:
             keys[depth] = (keys[depth] ?? 0) + 1
+            keyStarts[depth] = text
+            keyEnds[depth] = before + at - 1
             if ((keys[depth] ?? 0) > MAX_KEYS) return tooMany('has an object with', MAX_KEYS, 'keys')
             if ((keys[depth] ?? 0) > FEW_KEYS) moreKeys += 1
             if (moreKeys > MAX_MORE_KEYS) return tooMany('has large objects with', MAX_MORE_KEYS, 'keys')
@@ -70,6 +110,7 @@ export function createJsonCounter(maxValues = MAX_VALUES): JsonCounter {
             values += 1
             if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
             keys[depth] = 0
+            isList[depth] = byte === OPEN_LIST ? 1 : 0
             break
           case CLOSE_LIST:
           case CLOSE_OBJECT:
@@ -77,6 +118,13 @@ export function createJsonCounter(maxValues = MAX_VALUES): JsonCounter {
             break
           case COMMA:
             values += 1
+            if (before + at < nextCut || depth === 0) break
+            nextCut = before + at + pieceBytes
+            cuts.push({
+              at: before + at - 1,
+              open: openAt(depth - 1),
+              cut: isList[depth] ? 'list' : 'object',
+            })
             break
           default:
             digits += 1
@@ -86,9 +134,25 @@ export function createJsonCounter(maxValues = MAX_VALUES): JsonCounter {
         digits = 0
         if (values > maxValues) return tooMany('has', maxValues, 'values')
       }
-      Object.assign(state, { depth, values, digits, isText, skip: at - json.length })
+      const skip = at - json.length
+      Object.assign(state, {
+        depth,
+        values,
+        digits,
+        isText,
+        skip,
+        before: before + json.length,
+        text,
+        nextCut,
+      })
       return undefined
     },
+  }
+
+  function openAt(depth: number): JsonCut['open'] {
+    return Array.from({ length: depth }, (_, level) =>
+      isList[level + 1] ? undefined : ([keyStarts[level + 1] ?? 0, keyEnds[level + 1] ?? 0] as const),
+    )
   }
 }
 

@@ -16,14 +16,16 @@ export function createJsonLogger(
   minimum: LogLevel = 'info',
   write: (line: string) => void = console.log,
 ): Logger {
+  const least = LEVELS.indexOf(minimum)
   return (level, message, facts) => {
-    if (LEVELS.indexOf(level) < LEVELS.indexOf(minimum)) return
+    if (LEVELS.indexOf(level) < least) return
     const line = limitLine(message, facts)
     const time = new Date().toISOString()
     write(escapeInvisible(JSON.stringify({ time, level, message: line.message, ...line.facts })))
   }
 }
 
+const PRINTABLE = /^[\t\n\x20-\x7e]*$/
 const INVISIBLE = /[^\P{Cc}\t\n]|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
 
 /**
@@ -31,7 +33,8 @@ const INVISIBLE = /[^\P{Cc}\t\n]|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\
  * that are invisible or turn the direction of writing. Tabs and `\n` stay.
  */
 export function escapeInvisible(text: string): string {
-  return text.replaceAll(INVISIBLE, toEscape)
+  // Nearly every text, and found out in a tenth of the time.
+  return PRINTABLE.test(text) ? text : text.replaceAll(INVISIBLE, toEscape)
 }
 
 const toEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -320,10 +320,35 @@ describe('the claim of long work', () => {
     expect((await response).status).toBe(200)
   })
 
-  it.each([
+  const losses: [string, DeliveryStore['renew'], number][] = [
     ['another holder takes it over', async () => false, LEASE_MS / 3],
     ['it can’t be renewed in time', unreachableStore.renew, LEASE_MS],
-  ])('ends the work if %s, and nothing is published', async (_, renew, after) => {
+  ]
+
+  it.each(losses)('never repeats a change that was under way when %s', async (_, renew, after) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+    const begun = Promise.withResolvers<void>()
+    const fetch = vi.fn<typeof globalThis.fetch>((_, init) => {
+      begun.resolve()
+      return new Promise((_, reject) =>
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
+      )
+    })
+    // The store still takes writes: only the host believes that the lease is over.
+    const store = { ...memoryStore({ now: () => 0 }), renew }
+    const provider = async (_: ProviderCall, { fetch, signal }: HandlerContext) =>
+      void (await fetch('http://provider.test', { method: 'POST', signal }))
+    const host = createHost({ store, fetch, provider, timeoutMs: 600_000 })
+    const response = deliver(host.handle, greet, { id })
+    await begun.promise
+    await vi.advanceTimersByTimeAsync(after)
+    expect((await response).body).toMatchObject({ code: 'delivery_in_progress' })
+    const unknown = { status: 409, body: { code: 'outcome_unknown', retryable: false } }
+    await expect.poll(() => deliver(host.handle, greet, { id })).toMatchObject(unknown)
+    expect(fetch).toHaveBeenCalledTimes(1)
+  })
+
+  it.each(losses)('ends the work if %s, and nothing is published', async (_, renew, after) => {
     const { host, response, signal } = await startLongWork(created, { renew })
     await vi.advanceTimersByTimeAsync(after - 1)
     expect(signal.aborted).toBe(false)

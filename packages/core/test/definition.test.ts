@@ -1,7 +1,8 @@
 import { defineIntegration, environmentReference, secret } from '@org/core'
 import { secretNames, toManifest } from '@org/core/internal'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
+import type { EventTraits } from '../src/contract/event-traits.ts'
 import { bare, greeter } from './fixtures.ts'
 
 describe('the manifest of an integration', () => {
@@ -70,4 +71,15 @@ it('a definition is refused if two functions share a name, or if it has download
     { events: ['DOWNLOAD_STARTED'] as const },
   ])
     expect(() => defineIntegration({ ...bare, ...wrong })).toThrow(TypeError)
+})
+
+// The compiler checks it; it does nothing at run time.
+describe('the traits of an event', () => {
+  type Claimed = { claims: 'deployment'; status: { done: 'running'; failed: 'failed' }; inputs: 'platform' }
+  it('let it publish only if it claims a deployment that was not deleted', () => {
+    expectTypeOf<Claimed & { publishes: true; life: 'needed' }>().toExtend<EventTraits>()
+    expectTypeOf<Claimed & { publishes: true; life: 'any' }>().not.toExtend<EventTraits>()
+    type Unclaimed = Omit<Claimed, 'claims'> & { claims: 'nothing'; publishes: true; life: 'needed' }
+    expectTypeOf<Unclaimed>().not.toExtend<EventTraits>()
+  })
 })

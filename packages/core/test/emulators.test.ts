@@ -6,7 +6,7 @@ import {
   type Served,
   serve,
 } from '@org/core/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 const faults = createFaults()
 let effects: string[] = []
@@ -74,7 +74,7 @@ describe('a fault', () => {
   ] as const)('%j leaves a client that gives up, after %i effects', async (fault, count) => {
     const client = new AbortController()
     const response = post(fault, { signal: client.signal })
-    await vi.waitUntil(() => calls.length === 1, { interval: 1 })
+    await expect.poll(() => calls.length, { interval: 1 }).toBe(1)
     client.abort(new Error('no more patience'))
     await expect(response).rejects.toThrow('no more patience')
     await expect.poll(() => effects.length).toBe(count)

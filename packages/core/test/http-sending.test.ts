@@ -50,13 +50,9 @@ describe.each(Object.entries(runtimes))('a POST on %s', (_name, enter) => {
     'leaves once, and has an unknown effect, if the connection breaks after it arrived',
     async (request) => {
       enter()
-      for (const fault of [{ cut: 'after' }, { hang: 'after' }] as const) {
-        server.reset()
-        server.faults.add(fault)
-        const failure = await server.failure({ method: 'POST', attemptMs: 200, ...request })
-        expect(failure).toMatchObject({ effect: 'unknown' })
-        expect(server.received).toHaveLength(1)
-      }
+      server.faults.add({ cut: 'after' })
+      expect(await server.failure({ method: 'POST', ...request })).toMatchObject({ effect: 'unknown' })
+      expect(server.received).toHaveLength(1)
     },
   )
 })
@@ -134,7 +130,7 @@ describe('a call that never reached the server', () => {
     async (_, effect, runtime) => {
       runtimes[runtime]()
       const baseUrl = `https://${await listen(() => {})}`
-      const failure = await server.failure({ ...post, attemptMs: 50 }, { baseUrl })
+      const failure = await server.failure({ ...post, attemptMs: 1_000 }, { baseUrl })
       expect(failure).toMatchObject({ kind: 'timeout', effect })
     },
   )

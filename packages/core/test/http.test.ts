@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib'
+import { IntegrationError } from '@org/core'
 import { createHttpClient, type HttpRequest } from '@org/core/http'
 import { type Fault, serve } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { startServer } from './http-server.ts'
+import { HOUR_MS, startServer } from './http-server.ts'
 
 let server: Awaited<ReturnType<typeof startServer>>
 
@@ -36,6 +37,23 @@ describe('a request', () => {
   ])('below the base URL “%s” for %s goes to %s', async (base, path, target) => {
     await server.request({ path }, { baseUrl: server.url + base })
     expect(server.received[0]?.target).toBe(target)
+  })
+
+  it.each(['/things/..', '/things/%2e%2E/x', '/./x'])(
+    'is not sent to the path “%s”, which leads elsewhere',
+    async (path) => {
+      expect(await server.failure({ path })).toMatchObject({ kind: 'connection', effect: 'none' })
+      expect(server.received).toEqual([])
+    },
+  )
+
+  it('sends a form, with lists repeated and absent values left out', async () => {
+    await server.request({
+      method: 'POST',
+      form: { To: '+1', Body: 'a&b é', Url: ['x', 'y'], none: undefined },
+    })
+    expect(server.received[0]?.text).toBe('To=%2B1&Body=a%26b+%C3%A9&Url=x&Url=y')
+    expect(server.calls[0]?.headers.get('content-type')).toBe('application/x-www-form-urlencoded')
   })
 
   it('encodes its query, repeats lists, and leaves out absent values', async () => {
@@ -275,20 +293,23 @@ describe('the wait before a retry', () => {
 describe('the time limit', () => {
   it('ends one attempt of a GET, and the next one may succeed', async () => {
     server.faults.add({ hang: true })
-    expect((await server.request({ attemptMs: 50 })).body).toEqual({ ok: true })
+    const limits = { attemptMs: HOUR_MS, deadline: Date.now() + 3 * HOUR_MS }
+    const { body } = await server.pastTheTime(() => server.request(limits))
+    expect(body).toEqual({ ok: true })
     expect(server.received).toHaveLength(2)
   })
 
   it('ends a POST, whose effect is unknown', async () => {
     server.faults.add({ hang: 'after' })
-    const failure = await server.failure({ method: 'POST', attemptMs: 50 })
+    const failure = await server.pastTheTime(() => server.failure({ method: 'POST', attemptMs: HOUR_MS }))
     expect(failure).toMatchObject({ kind: 'timeout', effect: 'unknown', status: undefined })
     expect(server.received).toHaveLength(1)
   })
 
   it('ends all attempts at the deadline, and sends nothing after it', async () => {
     server.faults.add({ hang: true, times: 9 })
-    const failure = await server.failure({ deadline: Date.now() + 50, attemptMs: 10_000 })
+    const limits = { deadline: Date.now() + HOUR_MS, attemptMs: 2 * HOUR_MS }
+    const failure = await server.pastTheTime(() => server.failure(limits))
     expect(failure).toMatchObject({ kind: 'timeout' })
     expect(server.received).toHaveLength(1)
     const late = await server.failure({ deadline: Date.now() - 1 })
@@ -317,16 +338,22 @@ describe('the time limit', () => {
 })
 
 describe('the signal of the caller', () => {
-  it('ends a call during its request, with its reason, and the call is not retried', async () => {
-    server.faults.add({ hang: true })
-    const caller = new AbortController()
-    const failure = server.failure({ signal: caller.signal })
-    await vi.waitUntil(() => server.received.length === 1)
-    caller.abort(new Error('no more interest'))
-    const cause = { message: 'no more interest' }
-    expect(await failure).toMatchObject({ kind: 'aborted', effect: 'unknown', cause })
-    expect([server.waits.length, server.received.length]).toEqual([0, 1])
-  })
+  it.each([
+    ['an error', new Error('no more interest')],
+    ['an error that decides, such as a lost claim', new IntegrationError('overloaded', 'no more interest')],
+  ])(
+    'ends a call during its request with %s, and the call is in doubt and not retried',
+    async (_, reason) => {
+      server.faults.add({ hang: true })
+      const caller = new AbortController()
+      const failure = server.failure({ signal: caller.signal })
+      await expect.poll(() => server.received.length).toBe(1)
+      caller.abort(reason)
+      const cause = { message: 'no more interest' }
+      expect(await failure).toMatchObject({ kind: 'aborted', effect: 'unknown', cause })
+      expect([server.waits.length, server.received.length]).toEqual([0, 1])
+    },
+  )
 
   it.each([
     ['aborted', AbortSignal.abort()],

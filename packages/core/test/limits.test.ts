@@ -108,6 +108,22 @@ describe('the memory of a host', () => {
     expect(await host.send(heavy('dep_3', 4))).toMatchObject({ status: 200 })
   })
 
+  it('reads no second body of more than 5 MiB until the event of the first is over', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const host = createBusyHost()
+    await host.hold(heavy('dep_1', 6))
+    let refused: unknown
+    void host.send(heavy('dep_2', 6)).then((response) => (refused = response))
+    await expect
+      .poll(async () => {
+        await vi.advanceTimersByTimeAsync(5_000)
+        return refused
+      })
+      .toMatchObject(overloaded)
+    await host.finish()
+    expect(await host.send(heavy('dep_2', 6))).toMatchObject({ status: 200 })
+  })
+
   it('counts a large event until its response has left, for five seconds at most', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const text = 'é😀'.repeat(MEBIBYTE / 2)

@@ -35,12 +35,29 @@ describe('the OpenAPI document', () => {
       ['issueKey', 'IssueKeyResponse'],
       ['countGreetings', 'CountGreetingsResponse'],
       ['DOWNLOAD_STARTED', 'DownloadStartedResponse'],
-      ['DEPLOYMENT_DELETED', 'DeploymentDeletedResponse'],
+      ['DEPLOYMENT_DELETED', 'DeploymentDeletedResponse or IgnoredResponse'],
     ])
     expect(examples('/greeter/webhook')).toEqual(responses.map(([name]) => name))
     const few = described('/elsewhere/webhook').filter(([, response]) => response !== 'IgnoredResponse')
     expect(few.map(([name]) => name)).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
     expect(examples('/elsewhere/webhook')).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
+  })
+
+  it('has an operation for each event and function that a route handles, with one type for its response', () => {
+    const path = '/greeter/webhook'
+    const own = Object.keys(document.paths).filter((each) => each.startsWith(`${path}#`))
+    expect(own).toEqual(Object.keys(contentOf(path)?.examples ?? {}).map((name) => `${path}#${name}`))
+    expect(operationOf(`${path}#sendGreeting`)).toMatchObject({
+      operationId: 'greeterSendGreeting',
+      requestBody: { content: { 'application/json': { schema: ref('SendGreetingEvent') } } },
+      responses: { 200: { content: { 'application/json': { schema: ref('SendGreetingResponse') } } } },
+    })
+  })
+
+  it('closes no response, so that a client that validates them survives a new field', () => {
+    expect(schemaOf(document, 'SendGreetingArguments')).toHaveProperty('additionalProperties', false)
+    expect(JSON.stringify(schemaOf(document, 'GreeterResponse'))).not.toContain('additionalProperties')
+    expect(schemaOf(document, 'SendGreetingResult')).not.toHaveProperty('additionalProperties')
   })
 
   it('has on each route only the statuses that it may answer with', () => {
@@ -126,7 +143,7 @@ describe('the name of a schema', () => {
 
   it('is shared by integrations that share a function', () => {
     const names = Object.keys(documentOf({ one: call, two: call }).components.schemas)
-    const expected = ['SendArguments', 'SendCall', 'SendResponse', 'SendResult']
+    const expected = ['SendArguments', 'SendCall', 'SendEvent', 'SendResponse', 'SendResult']
     expect(names.filter((name) => name.includes('Send'))).toEqual(expected)
   })
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { type SqliteStoreOptions, sqliteStore } from '@org/core/stores/sqlite'
+import { checkSqliteFile, type SqliteStoreOptions, sqliteStore } from '@org/core/stores/sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 
 const request = { subject: 's', delivery: { id: 'evt_1', digest: 'd' }, leaseMs: 60_000 }
@@ -90,12 +90,12 @@ describe('the SQLite store in a file', () => {
     const full = statSync(file).size
 
     const late = open({ file, now: () => time + week + 3_600_000 })
+    await late.probe()
     const database = openAside(file)
     const count = (table: string) => database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count
-    const patience = { timeout: 4_000 }
-    await expect.poll(() => ['records', 'steps', 'answers'].map(count), patience).toEqual([1, 1, 0])
+    await expect.poll(() => ['records', 'steps', 'answers'].map(count)).toEqual([1, 1, 0])
     await expect
-      .poll(() => database.prepare('PRAGMA page_count').get()?.page_count, patience)
+      .poll(() => database.prepare('PRAGMA page_count').get()?.page_count)
       .toBeLessThan(full / 4_096 / 10)
     expect(await late.read('living', '4')).toMatchObject({
       progress: { step: 'created' },
@@ -149,7 +149,9 @@ describe('a SQLite file that can’t be used', () => {
     mkdirSync(dirname(file))
     spoil(file)
     const store = open({ file })
-    await expect(store.probe()).rejects.toThrow(`The store ${file} can’t be used: ${cause}.`)
+    const failure = `The store ${file} can’t be used: ${cause}.`
+    await expect(store.probe()).rejects.toThrow(failure)
+    expect(() => checkSqliteFile(file)).toThrow(failure)
     rmSync(file, { recursive: true })
     await store.probe()
   })
@@ -185,10 +187,12 @@ describe('a SQLite file that can’t be used', () => {
   it.skipIf(!canMount)('because the disk is full fails with the cause, and recovers', async () => {
     spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk])
     undo.push(() => spawnSync('umount', [disk]))
-    const store = open({ file: join(disk, 'deliveries.db') })
+    const file = join(disk, 'deliveries.db')
+    const store = open({ file })
     await store.probe()
     const filler = join(disk, 'filler')
-    spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4096'])
+    const fill = () => spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4096'])
+    fill()
     await expect
       .poll(() => store.probe().catch((error: Error) => error.message))
       .toContain('can’t be used: the disk is full.')
@@ -196,6 +200,11 @@ describe('a SQLite file that can’t be used', () => {
     rmSync(filler)
     await store.probe()
     expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
+    await store.close()
+    fill()
+    expect(checkSqliteFile(file)).toContain('can’t be used: the disk is full.')
+    rmSync(filler)
+    expect(checkSqliteFile(file)).toBe(undefined)
   })
 })
 

@@ -220,7 +220,7 @@ const storeFates = fc
 const providerFates = fc.array(fc.constantFrom('answers' as const, 'is not reached' as const), {
   maxLength: 4,
 })
-const runs = { numRuns: 300 }
+const runs = { numRuns: 100 }
 const name = fc.constantFrom('tell' as const, 'tellAll' as const)
 
 describe('under a store that loses the answers to a claim', () => {

@@ -128,11 +128,11 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     const sendCommand = (command: string[]) =>
       isHeld ? held.promise.then(() => nodeRedis.sendCommand(command)) : nodeRedis.sendCommand(command)
     const slow = redisStore({ client: { sendCommand }, prefix: 'order:', timeoutMs: 20 })
-    const result = await slow.claim(request)
+    const store = redisStore({ client: nodeRedis, prefix: 'order:' })
+    const result = await store.claim(request)
     if (result.state !== 'claimed') throw new Error(result.state)
     isHeld = true
     await expect(slow.advance(result.lease, { step: 'earlier' })).rejects.toThrow()
-    const store = redisStore({ client: nodeRedis, prefix: 'order:' })
     await store.advance(result.lease, { step: 'later' })
     held.resolve()
     await nodeRedis.ping()

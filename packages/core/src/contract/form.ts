@@ -14,9 +14,16 @@ export function choices<const Value extends string>(labels: Readonly<Record<Valu
   return z.enum(Object.keys(labels).filter((value): value is Value => value in labels)).meta({ labels })
 }
 
+/** The pattern of a field that is not blank. */
+const FILLED = String.raw`\S`
+
+function orBlank({ pattern, ...field }: { readonly pattern?: unknown }): object {
+  return pattern === undefined ? field : { ...field, pattern: String.raw`^\s*$|${pattern}` }
+}
+
 /**
  * Declares that a choice asks for other fields. A form shows them with that choice alone, and some of them have to be
- * filled in.
+ * filled in. Without the choice, these fields have no effect, whatever they hold, and the deployment's log says so.
  *
  * @param choice the field, and its value
  * @param required the fields that must not be blank then, each with the rest of its schema
@@ -28,12 +35,33 @@ export function asksFor(
   required: Readonly<Record<string, object>>,
   optional: Readonly<Record<string, object>> = {},
 ): { if: object; then: object } {
-  const filled = Object.entries(required).map(([name, schema]) => [name, { pattern: '\\S', ...schema }])
+  const filled = Object.entries(required).map(([name, schema]) => [name, { pattern: FILLED, ...schema }])
+  const blankable = Object.entries(optional).map(([name, schema]) => [name, orBlank(schema)])
   return {
     if: { properties: { [field]: { const: value } }, required: [field] },
     // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
-    then: { required: Object.keys(required), properties: { ...Object.fromEntries(filled), ...optional } },
+    then: { required: Object.keys(required), properties: Object.fromEntries([...filled, ...blankable]) },
   }
+}
+
+const asking = z.object({
+  if: z.object({ properties: z.record(z.string(), z.object({ const: z.string() })) }),
+  // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
+  then: z.object({ properties: z.record(z.string(), z.unknown()) }),
+})
+
+/**
+ * Finds the fields that a form hides, because their choice is not made ({@link asksFor}). They may still hold what
+ * somebody entered before.
+ *
+ * @returns the name of each, with its choice: `serverType dedicated`
+ */
+export function hiddenFields(inputs: z.ZodObject, values: Record<string, unknown>): Map<string, string> {
+  const { data } = asking.safeParse(inputs.meta())
+  const [choice] = Object.entries(data?.if.properties ?? {})
+  if (!choice || values[choice[0]] === choice[1].const) return new Map()
+  const names = Object.keys(data?.then.properties ?? {}).filter((name) => name in values)
+  return new Map(names.map((name) => [name, `${choice[0]} ${choice[1].const}`]))
 }
 
 /** The inputs with the place of each field in a form. A field without a title has its name. */
@@ -59,13 +87,22 @@ export function toFormSchema(inputs: z.ZodObject): JsonSchema {
   const schema = toJsonSchema(withOrder(inputs), 'input')
   const { properties, then } = conditional.parse(schema)
   for (const field of Object.values(properties)) delete field.minLength
-  for (const name of z.array(z.string()).default([]).parse(schema.required))
-    properties[name] = { pattern: '\\S', ...properties[name] }
+  const required = z.array(z.string()).default([]).parse(schema.required)
+  for (const [name, field] of Object.entries(properties)) {
+    if (required.includes(name)) properties[name] = { pattern: FILLED, ...field }
+    else if (name in (then?.properties ?? {})) continue
+    // Form libraries choose the first of several constants by themselves.
+    else if (Array.isArray(field.oneOf) && field.default === undefined)
+      properties[name] = { ...field, oneOf: [{ const: '', title: 'None' }, ...field.oneOf], default: '' }
+    else properties[name] = { ...orBlank(field) }
+  }
   if (!then) return { ...schema, properties }
-  const asked = Object.entries(then.properties).map(([name, more]) => [
-    name,
-    { ...properties[name], ...more },
-  ])
+  const asked = Object.entries(then.properties).map(([name, more]) => {
+    const { format, pattern = more.pattern, ...field } = properties[name] ?? {}
+    const hasOwn = more.pattern !== undefined && more.pattern !== FILLED
+    // A pattern of its own replaces the format of the field, too, which may be narrower than the host.
+    return [name, { ...field, ...more, ...(!hasOwn && { format, pattern }) }]
+  })
   const always = Object.entries(properties).filter(([name]) => !(name in then.properties))
   return {
     ...schema,

@@ -1,11 +1,8 @@
 import type * as z from 'zod'
-import type { EventName } from './event.ts'
+import type { HandledEvent, HandlerName } from './event-traits.ts'
 import type { HandlerContext } from './handler-context.ts'
 import type { HealthCheck } from './health.ts'
 import type { DownloadFile } from './platform.ts'
-
-/** The events that an integration may handle; core handles WEBHOOK_CHALLENGE. */
-type HandledEvent = Exclude<EventName, 'WEBHOOK_CHALLENGE'>
 
 /** One function that FUNCTION_CALL may run. */
 export interface FunctionDefinition {
@@ -69,22 +66,12 @@ export interface EventHandlers<D extends IntegrationDefinition> {
   }
 }
 
-/** The handler of each event. */
-interface HandlerNames {
-  DEPLOYMENT_CREATED: 'created'
-  DEPLOYMENT_DELETED: 'deleted'
-  HEALTH_CHECK: 'health'
-  METRIC_UPDATE: 'metrics'
-  DOWNLOAD_STARTED: 'download'
-  FUNCTION_CALL: 'functions'
-}
-
 /**
  * The functions behind a contract: one for each event that the integration handles, and one for each of its
  * functions. Write them as `{ … } satisfies Handlers<typeof definition>`.
  */
 export type Handlers<D extends IntegrationDefinition> = {
-  [Event in D['events'][number] as HandlerNames[Event]]: EventHandlers<D>[HandlerNames[Event]]
+  [Event in D['events'][number] as HandlerName<Event>]: EventHandlers<D>[HandlerName<Event>]
 } & {
   /**
    * Undoes `created` if the platform no longer knows the deployment when it receives the outputs. Outputs that were

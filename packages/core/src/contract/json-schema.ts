@@ -10,15 +10,19 @@ export type Direction = 'input' | 'output'
 
 /** Converts a schema to JSON Schema. */
 export function toJsonSchema(schema: z.ZodType, io: Direction): JsonSchema {
-  const override = ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => showMarks(jsonSchema, io)
+  const override = ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => adapt(jsonSchema, io)
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override })
   return rest
 }
 
 const labelled = z.object({ labels: z.record(z.string(), z.string()) })
 
-/** Writes the marks of a schema in the words of JSON Schema, where it has some. */
-export function showMarks(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
+/**
+ * Writes the marks of a schema in the words of JSON Schema, where it has some, and leaves responses open: a client that
+ * validates them must survive a new field.
+ */
+export function adapt(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
+  if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
   if (schema.writeOnly) {
     schema.sensitive = true
     // OpenAPI forbids it in a response.

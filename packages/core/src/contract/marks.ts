@@ -17,6 +17,31 @@ export function immutable<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.meta({ ...schema.meta(), immutable: true })
 }
 
+// Patterns for forms, in the syntax that every engine and every mode reads: no look-ahead.
+const REFERENCE = String.raw`\{\{\s*env\.[A-Za-z_][A-Za-z0-9_]{0,127}\s*\}\}`
+/** Characters of a token that begin no reference. */
+const CHARACTERS = String.raw`[!-z\|\}~]|\{[!-z\|\}~]`
+
+/**
+ * Makes the schema of a token: a text that an HTTP header can hold. A form accepts `{{env.NAME}}` in it, too, so mark
+ * it with {@link environmentReference}.
+ */
+export function token() {
+  return z
+    .string()
+    .trim()
+    .refine(
+      (text) => /^[!-~]+$/.test(text),
+      'contains a space or another character that no token has: copy it again',
+    )
+    .meta({ pattern: String.raw`^\s*(?:${CHARACTERS}|${REFERENCE})+\{?\s*$` })
+}
+
+/** Extends the pattern of a form by texts with `{{env.NAME}}`, for a field with {@link environmentReference}. */
+export function orReference(pattern: string): string {
+  return String.raw`${pattern}|^(?:${CHARACTERS})*${REFERENCE}(?:${CHARACTERS}|${REFERENCE})*\{?$`
+}
+
 const parsedByFunctions = new WeakSet<z.core.$ZodType>()
 
 /** Marks an argument that its function parses and checks itself, such as one message of many. */

@@ -183,9 +183,12 @@ export function holdClaim(
       const completion = { response, progress: options.progress ?? progress, keepMs, keepResponseMs: KEEP_MS }
       return end('response', () => store.complete(lease, completion), options.by)
     },
-    /** Gives the claim back; `undone` if the recorded intent certainly had no effect. */
+    /**
+     * Gives the claim back; `undone` if the recorded intent certainly had no effect. After a loss of the claim nothing is
+     * certain: the loss itself may have ended a call that had left.
+     */
     async release(intent: 'undone' | 'unknown'): Promise<void> {
-      const isUndone = intent === 'undone' && progress[ownSteps.intent] === true
+      const isUndone = intent === 'undone' && progress[ownSteps.intent] === true && !lost.signal.aborted
       if (isUndone) void record({ [ownSteps.intent]: null }).catch(() => {})
       await end('release', () => store.release(lease))
     },

@@ -8,7 +8,7 @@ import { secretNames } from '../contract/marks.ts'
 import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts'
 import { IntegrationError } from '../errors.ts'
 import { type Redactor, redactInSlices } from '../redact.ts'
-import { eventTraits, type Operation } from '../request/operation.ts'
+import type { Operation } from '../request/operation.ts'
 import { type Claim, type ClaimOptions, ownSteps } from './claim.ts'
 import { claimSubject, type Replay } from './claiming.ts'
 import { decryptResponse, encryptResponse, withEncryptedSteps } from './encryption.ts'
@@ -50,13 +50,13 @@ export interface Begun {
  */
 export async function begin(delivery: Delivery): Promise<Begun> {
   const { operation, hash, keys, store, claiming } = delivery
-  const { subject, deliveryId, event } = operation
+  const { subject, deliveryId, traits } = operation
   if (subject === undefined || !hash) return {}
 
   const identity = deliveryId === undefined ? undefined : { id: deliveryId, digests: keys.digests(hash) }
   const result = await claimSubject(store, { subject, delivery: identity }, claiming)
   const cipher = keys.cipher(hash, subject, deliveryId)
-  const isCall = eventTraits[event.name].claims === 'call'
+  const isCall = traits.claims === 'call'
   if ('replay' in result) {
     const response = await decryptResponse(result.replay.response, cipher)
     return { response: isCall ? response : await unlessOutdated(response, result.replay, delivery) }
@@ -89,7 +89,7 @@ export async function end(
     await claim.release('undone')
     return response
   }
-  const isCall = eventTraits[operation.event.name].claims === 'call'
+  const isCall = operation.traits.claims === 'call'
   // No delivery continues a call after its response.
   const progress = isCall ? {} : nextProgress(operation, claim.progress, response, claiming.now())
   const body = await withoutSecrets(response.body ?? {}, definition, redactor)
@@ -111,18 +111,17 @@ export async function end(
 
 /** The record of a deployment after an event: who is deleted, when the last event happened, and the last status. */
 function nextProgress(
-  { event, happenedAt }: Operation,
+  { traits, happenedAt }: Operation,
   progress: Claim['progress'],
   { status, body, deploymentStatus: reported }: EventResponse,
   now: number,
 ): Record<string, Json> {
-  const { endsDeployment } = eventTraits[event.name]
   if (status !== 200 || body?.status === 'ignored') {
     return { ...progress, ...(reported && { [ownSteps.status]: reported }) }
   }
   const last = progress[ownSteps.happenedAt] ?? null
   const done = { [ownSteps.status]: reported ?? null, [ownSteps.happenedAt]: happenedAt ?? last }
-  if (!endsDeployment) return { ...progress, ...done, [ownSteps.published]: true }
+  if (traits.publishes) return { ...progress, ...done, [ownSteps.published]: true }
   // Without a timestamp, it happened after everything that was done before, also by a platform whose clock is ahead.
   const deletedAt = happenedAt ?? Math.max(now, typeof last === 'number' ? last : now)
   return { ...done, [ownSteps.happenedAt]: deletedAt, [ownSteps.deleted]: true }
@@ -154,11 +153,11 @@ async function refuseDeploymentEvent({
   operation,
   claim,
 }: ClaimedDelivery): Promise<EventResponse | undefined> {
-  const { event, happenedAt } = operation
+  const { traits, happenedAt } = operation
   const last = claim.progress[ownSteps.happenedAt]
   const isLater = happenedAt !== undefined && typeof last === 'number' && happenedAt > last
   const isOlder = happenedAt !== undefined && typeof last === 'number' && happenedAt < last
-  if (event.name === 'DEPLOYMENT_CREATED' && claim.progress[ownSteps.deleted] === true) {
+  if (traits.life === 'begins' && claim.progress[ownSteps.deleted] === true) {
     if (!isLater)
       return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
     await claim.reset({
@@ -179,12 +178,12 @@ async function refuseDeploymentEvent({
 async function unlessOutdated(
   response: EventResponse,
   { fence }: Replay,
-  { store, operation: { event, subject = '' } }: Delivery,
+  { store, operation: { traits, subject = '' } }: Delivery,
 ): Promise<EventResponse> {
   const record = await store.read(subject).catch((): SubjectRecord | undefined => undefined)
   if (!record || record.leaseMs) return response
   const { [ownSteps.deleted]: deleted, [ownSteps.since]: since } = record.progress
-  const isDeleted = deleted === true && event.name === 'DEPLOYMENT_CREATED'
+  const isDeleted = deleted === true && traits.life !== 'ends'
   const isEarlier = typeof since === 'number' && fence < since
   const outdated = isDeleted || isEarlier
   if (!outdated) return response

@@ -4,6 +4,7 @@
  * guess of a body.
  */
 import { concat } from '../bytes.ts'
+import { createHmacKey, decrypt, encrypt, type HmacKey } from '../cryptography.ts'
 import { fromBase64, toBase64 } from './base64.ts'
 import { DEFLATED, deflate, inflate } from './deflate.ts'
 import type { ClaimRequest, ClaimResult, DeliveryStore } from './store.ts'
@@ -26,10 +27,9 @@ const IV = new Uint8Array(12)
 /** Of a host that has no key. Everyone knows it, so a reader of the store can test guesses of a body. */
 const PUBLIC_KEY = 'integration host: records without a key'
 /** Keeps the uses of a key apart. */
-const uses = {
-  digest: encoder.encode('digest of a body, version 2'),
-  cipher: encoder.encode('record, version 3'),
-}
+const uses = { digest: 'digest of a body, version 2', cipher: 'record, version 3' }
+
+const createKey = (text: string) => createHmacKey(encoder.encode(text))
 
 /** Whether a recorded text is encrypted. */
 export function isEncrypted(text: string): boolean {
@@ -50,7 +50,7 @@ export function createRecordKeys(keys: readonly string[] = []) {
   return {
     /** The digests that may be recorded for a body with this hash, the current one first. */
     async *digests(hash: BodyHash): AsyncGenerator<string> {
-      for (const key of all) yield toHex(await key(uses.digest, hash))
+      for (const key of all) yield toHex(await key.digest(uses.digest, hash))
       // Of a version without keys.
       yield toHex(hash)
     },
@@ -61,15 +61,11 @@ export function createRecordKeys(keys: readonly string[] = []) {
      * @param subject what is claimed; a record of another subject or delivery cannot be decrypted
      */
     cipher(hash: BodyHash, subject: string, delivery: string | undefined) {
-      async function derive(key: Key, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
-        const bytes = await key(uses.cipher, salt, hash)
-        return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
-      }
-
-      const bind = (what: string) => {
-        const additionalData = encoder.encode(JSON.stringify([subject, delivery ?? null, what]))
-        return { name: 'AES-GCM', iv: IV, additionalData }
-      }
+      const derive = (key: HmacKey, salt: Uint8Array) => key.digest(uses.cipher, salt, hash)
+      const bind = (what: string) => ({
+        iv: IV,
+        additionalData: encoder.encode(JSON.stringify([subject, delivery ?? null, what])),
+      })
 
       return {
         /**
@@ -80,8 +76,7 @@ export function createRecordKeys(keys: readonly string[] = []) {
           const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
           const key = await derive(current, salt)
           const plain = text.length > LONG_TEXT ? await deflate(text) : encoder.encode(text)
-          const encrypted = await crypto.subtle.encrypt(bind(what), key, plain)
-          return PREFIX + (await toBase64(concat([salt, new Uint8Array(encrypted)])))
+          return PREFIX + (await toBase64(concat([salt, await encrypt(key, bind(what), plain)])))
         },
 
         /** @throws if the text is damaged, of another kind, or belongs to another request or host */
@@ -90,10 +85,8 @@ export function createRecordKeys(keys: readonly string[] = []) {
           const bytes = await fromBase64(text.slice(PREFIX.length))
           const salt = bytes.subarray(0, SALT_BYTES)
           const encrypted = bytes.subarray(SALT_BYTES)
-          const attempts = all.map(async (key) =>
-            crypto.subtle.decrypt(bind(what), await derive(key, salt), encrypted),
-          )
-          const plain = new Uint8Array(await Promise.any(attempts))
+          const attempts = all.map(async (key) => decrypt(await derive(key, salt), bind(what), encrypted))
+          const plain = await Promise.any(attempts)
           return plain[0] === DEFLATED ? inflate(plain) : new TextDecoder().decode(plain)
         },
       }
@@ -117,23 +110,6 @@ export async function claimByDigest(
     if (result.state !== 'mismatch') return result
   }
   return { state: 'mismatch' }
-}
-
-/** HMAC-SHA256 of the concatenated parts. */
-type Key = (...parts: Uint8Array<ArrayBuffer>[]) => Promise<Uint8Array<ArrayBuffer>>
-
-function createKey(text: string): Key {
-  let imported: Promise<CryptoKey> | undefined
-  return async (...parts) => {
-    const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-    imported ??= crypto.subtle.importKey('raw', encoder.encode(text), algorithm, false, ['sign'])
-    return new Uint8Array(await crypto.subtle.sign('HMAC', await imported, concat(parts)))
-  }
-}
-
-/** Hashes a body. Its records need nothing else of it. */
-export async function hashBody(body: Uint8Array<ArrayBuffer>): Promise<BodyHash> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', body))
 }
 
 function toHex(bytes: Uint8Array): string {

@@ -18,15 +18,19 @@ export interface HttpClientOptions {
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
+/** Absent values are left out; lists become repeated parameters. */
+type Parameters = Record<string, string | number | boolean | readonly string[] | undefined>
+
 /** One request. */
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `baseUrl`, with a leading slash. */
   path: string
-  /** Absent values are left out; lists become repeated parameters. */
-  query?: Record<string, string | number | boolean | readonly string[] | undefined> | undefined
+  query?: Parameters | undefined
   /** The body, sent as JSON. */
   json?: unknown
+  /** The body of a provider that takes forms (`application/x-www-form-urlencoded`), instead of `json`. */
+  form?: Parameters | undefined
   /**
    * The body as JSON text in parts, instead of `json`: texts, and UTF-8 bytes, which are sent without a copy.
    * The request has a `content-length`.
@@ -53,6 +57,7 @@ export interface HttpRequest {
 export type HttpClient = (request: HttpRequest) => Promise<HttpResponse>
 
 const DEFAULT_DEADLINE_MS = 30_000
+const FORM = 'application/x-www-form-urlencoded'
 const DEFAULT_MAX_BYTES = 1024 * 1024
 /** The longest time that a timer takes; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -95,17 +100,17 @@ async function attemptOnce(
   if (limitMs <= 0)
     throw new HttpFailure('timeout', 'The deadline passed before the call began.', { effect: 'none' })
   const url = toUrl(options.baseUrl, request)
-  const parts = request.json === undefined ? request.jsonParts : [JSON.stringify(request.json)]
+  const parts = bodyOf(request)
   const unrepeatableMs = request.repeatable ? Number.POSITIVE_INFINITY : limitMs
   const { body, headers: length, isWithheld } = await toBody(request.method, parts, unrepeatableMs)
   const headers = {
     accept: 'application/json',
-    ...(parts && { 'content-type': 'application/json' }),
+    ...(parts && { 'content-type': request.form ? FORM : 'application/json' }),
     ...options.headers,
     ...request.headers,
     ...length,
   }
-  const fault = findFault(url, headers)
+  const fault = findFault(url, request.path, headers)
   if (fault) throw new HttpFailure('connection', fault, { effect: 'none' })
   if (caller?.aborted) throw interrupted(caller, 'none')
 
@@ -134,8 +139,8 @@ async function attemptOnce(
     status = response.status
     return await readResponse(response, maxBytes, request.maxValues)
   } catch (error) {
-    // An injected fetch may have decided that the call must not leave.
-    if (isIntegrationError(error)) throw error
+    // An injected fetch may have decided that the call must not leave. The caller's reason to end it says nothing of that.
+    if (isIntegrationError(error) && error !== controller.signal.reason) throw error
     throw toHttpFailure(error, status, caller, timedOut, isWithheld())
   } finally {
     clearTimeout(timer)
@@ -146,29 +151,44 @@ async function attemptOnce(
 /** Ends with the signal, also if an injected `fetch` ignores it. */
 function inTime(sending: Promise<Response>, signal: AbortSignal): Promise<Response> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason))
+    // Not at once: the transport may know that nothing was sent.
+    signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason)))
     sending.then(resolve, reject)
   })
 }
 
+/** No escape keeps such an id in its place: URLs read `%2e` as a dot. */
+const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?=$|[/\\?#])/i
+
 /** Finds what every runtime refuses to send, but not with an error that says so. */
-function findFault(url: string, headers: Readonly<Record<string, string>>): string | undefined {
+function findFault(url: string, path: string, headers: Readonly<Record<string, string>>): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const isValid = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
   if (!isValid) return 'The URL is invalid.'
+  if (DOT_SEGMENT.test(path)) return 'The path has a segment “.” or “..”, which would lead elsewhere.'
   const invalid = Object.entries(headers).find(([, value]) => /[^\t -~\x80-\xff]/.test(value.trim()))
   return invalid && `The header ${invalid[0]} contains an invalid character.`
+}
+
+function bodyOf({ json, jsonParts, form }: HttpRequest): readonly JsonPart[] | undefined {
+  if (form) return [encode(form).toString()]
+  return json === undefined ? jsonParts : [JSON.stringify(json)]
+}
+
+function encode(values: Parameters): URLSearchParams {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue
+    for (const item of Array.isArray(value) ? value : [value]) parameters.append(name, String(item))
+  }
+  return parameters
 }
 
 function toUrl(baseUrl: string, { path, query }: HttpRequest): string {
   // A deployment brings the URL: without the look behind, a pattern for slashes takes quadratic time.
   const url = `${baseUrl.replace(/(?<!\/)\/+$/, '')}/${path.replace(/^\/+/, '')}`
   if (!query) return url
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue
-    for (const item of Array.isArray(value) ? value : [value]) parameters.append(name, String(item))
-  }
+  const parameters = encode(query)
   return parameters.size === 0 ? url : `${url}?${parameters}`
 }
 

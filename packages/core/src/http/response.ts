@@ -62,7 +62,7 @@ async function readText(
   if (!body) return ''
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  const counter = createJsonCounter(maxValues)
+  const counter = createJsonCounter({ maxValues })
   let text = ''
   let size = 0
   for (;;) {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Direction, type JsonSchema, showMarks } from '../contract/json-schema.ts'
+import { adapt, type Direction, type JsonSchema } from '../contract/json-schema.ts'
 import type { Reference } from './document.ts'
 
 /** See {@link createComponents}. */
@@ -31,7 +31,7 @@ export function createComponents() {
     const { schemas } = z.toJSONSchema(registries[io], {
       io,
       uri,
-      override: ({ jsonSchema }) => showMarks(jsonSchema, io),
+      override: ({ jsonSchema }) => adapt(jsonSchema, io),
     })
     return Object.entries(schemas).map(([name, { $schema: _, $id: _id, ...rest }]) => [name, rest] as const)
   }

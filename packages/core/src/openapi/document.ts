@@ -40,12 +40,18 @@ export interface OpenApiOperation {
   description?: string
   security: Record<string, string[]>[]
   parameters?: (OpenApiParameter | Reference)[]
-  requestBody?: { required: true; content: Record<string, { schema: Reference; examples: OpenApiExamples }> }
+  requestBody?: { required: true; content: Record<string, RequestContent> }
   responses: Record<string, OpenApiResponse | Reference>
   /** Of a webhook: each event and each function, with its request and responses. */
   'x-events'?: DescribedEvent[]
   /** Of a webhook: the metrics that METRIC_UPDATE reports, by name. */
   'x-metrics'?: Record<string, MetricDefinition>
+}
+
+/** The body of a request. */
+export interface RequestContent {
+  schema: Reference
+  examples?: OpenApiExamples
 }
 
 /** Example values, by name. */

@@ -1,10 +1,18 @@
 import * as z from 'zod'
 import { type EventName, eventNames, eventSchemas } from '../contract/event.ts'
+import { eventTraits } from '../contract/event-traits.ts'
 import { withOrder } from '../contract/form.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
+import type { JsonSchema } from '../contract/json-schema.ts'
 import { createdResponse, ignoredResponse, metricsResponse, responseSchemas } from '../contract/responses.ts'
 import { type Components, refer, toPascalCase } from './components.ts'
-import type { DescribedEvent, OpenApiExamples, OpenApiOperation } from './document.ts'
+import type {
+  DescribedEvent,
+  OpenApiDocument,
+  OpenApiExamples,
+  Reference,
+  RequestContent,
+} from './document.ts'
 import { problemsOf, signature } from './routes.ts'
 
 /** A member of a union, with its name as the discriminator. */
@@ -13,15 +21,18 @@ type Named = z.ZodObject<{ name: z.ZodLiteral<string> | z.ZodEnum }>
 type FunctionSchemas = ReturnType<typeof describeFunction>
 
 /**
- * Describes the webhook of an integration: the requests, responses and examples of each event.
+ * Describes the webhook of an integration: one operation with every event, and one for each event and function that
+ * the integration handles, for clients with types. An operation of one event has a fragment in its path, as in
+ * `/mailer/webhook#sendEmail`: HTTP clients do not send a fragment, so that all are one route.
  *
  * @param shared the functions described so far; integrations that share a function share its schemas
+ * @returns the operations by path
  */
 export function describeWebhook(
   definition: IntegrationDefinition,
   components: Components,
   shared: Map<FunctionDefinition, FunctionSchemas>,
-): OpenApiOperation {
+): OpenApiDocument['paths'] {
   const prefix = toPascalCase(definition.name)
   const functions = Object.entries(definition.functions).map(([name, each]) => {
     const schemas = shared.get(each) ?? describeFunction(name, each, prefix, components)
@@ -45,11 +56,11 @@ export function describeWebhook(
     const { description = '' } = general
     const common = { event: name, description, handled, request: components.input(request, title) }
     if (handled && name === 'FUNCTION_CALL') {
-      return functions.map(({ described, response, example }) => {
+      return functions.map(({ described, request, response, example }) => {
         const functionCall = { name: described.name, arguments: example }
         examples[described.name] = { value: { name, functionCall } }
         const { description } = described
-        return { ...common, description, function: described, responses: [addResponse(response)] }
+        return { ...common, description, function: described, request, responses: [addResponse(response)] }
       })
     }
     if (handled) examples[name] = { value: { name, ...exampleEvent(name, definition) } }
@@ -59,24 +70,42 @@ export function describeWebhook(
 
   const schema = components.input(oneOfNamed(requests, components), `${prefix}Event`)
   const response = components.output(z.union([...responses]), `${prefix}Response`)
-  return {
-    operationId: `post${prefix}Event`,
+  const path = `/${definition.name}/webhook`
+  const describe = (request: RequestContent, response: JsonSchema | Reference) => ({
     tags: [definition.name],
-    summary: definition.title,
-    description: definition.description,
     ...signature,
-    requestBody: { required: true, content: { 'application/json': { schema, examples } } },
+    requestBody: { required: true as const, content: { 'application/json': request } },
     responses: {
       200: {
-        description: 'The outcome of the event. Its shape depends on the event’s name.',
+        description: 'The outcome of the event.',
         headers: { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') },
         content: { 'application/json': { schema: response } },
       },
       ...problemsOf(definition),
     },
+  })
+  const own = events
+    .filter(({ handled }) => handled)
+    .map(({ event, function: called, description, request, responses: [first, ...others] }) => {
+      const name = called?.name ?? event
+      const response = first && others.length === 0 ? first : { oneOf: [first, ...others] }
+      const operation = {
+        operationId: `${prefix.slice(0, 1).toLowerCase()}${prefix.slice(1)}${toPascalCase(name)}`,
+        summary: name,
+        description,
+        ...describe({ schema: request }, response),
+      }
+      return [`${path}#${name}`, { post: operation }]
+    })
+  const general = {
+    operationId: `post${prefix}Event`,
+    summary: definition.title,
+    description: definition.description,
+    ...describe({ schema, examples }, response),
     'x-events': events,
     ...(Object.keys(definition.metrics).length > 0 && { 'x-metrics': { ...definition.metrics } }),
   }
+  return { [path]: { post: general }, ...Object.fromEntries(own) }
 }
 
 function describeFunction(
@@ -98,8 +127,10 @@ function describeFunction(
   }
   components.input(call, ...names('Call'))
   components.output(response, ...names('Response'))
+  const event = eventSchemas.FUNCTION_CALL.extend({ functionCall: call }).describe(description)
+  const request = components.input(event, ...names('Event'))
   const described = { name, aliases: [...aliases], description, effect, ...references }
-  return { described, call, response, example: exampleOf(input) }
+  return { described, call, request, response, example: exampleOf(input) }
 }
 
 /** Narrows the schema of an event to the inputs, functions and files of an integration that handles it. */
@@ -171,9 +202,13 @@ function responsesTo(
   if (!handled || name === 'FUNCTION_CALL') return [ignored]
   const title = `${toPascalCase(name)}Response`
   const ownTitle = toPascalCase(definition.name) + title
-  if (name === 'DEPLOYMENT_CREATED') return [[ownTitle, createdResponse(definition)], ignored]
-  if (name === 'METRIC_UPDATE') return [[ownTitle, metricsResponse(definition)]]
-  return [[title, responseSchemas[name]]]
+  const own = (): [string, z.ZodType] => {
+    if (name === 'DEPLOYMENT_CREATED') return [ownTitle, createdResponse(definition)]
+    if (name === 'METRIC_UPDATE') return [ownTitle, metricsResponse(definition)]
+    return [title, responseSchemas[name]]
+  }
+  // An older event of a deployment is ignored.
+  return eventTraits[name].claims === 'deployment' ? [own(), ignored] : [own()]
 }
 
 function exampleEvent(name: EventName, { events, inputs, downloads }: IntegrationDefinition): object {
@@ -184,15 +219,19 @@ function exampleEvent(name: EventName, { events, inputs, downloads }: Integratio
   return events.includes('DEPLOYMENT_CREATED') ? { deployment } : {}
 }
 
-const withExamples = z.object({ examples: z.array(z.unknown()).default([]) })
+const withExamples = z.object({ examples: z.array(z.record(z.string(), z.unknown())).default([]) })
 
-/** The first of the schema’s own examples, else its required fields with the examples of each. */
-function exampleOf(schema: z.ZodObject): unknown {
+/** The first of {@link examplesOf} a schema. */
+export const exampleOf = (schema: z.ZodObject): Record<string, unknown> => examplesOf(schema)[0] ?? {}
+
+/** The schema’s own examples, else its required fields with the examples of each. */
+export function examplesOf(schema: z.ZodObject): Record<string, unknown>[] {
   const { examples } = withExamples.parse(schema.meta() ?? {})
+  if (examples.length > 0) return examples
   const { required = [], properties = {} } = z.toJSONSchema(schema, { io: 'input' })
   const fields = required.map((name) => {
     const field: z.core.JSONSchema.BaseSchema = Object(properties[name])
     return [name, field.examples?.[0] ?? field.enum?.[0] ?? 'text']
   })
-  return examples[0] ?? Object.fromEntries(fields)
+  return [Object.fromEntries(fields)]
 }

@@ -32,10 +32,9 @@ export function toOpenApi(
   components.input(eventSchemas.FUNCTION_CALL.shape.functionCall, 'FunctionCall')
   components.input(eventSchemas.DOWNLOAD_STARTED.shape.download.unwrap(), 'Download')
   const functions = new Map()
-  const webhooks = integrations.map((definition) => [
-    `/${definition.name}/webhook`,
-    { post: describeWebhook(definition, components, functions) },
-  ])
+  const webhooks = integrations.flatMap((definition) =>
+    Object.entries(describeWebhook(definition, components, functions)),
+  )
   const others = routes.map((route) => [route.path, { get: describeRoute(route, components) }])
   return {
     openapi: '3.1.0',

@@ -22,9 +22,9 @@ export interface RouteDescription {
   operator?: boolean
   /**
    * The successful responses, by status; JSON by default. Each schema with a title, nested ones too, becomes a
-   * component of that name.
+   * component of that name. A response without a schema has no body.
    */
-  responses: Readonly<Record<number, { description: string; mediaType?: string; schema: z.ZodType }>>
+  responses: Readonly<Record<number, { description: string; mediaType?: string; schema?: z.ZodType }>>
   /** The error codes of the failures. */
   problems?: readonly ErrorCode[]
 }
@@ -120,6 +120,7 @@ export function describeRoute(route: RouteDescription, components: Components): 
   const all = [...toParameters('path', route.parameters), ...toParameters('query', route.query)]
   const responses = Object.entries(route.responses).map(([status, response]) => {
     const { description, mediaType = 'application/json', schema } = response
+    if (!schema) return [status, { description }]
     const name = `${toPascalCase(operationId)}Response${status === '200' ? '' : status}`
     const isJson = mediaType === 'application/json'
     const written = isJson ? components.output(schema, name) : toJsonSchema(schema, 'output')

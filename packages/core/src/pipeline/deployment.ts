@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { hiddenFields } from '../contract/form.ts'
 import type { Deployment } from '../contract/handler-context.ts'
 import { referenceNames, secretNames } from '../contract/marks.ts'
 import type { CallbackOptions, Platform } from '../contract/platform.ts'
@@ -7,7 +8,7 @@ import { summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { findOversizedInputs, parseInputs } from '../request/fields.ts'
-import { eventTraits, type Operation } from '../request/operation.ts'
+import type { Operation } from '../request/operation.ts'
 
 const [INPUTS, OUTPUTS] = ['deployment.inputs', 'deployment.outputs']
 
@@ -28,16 +29,18 @@ export interface OpenDeployment extends Deployment {
   record(): ReturnType<Platform['getDeployment']>
   /** The names of the inputs that hold, or held before they were resolved, references to variables of the host. */
   references(): string[]
+  /** The inputs without effect that were read, each with the choice that it goes with. */
+  hidden(): ReadonlyMap<string, string>
 }
 
 /** Opens the deployment that an event names; `undefined` if it names none. */
 export function openDeployment(sources: DeploymentSources): OpenDeployment | undefined {
   const { outputsFrom, operation } = sources
-  const { event } = operation
+  const { event, traits } = operation
   const given = event.deployment
   if (!given) return undefined
-  const { claims, carriesInputs, needsLife } = eventTraits[event.name]
   const resolved = new Set<string>()
+  let hidden = new Map<string, string>()
   let record: ReturnType<Platform['getDeployment']> | undefined
   const readRecord = () => {
     record ??= sources.platform.getDeployment(given.id, sources.callback())
@@ -45,14 +48,14 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
   }
   const readLiving = async () => {
     const known = await readRecord()
-    if (needsLife && known?.status === 'stopped') throw deploymentDeleted(given.id)
+    if (traits.life === 'needed' && known?.status === 'stopped') throw deploymentDeleted(given.id)
     return known
   }
 
   /** The inputs on the platform. A deployment that nobody knows must not pass for one with default inputs. */
   const readInputs = async () => {
     const known = await readLiving()
-    if (known || claims === 'deployment') return known?.inputs ?? {}
+    if (known || traits.life === 'begins' || traits.life === 'ends') return known?.inputs ?? {}
     throw new IntegrationError('missing_credentials', 'The platform does not know this deployment.', {
       hint: 'Create it first, or send its inputs or outputs with the event.',
       errors: [{ path: 'deployment.id', message: 'is not known to the platform' }],
@@ -62,6 +65,7 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
   return {
     id: given.id,
     record: readRecord,
+    hidden: () => hidden,
     references() {
       // The outputs of an event hold what its inputs refer to.
       const carried = Object.entries(given.inputs ?? {}).filter(([, value]) => hasReference(value))
@@ -69,9 +73,14 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
     },
 
     async inputs(schema) {
-      const isCarried = carriesInputs || Object.keys(given.inputs ?? {}).length > 0
+      const isCarried = traits.inputs === 'event' || Object.keys(given.inputs ?? {}).length > 0
       const raw = (isCarried && given.inputs) || (await readInputs())
       const values = withoutBlanks(raw)
+      hidden = hiddenFields(schema, values)
+      for (const name of hidden.keys()) {
+        sources.credentials.add(values[name])
+        delete values[name]
+      }
       const oversized = findOversizedInputs(schema, values, INPUTS)
       if (oversized.length > 0) throw invalidInputs(oversized)
       const parsed = parseInputs(schema, resolveInputs(values, schema, { ...sources, resolved }), INPUTS)

@@ -1,6 +1,6 @@
 /** From an operation to its response: the integration's handler runs, and the platform learns the result. */
 import * as z from 'zod'
-import type { EventName } from '../contract/event.ts'
+import type { PlatformEvent } from '../contract/event.ts'
 import type { HandlerContext } from '../contract/handler-context.ts'
 import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
 import { secretNames } from '../contract/marks.ts'
@@ -12,7 +12,8 @@ import { IntegrationError, toIntegrationError } from '../errors.ts'
 import { cutText } from '../log.ts'
 import { type Redactor, redactInSlices } from '../redact.ts'
 import { parseArguments } from '../request/fields.ts'
-import { eventTraits, type Operation } from '../request/operation.ts'
+import type { Operation } from '../request/operation.ts'
+import type { EventContext } from './context.ts'
 import type { OpenDeployment } from './deployment.ts'
 import type { DeploymentLife } from './life.ts'
 import type { Reporter } from './reporter.ts'
@@ -31,7 +32,7 @@ export interface Job {
   definition: IntegrationDefinition
   handlers: AnyHandlers
   operation: Operation
-  context: HandlerContext
+  context: EventContext
   /** The deployment with the outputs that the platform has, whatever the event carries, and a context with it. */
   published(): { deployment: OpenDeployment | undefined; context: HandlerContext }
   reporter: Reporter
@@ -50,10 +51,12 @@ export interface Job {
 export async function dispatch(job: Job): Promise<EventResponse> {
   try {
     await job.life.ensureAlive()
+    const { handled, traits } = job.operation
+    if (handled && traits.status?.working) job.reporter.status(traits.status.working)
     const body = await handle(job)
-    const deploymentStatus = statusAfter[job.operation.event.name]
-    const isReported = deploymentStatus && body.status !== 'ignored'
-    return { status: 200, body, ...(isReported && { deploymentStatus }) }
+    if (!traits.status || body.status === 'ignored') return { status: 200, body }
+    job.reporter.status(traits.status.done)
+    return { status: 200, body, deploymentStatus: traits.status.done }
   } catch (error) {
     const { operation, reporter, redactor } = job
     const known = operation.effect ? neverRepeatBlindly(error) : toIntegrationError(error)
@@ -63,26 +66,20 @@ export async function dispatch(job: Job): Promise<EventResponse> {
   }
 }
 
-/** The status of a deployment after a successful event. */
-const statusAfter: Partial<Record<EventName, DeploymentStatus>> = {
-  DEPLOYMENT_CREATED: 'running',
-  DEPLOYMENT_DELETED: 'stopped',
-}
-
 /**
- * A failed redeploy leaves a running deployment as it was, and a refused deletion a stopped one. Any other final
- * failure of its events ends it.
+ * A failed redeploy leaves a running deployment as it was, and a refused deletion a stopped one. After any other final
+ * failure, it has the status that the event's traits name.
  */
 async function reportFailedDeployment(
   job: Job,
   { retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
   const { operation, reporter, lastStatus } = job
-  const { name } = operation.event
-  if (eventTraits[name].claims !== 'deployment' || lastStatus === 'stopped') return undefined
-  const ranBefore = name === 'DEPLOYMENT_CREATED' && (lastStatus === 'running' || lastStatus === 'unhealthy')
+  const { traits } = operation
+  if (!traits.status || lastStatus === 'stopped') return undefined
+  const ranBefore = traits.publishes && (lastStatus === 'running' || lastStatus === 'unhealthy')
   if (!ranBefore && retryable) return undefined
-  const status = ranBefore && (retryable || (await stillRuns(job))) ? lastStatus : 'failed'
+  const status = ranBefore && (retryable || (await stillRuns(job))) ? lastStatus : traits.status.failed
   reporter.status(status, hint ? `${message} ${hint}` : message)
   return status
 }
@@ -104,7 +101,7 @@ async function handle(job: Job): Promise<ResponseBody> {
   if (!handled) return ignored(`/${route} does not act on ${event.name}.`)
   switch (event.name) {
     case 'DEPLOYMENT_CREATED':
-      return create(job)
+      return create(event, job)
     case 'DEPLOYMENT_DELETED':
       return remove(job)
     case 'HEALTH_CHECK':
@@ -118,26 +115,21 @@ async function handle(job: Job): Promise<ResponseBody> {
   }
 }
 
-async function create({
-  definition,
-  handlers,
-  operation,
-  context,
-  reporter,
-  redactor,
-  wasPublished,
-}: Job): Promise<ResponseBody> {
-  reporter.status('deploying')
-  warnOfUnknownInputs(operation.event.deployment?.inputs, definition, reporter)
+async function create(
+  event: Extract<PlatformEvent, { name: 'DEPLOYMENT_CREATED' }>,
+  { definition, handlers, context, reporter, redactor, wasPublished }: Job,
+): Promise<ResponseBody> {
+  warnOfUnknownInputs(event.deployment.inputs, definition, reporter)
   const inputs = (await context.deployment?.inputs(definition.inputs)) ?? {}
+  for (const [name, choice] of context.deployment?.hidden() ?? [])
+    reporter.log.warn(`The input “${name}” has no effect: it goes with ${choice}.`)
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
   const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
   for (const name of sensitive) redactor.add(outputs[name])
-  if ((await reporter.outputs(outputs, sensitive)) === 'gone') {
+  if ((await reporter.outputs({ event: event.name, outputs, sensitive })) === 'gone') {
     if (!wasPublished) await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
   }
-  reporter.status('running')
   return { status: 'running', outputs }
 }
 
@@ -157,9 +149,8 @@ function warnOfUnknownInputs(
   }
 }
 
-async function remove({ handlers, context, reporter }: Job): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
+async function remove({ handlers, context }: Job): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
   await handlers.deleted?.(context)
-  reporter.status('stopped')
   return { status: 'stopped' }
 }
 
@@ -183,6 +174,14 @@ async function measure({
   now,
 }: Job): Promise<ResponseTo<'METRIC_UPDATE'>> {
   const values: Record<string, number> = (await handlers.metrics?.(context)) ?? {}
+  for (const [name, value] of Object.entries(values)) {
+    const isKnown = Object.hasOwn(definition.metrics, name)
+    if (isKnown && Number.isFinite(value)) continue
+    const what = isKnown
+      ? `${value} as the metric “${name}”`
+      : `“${name}”, a metric that its contract does not have`
+    throw new TypeError(`The handler of METRIC_UPDATE returned ${what}.`)
+  }
   const metrics = Object.entries(definition.metrics).flatMap(([name, { unit }]) => {
     const value = values[name]
     return value === undefined ? [] : [{ name, value, ...(unit === undefined ? {} : { unit }) }]

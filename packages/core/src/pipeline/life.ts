@@ -5,7 +5,7 @@ import { claimSubject } from '../delivery/claiming.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { isIntegrationError } from '../errors.ts'
-import { eventTraits, type Operation, subjects } from '../request/operation.ts'
+import { type Operation, subjects } from '../request/operation.ts'
 import { deploymentDeleted, type OpenDeployment } from './deployment.ts'
 import type { Reporter } from './reporter.ts'
 
@@ -36,7 +36,7 @@ export function createLife({
   store,
   claiming,
 }: LifeOptions): DeploymentLife {
-  const { route, event } = operation
+  const { route, traits } = operation
 
   /** Works on the deployment under a claim, so that no status overtakes a creation or a deletion. */
   async function underClaim(work: (claim: Claim) => Promise<void>): Promise<void> {
@@ -56,7 +56,7 @@ export function createLife({
 
   return {
     async ensureAlive() {
-      if (!deployment || !operation.handled || !eventTraits[event.name].needsLife) return
+      if (!deployment || !operation.handled || traits.life !== 'needed') return
       // Without the store, the platform's record still tells.
       const record = await store.read(subjects.deployment(route, deployment.id)).catch(() => undefined)
       if (record?.progress[ownSteps.deleted] === true) throw deploymentDeleted(deployment.id)

@@ -1,3 +1,4 @@
+import type { PublishingEvent } from '../contract/event-traits.ts'
 import type { DeploymentLog } from '../contract/handler-context.ts'
 import type {
   CallbackOptions,
@@ -29,6 +30,13 @@ interface ReporterOptions {
   logger: Logger
   redactor: Redactor
   now: () => number
+}
+
+interface Publication {
+  /** Only such an event holds the claim of its deployment. */
+  event: PublishingEvent
+  outputs: Record<string, unknown>
+  sensitive: readonly string[]
 }
 
 /**
@@ -103,7 +111,7 @@ export function createReporter(options: ReporterOptions) {
     metrics(metrics: readonly Metric[]): void {
       send('metrics', (deployment) => platform.reportMetrics(deployment, metrics, keyed('metrics')))
     },
-    async outputs(outputs: Record<string, unknown>, sensitive: readonly string[]): Promise<WriteResult> {
+    async outputs({ outputs, sensitive }: Publication): Promise<WriteResult> {
       if (id === undefined) return 'accepted'
       return inOrder(() => platform.setOutputs(id, { outputs, sensitive }, keyed('outputs')))
     },

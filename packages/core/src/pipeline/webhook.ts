@@ -1,15 +1,16 @@
 /** The pipeline between HTTP and a handler, the same for every integration. */
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
+import { sha256 } from '../cryptography.ts'
 import { type Claim, type ClaimOptions, DEFAULT_LEASE_MS, ownSteps } from '../delivery/claim.ts'
 import { type Begun, begin, end, lastStatus } from '../delivery/idempotency.ts'
 import { toJson } from '../delivery/json.ts'
-import { createRecordKeys, hashBody } from '../delivery/keys.ts'
+import { createRecordKeys } from '../delivery/keys.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
 import { createRedactor, redactLines } from '../redact.ts'
 import { type BodyMemory, weightOf } from '../request/body-memory.ts'
-import { eventTraits, type Operation, resolveOperation } from '../request/operation.ts'
+import { type Operation, resolveOperation } from '../request/operation.ts'
 import { LARGE_BODY, parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
 import { ownTurn } from '../slices.ts'
@@ -109,14 +110,14 @@ export function createWebhookHandler(
   /** Reads and checks a request. The bytes of its body are free again when it returns. */
   async function read(request: Request, trace: Trace, memory: BodyMemory | undefined) {
     checkRequest(request, bodyLimit)
-    verify?.checkHeaders?.(request.headers)
+    const checkBody = verify?.checkHeaders?.(request.headers)
     const body = await readBody(request, { bodyLimit, trustContentLength, memory })
-    await verify?.(request.headers, body)
+    await (checkBody ? checkBody(body) : verify?.(request.headers, body))
     const { event, values } = await parseEvent(body)
     trace.event = event
     const operation = resolveOperation(definition, event, request.headers)
     trace.deliveryId = operation.deliveryId
-    const hash = operation.subject === undefined ? undefined : await hashBody(body)
+    const hash = operation.subject === undefined ? undefined : await sha256(body)
     const weight = weightOf(body.length, values)
     // Frees the bytes now, and not when they are collected. Not every runtime has it.
     if (body.length > LARGE_BODY) body.buffer.transfer?.(0)
@@ -137,7 +138,7 @@ export function createWebhookHandler(
         session.job.reporter.log.warn(`${name} is ignored. ${String(given.body.reason)}`)
       }
       const isReplay = given !== undefined && claimed === undefined
-      if (isReplay && eventTraits[operation.event.name].claims === 'deployment') {
+      if (isReplay && operation.traits.claims === 'deployment') {
         await session.job.life.repeatStatus()
       }
       await session.close()

@@ -13,6 +13,8 @@ export const MEDIUM_BODY = MEBIBYTE
 /** Bodies that are read and parsed at a time, with what they are parsed to. One longer than a quarter goes alone. In bytes. */
 const PARSED = 4
 const READING = { medium: 8 * MEBIBYTE, long: 10 * MEBIBYTE }
+/** A longer body is alone until its response has left: two of them would be a third of the process. In bytes. */
+export const HUGE_BODY = 5 * MEBIBYTE
 /** The weights of events under way. In bytes. */
 const WORKING = { medium: 16 * MEBIBYTE, long: 30 * MEBIBYTE }
 /** An event of this weight or less never waits for a heavier one. In bytes. */
@@ -59,13 +61,16 @@ export function createBodyMemory(): { open(): BodyMemory } {
   // Whose event it is, only its body says.
   const reading = { medium: share(READING.medium, 1), long: share(READING.long, 1) }
   const working = { medium: share(WORKING.medium, 4), long: share(WORKING.long, 4) }
+  const huge = createShares({ all: 1, each: 1, what: 'large events' })
 
   return {
     open() {
       let free = () => {}
+      let leave = () => {}
       return {
         async read(bytes) {
           free()
+          if (bytes > HUGE_BODY) leave = await briefly((signal) => huge.take('', 1, signal))
           if (bytes > SHORT_BODY)
             free = await briefly((signal) =>
               reading[bytes <= MEDIUM_BODY ? 'medium' : 'long'].take('', PARSED * bytes, signal),
@@ -83,7 +88,10 @@ export function createBodyMemory(): { open(): BodyMemory } {
           free()
           free = done
         },
-        free: () => free(),
+        free() {
+          free()
+          leave()
+        },
       }
     },
   }

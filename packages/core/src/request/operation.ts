@@ -1,36 +1,15 @@
 /** One event of one integration, resolved once: every later step reads these fields. */
-import type { EventName, PlatformEvent } from '../contract/event.ts'
+import type { PlatformEvent } from '../contract/event.ts'
+import { type EventTraits, eventTraits } from '../contract/event-traits.ts'
 import { type FunctionDefinition, findFunction, type IntegrationDefinition } from '../contract/integration.ts'
 import { IntegrationError } from '../errors.ts'
-
-/** How core treats each event. */
-export const eventTraits: Record<
-  EventName,
-  {
-    /** The subject that a delivery claims before it acts. */
-    claims: 'deployment' | 'call' | undefined
-    /** Whether a success leaves a tombstone. */
-    endsDeployment?: true
-    /** Whether empty inputs mean “no inputs”, and not “read them from the platform”. */
-    carriesInputs?: true
-    /** Whether it needs a deployment that was not deleted. */
-    needsLife?: true
-  }
-> = {
-  WEBHOOK_CHALLENGE: { claims: undefined },
-  DEPLOYMENT_CREATED: { claims: 'deployment', carriesInputs: true },
-  HEALTH_CHECK: { claims: undefined },
-  METRIC_UPDATE: { claims: undefined, needsLife: true },
-  FUNCTION_CALL: { claims: 'call', needsLife: true },
-  DOWNLOAD_STARTED: { claims: undefined, needsLife: true },
-  DEPLOYMENT_DELETED: { claims: 'deployment', endsDeployment: true },
-}
 
 /** One event of one integration. */
 export interface Operation {
   /** The integration's name. */
   readonly route: string
   readonly event: PlatformEvent
+  readonly traits: EventTraits
   /** The header `webhook-id`, else the event's own id. */
   readonly deliveryId: string | undefined
   /** When the event happened, in milliseconds since 1970; it orders the events of one deployment. */
@@ -65,18 +44,19 @@ export function resolveOperation(
 ): Operation {
   const { name: route } = definition
   const deliveryId = readDeliveryId(headers, event)
-  const handled = event.name !== 'WEBHOOK_CHALLENGE' && definition.events.includes(event.name)
+  const handled = definition.events.some((name) => name === event.name)
   const called =
     handled && event.name === 'FUNCTION_CALL' ? findFunction(definition, event.functionCall.name) : undefined
   const effect = called?.definition.effect === true
-  const { claims } = eventTraits[event.name]
+  const traits = eventTraits[event.name]
   let subject: string | undefined
-  if (handled && claims === 'deployment' && event.deployment)
+  if (handled && traits.claims === 'deployment' && event.deployment)
     subject = subjects.deployment(route, event.deployment.id)
   if (effect && deliveryId !== undefined) subject = subjects.call(route, deliveryId)
   return {
     route,
     event,
+    traits,
     deliveryId,
     happenedAt: event.timestamp === undefined ? undefined : Date.parse(event.timestamp),
     handled,

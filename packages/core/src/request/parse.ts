@@ -2,7 +2,8 @@ import { eventNames, type PlatformEvent, platformEvent } from '../contract/event
 import { fieldErrors, suggestion } from '../contract/validation.ts'
 import { IntegrationError } from '../errors.ts'
 import { createJsonCounter } from '../json-limits.ts'
-import { ownTurn } from '../slices.ts'
+import { parseInPieces } from '../json-pieces.ts'
+import { ownTurn, timeSliced } from '../slices.ts'
 
 /**
  * Parses the body as JSON, and the JSON as an event.
@@ -28,27 +29,24 @@ export async function parseEvent(body: Uint8Array): Promise<{ event: PlatformEve
 /** A longer one is parsed in several turns of the event loop. In bytes. */
 export const LARGE_BODY = 256 * 1024
 
+/** So many bytes are counted between two turns. */
+const COUNTED_BYTES = 512 * 1024
+
 async function parseJson(body: Uint8Array): Promise<{ value: unknown; values: number }> {
-  // `JSON.parse` itself cannot give way: ten megabytes of small objects take it 50 ms.
-  const yieldToLoop = () => (body.length > LARGE_BODY ? ownTurn() : undefined)
-  await yieldToLoop()
+  const yieldToLoop = body.length > LARGE_BODY ? timeSliced() : () => undefined
   const counter = createJsonCounter()
-  const excess = counter.add(body)
-  if (excess) throw new IntegrationError('invalid_json', `The body ${excess}.`)
-  await yieldToLoop()
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    throw new IntegrationError('invalid_json', 'The body is not UTF-8.')
+  for (let at = 0; at < body.length; at += COUNTED_BYTES) {
+    await yieldToLoop()
+    const excess = counter.add(body.subarray(at, at + COUNTED_BYTES))
+    if (excess) throw new IntegrationError('invalid_json', `The body ${excess}.`)
   }
-  await yieldToLoop()
   try {
-    return { value: JSON.parse(text), values: counter.values }
+    return { value: await parseInPieces(body, counter.cuts, yieldToLoop), values: counter.values }
   } catch (error) {
+    if (error instanceof TypeError) throw new IntegrationError('invalid_json', 'The body is not UTF-8.')
     // The engine's own message quotes the body, so only the position is passed on.
     const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined
-    const where = text === '' ? ': it is empty' : position ? ` (see position ${position})` : ''
+    const where = body.length === 0 ? ': it is empty' : position ? ` (see position ${position})` : ''
     throw new IntegrationError('invalid_json', `The body is not JSON${where}.`)
   }
 }

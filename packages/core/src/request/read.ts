@@ -1,5 +1,5 @@
 import { IntegrationError, isIntegrationError } from '../errors.ts'
-import { type BodyMemory, MEDIUM_BODY, SHORT_BODY } from './body-memory.ts'
+import { type BodyMemory, HUGE_BODY, MEDIUM_BODY, SHORT_BODY } from './body-memory.ts'
 
 /**
  * Checks a request before its body is read.
@@ -27,6 +27,8 @@ export function checkRequest(request: Request, bodyLimit: number): void {
 
 /** In bytes. */
 const FIRST_BUFFER = 16 * 1024
+/** A sender that does not say how long its body is gets memory for more of it as it comes. In bytes. */
+const STAGES = [MEDIUM_BODY, HUGE_BODY]
 
 /**
  * Reads the body once.
@@ -69,7 +71,7 @@ async function readChunks(
     const needed = size + chunk.byteLength
     if (needed > bodyLimit) throw tooLarge(bodyLimit)
     if (needed > most) {
-      most = expected ?? (needed <= MEDIUM_BODY ? Math.min(MEDIUM_BODY, bodyLimit) : bodyLimit)
+      most = expected ?? Math.min(bodyLimit, STAGES.find((stage) => needed <= stage) ?? bodyLimit)
       await memory?.read(most)
     }
     if (needed > buffer.length) {

@@ -1,25 +1,24 @@
-/**
- * The tools of the suite for integrations: a host between the emulator of a provider and the emulator of the
- * platform, events for it, and shared expectations.
- */
-
+/** The tools of the suite for integrations: events, faults, and shared expectations. */
+import * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { secretNames } from '../contract/marks.ts'
-import { memoryStore } from '../delivery/stores/memory.ts'
 import { errorCodes } from '../errors.ts'
-import type { HandlerDependencies } from '../pipeline/options.ts'
-import type { WebhookHandler } from '../pipeline/webhook.ts'
+import { exampleOf } from '../openapi/events.ts'
 import { type Problem, problemSchema } from '../problem.ts'
-import { type DeliveryResponse, deliver } from './deliver.ts'
-import type { EmulatorCall } from './emulator.ts'
-import type { Fault, Faults } from './faults.ts'
-import { createPlatformEmulator } from './platform.ts'
-import { connectPlatform } from './platform-port.ts'
+import type { DeliveryResponse } from './deliver.ts'
+import type { Fault } from './faults.ts'
+import {
+  createIntegrationHost,
+  deployment,
+  fail,
+  type IntegrationFixture,
+  type IntegrationHost,
+} from './integration-host.ts'
 
 /** The functions of a test runner that a suite needs; Vitest, Jest and Bun have them. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown
-  it(name: string, body: () => Promise<void>): unknown
+  /** @param timeoutMs the longest time of the test */
+  it(name: string, body: () => Promise<void>, timeoutMs?: number): unknown
   expect(actual: unknown): Expectation & { not: Expectation }
 }
 interface Expectation {
@@ -29,97 +28,43 @@ interface Expectation {
   toContain(expected: string): unknown
 }
 
-/** An integration under test, with its provider; each test makes a new one. */
-export interface IntegrationFixture {
-  /** Passes the dependencies to the integration's own `createHandler`, with its settings. */
-  createHandler(dependencies: HandlerDependencies): WebhookHandler
-  /** The emulator of the provider. */
-  provider: { fetch: typeof globalThis.fetch; faults: Faults; calls: readonly EmulatorCall[] }
-  /** The inputs of a deployment that succeeds. */
-  inputs: Record<string, unknown>
-  /** A function with an effect. */
-  effect: {
-    name: string
-    /** Valid arguments; others for each number, so that the provider accepts both. */
-    arguments(number: number): Record<string, unknown>
-    /** How often it took effect at the provider. */
-    count(): number
-  }
-  /** How much DEPLOYMENT_CREATED has created at the provider; left out if it creates nothing. */
-  provisioned?(): number
-}
-
-/** The host of one test. */
-export type IntegrationHost = ReturnType<typeof createHost>
-
 /** Makes an event for a host. */
 export type EventOf = (running: IntegrationHost) => object
 
-export const deployment = { id: 'dep_1' }
 /** With these, a fault meets every request from now on. */
 export const always = { times: Number.POSITIVE_INFINITY }
 /** Time for one event whose provider hangs, in milliseconds. */
 export const IMPATIENT_MS = 100
+/** The longest time for one test, in milliseconds; each of its events has a bound of its own. */
+const CASE_MS = 60_000
+/** A body in which no client finds what it expects. */
+export const nonsense = { status: 200, body: '"nonsense"' }
+
+export const faults: readonly (readonly [failure: string, fault: Fault])[] = [
+  ['the provider answers 500', { status: 500 }],
+  ['the connection is cut before the effect', { cut: 'before' }],
+  ['the connection is cut after the effect', { cut: 'after' }],
+  ['the provider hangs before the effect', { hang: true }],
+  ['the provider hangs after the effect', { hang: 'after' }],
+  ['a proxy answers with a page', { html: true }],
+  ['the provider answers in another shape', nonsense],
+]
 
 export const created: EventOf = ({ inputs }) => ({
   name: 'DEPLOYMENT_CREATED',
   deployment: { ...deployment, inputs },
 })
 
-/** Calls the function with an effect. */
-export const calling = ({ effect }: IntegrationHost, number = 1) => ({
+/** Calls a function for the deployment. */
+export const callOf = (name: string, args: Record<string, unknown>) => ({
   name: 'FUNCTION_CALL',
   deployment,
-  functionCall: { name: effect.name, arguments: effect.arguments(number) },
+  functionCall: { name, arguments: args },
 })
 
-function createHost(definition: IntegrationDefinition, fixture: IntegrationFixture) {
-  const platform = createPlatformEmulator()
-  const record = platform.addDeployment({ ...deployment, inputs: fixture.inputs })
-  const memory = memoryStore()
-  const traces: unknown[] = []
-
-  const handler = (dependencies: Partial<HandlerDependencies> = {}) =>
-    fixture.createHandler({
-      platform: connectPlatform(platform.fetch),
-      store: {
-        ...memory,
-        advance(lease, progress) {
-          traces.push(structuredClone(progress))
-          return memory.advance(lease, progress)
-        },
-        complete(lease, completion) {
-          traces.push(structuredClone(completion))
-          return memory.complete(lease, completion)
-        },
-      },
-      fetch: fixture.provider.fetch,
-      logger: (...line) => void traces.push(line),
-      ...dependencies,
-    })
-  const handle = handler()
-  const secretsIn = (schema: IntegrationDefinition['inputs'], values: Record<string, unknown>) =>
-    secretNames(schema).flatMap((name) => (values[name] ? [String(values[name])] : []))
-
-  return {
-    ...fixture,
-    platform,
-    record,
-    /** A handler on the same platform, provider and store, unless the dependencies replace them. */
-    handler,
-    send: (event: object, { id, using = handle }: { id?: string; using?: WebhookHandler } = {}) =>
-      deliver(using, event, { id }),
-    /** The statuses that the platform got, in order. */
-    statuses: () => record.statusHistory.map(({ status }) => status),
-    /** Everything that must hold no secret: the log, the store, and the callbacks except outputs. */
-    traces: () => JSON.stringify([traces, platform.calls.filter(({ path }) => !path.endsWith('/outputs'))]),
-    /** The secret values of the inputs and of the published outputs. */
-    secrets: () => [
-      ...secretsIn(definition.inputs, fixture.inputs),
-      ...secretsIn(definition.outputs, record.outputs),
-    ],
-  }
-}
+/** Calls the function with an effect that can be counted. */
+export const calling = ({ effect }: IntegrationHost, number = 1) =>
+  callOf(effect.name, effect.arguments(number))
 
 /** Makes the tools of the suite. */
 export function createSuite(
@@ -128,12 +73,14 @@ export function createSuite(
   runner: TestRunner,
 ) {
   const { expect } = runner
-  const host = () => createHost(definition, createFixture())
+  const host = () => createIntegrationHost(definition, createFixture())
 
-  /** A host whose deployment runs. */
+  /** A host whose deployment runs, and whose provider knows what the examples name. */
   async function deployed(): Promise<IntegrationHost> {
     const running = host()
-    expect(await running.send(created(running), { id: 'evt_created' })).toMatchObject({ status: 200 })
+    const response = await running.send(created(running), { id: 'evt_created' })
+    running.expectSuccess('A deployment with the inputs of the fixture succeeds', response)
+    running.prepare?.()
     return running
   }
 
@@ -146,31 +93,66 @@ export function createSuite(
   }
 
   /** A retryable failure succeeds at the next try; an unknown outcome is never tried again. */
-  async function expectRecovery(running: IntegrationHost, eventOf: EventOf, fault: Fault): Promise<void> {
-    const { provider } = running
-    const changes = () => provider.calls.filter(({ method }) => method !== 'GET').length
-    const before = changes()
+  async function expectRecovery(
+    running: IntegrationHost,
+    event: object,
+    fault: Fault,
+    { effect, resumable = false }: { effect: boolean; resumable?: boolean | undefined },
+  ): Promise<void> {
+    const { provider, changes, describeResponse } = running
+    const [before, changed] = [provider.calls.length, changes().length]
     provider.faults.add({ ...fault, ...always })
     // A call that changes something is not repeated, so it is slow only if the provider hangs.
-    const isSlow = eventOf !== calling || 'hang' in fault
+    const isSlow = !effect || 'hang' in fault
     const using = running.handler(isSlow ? { timeoutMs: IMPATIENT_MS } : {})
-    const first = await running.send(eventOf(running), { id: 'evt_1', using })
-    const problem = problemOf(first)
+    const first = await running.send(event, { id: 'evt_1', using })
     provider.faults.clear()
-    const [calls, changed] = [provider.calls.length, changes() - before]
+    // It needs no provider.
+    if (provider.calls.length === before && first.status === 200) return
+    if (first.status === 200) {
+      // A function that continues later has a result for each of its parts; an effect may need no answer.
+      if (resumable || (effect && fault === nonsense)) return
+      fail(
+        `A failure of the provider is a failure of the event: catch none, and parse every answer. But ${describeResponse(first)}`,
+      )
+    }
+    const problem = problemOf(first)
+    const isFault = problem.code === 'internal_error' || problem.detail.startsWith('The host failed')
+    if (isFault)
+      fail(`Parse every answer of the provider with a schema, and cast none: ${describeResponse(first)}`)
+    const [calls, sent] = [provider.calls.length, changes().length - changed]
 
-    const again = await running.send(eventOf(running), { id: 'evt_1' })
+    const again = await running.send(event, { id: 'evt_1' })
     if (problem.retryable) {
-      expect(problem.status >= 500).toBe(true)
-      expect(again.status).toBe(200)
+      if (problem.status < 500) fail(`The sender is not at fault, but ${describeResponse(first)}`)
+      running.expectSuccess(`A redelivery succeeds after ${problem.code}`, again)
     } else {
-      expect(problem).toMatchObject({ status: 409, code: 'outcome_unknown' })
-      expect([again.status, again.body]).toEqual([409, first.body])
-      expect([changed, provider.calls.length]).toEqual([1, calls])
+      if (problem.code !== 'outcome_unknown')
+        fail(
+          `A failure of the provider can be tried again, or its outcome is unknown, but ${describeResponse(first)}`,
+        )
+      expect([again.status, again.body]).toEqual([first.status, first.body])
+      expect([sent, provider.calls.length]).toEqual([1, calls])
     }
   }
 
-  return { ...runner, host, deployed, problemOf, expectRecovery }
+  const it = (name: string, body: () => Promise<void>) => runner.it(name, body, CASE_MS)
+  return { describe: runner.describe, it, expect, host, deployed, problemOf, expectRecovery }
+}
+
+/** The tools of the suite. */
+export type Suite = ReturnType<typeof createSuite>
+
+/** Calls a function with the example of its contract. */
+export function exampleCall({ functions }: IntegrationDefinition, name: string) {
+  const schema = functions[name]?.arguments
+  return callOf(name, schema ? exampleOf(schema) : {})
+}
+
+/** Whether a deployment may use the account of the settings. */
+export function hasSharedAccount({ inputs }: IntegrationDefinition): boolean {
+  const { serverType } = inputs.shape
+  return serverType !== undefined && z.safeParse(serverType, 'shared').success
 }
 
 /** Whether a response was replayed from the record. */

@@ -8,6 +8,7 @@
  * @module
  */
 import * as z from 'zod'
+import { sha256 } from '../../cryptography.ts'
 import { PREFIX as ENCRYPTED } from '../keys.ts'
 import type { DeliveryStore, Lease, RecordedResponse, SubjectRecord } from '../store.ts'
 import { readSteps, UNFINISHED_MS, writeSteps } from './records.ts'
@@ -189,7 +190,7 @@ const lengthen = (body: string) => (body.startsWith('=') ? body.slice(1) : ENCRY
 
 /** The start of the SHA-256 of a text, in base64. */
 async function hashOf(text: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  const bytes = await sha256(new TextEncoder().encode(text))
   return btoa(String.fromCharCode(...bytes.subarray(0, HASH_BYTES)))
 }
 

@@ -45,6 +45,8 @@ export function openDatabase(file: string) {
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`,
     )
     transaction(() => prepareLayout(database))
+    // Not before: the file may be somebody else's, and no database.
+    if (file !== ':memory:') makePrivate(file)
     return { database, transaction, rows: createRows(database), assertInPlace: watchPath(file) }
   } catch (error) {
     database.close()
@@ -82,10 +84,14 @@ function createFolder(folder: string): void {
   }
 }
 
-/** Makes the file readable by its owner alone. SQLite gives its companions the same mode when it creates them. */
+/** SQLite gives the companions of the file the same mode when it creates them. */
 function createPrivateFile(file: string): void {
   createFolder(dirname(file))
   closeSync(openSync(file, 'a', 0o600))
+}
+
+/** Makes the files of an earlier version readable by their owner alone. */
+function makePrivate(file: string): void {
   for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, 0o600)
 }
 

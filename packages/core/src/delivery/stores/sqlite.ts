@@ -9,6 +9,8 @@
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import type { DeliveryStore } from '../store.ts'
+import { openDatabase } from './sqlite-database.ts'
+import { explain, mayPass } from './sqlite-errors.ts'
 import { startThread } from './sqlite-thread.ts'
 import type { Reply, Request } from './sqlite-worker.ts'
 
@@ -43,7 +45,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
   const pending = new Map<number, Pending>()
   let lastId = 0
   let isClosed = false
-  let worker: Worker | undefined = start()
+  let worker: Worker | undefined
   const purging = setInterval(() => worker && post(worker, { name: 'purge', time: now() }), PURGE_MS)
   purging.unref()
 
@@ -106,6 +108,25 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       post(worker, { name: 'close' })
       await once(worker, 'exit')
     },
+  }
+}
+
+/**
+ * Opens the file of a store, creates what is missing, and closes it again. Takes less time than the first operation of
+ * a store, which starts its thread.
+ *
+ * @returns the cause if the file is locked for two seconds, or its disk is full or fails: a store opens it once that
+ * is over
+ * @throws {Error} with the cause if the file can't be used at all
+ */
+export function checkSqliteFile(file: string): string | undefined {
+  try {
+    openDatabase(file).database.close()
+    return undefined
+  } catch (error) {
+    const cause = explain(error, file)
+    if (mayPass(error)) return cause
+    throw new Error(cause)
   }
 }
 

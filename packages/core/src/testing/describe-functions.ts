@@ -1,0 +1,176 @@
+/** The promises of every function of an integration; the examples of its contract are the calls. */
+
+import type { IntegrationDefinition } from '../contract/integration.ts'
+import { examplesOf } from '../openapi/events.ts'
+import { placesOf } from './argument-values.ts'
+import type { EmulatorCall } from './emulator.ts'
+import type { Fault } from './faults.ts'
+import { fail } from './integration-host.ts'
+import {
+  always,
+  calling,
+  callOf,
+  exampleCall,
+  faults,
+  hasSharedAccount,
+  isReplay,
+  type Suite,
+} from './integration-suite.ts'
+
+/** They leave a path, begin a query or a fragment, or end a value, if a client does not escape them. */
+const HOSTILE_TEXTS = ['a/b?c=d&e#f', '..']
+
+/** The method, the number of segments and the names of the parameters of a call. */
+function shapeOf({ method, path }: EmulatorCall): string {
+  const { pathname, searchParams } = new URL(path, 'http://provider.test')
+  return `${method} ${pathname.split('/').length} ${[...new Set(searchParams.keys())].sort()}`
+}
+
+/** Whether the provider does what it is asked, and the response is lost. */
+const tookEffect = (fault: Fault) =>
+  ('cut' in fault && fault.cut === 'after') || ('hang' in fault && fault.hang === 'after')
+
+/** The calls that change something once more if they are repeated. */
+const repeatable = (calls: readonly EmulatorCall[]) =>
+  calls.filter(({ method }) => method !== 'PUT' && method !== 'DELETE')
+
+/** Describes the promises of functions. */
+export function describeFunctions(definition: IntegrationDefinition, suite: Suite): void {
+  const { it, expect, host, deployed, problemOf, expectRecovery } = suite
+
+  it('runs a function with an effect once for each delivery id', async () => {
+    const running = await deployed()
+    const first = await running.send(calling(running), { id: 'evt_1' })
+    running.expectSuccess(`${running.effect.name} succeeds with the arguments of the fixture`, first)
+    const again = await running.send(calling(running), { id: 'evt_1' })
+    expect([again.status, again.body]).toEqual([200, first.body])
+    expect([isReplay(first), isReplay(again), running.effect.count()]).toEqual([false, true, 1])
+    const second = await running.send(calling(running, 2), { id: 'evt_2' })
+    running.expectSuccess('Another delivery takes effect, too', second)
+    expect(running.effect.count()).toBe(2)
+  })
+
+  if (hasSharedAccount(definition)) {
+    it('uses the shared account of the settings without a deployment', async () => {
+      const running = host()
+      const { deployment: _, ...event } = calling(running)
+      running.expectSuccess('A call without a deployment uses the shared account', await running.send(event))
+      expect(running.effect.count()).toBe(1)
+      running.expectHome()
+    })
+  }
+
+  it('refuses an unknown argument of a function at its path, without an effect', async () => {
+    const running = await deployed()
+    const { name } = running.effect
+    const event = callOf(name, { ...running.effect.arguments(1), unheardOf: true })
+    const problem = problemOf(await running.send(event))
+    expect(problem).toMatchObject({ status: 422, code: 'invalid_arguments' })
+    expect(problem.errors?.map(({ path }) => path)).toEqual(['unheardOf'])
+    expect(running.effect.count()).toBe(0)
+  })
+
+  for (const [name, { effect, resumable, arguments: schema }] of Object.entries(definition.functions)) {
+    const call = exampleCall(definition, name)
+    const given = call.functionCall.arguments
+    const places = examplesOf(schema).flatMap((example) => placesOf(schema, example))
+    /** What a call sends to a provider that answers. */
+    const usualChanges = async (event: object) => {
+      const running = await deployed()
+      const before = running.changes().length
+      await running.send(event)
+      return repeatable(running.changes().slice(before))
+    }
+
+    it(`runs ${name} with the example of its contract, and changes something only if it is marked`, async () => {
+      const running = await deployed()
+      const before = running.changes().length
+      const response = await running.send(call, { id: 'evt_1' })
+      running.expectSuccess(`${name} succeeds with the example of its contract`, response)
+      running.expectHome()
+      const [change] = running.changes().slice(before)
+      if (change && !effect)
+        fail(
+          `${name} sends ${change.method} ${change.path}: a function that changes something needs effect: true`,
+        )
+      if (!effect) return
+      const calls = running.provider.calls.length
+      expect(isReplay(await running.send(call, { id: 'evt_1' }))).toBe(true)
+      expect(running.provider.calls.length).toBe(calls)
+    })
+
+    it(`escapes the arguments of ${name} in URLs`, async () => {
+      const callsWith = async (args: Record<string, unknown>) => {
+        const running = await deployed()
+        const since = running.provider.calls.length
+        await running.send(callOf(name, args))
+        return running.provider.calls.slice(since)
+      }
+      const usual = (await callsWith(given)).map(shapeOf)
+      for (const place of places) {
+        const text = [place.value, ...place.others].find((value) => typeof value === 'string')
+        if (text === undefined || place.fixed) continue
+        const shapes = [...usual, ...(await callsWith(place.with(text))).map(shapeOf)]
+        for (const hostile of HOSTILE_TEXTS) {
+          const calls = await callsWith(place.with(hostile))
+          const strange = calls.find((call) => !shapes.includes(shapeOf(call)))
+          if (strange)
+            fail(
+              `${name} does not escape ${place.name}: “${hostile}” became ${strange.method} ${strange.path}`,
+            )
+        }
+      }
+    })
+
+    it(`sends every argument of ${name} to the provider, or refuses it`, async () => {
+      const send = async (args: Record<string, unknown>) => {
+        const running = await deployed()
+        const calls = running.provider.calls.length
+        const { status } = await running.send(callOf(name, args))
+        const isRefused = status === 422 && running.provider.calls.length === calls
+        return isRefused ? 'refused' : (await running.sent()).join()
+      }
+      const undecided = new Set(places.map(({ name }) => name))
+      for (const place of places) {
+        const plain = place.others.length > 0 ? await send(place.with(place.value)) : 'refused'
+        let isSame = true
+        for (const other of place.others) isSame &&= (await send(place.with(other))) === plain
+        if (isSame && plain !== 'refused')
+          fail(`${name} declares the argument “${place.name}”, and its requests are the same without it`)
+        if (!isSame || place.fixed) undecided.delete(place.name)
+      }
+      if (undecided.size > 0)
+        fail(
+          `The suite knows no valid value for ${[...undecided].map((place) => `“${place}”`)}, an argument of ${name}: give it one in the contract, with .meta({ examples: […] })`,
+        )
+    })
+
+    if (effect && !resumable) {
+      it(`reports that the provider refuses ${name}`, async () => {
+        const running = await deployed()
+        const calls = running.provider.calls.length
+        running.provider.faults.add({ status: 422, ...always })
+        const response = await running.send(call)
+        if (running.provider.calls.length > calls && response.status === 200)
+          fail(
+            `${name} had no effect: let provider_rejected through, and catch none. But ${running.describeResponse(response)}`,
+          )
+      })
+    }
+
+    for (const [failure, fault] of faults) {
+      it(`says whether a retry of ${name} is safe, and lets it take effect at most once, if ${failure}`, async () => {
+        const running = await deployed()
+        const event = name === running.effect.name ? calling(running) : call
+        const before = running.changes().length
+        await expectRecovery(running, event, fault, { effect, resumable })
+        const changes = repeatable(running.changes().slice(before))
+        const isRepeated = tookEffect(fault) && changes.length > (await usualChanges(event)).length
+        if (isRepeated || (event !== call && running.effect.count() > 1))
+          fail(
+            `${name} took effect twice: repeat a change only if it had no effect. It sent ${changes.map(({ method, path }) => `${method} ${path}`)}`,
+          )
+      })
+    }
+  }
+}

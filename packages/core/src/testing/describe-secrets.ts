@@ -1,0 +1,149 @@
+/** The promises of every integration about credentials. */
+import * as z from 'zod'
+import type { IntegrationDefinition } from '../contract/integration.ts'
+import { toJsonSchema } from '../contract/json-schema.ts'
+import { secretNames } from '../contract/marks.ts'
+import type { EnvironmentLookup } from '../contract/references.ts'
+import { deployment, fail, holdsAny } from './integration-host.ts'
+import {
+  always,
+  calling,
+  exampleCall,
+  hasSharedAccount,
+  IMPATIENT_MS,
+  type Suite,
+} from './integration-suite.ts'
+
+const SECRET_NAME = /(token|secret|password|passphrase|digest|(api|secret|private|access|signing)_?key)$/i
+/** Where a list goes on is no secret. */
+const PAGE_NAME = /page|cursor|next|continu/i
+
+const property = z.looseObject({ type: z.unknown(), enum: z.unknown(), sensitive: z.unknown() }).partial()
+
+/** The fields of a JSON Schema, at any depth, that are texts named like a secret and are not marked. */
+function findUnmarked(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const properties = z.object({ properties: z.record(z.string(), property) }).safeParse(schema)
+    .data?.properties
+  const own = Object.entries(properties ?? {}).flatMap(([name, { type, enum: choices, sensitive }]) =>
+    type === 'string' && !choices && !sensitive && SECRET_NAME.test(name) && !PAGE_NAME.test(name)
+      ? name
+      : [],
+  )
+  return [...own, ...Object.values(schema).flatMap(findUnmarked)]
+}
+
+/** Describes the promises about credentials. */
+export function describeSecrets(definition: IntegrationDefinition, suite: Suite): void {
+  const { it, expect, host, deployed } = suite
+  const { name, inputs, outputs, functions, downloads } = definition
+
+  it('marks every field as a secret that is named like one', async () => {
+    const schemas: [string, unknown][] = [
+      ['inputs', toJsonSchema(inputs, 'input')],
+      ['outputs', toJsonSchema(outputs, 'output')],
+      ...Object.entries(functions).flatMap(([called, each]): [string, unknown][] => [
+        [`arguments of ${called}`, toJsonSchema(each.arguments, 'input')],
+        [`result of ${called}`, toJsonSchema(each.result, 'output')],
+      ]),
+    ]
+    for (const [place, schema] of schemas) {
+      const [unmarked] = findUnmarked(schema)
+      if (unmarked)
+        fail(`“${unmarked}” in the ${place} of ${name} is named like a secret: mark it with secret()`)
+    }
+  })
+
+  it('marks every input and output as a secret that holds a credential', async () => {
+    const running = await deployed()
+    const places = [
+      ['input', inputs, running.inputs],
+      ['output', outputs, running.record.outputs],
+    ] as const
+    for (const [place, schema, values] of places) {
+      const marked = secretNames(schema)
+      for (const [field, value] of Object.entries(values)) {
+        const text = typeof value === 'string' ? value : JSON.stringify(value)
+        if (holdsAny(running.credentials, text) && !marked.includes(field))
+          fail(`The ${place} “${field}” holds a credential: mark it with secret()`)
+      }
+    }
+  })
+
+  it('takes a reference to a variable of the host for every secret input', async () => {
+    const running = host()
+    const values = new Map<string, string>()
+    const references = secretNames(inputs).flatMap((field) => {
+      const value = running.inputs[field]
+      if (typeof value !== 'string') return []
+      const variable = `SUITE_${values.size}`
+      values.set(variable, value)
+      return [[field, `{{env.${variable}}}`]]
+    })
+    const environment: EnvironmentLookup = (variable) => {
+      const value = values.get(variable)
+      return value === undefined ? { problem: 'is unknown' } : { value }
+    }
+    const given = { ...running.inputs, ...Object.fromEntries(references) }
+    const event = { name: 'DEPLOYMENT_CREATED', deployment: { ...deployment, inputs: given } }
+    const response = await running.send(event, { using: running.handler({ environment }) })
+    const fields = references.map(([field]) => field).join(', ')
+    running.expectSuccess(`${fields} takes {{env.NAME}}: mark it with environmentReference()`, response)
+  })
+
+  it('sends no credential to a host that only the outputs of an event name', async () => {
+    const running = await deployed()
+    const elsewhere = Object.entries(running.record.outputs).map(([field, value]) => [
+      field,
+      typeof value === 'string' && /^https?:/.test(value) ? 'https://elsewhere.test' : value,
+    ])
+    const forged = { ...deployment, outputs: Object.fromEntries(elsewhere) }
+    await running.send({ name: 'HEALTH_CHECK', deployment: forged })
+    for (const called of Object.keys(functions))
+      await running.send({ ...exampleCall(definition, called), deployment: forged })
+    running.expectHome()
+  })
+
+  it('uses the credentials of the deployment, and none of the settings, for every event of a deployment', async () => {
+    // Before it is created, there are no outputs to take them from.
+    for (const running of [await deployed(), host()]) {
+      if (hasSharedAccount(definition) && running.hostCredentials.length === 0)
+        fail(`The fixture of ${name} has no credential of the settings among its credentials`)
+      for (const called of Object.keys(functions)) {
+        await running.send(exampleCall(definition, called))
+        await running.expectOwnCredentials(called)
+      }
+      for (const event of [
+        'DEPLOYMENT_CREATED',
+        'HEALTH_CHECK',
+        'METRIC_UPDATE',
+        'DOWNLOAD_STARTED',
+        'DEPLOYMENT_DELETED',
+      ]) {
+        await running.send({ name: event, deployment, download: { id: 'dl_1', file: downloads[0] } })
+        await running.expectOwnCredentials(event)
+      }
+      if (holdsAny(running.hostCredentials, JSON.stringify([...running.record.downloads])))
+        fail(`The file ${downloads[0]} of a deployment holds a credential of the settings`)
+    }
+  })
+
+  it('shows secrets in no log, record or problem, and in no callback except outputs', async () => {
+    const running = await deployed()
+    const responses = [await running.send(calling(running), { id: 'evt_1' })]
+    for (const fault of [{ status: 401 }, { status: 500 }, { cut: 'before' }, 'x', 10] as const) {
+      if (typeof fault === 'object') running.provider.faults.add({ ...fault, ...always })
+      else running.echo(fault)
+      const using = running.handler({ timeoutMs: IMPATIENT_MS })
+      const { deployment: _, ...shared } = calling(running, 3)
+      responses.push(await running.send(calling(running, 2), { id: JSON.stringify(fault), using }))
+      responses.push(await running.send(shared, { using }))
+      responses.push(await running.send({ name: 'HEALTH_CHECK', deployment }, { using }))
+      running.provider.faults.clear()
+    }
+    const everything = JSON.stringify(responses.map(({ body }) => body)) + running.traces()
+    const secrets = running.secrets()
+    expect(secrets.length > 0).toBe(true)
+    for (const secret of secrets) expect(everything).not.toContain(secret)
+  })
+}

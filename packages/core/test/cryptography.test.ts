@@ -1,0 +1,44 @@
+import { createVerifier, sign } from '@org/core'
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createHmacKey, createWebHmacKey } from '../src/cryptography.ts'
+
+const encoder = new TextEncoder()
+
+/** Each variation of some bytes with one other bit. */
+function* flipsOf(bytes: Uint8Array<ArrayBuffer>) {
+  for (let bit = 0; bit < bytes.length * 8; bit += 1)
+    yield bytes.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))
+}
+
+it('a request that differs from the signed one in a single bit is refused', async () => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  const verify = createVerifier({ secrets: [secret] })
+  const body = encoder.encode(JSON.stringify({ name: 'WEBHOOK_CHALLENGE', challenge: 'c'.repeat(1_150) }))
+  const headers = await sign({ secret, id: 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W', body })
+  await expect(verify(new Headers(headers), body)).resolves.toBeUndefined()
+  const requests = [...flipsOf(body)].map((changed) => ({ headers: new Headers(headers), body: changed }))
+  for (const [name, value] of Object.entries(headers)) {
+    for (const bytes of flipsOf(encoder.encode(value))) {
+      const changed = String.fromCharCode(...bytes)
+      // No header can hold these characters.
+      if (!/[\0\r\n]/.test(changed))
+        requests.push({ headers: new Headers({ ...headers, [name]: changed }), body })
+    }
+  }
+  expect(requests.length).toBeGreaterThan(10_000)
+  for (const changed of requests)
+    await expect(verify(changed.headers, changed.body)).rejects.toMatchObject({ code: 'invalid_signature' })
+})
+
+it('Node makes the digests of Web Crypto for any key, text and bytes', async () => {
+  const bytes = fc.uint8Array().map((values) => Uint8Array.from(values))
+  const secret = fc.uint8Array({ minLength: 1 }).map((values) => Uint8Array.from(values))
+  await fc.assert(
+    fc.asyncProperty(secret, fc.string({ unit: 'binary' }), bytes, async (secret, text, bytes) => {
+      const [node, web] = [createHmacKey(secret), createWebHmacKey(secret)]
+      expect(await node.base64(text, bytes)).toBe(await web.base64(text, bytes))
+      expect(await node.digest(bytes, text)).toEqual(await web.digest(bytes, text))
+    }),
+  )
+})
