@@ -23,9 +23,6 @@ export function createDeploymentHandlers(settings: IdpServerSettings) {
     /** Creates the application or reuses the existing one, and publishes its keys. */
     async created(inputs, context) {
       const { environmentType } = inputs
-      if (inputs.domain !== undefined && environmentType === 'development') {
-        context.log.warn('The domain is ignored: a development instance has a domain of the provider.')
-      }
       const workspace = await openWorkspace(inputs, context, settings)
       const application = await provideApplication(inputs, workspace, context)
       const keys =

@@ -2,14 +2,22 @@
  * The contract of provisioning: inputs and outputs, and the functions, metrics and downloads of every instance
  * (specification §2.3, §2.5 and §2.7).
  */
-import { asksFor, choices, defineIntegration, environmentReference, immutable, secret } from '@org/core'
+import {
+  asksFor,
+  choices,
+  defineIntegration,
+  environmentReference,
+  immutable,
+  secret,
+  token,
+} from '@org/core'
 import { instanceDownloads, instanceFunctions, instanceMetrics, instanceOutputs } from '@org/idp/instance'
 import * as z from 'zod'
 import { templates } from './client.ts'
 
-const DOMAIN = /^(?!-)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/
+const DOMAIN = /^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+$/
 /** Of a form: the same in the syntax that all engines read, with white space around it. */
-const DOMAIN_PATTERN = String.raw`^\s*(?!-)[A-Za-z0-9\-]+(\.[A-Za-z0-9\-]+)+\s*$`
+const DOMAIN_PATTERN = String.raw`^\s*[A-Za-z0-9][A-Za-z0-9\-]*(\.[A-Za-z0-9\-]+)+\s*$`
 
 const inputs = z
   .object({
@@ -20,7 +28,7 @@ const inputs = z
       .max(255)
       .describe('Name of the new application.')
       .meta({ title: 'Application name' }),
-    platformApiKey: environmentReference(secret(z.string().trim().min(1)))
+    platformApiKey: environmentReference(secret(token()))
       .optional()
       .describe(
         'Platform API access token. If it is blank, the platform’s own is used. Not the secret key of an instance.',
@@ -44,7 +52,6 @@ const inputs = z
       .meta({ title: 'Template' })
       .apply(immutable),
   })
-  // Validated only in production: elsewhere the form hides the field, so nobody could correct it.
   .check(({ value: { environmentType, domain }, issues }) => {
     if (environmentType !== 'production' || (domain !== undefined && DOMAIN.test(domain))) return
     issues.push({

@@ -88,8 +88,7 @@ function checkUnchanged(record: ApplicationRecord, inputs: ServerInputs): void {
 }
 
 function settingsOf({ environmentType, template, domain }: ServerInputs) {
-  // A development instance has a domain of the provider.
-  return { environmentType, template, domain: environmentType === 'production' ? domain : undefined }
+  return { environmentType, template, domain }
 }
 
 async function create(

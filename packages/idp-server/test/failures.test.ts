@@ -87,7 +87,7 @@ describe('a create', () => {
     ['the response has no id', { status: 200, body: { instances: [] }, takesEffect: true }, 200, 1],
   ])('has an unknown outcome and is not retried if %s', async (_what, fault, status, created) => {
     provider.faults.add(fault)
-    expect(await fail(create, 'hang' in fault ? { timeoutMs: 100 } : {})).toMatchObject({
+    expect(await fail(create, 'hang' in fault ? { timeoutMs: 1_000 } : {})).toMatchObject({
       code: 'outcome_unknown',
       status: 409,
       retryable: false,

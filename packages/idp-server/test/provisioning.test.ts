@@ -28,7 +28,7 @@ const ambiguous: [string, Fault, exists: boolean][] = [
 describe('a create with an unknown outcome', () => {
   it.each(ambiguous)('leads to one application after it was %s', async (_, fault, exists) => {
     platform.addDeployment({ id: 'dep_1', inputs })
-    const handle = fixture.handler({ settleMs: 0, timeoutMs: 'hang' in fault ? 400 : undefined })
+    const handle = fixture.handler({ settleMs: 0, timeoutMs: 'hang' in fault ? 2_000 : undefined })
     provider.faults.add({ ...onCreate, ...fault })
     const first = await deliver(handle, created(), { id: 'evt_1' })
     expect(provider.applications.size).toBe(exists ? 1 : 0)

@@ -12,11 +12,6 @@ export function createDeploymentHandlers(settings: IdpSettings) {
     /** Verifies that both keys are valid and belong together, and publishes them. */
     async created(inputs, context) {
       const { serverType } = inputs
-      if (serverType === 'shared' && (inputs.publishableKey || inputs.secretKey)) {
-        const message =
-          'The deployment’s keys are ignored, because serverType is shared. Set it to dedicated.'
-        context.log.warn(message)
-      }
       const keys = fromInputs(inputs, settings)
       const faults = findKeyFaults(keys)
       if (faults.length > 0) {

@@ -10,7 +10,9 @@ import {
   functionArguments,
   secret,
 } from '@org/core'
+import { orReference } from '@org/core/internal'
 import * as z from 'zod'
+import { MIN_SECRET_LENGTH } from './keys.ts'
 import { organization, organizationOrderFields, passwordHashers, user, userOrderFields } from './schema.ts'
 
 /** Of one filter, as the provider has it. */
@@ -65,9 +67,9 @@ const order = <Field extends string>(fields: readonly Field[]) =>
     .optional()
     .describe('A field, with - in front for descending. The default is -createdAt.')
 
-/** A key of that kind, or a reference to a variable that holds one. */
-const keyPattern = (prefix: 'pk' | 'sk') =>
-  `^${prefix}_(test|live)_[A-Za-z0-9+\\/=_\\-]+$|^\\{\\{\\s*env\\.[A-Za-z0-9_]+\\s*\\}\\}$`
+/** Base64 of a host and `$`, which is written in one of three ways. */
+const PUBLISHABLE_KEY = String.raw`^pk_(?:test|live)_(?:[A-Za-z0-9+\/]{4})+(?:JA(?:==)?|[A-Za-z0-9+\/][CSiy]Q=?|[A-Za-z0-9+\/]{2}[AEIMQUYcgkosw048]k)$`
+const SECRET_KEY = String.raw`^sk_(?:test|live)_[A-Za-z0-9_\-]{${MIN_SECRET_LENGTH},}$`
 
 /** The functions of every instance. */
 export const instanceFunctions = {
@@ -209,8 +211,8 @@ export const idp = defineIntegration({
     })
     .meta({
       ...asksFor(['serverType', 'dedicated'], {
-        publishableKey: { pattern: keyPattern('pk') },
-        secretKey: { pattern: keyPattern('sk') },
+        publishableKey: { pattern: orReference(PUBLISHABLE_KEY) },
+        secretKey: { pattern: orReference(SECRET_KEY) },
       }),
       examples: [
         {

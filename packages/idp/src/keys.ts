@@ -106,8 +106,8 @@ function readPublishableKey(key: string): PublishableKey | Fault {
   return { environment, frontendHost, frontendApiUrl: `https://${frontendHost}` }
 }
 
-/** Real keys have 42 characters after the prefix. */
-const MIN_SECRET_LENGTH = 20
+/** Of a secret key after its prefix. Real keys have 42 characters there. */
+export const MIN_SECRET_LENGTH = 20
 
 function readSecretKey(key: string): { environment: Environment } | Fault {
   const common = findCommonFault(key, 'secret')

@@ -1,20 +1,30 @@
+import type { HandlerDependencies } from '@org/core'
 import { describeIntegration } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { createBackendApi } from '../src/testing/index.ts'
 import { createHandler, integration } from '../src/webhook.ts'
 
+const baseUrl = 'https://idp.test/v1'
+
 function fixture() {
-  const provider = createBackendApi()
+  const provider = createBackendApi({ instances: [{}, {}] })
+  const [own, shared] = [...provider.instances.values()]
   const { publishableKey, secretKey } = provider.instance
   return {
-    createHandler,
+    createHandler: (dependencies: HandlerDependencies) => createHandler({ ...dependencies, baseUrl, shared }),
+    baseUrl,
     provider,
     inputs: { serverType: 'dedicated', publishableKey, secretKey },
+    credentials: [secretKey, shared?.secretKey ?? ''],
     effect: {
       name: 'createUser',
-      arguments: (number: number) => ({ emailAddress: `ada-${number}@example.org`, firstName: 'Ada' }),
-      count: () => provider.users.size,
+      arguments: (number: number) => ({ emailAddress: `counted-${number}@example.org`, firstName: 'Ada' }),
+      count: () =>
+        [own, shared].flatMap((instance) =>
+          [...(instance?.users.values() ?? [])].filter((user) => JSON.stringify(user).includes('counted-')),
+        ).length,
     },
+    prepare: () => void provider.instance.createUser({ id: 'user_2xPZv8ySAMPLEcQ4sKfT1b9d' }),
   }
 }
 

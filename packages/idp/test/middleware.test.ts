@@ -75,7 +75,7 @@ describe('middleware.ts', () => {
     expect(content).not.toMatch(/[ps]k_/)
   })
 
-  it('compiles against the published packages, under both names', { timeout: 30_000 }, async () => {
+  it('compiles against the published packages, under both names', async () => {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true })
     for (const [name, text] of Object.entries(project)) await writeFile(join(folder, name), text)

@@ -86,6 +86,14 @@ describe('HEALTH_CHECK', () => {
     expect(requests.map(({ path }) => path)).toEqual(['/instance'])
   })
 
+  it('uses the keys of the inputs before anything is published', async () => {
+    platform.addDeployment({ id: 'dep_1', inputs: fixture.ownInputs })
+    expect(await send({ name: 'HEALTH_CHECK', ...ofDeployment })).toMatchObject({
+      body: { status: 'healthy' },
+    })
+    expect(callers()).toEqual([own.id])
+  })
+
   it('reports a revoked key and a missing key as unhealthy, with the reason', async () => {
     shared.settings.secretKeyRevoked = true
     const unhealthy = (words: string) => ({
@@ -95,27 +103,6 @@ describe('HEALTH_CHECK', () => {
     expect(await send({ name: 'HEALTH_CHECK' })).toMatchObject(unhealthy('revoked'))
     const missing = await deliver(fixture.handler({ shared: undefined }), { name: 'HEALTH_CHECK' })
     expect(missing).toMatchObject(unhealthy('IDP_SHARED_'))
-  })
-})
-
-describe('the keys of an event are', () => {
-  const counting = { name: 'FUNCTION_CALL', functionCall: { name: 'countUsers' } }
-
-  it('the published keys, read from the platform', async () => {
-    await create(fixture.ownInputs)
-    backend.calls.length = 0
-    for (const event of [{ name: 'HEALTH_CHECK' }, { name: 'METRIC_UPDATE' }, counting]) {
-      expect((await send({ ...event, ...ofDeployment })).status).toBe(200)
-    }
-    expect(new Set(callers())).toEqual(new Set([own.id]))
-  })
-
-  it('the keys of the inputs before anything is published', async () => {
-    platform.addDeployment({ id: 'dep_1', inputs: fixture.ownInputs })
-    expect(await send({ name: 'HEALTH_CHECK', ...ofDeployment })).toMatchObject({
-      body: { status: 'healthy' },
-    })
-    expect(callers()).toEqual([own.id])
   })
 })
 

@@ -32,15 +32,27 @@ export const ADDRESS_FAULT = 'is invalid: expected one address, a@b.c or Name <a
 const LONGEST = 255
 /** The longest line of a mail (RFC 5322 §2.1.1). */
 const LONGEST_NAME = 998
+// Lengths: RFC 5321 §4.5.3.1.1 and RFC 1123 §2.1.
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const ASCII_DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
 /** An address that needs no further look. */
-const PLAIN = /^[\w!#$%&'*+/=?^`{|}~.-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*$/
-const PARTS = /^([^\s@<>,;:"()[\]\\]+)@([^\s@<>,;:"()[\]\\]+)$/
-const ASCII_DOMAIN = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i
+const PLAIN = new RegExp(`^[\\w!#$%&'*+/=?^\`{|}~.-]{1,64}@${ASCII_DOMAIN.source.slice(1)}`)
+const PARTS = /^([^\s@<>,;:"()[\]\\]{1,64})@([^\s@<>,;:"()[\]\\]+)$/
 /** A character of ASCII that no domain has. */
 const NO_DOMAIN = /[ -,/:-@[-`{-~]/
 const IGNORED = /\p{Default_Ignorable_Code_Point}/u
 const NOT_ASCII = /[^ -~]/
+const QUOTED = /^"(?:[^"\\]|\\.)*"$/
 const NEEDS_QUOTES = /[,;:<>@()[\]\\"]/
+
+/**
+ * Whether a text is one mail address that the mailer sends to or from: `a@b.c` or `Name <a@b.c>`.
+ *
+ * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
+ */
+export function isAddress(text: string): boolean {
+  return typeof parseAddress(text) !== 'string'
+}
 
 /**
  * Parses one address. It accepts exactly one, so that a comma in a user’s input can’t add a recipient.
@@ -54,7 +66,11 @@ export function parseAddress(given: unknown): ParsedAddress | string {
     const text = given.trim()
     const open = text.endsWith('>') ? text.lastIndexOf('<') : -1
     if (open === -1) return join('', text)
-    return join(unquote(text.slice(0, open).trim()), text.slice(open + 1, -1).trim())
+    const name = text.slice(0, open).trim()
+    const isQuoted = QUOTED.test(name)
+    // Another address in front.
+    if (!isQuoted && /[<>]/.test(name)) return ADDRESS_FAULT
+    return join(isQuoted ? unquote(name) : name, text.slice(open + 1, -1).trim())
   }
   if (!isRecord(given)) return ADDRESS_FAULT
   const { name, address } = given
@@ -98,6 +114,5 @@ function toPunycode(domain: string): string | undefined {
 }
 
 function unquote(name: string): string {
-  const quoted = name.length > 1 && name.startsWith('"') && name.endsWith('"')
-  return quoted ? name.slice(1, -1).replaceAll(/\\(.)/g, '$1') : name
+  return name.slice(1, -1).replaceAll(/\\(.)/g, '$1')
 }

@@ -49,21 +49,16 @@ export interface Connection {
 /**
  * The connection that a deployment’s inputs describe.
  *
- * @throws {IntegrationError} `missing_credentials`; or `invalid_inputs` if the shared token would be sent to a
- * server of the deployment’s choice
+ * @throws {IntegrationError} `missing_credentials`; or `invalid_inputs` for another path at the host’s provider
  */
 export function fromInputs(inputs: Inputs<typeof mailer>, settings: MailerSettings): Connection {
   const { serverType, apiToken, fromEmail, messageStream, baseUrl } = inputs
-  const hostBaseUrl = settings.baseUrl ?? DEFAULT_BASE_URL
-  const isHosts = baseUrl === undefined || isAtHostsProvider(baseUrl, hostBaseUrl)
   if (serverType === 'dedicated') {
+    const hostBaseUrl = settings.baseUrl ?? DEFAULT_BASE_URL
+    const isHosts = baseUrl === undefined || isAtHostsProvider(baseUrl, hostBaseUrl)
     if (!apiToken)
       throw inputError('missing_credentials', 'apiToken', 'is required with serverType dedicated')
     return { apiToken, fromEmail, messageStream, baseUrl: isHosts ? hostBaseUrl : baseUrl }
-  }
-  if (!isHosts) {
-    const message = 'goes with serverType dedicated: the shared token is sent only to its own provider'
-    throw inputError('invalid_inputs', 'baseUrl', message)
   }
   const shared = sharedConnection(settings)
   return { ...shared, messageStream, fromEmail: fromEmail || shared.fromEmail }

@@ -12,11 +12,6 @@ export function createDeploymentHandlers(settings: HostSettings) {
   return {
     /** Verifies the token, and publishes the connection. */
     async created(inputs, context) {
-      if (inputs.serverType === 'shared' && inputs.apiToken) {
-        const message =
-          'The deployment’s apiToken is ignored, because serverType is shared. Set it to dedicated.'
-        context.log.warn(message)
-      }
       const connection = fromInputs(inputs, settings)
       const server = await openMailer(connection, context, settings).getServer(context)
       context.log.info(`Connected to the mail server “${server.name}”.`, { serverType: inputs.serverType })

@@ -14,7 +14,7 @@
 export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
 export { IntegrationError, isIntegrationError } from '@org/core/errors'
 export type { CallOptions } from '@org/core/http'
-export type { Address } from './address.ts'
+export { type Address, isAddress } from './address.ts'
 export type { BatchOptions } from './batch-sender.ts'
 export type { Mailer, MailerOptions, SentEmail, StatsFilter } from './client.ts'
 export { createMailer } from './client.ts'

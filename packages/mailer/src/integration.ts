@@ -10,10 +10,12 @@ import {
   environmentReference,
   functionArguments,
   secret,
+  token,
 } from '@org/core'
 import { parsedByFunction, toJsonSchema } from '@org/core/internal'
 import * as z from 'zod'
-import { ADDRESS_FAULT, parseAddress } from './address.ts'
+import { ADDRESS_FAULT, isAddress } from './address.ts'
+import { ADDRESS_PATTERN } from './address-pattern.ts'
 import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
 
 const MAX_RECIPIENTS = 50
@@ -21,7 +23,10 @@ const MAX_MESSAGES = 50_000
 /** Of a body or an attachment; the message as a whole may have 10 MB. */
 const MAX_BODY_LENGTH = 10 * 1024 * 1024
 
-const address = z.string().describe('`a@b.c` or `Name <a@b.c>`.')
+const address = z
+  .string()
+  .describe('`a@b.c` or `Name <a@b.c>`.')
+  .meta({ examples: ['Ada <ada@example.com>', 'bob@example.com'] })
 const addresses = z
   .union([address, z.array(address).max(MAX_RECIPIENTS)], {
     error: ({ input }) =>
@@ -102,7 +107,10 @@ const batchArguments = functionArguments({
     }
   })
   .meta({
-    examples: [{ to: ['ada@example.com', 'bob@example.com'], subject: 'News', textBody: 'There is news.' }],
+    examples: [
+      { to: ['ada@example.com', 'bob@example.com'], subject: 'News', textBody: 'There is news.' },
+      { messages: [{ to: 'ada@example.com', subject: 'News', textBody: 'There is news.' }] },
+    ],
   })
 
 const recipients = z.string().describe('The recipients, as the provider names them.')
@@ -135,21 +143,15 @@ const messageResult = z.object({
   error: messageError.nullable(),
 })
 
-const DOMAIN_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9\\-]*[A-Za-z0-9])?'
-const BARE = String.raw`[A-Za-z0-9_.!#$%&'*+\/=?^\{\|\}~\-]{1,64}@${DOMAIN_LABEL}(?:\.${DOMAIN_LABEL})+`
-const NAME = String.raw`[^"\\<>@,;:\(\)\[\]\u0000-\u001f\u007f-\u009f\u2028\u2029]{0,200}`
-/**
- * Of a form, in the syntax that all engines read. It accepts less than `parseAddress`: no quotes in a name, and only ASCII
- * in the address.
- */
-const ADDRESS_PATTERN = String.raw`^\s*$|^${BARE}$|^${NAME}<${BARE}>$`
-
 const day = z.iso.date().describe('A day, for example 2026-11-20.')
 
 const baseUrl = z
   .url({ protocol: /^https?$/ })
   .max(2_048)
   .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not contain a user name or password')
+
+/** Of a form, instead of `format`, which refuses letters beyond ASCII and white space around. */
+const BASE_URL_PATTERN = String.raw`^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[^\s\/?#@:\[\]<>%^\|]+)(?::[0-9]{0,5})?(?:\/[^?#]*)?$`
 
 /** The mailer’s contract. */
 export const mailer = defineIntegration({
@@ -164,12 +166,12 @@ export const mailer = defineIntegration({
         .default('shared')
         .describe('shared: the platform’s mail server. dedicated: your own, with its token.')
         .meta({ title: 'Mail server' }),
-      apiToken: environmentReference(secret(z.string().trim().min(1)))
+      apiToken: environmentReference(secret(token()))
         .optional()
         .describe('Dedicated only: the Server API Token. {{env.NAME}} refers to a variable of the host.')
         .meta({ title: 'Server API Token' }),
       fromEmail: address
-        .refine((text) => typeof parseAddress(text) !== 'string', ADDRESS_FAULT)
+        .refine(isAddress, ADDRESS_FAULT)
         .optional()
         .describe('The default sender: a verified signature, or an address of a verified domain.')
         .meta({ title: 'Default sender', pattern: ADDRESS_PATTERN }),
@@ -181,15 +183,13 @@ export const mailer = defineIntegration({
       baseUrl: baseUrl
         .refine((url) => !/[?#]/.test(url), 'must not contain a query or a fragment')
         .optional()
-        .describe(`The provider’s base URL. Default: ${DEFAULT_BASE_URL}.`)
+        .describe(
+          `The provider’s base URL: https, unless the host’s operator allows http. Default: ${DEFAULT_BASE_URL}.`,
+        )
         .meta({ title: 'Base URL' }),
     })
     .meta({
-      ...asksFor(
-        ['serverType', 'dedicated'],
-        { apiToken: {} },
-        { baseUrl: { pattern: String.raw`^https?:\/\/[^\/?#@]+(?:\/[^?#]*)?$` } },
-      ),
+      ...asksFor(['serverType', 'dedicated'], { apiToken: {} }, { baseUrl: { pattern: BASE_URL_PATTERN } }),
       examples: [
         {
           serverType: 'dedicated',

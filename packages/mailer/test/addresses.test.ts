@@ -34,6 +34,8 @@ it.each<[string, string, string]>([
   ['wide digits as its domain', 'a@１２７.0.0.1', 'domain'],
   ['a wide dot in its domain', 'a@bücher。example', 'domain'],
   ['two dots in its domain', 'a@example..org', 'domain'],
+  ['a hyphen before its domain', 'a@-example.org', 'domain'],
+  ['another one before it', 'Ada <a@example.org> <b@example.org>', 'expected one address'],
   ['two dots in its domain in letters', 'a@bücher..org', 'domain'],
 ])('refuses an address with %s', async (_what, to, reason) => {
   const { errors } = await failureOf(mail.mailer().sendEmail(message({ to })))

@@ -214,7 +214,7 @@ describe('a read', () => {
     ['silence', { hang: true }, { code: 'provider_timeout', retryable: true }, 1],
   ])('fails when the provider answers with %s, and has no effect', async (_what, fault, expected, calls) => {
     provider.faults.add(fault)
-    const timeoutMs = 'hang' in fault ? 100 : undefined
+    const timeoutMs = 'hang' in fault ? 1_000 : undefined
     const error = await failureOf(mail.mailer().getDeliveryStats({}, { timeoutMs }))
     expect(error).toMatchObject({ ...expected, effect: 'none' })
     expect(requests).toHaveLength(calls)

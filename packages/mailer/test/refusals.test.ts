@@ -207,7 +207,7 @@ it.each<[string, Partial<Message>]>([
     { attachments: [{ name: 'a', contentType: 'a/b', content: ' '.repeat(9_000_000) }] },
   ],
   ['a header’s name of a million letters', { headers: { ['x'.repeat(1_000_000)]: 'a' } }],
-])('refuses %s in time, and with a short error', { timeout: 5_000 }, async (_what, fields) => {
+])('refuses %s with a short error', async (_what, fields) => {
   const error = await failureOf(mail.mailer().sendEmail(message(fields)))
   expect(error.code).toBe('invalid_arguments')
   expect(JSON.stringify([error.message, error.errors]).length).toBeLessThan(5_000)

@@ -218,14 +218,16 @@ describe('sendEmails', () => {
     for (const { body } of await Promise.all(batches)) expect(body).toMatchObject({ result: { sent: 2 } })
   })
 
-  it('lets others work while it answers for each of 50,000 invalid messages', async () => {
+  it('lets others work while it answers for each of 10,000 invalid messages', async () => {
     let turns = 0
     const others = setInterval(() => {
       turns += 1
     })
-    const { body } = await call('sendEmails', { messages: Array(50_000).fill({ ...mail, to: 'nobody' }) })
+    const given = { messages: Array(10_000).fill({ ...mail, to: 'nobody' }) }
+    const handle = webhook.handler({ timeoutMs: 600_000 })
+    const { body } = await deliver(handle, event({ inputs: { serverType: 'shared' } }, 'sendEmails', given))
     clearInterval(others)
-    expect(body).toMatchObject({ result: { failed: 50_000 } })
+    expect(body).toMatchObject({ result: { failed: 10_000 } })
     expect(turns).toBeGreaterThan(10)
   })
 

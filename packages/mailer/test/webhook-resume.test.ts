@@ -138,34 +138,17 @@ it('tells what is unknown if the record of a call is unreadable, and sends nothi
   expect(provider.messages).toEqual([])
 })
 
-it('tells what was sent if the credentials are missing when the batch comes again', async () => {
+it.each([
+  ['credentials', {}],
+  ['default sender', { apiToken: 'shared-token' }],
+])('tells what was sent if the host lost its %s when the batch comes again', async (_, shared) => {
   const store = memoryStore()
-  provider.faults.add({
-    path: '/email/batch',
-    skip: 1,
-    times: 2,
-    status: 429,
-    headers: { 'retry-after': '120' },
-  })
+  const headers = { 'retry-after': '120' }
+  provider.faults.add({ path: '/email/batch', skip: 1, times: 2, status: 429, headers })
   expect((await deliver(handler({ store }), event, { id: 'evt_1' })).status).toBe(503)
-  const { status, body } = await deliver(handler({ store, shared: {} }), event, { id: 'evt_1' })
+  const { status, body } = await deliver(handler({ store, shared }), event, { id: 'evt_1' })
   expect(status).toBe(200)
-  expect(response.parse(body).result).toMatchObject({ sent: 500, failed: 703, unknown: 0 })
-})
-
-it('tells what was sent if the default sender is gone when the batch comes again', async () => {
-  const store = memoryStore()
-  provider.faults.add({
-    path: '/email/batch',
-    skip: 1,
-    times: 2,
-    status: 429,
-    headers: { 'retry-after': '120' },
-  })
-  expect((await deliver(handler({ store }), event, { id: 'evt_1' })).status).toBe(503)
-  const shared = { apiToken: 'shared-token' }
-  const { body } = await deliver(handler({ store, shared }), event, { id: 'evt_1' })
   const { result } = response.parse(body)
-  expect(result).toMatchObject({ sent: 500, failed: 703 })
+  expect(result).toMatchObject({ sent: 500, failed: 703, unknown: 0 })
   expect(result.results.map(({ to }) => to)).toEqual(recipients)
 })

@@ -56,28 +56,32 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     totalTimeout: timeoutMs,
   })
 
-  /** @returns `undefined` if the platform does not know the deployment */
-  async function send(
+  /**
+   * @param read checks the JSON of a 2xx response
+   * @returns what `read` returns; `undefined` if the platform does not know the deployment
+   */
+  async function send<Result>(
     path: string,
     request: Pick<Options, 'method' | 'json'>,
     action: string,
     { signal, idempotencyKey, wrapFetch }: CallbackOptions = {},
-  ): Promise<{ body: unknown } | undefined> {
+    read: (body: unknown) => Result,
+  ): Promise<Result | undefined> {
     const deadline = Date.now() + timeoutMs
     const transport = options.fetch ?? fetch
-    const attempt = wrapFetch?.(transport) ?? transport
-    let body: unknown
+    let result: Result | undefined
+    // The body is part of the attempt: of its time limit, its retries, and what an observer counts.
+    const attempt: typeof fetch = async (input, init) => {
+      const response = await transport(input, init)
+      if (response.ok) result = read((await readResponse(response, MAX_RESPONSE_BYTES)).body)
+      return response
+    }
     try {
       await client(baseUrl.replace(/(?<!\/)\/+$/, '') + path, {
         ...request,
         headers: idempotencyKey ? { 'idempotency-key': toHeaderValue(idempotencyKey) } : {},
         ...(signal ? { signal } : {}),
-        async fetch(input, init) {
-          const response = await attempt(input, init)
-          // Read here, so that ky's time limits and retries cover the body too.
-          if (response.ok) body = (await readResponse(response, MAX_RESPONSE_BYTES)).body
-          return response
-        },
+        fetch: wrapFetch?.(attempt) ?? attempt,
         retry: {
           limit: MAX_ATTEMPTS - 1,
           methods: ['get', 'put', 'post'],
@@ -87,13 +91,13 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
           backoffLimit: MAX_BACKOFF_MS,
           jitter: true,
           shouldRetry: ({ error }) =>
-            // An `HttpFailure` is a success that is not JSON, or too long.
+            // An `HttpFailure` is a success that is not the right JSON, or too long.
             isHTTPError(error)
               ? waitFits(error, deadline)
               : !(isIntegrationError(error) || error instanceof HttpFailure),
         },
       })
-      return { body }
+      return result
     } catch (error) {
       if (isIntegrationError(error)) throw error
       if (isHTTPError(error) && isGone(error)) return undefined
@@ -108,18 +112,12 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     action: string,
     callback: CallbackOptions | undefined,
   ): Promise<WriteResult> {
-    return (await send(path, { method, json }, action, callback)) ? 'accepted' : 'gone'
+    return (await send(path, { method, json }, action, callback, () => 'accepted' as const)) ?? 'gone'
   }
 
   return {
-    async getDeployment(id, callback) {
-      const action = 'read the deployment'
-      const response = await send(pathOf(id), { method: 'get' }, action, callback)
-      if (!response) return undefined
-      const record = deploymentRecord.safeParse(response.body)
-      if (!record.success) throw unavailable(record.error, action)
-      return record.data
-    },
+    getDeployment: (id, callback) =>
+      send(pathOf(id), { method: 'get' }, 'read the deployment', callback, readDeployment),
     setStatus: (id, status, callback) =>
       write('put', `${pathOf(id)}/status`, status, 'set the status', callback),
     appendLogs: (id, entries, callback) =>
@@ -133,6 +131,13 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
       return write('put', path, { files }, 'upload the files', callback)
     },
   }
+}
+
+function readDeployment(body: unknown) {
+  const { data, error } = deploymentRecord.safeParse(body)
+  if (data) return data
+  const message = 'The platform’s response has the wrong shape.'
+  throw new HttpFailure('malformed', message, { effect: 'none', status: 200, cause: error })
 }
 
 /**
@@ -165,13 +170,12 @@ function toHeaderValue(key: string): string {
   return key.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)
 }
 
-function unavailable(cause: Error, action: string): IntegrationError {
-  const failure = cause instanceof HttpFailure ? cause : undefined
-  const reason = failure?.message ?? 'The platform’s response has the wrong shape.'
-  return new IntegrationError('platform_unavailable', `Could not ${action} on the platform: ${reason}`, {
-    hint: failure ? hintFor(failure.status) : undefined,
-    retryAfter: failure?.retryAfter,
-    provider: { name: 'platform', status: failure?.status },
+function unavailable(cause: HttpFailure, action: string): IntegrationError {
+  const { message, retryAfter, status } = cause
+  return new IntegrationError('platform_unavailable', `Could not ${action} on the platform: ${message}`, {
+    hint: hintFor(status),
+    retryAfter,
+    provider: { name: 'platform', status },
     cause,
   })
 }

@@ -119,7 +119,7 @@ it('a signal that aborts during a call ends it, and nothing is retried', async (
   platform.faults.add({ hang: true })
   const controller = new AbortController()
   const call = platform.connect().setStatus('dep_1', running, { signal: controller.signal })
-  await vi.waitUntil(() => platform.calls.length === 1)
+  await vi.waitUntil(() => platform.calls.length === 1, { timeout: 50_000 })
   controller.abort()
   await expect(call).rejects.toMatchObject({ code: 'platform_unavailable' })
   expect(platform.calls).toHaveLength(1)

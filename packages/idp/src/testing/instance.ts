@@ -75,9 +75,10 @@ export function createInstance(options: InstanceOptions, now: () => Date) {
   let usersMade = 0
   let organizationsMade = 0
 
-  function createUser(fields: NewUser = {}): WireUser {
+  function createUser({ id, ...fields }: NewUser & { id?: string } = {}): WireUser {
     usersMade += 1
-    const user = buildUser({ email_address: [`user-${usersMade}@example.com`], ...fields }, now().getTime())
+    const made = buildUser({ email_address: [`user-${usersMade}@example.com`], ...fields }, now().getTime())
+    const user = id === undefined ? made : { ...made, id }
     users.set(user.id, user)
     return user
   }
