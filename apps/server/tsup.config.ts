@@ -12,7 +12,9 @@ const undiciAgent: NonNullable<Options['esbuildPlugins']>[number] = {
   setup(build) {
     build.onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'undici-agent' }))
     build.onLoad({ filter: /.*/, namespace: 'undici-agent' }, () => ({
-      contents: `exports.Agent = require(${JSON.stringify(resolve('undici/lib/dispatcher/agent.js'))})`,
+      contents: `
+        export { default as Agent } from ${JSON.stringify(resolve('undici/lib/dispatcher/agent.js'))}
+        export { default as buildConnector } from ${JSON.stringify(resolve('undici/lib/core/connect.js'))}`,
       resolveDir: import.meta.dirname,
     }))
   },
@@ -40,13 +42,14 @@ const sqliteThread: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 }
 
-/** One file with everything in it, which needs no node_modules. */
+/** One folder for each target, which needs no node_modules. Functions are uploaded without a package.json. */
 const bundle: Options = {
-  outDir: 'dist',
+  outExtension: () => ({ js: '.mjs' }),
   format: 'esm',
   platform: 'node',
   target: 'node22',
-  splitting: false,
+  // A start reads only the files that it needs.
+  splitting: true,
   minify: true,
   sourcemap: true,
   noExternal: [/.*/],
@@ -63,11 +66,9 @@ const bundle: Options = {
 }
 
 export default defineConfig([
-  { ...bundle, entry: ['src/runtimes/node.ts', 'src/runtimes/orphans.ts'] },
-  // Functions are uploaded without a package.json that would say what kind of module they are.
-  {
-    ...bundle,
-    entry: ['src/runtimes/lambda.ts', 'src/runtimes/vercel.ts', 'src/runtimes/worker.ts'],
-    outExtension: () => ({ js: '.mjs' }),
-  },
+  { ...bundle, outDir: 'dist/node', entry: ['src/runtimes/node.ts', 'src/runtimes/orphans.ts'] },
+  { ...bundle, outDir: 'dist/lambda', entry: ['src/runtimes/lambda.ts'] },
+  // Vercel makes a function of each file in the folder, and a Worker is uploaded as one.
+  { ...bundle, outDir: 'dist/vercel', entry: ['src/runtimes/vercel.ts'], splitting: false },
+  { ...bundle, outDir: 'dist/worker', entry: ['src/runtimes/worker.ts'], splitting: false },
 ])

@@ -1,7 +1,6 @@
 /** The routes of the host (contract §8), on any runtime that has `Request` and `Response`. */
 
-import type { IntegrationDefinition, WebhookHandler } from '@org/core'
-import { IntegrationError, isIntegrationError, type Logger } from '@org/core'
+import { IntegrationError, isIntegrationError, type Logger, type WebhookHandler } from '@org/core'
 import { toProblemResponse } from '@org/core/internal'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
@@ -12,7 +11,7 @@ import { createStatusRoutes } from './routes/status.ts'
 
 /** Options of {@link createApp}. */
 export interface AppOptions {
-  webhooks: readonly { definition: IntegrationDefinition; handle: WebhookHandler }[]
+  webhooks: readonly { name: string; handle: WebhookHandler }[]
   /** Routes for operators. No page of another origin may read them. */
   operating: readonly Route[]
   isStoreReachable: () => Promise<boolean>
@@ -32,11 +31,11 @@ const NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 /** Mounts every integration at `POST /<name>/webhook`, and the routes beside them. */
 export function createApp(options: AppOptions): Hono {
   const { webhooks, operating, isStoreReachable, corsOrigins, isLeaving, isDraining, logger } = options
+  const events = new Hono()
   const app = new Hono()
-  const definitions = webhooks.map(({ definition }) => definition)
 
-  for (const { definition, handle } of webhooks) {
-    app.all(`/${definition.name}/webhook`, (context) => {
+  for (const { name, handle } of webhooks) {
+    events.all(`/${name}/webhook`, (context) => {
       if (isDraining()) {
         throw new IntegrationError(
           'shutting_down',
@@ -48,7 +47,8 @@ export function createApp(options: AppOptions): Hono {
     })
   }
 
-  // Below the webhooks: core sets these headers on their responses.
+  // Not for the webhooks: core sets these headers on their responses, and an event passes no middleware.
+  events.notFound(({ req }) => app.fetch(req.raw))
   app.use('*', secureHeaders(browserRules))
   app.use('*', async (context, next) => {
     await next()
@@ -60,22 +60,23 @@ export function createApp(options: AppOptions): Hono {
   app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
   // To add a route, add a line here.
   const routes = [...createStatusRoutes(isStoreReachable, isLeaving)]
-  mountRoutes(app, [...routes, ...createDescribingRoutes(definitions, [...operating, ...routes])])
+  mountRoutes(app, [...routes, ...createDescribingRoutes([...operating, ...routes])])
 
   app.notFound((context) => {
-    const routes = definitions.map(({ name }) => `POST /${name}/webhook`).join(', ')
+    const routes = webhooks.map(({ name }) => `POST /${name}/webhook`).join(', ')
     return toProblemResponse(
       new IntegrationError(
         'not_found',
         `This host has no ${context.req.method} ${context.req.path.slice(0, 200)}.`,
-        { hint: `The webhooks are ${routes}; GET /openapi.json describes all routes.` },
+        { hint: `The webhooks are ${routes}; GET /docs and GET /openapi.json describe all routes.` },
       ),
     )
   })
-  app.onError((error) => {
+  const fail = (error: Error) => {
     if (isIntegrationError(error)) return toProblemResponse(error)
     logger('error', 'A request failed outside of an event.', { reason: `${error.name}: ${error.message}` })
     return toProblemResponse(new IntegrationError('internal_error', 'The host has a fault.'))
-  })
-  return app
+  }
+  app.onError(fail)
+  return events.onError(fail)
 }

@@ -33,7 +33,8 @@ export function readConfig(
 ): Config {
   // In a shell or a dashboard, an empty variable means “not set”.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
-  const parsed = variables.safeParse(given)
+  // Parsed once, so it is not worth compiling.
+  const parsed = variables.safeParse(given, { jitless: true })
   const faults = (parsed.error?.issues ?? []).map(({ path: [variable], message }) => {
     const name = String(variable)
     const isMissing = given[name] === undefined

@@ -6,8 +6,9 @@ import {
   type DeliveryStore,
   type Logger,
   memoryStore,
+  type WebhookHandler,
 } from '@org/core'
-import { createRedactor, type Hmac, redactLines } from '@org/core/internal'
+import { createRedactor, redactLines } from '@org/core/internal'
 import { createPlatformClient } from '@org/platform-client'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
@@ -19,6 +20,7 @@ import { type Connections, connectBy, createOutbound } from './outbound.ts'
 import { createDeliveriesRoute } from './routes/deliveries.ts'
 import { createMetricsRoute } from './routes/metrics.ts'
 import { forOperators } from './routes/operator.ts'
+import { lazily } from './routes/route.ts'
 import { watchStore } from './store-watch.ts'
 import { observeBy } from './telemetry.ts'
 import type { Tracing } from './tracing.ts'
@@ -30,6 +32,8 @@ export interface Host {
   fetch: (request: Request, peer?: string | undefined) => Response | Promise<Response>
   logger: Logger
   metrics: Metrics | undefined
+  /** Loads every integration, and what else is loaded when it is first needed. */
+  load(): Promise<void>
   /** Makes `GET /readyz` 503 from now on. The host still takes events. */
   leave(): void
   /** Writes to the store of events that are answered. */
@@ -51,8 +55,6 @@ export interface HostOptions {
   fetch?: typeof fetch
   /** @default `https` to named hosts */
   egress?: EgressRule
-  /** @default Web Crypto */
-  hmac?: Hmac
   /** Keys for the records in the store, beside the webhook secrets. */
   recordKeys?: readonly string[]
   /** Whether the runtime enforces `content-length`. */
@@ -82,12 +84,11 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const redactor = createRedactor(config.secrets)
   const rawLogger = options.logger ?? createJsonLogger(config.logLevel)
   const logger = redactLines(rawLogger, redactor)
-  const definitions = integrations.map(({ definition }) => definition)
   const secrets = config.webhookSecrets
-  const verify = secrets.length > 0 ? createVerifier({ secrets, hmac: options.hmac }) : undefined
+  const verify = secrets.length > 0 ? createVerifier({ secrets }) : undefined
   const limit = createConcurrencyLimit(MAX_IN_FLIGHT)
   const isStoreReachable = watchStore(store, logger)
-  const metrics = options.createMetrics?.(definitions, {
+  const metrics = options.createMetrics?.({
     inFlight: () => limit.active,
     circuits: () => outbound.circuits(),
     isStoreReachable,
@@ -127,16 +128,20 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   }
   let isLeaving = false
   let isDraining = false
+  const webhooks = integrations.map(({ name, load }) => {
+    const provider = outbound.provider(name)
+    const handler = lazily(async () => {
+      const { createHandler } = await load()
+      handle = createHandler({ ...dependencies, ...provider }, config)
+      return handle
+    })
+    let handle: WebhookHandler = async (request) => (await handler())(request)
+    return { name, handler, handle: (request: Request) => handle(request) }
+  })
   const app = createApp({
-    webhooks: integrations.map(({ definition, createHandler }) => {
-      const handle = createHandler({ ...dependencies, ...outbound.provider(definition.name) }, config)
-      return { definition, handle }
-    }),
+    webhooks,
     operating: forOperators(
-      [
-        createDeliveriesRoute({ store, integrations: definitions, redactor }),
-        ...(metrics ? [createMetricsRoute(metrics)] : []),
-      ],
+      [createDeliveriesRoute({ store, redactor }), ...(metrics ? [createMetricsRoute(metrics)] : [])],
       config,
       ({ path }, request) =>
         logger('warn', 'A request without the token of the operator was refused.', {
@@ -159,6 +164,9 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     },
     logger,
     metrics,
+    async load() {
+      await Promise.all([metrics?.load(), ...webhooks.map(({ handler }) => handler())])
+    },
     leave() {
       isLeaving = true
     },

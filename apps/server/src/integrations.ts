@@ -1,31 +1,54 @@
-/** The integrations of this host. To add one, add a line here and one in package.json. */
+/** The integrations of this host. To add one, add an entry here and a line in package.json. */
 import type { HandlerDependencies, IntegrationDefinition, WebhookHandler } from '@org/core'
-import {
-  createHandler as createIdpHandler,
-  createPlaceholderHandler,
-  integration as idp,
-  placeholder,
-} from '@org/idp/webhook'
-import { createHandler as createIdpServerHandler, integration as idpServer } from '@org/idp-server/webhook'
-import { createHandler as createMailerHandler, integration as mailer } from '@org/mailer/webhook'
 import type { Config } from './config.ts'
 
 /** An integration, and the factory of its handler. */
-export interface HostedIntegration {
+interface LoadedIntegration {
   definition: IntegrationDefinition
   createHandler: (dependencies: HandlerDependencies, config: Config) => WebhookHandler
 }
 
+/** An integration that is loaded with its first event, or once the host has started: a host should start fast. */
+interface HostedIntegration {
+  /** The name of its definition. */
+  name: string
+  load: () => Promise<LoadedIntegration>
+}
+
 /** Every integration, in the order in which the host shows them. */
 export const integrations: readonly HostedIntegration[] = [
-  { definition: placeholder, createHandler: createPlaceholderHandler },
-  { definition: idp, createHandler: (common, config) => createIdpHandler({ ...common, ...config.idp }) },
   {
-    definition: idpServer,
-    createHandler: (common, config) => createIdpServerHandler({ ...common, ...config.idpServer }),
+    name: 'auth',
+    async load() {
+      const { placeholder, createPlaceholderHandler } = await import('@org/idp/webhook')
+      return { definition: placeholder, createHandler: createPlaceholderHandler }
+    },
+  },
+  { name: 'idp', load: async () => configured(await import('@org/idp/webhook'), ({ idp }) => idp) },
+  {
+    name: 'idp-server',
+    load: async () => configured(await import('@org/idp-server/webhook'), ({ idpServer }) => idpServer),
   },
   {
-    definition: mailer,
-    createHandler: (common, config) => createMailerHandler({ ...common, ...config.mailer }),
+    name: 'mailer',
+    load: async () => configured(await import('@org/mailer/webhook'), ({ mailer }) => mailer),
   },
 ]
+
+/** Loads the definition of every integration. */
+export const loadDefinitions = (): Promise<IntegrationDefinition[]> =>
+  Promise.all(integrations.map(async ({ load }) => (await load()).definition))
+
+/** An entry `./webhook` of a package, with its part of the configuration. */
+function configured<Settings>(
+  entry: {
+    integration: IntegrationDefinition
+    createHandler: (dependencies: HandlerDependencies & Settings) => WebhookHandler
+  },
+  settingsOf: (config: Config) => Settings,
+): LoadedIntegration {
+  return {
+    definition: entry.integration,
+    createHandler: (common, config) => entry.createHandler({ ...common, ...settingsOf(config) }),
+  }
+}

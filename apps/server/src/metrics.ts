@@ -8,6 +8,7 @@ import type { EventRecord, IntegrationDefinition } from '@org/core'
 import type { OutboundCall } from '@org/core/internal'
 import type { Histogram, Registry } from 'prom-client'
 import { circuitStates } from './circuit-breaker.ts'
+import { integrations, loadDefinitions } from './integrations.ts'
 import type { Outbound } from './outbound.ts'
 import { lazily } from './routes/route.ts'
 import { failureOf, type MetricsObserver } from './telemetry.ts'
@@ -52,20 +53,25 @@ type Count = (labels: Record<string, string>, outcome: string, seconds: number) 
 type Counts = Awaited<ReturnType<typeof loadCounts>>
 
 /** Makes the metrics of a host, and of its process. */
-export function createMetrics(integrations: readonly IntegrationDefinition[], state: HostState): Metrics {
-  const functions = new Map(integrations.map((integration) => [integration.name, namesOf(integration)]))
+export function createMetrics(state: HostState): Metrics {
   // Loaded when the host listens, or with the first event: a host should start fast.
-  const load = lazily(() => loadCounts([...functions.keys()], state))
-  const count = (write: (counts: Counts) => void) => void load().then(write)
+  let loaded: Counts | undefined
+  const load = lazily(async () => {
+    loaded = await loadCounts(state)
+    return loaded
+  })
+  const count = (write: (counts: Counts) => void) => (loaded ? write(loaded) : void load().then(write))
 
   return {
     load: async () => (await load()).registry,
 
     answered(record) {
       const { route, event = OTHER, function: called } = record
-      const name = called === undefined ? '' : functions.get(route)?.has(called) ? called : OTHER
-      const labels = { route, event, function: name }
-      count(({ events }) => events(labels, outcomeOf(record), record.durationMs / 1000))
+      count(({ events, functions }) => {
+        const name = called === undefined ? '' : functions.get(route)?.has(called) ? called : OTHER
+        const labels = { route, event, function: name }
+        events(labels, outcomeOf(record), record.durationMs / 1000)
+      })
     },
 
     async call(call, send) {
@@ -94,11 +100,10 @@ export function createMetrics(integrations: readonly IntegrationDefinition[], st
   }
 }
 
-async function loadCounts(
-  integrations: readonly string[],
-  { inFlight, circuits, isStoreReachable }: HostState,
-) {
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
+async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
+  const definitions = await loadDefinitions()
+  // The default export alone: the bundle keeps no names of a CommonJS package that is loaded later.
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = (await import('prom-client')).default
   const registry = new Registry()
   const registers = [registry]
 
@@ -157,7 +162,7 @@ async function loadCounts(
     registers,
   })
   // A series that begins with 1 has not increased.
-  for (const integration of integrations)
+  for (const { name: integration } of integrations)
     for (const owner of OWNERS) credentialsRejected.inc({ integration, owner }, 0)
   createGauge('webhook_events_in_flight', 'Events under way.', inFlight)
   createGauge('webhook_store_reachable', 'Whether the delivery store takes writes: 1, or 0.', async () =>
@@ -176,6 +181,7 @@ async function loadCounts(
   })
   return {
     registry,
+    functions: new Map(definitions.map((definition) => [definition.name, namesOf(definition)])),
     credentialsRejected,
     events: createCount(
       'webhook_event',

@@ -24,10 +24,12 @@ export interface Connections {
   /** Kept open between calls: for reads and callbacks, which may be repeated. */
   kept: Connection
   /**
-   * New for each call. A provider closes idle connections, and a write that is sent at that moment breaks without
-   * saying whether it arrived.
+   * One that carried no call before. A provider closes idle connections, and a write that is sent at that moment
+   * breaks without saying whether it arrived.
    */
   fresh: Connection
+  /** New for each call, to servers of deployments that the operator lists. */
+  listed: Connection
   /** New for each call, and only to addresses that deployments may name. */
   checked: Connection
 }
@@ -41,7 +43,7 @@ export function connectBy(send: typeof fetch): Connections {
     onClosed?.()
     return response
   }
-  return { kept: connection, fresh: connection, checked: connection }
+  return { kept: connection, fresh: connection, listed: connection, checked: connection }
 }
 
 const MEBIBYTE = 1024 * 1024
@@ -100,7 +102,7 @@ export function createOutbound(options: {
             const url = new URL(request.url)
             const refusal = egress.refuse(url)
             if (refusal) throw refusedBaseUrl(refusal)
-            const connection = connections[egress.isListed(url) ? 'fresh' : 'checked']
+            const connection = connections[egress.isListed(url) ? 'listed' : 'checked']
             return withServer(servers, request, (onClosed) =>
               withBody(bodies.deployments, request, () =>
                 deploymentCircuits.run(request, () => connection({ ...request, onClosed })),

@@ -1,5 +1,6 @@
 /** How metrics and traces watch a host. */
 import { isIntegrationError, type Observer } from '@org/core'
+import { HttpFailure } from '@org/core/http'
 import { isCircuitOpen } from './circuit-breaker.ts'
 
 /** Metrics observe outbound calls, and events when they are answered. */
@@ -21,10 +22,12 @@ export function observeBy(
   }
 }
 
-/** Why a call has no response: the code of the host's own error, or what happened to the connection. */
+/** Why a call failed: the code of the host's own error, or what happened to the connection or the response. */
 export function failureOf(error: unknown): string {
   if (isCircuitOpen(error)) return 'circuit_open'
   if (isIntegrationError(error)) return error.code
+  // The platform's: a success that is not JSON, or too long.
+  if (error instanceof HttpFailure) return error.kind
   if (error instanceof Error && error.name === 'TimeoutError') return 'timeout'
   if (error instanceof Error && error.name === 'AbortError') return 'aborted'
   return 'unreachable'

@@ -1,6 +1,6 @@
 /** The environment variables of the host, and what each may hold (specification §2.8, contract §7). */
 import { isIP } from 'node:net'
-import { integration as mailer } from '@org/mailer/webhook'
+import { isAddress } from '@org/mailer'
 import * as z from 'zod'
 import { parseRedisLocation } from './redis-location.ts'
 
@@ -129,11 +129,7 @@ export const variables = z.object({
   ).default([]),
 
   MAILER_SHARED_API_TOKEN: token().optional(),
-  MAILER_SHARED_FROM_EMAIL: text
-    .refine((value) => mailer.inputs.shape.fromEmail.safeParse(value).success, {
-      error: 'expected a@b.c or Name <a@b.c>',
-    })
-    .optional(),
+  MAILER_SHARED_FROM_EMAIL: text.refine(isAddress, { error: 'expected a@b.c or Name <a@b.c>' }).optional(),
   MAILER_API_BASE: httpUrl.optional(),
 
   IDP_SHARED_SECRET_KEY: token('sk_', 'expected a secret key, sk_…').optional(),

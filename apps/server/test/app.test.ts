@@ -6,7 +6,7 @@ import { calling, mail, startHost } from './hosted.ts'
 
 const origin = 'https://app.example.com'
 const others = ['https://evil.example.com', `${origin}.evil.example.com`, 'null', 'http://app.example.com']
-const webhooks = integrations.map(({ definition }) => `/${definition.name}/webhook`)
+const webhooks = integrations.map(({ name }) => `/${name}/webhook`)
 const challenge = {
   method: 'POST',
   headers: { origin, 'content-type': 'application/json' },

@@ -22,7 +22,7 @@ describe('a host that is killed and restarted on its SQLite file', () => {
       expect(violations).toEqual([])
       expect(figures['crashes of a creation']).toBe(points.length)
     })
-  }, 30_000)
+  })
 
   it('sends no mail of a batch twice, and reports the result of each', async () => {
     const points: KillPoint[] = [
@@ -36,5 +36,5 @@ describe('a host that is killed and restarted on its SQLite file', () => {
       expect(figures.crashes).toBe(points.length)
       expect(figures.sent).toBeGreaterThan(0)
     })
-  }, 30_000)
+  })
 })

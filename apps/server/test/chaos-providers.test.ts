@@ -6,17 +6,17 @@ import { outlastPlatform } from '../../../bench/chaos/scenarios/platform-outage.
 
 describe('a host as a process', () => {
   it('never repeats a send with an unknown outcome, after eighteen kinds of failure', async () => {
-    const environment = { REQUEST_TIMEOUT_MS: '1000' }
+    const environment = { REQUEST_TIMEOUT_MS: '3000' }
     await arranged({ store: 'sqlite', hosts: 1, environment }, async (arrangement) => {
       expect((await sendAmbiguously(arrangement)).violations).toEqual([])
     })
-  }, 30_000)
+  })
 
   it('knows the outcome of every send although the provider closes idle connections', async () => {
     const { figures, violations } = await sendOverStale(30)
     expect(violations).toEqual([])
     expect(figures).toMatchObject({ 'unknown through the host': 0 })
-  }, 30_000)
+  })
 
   it('keeps an application that it can’t publish, and publishes it when the platform is back', async () => {
     await arranged({ store: 'sqlite', hosts: 1 }, async (arrangement) => {
@@ -27,5 +27,5 @@ describe('a host as a process', () => {
       })
       expect(violations).toEqual([])
     })
-  }, 30_000)
+  })
 })

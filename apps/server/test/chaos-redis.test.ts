@@ -19,7 +19,7 @@ describe.skipIf(!hasRedis)('two hosts on one Redis', () => {
       // The same hosts, so that the suite does not wait for others to start.
       expect((await deliverOrders(arrangement, { orders: 20, random })).violations).toEqual([])
     })
-  }, 30_000)
+  })
 
   it('make no late call after one is paused for twice its lease and the other takes over', async () => {
     await arranged({ store: 'redis', hosts: 2, leaseMs: 700, settleMs: 700 }, async (arrangement) => {
@@ -31,14 +31,14 @@ describe.skipIf(!hasRedis)('two hosts on one Redis', () => {
       expect(violations).toEqual([])
       expect(figures).toMatchObject({ 'taken over': 2, 'late calls': 0 })
     })
-  }, 30_000)
+  })
 
   it('lose and repeat no mail while they are restarted in turn', async () => {
     await arranged({ store: 'redis', hosts: 2, random, leaseMs: 2_000 }, async (arrangement) => {
       const { violations } = await restartInTurn(arrangement, { restarts: 1, perSecond: 40 })
       expect(violations).toEqual([])
     })
-  }, 30_000)
+  })
 
   it('refuse only effects while Redis is down, and repeat none', async () => {
     await arranged(
@@ -53,5 +53,5 @@ describe.skipIf(!hasRedis)('two hosts on one Redis', () => {
         expect(violations).toEqual([])
       },
     )
-  }, 30_000)
+  })
 })

@@ -2,48 +2,64 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { generateTypes } from '@org/openapi-checks/types'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { type Served, serve } from '@org/core/testing'
+import { generateClients } from '@org/openapi-checks/clients'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startContract } from './contract.ts'
 import { credentials } from './hosted.ts'
 
-/** A platform's client with the types of the document. */
+/** The clients of three generators. No result needs narrowing: each function has a response of its own. */
 const program = `
 import { sign } from '@org/core'
 import createClient from 'openapi-fetch'
-import type { components, paths } from './host.ts'
+import { client as hey } from './hey/client.gen.ts'
+import { mailerSendEmail as sendByHey } from './hey/sdk.gen.ts'
+import { mailerSendEmail as sendByOrval } from './orval.ts'
+import type { components, paths } from './types.ts'
 
 type Schemas = components['schemas']
 
-export function connect(fetch: (request: Request) => Promise<Response>, secret: string) {
-  const client = createClient<paths>({ baseUrl: 'http://host.test', fetch })
-  client.use({
-    async onRequest({ request }) {
-      const id = request.headers.get('webhook-id') ?? crypto.randomUUID()
-      const signed = await sign({ secret, id, body: await request.clone().text() })
-      for (const [name, value] of Object.entries(signed)) request.headers.set(name, value)
-    },
-  })
+export function connect(baseUrl: string, secret: string) {
+  async function signedFetch(request: Request) {
+    const id = request.headers.get('webhook-id') ?? crypto.randomUUID()
+    const signed = await sign({ secret, id, body: await request.clone().text() })
+    for (const [name, value] of Object.entries(signed)) request.headers.set(name, value)
+    return fetch(request)
+  }
+  const client = createClient<paths>({ baseUrl, fetch: signedFetch })
+  hey.setConfig({ baseUrl, fetch: (input) => signedFetch(new Request(input)) })
+  const call = (message: Schemas['Message']) =>
+    ({ name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: message } }) as const
 
-  async function sendEmail(message: Schemas['Message'], id: string): Promise<Schemas['SendEmailResult']> {
-    const { data, error } = await client.POST('/mailer/webhook', {
-      params: { header: { 'webhook-id': id } },
-      body: { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: message } },
-    })
-    if (error) throw new Error(error.retryable ? 'again' : error.code)
-    if (!('result' in data) || !('messageId' in data.result)) throw new Error('Another response.')
-    return data.result
+  const senders: Record<string, (message: Schemas['Message'], id: string) => Promise<string | undefined>> = {
+    async 'openapi-fetch'(message, id) {
+      const params = { header: { 'webhook-id': id } }
+      const { data, error } = await client.POST('/mailer/webhook#sendEmail', { params, body: call(message) })
+      if (error) throw new Error(error.retryable ? 'again' : error.code)
+      return data.result.messageId
+    },
+    async 'hey-api'(message, id) {
+      const { data, error } = await sendByHey({ body: call(message), headers: { 'webhook-id': id } })
+      if (error) throw new Error(error.code)
+      return data?.result.messageId
+    },
+    async orval(message, id) {
+      const headers = await sign({ secret, id, body: JSON.stringify(call(message)) })
+      const { status, data } = await sendByOrval(call(message), { headers })
+      if (status !== 200) throw new Error(data.code)
+      return data.result.messageId
+    },
   }
 
   async function deploy(id: string, inputs: Schemas['MailerInputs']): Promise<string | undefined> {
-    const { data } = await client.POST('/mailer/webhook', {
+    const { data } = await client.POST('/mailer/webhook#DEPLOYMENT_CREATED', {
       body: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } },
     })
-    return data && 'outputs' in data ? data.outputs.apiUrl : undefined
+    return data?.status === 'running' ? data.outputs.apiUrl : undefined
   }
 
   const isReady = async () => (await client.GET('/readyz')).data?.status === 'ready'
-  return { sendEmail, deploy, isReady, client }
+  return { senders, deploy, isReady, client }
 }
 `
 
@@ -66,25 +82,33 @@ const mistakes = {
 
 const folder = join(import.meta.dirname, '../.data/client')
 let contract: Awaited<ReturnType<typeof startContract>>
+let served: Served
 
 beforeAll(async () => {
   contract = await startContract({ variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret } })
+  served = await serve(async (request) => contract.host.fetch(request))
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const wrong = Object.values(mistakes).map(
-    (body) => `// @ts-expect-error\nconnect(fetch, '').client.POST('/mailer/webhook', { body: ${body} })\n`,
+    (body) => `// @ts-expect-error\nconnect('', '').client.POST('/mailer/webhook', { body: ${body} })\n`,
   )
   const files = {
-    'tsconfig.json': '{ "extends": "../../tsconfig.json", "include": ["*.ts"] }',
-    'host.ts': await generateTypes(contract.document),
+    'tsconfig.json': JSON.stringify({
+      extends: '../../tsconfig.json',
+      // The client of hey-api does not compile with it.
+      compilerOptions: { exactOptionalPropertyTypes: false },
+      include: ['*.ts'],
+    }),
     'program.ts': program,
     'mistakes.ts': `import { connect } from './program.ts'\n${wrong.join('')}`,
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  await generateClients(contract.document, folder, served.url)
 })
+afterAll(() => served.close())
 
-describe('a client that is generated from the OpenAPI document', () => {
-  it('compiles, and rejects each mistake', () => {
+describe('the clients that openapi-typescript, hey-api and orval generate from the OpenAPI document', () => {
+  it('compile, and openapi-fetch rejects each mistake', () => {
     const { resolve } = createRequire(import.meta.url)
     const compiler = join(dirname(resolve('typescript/package.json')), 'bin/tsc')
     const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
@@ -92,19 +116,20 @@ describe('a client that is generated from the OpenAPI document', () => {
     expect(stdout).toBe('')
   })
 
-  it('works with the host', async () => {
+  it('deploy, send each mail once, and read failures', async () => {
     const { connect } = await import(join(folder, 'program.ts'))
-    const { host, world } = contract
-    const client = connect(async (request: Request) => host.fetch(request), credentials.webhookSecret)
-    world.platform.addDeployment({ id: 'dep_1' })
+    const { senders, ...client } = connect(served.url, credentials.webhookSecret)
+    const { platform, mail } = contract.world
+    platform.addDeployment({ id: 'dep_1' })
 
     expect(await client.isReady()).toBe(true)
     expect(await client.deploy('dep_1', { serverType: 'shared', fromEmail: '' })).toBe('http://mail.test')
-    const message = { to: 'ada@example.com', subject: 'Hi', textBody: 'x' }
-    const { messageId } = await client.sendEmail(message, 'evt_1')
-    expect(world.mail.messages).toMatchObject([{ messageId, to: ['ada@example.com'] }])
-    expect(await client.sendEmail(message, 'evt_1')).toMatchObject({ messageId })
-    expect(world.mail.messages).toHaveLength(1)
-    await expect(client.sendEmail({ ...message, to: 'nobody' }, 'evt_2')).rejects.toThrow('invalid_arguments')
+    for (const [name, send] of Object.entries<typeof senders.orval>(senders)) {
+      const message = { to: `${name}@example.com`, subject: 'Hi', textBody: 'x' }
+      const messageId = await send(message, `evt_${name}`)
+      expect(await send(message, `evt_${name}`)).toBe(messageId)
+      expect(mail.messages.filter(({ to }) => to[0] === message.to)).toMatchObject([{ messageId }])
+      await expect(send({ ...message, to: 'nobody' }, `evt_${name}_2`)).rejects.toThrow('invalid_arguments')
+    }
   })
 })

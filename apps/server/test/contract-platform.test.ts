@@ -92,9 +92,13 @@ describe('the platform of docs/platform-api.md', async () => {
     deployments.set('dep_1', { id: 'dep_1', inputs: { serverType: 'shared' } })
 
     const deployment = { id: 'dep_1' }
+    const inputs = { fromEmail: 'nobody' }
+    await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: { ...deployment, inputs } })
+    expect(deployments.get('dep_1')).toMatchObject({ status: 'failed', message: expect.any(String) })
     expect(await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment })).toMatchObject({
       status: 'running',
     })
+    expect(deployments.get('dep_1')).toMatchObject({ status: 'running', message: undefined })
     await send('mailer', { name: 'METRIC_UPDATE', deployment })
     // The provider asks to wait for no time at all, so that nobody waits.
     mail.faults.add({ status: 429, headers: { 'retry-after': '0' }, times: 4 })

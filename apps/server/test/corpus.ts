@@ -1,8 +1,11 @@
 /** One valid event for each event and each function name of each route. The suites change parts of them. */
-import { eventNames } from '@org/core/internal'
+import { eventNames, exampleOf } from '@org/core/internal'
+import { integrations } from '../src/integrations.ts'
 import { credentials } from './hosted.ts'
+import { sampleMakers } from './samples.ts'
 
-export const routes = ['auth', 'idp', 'idp-server', 'mailer'] as const
+export const routes = integrations.map(({ name }) => name)
+const samples = sampleMakers.map((createSample) => createSample())
 
 const addresses = {
   to: ['ada@example.com', 'Bob <bob@example.com>'],
@@ -55,6 +58,16 @@ const functions: Record<string, Record<string, object>> = {
   },
   idp: ofUsers,
   'idp-server': ofUsers,
+  ...Object.fromEntries(
+    samples.map(({ definition: { name, functions } }) => [
+      name,
+      Object.fromEntries(
+        Object.entries(functions).flatMap(([called, { aliases = [], arguments: schema }]) =>
+          [called, ...aliases].map((each) => [each, exampleOf(schema)]),
+        ),
+      ),
+    ]),
+  ),
 }
 
 const keysOf = (host: string, secretKey: string) => ({
@@ -64,7 +77,8 @@ const keysOf = (host: string, secretKey: string) => ({
 const keys = keysOf('tenant.clerk.accounts.dev', credentials.tenantSecretKey)
 const ownKeys = keysOf('shared.clerk.accounts.dev', credentials.secretKey)
 const mailbox = { fromEmail: 'Shop <shop@example.com>', messageStream: 'outbound' }
-const deployments: Record<string, { inputs: object; outputs: object }> = {
+const deployments: Record<string, { inputs: object; outputs?: object }> = {
+  ...Object.fromEntries(samples.map(({ definition, inputs }) => [definition.name, { inputs }])),
   mailer: {
     inputs: {
       ...mailbox,

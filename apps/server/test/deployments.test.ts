@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
 import { inProduction, targets } from '../../../bench/deployments/targets.ts'
-import { quickWalks, walkThrough } from '../../../bench/deployments/walk.ts'
+import { walkThrough } from '../../../bench/deployments/walk.ts'
 
 // At the same time, because each mostly waits.
 describe.concurrent('the walk of the sandbox', () => {
@@ -19,9 +19,8 @@ describe.concurrent('the walk of the sandbox', () => {
   ] as const)('passes through the bundle for %s', async (name, place) => {
     const onRedis = redis ? redis.url + place : 'memory:'
     const store = name === 'node' ? place : onRedis
-    const { failed, passed, output } = await walkThrough(
-      (variables) => targets[name](inProduction(variables, store)),
-      quickWalks,
+    const { failed, passed, output } = await walkThrough((variables) =>
+      targets[name](inProduction(variables, store)),
     )
     expect(failed, output).toBe(0)
     expect(passed).toBeGreaterThanOrEqual(40)

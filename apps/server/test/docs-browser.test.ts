@@ -90,7 +90,8 @@ describe.skipIf(!found)('the page /docs in a browser', () => {
 
   it('copies an example, and announces it', async () => {
     const { tab } = await open({}, '#mailer-sendEmail')
-    const figure = tab.locator('article', { has: tab.locator('#mailer-sendEmail') }).locator('figure')
+    const entry = tab.locator('article', { has: tab.locator('#mailer-sendEmail') })
+    const figure = entry.locator('figure.curl')
     await figure.getByRole('button', { name: /^Copy/ }).click()
     await expect.poll(() => tab.getByRole('status').textContent()).toBe('Copied')
     expect(await tab.evaluate(() => navigator.clipboard.readText())).toBe(
@@ -98,9 +99,37 @@ describe.skipIf(!found)('the page /docs in a browser', () => {
     )
   })
 
+  it('shows every example in the chosen language', async () => {
+    const { tab } = await open({}, '#mailer-sendEmail')
+    const entry = tab.locator('article', { has: tab.locator('#mailer-sendEmail') })
+    await entry.getByRole('button', { name: 'TypeScript' }).click()
+    await expect.poll(() => entry.getByText('await fetch(').isVisible()).toBe(true)
+    expect(await tab.locator('figure.curl').filter({ visible: true }).count()).toBe(0)
+    expect(await entry.getByRole('button', { name: 'TypeScript', pressed: true }).count()).toBe(1)
+  })
+
+  it('finds entries by their words, and a link to a hidden entry shows it', async () => {
+    const { tab } = await open()
+    await tab.keyboard.press('/')
+    await tab.keyboard.type('bounceRate tag')
+    const titles = () => tab.locator('article:visible h3').allTextContents()
+    await expect.poll(titles).toEqual([expect.stringContaining('getDeliveryStats')])
+    expect(
+      await tab.getByRole('navigation').getByRole('link').filter({ visible: true }).allTextContents(),
+    ).toEqual(['Transactional mail', 'getDeliveryStats'])
+    await tab.getByLabel('Find').fill('nothing like this')
+    await expect.poll(() => tab.getByText('No match').isVisible()).toBe(true)
+    await tab.keyboard.press('Escape')
+    await expect.poll(async () => (await titles()).length).toBeGreaterThan(20)
+    await tab.getByLabel('Find').fill('inactive')
+    await tab.getByRole('link', { name: 'HEALTH_CHECK' }).click()
+    await expect.poll(() => tab.locator('#HEALTH_CHECK').isVisible()).toBe(true)
+  })
+
   it('is complete without scripts', async () => {
     const { tab } = await open({ javaScriptEnabled: false })
     expect(await tab.getByRole('heading', { name: 'sendEmail' }).first().isVisible()).toBe(true)
+    expect(await tab.getByText('await fetch(').first().isVisible()).toBe(true)
     expect(await tab.getByRole('button').count()).toBe(0)
   })
 })

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { defineIntegration } from '@org/core'
 import { type OpenApiDocument, toOpenApi } from '@org/core/internal'
 import { serve } from '@org/core/testing'
+import { createValidator } from '@org/openapi-checks/validate'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { renderPage } from '../src/routes/docs/page.ts'
@@ -31,15 +32,18 @@ const toText = (html: string) =>
     .replaceAll(/<(style|script)>.*?<\/\1>|<[^>]*>/gs, '')
     .replaceAll(/&(#?\w+);/g, (whole, name) => entities[name] ?? whole)
 
-/** The commands of the page. */
-const commandsOf = (html: string) =>
-  [...html.matchAll(/<pre [^>]*><code>(.*?)<\/code>/gs)].map(([, command = '']) => toText(command))
+/** The examples of one kind. */
+const examplesOf = (html: string, kind: string) =>
+  [...html.matchAll(/<figure class="example (\w+)">.*?<code>(.*?)<\/code>/gs)]
+    .filter(([, each]) => each === kind)
+    .map(([, , text = '']) => toText(text))
+const commandsOf = (html: string) => examplesOf(html, 'curl')
 
 describe('the page /docs', () => {
   it('has every route, event, function, alias, field and code of the document', () => {
     const text = toText(page)
     const words = Object.entries(document.paths).flatMap(([path, { post }]) => [
-      path,
+      path.replace(/#.*/, ''),
       ...(post?.['x-events'] ?? []).flatMap(({ event, function: called }) =>
         called ? [called.name, ...called.aliases, called.description] : [event],
       ),
@@ -79,6 +83,45 @@ describe('the page /docs', () => {
     for (const body of bodies) expect(examples).toContainEqual(body)
     // Those of the provisioned provider are the other’s, and five events are the same on every route.
     expect(bodies.length).toBeGreaterThan(20)
+  })
+
+  it('has each command in TypeScript, too', async () => {
+    const sent: unknown[] = []
+    const record = async (url: string, init: RequestInit) => {
+      sent.push(`${url} ${init.body}`)
+      return Response.json({})
+    }
+    const programs = examplesOf(page, 'typescript').filter((text) => !text.startsWith('import'))
+    for (const text of programs) {
+      await new Function('fetch', 'console', `return (async () => { ${text} })()`)(record, { log: () => {} })
+    }
+    const commands = commandsOf(page).flatMap((command) => {
+      const [, url, body] = /^curl (\S+) .* -d '(\{.*\})'$/s.exec(command) ?? []
+      return body === undefined ? [] : [`${url} ${JSON.stringify(JSON.parse(body))}`]
+    })
+    expect(sent).toEqual(commands)
+    expect(sent.length).toBeGreaterThan(20)
+  })
+
+  it('has a response for each command, as the document describes it', () => {
+    const validate = createValidator(document)
+    const shapes = Object.keys(document.components.schemas).filter((name) => name.endsWith('Response'))
+    const responses = examplesOf(page, 'response')
+    expect(responses.length).toBe(examplesOf(page, 'typescript').length - 1)
+    for (const text of responses) {
+      const response: unknown = JSON.parse(text)
+      const fits = shapes.filter((name) => validate(`#/components/schemas/${name}`, response).length === 0)
+      expect({ text, fits }).not.toEqual({ text, fits: [] })
+    }
+    expect(responses.find((text) => text.includes('messageId'))).toContain('"to": "ada@example.com"')
+  })
+
+  it('names types as JSON Schema does', () => {
+    const types = [...page.matchAll(/class="type">(.*?)<\/td>/gs)].map(([, type = '']) => toText(type).trim())
+    expect(types.filter((type) => /text|yes|list of|whole|anything/.test(type))).toEqual([])
+    expect(types).toEqual(
+      expect.arrayContaining(['string', 'boolean', 'object of strings', 'string (date-time)']),
+    )
   })
 
   it('shows the origin that its reader uses', async () => {

@@ -1,10 +1,16 @@
 /** The whole host between emulators of the platform and of every provider. */
-import { createPlatformEmulator, type DeliverOptions, deliver } from '@org/core/testing'
+import {
+  createPlatformEmulator,
+  type DeliverOptions,
+  deliver,
+  type IntegrationSample,
+} from '@org/core/testing'
 import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { createNamedHostsRule } from '../src/egress-rule.ts'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
+import { sampleMakers } from './samples.ts'
 
 // With characters that each encoding writes differently, if the kind of secret allows them.
 const secretOf = (kind: string) => `canary-${kind}-+/"\\&%=`
@@ -55,7 +61,11 @@ export function createWorld() {
     accessTokens: [credentials.accessToken, credentials.tenantAccessToken],
     backend,
   })
-  const servers = new Map([
+  const samples = sampleMakers.map((createSample) => createSample())
+  const hostOf = ({ definition }: IntegrationSample) => `${definition.name}.test`
+  for (const { prepare } of samples) prepare?.()
+  const servers = new Map<string, typeof globalThis.fetch>([
+    ...samples.map((sample): [string, typeof globalThis.fetch] => [hostOf(sample), sample.provider.fetch]),
     ['platform.test', platform.fetch],
     ['mail.test', mail.fetch],
     ['idp.test', workspace.fetch],
@@ -90,6 +100,7 @@ export function createWorld() {
       IDP_PLATFORM_API_KEY: credentials.accessToken,
       // The mail server of the corpus, whose token is a variable.
       EGRESS_ALLOW: 'mail.example.com',
+      ...Object.assign({}, ...samples.map((sample) => sample.variables(`http://${hostOf(sample)}`))),
       ...variables,
     })
     const idpServer = { ...config.idpServer, settleMs: 0 }

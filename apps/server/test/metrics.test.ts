@@ -79,6 +79,9 @@ describe('GET /metrics', () => {
     expect(await count('setStatus', '2xx')).toBe(2)
     for (const callback of ['getDeployment', 'appendLogs', 'reportMetrics'])
       expect(await count(callback, '2xx')).toBe(1)
+    world.platform.faults.add({ html: true })
+    await send('mailer', { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } })
+    expect(await count('getDeployment', 'malformed')).toBe(1)
     expect(await value('webhook_provider_requests_total', { outcome: '5xx' })).toBe(0)
   })
 

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPlatformEmulator, deliver, serve } from '@org/core/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
-import { createFolder, type Shipped, startShipped } from './shipped.ts'
+import { bundle, createFolder, type Shipped, startShipped } from './shipped.ts'
 
 const key = 'ak_of_the_workspace'
 const tenantKey = 'ak_of_a_tenant'
@@ -15,13 +15,11 @@ const provider = createPlatformApi({
   workspaces: { [key]: 'host', [tenantKey]: 'tenant' },
 })
 const folder = createFolder()
-const bundle = new URL('../dist/orphans.js', import.meta.url).pathname
 let environment: Record<string, string>
 let host: Shipped
 let close: () => Promise<unknown>
 
 beforeAll(async () => {
-  copyFileSync(bundle, join(folder, 'orphans.mjs'))
   const servers = await Promise.all([platform, provider].map((each) => serve(each.fetch)))
   const [platformUrl = '', providerUrl = ''] = servers.map(({ url }) => url)
   environment = {
@@ -48,7 +46,7 @@ function runOrphans(flags: readonly string[] = [], variables: Record<string, str
   return new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
     const child = execFile(
       process.execPath,
-      ['orphans.mjs', ...flags],
+      [join(bundle, 'orphans.mjs'), ...flags],
       { cwd: folder, env },
       (_, output, errors) => resolve({ code: child.exitCode, output, errors }),
     )
@@ -189,7 +187,7 @@ describe('pnpm orphans', () => {
     try {
       // A host listens before it has reached its store: an event is 503 until then.
       const readiness = `${await other.url}/readyz`
-      await vi.waitFor(async () => expect((await fetch(readiness)).status).toBe(200), { timeout: 20_000 })
+      await expect.poll(async () => (await fetch(readiness)).status).toBe(200)
       const application = await deploy('redis', { by: other })
       const { orphans } = await findOrphans([], variables)
       expect(JSON.stringify(orphans)).not.toContain(application)
@@ -218,7 +216,7 @@ describe('pnpm orphans names nobody, and fails,', () => {
     ],
     ['if the platform refuses it', { PLATFORM_API_TOKEN: 'wrong-token' }, 'PLATFORM_API_TOKEN'],
     ['if the platform is unreachable', { PLATFORM_API_URL: 'http://127.0.0.1:1' }, 'PLATFORM_API_URL'],
-  ])('%s', { timeout: 30_000 }, async (_, variables, message) => {
+  ])('%s', async (_, variables, message) => {
     const { code, output, errors } = await runOrphans([], variables)
     expect([code, output]).toEqual([1, ''])
     expect(errors).toContain(message)

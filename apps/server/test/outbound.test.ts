@@ -1,5 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { IntegrationError } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
@@ -11,14 +13,28 @@ import { listen } from './raw-server.ts'
 
 /** A provider over HTTP, and the `fetch` of an integration that calls it. */
 async function startProvider(listener: RequestListener) {
-  const { host, close, requests, connections } = await listen(listener)
+  const { host, close, requests, connections, server } = await listen(listener)
   onTestFinished(close)
   const lines: string[] = []
   const outbound = createOutbound({
     ...createNodeRuntime({ production: false, egressAllow: [] }),
     logger: (_, message) => lines.push(message),
   }).provider('mailer')
-  return { url: `http://${host}/things?page=2`, send: outbound.fetch, outbound, requests, connections, lines }
+  return {
+    url: `http://${host}/things?page=2`,
+    send: outbound.fetch,
+    outbound,
+    requests,
+    connections,
+    server,
+    lines,
+  }
+}
+
+/** A connection waits for a call for a second only. */
+function stopTheClock(): void {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
 }
 
 describe('a call to a provider', () => {
@@ -142,12 +158,72 @@ describe('a call to a provider', () => {
     await expect(send(url)).rejects.toThrow('more than 10 informational responses')
   })
 
-  it('opens a new connection for each write, and keeps one for reads', async () => {
-    const { url, send, connections } = await startProvider((_, response) => response.end('{}'))
-    for (const _ of [1, 2, 3]) await (await send(url, { method: 'POST', body: '{}' })).text()
-    expect(connections()).toBe(3)
+  it('sends each write over a connection that carried no call, and keeps one for reads', async () => {
+    const carried = new WeakMap<object, number>()
+    const { url, send, connections } = await startProvider(({ socket }, response) => {
+      const calls = (carried.get(socket) ?? 0) + 1
+      carried.set(socket, calls)
+      response.end(String(calls))
+    })
+    const write = async () => (await send(url, { method: 'POST', body: '{}' })).text()
+    for (let made = 0; made < 5; made += 1) expect(await write()).toBe('1')
+    expect(await Promise.all(Array.from({ length: 20 }, write))).toEqual(Array(20).fill('1'))
+    const before = connections()
     for (let read = 0; read < 20; read += 1) await (await send(url)).text()
-    expect(connections()).toBeLessThan(3 + 20)
+    expect(connections()).toBeLessThan(before + 20)
+  })
+
+  it('opens the connection of the next write ahead, and uses none that the server has closed', async () => {
+    stopTheClock()
+    const sockets: Socket[] = []
+    const { url, send, server } = await startProvider(({ socket }, response) => {
+      response.end(String(sockets.indexOf(socket)))
+    })
+    server.on('connection', (socket) => sockets.push(socket))
+    const write = async () => (await send(url, { method: 'POST', body: '{}' })).text()
+    expect([await write(), await write()]).toEqual(['0', '1'])
+    await expect.poll(() => sockets.length).toBe(3)
+    expect(await write()).toBe('2')
+    await expect.poll(() => sockets.length).toBe(4)
+    expect([await write(), await write()]).toEqual(['3', '4'])
+  })
+
+  it('opens no connection ahead to a server that has closed one', async () => {
+    stopTheClock()
+    const sockets: Socket[] = []
+    const { url, send, server } = await startProvider(({ socket }, response) => {
+      response.end(String(sockets.indexOf(socket)))
+    })
+    server.on('connection', (socket) => sockets.push(socket))
+    const write = async () => (await send(url, { method: 'POST', body: '{}' })).text()
+    await write()
+    await write()
+    await expect.poll(() => sockets.length).toBe(3)
+    const closed = once(sockets[2] ?? server, 'close')
+    sockets[2]?.destroy()
+    await closed
+    const next = Number(await write())
+    expect([await write(), await write()]).toEqual([String(next + 1), String(next + 2)])
+    expect(sockets).toHaveLength(next + 3)
+  })
+
+  it('opens no connection ahead to a server that has cut a call on one', async () => {
+    stopTheClock()
+    const sockets: Socket[] = []
+    const { url, send, server } = await startProvider(({ socket }, response) => {
+      const at = sockets.indexOf(socket)
+      if (at === 2) socket.destroy()
+      else response.end(String(at))
+    })
+    server.on('connection', (socket) => sockets.push(socket))
+    const write = async () => (await send(url, { method: 'POST', body: '{}' })).text()
+    await write()
+    await write()
+    await expect.poll(() => sockets.length).toBe(3)
+    await expect(write()).rejects.toThrow('other side closed')
+    const opened = sockets.length
+    expect([await write(), await write()]).toEqual([String(opened), String(opened + 1)])
+    expect(sockets).toHaveLength(opened + 2)
   })
 })
 

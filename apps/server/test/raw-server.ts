@@ -23,6 +23,7 @@ export async function listen(listener: RequestListener) {
   const address = server.address()
   return {
     host: `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+    server,
     requests,
     connections: () => connections,
     close() {

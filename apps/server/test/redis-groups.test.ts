@@ -13,7 +13,7 @@ describe.skipIf(!hasRedis).each([
   let group: RedisGroup
   beforeAll(async () => {
     group = await start()
-  }, 30_000)
+  })
   afterAll(() => group.close())
 
   it('a function claims, records its steps, and replays the answer to each delivery', async () => {
@@ -40,13 +40,13 @@ describe.skipIf(!hasRedis).each([
     const subjects = Array.from({ length: 20 }, (_, at) => `mailer/delivery/evt_${at}`)
     const claimAll = (owner: string) =>
       Promise.all(subjects.map((subject) => store.claim({ subject, owner, leaseMs: 60_000 })))
-    await expect.poll(() => claimAll('first').catch(() => []), { timeout: 5_000 }).toHaveLength(20)
+    await expect.poll(() => claimAll('first').catch(() => [])).toHaveLength(20)
     await group.settle()
     await group.killOne()
     await expect(store.probe()).rejects.toThrow()
     await group.promote()
     const states = () => claimAll('second').then((results) => results.map(({ state }) => state), String)
-    await expect.poll(states, { timeout: 15_000 }).toEqual(subjects.map(() => 'busy'))
+    await expect.poll(states).toEqual(subjects.map(() => 'busy'))
     await store.probe()
     for (const server of group.servers) {
       const role = await server.ask('ROLE').catch(() => 'dead')
@@ -57,5 +57,5 @@ describe.skipIf(!hasRedis).each([
     }
     await store.probe()
     client.close()
-  }, 30_000)
+  })
 })

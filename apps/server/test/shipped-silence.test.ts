@@ -99,7 +99,7 @@ describe.skipIf(!canMount)(
       expect(names.filter(isAsked)).toHaveLength(4)
       expect(answered).toEqual([])
       for (const answer of await Promise.all(checks)) expect(answer).toMatchObject(unhealthy)
-    }, 15_000)
+    })
 
     it('connects to no private address behind a name, and does not wait for the other kind of address', async () => {
       const before = silent.connections()
@@ -117,7 +117,7 @@ describe.skipIf(!canMount)(
       expect(answer).toMatchObject({ status: 502, body: { code: 'provider_error', retryable: true } })
       // For both kinds of address, twice: the call was not tried again, or the event would take three times as long.
       expect(queries.filter((query) => query.includes('dead-send')).length).toBeLessThanOrEqual(4)
-    }, 15_000)
+    })
   },
 )
 
@@ -135,5 +135,5 @@ describe('while the own server of a deployment is silent, the bundled host', () 
     expect(refused).toHaveLength(5)
     expect(await other).toMatchObject(unhealthy)
     await Promise.all(checks)
-  }, 15_000)
+  })
 })

@@ -1,12 +1,15 @@
 /** The start of the shipped process: refused configurations, the address, and the store’s files. */
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { once } from 'node:events'
+import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { calling } from './hosted.ts'
-import { createFolder, startShipped } from './shipped.ts'
+import { bundle, createFolder, startShipped } from './shipped.ts'
 
 const development = { PLATFORM_API_URL: 'http://127.0.0.1:9' }
 const production = {
@@ -76,6 +79,26 @@ describe('the bundled host refuses to start', () => {
     expect(await exit).toBe(1)
     expect(errors()).toContain('one fault:\n  PLATFORM_WEBHOOK_SECRET')
   })
+})
+
+it('the bundled host starts with a store that another process has locked, and works once it is free', async () => {
+  const folder = createFolder()
+  const other = new DatabaseSync(`${folder}/deliveries.db`)
+  onTestFinished(() => other.close())
+  other.exec('PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE')
+  const environment = { ...development, DELIVERY_STORE: `sqlite:${folder}/deliveries.db` }
+  const { url, warnings } = await start(environment)
+  expect(warnings).toContainEqual(expect.stringMatching(/^DELIVERY_STORE: .* another process has locked it/))
+  const readiness = async () => (await fetch(`${await url}/readyz`)).status
+  const send = async (event: object, route: string) =>
+    deliver(fetch, event, { url: `${await url}/${route}/webhook`, id: `evt_${route}` })
+  const create = calling('createUser', { emailAddress: 'ada@example.com' })
+  expect(await send(create, 'idp')).toMatchObject({ status: 503, body: { code: 'overloaded' } })
+  expect(await send({ name: 'WEBHOOK_CHALLENGE' }, 'auth')).toMatchObject({ status: 200 })
+  expect(await readiness()).toBe(503)
+  other.exec('COMMIT')
+  await expect.poll(readiness).toBe(200)
+  expect(await send(create, 'idp')).toMatchObject({ status: 422, body: { code: 'missing_credentials' } })
 })
 
 it('the bundled host tells its version in its log, its metrics and its OpenAPI document', async () => {
@@ -234,5 +257,38 @@ describe('the bundled host keeps its store', () => {
     // The same event: a digest without a key would be the same, and a reader of the store could test guesses.
     expect(digestOf(signed)).not.toEqual(digestOf(open))
     expect(await send(signed, second, first)).toBe(true)
+  })
+})
+
+describe('the bundled host', () => {
+  it.each(['prom-client', 'undici', 'webhook'])(
+    'ends at once if a part of its folder is missing (%s), instead of with an event',
+    async (name) => {
+      const program = createFolder()
+      cpSync(bundle, program, { recursive: true })
+      const [part = ''] = readdirSync(program).filter((file) => file.startsWith(name))
+      rmSync(join(program, part))
+      const host = startShipped({ environment: development, program })
+      expect(await host.exit).toBe(1)
+      expect(host.log.at(-1)).toMatchObject({
+        message: 'The host failed and ends.',
+        reason: expect.stringContaining(part),
+      })
+    },
+  )
+
+  it('outlives connections that use up its files', async () => {
+    const host = startShipped({ environment: development, within: ['prlimit', '--nofile=64:64'] })
+    onTestFinished(() => host.kill('SIGKILL'))
+    const url = await host.url
+    const closed = Array.from({ length: 100 }, () => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+        .on('error', () => {})
+        .resume()
+      return once(socket, 'close')
+    })
+    // The host closes them because they send nothing.
+    await Promise.all(closed)
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
   })
 })

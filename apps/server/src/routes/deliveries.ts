@@ -2,6 +2,7 @@
 import { IntegrationError } from '@org/core'
 import { deliveryStatusSchema, readDeliveryStatus } from '@org/core/internal'
 import * as z from 'zod'
+import { loadDefinitions } from '../integrations.ts'
 import { type Route, unstored } from './route.ts'
 
 type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
@@ -9,9 +10,7 @@ type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
 /** No delivery or deployment has a longer id. */
 const LONGEST_ID = 200
 
-export function createDeliveriesRoute(
-  known: Pick<DeliveryStatusOptions, 'store' | 'integrations' | 'redactor'>,
-): Route {
+export function createDeliveriesRoute(known: Pick<DeliveryStatusOptions, 'store' | 'redactor'>): Route {
   return {
     path: '/deliveries/{id}',
     operationId: 'readDeliveryStatus',
@@ -39,7 +38,9 @@ export function createDeliveriesRoute(
       const id = context.req.param('id') ?? ''
       const deploymentId = context.req.query('deployment') || undefined
       const tooLong = [id, deploymentId ?? ''].some((given) => given.length > LONGEST_ID)
-      const records = tooLong ? [] : await read({ ...known, deliveryId: id, deploymentId })
+      const records = tooLong
+        ? []
+        : await read({ ...known, integrations: await loadDefinitions(), deliveryId: id, deploymentId })
       if (records.length === 0) throw unknownDelivery(deploymentId)
       return context.json({ id, records }, 200, unstored)
     },

@@ -1,8 +1,8 @@
 /** The integrations of the host, and its contract as an OpenAPI document (contract §8). */
-import type { IntegrationDefinition } from '@org/core'
 import { manifestSchema, type RouteDescription, toManifest, toOpenApi } from '@org/core/internal'
 import { etag } from 'hono/etag'
 import * as z from 'zod'
+import { loadDefinitions } from '../integrations.ts'
 import { version } from '../version.ts'
 import { createDocsRoute } from './docs/route.ts'
 import { lazily, type Route } from './route.ts'
@@ -12,12 +12,9 @@ import { lazily, type Route } from './route.ts'
  *
  * @param others the routes beside these and the webhooks
  */
-export function createDescribingRoutes(
-  definitions: readonly IntegrationDefinition[],
-  others: readonly RouteDescription[],
-): Route[] {
-  const manifests = lazily(() => ({ integrations: definitions.map(toManifest) }))
-  const document = lazily(() => toOpenApi(definitions, info, [...routes, ...others]))
+export function createDescribingRoutes(others: readonly RouteDescription[]): Route[] {
+  const manifests = lazily(async () => ({ integrations: (await loadDefinitions()).map(toManifest) }))
+  const document = lazily(async () => toOpenApi(await loadDefinitions(), info, [...routes, ...others]))
   const routes: Route[] = [
     {
       path: '/integrations',
@@ -29,13 +26,9 @@ export function createDescribingRoutes(
           description: 'Every integration of this host.',
           schema: z.object({ integrations: z.array(manifestSchema) }),
         },
+        304: unchanged,
       },
-      async handle(context) {
-        await withETag(context, async () => {
-          context.res = context.json(manifests())
-        })
-        return context.res
-      },
+      handle: tagged(manifests),
     },
     {
       path: '/openapi.json',
@@ -44,10 +37,11 @@ export function createDescribingRoutes(
       responses: {
         200: {
           description: 'OpenAPI 3.1.',
-          schema: z.looseObject({ openapi: z.literal('3.1.0') }),
+          schema: z.looseObject({ openapi: z.string() }),
         },
+        304: unchanged,
       },
-      handle: (context) => context.json(document()),
+      handle: tagged(document),
     },
     createDocsRoute(document),
   ]
@@ -55,6 +49,17 @@ export function createDescribingRoutes(
 }
 
 const withETag = etag()
+const unchanged = { description: 'Nothing changed since the `ETag` in `if-none-match`.' }
+
+/** Answers with a value as JSON, or with 304 to a client that has it. */
+function tagged(make: () => Promise<unknown>): Route['handle'] {
+  return async (context) => {
+    await withETag(context, async () => {
+      context.res = context.json(await make())
+    })
+    return context.res
+  }
+}
 
 const info = {
   title: 'Integration host',

@@ -17,11 +17,14 @@ export function mountRoutes(app: Hono, routes: readonly Route[]): void {
   for (const { path, handle } of routes) app.get(path.replaceAll(/\{(\w+)\}/g, ':$1'), handle)
 }
 
-/** Makes a value when it is first needed, and once. */
+/** Makes a value when it is first needed, and once; again if the promise of it fails. */
 export function lazily<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined
   return () => {
-    made ??= { value: make() }
-    return made.value
+    if (made) return made.value
+    const value = make()
+    made = { value }
+    if (value instanceof Promise) value.catch(() => (made = undefined))
+    return value
   }
 }

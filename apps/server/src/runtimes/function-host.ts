@@ -25,7 +25,7 @@ const ONE_INSTANCE =
  */
 export function createFunctionHost(
   environment: Readonly<Record<string, string | undefined>>,
-  createRuntime: (config: Config) => Pick<HostOptions, 'connections' | 'egress' | 'hmac'>,
+  createRuntime: (config: Config) => Pick<HostOptions, 'connections' | 'egress'>,
 ): FunctionHost {
   const NODE_ENV = environment.NODE_ENV?.trim() || 'production'
   try {

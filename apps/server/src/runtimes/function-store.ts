@@ -4,8 +4,7 @@
  */
 import { type DeliveryStore, memoryStore } from '@org/core'
 import type { Lease } from '@org/core/internal'
-import { type RedisStoreOptions, redisStore } from '@org/core/stores/redis'
-import { connectRedis } from './redis-connection.ts'
+import type { RedisStoreOptions } from '@org/core/stores/redis'
 
 /** A store over one connection. */
 interface Connection {
@@ -25,6 +24,11 @@ export function createFunctionStore(
   const clock = now ? { now } : {}
   if (location === 'memory:') return memoryStore(clock)
   return storePerClaim(async () => {
+    // Loaded with the first claim: a function should start fast.
+    const [{ connectRedis }, { redisStore }] = await Promise.all([
+      import('./redis-connection.ts'),
+      import('@org/core/stores/redis'),
+    ])
     const client = await connectRedis(location, connectMs)
     return { store: redisStore({ client, ...clock }), close: () => client.destroy() }
   })

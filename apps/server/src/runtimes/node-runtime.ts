@@ -1,9 +1,8 @@
-/** The parts of a host that only Node has: connections, the check of the address behind a name, and HMAC. */
+/** The parts of a host that only Node has: connections, and the check of the address behind a name. */
 import { isIP, type LookupFunction } from 'node:net'
 import type { Config } from '../config.ts'
 import { createEgressRule, type EgressRule, refusedBaseUrl } from '../egress-rule.ts'
 import type { HostOptions } from '../host.ts'
-import { nodeHmac } from './hmac.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 import { connectOver } from './transport.ts'
 
@@ -18,20 +17,22 @@ const CONNECT_MS = 5_000
 export function createNodeRuntime(
   { production, egressAllow }: Pick<Config, 'production' | 'egressAllow'>,
   resolve: Resolve = createResolver(),
-): Required<Pick<HostOptions, 'connections' | 'egress' | 'hmac'>> {
+): Required<Pick<HostOptions, 'connections' | 'egress'>> {
   const egress = createEgressRule({ production, allow: egressAllow })
   return {
     connections: {
       kept: connectOver({}),
-      fresh: connectOver({ pipelining: 0 }),
+      fresh: connectOver({ pipelining: 0 }, { isAhead: true }),
+      listed: connectOver({ pipelining: 0, allowH2: false }),
       checked(request) {
         const lookup = checkLookup((hostname) => resolve(hostname, request.deployment ?? ''), egress)
         // An agent for this call alone: its look-up is on the account of its deployment.
-        return connectOver({ pipelining: 0, connect: { lookup, timeout: CONNECT_MS } })(request)
+        return connectOver({ pipelining: 0, allowH2: false, connect: { lookup, timeout: CONNECT_MS } })(
+          request,
+        )
       },
     },
     egress,
-    hmac: nodeHmac,
   }
 }
 

@@ -1,18 +1,21 @@
 /** The host as a Node process: opens the store, listens, and finishes the events under way before it ends. */
+import { flushCompileCache } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { type Http2Bindings, type HttpBindings, serve } from '@hono/node-server'
-import type { DeliveryStore } from '@org/core'
+import { createJsonLogger, type DeliveryStore } from '@org/core'
 import { createRedactor, redactLines } from '@org/core/internal'
 import type { Config } from '../config.ts'
-import { createHost, type HostOptions } from '../host.ts'
+import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createMetrics } from '../metrics.ts'
 import { forOwnMachine } from '../own-machine.ts'
 import { createDrain } from './drain.ts'
+import { createLineWriter } from './line-writer.ts'
 import { loadTracing } from './load-tracing.ts'
-import { createLogger } from './logger.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 import { readRecordKey } from './record-key.ts'
+import { keepHeapSmall } from './small-heap.ts'
 import { openStore } from './store.ts'
+import { loadUndici } from './transport.ts'
 
 /** Beside the longest event: for its last writes and the response, in milliseconds. */
 const LAST_WRITES_MS = 1_000
@@ -29,6 +32,8 @@ const SLOW_CLIENTS = {
 }
 /** Node adds a second to the time that it announces to senders. */
 const LONGEST_IDLE_MS = SLOW_CLIENTS.keepAliveTimeout + 1_000
+/** After the start: by then, the first requests have their answers. In milliseconds. */
+const WARM_UP_MS = 500
 /** Far more than the events under way, so that idle connections do not keep senders out. */
 const MAX_CONNECTIONS = 10_000
 
@@ -43,18 +48,44 @@ function outliveLogReader(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
+function hasNoFilesLeft(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
+}
+
+/**
+ * Loads what the first events would wait for.
+ *
+ * @throws if a file of the bundle is missing: such a host must not go on, with a part of its routes
+ */
+async function warmUp(host: Host, store: DeliveryStore): Promise<void> {
+  try {
+    await Promise.all([host.load(), loadUndici()])
+  } catch (error) {
+    if (!hasNoFilesLeft(error)) throw error
+    // Senders may hold all of them. Their connections end, and the next event or attempt loads the rest.
+    await setTimeout(WARM_UP_MS, undefined, { ref: false })
+    return warmUp(host, store)
+  }
+  // A store that is away tells its reason to the first event.
+  await store.probe().catch(() => {})
+  // Before the flags change: V8 takes compiled code only under the flags that it was compiled with.
+  flushCompileCache()
+  keepHeapSmall()
+}
+
 /**
  * Runs a host until SIGTERM, SIGINT or SIGHUP.
  *
  * @param config see `readConfig`
- * @throws {ConfigurationError} if the file of the store can't be written
+ * @throws {ConfigurationError} if the file of the store can never be written
  */
 export async function run(
   config: Config,
   { wrapStore = (store) => store, ...options }: RunOptions,
 ): Promise<void> {
   outliveLogReader()
-  const rawLogger = createLogger(config)
+  const lines = createLineWriter(process.stdout)
+  const rawLogger = createJsonLogger(config.logLevel, lines.write)
   const redactor = createRedactor(config.secrets)
   const tracing = await loadTracing(config, redactLines(rawLogger, redactor))
   const taggedLogger = tracing?.tag(rawLogger) ?? rawLogger
@@ -67,7 +98,8 @@ export async function run(
     })
     process.exit(1)
   })
-  const { store, close, hadFile } = await openStore(config.deliveryStore, logger)
+  const { store, close, hadFile, fault } = await openStore(config.deliveryStore, logger)
+  if (fault) logger('warn', `DELIVERY_STORE: ${fault} Events with an effect get 503 until that is over.`)
   const stopping = new AbortController()
   const ending = new AbortController()
   const host = createHost(config, {
@@ -90,7 +122,7 @@ export async function run(
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
     logger('info', `Listening on http://${name}:${port}`, { address, port })
-    void host.metrics?.load()
+    setTimeout(WARM_UP_MS, undefined, { ref: false }).then(() => warmUp(host, store))
   })
   if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS
   server.on('error', (error) => {
@@ -110,7 +142,10 @@ export async function run(
     drain.leave()
     await setTimeout(drainDelayMs)
     const longestMs = requestTimeoutMs + LAST_WRITES_MS
+    let hasStopped = false
     setTimeout(longestMs, undefined, { ref: false }).then(async () => {
+      // Only a reader of the log that takes nothing is left.
+      if (hasStopped) process.exit(0)
       const { underWay } = drain
       const unfinishedWrites = host.unfinishedWrites()
       const what =
@@ -128,6 +163,8 @@ export async function run(
     await close()
     await tracing?.flush().catch(() => {})
     logger('info', 'The host has stopped.')
+    hasStopped = true
+    await lines.taken()
     process.exit(0)
   }
 

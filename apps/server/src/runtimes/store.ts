@@ -1,5 +1,5 @@
 /** Opens the delivery store of DELIVERY_STORE. */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { type DeliveryStore, type Logger, memoryStore } from '@org/core'
 import { ConfigurationError, DEFAULT_STORE } from '../config.ts'
 
@@ -8,13 +8,15 @@ export interface OpenStore {
   close(): Promise<void>
   /** Whether its file was there before. */
   hadFile?: boolean
+  /** Why the file can't be used yet: it is locked, or its disk is full. */
+  fault?: string | undefined
 }
 
 /**
  * Opens `memory:`, `sqlite:<file>` or Redis, and loads only the libraries for it.
  *
- * @throws {ConfigurationError} with the cause if the file can't be written; a Redis that is down does not prevent the
- * start
+ * @throws {ConfigurationError} with the cause if the file can never be written; neither a Redis that is down nor a file
+ * that is locked prevents the start
  */
 export async function openStore(location: string, logger: Logger): Promise<OpenStore> {
   if (location === 'memory:') return { store: memoryStore(), close: async () => {} }
@@ -23,16 +25,17 @@ export async function openStore(location: string, logger: Logger): Promise<OpenS
 }
 
 async function openSqlite(file: string): Promise<OpenStore> {
-  const { sqliteStore } = await import('@org/core/stores/sqlite')
-  const hadFile = existsSync(file)
-  const store = sqliteStore({ file })
+  const { checkSqliteFile, sqliteStore } = await import('@org/core/stores/sqlite')
+  // A first start on a full disk leaves an empty file.
+  const hadFile = existsSync(file) && statSync(file).size > 0
+  let fault: string | undefined
   try {
-    await store.probe()
+    fault = checkSqliteFile(file)
   } catch (error) {
-    await store.close()
     throw new ConfigurationError(`DELIVERY_STORE: ${error instanceof Error ? error.message : error}`)
   }
-  return { store, close: store.close, hadFile }
+  const store = sqliteStore({ file })
+  return { store, close: store.close, hadFile, fault }
 }
 
 /** Finds out whether the file of a store can be opened, while the rest of the configuration is at fault. */

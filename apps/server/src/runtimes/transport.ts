@@ -6,6 +6,8 @@ import { Readable } from 'node:stream'
 import { isIntegrationError } from '@org/core'
 import type { Agent, Dispatcher } from 'undici'
 import type { Connection } from '../outbound.ts'
+import { lazily } from '../routes/route.ts'
+import { connectAhead } from './connect-ahead.ts'
 
 /** Some servers refuse calls that do not say where they come from. */
 const USER_AGENT = 'integration-host'
@@ -18,13 +20,27 @@ class NotSentError extends Error {
   readonly code = 'ERR_NOT_SENT'
 }
 
-/** A connection over an agent of its own. It calls `beforeSend` right before the first byte. */
-export function connectOver(options: Agent.Options): Connection {
-  let loading: Promise<Dispatcher> | undefined
+/** Loads the library. A host should start fast, so it does this when it listens, or with its first call. */
+export const loadUndici = () => import('undici')
+
+async function createAgent(options: Agent.Options, isAhead: boolean): Promise<Dispatcher> {
+  const { Agent, buildConnector } = await loadUndici()
+  if (!isAhead) return new Agent(options)
+  const { createSecureContext } = await import('node:tls')
+  // Without HTTP/2, whose connections would stay. A context for each connection is a third of a handshake.
+  const connect = buildConnector({ allowH2: false, secureContext: createSecureContext() })
+  return new Agent({ ...options, connect: connectAhead(connect) })
+}
+
+/**
+ * A connection over an agent of its own. It calls `beforeSend` right before the first byte.
+ *
+ * @param use.isAhead whether each call opens the connection of the next one
+ */
+export function connectOver(options: Agent.Options, { isAhead = false } = {}): Connection {
+  const agent = lazily(() => createAgent(options, isAhead))
   return async ({ url, method, headers, body, signal, beforeSend, onClosed }) => {
-    // Loaded with the first call: a host should start fast.
-    loading ??= import('undici').then((undici) => new undici.Agent(options))
-    const dispatcher = await loading
+    const dispatcher = await agent()
     const { origin, pathname, search } = new URL(url)
     signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
@@ -32,7 +48,8 @@ export function connectOver(options: Agent.Options): Connection {
       let informational = 0
       let sink: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined
       const fail = (error: unknown) => {
-        const isKnown = connection !== undefined || isIntegrationError(error)
+        const isRefusal = isIntegrationError(error) && error !== signal?.reason
+        const isKnown = connection !== undefined || isRefusal
         reject(isKnown ? error : new NotSentError('The call was not sent.', { cause: error }))
       }
       const onAbort = () => {

@@ -109,13 +109,31 @@ function breakable(name: string): unknown[] {
   return name.split(/(?=[A-Z][a-z])|(?<=_)/).map((part, index) => (index === 0 ? part : html`<wbr>${part}`))
 }
 
-/** A command that sends an event. */
-export function example(title: string, path: string, body: unknown): Html {
-  const json = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`).replaceAll('\n', '\n  ')
-  return command(title, `curl ${ORIGIN}${path} \\\n  -H 'content-type: application/json' \\\n  -d '${json}'`)
+/** The examples beside an entry: a request in a shell and in TypeScript, and its response. */
+export function examples(title: string, curl: string, typescript: string, response?: unknown): Html {
+  return html`<div class="examples">${example('curl', title, curl)}${example('TypeScript', title, typescript)}
+${response === undefined ? '' : example('Response', title, JSON.stringify(response, null, 2))}</div>`
 }
 
-/** A command for a shell. */
-export function command(title: string, text: string): Html {
-  return html`<figure class="example"><figcaption>Example</figcaption><pre tabindex="0" role="region" aria-label="Example: ${title}"><code>${text}</code></pre></figure>`
+function example(kind: 'curl' | 'TypeScript' | 'Response', title: string, text: string): Html {
+  return html`<figure class="example ${kind.toLowerCase()}"><figcaption>${kind}</figcaption><pre tabindex="0" role="region" aria-label="${kind}: ${title}"><code>${text}</code></pre></figure>`
+}
+
+/** A command that sends an event. */
+export function asCurl(path: string, body: unknown): string {
+  const json = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`).replaceAll('\n', '\n  ')
+  return `curl ${ORIGIN}${path} \\\n  -H 'content-type: application/json' \\\n  -d '${json}'`
+}
+
+/** A program that sends an event. */
+export function asTypeScript(path: string, body: unknown): string {
+  return `const response = await fetch('${ORIGIN}${path}', {
+  method: 'POST',
+  headers: {
+    'content-type': 'application/json',
+    'webhook-id': crypto.randomUUID(),
+  },
+  body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),
+})
+console.log(response.status, await response.json())`
 }

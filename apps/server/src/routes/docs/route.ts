@@ -12,8 +12,8 @@ import { style } from './style.ts'
  *
  * @param document the document that it shows
  */
-export function createDocsRoute(document: () => OpenApiDocument): Route {
-  const page = lazily(() => renderPage(document()))
+export function createDocsRoute(document: () => Promise<OpenApiDocument>): Route {
+  const page = lazily(async () => renderPage(await document()))
   const policy = lazily(async () =>
     [
       "default-src 'none'",

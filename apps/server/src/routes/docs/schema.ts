@@ -10,6 +10,8 @@ const schemaNode = z.object({
   enum: z.array(z.unknown()).optional(),
   const: z.unknown().optional(),
   default: z.unknown().optional(),
+  examples: z.array(z.unknown()).optional(),
+  pattern: z.string().optional(),
   format: z.string().default(''),
   minimum: z.number().default(Number.NEGATIVE_INFINITY),
   maximum: z.number().default(Number.POSITIVE_INFINITY),
@@ -87,13 +89,13 @@ export function parameterFields(parameters: readonly OpenApiParameter[]): Field[
 /** The type of a field. */
 export function toType(node: SchemaNode): TypeText {
   if (node.$ref !== undefined) return [{ shape: shapeOf(node.$ref) }]
-  if (node.enum) return [node.enum.every((each) => typeof each === 'string') ? 'text' : 'value']
-  if (node.type === 'string' && node.oneOf) return ['text']
+  if (node.enum) return [node.enum.every((each) => typeof each === 'string') ? 'string' : 'any']
+  if (node.type === 'string' && node.oneOf) return ['string']
   if (node.const !== undefined) return [JSON.stringify(node.const)]
   const choices = node.anyOf ?? node.oneOf
   if (choices) return joined(choices.map(toType))
-  if (node.type === 'array') return ['list of ', ...(node.items ? toType(node.items) : ['anything'])]
-  return joined([node.type ?? 'anything'].flat().map((type) => [nameOf(type, node)]))
+  if (node.type === 'array') return ['array of ', ...(node.items ? toType(node.items) : ['any'])]
+  return joined([node.type ?? 'any'].flat().map((type) => [nameOf(type, node)]))
 }
 
 function joined(types: readonly TypeText[]): TypeText {
@@ -101,24 +103,22 @@ function joined(types: readonly TypeText[]): TypeText {
 }
 
 const formats: Readonly<Record<string, string>> = {
-  uri: 'URL',
-  'date-time': 'time',
-  date: 'day',
-  base64: 'base64',
+  uri: 'string (URL)',
+  'date-time': 'string (date-time)',
+  date: 'string (date)',
+  base64: 'string (base64)',
 }
 
 function nameOf(type: string, node: SchemaNode): string {
   switch (type) {
     case 'string':
-      return formats[node.format] ?? 'text'
-    case 'boolean':
-      return 'yes or no'
+      return formats[node.format] ?? 'string'
     case 'object': {
       if (node.properties || typeof node.additionalProperties !== 'object') return 'object'
-      return node.additionalProperties.type === 'string' ? 'texts by name' : 'values by name'
+      return node.additionalProperties.type === 'string' ? 'object of strings' : 'object'
     }
     case 'integer':
-      return `whole number${rangeOf(node)}`
+      return `integer${rangeOf(node)}`
     case 'number':
       return `number${rangeOf(node)}`
     default:

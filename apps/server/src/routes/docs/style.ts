@@ -33,6 +33,7 @@ main:focus { outline: none; }
 .skip { position: absolute; left: -999rem; }
 .skip:focus { left: 0.5rem; top: 0.5rem; z-index: 1; padding: 0.5rem; background: var(--surface); }
 
+[hidden] { display: none !important; }
 .side {
   position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem 0.75rem;
   border-right: 1px solid var(--line); background: var(--surface);
@@ -107,16 +108,23 @@ summary { cursor: pointer; color: var(--ink-2); }
 .answers { display: grid; grid-template-columns: 3rem minmax(0, 1fr); gap: 0.25rem 0.5rem; }
 .answers dt { color: var(--ink-2); font-variant-numeric: tabular-nums; }
 
-.example { align-self: start; position: sticky; top: 1.5rem; border: 1px solid var(--line); border-radius: 8px; background: var(--surface); overflow: hidden; }
+.examples { align-self: start; position: sticky; top: 1.5rem; display: grid; gap: 0.75rem; }
+[data-language=curl] .typescript, [data-language=typescript] .curl { display: none; }
+.example { min-width: 0; border: 1px solid var(--line); border-radius: 8px; background: var(--surface); overflow: hidden; }
 .example figcaption { display: flex; justify-content: space-between; align-items: center; min-height: 2.25rem; padding: 0 0.375rem 0 0.875rem; border-bottom: 1px solid var(--line); color: var(--ink-2); font-size: 0.8125rem; }
 .example button { padding: 0.125rem 0.5rem; border: 0; border-radius: 4px; background: none; color: var(--accent); font: inherit; cursor: pointer; }
 .example button:hover { background: var(--sunken); }
-.example pre { max-height: 30rem; overflow: auto; padding: 0.75rem 0.875rem; line-height: 1.5; }
+.example [data-speak][aria-pressed=true] { color: var(--ink); font-weight: 600; }
+input[type=search] {
+  width: 100%; margin-bottom: 0.75rem; padding: 0.3125rem 0.5rem; border: 1px solid var(--ink-2); border-radius: 6px;
+  background: var(--surface); color: var(--ink); font: inherit;
+}
+.example pre { max-height: 24rem; overflow: auto; padding: 0.75rem 0.875rem; line-height: 1.5; }
 .example code { font-size: 0.75rem; }
 
 @media (max-width: 1100px) {
   .entry { grid-template-columns: minmax(0, 1fr); }
-  .example { position: static; }
+  .examples { position: static; }
 }
 @media (max-width: 760px) {
   body { display: block; }

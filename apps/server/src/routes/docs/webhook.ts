@@ -2,8 +2,9 @@
 import type { DescribedEvent, OpenApiDocument, OpenApiOperation } from '@org/core/internal'
 import { html } from 'hono/html'
 import {
-  command,
-  example,
+  asCurl,
+  asTypeScript,
+  examples,
   fieldTable,
   type Html,
   heading,
@@ -15,6 +16,7 @@ import {
   typeText,
 } from './parts.ts'
 import type { Entry, Plan, WebhookPlan } from './plan.ts'
+import { sampleResponse } from './sample.ts'
 import { fieldsOf, findShape, parameterFields, type SchemaNode, shapeOf } from './schema.ts'
 
 /** The section that holds for all webhooks. */
@@ -28,7 +30,7 @@ ${heading(3, 'signature', 'Signature')}
 <p>${inline(String(scheme?.description ?? ''))}</p>
 ${fieldTable('Headers', parameterFields(Object.values(parameters)), 'written')}
 </div>
-${command('Signed by hand', signedByHand(first?.path ?? ''))}
+${examples('A signed event', signedByHand(first?.path ?? ''), signedByLibrary(first?.path ?? ''))}
 </article>
 ${first ? general.map((entry) => entryArticle(document, entry, first.operation)) : ''}`
   return section('events', 'Sending events', '', content)
@@ -50,6 +52,25 @@ curl ${ORIGIN}${path} \\
   -H "webhook-timestamp: $at" \\
   -H "webhook-signature: v1,$signature" \\
   -d "$body"`
+}
+
+/** Signs an event with the library. */
+function signedByLibrary(path: string): string {
+  return `import { sign } from '@org/core'
+
+const secret = 'whsec_…'
+const body = JSON.stringify({ name: 'HEALTH_CHECK' })
+const signed = await sign({
+  secret,
+  id: crypto.randomUUID(),
+  body,
+})
+const response = await fetch('${ORIGIN}${path}', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...signed },
+  body,
+})
+console.log(response.status, await response.json())`
 }
 
 export function webhookSection(document: OpenApiDocument, webhook: WebhookPlan): Html {
@@ -77,7 +98,16 @@ ${heading(3, id, html`<code>${title}</code>`, mark ?? '')}
 <p>${inline(description)}${called && called.aliases.length > 0 ? html` Also called ${codes(called.aliases)}.` : ''}</p>
 ${called ? functionTables(document, called) : eventTables(document, event, operation)}
 </div>
-${entry.example === undefined ? '' : example(title, path, entry.example)}
+${
+  entry.example === undefined
+    ? ''
+    : examples(
+        title,
+        asCurl(path, entry.example),
+        asTypeScript(path, entry.example),
+        sampleResponse(document, entry),
+      )
+}
 </article>`
 }
 
