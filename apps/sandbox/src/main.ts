@@ -1,19 +1,21 @@
 /** The sandbox as a command: `npm start` at the root. */
+import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { run } from './run.ts'
 import { processTerminal } from './walk/terminal.ts'
 import { SandboxError } from './world/listen.ts'
 
-const usage = `Usage: npm start [-- --once]
+const usage = `Usage: npm start [-- --walk] [-- --once]
 
-Starts the host beside a local platform and emulated providers, shows event by event what the host does, and
-keeps running with a page on which you can see it, try it and break it. Ctrl-C ends it.
+Starts the host beside a local platform and emulated providers, tries every route, and keeps running with a page
+on which you can see it, try it and break it. Ctrl-C ends it.
 
+  --walk   shows the walk event by event: each response, each call and each check
   --once   ends after the walk; the exit code is 1 if a step fails
   --help   prints this text
 
-  PORT                          the port of the host (3009)
-  SANDBOX_PORT                  the port of the page (3010)
+  PORT                          the port of the host (3009, or the next free one)
+  SANDBOX_PORT                  the port of the page (3010, or the next free one)
   PLATFORM_WEBHOOK_SECRET       whsec_…: the host accepts only signed events
   MAILER_SHARED_API_TOKEN       uses the real mail provider; the walk writes only to its black hole
   MAILER_SHARED_FROM_EMAIL      needed with the token: a sender that the provider has confirmed
@@ -39,7 +41,11 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     // Some package managers forward the “--” before a script’s own arguments.
     args: process.argv.slice(2).filter((argument) => argument !== '--'),
-    options: { once: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      once: { type: 'boolean', default: false },
+      walk: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h' },
+    },
   })
   if (values.help) {
     process.stdout.write(usage)
@@ -50,10 +56,34 @@ async function main(): Promise<number> {
     throw new SandboxError('SANDBOX_PORT: expected a port from 0 to 65535.')
   }
   const end = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort())
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end.abort())
   // The reader may close the pipe, for example `head`.
   process.stdout.on('error', () => process.exit(1))
-  const { env: environment } = process
+  const { env: environment, stdin } = process
   const terminal = processTerminal(process)
-  return run({ environment, terminal, once: values.once, pagePort, signal: end.signal })
+  const { once, walk } = values
+  const onReady = (_: unknown, pageUrl: string | undefined) => {
+    if (stdin.isTTY && pageUrl !== undefined)
+      listenToKeys(stdin, { o: () => open(pageUrl), '\u0003': () => end.abort() })
+  }
+  const code = await run({ environment, terminal, once, walk, pagePort, signal: end.signal, onReady })
+  // A listening terminal keeps the process alive.
+  stdin.pause()
+  return code
+}
+
+/** Runs an action for each key, without Return. */
+function listenToKeys(input: NodeJS.ReadStream, actions: Readonly<Record<string, () => void>>): void {
+  input.setRawMode(true)
+  input.on('data', (key) => actions[String(key)]?.())
+}
+
+/** Opens a page in the browser of this machine. */
+function open(url: string): void {
+  const [command, ...before] = { darwin: ['open'], win32: ['cmd', '/c', 'start'] }[
+    String(process.platform)
+  ] ?? ['xdg-open']
+  const child = spawn(String(command), [...before, url], { stdio: 'ignore', detached: true })
+  child.on('error', () => process.stdout.write(`  ${command} is missing: open ${url} yourself.\n`))
+  child.unref()
 }

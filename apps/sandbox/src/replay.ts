@@ -1,4 +1,4 @@
-/** Sends the events of a session to any host, signed anew: `pnpm replay <file>` at the root. */
+/** Sends the events of a session to any host, signed anew: `npm run replay <file>` at the root. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -7,7 +7,7 @@ import { at } from './world/json.ts'
 import { bodyOf, parseSession, type SessionEvent } from './world/session.ts'
 import { plural } from './world/text.ts'
 
-const usage = `Usage: pnpm replay <file> [--url http://localhost:3009] [--secret whsec_…] [--new-ids]
+const usage = `Usage: npm run replay -- <file> [--url http://localhost:3009] [--secret whsec_…] [--new-ids]
 
 Sends the events of a session to a host, one after another. The page of the sandbox exports sessions.
 

@@ -17,6 +17,8 @@ export interface RunOptions {
   terminal: Terminal
   /** Ends the run after the walks. */
   once: boolean
+  /** Shows every step of the walks, instead of a line for each route. */
+  walk?: boolean | undefined
   /** Ends the run. */
   signal: AbortSignal
   /** The port of the page, 0 for a free one; without it, there is no page. */
@@ -24,7 +26,7 @@ export interface RunOptions {
   /** @default all walks */
   walks?: readonly Walk[] | undefined
   /** Runs after the walks, if the host keeps running. */
-  onReady?: ((world: World) => void) | undefined
+  onReady?: ((world: World, pageUrl: string | undefined) => void) | undefined
 }
 
 /** The exit code of shells after SIGINT. */
@@ -36,13 +38,16 @@ const INTERRUPTED = 130
  * @returns the exit code: 0 if every step passed
  */
 export async function run(options: RunOptions): Promise<number> {
-  const { environment, terminal, once, signal, walks = allWalks, pagePort, onReady } = options
+  const { environment, terminal, once, walk = false, signal, walks = allWalks, pagePort, onReady } = options
   let world: World | undefined
   let page: Page | undefined
   try {
     world = await startWorld(environment)
-    if (!once && pagePort !== undefined) page = await startPage(world, pagePort)
-    const printer = createPrinter(terminal, world)
+    if (!once && pagePort !== undefined) {
+      const choice = environment.SANDBOX_PORT?.trim() ? 'exactly' : 'or the next'
+      page = await startPage(world, pagePort, choice)
+    }
+    const printer = createPrinter(terminal, world, walk)
     printer.opening()
     const summary = await runWalks(walks, world, printer, signal)
     printer.summary(summary)
@@ -56,7 +61,7 @@ export async function run(options: RunOptions): Promise<number> {
         printer.exchange(exchange)
       }
       const aborted = eventOf(signal, 'abort')
-      onReady?.(world)
+      onReady?.(world, page?.url)
       await aborted
     }
     return summary.failed > 0 ? 1 : 0

@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { serve } from '@org/core/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { serveForTest } from './fixtures.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -46,13 +50,18 @@ describe('the command', () => {
     expect(code).toBe(0)
   })
 
-  it('keeps running without --once, with a page, until Ctrl-C', async () => {
-    const child = start()
+  it('keeps running with a page until Ctrl-C, on the next free ports if the usual ones are taken', async () => {
+    // Somebody else may have taken them already.
+    for (const port of [3009, 3010]) {
+      const server = await serve(async () => new Response(), { port }).catch(() => undefined)
+      if (server) onTestFinished(server.close)
+    }
+    const child = start([], { PORT: '', SANDBOX_PORT: '' })
     let printed = ''
     let title: Promise<string> = Promise.resolve('')
     child.stdout.on('data', (chunk) => {
       printed += chunk
-      const url = /See it, try it, break it: (\S+)/.exec(printed)?.[1]
+      const url = /Page +(http:\S+)/.exec(printed)?.[1]
       if (url === undefined || !printed.includes('Ctrl-C')) return
       child.stdout.removeAllListeners('data').resume()
       title = fetch(url)
@@ -64,13 +73,38 @@ describe('the command', () => {
     expect(await title).toContain('<h1>See it, try it, break it</h1>')
   })
 
+  it('opens the page with the key o, and ends with Ctrl-C, in a terminal', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sandbox-browser-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${folder}/opened\n`, { mode: 0o755 })
+    const command = `${process.execPath} --conditions=@org/source ${main}`
+    const environment = { PATH: `${folder}:${process.env.PATH}`, PORT: '0', SANDBOX_PORT: '0' }
+    const child = spawn('script', ['-qec', command, '/dev/null'], { env: environment })
+    let printed = ''
+    child.stdout.on('data', (chunk) => {
+      printed += chunk
+    })
+    const opened = () => readFile(join(folder, 'opened'), 'utf8').catch(() => '')
+    await expect.poll(() => printed).toContain('Ctrl-C')
+    // The terminal may pass on no key yet that is pressed in this moment.
+    const press = () => {
+      child.stdin.write('o')
+      return opened()
+    }
+    await expect.poll(press).toMatch(/^http:\/\/localhost:\d+\n$/)
+    expect(printed).toContain((await opened()).trim())
+    child.stdin.write('\u0003')
+    const [code] = await once(child, 'close')
+    expect(code).toBe(0)
+  })
+
   it('names the variable with an invalid port', async () => {
     const { errors, code } = await finish(start([], { SANDBOX_PORT: 'three' }))
     expect(errors).toBe('SANDBOX_PORT: expected a port from 0 to 65535.\n')
     expect(code).toBe(1)
   })
 
-  it('explains in one line that the port of the page is taken', async () => {
+  it('explains in one line that a chosen port is taken, and names a free one', async () => {
     const other = await serveForTest(async () => new Response())
     const { output, errors, code } = await finish(start([], { SANDBOX_PORT: String(other.port) }))
     expect(errors).toMatch(
@@ -78,6 +112,10 @@ describe('the command', () => {
         `^[^\n]*page[^\n]*port ${other.port}: something else listens there[^\n]*SANDBOX_PORT=[^\n]*\n$`,
       ),
     )
+    const free = await serve(async () => new Response(), {
+      port: Number(/SANDBOX_PORT=(\d+)/.exec(errors)?.[1]),
+    })
+    await free.close()
     expect(output).toBe('')
     expect(code).toBe(1)
   })

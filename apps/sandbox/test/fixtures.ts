@@ -3,16 +3,9 @@ import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { onTestFinished } from 'vitest'
 import { run } from '../src/run.ts'
-import { walks } from '../src/walk/index.ts'
 import type { Walk } from '../src/walk/step.ts'
 import type { Environment } from '../src/world/listen.ts'
 import type { World } from '../src/world/world.ts'
-
-/** Without the step in which the host pauses for a second. */
-export const quickWalks = walks.map((walk) => ({
-  ...walk,
-  steps: walk.steps.filter(({ title }) => !title.includes('while the provider is busy')),
-}))
 
 export const webhookSecret = `whsec_${btoa('a secret of the platform')}`
 
@@ -20,12 +13,14 @@ interface Setup {
   environment?: Environment
   walks?: readonly Walk[]
   width?: number
+  /** @default true */
+  walk?: boolean
   /** Runs while the host keeps running; without it, the run ends after the walks. */
   visit?: (world: World) => Promise<void>
 }
 
 /** Runs the sandbox on a free port, without this machine’s environment. */
-export async function runSandbox({ environment, walks, width = 100, visit }: Setup = {}) {
+export async function runSandbox({ environment, walks, width = 100, walk = true, visit }: Setup = {}) {
   let output = ''
   let errors = ''
   const end = new AbortController()
@@ -39,6 +34,7 @@ export async function runSandbox({ environment, walks, width = 100, visit }: Set
       colours: false,
     },
     once: visit === undefined,
+    walk,
     signal: end.signal,
     walks,
     onReady(world) {

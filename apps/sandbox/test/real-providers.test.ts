@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { walks } from '../src/walk/index.ts'
-import { quickWalks, realIdentity, realMail, runSandbox } from './fixtures.ts'
+import { realIdentity, realMail, runSandbox } from './fixtures.ts'
 
 const walksOf = (...routes: string[]) => walks.filter(({ route }) => routes.includes(route))
 const stepsOf = (...routes: string[]) => walksOf(...routes).flatMap((walk) => walk.steps)
@@ -77,7 +77,7 @@ describe('with the real identity provider', () => {
 
   it('still creates users in an emulated application if only the workspace is real', async () => {
     const { provider, workspace } = await realIdentity()
-    const idpWalks = quickWalks.filter(({ route }) => route === 'idp')
+    const idpWalks = walks.filter(({ route }) => route === 'idp')
     const { code, output } = await runSandbox({ environment: workspace, walks: idpWalks })
     expect(output).toContain(`${idpWalks[0]?.steps.length} steps passed, 0 failed`)
     expect(output).not.toContain('skipped')

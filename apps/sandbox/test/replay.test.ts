@@ -12,7 +12,7 @@ import { webhookSecret as secret } from './fixtures.ts'
 
 const program = fileURLToPath(new URL('../src/replay.ts', import.meta.url))
 
-/** `pnpm replay`, with a file of this content. */
+/** `npm run replay`, with a file of this content. */
 async function replay(content: unknown, ...given: string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'sandbox-replay-'))
   onTestFinished(() => rm(folder, { recursive: true }))

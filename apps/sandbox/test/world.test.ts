@@ -1,6 +1,7 @@
 import { serve } from '@org/core/testing'
 import { createHost, readConfig } from '@org/server'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { walks } from '../src/walk/index.ts'
 import { createPrinter } from '../src/walk/print.ts'
 import { runWalks } from '../src/walk/run-walks.ts'
 import type { StartHost } from '../src/world/elsewhere.ts'
@@ -10,7 +11,7 @@ import { createMask } from '../src/world/mask.ts'
 import { bodyOf, toSession } from '../src/world/session.ts'
 import { createTimeline } from '../src/world/timeline.ts'
 import { startWorld } from '../src/world/world.ts'
-import { quickWalks, webhookSecret } from './fixtures.ts'
+import { webhookSecret } from './fixtures.ts'
 
 /** The sandbox knows only the URL of this host. */
 const startHost: StartHost = (variables) => {
@@ -29,11 +30,11 @@ describe('a host elsewhere', () => {
     const world = await startForTest({ PLATFORM_WEBHOOK_SECRET: webhookSecret, NODE_ENV: 'production' })
     let output = ''
     const write = (text: string) => (output += text)
-    const printer = createPrinter({ write, writeError: write, width: 100, colours: false }, world)
-    const { passed, failed } = await runWalks(quickWalks, world, printer, new AbortController().signal)
+    const printer = createPrinter({ write, writeError: write, width: 100, colours: false }, world, true)
+    const { passed, failed } = await runWalks(walks, world, printer, new AbortController().signal)
     expect(failed, output).toBe(0)
     expect(output).toMatch(/delivery evt_order_1 · signed/)
-    expect(passed).toBe(quickWalks.flatMap(({ steps }) => steps).length)
+    expect(passed).toBe(walks.flatMap(({ steps }) => steps).length)
   })
 
   it('sees a cut connection as such', async () => {

@@ -3,10 +3,15 @@
  */
 import { Hono } from 'hono'
 import { type Delivery, deliveryHeaders } from '../world/deliver.ts'
-import { at, isRecord, listOf } from '../world/json.ts'
+import { at, isRecord, listOf, parse } from '../world/json.ts'
+import { MASK } from '../world/mask.ts'
+import { bodyOf, parseSession } from '../world/session.ts'
+import { plural } from '../world/text.ts'
+import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { exchangeResult } from './exchange-view.ts'
-import { faultTargets, makeFault, titleOf } from './faults-view.ts'
+import { faultMade, faultTargets, makeFault, titleOf } from './faults-view.ts'
+import { snippet } from './snippets.ts'
 import type { Stream } from './stream.ts'
 
 type Values = Record<string, unknown>
@@ -37,9 +42,9 @@ export function createActions(context: PageContext, stream: Stream): Hono {
   const deliver = async (...deliveries: Delivery[]) => {
     const exchanges = await Promise.all(deliveries.map((delivery) => world.deliver(delivery, 'page')))
     const entries = exchanges.flatMap(({ number }) => timeline.get(number) ?? [])
-    const response = exchanges[0]?.response
+    const [{ number, response } = { number: undefined, response: undefined }] = exchanges
     const errors = listOf(at(response?.body, 'errors'))
-    return { status: response?.status, errors, html: String(await exchangeResult(context, entries)) }
+    return { number, status: response?.status, errors, html: String(await exchangeResult(context, entries)) }
   }
 
   action('event', (values) => {
@@ -62,15 +67,57 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     return deliver(...Array.from({ length: copies }, () => ({ ...event, id })))
   })
 
-  action('curl', async (values) => {
+  action('raw', (values) => {
+    const { route, text, signature } = values
+    if (typeof route !== 'string' || !/^[\w-]+$/.test(route))
+      throw new Refusal('Name a route, such as mailer.')
+    const edited = values.number === undefined ? undefined : entryOf(values)
+    const body = restoreSecrets(String(text ?? ''), edited?.body)
+    const ids = { same: edited?.deliveryId, none: undefined, new: crypto.randomUUID() }
+    const id = values.id === 'same' || values.id === 'none' ? ids[values.id] : ids.new
+    const how = signature === 'wrong' || signature === 'missing' ? signature : 'right'
+    return deliver({ route, body, id, signature: how })
+  })
+
+  action('copy', async (values) => {
+    if (values.call !== undefined) {
+      const call = entryOf(values).calls[Number(values.call)]
+      if (!call) throw new Refusal('There is no such call.')
+      const { method, url, request } = call
+      return { text: snippet(values.as, { method, url, headers: request.headers, body: request.text }) }
+    }
     const { route, body, id } = recorded(values)
     const headers = Object.entries(await deliveryHeaders({ id, body }, world.webhookSecret))
-    const parts = [
-      `curl -X POST ${quote(`${world.url}/${route}/webhook`)}`,
-      ...headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-      `--data-raw ${quote(body)}`,
-    ]
-    return { text: parts.join(' \\\n  ') }
+    return {
+      text: snippet(values.as, { method: 'POST', url: `${world.url}/${route}/webhook`, headers, body }),
+    }
+  })
+
+  action('import', async ({ text }) => {
+    const events = readSession(String(text))
+    let changed = 0
+    for (const event of events) {
+      const { route, deliveryId: id, answered } = event
+      const { response } = await world.deliver({ route, id, body: bodyOf(event) }, 'page')
+      if (answered && answered.status !== response.status) changed += 1
+    }
+    const difference = `the status of ${plural(changed, 'response')} changed`
+    return { message: `${plural(events.length, 'event')} delivered again; ${difference}.` }
+  })
+
+  let restore: (() => void) | undefined
+  action('clear', () => {
+    const cleared = plural(timeline.list().length, 'event')
+    restore = timeline.clear()
+    stream.changed()
+    return { message: `Cleared ${cleared}.`, undo: 'restore' }
+  })
+
+  action('restore', () => {
+    restore?.()
+    restore = undefined
+    stream.changed()
+    return { message: 'The events are back.' }
   })
 
   action('reveal', (values) => {
@@ -82,7 +129,7 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     return { text: String(deployment.outputs[name]) }
   })
 
-  action('faults', (values) => {
+  action('faults', async (values) => {
     const target = faultTargets(context).find(({ name }) => name === values.target)
     const times = wholeNumber(values, 'times', MOST_FAULTS)
     const delayMs = values.kind === 'delay' ? wholeNumber(values, 'delayMs', MOST_DELAY_MS) : 0
@@ -94,8 +141,16 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     if (!target || !first) throw new Refusal('There is no such fault.')
     for (const fault of faults) if (fault) target.faults.add(fault)
     stream.changed()
-    const calls = times === 1 ? 'call' : `${times} calls`
-    return { message: `${target.title}: ${titleOf(first)}, for the next ${calls}.` }
+    return { html: String(await faultMade(context, target, first, times)) }
+  })
+
+  action('take-back', (values) => {
+    const target = faultTargets(context).find(({ name }) => name === values.target)
+    const kept = target?.faults.pending().filter((fault) => titleOf(fault) !== values.title) ?? []
+    target?.faults.clear()
+    target?.faults.add(...kept)
+    stream.changed()
+    return { message: `Taken back: ${values.title}.` }
   })
 
   action('mend', () => {
@@ -104,9 +159,26 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     return { message: 'Everything works again.' }
   })
 
-  function recorded(values: Values): Delivery {
-    const entry = timeline.get(Number(values.number))
+  action('read-mail', () => {
+    for (const { messageId } of world.mail.emulator?.messages ?? []) context.readMail.add(messageId)
+    stream.changed()
+    return {}
+  })
+
+  action('clear-mail', () => {
+    world.mail.emulator?.messages.splice(0)
+    stream.changed()
+    return { message: 'The mailbox is empty.' }
+  })
+
+  function entryOf({ number }: Values): TimelineEntry {
+    const entry = timeline.get(Number(number))
     if (!entry) throw new Refusal('This event is no longer kept.')
+    return entry
+  }
+
+  function recorded(values: Values): Delivery {
+    const entry = entryOf(values)
     if (entry.body === undefined) throw new Refusal('The body of this event was too long to keep.')
     return { route: entry.route, body: entry.body, id: entry.deliveryId }
   }
@@ -120,6 +192,26 @@ function wholeNumber(values: Values, name: string, most: number): number {
   throw new Refusal(`${name}: expected a whole number from 1 to ${most}.`)
 }
 
-function quote(value: string): string {
-  return `'${value.replaceAll("'", `'\\''`)}'`
+function readSession(text: string) {
+  try {
+    return parseSession(text, 'This file')
+  } catch (error) {
+    throw error instanceof TypeError ? new Refusal(error.message) : error
+  }
+}
+
+/** The edited body with the secrets of the original, where the page showed none. */
+function restoreSecrets(text: string, original: string | undefined): string {
+  const edited = parse(text)
+  if (!isRecord(edited) || original === undefined || !text.includes(MASK)) return text
+  return JSON.stringify(merge(edited, parse(original)))
+}
+
+function merge(edited: unknown, original: unknown): unknown {
+  if (typeof edited === 'string' && edited.includes(MASK)) return original ?? edited
+  if (Array.isArray(edited)) return edited.map((item, index) => merge(item, listOf(original)[index]))
+  if (!isRecord(edited)) return edited
+  return Object.fromEntries(
+    Object.entries(edited).map(([name, value]) => [name, merge(value, at(original, name))]),
+  )
 }

@@ -4,20 +4,23 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { Hono } from 'hono'
+import { html } from 'hono/html'
 import { toSession } from '../world/session.ts'
 import { createActions } from './actions.ts'
 import type { PageContext } from './context.ts'
-import { deploymentsView, savedFile } from './deployments-view.ts'
+import { deploymentsView } from './deployments-view.ts'
 import { faultsView } from './faults-view.ts'
 import { functionsView } from './functions-view.ts'
 import { guard, MAIL_POLICY } from './guard.ts'
-import type { Query, View } from './html.ts'
+import { empty, type Query, type View } from './html.ts'
 import { layout } from './layout.ts'
-import { mailboxView, mailDocument } from './mailbox-view.ts'
+import { mailDocument } from './mail-content.ts'
+import { mailboxView } from './mailbox-view.ts'
 import { peopleView } from './people-view.ts'
+import { findEvents, readFilter } from './search.ts'
 import { startView } from './start-view.ts'
 import type { Stream } from './stream.ts'
-import { readFilter, timelineView } from './timeline-view.ts'
+import { pageOfChosen, timelineView } from './timeline-view.ts'
 
 const views: Readonly<Record<string, (context: PageContext, query: Query) => View>> = {
   '/': startView,
@@ -31,6 +34,10 @@ const views: Readonly<Record<string, (context: PageContext, query: Query) => Vie
 
 const folder = new URL('static/', import.meta.url)
 const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]))
+files.set(
+  'idiomorph.js',
+  readFileSync(new URL(import.meta.resolve('idiomorph/dist/idiomorph.esm.js')), 'utf8'),
+)
 const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -39,9 +46,14 @@ const types: Readonly<Record<string, string>> = {
 
 /** Makes the routes of the page. */
 export function createPageApp(context: PageContext, stream: Stream): Hono {
-  const { timeline, world } = context
+  const { world } = context
   const app = new Hono()
   app.use(guard)
+  // A link to an older event opens the page with its row; a page that is open keeps its place.
+  app.use('/timeline', (request, next) => {
+    const other = request.req.header('x-refresh') ? undefined : pageOfChosen(context, request.req.query())
+    return other === undefined ? next() : Promise.resolve(request.redirect(other))
+  })
   for (const [path, draw] of Object.entries(views)) {
     app.get(path, (request) => request.html(layout(context, path, draw(context, request.req.query()))))
   }
@@ -55,25 +67,43 @@ export function createPageApp(context: PageContext, stream: Stream): Hono {
   app.get('/events', () => stream.open())
 
   app.get('/timeline/session.json', (request) => {
-    const entries = timeline.list(readFilter({})).reverse()
+    const entries = findEvents(context, readFilter(request.req.query())).reverse()
     const session = toSession(entries, request.req.query('secrets') === undefined ? context.mask : undefined)
     return request.body(JSON.stringify(session, null, 2), 200, {
       'content-type': 'application/json',
       'content-disposition': 'attachment; filename="session.json"',
     })
   })
+  const findMail = (id: string) => world.mail.emulator?.messages.find(({ messageId }) => messageId === id)
   app.get('/mail/:id/html', (request) => {
-    const mail = world.mail.emulator?.messages.find(({ messageId }) => messageId === request.req.param('id'))
+    const mail = findMail(request.req.param('id'))
     if (!mail) return request.notFound()
     const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': MAIL_POLICY }
     return request.body(mailDocument(mail), 200, headers)
   })
+  app.get('/mail/:id/files/:index', (request) => {
+    const file = findMail(request.req.param('id'))?.attachments[Number(request.req.param('index'))]
+    return file ? savedFile(file.name, Buffer.from(file.content, 'base64')) : request.notFound()
+  })
   app.get('/files/:deployment/:download/:index', (request) => {
     const { deployment, download, index } = request.req.param()
-    return savedFile(context, deployment, download, Number(index)) ?? request.notFound()
+    const file = world.platform.deployments.get(deployment)?.downloads.get(download)?.[Number(index)]
+    return file ? savedFile(file.path, file.content) : request.notFound()
   })
 
   app.route('/actions', createActions(context, stream))
-  app.notFound((request) => request.text('There is no such page.', 404))
+  app.notFound((request) => {
+    const hint = html`<a href="/">Start</a>, or read the <a href="${world.url}/docs">reference of the host</a>.`
+    const view = { title: 'There is no such page', body: empty(request.req.path, hint) }
+    return request.html(layout(context, '', view), 404)
+  })
   return app
+}
+
+function savedFile(name: string, content: BodyInit): Response {
+  const headers = {
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+  }
+  return new Response(content, { headers })
 }

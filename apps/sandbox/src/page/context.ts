@@ -3,7 +3,7 @@ import { createRedactor, type Manifest } from '@org/core/internal'
 import type { EmulatedDeployment } from '@org/core/testing'
 import type { HeaderList, OpenExchange } from '../world/exchange.ts'
 import { at, isRecord, listOf } from '../world/json.ts'
-import { createMask, MASK } from '../world/mask.ts'
+import { createMask, MASK, SECRET_FIELD } from '../world/mask.ts'
 import { createTimeline } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 
@@ -11,7 +11,8 @@ import type { World } from '../world/world.ts'
 export type PageContext = ReturnType<typeof createPageContext>
 
 const SECRET_HEADER = /authorization|token|secret|cookie|api-?key/i
-const SECRET_NAME = /token|secret|password|api_?key/i
+/** In the response of the mail provider. */
+const MESSAGE_ID = /"MessageID":"([^"]+)"/g
 /** A field with a text, in JSON that is cut or broken. */
 const FIELD_IN_TEXT = /("([\w-]*)"\s*:\s*")(?:[^"\\]|\\.)*/g
 
@@ -19,6 +20,7 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
   const redactor = createRedactor(world.secrets)
   const mask = createMask([], redactor)
   const { deployments } = world.platform
+  const eventOfMail = new Map<string, number>()
 
   return {
     world,
@@ -37,8 +39,12 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
     },
     maskHeaders: (headers: HeaderList): HeaderList =>
       headers.map(([name, value]) => [name, SECRET_HEADER.test(name) ? MASK : mask({ value }).value]),
-    /** Hides the secrets of an exchange from now on. */
-    learn({ route, request, calls }: OpenExchange): void {
+    /** The mails that a person has opened. */
+    readMail: new Set<string>(),
+    /** The number of the event that sent a mail, by the mail’s id. */
+    eventOfMail,
+    /** Hides the secrets of an exchange from now on, and links its mails to it. */
+    learn({ number, route, request, calls, response }: OpenExchange): void {
       const properties = at(manifests.find(({ name }) => name === route)?.inputs, 'properties')
       for (const [name, field] of Object.entries(isRecord(properties) ? properties : {})) {
         const value = at(request.body, 'deployment', 'inputs', name)
@@ -49,6 +55,10 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
         if (to !== 'platform' || !path.endsWith('/outputs')) continue
         const { body } = callback
         for (const name of listOf(at(body, 'sensitive'))) redactor.add(at(body, 'outputs', String(name)))
+      }
+      if (!response) return
+      for (const call of calls) {
+        for (const [, id = ''] of call.response.text.matchAll(MESSAGE_ID)) eventOfMail.set(id, number)
       }
     },
     /** The deployments, newest first. */
@@ -68,6 +78,6 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
 
 function hideFields(text: string): string {
   return text.replaceAll(FIELD_IN_TEXT, (field: string, before: string, name: string) =>
-    SECRET_NAME.test(name) ? before + MASK : field,
+    SECRET_FIELD.test(name) ? before + MASK : field,
   )
 }

@@ -2,6 +2,7 @@
 import type { Manifest } from '@org/core/internal'
 import type { EmulatedDeployment } from '@org/core/testing'
 import { html } from 'hono/html'
+import { at, listOf } from '../world/json.ts'
 import type { PageContext } from './context.ts'
 import {
   actionButton,
@@ -50,7 +51,6 @@ export function deploymentsView(context: PageContext, query: Query): View {
 }
 
 function newDeployment(context: PageContext, { name, description, inputs }: Manifest): Html {
-  const values = name === 'idp-server' ? { applicationName: 'Sandbox shop' } : {}
   return html`<p class="hint">${description}</p>
     ${sendForm(
       {
@@ -62,9 +62,15 @@ function newDeployment(context: PageContext, { name, description, inputs }: Mani
       },
       html`<div class="field" id="new-deployment" data-live><label for="deployment-id">Deployment id</label>
         <input type="text" id="deployment-id" data-extra="event.deployment.id" value="${context.freeId(name)}" autocomplete="off" spellcheck="false"></div>
-      <div class="fields">${schemaFields(inputs, { prefix: 'input', values })}</div>`,
+      <div class="fields">${schemaFields(inputs, { prefix: 'input', values: requiredExample(inputs) })}</div>`,
     )}
     <div id="deploy-result" class="result" aria-live="polite"></div>`
+}
+
+/** The values of the required fields, from the example of the manifest. */
+function requiredExample(inputs: Manifest['inputs']): Record<string, unknown> {
+  const [example] = listOf(inputs.examples)
+  return Object.fromEntries(listOf(inputs.required).map((name) => [String(name), at(example, String(name))]))
 }
 
 function deploymentList(context: PageContext): Html {
@@ -81,30 +87,38 @@ function deploymentCard(context: PageContext, deployment: Deployment): Html {
   const { id, route, status: state, statusHistory, inputs, logs } = deployment
   const message = statusHistory.at(-1)?.message
   const tone = tones[state] ?? 'idle'
-  return html`<article class="card deployment" data-deployment="${id}" aria-label="Deployment ${id}">
+  return html`<article class="card deployment" id="deployment-${id}" data-deployment="${id}" aria-label="Deployment ${id}">
     <header class="card-title"><h2><code>${id}</code></h2> ${status(tone, state)} <span class="muted">${route}</span></header>
     ${message ? html`<p class="notice ${tone}">${context.mask({ message }).message}</p>` : ''}
-    <div class="row">${state === 'stopped' ? '' : buttons(context, deployment)}</div>
+    <div class="row">${state === 'stopped' ? '' : buttons(deployment)}</div>
     <div class="result" id="result-${id}" data-keep aria-live="polite"></div>
     ${values('Outputs', outputs(deployment), 'The host published no outputs.')}
     ${values('Inputs', Object.entries(context.mask(inputs)).map(toTerm), 'None: the defaults apply.')}
     ${values('Metrics', latestMetrics(deployment), 'The host reported no metrics.')}
-    ${generatedFiles(context, deployment)}
+    ${files(context, deployment)}
     ${logs.length > 0 ? logOf(context.mask(logs.slice(-MOST_LOGS)).reverse()) : ''}
   </article>`
 }
 
-function buttons({ manifests }: PageContext, { id, route }: Deployment): Html {
-  const ask = (label: string, name: string, look = 'secondary', file?: string) => {
-    const download = file && { id: `dl_${file}`, file }
-    const body = { route, event: { name, deployment: { id }, download } }
-    return actionButton(label, 'event', body, { look, target: `#result-${id}` })
-  }
-  const files = manifests.find(({ name }) => name === route)?.downloads ?? []
-  return html`${ask('Check health', 'HEALTH_CHECK')} ${ask('Read metrics', 'METRIC_UPDATE')}
-    <a class="button secondary" href="/functions?route=${route}&deployment=${id}">Call a function</a>
-    ${ask('Deploy again', 'DEPLOYMENT_CREATED')} ${ask('Delete', 'DEPLOYMENT_DELETED', 'danger')}
-    ${files.map((file) => ask(`Generate ${file}`, 'DOWNLOAD_STARTED', 'secondary', file))}`
+/** A button that sends an event of a deployment. */
+function send(
+  label: string,
+  { id, route }: Deployment,
+  event: object,
+  look = 'secondary',
+  confirm = '',
+): Html {
+  const body = { route, event: { ...event, deployment: { id } } }
+  return actionButton(label, 'event', body, { look, target: `#result-${id}`, confirm })
+}
+
+function buttons(deployment: Deployment): Html {
+  const { id, route } = deployment
+  const ask = (label: string, name: string) => send(label, deployment, { name })
+  const question = `Delete ${id}? The host deletes what it created at the provider.`
+  return html`<a class="button secondary" href="/functions?route=${route}&deployment=${id}">Call a function</a>
+    ${ask('Check health', 'HEALTH_CHECK')} ${ask('Read metrics', 'METRIC_UPDATE')} ${ask('Deploy again', 'DEPLOYMENT_CREATED')}
+    <span class="push">${send('Delete', deployment, { name: 'DEPLOYMENT_DELETED' }, 'danger', question)}</span>`
 }
 
 function values(title: string, entries: readonly (readonly [unknown, unknown])[], none: string): Html {
@@ -137,32 +151,21 @@ function latestMetrics({ metrics }: Deployment): [unknown, Html][] {
   ])
 }
 
-/** The page hides the secrets of a file; a saved file is complete. */
-function generatedFiles({ maskText }: PageContext, { id, downloads }: Deployment): Html {
-  const all = [...downloads].flatMap(([download, files]) =>
-    files.map(({ path, content }, index) => {
+/** A button for each file of the integration. The page hides the secrets of a file; a saved file is complete. */
+function files({ manifests, maskText }: PageContext, deployment: Deployment): Html {
+  const { id, route, downloads, status } = deployment
+  const names = manifests.find(({ name }) => name === route)?.downloads ?? []
+  if (names.length === 0) return html``
+  const generate = (file: string) =>
+    send(`Generate ${file}`, deployment, { name: 'DOWNLOAD_STARTED', download: { id: `dl_${file}`, file } })
+  const all = [...downloads].flatMap(([download, generated]) =>
+    generated.map(({ path, content }, index) => {
       const url = ['/files', encodeURIComponent(id), encodeURIComponent(download), index].join('/')
       return html`<section class="wire"><div class="wire-title"><h4>${path}</h4><a href="${url}" download="${path}">Save</a></div>
         ${code(path, maskText(content))}</section>`
     }),
   )
-  return all.length === 0 ? html`` : html`<h3>Files</h3>${all.reverse()}`
-}
-
-/** The response with a complete file. */
-export function savedFile(
-  { world }: PageContext,
-  deployment: string,
-  download: string,
-  index: number,
-): Response | undefined {
-  const file = world.platform.deployments.get(deployment)?.downloads.get(download)?.[index]
-  if (!file) return undefined
-  const headers = {
-    'content-type': 'application/octet-stream',
-    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.path)}`,
-  }
-  return new Response(file.content, { headers })
+  return html`<h3>Files</h3>${status === 'stopped' ? '' : html`<div class="row">${names.map(generate)}</div>`}${all.reverse()}`
 }
 
 function logOf(lines: EmulatedDeployment['logs']): Html {

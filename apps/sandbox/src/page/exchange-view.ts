@@ -1,85 +1,171 @@
 /** One event with all details, and the short result of an action. */
 import { html } from 'hono/html'
-import type { Message } from '../world/exchange.ts'
+import type { LogLine, Message } from '../world/exchange.ts'
 import { plural } from '../world/text.ts'
-import type { TimelineCall, TimelineEntry } from '../world/timeline.ts'
+import { hasSucceeded, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { actionButton, clock, code, duration, type Html, terms } from './html.ts'
-import { callStatus, entryStatus, tagsOf, timelineRows } from './timeline-rows.ts'
+import { titleOf } from './faults-view.ts'
+import {
+  actionButton,
+  clock,
+  code,
+  duration,
+  type Html,
+  menu,
+  type Query,
+  status,
+  tabs,
+  terms,
+} from './html.ts'
+import { callStatus, entryStatus, eventsWithCalls, fieldsOf, tagsOf } from './timeline-rows.ts'
+import { verdict } from './verdict.ts'
+import { waterfall } from './waterfall.ts'
 
 /**
  * All details of an event.
  *
- * @param openCall the index of the call that is unfolded
+ * @param query the address of the page: the open tab and the unfolded call
  */
-export function exchangeDetail(context: PageContext, entry: TimelineEntry, openCall?: number): Html {
-  const { number, subject, event, route, deployment, deliveryId, durationMs, calls, log, response } = entry
-  const request = { headers: entry.headers, text: entry.body ?? 'The body was too long to keep.' }
+export function exchangeDetail(context: PageContext, entry: TimelineEntry, query: Query): Html {
+  const { number, subject, event, route, deployment, deliveryId, calls, log, response, signed } = entry
+  const { tab = 'request', call, ...rest } = query
+  const urlOf = (more: Query) =>
+    `/timeline?${new URLSearchParams({ ...rest, event: String(number), ...more })}`
+  const contents: Readonly<Record<string, { title: string; draw: () => unknown }>> = {
+    request: {
+      title: 'Request',
+      draw: () =>
+        message(context, 'Request', {
+          headers: entry.headers,
+          text: entry.body ?? 'The body was too long to keep.',
+        }),
+    },
+    response: {
+      title: 'Response',
+      draw: () =>
+        response
+          ? message(context, 'Response', response)
+          : html`<p class="hint">There is no response yet.</p>`,
+    },
+    calls: {
+      title: `Calls ${calls.length}`,
+      draw: () =>
+        calls.length === 0
+          ? html`<p class="hint">The host made no call.</p>`
+          : calls.map((one, index) =>
+              callDetail(context, one, number, index, index === Number(call ?? Number.NaN)),
+            ),
+    },
+    log: { title: `Log ${log.length}`, draw: () => logOf(context, entry) },
+  }
+  const open = Object.hasOwn(contents, tab) ? tab : 'request'
   return html`<article class="exchange" aria-label="Event ${number}">
-  <header><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
-    <p>${entryStatus(entry)} ${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}</p></header>
-  ${againButtons(entry)}
+  <header class="card-title"><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
+    ${entryStatus(entry)}${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}${signed ? html`<span class="tag">signed</span>` : ''}</header>
+  ${verdict(context, entry)}
+  ${buttons(entry)}
+  ${deliveries(context, entry)}
+  ${waterfall(context, entry, (index) => urlOf({ tab: 'calls', call: String(index) }))}
   ${terms([
     ['Route', html`<code>POST /${route}/webhook</code>`],
     ['Deployment', deployment ? html`<code>${deployment}</code>` : 'none'],
     ['Delivery', deliveryId ? html`<code>${deliveryId}</code>` : 'without an id: the host records nothing'],
-    ['Received', html`${clock(entry.at)}, response after ${duration(durationMs)}`],
+    ['Received', clock(entry.at)],
   ])}
-  ${section(context, `event-${number}`, 'Event', request)}
-  ${response ? section(context, `response-${number}`, 'Response', response) : html`<p class="hint">There is no response yet.</p>`}
-  <h3>${calls.length === 0 ? 'No calls' : plural(calls.length, 'call')}</h3>
-  ${calls.map((call, index) => callDetail(context, call, `${number}-${index}`, index === openCall))}
-  ${
-    log.length > 0
-      ? html`<h3>Log of the host</h3><ul class="log">${context
-          .mask([...log])
-          .map(({ level, message }) => html`<li><span class="tag">${level}</span> ${message}</li>`)}</ul>`
-      : ''
-  }</article>`
+  <div class="tab-panel">${tabs(
+    'Details',
+    Object.entries(contents).map(([name, { title }]) => [title, urlOf({ tab: name }), name === open]),
+  )}${contents[open]?.draw()}</div></article>`
 }
 
-function againButtons({ number, body }: TimelineEntry): Html {
+function buttons({ number, body }: TimelineEntry): Html {
   if (body === undefined) return html``
   const again = (label: string, id: string, title: string) =>
-    actionButton(label, 'again', { number, id }, { target: `#again-${number}`, title })
-  const curl = {
+    actionButton(label, 'again', { number, id }, { target: 'follow', title })
+  const signed = {
     target: 'clipboard',
     title: 'Contains the secrets of the event; signed now if there is a secret',
   }
   return html`<div class="row">
     ${again('Deliver again', 'same', 'With the same id: the host replays the recorded response')}
-    ${again('Deliver with a new id', 'new', 'As a new event: the effect happens once more')}
-    ${again('Deliver twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
-    ${actionButton('Copy as curl', 'curl', { number }, curl)}
-  </div><div id="again-${number}" class="result" data-keep aria-live="polite"></div>`
+    <a class="button secondary" href="/timeline?edit=${number}">Edit and replay</a>
+    ${menu(
+      'More',
+      html`
+      ${again('Deliver with a new id', 'new', 'As a new event: the effect happens once more')}
+      ${again('Deliver twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
+      ${actionButton('Copy as curl', 'copy', { number, as: 'curl' }, signed)}
+      ${actionButton('Copy as TypeScript', 'copy', { number, as: 'typescript' }, signed)}`,
+    )}
+  </div>`
 }
 
-function callDetail(context: PageContext, call: TimelineCall, id: string, open: boolean): Html {
-  const { to, method, startedMs, durationMs, failure, request, response } = call
+/** The deliveries with the same id: what they did together, and a link to each. */
+function deliveries({ timeline, manifests }: PageContext, entry: TimelineEntry): Html {
+  const all = timeline.deliveriesOf(entry)
+  if (all.length < 2) return html``
+  const functions = manifests.find(({ name }) => name === entry.route)?.functions ?? {}
+  const known = Object.hasOwn(functions, entry.subject ?? '') ? functions[entry.subject ?? ''] : undefined
+  const reads = known ? !known.effect : !/^DEPLOYMENT_/.test(entry.event)
+  const done = all.filter((one) => hasSucceeded(one) && !one.response?.replayed).length
+  const unknown = all.some(({ code }) => code === 'outcome_unknown') ? 'perhaps ' : ''
+  const effects = reads ? '' : `${unknown}${plural(Math.max(done, unknown ? 1 : 0), 'effect')}, `
+  const link = (one: TimelineEntry) =>
+    html`<li><a href="/timeline?event=${one.number}" ${one === entry ? html`aria-current="true"` : ''}>${entryStatus(one)} #${one.number}${one.response?.replayed ? ' replayed' : ''}</a></li>`
+  return html`<section class="row" aria-label="Deliveries"><strong>${effects}${all.length} deliveries</strong>
+    <ol class="row">${all.map(link)}</ol></section>`
+}
+
+function callDetail(
+  context: PageContext,
+  call: TimelineCall,
+  number: number,
+  index: number,
+  open: boolean,
+): Html {
+  const { to, method, startedMs, durationMs, failure, fault, request, response } = call
   const { path, url } = context.mask({ path: call.path, url: call.url })
-  return html`<details class="call" id="call-${id}" ${open ? html`open` : ''}>
+  const copy = (label: string, as: string) =>
+    actionButton(
+      label,
+      'copy',
+      { number, call: index, as },
+      { look: 'link', target: 'clipboard', title: 'Contains the secrets of the call' },
+    )
+  return html`<details class="call" id="call-${number}-${index}" ${open ? html`open` : ''}>
     <summary>${callStatus(call)} <span class="call-name"><span class="method">${method}</span> ${path}</span>
       <span class="muted">${to}, ${duration(durationMs)}, at ${duration(startedMs)}</span></summary>
-    ${failure ? html`<p class="notice bad">No response: ${failure}.</p>` : ''}
-    <p class="hint"><code>${url}</code></p>
-    ${section(context, `request-${id}`, 'Request', request)}
-    ${response.headers.length > 0 ? section(context, `response-${id}`, 'Response', response) : ''}
+    ${failure ? html`<p class="notice bad">${failure.charAt(0).toUpperCase()}${failure.slice(1)}.</p>` : ''}
+    ${fault ? html`<p class="notice warn">Injected: ${titleOf(fault)}.</p>` : ''}
+    <p class="row hint"><code>${url}</code> ${copy('curl', 'curl')} ${copy('TypeScript', 'typescript')}</p>
+    <h4>Request</h4>${message(context, 'Request', request)}
+    ${response.headers.length > 0 ? html`<h4>Response</h4>${message(context, 'Response', response)}` : ''}
   </details>`
 }
 
-function section(context: PageContext, id: string, title: string, message: Omit<Message, 'body'>): Html {
-  const text = context.maskText(message.text)
-  return html`<section class="wire"><div class="wire-title"><h4>${title}</h4>
-    <details class="headers" id="headers-${id}"><summary>${plural(message.headers.length, 'header')}</summary>${terms(context.maskHeaders(message.headers))}</details></div>
-    ${text === '' ? html`<p class="hint">The body is empty.</p>` : code(`${title}, body`, text)}</section>`
+function message(context: PageContext, title: string, { headers, text }: Omit<Message, 'body'>): Html {
+  const shown = context.maskText(text)
+  return html`<section class="wire">
+    ${shown === '' ? html`<p class="hint">The body is empty.</p>` : code(`${title}, body`, shown)}
+    <details class="headers"><summary>${plural(headers.length, 'header')}</summary>${terms(context.maskHeaders(headers))}</details></section>`
+}
+
+const tones = { debug: 'idle', info: 'idle', warn: 'warn', error: 'bad' } as const
+
+/** Everything that the host logged about an event. */
+function logOf(context: PageContext, { log }: TimelineEntry): Html {
+  if (log.length === 0) return html`<p class="hint">The host logged nothing about this event.</p>`
+  const line = (line: LogLine) =>
+    html`<li>${status(tones[line.level], line.level)} ${line.message} <code class="muted">${fieldsOf(line).join(' ')}</code></li>`
+  return html`<ul class="log">${context.mask([...log]).map(line)}</ul>`
 }
 
 /** The events that an action caused, with their calls and responses. */
 export function exchangeResult(context: PageContext, entries: readonly TimelineEntry[]): Html {
-  const response = ({ number, response }: TimelineEntry) =>
-    response &&
-    html`<section class="wire"><div class="wire-title"><h4>Response${entries.length > 1 ? ` #${number}` : ''}</h4>
-      <a href="/timeline?event=${number}">All details</a></div>
-      ${code(`Response to event ${number}`, context.maskText(response.text))}</section>`
-  return html`<ol class="rows">${timelineRows(context, entries)}</ol>${entries.map((entry) => response(entry) ?? '')}`
+  const response = (entry: TimelineEntry) =>
+    entry.response &&
+    html`${verdict(context, entry)}<section class="wire"><div class="wire-title"><h4>Response${entries.length > 1 ? ` #${entry.number}` : ''}</h4>
+      <a href="/timeline?event=${entry.number}">All details</a></div>
+      ${code(`Response to event ${entry.number}`, context.maskText(entry.response.text))}</section>`
+  return html`${eventsWithCalls(context, entries)}${entries.map((entry) => response(entry) ?? '')}`
 }

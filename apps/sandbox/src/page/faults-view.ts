@@ -3,9 +3,12 @@ import type { Fault } from '@org/core/testing'
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { type Html, type Query, status, type View } from './html.ts'
+import { judgeFault } from './fault-verdict.ts'
+import { exampleMail } from './functions-view.ts'
+import { actionButton, type Html, type Query, status, type View } from './html.ts'
 import { sendForm } from './schema-form.ts'
 
+const MET_SHOWN = 10
 const retryAfter = { 'retry-after': '1' }
 
 /** The kinds of faults, by name; a hint says how the host reacts. */
@@ -69,7 +72,7 @@ export function faultTargets({ world }: PageContext) {
   return targets.flatMap(({ name, title, faults }) => (faults ? [{ name, title, faults }] : []))
 }
 
-const titles = new WeakMap<Fault, string>()
+const made = new WeakMap<Fault, { kind: string; title: string }>()
 
 /**
  * Makes one fault.
@@ -84,13 +87,24 @@ export function makeFault(kind: string, delayMs = 0, path = ''): Fault | undefin
   const fault: Fault = kind === 'delay' ? { delayMs } : { ...known.fault }
   const escaped = path.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
   if (path !== '') fault.path = new RegExp(escaped.replaceAll('*', '.*'))
-  titles.set(fault, path === '' ? known.title : `${known.title}, at ${path}`)
+  made.set(fault, { kind, title: path === '' ? known.title : `${known.title}, at ${path}` })
   return fault
 }
 
-/** The title of a pending fault. */
+/** The title of a fault. */
 export function titleOf(fault: Fault): string {
-  return titles.get(fault) ?? 'Another fault'
+  return made.get(fault)?.title ?? 'Another fault'
+}
+
+/** The kind of a fault, if the page made it. */
+function kindOf(fault: Fault): string | undefined {
+  return made.get(fault)?.kind
+}
+
+/** A fault of {@link makeFault}, and an event that meets it. */
+export function faultMade(context: PageContext, target: FaultTarget, fault: Fault, times: number): Html {
+  return html`<p class="notice warn"><span><strong>${target.title}:</strong> ${titleOf(fault)}, for the next ${times === 1 ? 'call' : plural(times, 'call')}.</span>
+    ${probe(context, target.name, 'primary')}</p>`
 }
 
 export function faultsView(context: PageContext, query: Query): View {
@@ -107,24 +121,70 @@ export function faultsView(context: PageContext, query: Query): View {
     body: html`<div class="columns">
       <section class="card" aria-label="New fault"><h2>Break something</h2>
         ${sendForm(
-          { action: 'faults', button: 'Break it' },
+          { action: 'faults', button: 'Break it', target: '#fault-result' },
           html`<div class="field"><label for="fault-target">Where</label><select id="fault-target" data-extra="target">${targets.map(target)}</select></div>
           <fieldset class="field"><legend>What</legend>${kinds}</fieldset>
           <div class="field"><label for="fault-times">For the next … calls</label><input type="number" id="fault-times" data-extra="times" value="1" min="1" max="100"></div>
           <div class="field" data-shown-when="${JSON.stringify({ kind: { const: 'delay' } })}" hidden><label for="fault-delay">Delay (ms)</label><input type="number" id="fault-delay" data-extra="delayMs" value="3000" min="1"></div>
-          <div class="field"><label for="fault-path">Only paths with</label><input type="text" id="fault-path" data-extra="path" placeholder="/email" autocomplete="off" spellcheck="false" aria-describedby="fault-path-hint"><p class="hint" id="fault-path-hint">Empty: any call. A * matches any text.</p></div>`,
-        )}</section>
-      <section id="pending" data-live aria-label="Pending">${targets.map(targetCard)}</section>
+          <div class="field"><label for="fault-path">Only paths with</label><input type="text" id="fault-path" data-extra="path" placeholder="any path" autocomplete="off" spellcheck="false" aria-describedby="fault-path-hint"><p class="hint" id="fault-path-hint">Empty: any call. A * matches any text.</p></div>`,
+        )}
+        <div id="fault-result" class="result" aria-live="polite"></div></section>
+      <div id="pending" data-live>${targets.map((one) => targetCard(context, one))}${metFaults(context)}</div>
     </div>`,
   }
 }
 
-function targetCard({ title, name, faults }: FaultTarget): Html {
+function targetCard(context: PageContext, { title, name, faults }: FaultTarget): Html {
   const pending = faults.pending()
   const lines = [...Map.groupBy(pending, titleOf)].map(
-    ([fault, all]) => html`<li>${fault} <span class="muted">for ${plural(all.length, 'call')}</span></li>`,
+    ([
+      fault,
+      all,
+    ]) => html`<li class="row">${fault} <span class="muted">for ${plural(all.length, 'call')}</span>
+      <span class="push">${actionButton('Take back', 'take-back', { target: name, title: fault }, { look: 'quiet', title: `Take back: ${fault}` })}</span></li>`,
   )
-  return html`<section class="card" aria-label="${title}" data-target="${name}"><header class="card-title"><h2>${title}</h2>${pending.length === 0 ? status('ok', 'works') : status('warn', `${plural(pending.length, 'fault')} to come`)}</header>
-    ${pending.length === 0 ? html`<p class="hint">Nothing is broken.</p>` : html`<ul class="log">${lines}</ul>`}
+  return html`<section class="card" aria-label="${title}" data-target="${name}"><header class="card-title"><h2>${title}</h2>${pending.length === 0 ? status('ok', 'works') : status('warn', `${plural(pending.length, 'fault')} to come`)}
+    <span class="push">${pending.length === 0 ? '' : probe(context, name)}</span></header>
+    ${pending.length === 0 ? '' : html`<ul class="log">${lines}</ul>`}
   </section>`
+}
+
+/** A button that sends an event whose calls reach a target. */
+function probe(context: PageContext, target: string, look = 'secondary'): Html {
+  const call = (name: string, args: object) => ({
+    name: 'FUNCTION_CALL',
+    functionCall: { name, arguments: args },
+  })
+  const id = context.freeId('mailer')
+  const [label, route, event] =
+    target === 'mail'
+      ? (['Send a mail now', 'mailer', call('sendEmail', exampleMail(context))] as const)
+      : target === 'identity'
+        ? (['Count the users now', 'idp', call('countUsers', {})] as const)
+        : ([
+            'Deploy the mailer now',
+            'mailer',
+            { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs: {} } },
+          ] as const)
+  return actionButton(label, 'event', { route, event }, { look, target: '#fault-result' })
+}
+
+/** The faults that calls met: what was expected of the host, and whether it came. */
+function metFaults({ timeline }: PageContext): Html {
+  const met = timeline
+    .list()
+    .flatMap((entry) =>
+      entry.calls.flatMap((call) =>
+        call.fault && kindOf(call.fault) ? [{ entry, call, fault: call.fault }] : [],
+      ),
+    )
+  const line = ({ entry, call, fault }: (typeof met)[number]) => {
+    const { expected, saw, fulfilled } = judgeFault(kindOf(fault) ?? '', call, entry)
+    const tone = fulfilled === undefined ? 'busy' : fulfilled ? 'ok' : 'bad'
+    return html`<li><p class="row"><strong>${titleOf(fault)}</strong> <code>${call.method} ${call.path.replace(/\?.*/, '')}</code>
+        <a class="push" href="/timeline?event=${entry.number}">event ${entry.number}</a></p>
+      <p class="row">expected: ${expected}, saw: ${saw} ${status(tone, fulfilled === undefined ? 'waiting' : fulfilled ? 'as expected' : 'not as expected')}</p></li>`
+  }
+  return html`<section class="card" aria-label="What came of it"><h2>What came of it</h2>
+    ${met.length === 0 ? html`<p class="hint">A fault that meets a call shows up here, with the host’s reaction.</p>` : html`<ul class="log">${met.slice(0, MET_SHOWN).map(line)}</ul>`}</section>`
 }

@@ -1,6 +1,7 @@
 /** Functions: a form for each, from its JSON Schema, and the result of the call. */
-import type { IdpInstance } from '@org/idp/testing'
 import { html } from 'hono/html'
+import { at, isRecord, listOf } from '../world/json.ts'
+import { hasSucceeded } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { empty, type Html, type Query, tabs, type View } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
@@ -16,9 +17,9 @@ export function functionsView(context: PageContext, query: Query): View {
   const deployments = context
     .deployments()
     .filter(({ route, status }) => route === manifest.name && status !== 'stopped')
-    .map(({ id }) => id)
-  const deployment = deployments.find((id) => id === query.deployment) ?? deployments[0] ?? ''
-  const values = { ...exampleOf(context, manifest.name, name, deployment) }
+    .toSorted((one, other) => Number(other.status === 'running') - Number(one.status === 'running'))
+  const deployment = (deployments.find(({ id }) => id === query.deployment) ?? deployments[0])?.id ?? ''
+  const values = exampleOf(context, manifest.name, name, deployment)
   return {
     title: 'Functions',
     lead: 'Other services call these functions through FUNCTION_CALL.',
@@ -44,20 +45,24 @@ export function functionsView(context: PageContext, query: Query): View {
           <div class="fields">${schemaFields(definition.arguments, { prefix: 'argument', values })}</div>`,
         )}
       </section>
-      <section class="card" aria-label="Result"><h2>Result</h2>
+      <section class="card sticky" aria-label="Result"><h2>Result</h2>
         <div id="call-result" class="result" aria-live="polite">${empty('No call yet', 'The response shows up here, with the calls to the provider.')}</div></section>
     </div>`,
   }
 }
 
-function deploymentField(deployments: readonly string[], chosen: string, route: string): Html {
+function deploymentField(
+  deployments: ReturnType<PageContext['deployments']>,
+  chosen: string,
+  route: string,
+): Html {
   return html`<div class="field"><label for="call-deployment">Deployment</label>
     <select id="call-deployment" data-extra="event.deployment.id">
-      ${deployments.map((id) => html`<option ${id === chosen ? html`selected` : ''}>${id}</option>`)}
+      ${deployments.map(({ id, status }) => html`<option value="${id}" ${id === chosen ? html`selected` : ''}>${id} · ${status}</option>`)}
       <option value="" ${chosen === '' ? html`selected` : ''}>none: the host’s shared credentials</option>
     </select>${
-      deployments.length === 0 && route === 'idp-server'
-        ? html`<p class="hint">It needs a deployment: <a href="/deployments?new=${route}">create one</a>.</p>`
+      deployments.length === 0
+        ? html`<p class="hint">No deployment of it exists: <a href="/deployments?new=${route}">create one</a>.</p>`
         : ''
     }</div>`
 }
@@ -77,27 +82,42 @@ export function exampleMail({ world }: PageContext): Record<string, string> {
   }
 }
 
-/** Arguments that work, so that one click is enough. */
-function exampleOf(context: PageContext, route: string, name: string, deployment: string): object {
-  const users = [...(instanceOf(context, route, deployment)?.users.keys() ?? [])]
-  const newest = users.length > 0 ? { userId: users.at(-1) } : {}
-  const to = [context.world.mail.to, 'grace@example.com']
-  const number = users.length === 0 ? '' : `-${users.length + 1}`
-  const examples: Record<string, object> = {
-    sendEmail: exampleMail(context),
-    sendEmails: { to, subject: 'News from the shop', textBody: 'There is something new.' },
-    createUser: { emailAddress: `ada${number}@example.com`, firstName: 'Ada', lastName: 'Lovelace' },
-    getUser: newest,
-    updateUser: { ...newest, firstName: 'Augusta' },
-    deleteUser: newest,
-    createOrganization: { name: 'Analytical Engines' },
-  }
-  return examples[name] ?? {}
-}
+/** An id as providers generate it, such as `user_2abc…`. */
+const ID = /^([a-z]+_)\w{8,}$/
 
-/** The emulated instance of a deployment. */
-function instanceOf({ world }: PageContext, route: string, deployment: string): IdpInstance | undefined {
-  if (route === 'idp') return world.idp.emulator?.instance
-  const secretKey = String(world.platform.deployments.get(deployment)?.outputs.secretKey)
-  return world.idpServer.emulator?.backend.findInstance(secretKey)
+/**
+ * The example of the manifest, so that one click is enough. An id in it becomes the newest one of its kind that the
+ * deployment has, and an address that was used for a creation gets a number.
+ */
+export function exampleOf(
+  { manifests, timeline, world }: PageContext,
+  route: string,
+  name: string,
+  deployment: string,
+): Record<string, unknown> {
+  const schema = manifests.find((one) => one.name === route)?.functions[name]?.arguments
+  const [whole] = listOf(schema?.examples)
+  const fields = listOf(schema?.required).map(String)
+  const examples = fields.map((field) => [field, listOf(at(schema, 'properties', field, 'examples'))[0]])
+  const done = timeline
+    .list()
+    .filter(
+      (entry) =>
+        entry.source !== 'walk' && entry.route === route && entry.deployment === (deployment || undefined),
+    )
+    .filter(hasSucceeded)
+  const texts = done.map(({ response }) => response?.text ?? '')
+  const deleted = new Set(texts.flatMap((text) => text.match(/(?<="id":")\w+(?=","deleted":true)/g) ?? []))
+  const ids = texts.flatMap((text) => text.match(/(?<="id":")\w+/g) ?? []).filter((id) => !deleted.has(id))
+  const times = name.startsWith('create') ? done.filter(({ subject }) => subject === name).length : 0
+  const adapt = (_: string, value: unknown) => {
+    if (typeof value !== 'string') return value
+    const [, kind] = ID.exec(value) ?? []
+    if (kind) return ids.find((id) => id.startsWith(kind))
+    // A real mail provider gets mail for its black hole alone.
+    if (!world.mail.emulator && value.includes('@')) return world.mail.to
+    return times > 0 ? value.replace('@', `-${times + 1}@`) : value
+  }
+  const adapted: unknown = JSON.parse(JSON.stringify(whole ?? Object.fromEntries(examples), adapt))
+  return isRecord(adapted) ? adapted : {}
 }

@@ -43,6 +43,6 @@ function refuse(request: Request): string | undefined {
   return headers.get('content-type')?.startsWith('application/json') ? undefined : 'The body must be JSON.'
 }
 
-/** The policy for mail: no script, no request, no origin. */
+/** The policy for mail: no script, no request, no origin; a link opens a new tab. */
 export const MAIL_POLICY =
-  "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'"
+  "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'"

@@ -18,7 +18,7 @@ export function layout(context: PageContext, path: string, view: View): Html {
   <meta name="color-scheme" content="light dark">
   <title>${title} · Sandbox</title>
   <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-  ${['base', 'layout', 'parts', 'rows'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
+  ${['base', 'layout', 'parts', 'forms', 'timeline', 'mailbox'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
   ${['live', 'actions', 'forms', ...scripts].map((name) => html`<script type="module" src="/static/${name}.js"></script>`)}
 </head>
 <body>
@@ -27,7 +27,8 @@ export function layout(context: PageContext, path: string, view: View): Html {
     <a class="brand" href="/">Sandbox</a>
     <nav aria-label="Views" id="nav" data-live>${navigation(context, path)}</nav>
     <div class="side-foot">
-      <p>Host <a href="${world.url}/integrations">${new URL(world.url).host}</a></p>
+      <p>Host <code>${new URL(world.url).host}</code></p>
+      <p><a href="${world.url}/docs" target="_blank" rel="noopener">Reference of the host</a></p>
       <p>${providers(context)}</p>
       <p><span id="connection" class="ok" role="status">Live</span></p>
     </div>

@@ -95,22 +95,29 @@ function fieldOf(
   const control = controlOf(kind, attributes, schema, value)
   return html`<div class="field" data-field="${name}"
     ${condition === undefined ? '' : html`data-shown-when="${JSON.stringify(condition)}" hidden`}>
-    ${kind === 'boolean' ? html`<div class="check-line">${control}${label}</div>` : html`${label}${control}`}
+    ${label}${control}
     <p class="hint" id="${id}-hint">${text}</p><p class="fault" id="${id}-fault" hidden></p></div>`
 }
 
-type Kind = 'text' | 'long' | 'password' | 'number' | 'boolean' | 'choice' | 'list' | 'json'
+type Kind = 'text' | 'long' | 'password' | 'number' | 'boolean' | 'choice' | 'list' | 'files' | 'json'
 
 function kindOf(name: string, schema: unknown): Kind {
   if (choicesOf(schema).length > 0) return 'choice'
   if (at(schema, 'writeOnly') === true) return 'password'
   const types = [schema, ...listOf(at(schema, 'anyOf'))].flatMap((one) => at(one, 'type'))
   if (types.includes('array')) {
+    if (contentOf(schema)) return 'files'
     return types.includes('string') || at(schema, 'items', 'type') === 'string' ? 'list' : 'json'
   }
   if (types.includes('string')) return /body$/i.test(name) ? 'long' : 'text'
   if (types.includes('boolean')) return 'boolean'
   return types.includes('integer') || types.includes('number') ? 'number' : 'json'
+}
+
+/** The field with the content, in a list of files. */
+function contentOf(schema: unknown): string | undefined {
+  const fields = Object.entries(propertiesOf(at(schema, 'items')))
+  return fields.find(([, field]) => at(field, 'contentEncoding') === 'base64')?.[0]
 }
 
 /** The values of an enum, each with its label. */
@@ -129,8 +136,16 @@ function controlOf(kind: Kind, attributes: Html, schema: unknown, value: unknown
       return html`<select ${attributes}>${at(schema, 'default') === undefined ? html`<option value="">–</option>` : ''}
         ${choicesOf(schema).map(([option, words]) => html`<option value="${option}" ${option === initial ? html`selected` : ''}>${words}</option>`)}</select>`
     }
-    case 'boolean':
-      return html`<input type="checkbox" ${attributes} ${value === true ? html`checked` : ''}>`
+    case 'boolean': {
+      const choices = [
+        ['', 'not set'],
+        ['true', 'yes'],
+        ['false', 'no'],
+      ] as const
+      return html`<select ${attributes}>${choices.map(([option, words]) => html`<option value="${option}" ${option === initial ? html`selected` : ''}>${words}</option>`)}</select>`
+    }
+    case 'files':
+      return html`<input type="file" multiple ${attributes} data-content="${contentOf(schema)}">`
     case 'long':
     case 'json':
       return html`<textarea rows="4" spellcheck="false" ${attributes}>

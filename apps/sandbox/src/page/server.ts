@@ -1,9 +1,10 @@
 /** The page as a server on this machine alone. */
 import type { Manifest } from '@org/core/internal'
-import { listen } from '../world/listen.ts'
+import { listen, type PortChoice } from '../world/listen.ts'
 import type { World } from '../world/world.ts'
 import { createPageApp } from './app.ts'
 import { createPageContext } from './context.ts'
+import { textOf } from './search.ts'
 import { createStream } from './stream.ts'
 
 /** The page while it is served. */
@@ -14,7 +15,7 @@ export type Page = Awaited<ReturnType<typeof startPage>>
  *
  * @throws {SandboxError} if the port is taken
  */
-export async function startPage(world: World, port: number) {
+export async function startPage(world: World, port: number, choice: PortChoice = 'exactly') {
   const { integrations } = await fetch(`${world.url}/integrations`).then(
     (response): Promise<{ integrations: Manifest[] }> => response.json(),
   )
@@ -24,7 +25,9 @@ export async function startPage(world: World, port: number) {
   const { promise: walked, resolve: ready } = Promise.withResolvers<void>()
   world.listeners.onChange = (exchange) => {
     context.learn(exchange)
-    context.timeline.record(exchange)
+    const entry = context.timeline.record(exchange)
+    // The first search need not read thousands of events.
+    if (entry.response) textOf(context, entry)
     stream.changed()
   }
   const server = await listen(
@@ -32,9 +35,7 @@ export async function startPage(world: World, port: number) {
       await walked
       return app.fetch(request)
     },
-    port,
-    'page',
-    'SANDBOX_PORT',
+    { port, choice, what: 'page', variable: 'SANDBOX_PORT' },
   )
   return {
     url: `http://localhost:${server.port}`,

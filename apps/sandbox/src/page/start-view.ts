@@ -7,7 +7,7 @@ import { callForm, exampleMail } from './functions-view.ts'
 import { actionButton, empty, type Html, status, type View } from './html.ts'
 import { mailItem } from './mailbox-view.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
-import { timelineRows } from './timeline-rows.ts'
+import { eventsWithCalls } from './timeline-rows.ts'
 
 const EVENTS_SHOWN = 5
 const MAILS_SHOWN = 3
@@ -99,9 +99,9 @@ function mailForm(context: PageContext): Html {
 }
 
 function latestEvents(context: PageContext): Html {
-  const entries = context.timeline.list({ text: '', route: '', outcome: '', walk: false })
+  const entries = context.timeline.list().filter(({ source }) => source !== 'walk')
   if (entries.length === 0) return empty('No event yet', 'Each event shows up here with its calls.')
-  return html`<ol class="rows">${timelineRows(context, entries.slice(0, EVENTS_SHOWN))}</ol>`
+  return eventsWithCalls(context, entries.slice(0, EVENTS_SHOWN))
 }
 
 function latestMail({ world }: PageContext): Html {
@@ -113,5 +113,5 @@ function latestMail({ world }: PageContext): Html {
     )
   const mails = messages.slice(-MAILS_SHOWN).reverse()
   return html`<p><strong data-count="mail">${plural(messages.length, 'mail')}</strong> accepted by the provider</p>
-    <ul>${mails.map((mail) => mailItem(mail))}</ul>`
+    <ul class="mails">${mails.map((mail) => mailItem(mail))}</ul>`
 }

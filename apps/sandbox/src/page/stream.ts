@@ -3,7 +3,7 @@
 /** The pages that listen. */
 export type Stream = ReturnType<typeof createStream>
 
-/** Changes within this time go into one message. */
+/** After a message, the changes within this time go into the next one. */
 const COLLECT_MS = 60
 /** A page with more unread messages is asleep, and needs no further one. */
 const MOST_UNREAD = 16
@@ -13,6 +13,7 @@ export function createStream() {
   const encoder = new TextEncoder()
   const listeners = new Set<WritableStreamDefaultWriter<Uint8Array>>()
   let timer: NodeJS.Timeout | undefined
+  let missed = false
 
   function send(listener: WritableStreamDefaultWriter<Uint8Array>, text: string): void {
     // A page that has gone takes no further message.
@@ -20,7 +21,11 @@ export function createStream() {
   }
 
   function sendAll(): void {
-    timer = undefined
+    missed = false
+    timer = setTimeout(() => {
+      timer = undefined
+      if (missed) sendAll()
+    }, COLLECT_MS)
     for (const listener of listeners) {
       if ((listener.desiredSize ?? 1) > 0) send(listener, 'data: changed\n\n')
     }
@@ -28,7 +33,8 @@ export function createStream() {
 
   return {
     changed(): void {
-      timer ??= setTimeout(sendAll, COLLECT_MS)
+      if (timer) missed = true
+      else sendAll()
     },
     /** The response to a page that begins to listen. */
     open(): Response {

@@ -1,33 +1,76 @@
-/** A row for an event, and one for each of its calls. */
+/** A line for each event; where there is room, one for each of its calls below. */
 import { html } from 'hono/html'
-import { shortenIds, shortenPath } from '../world/text.ts'
+import type { LogLine } from '../world/exchange.ts'
+import { plural, shortenIds } from '../world/text.ts'
 import { hasFailed, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { clock, duration, type Html, status, type Tone } from './html.ts'
+import { mostAttempts, pathOf } from './waterfall.ts'
 
 /** One more row counts the remaining calls. */
 const MOST_CALLS = 12
+const OUTSIDE = 'from outside'
 
-/** The rows of some events; the chosen one is marked. */
-export function timelineRows(context: PageContext, entries: readonly TimelineEntry[], chosen?: number): Html {
-  return html`${entries.map((entry) => timelineRow(context, entry, entry.number === chosen))}`
+interface RowOptions {
+  /** The number of the event whose details are open. */
+  chosen?: number | undefined
+  /** The other parameters of the address. */
+  query?: Readonly<Record<string, string>> | undefined
+  /** How many deliveries a row stands for; without it, one. */
+  deliveries?: ((entry: TimelineEntry) => number) | undefined
 }
 
-function timelineRow(context: PageContext, entry: TimelineEntry, chosen: boolean): Html {
-  const { number, subject, event, route, deployment, durationMs, calls } = entry
-  const hidden = calls.length - MOST_CALLS
-  const whole = Math.max(durationMs ?? 0, ...calls.map((call) => call.startedMs + (call.durationMs ?? 0)))
-  const place = shortenIds([route, deployment].filter(Boolean).join(' · '))
-  return html`<li class="entry" id="event-${number}">
-<a class="event-row" href="/timeline?event=${number}" ${chosen ? html`aria-current="true"` : ''}>
+/** A line for each event. The list is one tab stop: the chosen line, or the first one. */
+export function timelineRows(
+  context: PageContext,
+  entries: readonly TimelineEntry[],
+  { chosen, query = {}, deliveries = () => 1 }: RowOptions = {},
+): Html {
+  const stop = entries.some(({ number }) => number === chosen) ? chosen : entries[0]?.number
+  return html`${entries.map((entry) => {
+    const url = `/timeline?${new URLSearchParams({ ...query, event: String(entry.number) })}`
+    const state = html`${entry.number === chosen ? html`aria-current="true"` : ''} ${entry.number === stop ? '' : html`tabindex="-1"`}`
+    return html`<li class="entry" id="event-${entry.number}">${eventRow(context, entry, url, state, deliveries(entry))}</li>`
+  })}`
+}
+
+/** A line for each event, with its calls. */
+export function eventsWithCalls(context: PageContext, entries: readonly TimelineEntry[]): Html {
+  return html`<ol class="rows">${entries.map((entry) => {
+    const { number, calls } = entry
+    const hidden = calls.length - MOST_CALLS
+    return html`<li class="entry" id="event-${number}">${eventRow(context, entry, `/timeline?event=${number}`, '', 1)}
+<ol class="calls">${calls.slice(0, MOST_CALLS).map((call, index) => callRow(context, entry, call, index))}
+${hidden > 0 ? html`<li><a class="call-row" href="/timeline?event=${number}"><span></span><span class="path">and ${hidden} more calls</span></a></li>` : ''}</ol></li>`
+  })}</ol>`
+}
+
+function eventRow(
+  context: PageContext,
+  entry: TimelineEntry,
+  url: string,
+  state: unknown,
+  deliveries: number,
+): Html {
+  const { number, subject, event, deployment, route, durationMs, calls } = entry
+  const attempts = mostAttempts(calls)
+  const shown = context.mask({ summary: entry.summary, place: shortenIds(deployment ?? route) })
+  // The number of deliveries says “replayed” already, and an icon where the event came from.
+  const said = [deliveries > 1 ? 'replayed' : '', OUTSIDE]
+  const tags = tagsOf(entry).filter((tag) => !said.includes(tag))
+  if (deliveries > 1) tags.push(`${deliveries} deliveries`)
+  const origin =
+    entry.source === undefined
+      ? html`<span class="origin" role="img" aria-label="${OUTSIDE}" title="${OUTSIDE}">↘</span>`
+      : ''
+  return html`<a class="event-row" href="${url}" ${state}>
 <span class="number">${number}</span>
 <span class="outcome">${entryStatus(entry)}</span>
-<span class="what"><strong>${subject ?? event}</strong>${tagsOf(entry).map((tag) => html` <span class="tag">${tag}</span>`)}</span>
-<span class="where">${context.mask({ place }).place}</span>
+<strong class="what ${subject ? '' : 'constant'}">${subject ?? event}</strong>
+<span class="summary"><span class="facts">${shown.summary}</span>${tags.map((tag) => html`<span class="tag">${tag}</span>`)}${origin}
+${attempts > 1 ? html`<span class="tries">${plural(attempts, 'attempt')}</span>` : ''}<span class="where">${shown.place}</span></span>
 <span class="took">${duration(durationMs)}</span>
-<span class="when">${clock(entry.at)}</span></a>
-<ol class="calls">${calls.slice(0, MOST_CALLS).map((call, index) => callRow(context, entry, call, index, whole))}
-${hidden > 0 ? html`<li><a class="call-row" href="/timeline?event=${number}"><span class="peer"></span><span class="path">and ${hidden} more calls</span></a></li>` : ''}</ol></li>`
+<span class="when">${clock(entry.at)}</span></a>`
 }
 
 function callRow(
@@ -35,29 +78,15 @@ function callRow(
   { number, deployment }: TimelineEntry,
   call: TimelineCall,
   index: number,
-  whole: number,
 ): Html {
-  const { to, method, path, durationMs, detail } = call
-  // The row of the event names the deployment.
-  const own = `/deployments/${encodeURIComponent(deployment ?? '')}`
-  const rest = path.replace(`${own}/`, '…/').replace(own, '/deployments/…')
-  const shown = context.mask({ path: shortenPath(rest), detail })
-  return html`<li><a class="call-row" href="/timeline?event=${number}&call=${index}">
-<span class="peer">${to}</span>
+  const { to, method, durationMs, detail } = call
+  const shown = context.mask({ path: pathOf(call, deployment), detail })
+  return html`<li><a class="call-row" href="/timeline?event=${number}&tab=calls&call=${index}">
 <span class="outcome">${callStatus(call)}</span>
 <span class="path"><span class="method">${method}</span> ${shown.path}</span>
 <span class="detail">${shown.detail}</span>
-${bar(call, whole)}
+<span class="peer">${to}</span>
 <span class="took">${duration(durationMs)}</span></a></li>`
-}
-
-/** The time of the call within its event. */
-function bar({ startedMs, durationMs, status: code }: TimelineCall, whole: number): Html {
-  const scale = 100 / Math.max(whole, 1)
-  const x = Math.min(98, startedMs * scale).toFixed(1)
-  const width = Math.max(2, (durationMs ?? 0) * scale).toFixed(1)
-  const tone = durationMs === undefined ? 'busy' : code === undefined || code >= 400 ? 'bad' : 'ok'
-  return html`<svg class="bar ${tone}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect x="${x}" y="1" width="${width}" height="6"/></svg>`
 }
 
 /** The status of an event. */
@@ -70,12 +99,19 @@ export function entryStatus({ response, calls }: TimelineEntry): Html {
 export function callStatus(call: TimelineCall): Html {
   if (call.durationMs === undefined) return status('busy', 'sent')
   if (call.status === undefined) return status('bad', call.failure === 'connection cut' ? 'cut' : 'none')
-  return status(call.status < 400 ? 'ok' : 'bad', call.status)
+  return status(hasFailed(call) ? 'bad' : 'ok', call.status)
 }
 
 /** The remarks on an event. */
-export function tagsOf({ response, code = '', source, signed }: TimelineEntry): string[] {
-  const origin = source === 'walk' ? 'walk' : source === undefined ? 'from outside' : ''
-  const tags = [response?.replayed ? 'replayed' : '', code, signed ? 'signed' : '', origin]
+export function tagsOf({ response, code = '', source }: TimelineEntry): string[] {
+  const origin = source === 'walk' ? 'walk' : source === undefined ? OUTSIDE : ''
+  const tags = [response?.replayed ? 'replayed' : '', code, origin]
   return tags.filter((tag) => tag !== '')
+}
+
+/** The fields of a log line, each as `name=value`. */
+export function fieldsOf({ data = {} }: LogLine): string[] {
+  return Object.entries(data).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
 }

@@ -1,7 +1,10 @@
 /** The walks, in the order in which they run. */
+
+import { createSamples } from '../world/samples.ts'
 import { idpWalk } from './idp.ts'
 import { idpServerWalk } from './idp-server.ts'
 import { mailerWalk } from './mailer.ts'
+import { walkOf } from './sample.ts'
 import { challenge, ignored, lifeOf, type Walk } from './step.ts'
 
 const authWalk: Walk = {
@@ -22,7 +25,13 @@ const authWalk: Walk = {
 }
 
 /** The walk of each route. */
-export const walks: readonly Walk[] = [authWalk, idpWalk, idpServerWalk, mailerWalk].map((walk) => ({
+export const walks: readonly Walk[] = [
+  authWalk,
+  idpWalk,
+  idpServerWalk,
+  mailerWalk,
+  ...createSamples().map(walkOf),
+].map((walk) => ({
   ...walk,
   steps: [challenge(walk.route), ...walk.steps],
 }))

@@ -29,12 +29,21 @@ const PEER_WIDTH = 10
 const STATUS_WIDTH = 5
 const METHOD_WIDTH = 7
 const LONGEST_PLACE = 32
+const ROUTE_WIDTH = 12
 
-/** Makes the printer of one run. */
-export function createPrinter(terminal: Terminal, world: World) {
+/**
+ * Makes the printer of one run.
+ *
+ * @param whole prints every step; otherwise a line for each walk, and only the steps that fail
+ */
+export function createPrinter(terminal: Terminal, world: World, whole: boolean) {
   const { width } = terminal
   const mask = createMask(world.secrets)
-  const line = (...pieces: Piece[]) => terminal.write(`${paint(pieces, terminal)}\n`)
+  /** The lines of the current step, until it is clear whether anybody wants to read them. */
+  let held: string[] | undefined
+  const tally = { passed: 0, failed: 0, skipped: 0 }
+  const write = (text: string) => (held ? held.push(text) : terminal.write(text))
+  const line = (...pieces: Piece[]) => write(`${paint(pieces, terminal)}\n`)
   const clean = (text: string) => mask({ text }).text
 
   /** A text after a mark, in lines with the same indent. */
@@ -82,17 +91,18 @@ export function createPrinter(terminal: Terminal, world: World) {
         applications: idpServer.emulator ? 'emulated' : changeable(idpServer.mayChange),
         webhooks: webhookSecret ? 'signed' : 'not signed',
       }
-      line(['bold', 'The sandbox'])
-      for (const part of wrap('A platform, its events, and the host that acts on them.', width)) {
-        line(['dim', part])
-      }
+      const about = ': a platform, its events, and the host that acts on them'
+      line(['bold', 'The sandbox'], ['dim', truncate(about, width - 'The sandbox'.length)])
+      if (!whole && mail.emulator && idp.emulator && idpServer.emulator) return
       for (const [name, fact] of Object.entries(facts)) {
         line('  ', name.padEnd(FACT_WIDTH), truncate(fact, width - 2 - FACT_WIDTH))
       }
-      for (const entry of world.warnings) block(['yellow', '!'], entry.message, 'dim')
+      for (const entry of world.warnings.filter(isWarning)) block(['yellow', '!'], entry.message, 'dim')
     },
 
     walk({ route, title }: Walk): void {
+      Object.assign(tally, { passed: 0, failed: 0, skipped: 0 })
+      if (!whole) held = []
       const head = `── /${route}/webhook · ${title} `
       line()
       line(['cyan', truncate(head.padEnd(width, '─'), width)])
@@ -122,7 +132,7 @@ export function createPrinter(terminal: Terminal, world: World) {
       for (const outbound of calls) call(outbound)
       // The calls above show the messages that the platform got.
       const known = new Set(calls.flatMap(({ request }) => loggedMessages(request.body)))
-      for (const entry of shown.log) if (!known.has(entry.message)) log(entry)
+      for (const entry of shown.log) if (isWarning(entry) && !known.has(entry.message)) log(entry)
     },
 
     checks(checks: readonly Check[]): void {
@@ -144,6 +154,25 @@ export function createPrinter(terminal: Terminal, world: World) {
       block(['red', '✗'], message, 'red')
     },
 
+    /** After a step. */
+    ended(outcome: keyof typeof tally): void {
+      tally[outcome] += 1
+      if (!held) return
+      if (outcome === 'failed') terminal.write(held.join(''))
+      held = []
+    },
+
+    /** After a walk. */
+    walked({ route, title }: Walk): void {
+      held = undefined
+      if (whole) return
+      const { passed, failed, skipped } = tally
+      const mark: Piece = failed > 0 ? ['red', '✗'] : ['green', '✓']
+      const counts = [`${passed} of ${passed + failed} steps`, skipped > 0 ? `${skipped} skipped` : '']
+      const text = truncate(`${counts.filter(Boolean).join(', ')}  ${title}`, width - ROUTE_WIDTH - 4)
+      line('  ', mark, ' ', ['bold', `/${route}`.padEnd(ROUTE_WIDTH)], text)
+    },
+
     summary({ passed, failed, skipped, durationMs }: Summary): void {
       const seconds = (durationMs / 1000).toFixed(1)
       const outcome = `${passed} steps passed, ${failed} failed`
@@ -156,33 +185,49 @@ export function createPrinter(terminal: Terminal, world: World) {
       )
     },
 
-    /** How to call the host. */
+    /** Names the page, the host and its documentation. */
     invitation(pageUrl: string | undefined): void {
       const { url, mail, idp, idpServer, webhookSecret } = world
-      const args = { to: mail.to, subject: 'Hello', textBody: 'Hello from the sandbox.' }
-      const event = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: args } }
-      const effects =
-        mail.emulator && idp.emulator && idpServer.emulator
-          ? 'Its providers are emulated: nothing leaves this machine.'
-          : 'Your calls have effects at the real providers.'
-      const condition = webhookSecret
-        ? 'It accepts only signed events, because PLATFORM_WEBHOOK_SECRET is set. Without that variable, this command would call it:'
-        : 'Call it:'
-      const paragraph = (sentences: string) => {
-        line()
-        for (const part of wrap(sentences, width)) line(part)
-      }
+      const isEmulated = mail.emulator && idp.emulator && idpServer.emulator
+      const rows: [string, string, string][] = [
+        ['Page', pageUrl ?? '', 'see it, try it, break it; press o to open it'],
+        ['Host', url, webhookSecret ? 'accepts only signed events' : 'takes events from this machine'],
+        ['Docs', `${url}/docs`, 'every route, event and function'],
+        [
+          '',
+          '',
+          isEmulated
+            ? 'Nothing leaves this machine. Ctrl-C ends it.'
+            : 'Some providers are real. Ctrl-C ends it.',
+        ],
+      ]
       line()
-      if (pageUrl !== undefined) line('  ', ['bold', `See it, try it, break it: ${pageUrl}`])
-      paragraph(`The host keeps running. ${effects} ${condition}`)
-      line()
-      // The command keeps its own line breaks, so that a person can copy it.
-      line('  ', ['cyan', `curl ${url}/mailer/webhook \\`])
-      line('  ', ['cyan', "  -H 'content-type: application/json' \\"])
-      line('  ', ['cyan', `  -d '${JSON.stringify(event)}'`])
-      paragraph(`Its other routes: ${url}/integrations and ${url}/openapi.json. Ctrl-C ends it.`)
+      box(rows.filter(([name, value]) => name !== 'Page' || value !== ''))
     },
   }
+
+  /** Rows in a frame; without one, where the terminal is too narrow. */
+  function box(rows: readonly (readonly [name: string, value: string, hint: string])[]): void {
+    const longest = (column: 0 | 1 | 2) => Math.max(...rows.map((row) => row[column].length))
+    const [names, values, hints] = [longest(0), longest(1), longest(2)]
+    const inner = names + values + hints + 8
+    const fits = inner + 2 <= width
+    const edge = (left: string, right: string) => fits && line(['dim', `${left}${'─'.repeat(inner)}${right}`])
+    edge('╭', '╮')
+    for (const [name, value, hint] of rows) {
+      if (fits) {
+        const cells: Piece[] = [['bold', name.padEnd(names)], '  ', ['cyan', value.padEnd(values)], '  ']
+        line(['dim', '│  '], ...cells, ['dim', `${hint.padEnd(hints)}  │`])
+      } else {
+        for (const part of wrap([name, value, hint].filter(Boolean).join(' '), width)) line(part)
+      }
+    }
+    edge('╰', '╯')
+  }
+}
+
+function isWarning({ level }: LogLine): boolean {
+  return level === 'warn' || level === 'error'
 }
 
 function text(value: unknown): string {

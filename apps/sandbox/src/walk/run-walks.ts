@@ -19,12 +19,16 @@ export async function runWalks(
   const outcomes = { passed: 0, failed: 0, skipped: 0 }
   let number = 0
   for (const walk of walks) {
-    if (!signal.aborted) printer.walk(walk)
+    if (signal.aborted) break
+    printer.walk(walk)
     for (const step of walk.steps) {
-      if (signal.aborted) continue
+      if (signal.aborted) break
       number += 1
-      outcomes[await runStep(walk.route, step, number, world, printer)] += 1
+      const outcome = await runStep(walk.route, step, number, world, printer)
+      printer.ended(outcome)
+      outcomes[outcome] += 1
     }
+    printer.walked(walk)
   }
   return { ...outcomes, durationMs: performance.now() - started }
 }

@@ -7,6 +7,8 @@ export interface Delivery {
   body: string
   /** Without an id, the host records nothing. */
   id: string | undefined
+  /** @default right, if there is a secret */
+  signature?: 'right' | 'wrong' | 'missing'
 }
 
 /**
@@ -15,10 +17,12 @@ export interface Delivery {
  * @param secret signs the delivery
  */
 export async function deliveryHeaders(
-  { id, body }: Omit<Delivery, 'route'>,
+  { id, body, signature = 'right' }: Omit<Delivery, 'route'>,
   secret: string | undefined,
 ): Promise<Record<string, string>> {
   const type = { 'content-type': 'application/json' }
-  if (secret) return { ...type, ...(await sign({ secret, id: id ?? crypto.randomUUID(), body })) }
+  const key = signature === 'wrong' ? `whsec_${btoa(crypto.randomUUID())}` : secret
+  if (key && signature !== 'missing')
+    return { ...type, ...(await sign({ secret: key, id: id ?? crypto.randomUUID(), body })) }
   return id === undefined ? type : { ...type, 'webhook-id': id }
 }

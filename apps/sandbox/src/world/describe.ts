@@ -1,7 +1,8 @@
 /** Describes events, responses and calls in a few words. */
 import type { Exchange, HostResponse, OutboundCall } from './exchange.ts'
 import { at, isRecord, listOf } from './json.ts'
-import { brief, count, plural, shortenIds, withoutAbsent } from './text.ts'
+import { describeData } from './summary.ts'
+import { brief, count, shortenIds, withoutAbsent } from './text.ts'
 
 /** The essentials of an event, for example `sendEmail { to: "ada@example.com" } · deployment dep_shop`. */
 export function describeEvent({ request: { body }, deliveryId, signed }: Exchange): string {
@@ -37,82 +38,13 @@ export function describeResponse({ status, replayed, body }: HostResponse): stri
     .join('; ')
 }
 
-type Describe = (request: unknown, response: unknown) => string
-type Endpoint = readonly [method: string, path: RegExp, describe: Describe]
-
-const ENDPOINTS: readonly Endpoint[] = [
-  ['GET', /^\/deployments\/[^/]+$/, (_, response) => `status ${at(response, 'status') ?? 'unknown'}`],
-  ['PUT', /\/status$/, (body) => [at(body, 'status'), at(body, 'message')].filter(Boolean).join(': ')],
-  ['', /\/outputs$/, describeOutputs],
-  ['', /\/logs$/, (body) => loggedMessages(body).join(' / ')],
-  ['', /\/metrics$/, (body) => join(at(body, 'metrics'), (one) => `${at(one, 'name')} ${at(one, 'value')}`)],
-  ['', /\/downloads\//, (body) => join(at(body, 'files'), (file) => String(at(file, 'path')))],
-  [
-    'GET',
-    /\/server$/,
-    (_, response) => [at(response, 'Name'), at(response, 'Message')].filter(Boolean).join(', '),
-  ],
-  ['POST', /\/email$/, (body, response) => [`to ${at(body, 'To')}`, ...refusalOf(response)].join(', ')],
-  ['POST', /\/email\/batch$/, describeBatch],
-  [
-    'GET',
-    /\/stats\/outbound$/,
-    (_, response) => `${at(response, 'Sent') ?? '?'} sent, ${at(response, 'Bounced') ?? '?'} bounced`,
-  ],
-  ['GET', /\/instance$/, (_, response) => `a ${at(response, 'environment_type')} instance`],
-  ['GET', /\/domains$/, (_, response) => join(at(response, 'data'), (domain) => String(at(domain, 'name')))],
-  ['POST', /\/users$/, (body) => join(at(body, 'email_address'), String)],
-  ['GET', /\/users$/, (_, response) => plural(listOf(response).length, 'user')],
-  ['GET', /\/users\/count$/, (_, response) => total(response, 'user')],
-  ['PATCH', /\/users\/[^/]+\/metadata$/, brief],
-  ['POST', /\/organizations$/, (body) => `“${at(body, 'name')}”`],
-  ['GET', /\/organizations$/, (_, response) => total(response, 'organization')],
-  ['POST', /\/platform\/applications$/, (body) => `“${at(body, 'name')}”, ${at(body, 'template')}`],
-  ['GET', /\/platform\/applications$/, (_, response) => plural(listOf(response).length, 'application')],
-  ['GET', /\/platform\/applications\/[^/]+$/, (_, response) => `“${at(response, 'name')}”`],
-  ['DELETE', /^/, () => 'deleted'],
-]
-
-/** The content of a call to the platform or to a provider. Contains secrets if the call did. */
-export function describeCall({ to, method, path, request, response }: OutboundCall): string {
+/** The content of a call to the platform or to a provider, whichever it is. Contains secrets if the call did. */
+export function describeCall({ to, method, request, response }: OutboundCall): string {
   const [refusal] = listOf(at(response.body, 'errors'))
   if (to === 'provider' && refusal !== undefined) return String(at(refusal, 'code'))
-  const [pathname = ''] = path.split('?')
-  const endpoint = ENDPOINTS.find(
-    ([known, pattern]) => (known === '' || known === method) && pattern.test(pathname),
-  )
-  return shortenIds(endpoint?.[2](request.body, response.body) ?? '')
-}
-
-/** Only the names, because the response shows the values. */
-function describeOutputs(body: unknown): string {
-  const outputs = at(body, 'outputs')
-  const sensitive = listOf(at(body, 'sensitive'))
-  return Object.keys(isRecord(outputs) ? outputs : {})
-    .map((name) => (sensitive.includes(name) ? `${name} (sensitive)` : name))
-    .join(', ')
-}
-
-function describeBatch(body: unknown, response: unknown): string {
-  const messages = `${count(listOf(body).length)} messages`
-  if (!Array.isArray(response)) return messages
-  const refused = response.filter((item) => refusalOf(item).length > 0).length
-  const accepted = `${messages}, ${count(response.length - refused)} accepted`
-  return refused > 0 ? `${accepted}, ${count(refused)} refused` : accepted
-}
-
-function refusalOf(response: unknown): string[] {
-  const code = at(response, 'ErrorCode')
-  return code === undefined || code === 0 ? [] : [`code ${code}`]
-}
-
-function total(response: unknown, noun: string): string {
-  const items = at(response, 'total_count')
-  return typeof items === 'number' ? plural(items, noun) : ''
-}
-
-function join(items: unknown, describe: (item: unknown) => string): string {
-  return listOf(items).map(describe).join(', ')
+  const messages = loggedMessages(request.body)
+  if (messages.length > 0) return messages.join(' / ')
+  return shortenIds(describeData(method === 'GET' ? response.body : request.body))
 }
 
 /** The messages that a callback writes into the deployment’s log. */

@@ -4,12 +4,20 @@
  */
 import { ConnectionCut, type Served, serve } from '@org/core/testing'
 import type { Environment } from './listen.ts'
+import { createSamples } from './samples.ts'
 
 /** Starts a host with these variables. */
 export type StartHost = (variables: Environment) => Promise<Pick<Served, 'url' | 'close'>>
 
 /** The variables with the URLs that the host calls. */
-const BASES = ['PLATFORM_API_URL', 'MAILER_API_BASE', 'IDP_API_BASE', 'IDP_PLATFORM_API_BASE']
+const BASES = [
+  ...['PLATFORM_API_URL', 'MAILER_API_BASE', 'IDP_API_BASE', 'IDP_PLATFORM_API_BASE'],
+  ...createSamples().flatMap(({ variables }) =>
+    Object.entries(variables('http://provider.test')).flatMap(([name, value]) =>
+      URL.canParse(value) ? name : [],
+    ),
+  ),
+]
 /** Headers of one connection; a relay does not forward them. */
 const CONNECTION_HEADERS = ['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length']
 

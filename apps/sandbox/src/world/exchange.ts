@@ -1,5 +1,6 @@
 /** One event as the sandbox observes it: the request, the calls of the host, and the response. */
 import type { LogLevel } from '@org/core/internal'
+import type { Fault } from '@org/core/testing'
 
 /** The names and values of a message’s headers. */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
@@ -23,8 +24,10 @@ export interface OutboundCall {
   response: Message
   /** `undefined` until the response arrives. */
   status: number | undefined
-  /** Why no response arrived. */
+  /** Why no response arrived, or why nobody can read it. */
   failure: string | undefined
+  /** The fault that the emulator injected. */
+  fault: Fault | undefined
   /** Milliseconds after the event arrived. */
   startedMs: number
   /** `undefined` until the call ends. */
@@ -35,6 +38,8 @@ export interface OutboundCall {
 export interface LogLine {
   level: LogLevel
   message: string
+  /** The fields of the line. */
+  data?: object | undefined
 }
 
 /** The host’s response to an event. */
@@ -61,7 +66,7 @@ export interface OpenExchange {
   request: Message
   /** In the order in which they began. */
   calls: OutboundCall[]
-  /** Warnings and errors of the host. */
+  /** The lines of the host’s log about the event. */
   log: LogLine[]
   response: HostResponse | undefined
   durationMs: number | undefined

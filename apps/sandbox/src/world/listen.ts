@@ -9,27 +9,39 @@ export class SandboxError extends Error {
   override readonly name = 'SandboxError'
 }
 
+/** Whether another port will do, because nobody has asked for this one. */
+export type PortChoice = 'exactly' | 'or the next'
+
+/** Ports to try after one that is taken. */
+const MOST_PORTS = 50
+
 /**
  * Serves a handler on a port of this machine.
  *
+ * @param choice whether another port will do if this one is taken
  * @param what names the server in the error
  * @param variable chooses the port
- * @throws {SandboxError} if the port is taken
+ * @throws {SandboxError} if the port is taken; the message names a free one
  */
 export async function listen(
   handle: (request: Request) => Promise<Response>,
-  port: number,
-  what: string,
-  variable: string,
+  { port, choice, what, variable }: { port: number; choice: PortChoice; what: string; variable: string },
 ): Promise<Served> {
-  try {
-    return await serve(handle, { port })
-  } catch (error) {
-    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-    const reason = taken ? 'something else listens there' : error instanceof Error ? error.message : 'unknown'
-    const other = port > 60_000 ? port - 1_000 : port + 1_000
-    throw new SandboxError(
-      `The ${what} can’t listen on port ${port}: ${reason}. Choose another port, for example ${variable}=${other} npm start.`,
-    )
+  let reason = ''
+  for (let tried = port; tried <= Math.min(65_535, port + MOST_PORTS); tried += 1) {
+    const server = await serve(handle, { port: tried }).catch((error: Error) => error)
+    if (!(server instanceof Error)) {
+      if (tried === port || choice === 'or the next') return server
+      await server.close()
+      throw new SandboxError(
+        `The ${what} can’t listen on port ${port}: ${reason}. Port ${tried} is free: ${variable}=${tried} npm start`,
+      )
+    }
+    const taken = 'code' in server && server.code === 'EADDRINUSE'
+    reason ||= taken ? 'something else listens there' : server.message
+    if (!taken) break
   }
+  throw new SandboxError(
+    `The ${what} can’t listen on port ${port}: ${reason}. ${variable} chooses another one.`,
+  )
 }

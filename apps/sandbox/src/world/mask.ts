@@ -3,7 +3,8 @@ import { createRedactor, type Redactor } from '@org/core/internal'
 
 /** Stands for a secret. */
 export const MASK = '[redacted]'
-const SECRET_FIELD = /token|secret|password|api_?key/i
+/** The name of a field with a secret. */
+export const SECRET_FIELD = /token|secret|password|api_?key/i
 const SECRET_KEY = /\b(sk_(?:test|live)_)[\w-]+/g
 /** References and publishable keys are no secrets; secret keys have a shape of their own. */
 const NOT_BY_NAME = /^(\{\{|pk_(test|live)_|sk_(test|live)_[\w-]+$)/

@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '@org/core'
+import type { Fault } from '@org/core/testing'
 import {
   type Exchange,
   type LogLine,
@@ -43,7 +44,9 @@ export function createObserver(
     (owner: () => Observed | undefined): typeof fetch =>
     async (input, init) => {
       // The observer reads a copy and sends the original, because a new request could miss an abort.
-      const copy = input instanceof Request ? input.clone() : new Request(input, init)
+      const [body, copied] =
+        init?.body instanceof ReadableStream ? init.body.tee() : [init?.body ?? null, init?.body ?? null]
+      const copy = input instanceof Request ? input.clone() : new Request(input, { ...init, body: copied })
       const observed = owner()
       const started = performance.now()
       const call = toCall(copy, platformUrl, started - (observed?.started ?? started))
@@ -52,9 +55,12 @@ export function createObserver(
       try {
         call.request = await toMessage(copy)
         changed()
-        const response = await fetch(input, init)
+        const response = await fetch(input, init && { ...init, body })
         call.status = response.status
-        call.response = await toMessage(response.clone())
+        call.response = await toMessage(response.clone(), () => {
+          call.failure = 'the response broke off'
+        })
+        if (response.ok && typeof call.response.body === 'string') call.failure ??= 'the response is no JSON'
         return response
       } catch (error) {
         call.failure = reasonOf(error)
@@ -68,12 +74,20 @@ export function createObserver(
   return {
     /** Log lines outside any event, such as the warnings at the start. */
     log,
-    logger: ((level, message) => {
-      if (level !== 'warn' && level !== 'error') return
+    logger: ((level, message, data) => {
       const lines = current.getStore()?.exchange.log ?? log
-      lines.push({ level, message })
+      lines.push({ level, message, data })
       if (lines.length > LOG_LINES_KEPT) lines.shift()
     }) satisfies Logger,
+    /** Notes that an emulator injects a fault into the response to a call. */
+    meetFault({ method, url }: Request, fault: Fault): void {
+      const { pathname, search } = new URL(url)
+      const isIt = (call: OutboundCall) =>
+        call.durationMs === undefined && call.method === method && call.path === pathname + search
+      const calls = [...pending].flatMap(({ exchange }) => exchange.calls)
+      const met = calls.find((call) => isIt(call) && call.fault === undefined)
+      if (met) met.fault = fault
+    },
     /** Makes the calls of a host in this process. */
     fetch: observeCalls(() => current.getStore()),
     /** Makes the calls of a host elsewhere: they belong to the newest event without a response. */
@@ -134,14 +148,21 @@ function toCall(request: Request, platformUrl: string, startedMs: number): Outbo
     response: { headers: [], text: '', body: undefined },
     status: undefined,
     failure: undefined,
+    fault: undefined,
     startedMs,
     durationMs: undefined,
   }
 }
 
-async function toMessage(message: Request | Response): Promise<Message> {
-  // The host handles a body that breaks off; the observer goes without it.
-  const text = await message.text().catch(() => '')
+async function toMessage(message: Request | Response, onBreak = () => {}): Promise<Message> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const chunk of message.body ?? []) text += decoder.decode(chunk, { stream: true })
+  } catch {
+    // The host handles it; the observer keeps what arrived.
+    onBreak()
+  }
   return { headers: [...message.headers], text, body: parse(text) }
 }
 

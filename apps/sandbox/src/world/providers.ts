@@ -3,6 +3,7 @@ import { type Served, serve } from '@org/core/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { type Environment, SandboxError } from './listen.ts'
+import { createSamples } from './samples.ts'
 
 /** The real provider accepts mail to this address, counts it, and drops it. */
 const BLACK_HOLE = 'test@blackhole.postmarkapp.com'
@@ -20,10 +21,18 @@ const REAL_BATCH = 3
 export async function startProviders(environment: Environment, servers: Served[]) {
   const mail = await startMail(environment, servers)
   const identity = await startIdentity(environment, servers)
+  const samples = createSamples()
+  const others: Record<string, string> = {}
+  for (const { provider, variables, prepare } of samples) {
+    const server = await serve(provider.fetch)
+    servers.push(server)
+    Object.assign(others, variables(server.url))
+    prepare?.()
+  }
   return {
-    providers: { mail: mail.setting, ...identity.setting },
-    variables: { ...mail.variables, ...identity.variables },
-    secrets: [...mail.secrets, ...identity.secrets],
+    providers: { mail: mail.setting, ...identity.setting, samples },
+    variables: { ...mail.variables, ...identity.variables, ...others },
+    secrets: [...mail.secrets, ...identity.secrets, ...samples.flatMap(({ credentials }) => credentials)],
   }
 }
 
@@ -32,7 +41,14 @@ async function startMail(environment: Environment, servers: Served[]) {
   const real = environment[names[0]]?.trim() ? readAll(environment, names, 'mail provider') : undefined
   if (real) {
     const [token, from] = real
-    const setting = { emulator: undefined, from, to: BLACK_HOLE, batchSize: REAL_BATCH, token }
+    const setting = {
+      emulator: undefined,
+      url: undefined,
+      from,
+      to: BLACK_HOLE,
+      batchSize: REAL_BATCH,
+      token,
+    }
     return { setting, variables: {}, secrets: [token] }
   }
   const token = crypto.randomUUID()
@@ -41,7 +57,7 @@ async function startMail(environment: Environment, servers: Served[]) {
   servers.push(server)
   const from = 'Shop <shop@example.com>'
   return {
-    setting: { emulator, from, to: 'ada@example.com', batchSize: EMULATED_BATCH, token },
+    setting: { emulator, url: server.url, from, to: 'ada@example.com', batchSize: EMULATED_BATCH, token },
     variables: {
       MAILER_SHARED_API_TOKEN: token,
       MAILER_SHARED_FROM_EMAIL: from,
@@ -78,6 +94,7 @@ async function startIdentity(environment: Environment, servers: Served[]) {
         /** Whether the walk may create an application there. */
         mayChange: !accessToken || realEffects,
       },
+      identityUrl: server.url,
       /** The faults of the emulated parts of the identity provider. */
       identityFaults: keys && accessToken ? undefined : emulator.faults,
       /** The user that the walk creates. The real provider sends no mail to addresses with “+clerk_test”. */

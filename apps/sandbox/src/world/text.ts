@@ -20,6 +20,11 @@ export function truncate(text: string, width: number): string {
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`
 }
 
+/** Shows the characters that would turn the order of the others, for example as `\\u202e`. */
+export function showTurns(text: string): string {
+  return text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, (turn) => `\\u${turn.charCodeAt(0).toString(16)}`)
+}
+
 /** Cuts the ids that providers generate, for example to `user_2ERp…`. */
 export function shortenIds(text: string): string {
   return text.replaceAll(/\b([a-z]+_\w{4})\w{16,}/g, '$1…')

@@ -2,6 +2,7 @@
 import { describeCall } from './describe.ts'
 import type { HeaderList, Message, OpenExchange, OutboundCall } from './exchange.ts'
 import { at } from './json.ts'
+import { summarize } from './summary.ts'
 import { truncate } from './text.ts'
 
 /** A call with a description; its bodies are cut. */
@@ -13,30 +14,14 @@ export interface TimelineEntry extends Omit<OpenExchange, 'request' | 'calls'> {
   /** The called function, or the requested file. */
   subject: string | undefined
   deployment: string | undefined
+  /** The event in a few words, such as the recipient and the subject. */
+  summary: string
   /** The code of a problem. */
   code: string | undefined
   headers: HeaderList
   /** The whole body, to deliver it again; `undefined` if it was too long to keep. */
   body: string | undefined
   calls: readonly TimelineCall[]
-}
-
-/** Selects events. */
-export interface TimelineFilter {
-  /** Every word must occur in the event or its calls. */
-  text: string
-  route: string
-  outcome: string
-  /** Includes the events of the walk. */
-  walk: boolean
-}
-
-/** The outcomes that a filter knows, by name. */
-export const outcomes: Readonly<Record<string, { title: string; test(entry: TimelineEntry): boolean }>> = {
-  ok: { title: 'succeeded', test: hasSucceeded },
-  failed: { title: 'failed', test: ({ response }) => response !== undefined && response.status >= 400 },
-  trouble: { title: 'had a failing call', test: ({ calls }) => calls.some(hasFailed) },
-  replayed: { title: 'was replayed', test: ({ response }) => response?.replayed === true },
 }
 
 const TEXT_KEPT = 64 * 1024
@@ -62,6 +47,15 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
     }
   }
 
+  /** Keeps a group of deliveries with one id together, newest first. */
+  const deliveriesOf = (entry: TimelineEntry) =>
+    entry.deliveryId === undefined
+      ? [entry]
+      : [...entries.values()]
+          .map((kept) => kept.entry)
+          .filter(({ route, deliveryId }) => route === entry.route && deliveryId === entry.deliveryId)
+          .reverse()
+
   return {
     record(exchange: OpenExchange): TimelineEntry {
       const entry = toEntry(exchange)
@@ -77,13 +71,30 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
     },
     get: (number: number) => entries.get(number)?.entry,
     /** Newest first. */
-    list(filter?: TimelineFilter): TimelineEntry[] {
-      const all = [...entries.values()].map(({ entry }) => entry).reverse()
-      return filter ? all.filter((entry) => matchesFilter(entry, filter)) : all
-    },
+    list: (): TimelineEntry[] => [...entries.values()].map(({ entry }) => entry).reverse(),
+    /** The deliveries with the id of an event, newest first. */
+    deliveriesOf,
     /** The newest event that fulfils a condition. */
     newest: (condition: (entry: TimelineEntry) => boolean) =>
       [...entries.values()].findLast(({ entry }) => condition(entry))?.entry,
+    /**
+     * Forgets every event.
+     *
+     * @returns brings them back, before the newer ones
+     */
+    clear(): () => void {
+      const forgotten = [...entries]
+      const before = weight
+      entries.clear()
+      weight = 0
+      return () => {
+        const newer = [...entries]
+        entries.clear()
+        for (const [number, kept] of [...forgotten, ...newer]) entries.set(number, kept)
+        weight += before
+        dropOldest()
+      }
+    },
   }
 }
 
@@ -96,6 +107,7 @@ function toEntry({ request, ...exchange }: OpenExchange): TimelineEntry {
     event: truncate(textAt(body, 'name') ?? 'not an event', LONGEST_NAME),
     subject: subject && truncate(subject, LONGEST_NAME),
     deployment: textAt(body, 'deployment', 'id'),
+    summary: summarize(body, response?.body),
     deliveryId,
     code: response && response.status >= 400 ? textAt(response.body, 'code') : undefined,
     headers,
@@ -132,19 +144,6 @@ export function hasSucceeded({ response }: TimelineEntry): boolean {
   return response !== undefined && response.status < 400
 }
 
-export function hasFailed({ status, durationMs }: TimelineCall): boolean {
-  return durationMs !== undefined && (status === undefined || status >= 400)
-}
-
-function matchesFilter(entry: TimelineEntry, { text, route, outcome, walk }: TimelineFilter): boolean {
-  if (!walk && entry.source === 'walk') return false
-  if (route !== '' && entry.route !== route) return false
-  if (outcomes[outcome]?.test(entry) === false) return false
-  if (text === '') return true
-  const { number, event, subject, deployment, deliveryId, response, code } = entry
-  const facts = [`#${number}`, entry.route, event, subject, deployment, deliveryId, response?.status, code]
-  const calls = entry.calls.map((call) => [call.to, call.method, call.path, call.status ?? call.failure])
-  const haystack = [...facts, ...calls.flat()].join(' ').toLowerCase()
-  const words = text.toLowerCase().split(/\s+/)
-  return words.every((word) => haystack.includes(word))
+export function hasFailed({ status, failure, durationMs }: TimelineCall): boolean {
+  return durationMs !== undefined && (failure !== undefined || status === undefined || status >= 400)
 }

@@ -45,7 +45,7 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
   const platformServer = await serve(platform.fetch)
   servers.push(platformServer)
   const { providers, variables, secrets } = await startProviders(environment, servers)
-  const { mail, idp, idpServer } = providers
+  const { mail, idp, idpServer, samples } = providers
 
   const hostVariables = {
     ...environment,
@@ -82,6 +82,15 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
       if (ticket !== undefined) tickets.set(ticket, exchange)
     },
   })
+  for (const faults of [mail.emulator?.faults, providers.identityFaults, platform.faults]) {
+    if (!faults) continue
+    const { take } = faults
+    faults.take = (request) => {
+      const fault = take(request)
+      if (fault) observer.meetFault(request, fault)
+      return fault
+    }
+  }
   const { logger, fetch: observedFetch } = observer
   const handle = startHost
     ? await startElsewhere(startHost, hostVariables, observer.fetchFromElsewhere, servers)
@@ -91,7 +100,12 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
     const refusal = refuseOtherSites('host', request)
     return refusal ? new Response(refusal, { status: 403 }) : watched(request)
   }
-  const hostServer = await listen(guarded, config.port, 'host', 'PORT')
+  const hostServer = await listen(guarded, {
+    port: config.port,
+    choice: environment.PORT?.trim() ? 'exactly' : 'or the next',
+    what: 'host',
+    variable: 'PORT',
+  })
   servers.push(hostServer)
   const url = `http://localhost:${hostServer.port}`
 
@@ -130,6 +144,10 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
       mail.emulator?.reset()
       idpServer.emulator?.reset()
       idp.emulator?.reset()
+      for (const { provider, prepare } of samples) {
+        provider.reset()
+        prepare?.()
+      }
     },
   }
 }

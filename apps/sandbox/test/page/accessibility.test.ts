@@ -8,6 +8,7 @@ const views = [
   '/deployments?new=idp-server',
   '/functions',
   '/timeline',
+  '/timeline?new=mailer',
   '/mailbox',
   '/people',
   '/faults',
@@ -54,22 +55,32 @@ describeInBrowser('every view', (visit) => {
         await tab.locator('.event-row').first().click()
         await tab.locator('#detail article').waitFor()
       }
+      if (view === '/mailbox') {
+        await tab.locator('.mail').first().click()
+        await tab.getByRole('article').waitFor()
+      }
       expect({ view, violations: await violations(tab, rules) }).toEqual({ view, violations: [] })
     }
     expect(complaints).toEqual([])
   })
 
-  it('fits into a window of 390 pixels, and has one title', async () => {
-    const { tab, url } = await visit()
-    await fill(url)
-    await tab.setViewportSize({ width: 390, height: 844 })
-    for (const view of views) {
-      await tab.goto(url + view)
-      const fits = await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
-      const titles = await tab.getByRole('heading', { level: 1 }).count()
-      expect({ view, fits, titles }).toEqual({ view, fits: true, titles: 1 })
-    }
-  })
+  it.each([390, 900, 1_024, 1_150])(
+    'fits into a window of %i pixels, cuts no figure, and has one title',
+    async (width) => {
+      const { tab, url } = await visit()
+      await fill(url)
+      await tab.setViewportSize({ width, height: 844 })
+      for (const view of [...views, '/timeline?event=3']) {
+        await tab.goto(url + view)
+        const fits = await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
+        const cut = await tab
+          .locator('.event-row :is(.number, .outcome, .tries, .took, .when)')
+          .evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map(String))
+        const titles = await tab.getByRole('heading', { level: 1 }).count()
+        expect({ view, fits, cut, titles }).toEqual({ view, fits: true, cut: [], titles: 1 })
+      }
+    },
+  )
 
   it('can be reached by keyboard alone', async () => {
     const { tab } = await visit()

@@ -98,7 +98,8 @@ describe('the page', () => {
       name: 'DEPLOYMENT_CREATED',
       deployment: { id: 'dep_mine', inputs },
     })
-    const views = ['/', '/deployments', '/timeline', '/timeline?event=1', '/timeline/session.json']
+    const details = ['calls', 'request', 'response', 'log'].map((tab) => `/timeline?event=1&tab=${tab}`)
+    const views = ['/', '/deployments', '/timeline', ...details, '/timeline?edit=1', '/timeline/session.json']
     const pages = await Promise.all(views.map(async (view) => (await fetch(url + view)).text()))
     expect(pages[3]).toContain('x-mailer-server-token')
     expect(pages.filter((html) => html.includes(token))).toEqual([])
@@ -106,7 +107,7 @@ describe('the page', () => {
 })
 
 describeInBrowser('a hostile mail', (visit) => {
-  it('runs no script, sends no request, and sees nothing of the page', async () => {
+  it('runs no script, sends no request, and leaves the page where it is; its links open a new tab', async () => {
     const { url, world, tab } = await visit()
     const asked: string[] = []
     const elsewhere = await serveForTest(async ({ url: path }) => {
@@ -120,19 +121,28 @@ describeInBrowser('a hostile mail', (visit) => {
     const args = { to: 'a@b.example', subject: 'x', htmlBody }
     await deliverFromOutside(world, 'mailer', functionCall('sendEmail', args))
 
-    await tab.goto(`${url}/mailbox`)
+    await tab.goto(`${url}/mailbox?mail=${world.mail.emulator?.messages[0]?.messageId}`)
     const frame = tab.frameLocator('iframe.mail-frame')
     expect(await frame.locator('h1').textContent()).toBe('Hello')
     await frame.getByRole('button').click()
-    await frame.getByRole('link').click()
-    await tab.waitForLoadState('networkidle').catch(() => undefined)
     expect(asked).toEqual([])
+    const [opened] = await Promise.all([tab.waitForEvent('popup'), frame.getByRole('link').click()])
+    await opened.waitForURL(`${elsewhere.url}/link`)
+    expect(await opened.evaluate(() => [window.opener, document.referrer])).toEqual([null, ''])
+    await opened.close()
+    // The new tab may also ask for the icon of that site.
+    expect(asked.map((path) => new URL(path).pathname).filter((path) => path !== '/favicon.ico')).toEqual([
+      '/link',
+    ])
     expect(await tab.title()).toBe('Mailbox · Sandbox')
-    expect(tab.url()).toBe(`${url}/mailbox`)
+    expect(tab.url()).toContain(`${url}/mailbox?mail=`)
+    expect(await frame.locator('h1').textContent()).toBe('Hello')
     // The policy also protects a person who opens the frame’s address directly.
     const element = tab.locator('iframe.mail-frame')
-    expect(await element.getAttribute('sandbox')).toBe('')
+    expect(await element.getAttribute('sandbox')).toBe('allow-popups allow-popups-to-escape-sandbox')
     const alone = await fetch(url + (await element.getAttribute('src')))
-    expect(alone.headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none';/)
+    expect(alone.headers.get('content-security-policy')).toMatch(
+      /^sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none';/,
+    )
   })
 })

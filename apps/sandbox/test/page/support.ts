@@ -1,7 +1,7 @@
 /** The page without the walk before it, in a real browser. */
 import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest'
+import { type Browser, type BrowserContext, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { startPage } from '../../src/page/server.ts'
 import type { Environment } from '../../src/world/listen.ts'
 import { startWorld, type World } from '../../src/world/world.ts'
@@ -9,9 +9,6 @@ import { startWorld, type World } from '../../src/world/world.ts'
 const CHROMIUM = '/usr/bin/chromium'
 const found = existsSync(CHROMIUM)
 if (!found) console.warn(`There is no ${CHROMIUM}: the page is NOT tested in a browser.`)
-
-// A busy machine is slow at drawing pages.
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 /** A sandbox with its page, on free ports, for one test. */
 export async function sandboxForTest(environment: Environment = {}) {
@@ -42,17 +39,19 @@ export function describeInBrowser(
     tests(async (path = '/', environment = {}) => {
       if (!browser) throw new Error('There is no browser.')
       const sandbox = await sandboxForTest(environment)
-      return { ...sandbox, ...(await openTab(browser, sandbox.url + path)) }
+      const permissions = ['clipboard-read', 'clipboard-write']
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions })
+      onTestFinished(() => context.close())
+      return { ...sandbox, ...(await openTab(context, sandbox.url + path)) }
     })
   })
 }
 
 /** Opens a tab; `complaints` has the errors of the page, and its requests to other machines. */
-async function openTab(browser: Browser, url: string) {
-  const permissions = ['clipboard-read', 'clipboard-write']
-  const tab = await browser.newPage({ viewport: { width: 1280, height: 800 }, permissions })
+export async function openTab(context: BrowserContext, url: string) {
+  const tab = await context.newPage()
   onTestFinished(() => tab.close())
-  tab.setDefaultTimeout(10_000)
+  tab.setDefaultTimeout(50_000)
   const complaints: string[] = []
   tab.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
@@ -97,5 +96,5 @@ export function functionCall(name: string, args: object) {
 
 /** Polls, because a page needs a moment to draw a change. */
 export function eventually<Value>(get: () => Value | Promise<Value>) {
-  return expect.poll(get, { timeout: 15_000 })
+  return expect.poll(get)
 }

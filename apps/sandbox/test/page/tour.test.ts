@@ -30,22 +30,6 @@ describeInBrowser('a newcomer on the page', (visit) => {
     expect(complaints).toEqual([])
   })
 
-  it('finds the mail and its content in the mailbox', async () => {
-    const { tab, complaints } = await visit('/functions?route=mailer&function=sendEmail')
-    await tab.getByText('more fields').click()
-    await tab.getByLabel('textBody').fill('Hello in plain text.')
-    await tab.getByLabel('headers').fill('{"X-Order": "42"}')
-    await tab.getByLabel('metadata').fill('{"order": "no. 42"}')
-    await tab.getByRole('button', { name: 'Call sendEmail' }).click()
-    await tab.locator('#call-result').getByText('messageId').waitFor()
-    await tab.getByRole('link', { name: 'Mailbox' }).click()
-    expect(await tab.frameLocator('iframe').locator('h1').textContent()).toBe('Hello Ada,')
-    for (const text of ['Hello in plain text.', 'X-Order', 'no. 42', 'Shop <shop@example.com>']) {
-      await tab.getByRole('article').getByText(text).waitFor()
-    }
-    expect(complaints).toEqual([])
-  })
-
   it('sees that the connection is lost, and is up to date after it is back', async () => {
     const { world, tab } = await visit('/people')
     const first = await startPage(world, 0)

@@ -1,15 +1,48 @@
 /**
  * Forms from a JSON Schema: conditional fields, their values as JSON, and the host’s errors at the fields.
  */
-import { perform, placeOf, show } from './actions.js'
+import { perform, placeOf, show, waiting } from './actions.js'
 
 for (const form of document.querySelectorAll('form[data-action]')) {
-  form.addEventListener('input', () => applyConditions(form))
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    send(form)
-  })
+  restore(form)
   applyConditions(form)
+}
+// A form may come later than this script.
+document.addEventListener('input', ({ target }) => {
+  const form = target.closest('form[data-action]')
+  if (!form) return
+  remember(form, target)
+  applyConditions(form)
+})
+document.addEventListener('submit', (event) => {
+  if (!event.target.matches('form[data-action]')) return
+  event.preventDefault()
+  send(event.target)
+})
+
+/** The key of a form in the storage of the tab. */
+function keyOf(form) {
+  return `form ${location.pathname} ${form.dataset.body}`
+}
+
+/** Keeps a typed value for the way back; neither secrets nor files. */
+function remember(form, { id, type, value, name }) {
+  if (type === 'password' || type === 'file') return
+  const typed = JSON.parse(sessionStorage.getItem(keyOf(form)) ?? '{}')
+  typed[type === 'radio' ? `[name="${name}"][value="${CSS.escape(value)}"]` : `#${CSS.escape(id)}`] = value
+  sessionStorage.setItem(keyOf(form), JSON.stringify(typed))
+}
+
+/** Fills in the typed values, if the person came back or loaded the page again. */
+function restore(form) {
+  const [{ type }] = performance.getEntriesByType('navigation')
+  if (type === 'navigate') return sessionStorage.removeItem(keyOf(form))
+  for (const [selector, value] of Object.entries(JSON.parse(sessionStorage.getItem(keyOf(form)) ?? '{}'))) {
+    const control = form.querySelector(selector)
+    if (control?.type === 'radio') control.checked = true
+    else if (control) control.value = value
+    control?.closest('details')?.setAttribute('open', '')
+  }
 }
 
 /** Shows a field if its condition holds: the values of other fields, as JSON Schema’s `if` has them. */
@@ -19,8 +52,7 @@ function applyConditions(form) {
     field.hidden = !conditions.every(([name, expected]) => {
       const own = CSS.escape(name)
       const control = form.querySelector(`[data-name="${own}"], [data-extra="${own}"]:checked`)
-      const state = control?.type === 'checkbox' ? String(control.checked) : control?.value
-      return String(expected.const) === state
+      return String(expected.const) === control?.value
     })
   }
 }
@@ -30,12 +62,14 @@ async function send(form) {
   if (button.getAttribute('aria-disabled') === 'true') return
   for (const line of form.querySelectorAll('.fault')) line.hidden = true
   for (const control of form.querySelectorAll('[aria-invalid]')) control.removeAttribute('aria-invalid')
-  const { values, errors } = collect(form)
+  const { values, errors } = await collect(form)
   if (errors.length > 0) return showErrors(form, errors)
   button.setAttribute('aria-disabled', 'true')
   try {
-    const result = await perform(form.dataset.action, bodyOf(form, values))
-    show(result, placeOf(form.dataset.target))
+    const place = placeOf(form.dataset.target)
+    const asked = perform(form.dataset.action, bodyOf(form, values))
+    const result = await waiting(asked, place)
+    show(result, place, form.dataset.target)
     showErrors(form, result.errors ?? [])
   } catch (error) {
     showErrors(form, [], error.message)
@@ -64,14 +98,14 @@ function assign(target, path, value) {
 }
 
 /** The values of the fields. Empty fields are left out, so that the host’s defaults apply. */
-function collect(form) {
+async function collect(form) {
   const values = {}
   const errors = []
   for (const control of form.querySelectorAll('[data-name]')) {
     if (control.closest('[hidden]')) continue
     const { name, kind } = control.dataset
     try {
-      const value = read(control, kind)
+      const value = await read(control, kind)
       if (value !== undefined) values[name] = value
     } catch {
       errors.push({ path: name, message: 'is not JSON' })
@@ -81,12 +115,14 @@ function collect(form) {
 }
 
 function read(control, kind) {
-  if (kind === 'boolean') return control.checked || undefined
+  if (kind === 'files') return readFiles(control)
   const text = control.value
   if (text.trim() === '') return undefined
   switch (kind) {
     case 'number':
       return Number(text)
+    case 'boolean':
+      return text === 'true'
     case 'json':
       return JSON.parse(text)
     case 'list':
@@ -95,6 +131,25 @@ function read(control, kind) {
     default:
       return text
   }
+}
+
+/** The chosen files, each with its content in base64. */
+async function readFiles({ files, dataset }) {
+  const read = (file) =>
+    new Promise((resolve, reject) => {
+      const reader = new FileReader()
+      reader.addEventListener('load', () => resolve(reader.result.slice(reader.result.indexOf(',') + 1)))
+      reader.addEventListener('error', () => reject(reader.error))
+      reader.readAsDataURL(file)
+    })
+  if (files.length === 0) return undefined
+  return Promise.all(
+    [...files].map(async (file) => ({
+      name: file.name,
+      contentType: file.type || 'application/octet-stream',
+      [dataset.content]: await read(file),
+    })),
+  )
 }
 
 /** Shows each error at its field: `deployment.inputs.domain` at `domain`, `messages[0].to` at `messages`. */

@@ -1,0 +1,112 @@
+/** The content of a mail for a reader. Strangers write mail, so its HTML is only ever shown inside a frame. */
+import type { AcceptedMessage } from '@org/mailer/testing'
+
+const SNIPPET = 140
+const SEARCHED = 20_000
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  nbsp: ' ',
+  '#39': "'",
+}
+
+/** A mail as the frame shows it: with its own images inside; a link opens a new tab, or scrolls inside the mail. */
+export function mailDocument({ htmlBody = '', attachments }: AcceptedMessage): string {
+  const inlined = attachments.reduce(
+    (text, { contentId, contentType, content }) =>
+      contentId
+        ? text.replaceAll(`cid:${contentId.replace(/^cid:/, '')}`, `data:${contentType};base64,${content}`)
+        : text,
+    htmlBody,
+  )
+  return inlined.replaceAll(/<(a|area)(?=[\s/])([^>]*)/gi, (_, name: string, attributes: string) => {
+    const url = hrefOf(attributes)
+    const inside = url.startsWith('#')
+    // A mail has no address that a relative link could start from.
+    const linked = inside || ABSOLUTE.test(url) ? attributes : attributes.replace(HREF, ' data-href=$1')
+    // The first of two attributes with one name counts. Without quotes, the addition can't end another attribute.
+    return `<${name} target=${inside ? '_self' : '_blank'} rel=noopener${linked}`
+  })
+}
+
+const HREF = /\shref\s*=\s*("[^"]*"|'[^']*'|[^\s"']+)/i
+const ABSOLUTE = /^([a-z][a-z\d+.-]*:|\/\/)/i
+
+/** The address in the attributes of a link. */
+function hrefOf(attributes: string): string {
+  const [, quoted = ''] = HREF.exec(attributes) ?? []
+  return decode(quoted.replaceAll(/^["']|["']$/g, '')).trim()
+}
+
+/** The links of a mail, each once, with the text that a reader would click. */
+export function linksOf({ htmlBody = '', textBody = '' }: AcceptedMessage): { url: string; label: string }[] {
+  const links = new Map<string, string>()
+  for (const anchor of htmlBody.split(/<a\s/i).slice(1)) {
+    const [tag = '', label = ''] = splitAt(anchor, '>')
+    const url = hrefOf(` ${tag}`)
+    if (url !== '' && !links.has(url)) links.set(url, plainText(splitAt(label, '</a')[0]))
+  }
+  for (const [url] of textBody.matchAll(/https?:\/\/[^\s<>"]+/g)) if (!links.has(url)) links.set(url, '')
+  return [...links].map(([url, label]) => ({ url, label }))
+}
+
+/** The parts of a text before and after a mark. */
+function splitAt(text: string, mark: string): [string, string] {
+  const index = text.indexOf(mark)
+  return index === -1 ? [text, ''] : [text.slice(0, index), text.slice(index + mark.length)]
+}
+
+/** The first words of a mail. */
+export function snippetOf({ textBody, htmlBody = '' }: AcceptedMessage): string {
+  return (textBody?.slice(0, SEARCHED).replaceAll(/\s+/g, ' ').trim() || plainText(htmlBody)).slice(
+    0,
+    SNIPPET,
+  )
+}
+
+const searched = new WeakMap<AcceptedMessage, string>()
+
+/** Whether a mail has every word in its addresses, subject, bodies or file names. */
+export function hasWords(mail: AcceptedMessage, text: string): boolean {
+  const { from, to, cc, bcc, subject, textBody = '', htmlBody = '', tag, attachments } = mail
+  const parts = () => [
+    from,
+    ...to,
+    ...cc,
+    ...bcc,
+    subject,
+    tag,
+    ...attachments.map(({ name }) => name),
+    textBody.slice(0, SEARCHED),
+    plainText(htmlBody),
+  ]
+  const haystack = searched.get(mail) ?? parts().join(' ').toLowerCase()
+  searched.set(mail, haystack)
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => haystack.includes(word))
+}
+
+const WITHOUT_WORDS = ['style', 'script', 'title']
+
+/** The words of HTML. Loops, because a pattern would take quadratic time for hostile HTML. */
+function plainText(html: string): string {
+  const [first = '', ...tags] = html.slice(0, SEARCHED).split('<')
+  let text = first
+  let skipped: string | undefined
+  for (const piece of tags) {
+    const [tag, content] = splitAt(piece, '>')
+    const name = tag.split(/\s/, 1)[0]?.toLowerCase() ?? ''
+    if (name === `/${skipped}`) skipped = undefined
+    else if (WITHOUT_WORDS.includes(name)) skipped ??= name
+    if (skipped === undefined) text += ` ${content}`
+  }
+  return decode(text).replaceAll(/\s+/g, ' ').trim()
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/&(#?\w+);/g, (whole, name: string) => entities[name] ?? whole)
+}

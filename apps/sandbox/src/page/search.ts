@@ -1,0 +1,147 @@
+/** The search of the timeline: it finds everything that the page shows of an event. */
+import type { HeaderList } from '../world/exchange.ts'
+import { isRecord, parse } from '../world/json.ts'
+import { plural } from '../world/text.ts'
+import { hasFailed, hasSucceeded, type TimelineEntry } from '../world/timeline.ts'
+import type { PageContext } from './context.ts'
+import { titleOf } from './faults-view.ts'
+import { duration, type Query, timeOfDay } from './html.ts'
+import { fieldsOf, tagsOf } from './timeline-rows.ts'
+import { judge } from './verdict.ts'
+import { attemptsOf, mostAttempts } from './waterfall.ts'
+
+/** Selects events. */
+export interface TimelineFilter {
+  /** Words and `field:value` pairs; each one must fit. */
+  text: string
+  route: string
+  outcome: string
+  /** Includes the events of the walk. */
+  walk: boolean
+  /** The earliest and the latest time, in milliseconds since 1970. */
+  from: number
+  to: number
+}
+
+/** The outcomes that a filter knows, by name. */
+export const outcomes: Readonly<Record<string, { title: string; test(entry: TimelineEntry): boolean }>> = {
+  ok: { title: 'Succeeded', test: hasSucceeded },
+  failed: { title: 'Failed', test: ({ response }) => response !== undefined && response.status >= 400 },
+  trouble: { title: 'Had a failing call', test: ({ calls }) => calls.some(hasFailed) },
+  replayed: { title: 'Was replayed', test: ({ response }) => response?.replayed === true },
+}
+
+/** Reads the filter of an address. */
+export function readFilter({
+  text = '',
+  route = '',
+  outcome = '',
+  walk = '',
+  from,
+  to,
+}: Query): TimelineFilter {
+  return {
+    text: text.trim().slice(0, 200),
+    route,
+    outcome,
+    walk: walk !== '',
+    from: Number(from ?? '') || Number.NEGATIVE_INFINITY,
+    to: Number(to ?? '') || Number.POSITIVE_INFINITY,
+  }
+}
+
+/** The events that a filter selects, newest first. */
+export function findEvents(
+  context: PageContext,
+  { text, route, outcome, walk, from, to }: TimelineFilter,
+): TimelineEntry[] {
+  const terms = [...text.toLowerCase().matchAll(TERM)].flatMap(([term]) => toTerm(context, term) ?? [])
+  return context.timeline.list().filter((entry) => {
+    if (!walk && entry.source === 'walk') return false
+    if (entry.at < from || entry.at > to) return false
+    if (route !== '' && entry.route !== route) return false
+    if (outcomes[outcome]?.test(entry) === false) return false
+    return terms.every((fits) => fits(entry))
+  })
+}
+
+/** A word, a quoted text, or either one with the name of a field before it. */
+const TERM = /(?:[a-z][\w-]*:\s*)?"[^"]*"|[a-z][\w-]*:(?:\s+(?![a-z][\w-]*:)\S+)?(?=\s|$)|\S+/g
+
+/** The facts that `name:value` looks into; any other name is a field of the event, or a header. */
+const fields: Readonly<Record<string, (entry: TimelineEntry) => readonly unknown[]>> = {
+  number: ({ number }) => [number],
+  id: ({ deliveryId }) => [deliveryId],
+  status: ({ response, calls }) => [response?.status, ...calls.map(({ status }) => status)],
+  route: (entry) => [entry.route],
+  deployment: ({ deployment }) => [deployment],
+  code: ({ code }) => [code],
+  function: ({ subject }) => [subject],
+  event: ({ event }) => [event],
+}
+
+/** @returns `undefined` for the name of a field that has no value yet */
+function toTerm(context: PageContext, term: string): ((entry: TimelineEntry) => boolean) | undefined {
+  const [, number] = /^#(\d+)$/.exec(term) ?? []
+  if (number !== undefined) return (entry) => String(entry.number) === number
+  const [, name, given = ''] = /^([a-z][\w-]*):\s*(.*)$/.exec(term) ?? []
+  const value = given.replaceAll('"', '')
+  const words = term.replaceAll('"', '')
+  if (name === undefined) return (entry) => textOf(context, entry).includes(words)
+  if (value === '') return undefined
+  const read = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (read) return (entry) => read(entry).some((fact) => String(fact).toLowerCase().startsWith(value))
+  return (entry) => {
+    const text = textOf(context, entry)
+    if (text.includes(words) || text.includes(`${name}: ${value}`)) return true
+    if (!text.includes(value)) return false
+    return fieldsNamed(parse(entry.body ?? ''), name).some((found) => found.includes(value))
+  }
+}
+
+/** The texts of every field of this name, at any depth. */
+function fieldsNamed(value: unknown, name: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => fieldsNamed(item, name))
+  if (!isRecord(value)) return []
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key.toLowerCase() === name ? [JSON.stringify(inner).toLowerCase()] : fieldsNamed(inner, name),
+  )
+}
+
+const texts = new WeakMap<TimelineEntry, string>()
+
+/** Everything that the page shows of an event, in lower case. */
+export function textOf(context: PageContext, entry: TimelineEntry): string {
+  const known = texts.get(entry)
+  if (known !== undefined) return known
+  const { number, event, subject, summary, deployment, deliveryId, response, calls, log } = entry
+  const { title, text: said } = judge(context, entry)
+  const tries = mostAttempts(calls)
+  const facts = [
+    `#${number}`,
+    `POST /${entry.route}/webhook`,
+    event,
+    subject,
+    summary,
+    deployment,
+    deliveryId,
+  ]
+  const times = [timeOfDay(entry.at), duration(entry.durationMs), tries > 1 ? plural(tries, 'attempt') : '']
+  const wire = [headersOf(entry.headers), entry.body, response?.status]
+  const answer = [response && headersOf(response.headers), response?.text, entry.signed ? 'signed' : '']
+  const called = attemptsOf(calls).flatMap(({ call, wait }) => [
+    [call.to, call.method, call.path, call.url, call.status, call.failure, call.detail].join(' '),
+    [duration(call.durationMs), wait?.text, call.fault && `injected: ${titleOf(call.fault)}`].join(' '),
+    [headersOf(call.request.headers), call.request.text].join(' '),
+    [headersOf(call.response.headers), call.response.text].join(' '),
+  ])
+  const lines = log.map((line) => [line.level, line.message, ...fieldsOf(line)].join(' '))
+  const all = [...facts, ...times, title, said, ...tagsOf(entry), ...wire, ...answer, ...called, ...lines]
+  const text = all.join(' ').toLowerCase()
+  texts.set(entry, text)
+  return text
+}
+
+function headersOf(headers: HeaderList): string {
+  return headers.map(([name, value]) => `${name}: ${value}`).join(' ')
+}

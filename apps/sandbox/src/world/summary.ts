@@ -1,0 +1,54 @@
+/** Sums an event up in a few words: by its own facts, whatever the integration. */
+import { at, isRecord, listOf } from './json.ts'
+import { SECRET_FIELD } from './mask.ts'
+import { plural, showTurns } from './text.ts'
+
+const MOST_FACTS = 3
+const LONGEST_FACT = 60
+
+/** The facts of an event and of its response, for example `ada@example.com · Your order`. */
+export function summarize(event: unknown, response: unknown): string {
+  const args = at(event, 'functionCall', 'arguments')
+  const inputs = at(event, 'deployment', 'inputs')
+  const facts = [
+    ...factsOf(args),
+    ...(at(event, 'functionCall') === undefined ? factsOf(inputs) : []),
+    at(event, 'challenge'),
+    at(response, 'status') === 'unhealthy' || at(response, 'status') === 'ignored'
+      ? at(response, 'status')
+      : '',
+    amountOf(at(response, 'metrics'), 'metric'),
+  ]
+  return showTurns(facts.filter(Boolean).slice(0, MOST_FACTS).join(' · '))
+}
+
+/** The first facts of any data, for example of the body of a call. */
+export function describeData(data: unknown): string {
+  return amountOf(data, 'item') ?? factsOf(data).slice(0, MOST_FACTS).join(' · ')
+}
+
+function factsOf(values: unknown): string[] {
+  return Object.entries(isRecord(values) ? values : {}).flatMap(([name, value]) =>
+    SECRET_FIELD.test(name) || name === 'object' ? [] : (factOf(name, value) ?? []),
+  )
+}
+
+/** Long texts and markup say little in one line; of an object, the names do. */
+function factOf(name: string, value: unknown): string | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return `${name} ${value}`
+  if (typeof value === 'string') {
+    return value.length <= LONGEST_FACT && !value.includes('\n') && !value.startsWith('<') ? value : undefined
+  }
+  const items = isRecord(value) ? Object.keys(value) : listOf(value)
+  const [first] = items
+  if (typeof first === 'string') {
+    const others = items.length - 1
+    return others > 0 ? `${first} and ${others} more` : first
+  }
+  return amountOf(value, name.replace(/s$/, ''))
+}
+
+function amountOf(value: unknown, one: string): string | undefined {
+  const { length } = listOf(value)
+  return length > 0 ? plural(length, one) : undefined
+}
