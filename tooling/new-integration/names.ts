@@ -1,5 +1,5 @@
 /** The name of the template. It has two words, so that no two of its forms are the same. */
-const TEMPLATE = 'example-service'
+export const TEMPLATE = 'example-service'
 
 /**
  * Derives the forms of a name: `kebab` names packages, routes and folders, `camel` values, `pascal` types, `constant`
@@ -31,6 +31,13 @@ export function rename(text: string, names: Names): string {
   const from = Object.values(formsOf(TEMPLATE))
   const to = Object.values(names)
   return from.reduce((renamed, form, index) => renamed.replaceAll(form, to[index] ?? ''), text)
+}
+
+/** The identifiers and variables of a text of the template that have its name in them, in the forms of another name. */
+export function derivedNames(text: string, names: Names): string[] {
+  const { camel, pascal, constant } = formsOf(TEMPLATE)
+  const found = text.match(new RegExp(`\\w*(?:${camel}|${pascal}|${constant})\\w*`, 'g')) ?? []
+  return [...new Set(found)].map((word) => rename(word, names))
 }
 
 function capitalize(text: string): string {

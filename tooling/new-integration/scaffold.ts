@@ -1,64 +1,132 @@
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseSync } from 'oxc-parser'
-import { formsOf, type Names, rename } from './names.ts'
+import { derivedNames, formsOf, type Names, rename, TEMPLATE } from './names.ts'
 
 /** Names of private packages and of the placeholder's route. */
-const reserved = new Set(['api-reference', 'auth', 'example-service', 'sandbox', 'server', 'tooling'])
+const reserved = new Set(['api-reference', 'auth', TEMPLATE, 'sandbox', 'server', 'tooling'])
 
 const INTEGRATIONS = 'apps/server/src/integrations.ts'
-const SERVER = 'apps/server/package.json'
+const CONFIG = 'apps/server/src/config.ts'
+
+/** The lines that a new integration needs in a file, each before the first or after the last place with this text. */
+interface Insertion {
+  file: string
+  before?: string
+  after?: string
+  lines: string
+}
+
+/** Everything outside the package that knows the integration by name. The formatter sorts the imports afterwards. */
+function insertionsFor({ kebab, camel, pascal, constant, words }: Names): Insertion[] {
+  const [token, base] = [`${constant}_SHARED_API_TOKEN`, `${constant}_API_BASE`]
+  const samples = 'apps/sandbox/src/world/samples.ts'
+  return [
+    {
+      file: INTEGRATIONS,
+      before: '\n]\n',
+      lines: `\n  {\n    name: '${kebab}',\n    load: async () => configured(await import('@org/${kebab}/webhook'), ({ ${camel} }) => ${camel}),\n  },`,
+    },
+    {
+      file: CONFIG,
+      before: '    /** Every value that must stay out of logs',
+      lines: `    ${camel}: { shared: { apiToken: values.${token} }, baseUrl: values.${base} },\n`,
+    },
+    { file: CONFIG, after: '      values.IDP_PLATFORM_API_KEY,\n', lines: `      values.${token},\n` },
+    {
+      file: 'apps/server/src/variables.ts',
+      after: '  IDP_PLATFORM_API_BASE: httpUrl.optional(),\n',
+      lines: `\n  ${token}: token().optional(),\n  ${base}: httpUrl.optional(),\n`,
+    },
+    {
+      file: 'README.md',
+      before: '| `IDP_SHARED_PUBLISHABLE_KEY` |',
+      lines: `| \`${token}\` | | Token of the shared account of the ${words}. |\n| \`${base}\` | \`https://api.example.com\` | Base URL of the ${words}. |\n`,
+    },
+    {
+      file: samples,
+      after: "from '@org/core/testing'\n",
+      lines: `import { createSample as create${pascal}Sample } from '@org/${kebab}/testing'\n`,
+    },
+    { file: samples, after: '// One line for each.\n', lines: `  create${pascal}Sample,\n` },
+  ]
+}
 
 /**
- * Writes the package and its changeset, and adds it to the host's list of integrations and `package.json`.
+ * Writes the package and its changeset, and adds it to the host and to the sandbox.
  *
  * @param repository the root of the repository
  * @param name the package and the route, for example `sms-gateway`
- * @returns the paths of the written files, from the root
+ * @returns the paths of the written files from the root, and a function that takes everything back
  * @throws if the name is invalid or taken, before anything is written
  */
-export function scaffold(repository: string, name: string): string[] {
+export function scaffold(repository: string, name: string) {
   const names = formsOf(name)
-  const source = readFileSync(join(repository, INTEGRATIONS), 'utf8')
-  checkName(repository, names, source)
+  const read = (file: string) => readFileSync(join(repository, file), 'utf8')
+  const folder = 'tooling/new-integration/template'
+  const files = globSync(['*.{json,ts,md}', '{src,test}/**/*.ts'], { cwd: join(repository, folder) })
+  const code = files.filter((file) => file.endsWith('.ts')).map((file) => read(`${folder}/${file}`))
+  checkName(repository, names)
+  checkDerivedNames(names, folder, code.join('\n'), code.join('\n'))
+  for (const { file, lines } of insertionsFor(formsOf(TEMPLATE)))
+    checkDerivedNames(names, file, lines, read(file))
 
-  const template = join(repository, 'tooling/new-integration/template')
-  const renamed = (file: string) => rename(readFileSync(join(template, file), 'utf8'), names)
-  const files = globSync(['*.{json,ts,md}', '{src,test}/**/*.ts'], { cwd: template })
+  const renamed = (file: string) => rename(read(`${folder}/${file}`), names)
   const texts: Record<string, string> = {
     ...Object.fromEntries(files.map((file) => [`packages/${name}/${file}`, renamed(file)])),
     [`packages/${name}/package.json`]: renamed('package.json').replace('  "private": true,\n', ''),
-    [INTEGRATIONS]: mount(source, names),
-    [SERVER]: depend(readFileSync(join(repository, SERVER), 'utf8'), names),
     [`.changeset/first-${name}.md`]: changeset(names),
   }
+  for (const app of ['apps/server/package.json', 'apps/sandbox/package.json'])
+    texts[app] = depend(read(app), names)
+  for (const insertion of insertionsFor(names))
+    texts[insertion.file] = insert(texts[insertion.file] ?? read(insertion.file), insertion)
+  const written = Object.keys(texts)
+  const undo = remember(repository, [...written, 'pnpm-lock.yaml', `tooling/public-names/${name}.txt`])
   for (const [file, text] of Object.entries(texts)) {
     mkdirSync(dirname(join(repository, file)), { recursive: true })
     writeFileSync(join(repository, file), text)
   }
-  return Object.keys(texts)
+  return {
+    written,
+    undo() {
+      undo()
+      rmSync(join(repository, 'packages', name), { recursive: true, force: true })
+    },
+  }
 }
 
-function checkName(repository: string, { kebab, camel }: Names, integrations: string): void {
-  if (reserved.has(kebab) || existsSync(join(repository, 'packages', kebab))) {
+/** Reads files, some of which may not exist; the returned function writes or removes them as they were. */
+function remember(repository: string, files: readonly string[]): () => void {
+  const paths = files.map((file) => join(repository, file))
+  const before = paths.map((path) => [path, existsSync(path) ? readFileSync(path) : undefined] as const)
+  return () => {
+    for (const [path, content] of before)
+      content ? writeFileSync(path, content) : rmSync(path, { force: true })
+  }
+}
+
+function checkName(repository: string, { kebab, camel }: Names): void {
+  if (reserved.has(kebab) || existsSync(join(repository, 'packages', kebab)))
     throw new Error(`The name “${kebab}” is taken.`)
-  }
-  const isTaken = new RegExp(`\\b${camel}\\b`).test(integrations)
-  if (isTaken || parseSync('name.ts', `const ${camel} = 0`).errors.length > 0) {
-    throw new Error(`“${kebab}” is no valid name: ${INTEGRATIONS} or JavaScript already uses ${camel}.`)
-  }
+  if (parseSync('name.ts', `const ${camel} = 0`).errors.length > 0)
+    throw new Error(`“${kebab}” is no valid name: JavaScript already uses ${camel}.`)
 }
 
-/** The formatter sorts the imports afterwards. */
-function mount(integrations: string, { kebab, camel, pascal }: Names): string {
-  const end = integrations.lastIndexOf('\n]')
-  const lastImport = integrations.lastIndexOf('\nimport type { Config }')
-  if (end < 0 || lastImport < 0)
-    throw new Error(`${INTEGRATIONS} has an unknown form. Add the integration by hand.`)
-  const imported = `\nimport { createHandler as create${pascal}Handler, integration as ${camel} } from '@org/${kebab}/webhook'`
-  const line = `\n  { definition: ${camel}, createHandler: create${pascal}Handler },`
-  const list = integrations.slice(lastImport, end)
-  return integrations.slice(0, lastImport) + imported + list + line + integrations.slice(end)
+/** Checks that no identifier or variable that the name leads to has another meaning in the text. */
+function checkDerivedNames(names: Names, file: string, template: string, text: string): void {
+  const taken = derivedNames(template, names).find((word) => new RegExp(`\\b${word}\\b`).test(text))
+  if (taken)
+    throw new Error(
+      `“${names.kebab}” is no valid name: ${file} already uses ${taken}. Add a word, as in ${names.kebab}-gateway.`,
+    )
+}
+
+function insert(text: string, { file, before = '', after = '', lines }: Insertion): string {
+  const found = before ? text.indexOf(before) : text.lastIndexOf(after)
+  if (found < 0) throw new Error(`${file} has an unknown form: it has no “${(before + after).trim()}”.`)
+  const at = found + after.length
+  return text.slice(0, at) + lines + text.slice(at)
 }
 
 function depend(packageJson: string, { kebab }: Names): string {

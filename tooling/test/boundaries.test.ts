@@ -22,6 +22,7 @@ describe('an import is reported', () => {
     ['of a Node built-in by a package', 'packages/mailer/src/wire.ts', 'node:fs/promises'],
     ['of ky by another package than the platform client', 'packages/core/src/http/client.ts', 'ky'],
     ['of ky by the server', 'apps/server/src/app.ts', 'ky'],
+    ['of zod by an index', 'packages/idp/src/index.ts', 'zod'],
     ['of an undeclared dependency', 'packages/core/src/http/client.ts', 'lodash/fp'],
     ['of an integration by core', 'packages/core/src/http/client.ts', '@org/mailer'],
     ['of an integration’s SDK by the server', 'apps/server/src/app.ts', '@org/mailer'],

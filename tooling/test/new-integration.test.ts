@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -8,14 +7,23 @@ import { readManifest, root } from '../packages/workspace.ts'
 
 // The template is a package of this repository, so its own tests run with all others. These tests are about its copy.
 let repository: string
-const serverFiles = ['apps/server/src/integrations.ts', 'apps/server/package.json']
+const hostFiles = [
+  'apps/server/src/integrations.ts',
+  'apps/server/src/config.ts',
+  'apps/server/src/variables.ts',
+  'apps/server/package.json',
+  'apps/sandbox/src/world/samples.ts',
+  'apps/sandbox/package.json',
+  'README.md',
+]
 beforeEach(() => {
   repository = mkdtempSync(join(tmpdir(), 'repository-'))
-  for (const path of ['tooling/new-integration/template', ...serverFiles, 'biome.json']) {
+  for (const path of ['tooling/new-integration/template', ...hostFiles]) {
     const filter = (source: string) => !/\/(node_modules|dist|\.data|\.turbo)$/.test(source)
     cpSync(join(root, path), join(repository, path), { recursive: true, filter })
   }
   mkdirSync(join(repository, 'packages/mailer'), { recursive: true })
+  mkdirSync(join(repository, '.changeset'))
 })
 afterEach(() => rmSync(repository, { recursive: true, force: true }))
 
@@ -24,38 +32,35 @@ const linesOf = (file: string) => read(file).split('\n')
 
 describe('pnpm new:integration', () => {
   it('makes a public package with a changeset, in which nothing has the template’s name', () => {
-    const written = scaffold(repository, 'sms-gateway-2')
+    const { written } = scaffold(repository, 'carrier-pigeon-2')
     for (const file of written) expect(read(file), file).not.toMatch(/example.?service/i)
-    const manifest = readManifest(join(repository, 'packages/sms-gateway-2/package.json'))
-    expect(manifest).toMatchObject({ name: '@org/sms-gateway-2', version: '0.0.0' })
+    const manifest = readManifest(join(repository, 'packages/carrier-pigeon-2/package.json'))
+    expect(manifest).toMatchObject({ name: '@org/carrier-pigeon-2', version: '0.0.0' })
     expect(manifest).not.toHaveProperty('private')
-    expect(read('packages/sms-gateway-2/src/integration.ts')).toContain("name: 'sms-gateway-2'")
-    expect(read('packages/sms-gateway-2/src/index.ts')).toContain('createSmsGateway2Client')
-    expect(read('packages/sms-gateway-2/src/connection.ts')).toContain('SMS_GATEWAY_2_SHARED_API_TOKEN')
-    expect(read('packages/sms-gateway-2/src/index.ts')).toContain(' * Sms gateway 2.')
-    expect(read('.changeset/first-sms-gateway-2.md')).toContain('"@org/sms-gateway-2": minor')
+    expect(read('packages/carrier-pigeon-2/src/integration.ts')).toContain("name: 'carrier-pigeon-2'")
+    expect(read('packages/carrier-pigeon-2/src/index.ts')).toContain('createCarrierPigeon2Client')
+    expect(read('packages/carrier-pigeon-2/src/connection.ts')).toContain('CARRIER_PIGEON_2_SHARED_API_TOKEN')
+    expect(read('packages/carrier-pigeon-2/src/index.ts')).toContain(' * Carrier pigeon 2.')
+    expect(read('.changeset/first-carrier-pigeon-2.md')).toContain('"@org/carrier-pigeon-2": minor')
   })
 
-  it('mounts the package on the host with three lines, and changes no other line', () => {
-    const before = serverFiles.map(linesOf)
-    scaffold(repository, 'sms-gateway')
-    const after = serverFiles.map(linesOf)
-    expect(after.flatMap((lines, at) => lines.filter((line) => !before[at]?.includes(line)))).toEqual([
-      "import { createHandler as createSmsGatewayHandler, integration as smsGateway } from '@org/sms-gateway/webhook'",
-      '  { definition: smsGateway, createHandler: createSmsGatewayHandler },',
-      '    "@org/sms-gateway": "workspace:*",',
-    ])
+  it('adds the package to the host and to the sandbox, and changes no other line', () => {
+    const before = hostFiles.map(linesOf)
+    scaffold(repository, 'carrier-pigeon')
+    const after = hostFiles.map(linesOf)
+    const added = after.flatMap((lines, at) => lines.filter((line) => !before[at]?.includes(line)))
+    for (const line of added.filter((line) => !/^ {2,4}[{}],?$/.test(line)))
+      expect(line).toMatch(/carrier.?pigeon/i)
+    expect(added).toContain('  CARRIER_PIGEON_SHARED_API_TOKEN: token().optional(),')
     expect(before.flatMap((lines, at) => lines.filter((line) => !after[at]?.includes(line)))).toEqual([])
   })
 
-  it('writes files that pass the linter after formatting', () => {
-    const files = scaffold(repository, 'sms-gateway').filter((file) => /\.(ts|json)$/.test(file))
-    const biome = (...options: string[]) => {
-      const command = ['check', '--vcs-enabled=false', ...options, ...files]
-      return execFileSync(join(root, 'node_modules/.bin/biome'), command, { cwd: repository, stdio: 'pipe' })
-    }
-    expect(() => biome('--write')).not.toThrow()
-    expect(() => biome('--error-on-warnings')).not.toThrow()
+  it('takes back everything that it wrote', () => {
+    const before = [hostFiles.map(read), readdirSync(repository, { recursive: true })]
+    const { undo } = scaffold(repository, 'carrier-pigeon')
+    expect(hostFiles.map(read)).not.toEqual(before[0])
+    undo()
+    expect([hostFiles.map(read), readdirSync(repository, { recursive: true })]).toEqual(before)
   })
 
   it.each([
@@ -65,11 +70,16 @@ describe('pnpm new:integration', () => {
     ['../mailer', 'not a valid name'],
     ['', 'not a valid name'],
     ['new', 'already uses new'],
+    ['class', 'already uses class'],
     ['config', 'already uses config'],
+    ['item', 'already uses item'],
+    ['choices', 'already uses choices'],
+    ['provider', 'already uses createProviderClient'],
+    ['idp-platform', 'already uses IDP_PLATFORM_API_BASE'],
   ])('refuses the name “%s”, and writes nothing', (name, reason) => {
-    const before = serverFiles.map(read)
+    const before = hostFiles.map(read)
     expect(() => scaffold(repository, name)).toThrow(reason)
-    expect(serverFiles.map(read)).toEqual(before)
-    expect(existsSync(join(repository, '.changeset'))).toBe(false)
+    expect(hostFiles.map(read)).toEqual(before)
+    expect(readdirSync(join(repository, '.changeset'))).toEqual([])
   })
 })

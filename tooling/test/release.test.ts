@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { cpSync, globSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { root } from '../packages/workspace.ts'
-import { findMissingChangesets } from '../release/check-changesets.ts'
+import { findPublishable, root } from '../packages/workspace.ts'
+import { findChangesetFaults } from '../release/check-changesets.ts'
 import { readPlan } from '../release/publish.ts'
+import { readNotes } from '../release/tag.ts'
 
 it('the bill of materials of the host lists what its bundle contains, with versions and licenses', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sbom-'))
@@ -25,22 +27,42 @@ describe('a branch needs a changeset', () => {
   const source = 'packages/idp/src/a.ts'
   const changeset = (head: string) => `---\n${head}---\n\nSomething is better.\n`
 
-  it.each([
-    ['for a changed package', [source], [], ['@org/idp']],
-    ['that names the package', [source], [changeset('"@org/idp-server": patch\n')], ['@org/idp']],
+  it.each<[string, string[], string[], RegExp[]]>([
+    ['for a changed package', [source], [], [/^@org\/idp changed/]],
+    ['that names the package', [source], [changeset('"@org/idp-server": patch\n')], [/^@org\/idp changed/]],
     [
       'for each of two packages',
       [source, 'packages/idp-server/src/a.ts'],
       [changeset('"@org/idp": minor\n')],
-      ['@org/idp-server'],
+      [/^@org\/idp-server changed/],
     ],
     ['which it has', [source], [changeset('"@org/idp": minor\n')], []],
     ['which it has in other quotes', [source], [changeset("'@org/idp': major\n")], []],
+    [
+      'which may have lines of Windows',
+      [source],
+      [changeset('"@org/idp": major\n').replaceAll('\n', '\r\n')],
+      [],
+    ],
     ['which may be empty', [source], [changeset('')], []],
+    ['which says what changed, and of what', [source], ['An idea.\n'], [/^0: .*frontmatter/, /changed/]],
+    [
+      'with a kind of change',
+      [source],
+      [changeset('"@org/idp": big\n')],
+      [/^0: .*"big".*@org\/idp/, /changed/],
+    ],
+    ['that releases something', [source], [changeset('"@org/idp": none\n')], [/^0: “none”.*@org\/idp/]],
+    ['of a package that is there', [], [changeset('"@org/ipd": minor\n')], [/^0: .*@org\/ipd/]],
     ['only for sources', ['packages/idp/test/a.ts', 'packages/idp/README.md'], [], []],
     ['only for published packages', ['apps/server/src/app.ts'], [], []],
-  ])('%s', (_, changedFiles, changesets, missing) => {
-    expect(findMissingChangesets({ changedFiles, changesets, packages })).toEqual(missing)
+  ])('%s', (_, changedFiles, added, faults) => {
+    const found = findChangesetFaults({
+      changedFiles,
+      changesets: Object.fromEntries(added.entries()),
+      packages,
+    })
+    expect(found).toEqual(faults.map((fault) => expect.stringMatching(fault)))
   })
 })
 
@@ -63,4 +85,38 @@ it('a release publishes its tarballs, unless one changed after it was packed', a
   expect(() => execFileSync(process.execPath, [publish, folder, '--dry-run'], { stdio: 'pipe' })).toThrow(
     'changed after it was packed',
   )
+})
+
+it('a break in core is a break in every package, at 0.1.0 first, with a link in the changelog', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'versions-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const files = [...globSync('{packages,apps}/*/package.json', { cwd: root }), 'package.json', '.changeset']
+  for (const file of files) cpSync(join(root, file), join(folder, file), { recursive: true })
+  await writeFile(join(folder, 'pnpm-workspace.yaml'), 'packages: [packages/*, apps/*]')
+  const run = (command: string, ...options: string[]) =>
+    execFileSync(command, options, { cwd: folder, encoding: 'utf8' })
+  const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+  const commit = () => {
+    run('git', 'add', '.')
+    run('git', ...author, 'commit', '-qm', 'A change')
+    return run('git', 'rev-parse', 'HEAD').slice(0, 7)
+  }
+  async function release(summary: string) {
+    await writeFile(join(folder, '.changeset/only.md'), `---\n"@org/core": minor\n---\n\n${summary}\n`)
+    const changed = commit()
+    run(process.execPath, join(root, 'node_modules/@changesets/cli/bin.js'), 'version')
+    const manifests = findPublishable().map(({ path }) =>
+      readFile(join(folder, path, 'package.json'), 'utf8'),
+    )
+    const versions = (await Promise.all(manifests)).map((text): string => JSON.parse(text).version)
+    return { changed, versions: [...new Set(versions)] }
+  }
+  run('git', 'init', '-qb', 'main')
+  expect(await release('It begins.')).toMatchObject({ versions: ['0.1.0'] })
+  commit()
+  const { versions, changed } = await release('An error has another name.')
+  expect(versions).toEqual(['0.2.0'])
+  const notes = readNotes(await readFile(join(folder, 'packages/core/CHANGELOG.md'), 'utf8'), '0.2.0')
+  expect(notes).toContain(`An error has another name. ([${changed}](https://`)
+  expect(notes).not.toContain('It begins.')
 })

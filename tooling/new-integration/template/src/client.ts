@@ -41,6 +41,7 @@ export interface ExampleServiceClient {
    * @throws `provider_rejected`; `outcome_unknown` if the item may have been created
    */
   createItem(item: { name: string }, options?: CallOptions): Promise<Item>
+  getItem(id: string, options?: CallOptions): Promise<Item>
   countItems(options?: CallOptions): Promise<number>
   /** The account of the token: the cheapest way to check the token. */
   getAccount(options?: CallOptions): Promise<{ id: string; name: string }>
@@ -70,6 +71,9 @@ export function createExampleServiceClient(options: ExampleServiceClientOptions)
       const effect = 'the item was created'
       return call({ method: 'POST', path: '/items', json: { name }, effect }, wireItem, options)
     },
+    // An id that is not escaped could name another path.
+    getItem: (id, options) =>
+      call({ method: 'GET', path: `/items/${encodeURIComponent(id)}` }, wireItem, options),
     countItems: (options) => call({ method: 'GET', path: '/items/count' }, wireCount, options),
     getAccount: (options) => call({ method: 'GET', path: '/account' }, wireAccount, options),
   }

@@ -26,7 +26,7 @@ export function fromInputs(
   if (serverType === 'shared') return sharedConnection(settings)
   if (apiToken) return { apiToken, baseUrl: settings.baseUrl ?? DEFAULT_BASE_URL }
   throw new IntegrationError('missing_credentials', 'A dedicated account needs its API token.', {
-    errors: [{ path: 'deployment.inputs.apiToken', message: 'is required if serverType is dedicated' }],
+    errors: [{ path: 'deployment.inputs.apiToken', message: 'is required with serverType dedicated' }],
   })
 }
 

@@ -7,6 +7,7 @@ import type { exampleService } from './integration.ts'
 export function createFunctions(settings: ExampleServiceSettings) {
   return {
     createItem: async (item, context) => (await connect(context, settings)).createItem(item, context),
+    getItem: async ({ itemId }, context) => (await connect(context, settings)).getItem(itemId, context),
     countItems: async (_, context) => ({
       count: await (await connect(context, settings)).countItems(context),
     }),

@@ -6,8 +6,11 @@ import {
   environmentReference,
   functionArguments,
   secret,
+  token,
 } from '@org/core'
 import * as z from 'zod'
+
+const item = z.object({ id: z.string(), name: z.string() })
 
 /** The contract of the example service. */
 export const exampleService = defineIntegration({
@@ -21,7 +24,7 @@ export const exampleService = defineIntegration({
         .default('shared')
         .describe('shared: the platform’s own account. dedicated: yours, by its token.')
         .meta({ title: 'Account' }),
-      apiToken: environmentReference(secret(z.string().trim().min(1)))
+      apiToken: environmentReference(secret(token()))
         .optional()
         .describe('Dedicated only: the API token. {{env.NAME}} names a variable of the host.')
         .meta({ title: 'API token' }),
@@ -35,8 +38,18 @@ export const exampleService = defineIntegration({
     createItem: {
       description: 'Creates an item.',
       effect: true,
-      arguments: functionArguments({ name: z.string().min(1).describe('The item’s name.') }),
-      result: z.object({ id: z.string(), name: z.string() }),
+      arguments: functionArguments({ name: z.string().min(1).describe('The item’s name.') }).meta({
+        examples: [{ name: 'A first one' }],
+      }),
+      result: item,
+    },
+    getItem: {
+      description: 'Gets an item.',
+      effect: false,
+      arguments: functionArguments({ itemId: z.string().min(1).describe('The item’s id.') }).meta({
+        examples: [{ itemId: 'item_1' }],
+      }),
+      result: item,
     },
     countItems: {
       description: 'Counts the items.',

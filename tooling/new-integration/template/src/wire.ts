@@ -4,7 +4,7 @@ import * as z from 'zod'
 /** `GET /account`. */
 export const wireAccount = z.object({ id: z.string(), name: z.string() })
 
-/** `POST /items`. */
+/** `POST /items` and `GET /items/{id}`. */
 export const wireItem = z.object({ id: z.string(), name: z.string() })
 
 /** `GET /items/count`. */

@@ -44,6 +44,8 @@ export function createExampleServiceProvider({
   function handle({ method, url, headers, text }: EmulatedRequest): Response {
     const token = headers.get('authorization')?.replace(/^Bearer /, '')
     if (token === undefined || !apiTokens.includes(token)) return refuse(401, 'bad_token', 'Unknown token.')
+    const id = /^\/items\/(?!count$)([^/]+)$/.exec(url.pathname)?.[1]
+    if (method === 'GET' && id !== undefined) return getItem(decodeURIComponent(id))
     switch (`${method} ${url.pathname}`) {
       case 'GET /account':
         return Response.json({ id: 'account_1', name: 'Example' })
@@ -54,6 +56,11 @@ export function createExampleServiceProvider({
       default:
         return refuse(404, 'not_found', 'There is nothing here.')
     }
+  }
+
+  function getItem(id: string): Response {
+    const item = items.get(id)
+    return item ? Response.json(item) : refuse(404, 'no_item', 'There is no such item.')
   }
 
   function createItem(text: string): Response {
