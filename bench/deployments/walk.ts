@@ -1,29 +1,19 @@
 /** The walk of the sandbox, through a host outside this process. */
-import { walks as allWalks } from '../../apps/sandbox/src/walk/index.ts'
+import { walks } from '../../apps/sandbox/src/walk/index.ts'
 import { createPrinter, type Summary } from '../../apps/sandbox/src/walk/print.ts'
 import { runWalks } from '../../apps/sandbox/src/walk/run-walks.ts'
-import type { Walk } from '../../apps/sandbox/src/walk/step.ts'
 import type { StartHost } from '../../apps/sandbox/src/world/elsewhere.ts'
 import { startWorld } from '../../apps/sandbox/src/world/world.ts'
 
 const webhookSecret = `whsec_${btoa('a secret of the platform')}`
 const WIDTH = 120
 
-/** Every walk, without the step in which the host waits for a busy provider. */
-export const quickWalks: readonly Walk[] = allWalks.map((walk) => ({
-  ...walk,
-  steps: walk.steps.filter(({ title }) => !title.includes('while the provider is busy')),
-}))
-
 /**
  * Takes every step of the walks, with signed events.
  *
  * @returns the summary, and the printed output
  */
-export async function walkThrough(
-  startHost: StartHost,
-  walks: readonly Walk[] = allWalks,
-): Promise<Summary & { output: string }> {
+export async function walkThrough(startHost: StartHost): Promise<Summary & { output: string }> {
   let output = ''
   const write = (text: string) => {
     output += text
@@ -31,7 +21,7 @@ export async function walkThrough(
   const environment = { PORT: '0', PLATFORM_WEBHOOK_SECRET: webhookSecret }
   const world = await startWorld(environment, { startHost })
   try {
-    const printer = createPrinter({ write, writeError: write, width: WIDTH, colours: false }, world)
+    const printer = createPrinter({ write, writeError: write, width: WIDTH, colours: false }, world, true)
     const summary = await runWalks(walks, world, printer, new AbortController().signal)
     return { ...summary, output }
   } finally {

@@ -25,7 +25,7 @@ export async function createFixture() {
   mkdirSync(join(modules, '@org'), { recursive: true })
   for (const packed of await packAll(folder)) renameSync(packed.folder, join(modules, packed.name))
   cpSync(join(root, 'apps/server/dist'), join(folder, 'host'), { recursive: true })
-  const host = join(folder, 'host/node.js')
+  const host = join(folder, 'host/node/node.mjs')
 
   async function compile(name: string, options: esbuild.BuildOptions): Promise<string> {
     const outfile = join(folder, `${name}.mjs`)

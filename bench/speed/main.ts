@@ -3,8 +3,8 @@
  *
  * `pnpm bench` runs all rows and writes their sections of RESULTS.md. Options: `--only <row>` (repeatable) runs
  * single rows; `--against postmark,resend,clerk` runs only these peers, and all floors; `--quick` runs short
- * rounds; `--seed <number>` repeats the order of a run; `--events <number>` sets the length of the memory row.
- * A quick run and a run without some peers write nothing.
+ * rounds; `--seed <number>` repeats the order of a run; `--events <number>` sets the length of the memory row;
+ * `--smoke` runs the gate of CI alone. A quick run and a run without some peers write nothing.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -15,19 +15,24 @@ import { createFixture } from './fixture.ts'
 import { type Contender, measureRow } from './row.ts'
 import { bulkSend } from './rows/bulk-send.ts'
 import { outboundCall, singleSend } from './rows/calls.ts'
+import { coldFunction } from './rows/cold-function.ts'
 import { coldStart } from './rows/cold-start.ts'
+import { distantSend } from './rows/distant-send.ts'
 import { importing } from './rows/import.ts'
 import { memory } from './rows/memory.ts'
 import { stores } from './rows/stores.ts'
 import { throughput } from './rows/throughput.ts'
 import { twoProcesses } from './rows/two-processes.ts'
+import { measureSmoke } from './smoke.ts'
 
 const rows = [
   outboundCall,
   singleSend,
+  distantSend,
   bulkSend,
   importing,
   coldStart,
+  coldFunction,
   throughput,
   memory,
   stores,
@@ -42,6 +47,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000_000)) },
     events: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    smoke: { type: 'boolean', default: false },
   },
 })
 const log = (line: string) => console.error(line)
@@ -81,6 +87,10 @@ console.log(`${provenance}\n`)
 const began = performance.now()
 log('building …')
 const fixture = await createFixture()
+if (values.smoke) {
+  const { passed, sentence } = await measureSmoke(fixture)
+  exitWith(sentence, passed ? 0 : 1)
+}
 const sections = new Map<string, string>()
 const chosen = rows.filter(({ id }) => only.includes(id))
 for (const [at, row] of chosen.entries()) {

@@ -31,8 +31,8 @@ export const singleSends: Readonly<Record<string, Connect>> = {
   }),
   async postmark(url) {
     const { ServerClient } = await import('postmark')
-    const { host } = new URL(url)
-    const client = new ServerClient('server-token', { requestHost: host, useHttps: false })
+    const { host, protocol } = new URL(url)
+    const client = new ServerClient('server-token', { requestHost: host, useHttps: protocol === 'https:' })
     return async () => check(await client.sendEmail({ ...wireMail }))
   },
   async resend(url) {

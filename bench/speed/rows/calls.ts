@@ -15,8 +15,11 @@ async function startCallers(row: string, { fixture, contenders, quick }: RowCont
       }),
     ),
   )
-  const call = async (id: string, calls: number): Promise<{ cpuMicroseconds: number }> =>
-    workers.get(id)?.ask({ calls, inFlight: IN_FLIGHT }) ?? Promise.reject(new Error(`No worker for ${id}.`))
+  async function call(id: string, calls: number): Promise<{ cpuMicroseconds: number }> {
+    const report = await workers.get(id)?.ask<{ cpuMicroseconds: number }>({ calls, inFlight: IN_FLIGHT })
+    if (!report) throw new Error(`No worker for ${id}.`)
+    return { cpuMicroseconds: report.cpuMicroseconds }
+  }
   return {
     warm: (id) => call(id, quick ? 500 : 6_000),
     measure: (id) => call(id, quick ? 300 : 1_500),

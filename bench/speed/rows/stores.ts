@@ -1,10 +1,13 @@
 import { hasRedis, startRedis } from '../../chaos/redis.ts'
-import { microseconds, perSecond } from '../../shared/format.ts'
+import { microseconds, perSecond, times } from '../../shared/format.ts'
 import { type ServerProcess, startWorker, usageOf } from '../../shared/processes.ts'
 import { loadServers } from '../load.ts'
-import type { Row } from '../row.ts'
+import { type Row, target } from '../row.ts'
 
 const CONNECTIONS = 32
+const MOST_MICROSECONDS = 350
+/** The least events with SQLite, as a multiple of those with Redis. */
+const LEAST_TIMES = 0.8
 
 /** The events that need no store, and those that are claimed. */
 const free = {
@@ -94,5 +97,22 @@ export const stores: Row = {
         await redis.close()
       },
     }
+  },
+  targets({ spread, ratio }) {
+    const cost = spread('cpuMicroseconds', 'send-redis').median
+    const sqlite = ratio('perSecond', 'send-sqlite', 'send-redis').median
+    return [
+      target(
+        `\`sendEmail\` with Redis: at most ${microseconds(MOST_MICROSECONDS)} of the host`,
+        cost,
+        MOST_MICROSECONDS,
+        microseconds,
+      ),
+      {
+        target: `\`sendEmail\` with SQLite: at least ${times(LEAST_TIMES)} the events of Redis`,
+        measured: times(sqlite),
+        reached: sqlite >= LEAST_TIMES,
+      },
+    ]
   },
 }

@@ -2,7 +2,7 @@ import { microseconds, perSecond, times } from '../../shared/format.ts'
 import { canPin } from '../../shared/machine.ts'
 import { type ServerProcess, startWorker } from '../../shared/processes.ts'
 import { loadServers } from '../load.ts'
-import type { Row } from '../row.ts'
+import { target as belowTarget, type Row } from '../row.ts'
 
 const CONNECTIONS = 50
 const LEAST_TIMES = 0.6
@@ -31,10 +31,10 @@ export const throughput: Row = {
       value: 'cpuMicroseconds',
       title: 'processor time an event',
       format: microseconds,
-      against: ['echo'],
+      against: ['echo', 'pino'],
     },
   ],
-  async start({ fixture, quick }) {
+  async start({ fixture, quick, contenders }) {
     const generator = await startWorker(await fixture.program('generator'), { core: 1 })
     const servers: Record<string, ServerProcess> = {}
     for (const { id } of contenders) servers[id] = await fixture.startServer(id, { core: 0 })
@@ -59,7 +59,15 @@ export const throughput: Row = {
     const cpu = ratio('cpuMicroseconds', 'ours', 'echo')
     const target = `at least ${times(LEAST_TIMES)} of bare hono echo, log included`
     const measured = `${times(events.median)}; by processor time ${times(1 / cpu.median)}`
-    return [{ target, measured, reached: events.median >= LEAST_TIMES }]
+    return [
+      { target, measured, reached: events.median >= LEAST_TIMES },
+      belowTarget(
+        'processor time at most 1.00 × of the line with pino',
+        ratio('cpuMicroseconds', 'ours', 'pino').median,
+        1,
+        times,
+      ),
+    ]
   },
   facts({ spread }) {
     const busiest = Math.max(...contenders.map(({ id }) => spread('generatorShare', id).median))

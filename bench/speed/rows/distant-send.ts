@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cert } from '../../../tooling/runtimes/certificate.ts'
+import { microseconds, milliseconds, times } from '../../shared/format.ts'
+import { startWorker } from '../../shared/processes.ts'
+import { type Row, target } from '../row.ts'
+import { startSlowNetwork } from '../slow-network.ts'
+
+const ROUND_TRIP_MS = 40
+
+interface Report {
+  cpuMicroseconds: number
+  p50: number
+  p99: number
+}
+
+export const distantSend: Row = {
+  id: 'distant-send',
+  title: `One send over TLS, ${ROUND_TRIP_MS} ms away`,
+  method: `As the row above, over TLS and through a proxy that makes a round trip of ${ROUND_TRIP_MS} ms, and one more for each new connection. First 40 sends, one after another; then 400, 50 in flight.`,
+  contenders: [
+    { id: 'undici-request', title: '`undici.request`', kind: 'floor' },
+    { id: 'undici-fresh', title: '`undici.request`, a new connection for each', kind: 'floor' },
+    { id: 'postmark', title: '`postmark`', kind: 'peer' },
+    { id: 'ours-hosted', title: '`@org/mailer`, the host’s transport', kind: 'ours' },
+  ],
+  rounds: 7,
+  columns: [
+    { value: 'p50', title: 'one send, p50', format: milliseconds, against: ['undici-request'] },
+    { value: 'p99', title: 'one send, p99', format: milliseconds },
+    { value: 'cpu', title: 'processor time', format: microseconds, against: ['postmark'] },
+    { value: 'manyP50', title: '50 in flight, p50', format: milliseconds },
+    { value: 'manyP99', title: '50 in flight, p99', format: milliseconds },
+    {
+      value: 'manyCpu',
+      title: '50 in flight, processor time',
+      format: microseconds,
+      against: ['postmark'],
+    },
+  ],
+  async start({ fixture, contenders, quick }) {
+    const caller = await fixture.program('caller')
+    const provider = await fixture.startProvider()
+    const network = await startSlowNetwork(provider.port, ROUND_TRIP_MS)
+    const authority = join(fixture.folder, 'authority.pem')
+    writeFileSync(authority, cert)
+    const workers = new Map(
+      await Promise.all(
+        contenders.map(async ({ id }) => {
+          const url = `https://127.0.0.1:${network.port}`
+          const environment = { NODE_EXTRA_CA_CERTS: authority }
+          const options = { parameters: ['distant-send', id, url], environment }
+          return [id, await startWorker(caller, options)] as const
+        }),
+      ),
+    )
+    const send = (id: string, calls: number, inFlight: number): Promise<Report> =>
+      workers.get(id)?.ask({ calls, inFlight }) ?? Promise.reject(new Error(`No worker for ${id}.`))
+    return {
+      warm: (id) => send(id, quick ? 100 : 1_000, 50),
+      async measure(id) {
+        const one = await send(id, quick ? 10 : 40, 1)
+        const many = await send(id, quick ? 100 : 400, 50)
+        return {
+          p50: one.p50,
+          p99: one.p99,
+          cpu: one.cpuMicroseconds,
+          manyP50: many.p50,
+          manyP99: many.p99,
+          manyCpu: many.cpuMicroseconds,
+        }
+      },
+      stop: () => Promise.all([provider, network, ...workers.values()].map((each) => each.stop())),
+    }
+  },
+  targets: ({ ratio }) => [
+    target(
+      'p50 of one send at most 1.10 × of a kept connection',
+      ratio('p50', 'ours-hosted', 'undici-request').median,
+      1.1,
+      times,
+    ),
+    target(
+      'processor time at most 1.00 × of `postmark`: one after another',
+      ratio('cpu', 'ours-hosted', 'postmark').median,
+      1,
+      times,
+    ),
+    target('50 in flight', ratio('manyCpu', 'ours-hosted', 'postmark').median, 1, times),
+  ],
+}

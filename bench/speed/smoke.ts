@@ -1,0 +1,36 @@
+/** The gate against regressions: what an event costs, as a multiple of a bare echo, which this machine slows alike. */
+import { times } from '../shared/format.ts'
+import type { Fixture } from './fixture.ts'
+import { throughput } from './rows/throughput.ts'
+
+/** The least processor time of an event × the echo’s. Lower it when an event costs less. */
+const USUAL_TIMES = 4.2
+/** A quarter more fails. */
+const MOST_TIMES = USUAL_TIMES * 1.25
+const ROUNDS = 10
+const WARM_ROUNDS = 4
+/** Other work of the machine makes events cost more, never less: the least of more rounds is closer to the truth. */
+const MOST_ROUNDS = 40
+
+/**
+ * Measures until the result is below the limit, or there were enough rounds.
+ *
+ * @returns the result as a sentence, and whether it is below the limit
+ */
+export async function measureSmoke(fixture: Fixture): Promise<{ passed: boolean; sentence: string }> {
+  const contenders = throughput.contenders.filter(({ id }) => id === 'echo' || id === 'ours')
+  const { measure, stop } = await throughput.start({ fixture, contenders, quick: true, events: undefined })
+  const least = { echo: Number.POSITIVE_INFINITY, ours: Number.POSITIVE_INFINITY }
+  const ratio = () => least.ours / least.echo
+  for (let round = -WARM_ROUNDS; round < MOST_ROUNDS; round += 1) {
+    for (const id of ['echo', 'ours'] as const) {
+      const { cpuMicroseconds } = await measure(id)
+      if (round >= 0) least[id] = Math.min(least[id], Number(cpuMicroseconds))
+    }
+    if (round >= ROUNDS && ratio() <= MOST_TIMES) break
+  }
+  await stop?.()
+  const passed = ratio() <= MOST_TIMES
+  const limit = `The limit is ${times(MOST_TIMES)}.`
+  return { passed, sentence: `A HEALTH_CHECK costs ${times(ratio())} of a bare echo. ${limit}` }
+}
