@@ -1,8 +1,11 @@
 import { relative } from 'node:path'
 import workspace from './package.json' with { type: 'json' }
 
-/** Completes the `package.json` of a tarball: it names the repository, and no source in `exports`. */
-function beforePacking(manifest, folder) {
+/**
+ * Completes the `package.json` of a tarball: it names the repository, no source in `exports`, and nothing that is for
+ * this repository alone, such as packages that nobody publishes.
+ */
+function beforePacking({ devDependencies: _, scripts: _own, ...manifest }, folder) {
   const { author, repository } = workspace
   const page = repository.url.replaceAll(/^git\+|\.git$/g, '')
   const directory = relative(import.meta.dirname, folder)
