@@ -70,8 +70,10 @@ export async function startWatched() {
     /** Sends requests at a time, and measures what they do. */
     async measure(requests: readonly HostileRequest[]): Promise<Stall> {
       const { shipped, url } = running
+      // Before the first is sent: a sender on the host's machine would take its processors.
+      const prepared = await Promise.all(requests.map(prepare))
       const begun = performance.now()
-      const answers = await Promise.all(requests.map((request) => answerOf(request, url)))
+      const answers = await Promise.all(prepared.map((request) => answerOf(request, url)))
       const tookMs = performance.now() - begun
       const facts = {
         name: [...new Set(requests.map(({ route, name }) => `/${route} ${name}`))].join(' | '),
@@ -109,14 +111,20 @@ function countOf(answers: readonly string[]): string {
     .join(' ')
 }
 
-async function answerOf(request: HostileRequest, url: string): Promise<string> {
-  const { route, signed = true } = request
+async function prepare(request: HostileRequest) {
   const body = new TextEncoder().encode(request.body())
-  const own = signed ? await sign({ secret, id: crypto.randomUUID(), body }) : {}
+  const own = (request.signed ?? true) ? await sign({ secret, id: crypto.randomUUID(), body }) : {}
   const headers = { 'content-type': 'application/json', ...own, ...request.headers }
+  return { path: `/${request.route}/webhook`, headers, body }
+}
+
+async function answerOf(
+  { path, ...init }: Awaited<ReturnType<typeof prepare>>,
+  url: string,
+): Promise<string> {
   const signal = AbortSignal.timeout(PATIENCE_MS)
   try {
-    const response = await fetch(`${url}/${route}/webhook`, { method: 'POST', headers, body, signal })
+    const response = await fetch(url + path, { method: 'POST', ...init, signal })
     await response.arrayBuffer()
     return String(response.status)
   } catch {

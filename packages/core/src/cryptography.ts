@@ -3,6 +3,7 @@
  * a short text. Node, Bun and Deno do it at once.
  */
 import { concat } from './bytes.ts'
+import { timeSliced } from './slices.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -19,15 +20,30 @@ interface GcmOptions {
 }
 
 const node = globalThis.process?.getBuiltinModule?.('node:crypto')
-/** Another thread works on longer bytes, so that they hold nothing up. */
+/** Longer bytes are encrypted by another thread, and hashed in slices of so many, so that they hold nothing up. */
 const SHORT_BYTES = 64 * 1024
 const encoder = new TextEncoder()
+const toBytes = (part: string | Uint8Array) => (typeof part === 'string' ? encoder.encode(part) : part)
 
 /** Hashes bytes. */
 export async function sha256(bytes: Bytes): Promise<Bytes> {
-  if (node && bytes.length <= SHORT_BYTES)
-    return new Uint8Array(node.createHash('sha256').update(bytes).digest())
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  if (!node) return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  const hash = node.createHash('sha256')
+  if (bytes.length > SHORT_BYTES) await updateInSlices(hash, bytes)
+  else hash.update(bytes)
+  return new Uint8Array(hash.digest())
+}
+
+/** Web Crypto would copy all bytes at once, which takes longer than a slice. */
+async function updateInSlices(
+  hash: { update(bytes: Uint8Array): unknown },
+  bytes: Uint8Array,
+): Promise<void> {
+  const yieldToLoop = timeSliced()
+  for (let at = 0; at < bytes.length; at += SHORT_BYTES) {
+    await yieldToLoop()
+    hash.update(bytes.subarray(at, at + SHORT_BYTES))
+  }
 }
 
 /** Imports a key. */
@@ -35,14 +51,27 @@ export function createHmacKey(secret: Bytes): HmacKey {
   if (!node) return createWebHmacKey(secret)
   const { createHmac } = node
   const key = node.createSecretKey(secret)
-  const begin = (parts: readonly (string | Uint8Array)[]) => {
+  function hash(parts: readonly (string | Uint8Array)[]) {
     const hmac = createHmac('sha256', key)
     for (const part of parts) hmac.update(part)
     return hmac
   }
+  async function hashInSlices(parts: readonly (string | Uint8Array)[]) {
+    const hmac = createHmac('sha256', key)
+    for (const part of parts) await updateInSlices(hmac, toBytes(part))
+    return hmac
+  }
+  const areLong = (parts: readonly (string | Uint8Array)[]) =>
+    parts.some(({ length }) => length > SHORT_BYTES)
   return {
-    digest: (...parts) => new Uint8Array(begin(parts).digest()),
-    base64: (...parts) => begin(parts).digest('base64'),
+    digest: (...parts) =>
+      areLong(parts)
+        ? hashInSlices(parts).then((hmac) => new Uint8Array(hmac.digest()))
+        : new Uint8Array(hash(parts).digest()),
+    base64: (...parts) =>
+      areLong(parts)
+        ? hashInSlices(parts).then((hmac) => hmac.digest('base64'))
+        : hash(parts).digest('base64'),
   }
 }
 
@@ -51,9 +80,8 @@ export function createWebHmacKey(secret: Bytes): HmacKey {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   let key: Promise<CryptoKey> | undefined
   async function digest(...parts: (string | Uint8Array)[]): Promise<Bytes> {
-    const bytes = parts.map((part) => (typeof part === 'string' ? encoder.encode(part) : part))
     key ??= crypto.subtle.importKey('raw', secret, algorithm, false, ['sign'])
-    return new Uint8Array(await crypto.subtle.sign('HMAC', await key, concat(bytes)))
+    return new Uint8Array(await crypto.subtle.sign('HMAC', await key, concat(parts.map(toBytes))))
   }
   return { digest, base64: async (...parts) => btoa(String.fromCharCode(...(await digest(...parts)))) }
 }

@@ -31,11 +31,17 @@ it('a request that differs from the signed one in a single bit is refused', asyn
     await expect(verify(changed.headers, changed.body)).rejects.toMatchObject({ code: 'invalid_signature' })
 })
 
-it('Node makes the digests of Web Crypto for any key, text and bytes', async () => {
-  const bytes = fc.uint8Array().map((values) => Uint8Array.from(values))
-  const secret = fc.uint8Array({ minLength: 1 }).map((values) => Uint8Array.from(values))
+it('Node makes the digests of Web Crypto for any key, text and bytes, short and long', async () => {
+  const some = fc.uint8Array({ minLength: 1 }).map((values) => Uint8Array.from(values))
+  const length = fc.oneof(fc.nat(1_000), fc.integer({ min: 60_000, max: 90_000 }))
+  const bytes = fc
+    .tuple(some, length)
+    .map(([some, length]) => new Uint8Array(length).map((_, at) => some[at % some.length] ?? 0))
+  const text = fc
+    .tuple(fc.string({ unit: 'binary' }), fc.constantFrom(1, 20_000))
+    .map(([text, times]) => text.repeat(times))
   await fc.assert(
-    fc.asyncProperty(secret, fc.string({ unit: 'binary' }), bytes, async (secret, text, bytes) => {
+    fc.asyncProperty(some, text, bytes, async (secret, text, bytes) => {
       const [node, web] = [createHmacKey(secret), createWebHmacKey(secret)]
       expect(await node.base64(text, bytes)).toBe(await web.base64(text, bytes))
       expect(await node.digest(bytes, text)).toEqual(await web.digest(bytes, text))

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { isParsedByFunction } from '../contract/marks.ts'
 import { fieldErrors, joinPath } from '../contract/validation.ts'
 import type { FieldError } from '../errors.ts'
+import { withCommas } from '../json-limits.ts'
 import { MAX_FAULTS } from '../problem.ts'
 
 /** Longest text of an argument, in UTF-16 units, unless its schema allows a longer one (contract §9). */
@@ -129,14 +130,14 @@ function findOversized(value: unknown, limits: Limits, maxLength: number, base =
     if (limits?.skipped) return
     if (typeof value === 'string') {
       const most = Math.max(maxLength, limits?.maxLength ?? 0)
-      if (value.length > most) fault(`is longer than ${most.toLocaleString('en')} characters`)
+      if (value.length > most) fault(`is longer than ${withCommas(most)} characters`)
       return
     }
     if (typeof value !== 'object' || value === null || errors.length >= MAX_FAULTS) return
     if (Array.isArray(value)) {
       const most = limits?.maxItems ?? MAX_ITEMS
       if (value.length > most) {
-        fault(`may have ${most.toLocaleString('en')} entries, but has ${value.length.toLocaleString('en')}`)
+        fault(`may have ${withCommas(most)} entries, but has ${withCommas(value.length)}`)
         return
       }
       for (let index = 0; index < value.length; index += 1) visitAt(index, value[index], limits?.others)

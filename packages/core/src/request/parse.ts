@@ -30,7 +30,7 @@ export async function parseEvent(body: Uint8Array): Promise<{ event: PlatformEve
 export const LARGE_BODY = 256 * 1024
 
 /** So many bytes are counted between two turns. */
-const COUNTED_BYTES = 512 * 1024
+const COUNTED_BYTES = 64 * 1024
 
 async function parseJson(body: Uint8Array): Promise<{ value: unknown; values: number }> {
   const yieldToLoop = body.length > LARGE_BODY ? timeSliced() : () => undefined
