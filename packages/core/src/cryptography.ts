@@ -100,7 +100,9 @@ export async function encrypt(key: Bytes, options: GcmOptions, plain: Bytes): Pr
     const algorithm = { name: 'AES-GCM', ...options }
     return new Uint8Array(await crypto.subtle.encrypt(algorithm, await importKey(key), plain))
   }
-  const cipher = node.createCipheriv('aes-256-gcm', key, options.iv).setAAD(options.additionalData)
+  // A key object: Node takes four times as long with the bytes of a key.
+  const secret = node.createSecretKey(key)
+  const cipher = node.createCipheriv('aes-256-gcm', secret, options.iv).setAAD(options.additionalData)
   return concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
