@@ -1,12 +1,40 @@
 /** The OpenAPI document as one page that loads nothing else. */
 import type { OpenApiDocument } from '@org/core/internal'
 import { html, raw } from 'hono/html'
-import { type Html, inline } from './parts.ts'
+import { type Html, inline, ORIGIN } from './parts.ts'
 import { type Entry, type Plan, planPage } from './plan.ts'
 import { problemsSection, routesSection, shapesSection } from './reference.ts'
 import { script } from './script.ts'
 import { style } from './style.ts'
 import { sendingSection, webhookSection } from './webhook.ts'
+
+/** The page, made once. */
+export interface Page {
+  /** Its content-security-policy. */
+  policy: string
+  /** The page, with examples for the host at an origin. */
+  at(origin: string): string
+}
+
+/** Makes the page. */
+export async function createPage(document: OpenApiDocument): Promise<Page> {
+  const text = await renderPage(document)
+  const policy = [
+    "default-src 'none'",
+    `style-src '${await hashOf(style)}'`,
+    `script-src '${await hashOf(script)}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+  return { policy, at: (origin) => text.replaceAll(ORIGIN, () => origin) }
+}
+
+async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return `sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}`
+}
 
 /** The whole page, with its style and script inside. */
 export async function renderPage(document: OpenApiDocument): Promise<string> {
