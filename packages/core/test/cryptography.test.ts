@@ -48,3 +48,13 @@ it('Node makes the digests of Web Crypto for any key, text and bytes, short and 
     }),
   )
 })
+
+it('other work runs while the signature of a long body is checked', async () => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  const body = new Uint8Array(64 * 1024 * 1024)
+  const headers = new Headers(await sign({ secret, id: 'msg', body }))
+  let turns = 0
+  const work = setInterval(() => (turns += 1))
+  await createVerifier({ secrets: [secret] })(headers, body).finally(() => clearInterval(work))
+  expect(turns).toBeGreaterThan(1)
+})
