@@ -12,6 +12,9 @@ const user = JSON.stringify({ ...someone, id: userId })
 const STATS = JSON.stringify({ Sent: 615, Bounced: 64, SpamComplaints: 10, Opens: 166, Tracked: 111 })
 const MAIL_SERVER = JSON.stringify({ ID: 1, Name: 'Benchmark', DeliveryType: 'Live' })
 
+/** The mails of a batch have ids of their own, as the provider promises. */
+const toAcceptance = (mail: { To?: unknown }) => ({ ...acceptanceOf(mail), MessageID: crypto.randomUUID() })
+
 function respondTo({ method, url }: IncomingMessage, body: string): string | undefined {
   if (url?.startsWith('/deployments/')) return '{}'
   switch (`${method} ${url}`) {
@@ -20,7 +23,7 @@ function respondTo({ method, url }: IncomingMessage, body: string): string | und
     case 'POST /email':
       return JSON.stringify(acceptanceOf(JSON.parse(body)))
     case 'POST /email/batch':
-      return JSON.stringify(JSON.parse(body).map(acceptanceOf))
+      return JSON.stringify(JSON.parse(body).map(toAcceptance))
     case 'POST /emails':
       return JSON.stringify({ id: messageId })
     case 'GET /stats/outbound':

@@ -1,5 +1,9 @@
 /** Shorter than a person or a health check notices, and long enough for the pauses to cost little. */
 const SLICE_MS = 10
+/** Steps are short if the clock moves less between two looks at it: then it is looked at less often. */
+const SHORT_MS = 0.5
+/** The most steps between two looks. On a virtual machine, a look takes as long as a short step. */
+const MOST_STEPS = 16
 /** After so long, nobody has worked for a while, and the first slice need not wait. */
 const IDLE_MS = 50
 
@@ -38,7 +42,8 @@ export function ownTurn(): Promise<void> {
 /**
  * Cuts long work into slices, so that it does not hold the event loop.
  *
- * @returns a function to call between two pieces of the work: it lets the others run if the slice is over
+ * @returns a function to call between two pieces of the work: it lets the others run if the slice is over. `wasLong`:
+ * whether the last piece may have taken much longer than those before
  * @example
  * ```ts
  * const yieldToLoop = timeSliced()
@@ -48,9 +53,17 @@ export function ownTurn(): Promise<void> {
  * }
  * ```
  */
-export function timeSliced(): () => Promise<void> | undefined {
-  return () => {
+export function timeSliced(): (wasLong?: boolean) => Promise<void> | undefined {
+  let lookedAt = 0
+  let unseen = 0
+  let stride = 1
+  return (wasLong = false) => {
+    unseen += 1
+    if (unseen < stride && !wasLong) return undefined
     const now = performance.now()
+    stride = now - lookedAt < SHORT_MS ? Math.min(2 * stride, MOST_STEPS) : 1
+    lookedAt = now
+    unseen = 0
     if (now < sliceEnd) return undefined
     if (now > sliceEnd + IDLE_MS) {
       sliceEnd = now + SLICE_MS

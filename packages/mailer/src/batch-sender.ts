@@ -69,13 +69,13 @@ const SHORTEST_LIMIT = 64 * 1024
 
 /** Makes the batch methods of a mailer. */
 export function createBatchSender({ provider, ...settings }: BatchSenderOptions): BatchSender {
-  async function send({ messages }: Call, limits: CallOptions): Promise<unknown> {
-    const jsonParts = messages.flatMap(({ parts }, at) => [at === 0 ? '[' : ',', ...parts])
-    const named = messages.map(({ to, recipients }) => to.length + recipients.join().length)
-    const characters = named.reduce((sum, length) => sum + length, 0)
-    const expected = messages.length * ANSWER.bytes + characters * ANSWER.bytesPerCharacter
-    const maxBytes = Math.max(SHORTEST_LIMIT, expected)
-    const request = { ...BATCH, jsonParts: [...jsonParts, ']'], maxBytes }
+  async function send({ messages, parts: jsonParts }: Call, limits: CallOptions): Promise<unknown> {
+    let expected = messages.length * ANSWER.bytes
+    for (const { to, recipients } of messages) {
+      expected += to.length * ANSWER.bytesPerCharacter
+      for (const address of recipients) expected += (address.length + 1) * ANSWER.bytesPerCharacter
+    }
+    const request = { ...BATCH, jsonParts, maxBytes: Math.max(SHORTEST_LIMIT, expected) }
     return (await provider.call(request, (body) => ({ body }), limits)).value.body
   }
 
@@ -122,7 +122,8 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
           const { done, value } = await batch.next()
           if (!done) {
             mayHaveSent ||= value.results.some(isNotFailed)
-            yield* value.results
+            // Not `yield*`, which wraps each result twice.
+            for (const result of value.results) yield result
             continue
           }
           if (value.thrown) throw value.thrown.reason

@@ -134,9 +134,11 @@ async function readResults(body: unknown, { messages }: Call): Promise<MessageRe
   const responses = await matchResponses(body, messages)
   const yieldToLoop = timeSliced()
   const results: MessageResult[] = []
-  for (const [at, message] of messages.entries()) {
-    await yieldToLoop()
-    const response = responses?.[at]
+  for (let at = 0; at < messages.length; at += 1) {
+    const turn = yieldToLoop()
+    if (turn) await turn
+    const [message, response] = [messages[at], responses?.[at]]
+    if (!message) continue
     const { index, to } = message
     results.push(response ? toResult(message, response) : failedResult(index, to, unreadable()))
   }

@@ -5,6 +5,7 @@
  */
 import type { IntegrationError } from '@org/core/errors'
 import { timeSliced } from '@org/core/http'
+import type { Parts } from './attachment.ts'
 import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
 import { type Ending, orEnded } from './ending.ts'
@@ -16,12 +17,14 @@ import type { Records } from './records.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
 import type { Source } from './source.ts'
-import { createLongTexts } from './writing.ts'
+import { createBatchWriter } from './writing.ts'
 
 /** One call of the provider’s batch endpoint. */
 export interface Call {
-  messages: ComposedEntry[]
-  /** The size of the body, in bytes. */
+  messages: PlacedMessage[]
+  /** The JSON of the body. */
+  parts: Parts
+  /** The size of `parts` in UTF-8, or an upper bound. */
   bytes: number
   /** The results of messages that are not sent: invalid, recorded by an earlier attempt, or too late. */
   settled: MessageResult[]
@@ -29,10 +32,18 @@ export interface Call {
   isResumed: boolean
 }
 
-/** A message of a call: its place in the batch, and its text on the wire. */
+/** A message of a call that is not full yet: its place in the batch, and its text on the wire. */
 interface ComposedEntry extends PlacedMessage {
   parts: ComposedMessage['parts']
   bytes: number
+}
+
+/** What is read for the next call. */
+interface Draft {
+  entries: ComposedEntry[]
+  bytes: number
+  refused: RefusedEntry[]
+  settled: MessageResult[]
 }
 
 /** A message that cannot be sent, but that an earlier attempt may have sent. */
@@ -47,8 +58,14 @@ const MAX_MESSAGES = 500
 const MAX_SETTLED = 500
 /** A call of a stream leaves when its first message is so old. */
 const MAX_AGE_MS = 100
+/** A message of so many bytes takes longer to compose than others. */
+const LONG_BYTES = 64 * 1024
+/** The texts of a call become bytes of about this length. */
+const PIECE_LENGTH = 1024 * 1024
 /** For the key of a message, which must not change with the mailer’s defaults. */
 const NO_DEFAULTS: MessageDefaults = { fromEmail: 'none@none.invalid' }
+
+const encoder = new TextEncoder()
 
 interface CutterOptions {
   source: Source
@@ -63,7 +80,7 @@ interface CutterOptions {
 
 /** Makes the cutter of a batch. It reads no further than the next call needs. */
 export function createCutter({ source, parse, defaults, callBytes, ending, records }: CutterOptions) {
-  const texts = createLongTexts()
+  const writer = createBatchWriter()
   const seen = new Map<string, number>()
   let index = 0
   /** The next message, while it is read and composed. */
@@ -76,18 +93,18 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
 
   /** The key of a message: its fingerprint, and a number if the same message came before. */
   function keyOf({ parts }: ComposedMessage): string {
-    const print = fingerprint(parts, texts.printOf)
+    const print = fingerprint(parts, writer.printOf)
     const count = (seen.get(print) ?? 0) + 1
     seen.set(print, count)
     return count === 1 ? print : `${print}#${count}`
   }
 
   function place(at: number, message: unknown): Entry {
-    if (!records) return { index: at, key: '', ...composeMessage(message, defaults, texts.encode) }
-    const identity = composeMessage(message, NO_DEFAULTS, texts.encode)
+    if (!records) return entryOf(at, '', composeMessage(message, defaults, writer))
+    const identity = composeMessage(message, NO_DEFAULTS, writer)
     const key = keyOf(identity)
     try {
-      return { index: at, key, ...composeMessage(message, defaults, texts.encode) }
+      return entryOf(at, key, composeMessage(message, defaults, writer))
     } catch (error) {
       return { ...identity, index: at, key, refusal: toMailError(error) }
     }
@@ -116,15 +133,17 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
   }
 
   /** Reads into a call until the call is full, the source pauses, or the batch is over. */
-  async function fill(call: Call, refused: RefusedEntry[]): Promise<void> {
+  async function fill(draft: Draft): Promise<void> {
+    const { entries, refused, settled } = draft
+    let wasLong = false
     let timer: ReturnType<typeof setTimeout> | undefined
     let interrupt = () => {}
     const onEnd = () => interrupt()
     ending.signal.addEventListener('abort', onEnd)
     try {
-      while (call.messages.length < MAX_MESSAGES && call.settled.length + refused.length < MAX_SETTLED) {
-        if (ending.reason) return await failRest(call, ending.reason)
-        const turn = yieldToLoop()
+      while (entries.length < MAX_MESSAGES && settled.length + refused.length < MAX_SETTLED) {
+        if (ending.reason) return await failRest(settled, ending.reason)
+        const turn = yieldToLoop(wasLong)
         if (turn) await turn
         const reading = pending ?? read()
         let next: Entry | undefined | 'interrupted'
@@ -145,12 +164,13 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
           isOver = true
           return
         }
-        if ('error' in next) call.settled.push(next)
+        wasLong = !('bytes' in next) || next.bytes > LONG_BYTES
+        if ('error' in next) settled.push(next)
         else if ('refusal' in next) refused.push(next)
-        else if (call.messages.length > 0 && call.bytes + next.bytes > callBytes) {
+        else if (entries.length > 0 && draft.bytes + next.bytes > callBytes) {
           held = next
           return
-        } else add(call, next)
+        } else add(draft, next)
         timer ??= setTimeout(() => interrupt(), MAX_AGE_MS)
       }
     } catch (reason) {
@@ -163,31 +183,32 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
   }
 
   /** The batch has ended: the rest of a list fails at once, and the rest of another source is not read. */
-  async function failRest(call: Call, reason: IntegrationError): Promise<void> {
+  async function failRest(settled: MessageResult[], reason: IntegrationError): Promise<void> {
     isOver = true
     // A message that is being rendered has failed by now; a source that is stuck gives none.
     const next = await Promise.race([pending, new Promise<undefined>((resolve) => setTimeout(resolve))])
-    if (next && 'error' in next) call.settled.push(next)
+    if (next && 'error' in next) settled.push(next)
     isUnread = !source.isList
     if (isUnread) return
     for (let next = source.read(); next !== undefined; next = source.read()) {
-      call.settled.push(failedResult(index, null, reason))
+      settled.push(failedResult(index, null, reason))
       index += 1
     }
   }
 
   /** Takes the messages that an earlier attempt recorded out of a call. */
-  async function withoutRecorded(call: Call, refused: RefusedEntry[], known: Records): Promise<Call> {
-    const found = await known.read([...call.messages, ...refused].map(({ key }) => key))
-    const rest = emptyCall()
-    const settled = [...call.settled]
-    for (const message of [...call.messages, ...refused]) {
+  async function withoutRecorded(draft: Draft, known: Records): Promise<Call> {
+    const read = [...draft.entries, ...draft.refused]
+    const found = await known.read(read.map(({ key }) => key))
+    const rest = emptyDraft()
+    const settled = [...draft.settled]
+    for (const message of read) {
       const record = found.get(message.key)
       if (record) settled.push(restore(record, message))
       else if ('refusal' in message) settled.push(failedResult(message.index, message.to, message.refusal))
       else add(rest, message)
     }
-    return { ...rest, isResumed: found.size > 0, settled: inOrder(settled) }
+    return { ...toCall(rest), isResumed: found.size > 0, settled: inOrder(settled) }
   }
 
   return {
@@ -198,13 +219,12 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
      * @throws {IntegrationError} `overloaded` if the journal fails
      */
     async next(): Promise<Call | undefined> {
-      const call = emptyCall()
-      const refused: RefusedEntry[] = []
-      if (held) add(call, held)
+      const draft = emptyDraft()
+      if (held) add(draft, held)
       held = undefined
-      if (!isOver) await fill(call, refused)
-      if (call.messages.length + call.settled.length + refused.length === 0) return undefined
-      return records ? withoutRecorded(call, refused, records) : call
+      if (!isOver) await fill(draft)
+      if (draft.entries.length + draft.settled.length + draft.refused.length === 0) return undefined
+      return records ? withoutRecorded(draft, records) : toCall(draft)
     },
     /** Whether the batch ended before the source did. */
     get isUnread() {
@@ -217,12 +237,52 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
   }
 }
 
-/** The brackets of the list, and a comma after each message. */
-function emptyCall(): Call {
-  return { messages: [], bytes: 2, settled: [], isResumed: false }
+// Not a spread, which takes as long as the check of a short message.
+function entryOf(index: number, key: string, { parts, bytes, to, recipients, toCount }: ComposedMessage) {
+  return { index, key, to, recipients, toCount, parts, bytes }
 }
 
-function add(call: Call, message: ComposedEntry): void {
-  call.messages.push(message)
-  call.bytes += message.bytes + 1
+/** The brackets of the list, and a comma after each message. */
+function emptyDraft(): Draft {
+  return { entries: [], bytes: 2, refused: [], settled: [] }
+}
+
+function add(draft: Draft, message: ComposedEntry): void {
+  draft.entries.push(message)
+  draft.bytes += message.bytes + 1
+}
+
+/** Texts become bytes: those take no part in the collections of V8’s heap while their call is in flight. */
+function toCall({ entries, bytes, settled }: Draft): Call {
+  const parts: Parts = []
+  let texts: string[] = []
+  let length = 0
+  const flush = () => {
+    if (length > 0) parts.push(encoder.encode(texts.join('')))
+    texts = []
+    length = 0
+  }
+  const write = (part: Parts[number]) => {
+    if (typeof part === 'string') {
+      texts.push(part)
+      length += part.length
+      if (length >= PIECE_LENGTH) flush()
+    } else {
+      flush()
+      parts.push(part)
+    }
+  }
+  let separator = '['
+  for (const entry of entries) {
+    write(separator)
+    for (const part of entry.parts) write(part)
+    separator = ','
+  }
+  write(']')
+  flush()
+  // Without their texts.
+  const messages = entries.map(({ index, key, to, recipients, toCount }) => {
+    return { index, key, to, recipients, toCount }
+  })
+  return { messages, parts, bytes, settled, isResumed: false }
 }

@@ -11,7 +11,7 @@ import { isRecord } from './fields.ts'
 import { readHeaders, readLine, readMetadata } from './headers.ts'
 import { type MessageDefaults, NO_BODY, type PlainMessage } from './message.ts'
 import type { WireMessage } from './wire.ts'
-import { type EncodeText, encodeText, MAX_MESSAGE_BYTES, writeMessage } from './writing.ts'
+import { MAX_MESSAGE_BYTES, plainWriter, type Writer, writeMessage } from './writing.ts'
 
 /** A message that is ready to be sent. */
 export interface ComposedMessage {
@@ -38,18 +38,18 @@ type Unchecked = { [Name in keyof PlainMessage]?: unknown }
 /**
  * Checks a message, and puts it into the provider’s format.
  *
- * @param encode makes the JSON of a long body; a batch does so once for messages with the same one
+ * @param writer makes the JSON; that of a batch makes it once for what many messages have in common
  * @throws {IntegrationError} `invalid_arguments`, with the path of each fault, but no address and no text
  */
 export function composeMessage(
   message: unknown,
   defaults: MessageDefaults,
-  encode: EncodeText = encodeText,
+  writer: Writer = plainWriter,
 ): ComposedMessage {
   const faults = new Faults()
   let composed: ComposedMessage | undefined
   try {
-    if (isRecord(message)) composed = compose(message, { defaults, encode }, faults)
+    if (isRecord(message)) composed = compose(message, { defaults, writer }, faults)
     else faults.add('', 'it is no message: expected an object')
   } catch (cause) {
     throw invalidMessage([{ path: findUnreadable(message), message: 'can’t be read' }], { cause })
@@ -60,7 +60,7 @@ export function composeMessage(
 
 function compose(
   message: Unchecked,
-  { defaults, encode }: { defaults: MessageDefaults; encode: EncodeText },
+  { defaults, writer }: { defaults: MessageDefaults; writer: Writer },
   faults: Faults,
 ): ComposedMessage | undefined {
   const { to, from, cc, bcc, replyTo, subject, tag, messageStream, htmlBody, textBody, body } = message
@@ -89,14 +89,14 @@ function compose(
     Bcc,
     ReplyTo,
     Subject,
-    HtmlBody: html ?? alias,
-    TextBody,
     Tag: readLine(faults, 'tag', orElse(tag, defaults.tag)),
     MessageStream: readLine(faults, 'messageStream', orElse(messageStream, defaults.messageStream)),
     Headers: readHeaders(faults, headers, defaults.headers),
     Metadata: readMetadata(faults, metadata, defaults.metadata),
     TrackOpens: readChoice(faults, 'trackOpens', orElse(trackOpens, defaults.trackOpens), ON_OR_OFF),
     TrackLinks: readChoice(faults, 'trackLinks', orElse(trackLinks, defaults.trackLinks), LINKS),
+    HtmlBody: html ?? alias,
+    TextBody,
   } satisfies Record<Exclude<keyof WireMessage, 'Attachments'>, unknown>
   if ((wire.HtmlBody?.length ?? 0) + (TextBody?.length ?? 0) > MAX_MESSAGE_BYTES) {
     faults.add('', TOO_LARGE)
@@ -104,7 +104,7 @@ function compose(
   }
   const files = isAbsent(attachments) ? undefined : attachments
   if (files !== undefined && !Array.isArray(files)) faults.add('attachments', 'must be a list')
-  const { parts, bytes } = writeMessage(wire, Array.isArray(files) ? files : undefined, { faults, encode })
+  const { parts, bytes } = writeMessage(wire, Array.isArray(files) ? files : undefined, { faults, writer })
   if (bytes > MAX_MESSAGE_BYTES) faults.add('', TOO_LARGE)
   return { parts, bytes, to: To ?? '', recipients, toCount }
 }
@@ -152,10 +152,18 @@ function tooMany(count: number): string {
   return `may have ${MAX_RECIPIENTS} recipients together with cc and bcc, but has ${count}`
 }
 
+/** Most messages of a batch have the same sender. */
+let lastSender = { given: '', header: '' }
+
 function readSender(faults: Faults, value: unknown): string | undefined {
-  if (!isAbsent(value)) return readAddress(faults, 'from', value, [])
-  faults.add('from', 'is required, because no fromEmail is configured')
-  return undefined
+  if (isAbsent(value)) {
+    faults.add('from', 'is required, because no fromEmail is configured')
+    return undefined
+  }
+  if (value === lastSender.given) return lastSender.header
+  const header = readAddress(faults, 'from', value, [])
+  if (typeof value === 'string' && header !== '') lastSender = { given: value, header }
+  return header
 }
 
 function readBody(faults: Faults, path: string, value: unknown): string | undefined {

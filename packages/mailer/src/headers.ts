@@ -29,6 +29,7 @@ export function readHeaders(
   given: unknown,
   defaults: unknown,
 ): { Name: string; Value: string }[] | undefined {
+  if (isNone(given) && isNone(defaults)) return undefined
   const texts = readTexts(faults, 'headers', given)
   if (defaults) {
     const named = new Set(texts.map(([name]) => name.toLowerCase()))
@@ -53,6 +54,7 @@ export function readMetadata(
   given: unknown,
   defaults: unknown,
 ): Record<string, string> | undefined {
+  if (isNone(given) && isNone(defaults)) return undefined
   const texts = readTexts(faults, 'metadata', given)
   if (defaults) texts.unshift(...readTexts(faults, 'metadata', defaults))
   for (const [name] of texts) {
@@ -64,7 +66,7 @@ export function readMetadata(
 /** The texts of an object, by name, without the empty ones. */
 function readTexts(faults: Faults, field: string, value: unknown): [name: string, text: string][] {
   const texts: [string, string][] = []
-  if (value === undefined || value === null) return texts
+  if (isNone(value)) return texts
   if (typeof value !== 'object' || Array.isArray(value)) {
     faults.add(field, 'must be an object of texts, by name')
     return texts
@@ -76,6 +78,10 @@ function readTexts(faults: Faults, field: string, value: unknown): [name: string
     } else readLine(faults, isName(name) ? `${field}.${name}` : field, given)
   }
   return texts
+}
+
+function isNone(value: unknown): value is undefined | null {
+  return value === undefined || value === null
 }
 
 function isName(text: string): boolean {

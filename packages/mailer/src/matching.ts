@@ -38,13 +38,15 @@ export async function matchResponses(
   // Each of them may name thousands of recipients.
   const yieldToLoop = timeSliced()
   const strangers: Accepted[] = []
-  for (const [at, response] of responses.entries()) {
-    const message = messages[at]
+  for (let at = 0; at < responses.length; at += 1) {
+    const [response, message] = [responses[at], messages[at]]
+    if (!response?.accepted || response.to === message?.to) continue
     await yieldToLoop()
-    if (response?.accepted && (message === undefined || !isAbout(response, message))) strangers.push(response)
+    if (message === undefined || !isAbout(response, message)) strangers.push(response)
   }
   const isShuffled = responses.length !== messages.length || (await isAboutAny(strangers, messages))
   if (isShuffled) return matchByRecipient(responses, messages)
+  if (strangers.length === 0) return responses
   const unmatched = new Set<SendResponse>(strangers)
   return responses.map((response) => (response && unmatched.has(response) ? undefined : response))
 }

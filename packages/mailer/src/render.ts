@@ -3,9 +3,6 @@ import { invalidMessage } from './faults.ts'
 import { isRecord, readField } from './fields.ts'
 import type { Attachment, Message, MessageBody, PlainAttachment, PlainMessage } from './message.ts'
 
-/** The fields that may need waiting for. */
-const waitable = ['htmlBody', 'textBody', 'body', 'attachments']
-
 /** A promise only if there is something to wait for. */
 type Pending<Value> = Value | Promise<Value>
 
@@ -32,14 +29,19 @@ export function renderMessage(message: unknown): Pending<unknown> {
 /** Whether a message must be awaited. `composeMessage` names the fault of one that can’t be read. */
 function needsWaiting(message: unknown): message is Message {
   try {
-    const [html, text, body, attachments] = waitable.map((name) => readField(message, name))
-    const files = attachments ?? []
-    if (!Array.isArray(files)) return false
-    const isPending = [html, text, body].some((given) => typeof given === 'function' || isPromise(given))
-    return isPending || files.some((file) => isBlob(readField(file, 'content')))
+    if (!isRecord(message)) return false
+    const { htmlBody, textBody, body, attachments } = message
+    const files = attachments ?? undefined
+    if (files !== undefined && !Array.isArray(files)) return false
+    if (isPending(htmlBody) || isPending(textBody) || isPending(body)) return true
+    return files?.some((file) => isBlob(readField(file, 'content'))) ?? false
   } catch {
     return false
   }
+}
+
+function isPending(body: unknown): boolean {
+  return typeof body === 'function' || isPromise(body)
 }
 
 function isPlainFile(file: Attachment): file is PlainAttachment {

@@ -6,7 +6,7 @@
  * @module
  */
 import { maskAddresses } from '@org/core/http'
-import { readField, readNumber, readText } from './fields.ts'
+import { isRecord, readNumber, readText } from './fields.ts'
 
 /** The words about 50 recipients have 17,000 characters, and each of them is searched for. */
 const LONGEST_MESSAGE = 20_000
@@ -68,15 +68,16 @@ export interface ServerDetails {
  * @returns `undefined` if the body is not a response for one message
  */
 export function readSendResponse(body: unknown): SendResponse | undefined {
-  const refusal = readRefusal(body)
-  if (refusal && refusal.errorCode !== 0) return { accepted: false, refusal }
-  const messageId = readText(body, 'MessageID')
-  const to = readText(body, 'To') ?? ''
-  if (!messageId || messageId.length > LONGEST_ID || to.length > LONGEST_TO) return undefined
-  if (!refusal && readField(body, 'ErrorCode') != null) return undefined
-  const submittedAt = toUtc(readText(body, 'SubmittedAt'))
-  const message = refusal?.message ?? readMessage(body)
-  return { accepted: true, messageId, submittedAt, to, message }
+  if (!isRecord(body)) return undefined
+  const { ErrorCode: errorCode, MessageID: messageId, To: given, SubmittedAt: time } = body
+  if (errorCode != null && errorCode !== 0) {
+    const refusal = readRefusal(body)
+    return refusal && { accepted: false, refusal }
+  }
+  const to = typeof given === 'string' ? given : ''
+  if (typeof messageId !== 'string' || messageId === '' || messageId.length > LONGEST_ID) return undefined
+  if (to.length > LONGEST_TO) return undefined
+  return { accepted: true, messageId, submittedAt: toUtc(time), to, message: readMessage(body) }
 }
 
 function readMessage(body: unknown): string {
@@ -126,7 +127,8 @@ export function findNamed(message: string, recipients: readonly string[]): strin
 let latest = { time: '', utc: '' }
 
 // Most messages of a call have the same time, and parsing it takes longer than reading the rest of a response.
-function toUtc(time = ''): string {
+function toUtc(time: unknown): string {
+  if (typeof time !== 'string') return new Date().toISOString()
   if (time !== '' && time === latest.time) return latest.utc
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return new Date().toISOString()

@@ -20,11 +20,39 @@ const PIECE = 64 * 1024
 const QUOTE = 0x22
 const encoder = new TextEncoder()
 
-/** Makes the JSON of a long text, as far as a message can be sent with it. */
-export type EncodeText = (text: string) => Uint8Array
+/** The fields of a message in the order in which they are written, each with what comes before its value. */
+const fields = [
+  ['From', '{"From":'],
+  ['To', ',"To":'],
+  ['Cc', ',"Cc":'],
+  ['Bcc', ',"Bcc":'],
+  ['ReplyTo', ',"ReplyTo":'],
+  ['Subject', ',"Subject":'],
+  ['Tag', ',"Tag":'],
+  ['MessageStream', ',"MessageStream":'],
+  ['Headers', ',"Headers":'],
+  ['Metadata', ',"Metadata":'],
+  ['TrackOpens', ',"TrackOpens":'],
+  ['TrackLinks', ',"TrackLinks":'],
+  ['HtmlBody', ',"HtmlBody":'],
+  ['TextBody', ',"TextBody":'],
+] as const
 
-/** Makes the JSON of a text anew. */
-export const encodeText: EncodeText = (text) => {
+/** Makes the JSON of fields, and of long texts. */
+export interface Writer {
+  /** Writes a field with what comes before its value. `at`: its place among the fields. */
+  field(at: number, before: string, value: unknown): string
+  /** Writes a long text, as far as a message can be sent with it. */
+  text(text: string): Uint8Array
+}
+
+/** Writes everything anew. */
+export const plainWriter: Writer = {
+  field: (_, before, value) => before + JSON.stringify(value),
+  text: encodeText,
+}
+
+function encodeText(text: string): Uint8Array {
   let json = new Uint8Array(text.length + PIECE)
   json[0] = QUOTE
   let size = 1
@@ -50,14 +78,22 @@ function isHighSurrogate(unit: number): boolean {
 }
 
 /**
- * Keeps the long texts of a batch, so that a body that goes to many recipients is written, read and held once. It
- * keeps those of the last messages alone.
+ * Keeps the fields and the long texts of a batch, so that what goes to many recipients is written, read and held
+ * once. It keeps those of the last messages alone.
  */
-export function createLongTexts() {
+export function createBatchWriter() {
+  const last: { value: unknown; json: string }[] = fields.map(() => ({ value: undefined, json: '' }))
   const kept = new Map<string, Uint8Array>()
   const prints = new WeakMap<Uint8Array, string>()
   return {
-    encode(text: string): Uint8Array {
+    field(at: number, before: string, value: unknown): string {
+      const known = last[at]
+      if (known && known.value === value && typeof value !== 'object') return known.json
+      const json = plainWriter.field(at, before, value)
+      last[at] = { value, json }
+      return json
+    },
+    text(text: string): Uint8Array {
       const known = kept.get(text)
       if (known) return known
       const json = encodeText(text)
@@ -66,37 +102,45 @@ export function createLongTexts() {
       prints.set(json, printOfWords(json))
       return json
     },
-    /** The fingerprint of what `encode` has made. */
+    /** The fingerprint of what `text` has made. */
     printOf: (json: Uint8Array) => prints.get(json),
   }
 }
 
 /** Writes a message whose fields are checked. Its attachments are checked on the way. */
 export function writeMessage(
-  { HtmlBody, TextBody, ...fields }: { [Name in keyof WireMessage]: WireMessage[Name] | undefined },
+  message: { [Name in keyof WireMessage]: WireMessage[Name] | undefined },
   attachments: readonly unknown[] | undefined,
-  { faults, encode }: { faults: Faults; encode: EncodeText },
+  { faults, writer }: { faults: Faults; writer: Writer },
 ): { parts: Parts; bytes: number } {
-  const [html, text] = [toPart(HtmlBody, encode), toPart(TextBody, encode)]
-  const json = JSON.stringify({
-    ...fields,
-    ...(typeof html === 'string' && { HtmlBody: html }),
-    ...(typeof text === 'string' && { TextBody: text }),
-  })
-  const isPlain = typeof html !== 'object' && typeof text !== 'object' && !attachments
+  const texts: string[] = []
+  const longBodies: [before: string, body: Uint8Array][] = []
+  let length = 1
+  for (let at = 0; at < fields.length; at += 1) {
+    const [name, before] = fields[at] ?? fields[0]
+    const value = message[name]
+    if (value === undefined) continue
+    if (isLong(value) && (name === 'HtmlBody' || name === 'TextBody')) {
+      longBodies.push([before, writer.text(value)])
+      continue
+    }
+    const text = writer.field(at, before, value)
+    texts.push(text)
+    length += text.length
+  }
   // Encoding a small message only to measure it takes as long as all other work on it.
-  if (isPlain && json.length <= SMALL_MESSAGE_LENGTH)
-    return { parts: [json], bytes: json.length * MAX_BYTES_PER_CHARACTER }
+  if (longBodies.length === 0 && !attachments && length <= SMALL_MESSAGE_LENGTH) {
+    texts.push('}')
+    return { parts: texts, bytes: length * MAX_BYTES_PER_CHARACTER }
+  }
 
-  const start = json.slice(0, -1)
+  const start = texts.join('')
   const draft: Draft = { parts: [], text: start, skeleton: start, base64Bytes: 0 }
   let bodyBytes = 0
-  for (const [name, body] of [['HtmlBody', html] as const, ['TextBody', text] as const]) {
-    if (typeof body !== 'object') continue
-    const head = `,"${name}":`
-    draft.parts.push(draft.text + head, body)
+  for (const [before, body] of longBodies) {
+    draft.parts.push(draft.text + before, body)
     draft.text = ''
-    draft.skeleton += head
+    draft.skeleton += before
     bodyBytes += body.byteLength
   }
   if (attachments) {
@@ -110,6 +154,6 @@ export function writeMessage(
   return { parts: [...draft.parts, end.length > SMALL_MESSAGE_LENGTH ? encoder.encode(end) : end], bytes }
 }
 
-function toPart(text: string | undefined, encode: EncodeText): string | Uint8Array | undefined {
-  return text !== undefined && text.length > SMALL_MESSAGE_LENGTH ? encode(text) : text
+function isLong(value: unknown): value is string {
+  return typeof value === 'string' && value.length > SMALL_MESSAGE_LENGTH
 }

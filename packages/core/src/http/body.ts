@@ -9,7 +9,7 @@ export type JsonPart = string | Uint8Array
 
 /** A body for `fetch`. */
 interface OutgoingBody {
-  body: string | Blob | ReadableStream | null
+  body: string | Bytes | Blob | ReadableStream | null
   headers?: Record<string, string>
   /** Whether the runtime never asked for the end of the body: then no server can have acted on it. */
   isWithheld(): boolean
@@ -54,10 +54,17 @@ export function toBody(
       ? withBlob(parts.map(unshared))
       : inTurns(parts, (group) => new Blob(group.map(unshared))).then(withBlob)
   if (!isShort) return inTurns(parts, toPieces).then((turns) => toStream(turns.flat()))
-  // By a stream, the client learns whether a connection stood. Node says so itself, and is faster with texts.
+  // By a stream, the client learns whether a connection stood. Node says so itself, and is faster without one.
   const isNode = typeof Bun === 'undefined' && typeof FixedLengthStream === 'undefined'
-  const isText = isNode && limitMs >= SLOWEST_CONNECTION_MS && parts.every((part) => typeof part === 'string')
-  return isText ? { body: parts.join(''), isWithheld: () => false } : toStream(toPieces(parts))
+  const whole = isNode && limitMs >= SLOWEST_CONNECTION_MS ? toWhole(parts) : undefined
+  return whole === undefined ? toStream(toPieces(parts)) : { body: whole, isWithheld: () => false }
+}
+
+/** @returns `undefined` if bytes would have to be copied */
+function toWhole(parts: readonly JsonPart[]): string | Bytes | undefined {
+  const [first] = parts
+  if (parts.length === 1 && typeof first === 'object') return unshared(first)
+  return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined
 }
 
 function withBlob(parts: BlobPart[]): OutgoingBody {
