@@ -50,6 +50,7 @@ export function dyingAt(store: DeliveryStore, options: DyingStoreOptions): Deliv
     advance: (lease, progress) => write(() => store.advance(lease, progress), callsOf(progress)),
     complete: (lease, completion) => write(() => store.complete(lease, completion)),
     release: (lease) => write(() => store.release(lease)),
+    reserve: (reservation) => write(() => store.reserve(reservation)),
   }
 }
 

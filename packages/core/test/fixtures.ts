@@ -206,6 +206,7 @@ export const unreachableStore: DeliveryStore = {
   advance: away,
   complete: away,
   release: away,
+  reserve: away,
   read: away,
   probe: away,
 }

@@ -135,6 +135,7 @@ function createWorld({
     advance: (...parts) => write(() => memory.advance(...parts)),
     complete: (...parts) => write(() => memory.complete(...parts)),
     release: (...parts) => write(() => memory.release(...parts)),
+    reserve: (...parts) => write(() => memory.reserve(...parts)),
   }
   const start = (store: DeliveryStore, isAlive: () => boolean) => {
     const handlers: Handlers<typeof teller> = {

@@ -82,6 +82,7 @@ function storePerClaim(open: () => Promise<Connection>): DeliveryStore {
     advance: (lease, steps) => under(lease, (store) => store.advance(lease, steps)),
     complete: (lease, completion) => ending(lease, (store) => store.complete(lease, completion)),
     release: (lease) => ending(lease, (store) => store.release(lease)),
+    reserve: (reservation) => briefly((store) => store.reserve(reservation)),
     read: (...values) => briefly((store) => store.read(...values)),
     probe: () => briefly((store) => store.probe()),
   }

@@ -14,7 +14,7 @@ const RENEWALS = 3
 /** Final responses and tombstones are kept for seven days. */
 const KEEP_MS = 7 * 24 * 60 * 60 * 1000
 /** The record of a living deployment, and of what it reserved, is kept until it is deleted: for a century at most. */
-const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
+export const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
 /** Core's own steps. A handler's step cannot have these names. */
 export const ownSteps = {

@@ -1,6 +1,6 @@
 /** Requests to the delivery store of a host that holds no claim: a claim, a reservation, a record. */
 import { IntegrationError } from '../errors.ts'
-import { type Claim, type ClaimOptions, holdClaim } from './claim.ts'
+import { type Claim, type ClaimOptions, holdClaim, KEEP_LIVING_MS } from './claim.ts'
 import { claimByDigest, type DigestedRequest } from './keys.ts'
 import type { ClaimRequest, ClaimResult, DeliveryStore, SubjectRecord } from './store.ts'
 import { logUnreachable, repeat, unreachable } from './writes.ts'
@@ -50,21 +50,20 @@ export async function claimSubject(
  * Reserves a resource for one owner. The record is kept until the owner deletes the resource.
  *
  * @returns whether the owner has it, now or from before
- * @throws {IntegrationError} if another delivery reserves it right now, or one died while it did
+ * @throws {IntegrationError} `overloaded` if the store is unreachable
  */
 export async function reserve(
   store: DeliveryStore,
   { resource, owner, by }: { resource: string; owner: string; by: number },
-  options: ClaimOptions,
+  { logger }: ClaimOptions,
 ): Promise<boolean> {
-  const result = await claimSubject(store, { subject: resource }, options)
-  // Only a delivery is replayed.
-  if ('replay' in result) throw inProgress(1)
-  const { claim } = result
-  const progress = { owner, ...claim.progress }
-  const failure = await claim.complete({ status: 200, body: '' }, { progress, isLiving: true, by })
-  if (failure) throw failure
-  return progress.owner === owner
+  const request = { subject: resource, owner, keepMs: KEEP_LIVING_MS }
+  const first = await repeat(
+    () => store.reserve(request),
+    () => Date.now() >= by,
+    (cause) => logUnreachable(logger, cause),
+  )
+  return first === owner
 }
 
 /**

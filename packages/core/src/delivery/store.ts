@@ -61,6 +61,16 @@ interface Completion {
   keepResponseMs: number
 }
 
+/** The request for a resource of the provider. */
+export interface Reservation {
+  /** For example `idp-server/application/app_1`. */
+  subject: string
+  /** The subject of its deployment. */
+  owner: string
+  /** How long it is reserved, in milliseconds. */
+  keepMs: number
+}
+
 /** The record of a subject, for people who look at it. Times are in milliseconds since 1970. */
 export interface SubjectRecord {
   /** The number of claims. */
@@ -88,6 +98,12 @@ export interface DeliveryStore {
   complete(lease: Lease, completion: Completion): Promise<boolean>
   /** Ends the work without a response, so that the next delivery may try again. */
   release(lease: Lease): Promise<boolean>
+  /**
+   * Reserves a resource, in one write and without a lease: nobody can die halfway.
+   *
+   * @returns the owner: the one of the request, or the one that was first
+   */
+  reserve(reservation: Reservation): Promise<string>
   /** Reads a record, if there is one, with the response to one delivery. Changes nothing. */
   read(subject: string, delivery?: string): Promise<SubjectRecord | undefined>
   /**

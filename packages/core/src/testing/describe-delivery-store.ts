@@ -248,6 +248,33 @@ export function describeDeliveryStore(
       expect(await claim({ delivery: { id: 'evt_2', digest: 'another' } })).toMatchObject({ progress })
     })
 
+    it('reserves a resource for the first of fifty owners that ask at once, and for the same one again', async () => {
+      const resource = 'greeter/thing/1'
+      const reserve = (owner: string) => store.reserve({ subject: resource, owner, keepMs })
+      const owners = Array.from({ length: 50 }, (_, at) => `greeter/deployment/dep_${at}`)
+      const [first = '', ...others] = await Promise.all(owners.map(reserve))
+      expect(owners.includes(first)).toBe(true)
+      expect(new Set(others)).toEqual(new Set([first]))
+      time += keepMs - 1
+      for (const owner of ['another', first]) expect(await reserve(owner)).toBe(first)
+      expect(await store.read(resource)).toMatchObject({ leaseMs: undefined, progress: { owner: first } })
+      time += 1
+      expect(await store.read(resource)).toBe(undefined)
+      expect(await reserve('another')).toBe('another')
+    })
+
+    it('reserves a resource although an earlier version of a host claims it, which then writes nothing', async () => {
+      const { lease } = await claim({ delivery: undefined })
+      expect(await store.reserve({ subject, owner: 'first', keepMs })).toBe('first')
+      expect(await finish(lease, { owner: 'second' })).toBe(false)
+      expect(await store.reserve({ subject, owner: 'second', keepMs })).toBe('first')
+    })
+
+    it('keeps the reservations that an earlier version of a host made', async () => {
+      await finish((await claim({ delivery: undefined })).lease, { owner: 'first' })
+      expect(await store.reserve({ subject, owner: 'second', keepMs })).toBe('first')
+    })
+
     it('shows the holder of a claim, its times and its progress, and then the release', async () => {
       const claimedAt = time
       const { lease } = await claim()

@@ -39,6 +39,7 @@ export function memoryStore({
     advance: async (...values) => operations.advance(now(), ...values),
     complete: async (...values) => operations.complete(now(), ...values),
     release: async (...values) => operations.release(now(), ...values),
+    reserve: async (...values) => operations.reserve(now(), ...values),
     read: async (...values) => operations.read(now(), ...values),
     probe: async () => operations.probe(now()),
   }

@@ -86,6 +86,16 @@ export const scripts = {
     redis.call('HDEL', KEYS[1], 'digest')
     return 1
   `,
+  // ARGV: now, owner as JSON, retention. Returns the owner.
+  reserve: `${NOW}
+    local record = redis.call('HMGET', KEYS[1], 'step:owner', 'expires')
+    if record[1] and tonumber(record[2]) > now then return record[1] end
+    local expires = string.format('%.0f', now + tonumber(ARGV[3]))
+    redis.call('HINCRBY', KEYS[1], 'fence', 1)
+    redis.call('HSET', KEYS[1], 'step:owner', ARGV[2], 'owner', '', 'until', 0, 'delivery', '', 'claimed', now, 'expires', expires)
+    redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    return ARGV[2]
+  `,
   // ARGV: now. Returns the time, the fields of the record, and the answer.
   read: `${NOW} return {tostring(now), redis.call('HGETALL', KEYS[1]), redis.call('GET', KEYS[2]) or ''}`,
   // ARGV: now, filler. Every command of the scripts above, so that a missing permission shows. It leaves nothing

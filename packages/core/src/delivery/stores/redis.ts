@@ -55,6 +55,7 @@ const claimReply = z.union([
   z.tuple([z.literal('answered'), z.string()]),
   z.tuple([z.literal('mismatch')]),
 ])
+const storedOwner = z.string().transform((json) => z.string().parse(JSON.parse(json)))
 /** The time, the fields of the record, names and values in turn, and the answer. */
 const readReply = z.tuple([number, z.array(z.string()), z.string()])
 const recordFields = z.object({
@@ -136,6 +137,11 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
       return write('complete', lease, ...words, keepMs, keepResponseMs, flag, ...steps)
     },
     release: (lease) => write('release', lease),
+
+    async reserve({ subject, owner, keepMs }) {
+      const reply = run('reserve', subject, '', JSON.stringify(owner), keepMs)
+      return storedOwner.parse(await withTimeout(reply, timeoutMs))
+    },
 
     async read(subject, delivery = '') {
       const [now, words, text] = readReply.parse(await withTimeout(run('read', subject, delivery), timeoutMs))

@@ -135,6 +135,27 @@ export function createOperations<Found extends Row>(rows: Rows<Found>): Operatio
         rows.update(row, { ...row, owner: undefined, until: 0, digest: undefined }),
       ),
 
+    reserve(time, { subject, owner, keepMs }) {
+      const stored = rows.find(subject)
+      const row = stored && isKept(stored, time) ? stored : undefined
+      const { owner: first } = row ? readSteps(rows.listSteps(row)) : {}
+      if (typeof first === 'string') return first
+      if (stored) rows.remove(stored)
+      rows.insert(subject, {
+        fence: (row?.fence ?? 0) + 1,
+        owner: undefined,
+        until: 0,
+        delivery: undefined,
+        digest: undefined,
+        claimed: time,
+        expires: time + keepMs,
+        answer: undefined,
+      })
+      const reserved = rows.find(subject)
+      if (reserved) rows.saveSteps(reserved, writeSteps({ owner }))
+      return owner
+    },
+
     read(time, subject, asked) {
       const row = rows.find(subject)
       if (!row || !isKept(row, time)) return undefined

@@ -97,6 +97,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     advance: (...values) => ask('advance', values),
     complete: (...values) => ask('complete', values),
     release: (...values) => ask('release', values),
+    reserve: (...values) => ask('reserve', values),
     read: (...values) => ask('read', values),
     probe: () => ask('probe', []),
 
