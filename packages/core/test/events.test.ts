@@ -80,6 +80,33 @@ describe('the idempotency key of a callback', () => {
   })
 })
 
+describe('what an event did', () => {
+  const doing = (fate?: IntegrationError) =>
+    createHost({
+      async provider(_, { log }) {
+        log.done('The greeter was made.')
+        if (fate) throw fate
+      },
+    })
+  const logOf = (record: ReturnType<typeof doing>['record']) => record()?.logs.map(({ message }) => message)
+
+  it('goes with its status, without a call of its own', async () => {
+    const { handle, record } = doing()
+    await deliver(handle, created)
+    expect(record()?.statusHistory.at(-1)).toMatchObject({
+      status: 'running',
+      message: 'The greeter was made.',
+    })
+    expect(logOf(record)).not.toContain('The greeter was made.')
+  })
+
+  it('goes to the log, before its failure, if it fails after that', async () => {
+    const { handle, record } = doing(new IntegrationError('provider_error', 'It broke.'))
+    await deliver(handle, created)
+    expect(logOf(record)).toEqual(['The greeter was made.', 'DEPLOYMENT_CREATED: It broke.'])
+  })
+})
+
 describe('a failed event', () => {
   const no = (code: 'credentials_rejected' | 'provider_error') =>
     createHost({ provider: failing(new IntegrationError(code, 'It said no.', { hint: 'Replace the key.' })) })

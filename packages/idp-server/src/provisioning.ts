@@ -112,7 +112,7 @@ async function create(
     if (error.code !== 'outcome_unknown') throw error
     return findAfter(error, intent, workspace, context)
   })
-  context.log.info(`Application ${created.applicationId} was created.`, { environmentType })
+  context.log.done(`Application ${created.applicationId} was created, for ${environmentType}.`)
   await reserve(created, context)
   await recordApplication(created, false, intent, workspace, context)
   return created

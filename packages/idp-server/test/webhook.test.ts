@@ -30,7 +30,7 @@ describe('DEPLOYMENT_CREATED', () => {
     expect([status, body]).toEqual([200, { status: 'running', outputs }])
     expect(deployment()).toMatchObject({ outputs, sensitive: ['secretKey'] })
     expect(created()).toEqual([{ name: 'Shop', environment_types: ['development'] }])
-    expect(logged('info').join()).toContain(applicationId)
+    expect(deployment()?.statusHistory.at(-1)?.message).toContain(applicationId)
     expect(logged('warn')).toEqual([])
   })
 

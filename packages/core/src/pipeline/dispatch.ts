@@ -55,7 +55,7 @@ export async function dispatch(job: Job): Promise<EventResponse> {
     if (handled && traits.status?.working) job.reporter.status(traits.status.working)
     const body = await handle(job)
     if (!traits.status || body.status === 'ignored') return { status: 200, body }
-    job.reporter.status(traits.status.done)
+    job.reporter.success(traits.status.done)
     return { status: 200, body, deploymentStatus: traits.status.done }
   } catch (error) {
     const { operation, reporter, redactor } = job

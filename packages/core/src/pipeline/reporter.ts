@@ -47,6 +47,8 @@ export function createReporter(options: ReporterOptions) {
   const { platform, deploymentId: id, ensureHeld = () => {}, logger, redactor } = options
   const forLog = forLogs(redactor)
   const entries: LogEntry[] = []
+  /** What the event did, until a status or the log has it. */
+  let outcome: LogEntry | undefined
   // One callback at a time, so that they arrive in order: deploying, outputs, running.
   let last: Promise<unknown> = Promise.resolve()
 
@@ -72,22 +74,39 @@ export function createReporter(options: ReporterOptions) {
     })
   }
 
-  function write(
+  /** Writes to the host's log. */
+  function toEntry(
     level: LogEntry['level'],
     message: string,
     data?: LogEntry['data'],
     host: { level: LogLevel; message: string } = { level, message },
-  ): void {
+  ): LogEntry {
     const clean = limitLine(forLog.text(message), forLog.data(data))
     logger(host.level, cutText(forLog.text(host.message)), clean.facts)
     const timestamp = new Date(options.now()).toISOString()
-    entries.push({ level, timestamp, message: clean.message, ...(clean.facts && { data: clean.facts }) })
+    return { level, timestamp, message: clean.message, ...(clean.facts && { data: clean.facts }) }
+  }
+
+  function keepOutcome(): void {
+    if (outcome) entries.push(outcome)
+    outcome = undefined
+  }
+
+  function setStatus(status: DeploymentStatus, message?: string): void {
+    const clean = message === undefined ? undefined : cutText(escapeInvisible(redactor.text(message)))
+    send(`status “${status}”`, (deployment) =>
+      platform.setStatus(deployment, { status, message: clean }, keyed(`status-${status}`)),
+    )
   }
 
   const log: DeploymentLog = {
-    info: (message, data) => write('info', message, data),
-    warn: (message, data) => write('warn', message, data),
-    error: (message, data) => write('error', message, data),
+    info: (message, data) => void entries.push(toEntry('info', message, data)),
+    warn: (message, data) => void entries.push(toEntry('warn', message, data)),
+    error: (message, data) => void entries.push(toEntry('error', message, data)),
+    done(message) {
+      keepOutcome()
+      outcome = toEntry('info', message)
+    },
   }
 
   return {
@@ -100,13 +119,15 @@ export function createReporter(options: ReporterOptions) {
       const { code, retryable } = error
       const message = `${event}: ${error.hint ? `${error.message} ${error.hint}` : error.message}`
       const forHost = withoutQuotes(message, error.provider?.message)
-      write('error', message, { code, retryable }, { level: levelOfFailure(error), message: forHost })
+      keepOutcome()
+      const host = { level: levelOfFailure(error), message: forHost }
+      entries.push(toEntry('error', message, { code, retryable }, host))
     },
-    status(status: DeploymentStatus, message?: string): void {
-      const clean = message === undefined ? undefined : cutText(escapeInvisible(redactor.text(message)))
-      send(`status “${status}”`, (deployment) =>
-        platform.setStatus(deployment, { status, message: clean }, keyed(`status-${status}`)),
-      )
+    status: setStatus,
+    /** Reports the status of success, with what the event did. */
+    success(status: DeploymentStatus): void {
+      setStatus(status, outcome?.message)
+      outcome = undefined
     },
     metrics(metrics: readonly Metric[]): void {
       send('metrics', (deployment) => platform.reportMetrics(deployment, metrics, keyed('metrics')))
@@ -121,6 +142,7 @@ export function createReporter(options: ReporterOptions) {
     },
     /** Resolves when every report has arrived or is lost. */
     async flush(): Promise<void> {
+      keepOutcome()
       if (entries.length > 0) {
         const written = entries.splice(0)
         send('log', (deployment) => platform.appendLogs(deployment, written, keyed('logs')))
