@@ -11,6 +11,7 @@ import { SENDING } from './errors.ts'
 import type { BatchJournal } from './journal.ts'
 import { MailError, toMailError } from './mail-error.ts'
 import type { Messages } from './message.ts'
+import { oneByOne } from './one-by-one.ts'
 import { callRules, checkOptions, checkSource } from './options.ts'
 import type { BatchProgress, BatchResult, MessageResult } from './result.ts'
 import type { BatchRunOptions, CallOutcome } from './run.ts'
@@ -92,6 +93,27 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
     return runBatch(items, { ...settings, ...limits, stopping, send, parse, journal, onProgress })
   }
 
+  /** The results, call by call. */
+  async function* stream(messages: Messages, options: BatchOptions): AsyncGenerator<MessageResult[], void> {
+    const batch = run(messages, options)
+    let mayHaveSent = false
+    try {
+      for (;;) {
+        const { done, value } = await batch.next()
+        if (!done) {
+          mayHaveSent ||= value.results.some(isNotFailed)
+          yield value.results
+          continue
+        }
+        if (value.thrown) throw value.thrown.reason
+        if (value.isUnread) throw endedEarly(value.ended, { mayHaveSent })
+        return
+      }
+    } finally {
+      await batch.return({})
+    }
+  }
+
   return {
     async sendEmails(items, options = {}) {
       const batch = run(items, options)
@@ -114,26 +136,7 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
       }
     },
 
-    async *streamEmails(messages, options = {}) {
-      const batch = run(messages, options)
-      let mayHaveSent = false
-      try {
-        for (;;) {
-          const { done, value } = await batch.next()
-          if (!done) {
-            mayHaveSent ||= value.results.some(isNotFailed)
-            // Not `yield*`, which wraps each result twice.
-            for (const result of value.results) yield result
-            continue
-          }
-          if (value.thrown) throw value.thrown.reason
-          if (value.isUnread) throw endedEarly(value.ended, { mayHaveSent })
-          return
-        }
-      } finally {
-        await batch.return({})
-      }
-    },
+    streamEmails: (messages, options = {}) => oneByOne(stream(messages, options)),
   }
 }
 

@@ -26,7 +26,8 @@ export function toResult({ index, to, recipients }: PlacedMessage, response: Sen
   }
   return {
     index,
-    to: response.to || to,
+    // The same text is held once.
+    to: response.to === to ? to : response.to || to,
     status: 'sent',
     messageId: response.messageId,
     submittedAt: response.submittedAt,
