@@ -62,7 +62,7 @@ interface Completion {
 }
 
 /** The request for a resource of the provider. */
-export interface Reservation {
+interface Reservation {
   /** For example `idp-server/application/app_1`. */
   subject: string
   /** The subject of its deployment. */
