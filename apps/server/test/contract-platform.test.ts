@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PlatformCall, serve } from '@org/core/testing'
 import { createValidator } from '@org/openapi-checks/validate'
-import { prepareExamples } from '@org/tooling/readme'
+import { writeExamples } from '@org/tooling/examples'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { calling, credentials, mail as message, startHost } from './hosted.ts'
 
@@ -63,14 +63,9 @@ describe('the callbacks of a host', () => {
 })
 
 describe('the platform of docs/platform-api.md', async () => {
-  const { blocks, compile } = await prepareExamples(home, ['../../docs/platform-api.md'])
+  const [example] = await writeExamples(home, ['../../docs/platform-api.md'], 'readme')
   const { platformToken, webhookSecret } = credentials
   afterAll(() => void vi.unstubAllEnvs())
-
-  it('compiles', async () => {
-    expect(blocks).toHaveLength(1)
-    expect(await compile()).toBe('')
-  })
 
   it('serves a host: deployments, reports, function calls and retries', async () => {
     let handle: (request: Request) => Promise<Response>
@@ -79,7 +74,7 @@ describe('the platform of docs/platform-api.md', async () => {
     vi.stubEnv('PORT', '0')
     vi.stubEnv('PLATFORM_API_TOKEN', platformToken)
     vi.stubEnv('PLATFORM_WEBHOOK_SECRET', webhookSecret)
-    const { deployments, send, server } = await import(blocks[0]?.path ?? '')
+    const { deployments, send, server } = await import(example?.path ?? '')
     const platform = `http://127.0.0.1:${server.address().port}`
     const { host, world } = startHost({
       variables: { PLATFORM_API_URL: platform, PLATFORM_WEBHOOK_SECRET: webhookSecret },
