@@ -3,6 +3,7 @@
  * can end the process at one of them. The configuration of the product has no such options.
  */
 import { writeSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { readConfig } from '../../apps/server/src/host.ts'
 import { run } from '../../apps/server/src/runtimes/run.ts'
 import { dyingAt, type Order } from './dying-store.ts'
@@ -33,3 +34,5 @@ await run(
       }),
   },
 )
+// Now, because most hosts are killed.
+flushCompileCache()
