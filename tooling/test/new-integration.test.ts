@@ -19,7 +19,7 @@ const hostFiles = [
 beforeEach(() => {
   repository = mkdtempSync(join(tmpdir(), 'repository-'))
   for (const path of ['tooling/new-integration/template', ...hostFiles]) {
-    const filter = (source: string) => !/\/(node_modules|dist|\.data|\.turbo)$/.test(source)
+    const filter = (source: string) => !/\/(node_modules|dist|\.data|\.turbo)$|\.bundled_/.test(source)
     cpSync(join(root, path), join(repository, path), { recursive: true, filter })
   }
   mkdirSync(join(repository, 'packages/mailer'), { recursive: true })
