@@ -35,16 +35,17 @@ beforeAll(() => {
 }, 5 * MINUTES)
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
+const hostTests = '^(the.configuration|a.reference|each.field|patterns|valid.events.*succeed)'
+
 // The package is the template with another name, whose types and tests are a task of their own. Here is what can notice
 // that there is one integration more.
 it.each([
   ['unused code', '.', 'knip --no-progress'],
   ['the types', 'apps/server', 'tsc -p tsconfig.some.json'],
-  ['the configuration of the host', 'apps/server', 'vitest run test/config.test.ts'],
   [
-    'the forms and the document of the host',
+    'the configuration, the forms and the document of the host',
     'apps/server',
-    'vitest run test/forms.test.ts test/contract-requests.test.ts -t ^(each.field|patterns|valid.events.*succeed)',
+    `vitest run test/config test/forms test/contract-requests -t ${hostTests}`,
   ],
   ['the walks of the sandbox', 'apps/sandbox', 'vitest run test/walk.test.ts -t ^the.walk'],
   ['the rules of the repository', 'tooling', 'vitest run test/boundaries.test.ts test/public-names.test.ts'],
