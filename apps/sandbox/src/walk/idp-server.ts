@@ -1,7 +1,7 @@
 /** The life of an application of its own: created once, used, and deleted with its deployment. */
 import { platformNotEnabled } from '@org/idp-server/testing'
 import type { World } from '../world/world.ts'
-import { type FurtherCheck, lifeOf, type Step, type Walk } from './step.ts'
+import { type FurtherCheck, lifeOf, refused, running, type Step, type Walk } from './step.ts'
 
 const inputs = { applicationName: 'Portal', template: 'b2b-saas' }
 const portal = lifeOf('dep_portal', inputs)
@@ -26,23 +26,23 @@ const needsInstance = (world: World) => {
 }
 
 const life: Step[] = [
-  portal.created('It begins in development, from a template', (world) => ({
-    says: 'running, with five outputs',
-    body: {
-      status: 'running',
-      outputs: {
+  portal.created('It begins in development, from a template', (world) =>
+    running(
+      'running, with five outputs',
+      {
         applicationId: /^app_/,
         instanceId: /^ins_/,
         publishableKey: /^pk_test_/,
         secretKey: /^sk_test_/,
         frontendApiUrl: /^https:/,
       },
-    },
-    changes: ['POST /v1/platform/applications 200'],
-    statuses: ['deploying', 'running'],
-    sensitive: ['secretKey'],
-    also: applications(world, 1),
-  })),
+      {
+        changes: ['POST /v1/platform/applications 200'],
+        sensitive: ['secretKey'],
+        also: applications(world, 1),
+      },
+    ),
+  ),
   portal.created('It is deployed again', (world) => ({
     says: 'the same application',
     body: { status: 'running', outputs: { applicationId: published(world).applicationId } },
@@ -50,19 +50,21 @@ const life: Step[] = [
     also: applications(world, 1),
   })),
   {
-    title: 'Ada signs up',
-    event: ({ newcomer }) =>
-      portal.call('createUser', { emailAddress: newcomer, firstName: 'Ada', skipPasswordRequirement: true }),
+    ...portal.call(
+      'Ada signs up',
+      'createUser',
+      ({ newcomer }) => ({ emailAddress: newcomer, firstName: 'Ada', skipPasswordRequirement: true }),
+      ({ newcomer, idpServer }) => {
+        const [application] = idpServer.emulator?.applications.values() ?? []
+        return {
+          says: 'created',
+          body: { result: { emailAddress: newcomer } },
+          provider: ['POST /v1/users 200'],
+          also: application ? [['in the new instance', application.instances[0]?.users.size, 1]] : [],
+        }
+      },
+    ),
     skip: needsInstance,
-    expect: ({ idpServer, newcomer }) => {
-      const [application] = idpServer.emulator?.applications.values() ?? []
-      return {
-        says: 'created',
-        body: { result: { emailAddress: newcomer } },
-        provider: ['POST /v1/users 200'],
-        also: application ? [['in the new instance', application.instances[0]?.users.size, 1]] : [],
-      }
-    },
   },
   { ...portal.healthy('A health check'), skip: needsInstance },
   {
@@ -94,24 +96,23 @@ export const idpServerWalk: Walk = {
   steps: [
     portal.created(
       'A portal goes live without a domain',
-      (world) => ({
-        says: 'refused, with the missing input',
-        status: 422,
-        body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.domain' }] },
-        provider: [],
-        statuses: ['deploying', 'failed'],
-        also: applications(world, 0),
-      }),
+      refused(
+        'refused, with the missing input',
+        'invalid_inputs',
+        { errors: [{ path: 'deployment.inputs.domain' }] },
+        { provider: [] },
+      ),
       { ...inputs, environmentType: 'production' },
     ),
     ...life.map((step) => ({ skip: needsApplication, ...step })),
     {
-      ...campus.created('A workspace without the beta', {
-        says: 'refused, with what to ask for',
-        status: 422,
-        body: { code: 'provider_rejected', retryable: false, detail: /Platform API beta/ },
-        statuses: ['deploying', 'failed'],
-      }),
+      ...campus.created(
+        'A workspace without the beta',
+        refused('refused, with what to ask for', 'provider_rejected', {
+          retryable: false,
+          detail: /Platform API beta/,
+        }),
+      ),
       skip: ({ idpServer }) =>
         idpServer.emulator ? undefined : 'The real workspace either has the beta or does not.',
       prepare: ({ idpServer }) =>

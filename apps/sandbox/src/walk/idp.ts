@@ -2,7 +2,7 @@
 import { rateLimited } from '@org/idp/testing'
 import { at } from '../world/json.ts'
 import type { World } from '../world/world.ts'
-import { type FurtherCheck, lifeOf, type Step, type Walk } from './step.ts'
+import { type FurtherCheck, lifeOf, refused, running, type Step, type Walk } from './step.ts'
 
 const studio = lifeOf('dep_studio', { serverType: 'shared' })
 /** Valid in shape only, and each in the field of the other. */
@@ -25,64 +25,69 @@ const users = ({ idp }: World, number: number): FurtherCheck[] =>
 
 const people: Step[] = [
   {
-    title: 'Ada signs up',
-    event: ({ newcomer }) =>
-      studio.call('createUser', {
+    ...studio.call(
+      'Ada signs up',
+      'createUser',
+      ({ newcomer }) => ({
         emailAddress: newcomer,
         firstName: 'Ada',
-        lastName: 'Lovelace',
         publicMetadata: { plan: 'reader' },
         skipPasswordRequirement: true,
       }),
+      (world) => ({
+        says: 'created',
+        body: { result: { id: /^user_/, emailAddress: world.newcomer, firstName: 'Ada' } },
+        provider: ['POST /v1/users 200'],
+        also: users(world, 1),
+      }),
+    ),
     delivery: adaArrives,
-    expect: (world) => ({
-      says: 'created',
-      body: { result: { id: /^user_/, emailAddress: world.newcomer, firstName: 'Ada' } },
-      provider: ['POST /v1/users 200'],
-      also: users(world, 1),
-    }),
   },
-  {
-    title: 'Ada takes the newsletter',
-    event: (world) =>
-      studio.call('updateUser', { userId: adaId(world), publicMetadata: { newsletter: true } }),
-    expect: {
+  studio.call(
+    'Ada takes the newsletter',
+    'updateUser',
+    (world) => ({ userId: adaId(world), publicMetadata: { newsletter: true } }),
+    {
       says: 'merged with the earlier metadata',
       body: { result: { publicMetadata: { plan: 'reader', newsletter: true } } },
       provider: [/^PATCH \/v1\/users\/user_\w+\/metadata 200$/],
     },
-  },
-  {
-    title: 'An organization for Ada',
-    event: (world) =>
-      studio.call('createOrganization', { name: 'Analytical Engines', createdBy: adaId(world) }),
-    expect: (world) => ({
+  ),
+  studio.call(
+    'An organization for Ada',
+    'createOrganization',
+    (world) => ({ name: 'Analytical Engines', createdBy: adaId(world) }),
+    (world) => ({
       says: 'created',
       body: { result: { id: /^org_/, name: 'Analytical Engines', createdBy: adaId(world) } },
       provider: ['POST /v1/organizations 200'],
     }),
-  },
+  ),
   {
-    title: 'Grace signs up while the provider is busy',
-    event: studio.call('createUser', { emailAddress: 'grace@example.com', firstName: 'Grace' }),
+    ...studio.call(
+      'Grace signs up while the provider is busy',
+      'createUser',
+      { emailAddress: 'grace@example.com', firstName: 'Grace' },
+      (world) => ({
+        says: 'created with the second attempt',
+        body: { result: { emailAddress: 'grace@example.com' } },
+        provider: ['POST /v1/users 429', 'POST /v1/users 200'],
+        also: users(world, 2),
+      }),
+    ),
     skip: ({ idp }) => (idp.emulator ? undefined : 'The real provider’s limits are left alone.'),
     prepare: ({ idp }) => idp.emulator?.faults.add({ method: 'POST', path: '/v1/users', ...rateLimited(0) }),
-    expect: (world) => ({
-      says: 'created with the second attempt',
-      body: { result: { emailAddress: 'grace@example.com' } },
-      provider: ['POST /v1/users 429', 'POST /v1/users 200'],
-      also: users(world, 2),
-    }),
   },
-  {
-    title: 'Ada leaves again',
-    event: (world) => studio.call('deleteUser', { userId: adaId(world) }),
-    expect: (world) => ({
+  studio.call(
+    'Ada leaves again',
+    'deleteUser',
+    (world) => ({ userId: adaId(world) }),
+    (world) => ({
       says: 'deleted',
       body: { result: { id: adaId(world), deleted: true } },
-      also: world.idp.emulator ? [['gone', world.idp.emulator.users.has(adaId(world)), false]] : [],
+      also: users(world, 1),
     }),
-  },
+  ),
 ]
 
 /** The walk of `/idp/webhook`. */
@@ -92,25 +97,21 @@ export const idpWalk: Walk = {
   steps: [
     studio.created(
       'A studio swaps its two keys',
-      {
-        says: 'refused, with what to do',
-        status: 422,
-        body: { code: 'invalid_inputs', retryable: false, detail: /swap them/ },
-        provider: [],
-        statuses: ['deploying', 'failed'],
-      },
+      refused(
+        'refused, with what to do',
+        'invalid_inputs',
+        { retryable: false, detail: /swap them/ },
+        { provider: [] },
+      ),
       swappedKeys,
     ),
-    studio.created('The studio takes the shared application', ({ idp }) => ({
-      says: 'running, with three outputs',
-      body: {
-        status: 'running',
-        outputs: { publishableKey: idp.publishableKey, secretKey: /^sk_/, frontendApiUrl: /^https:/ },
-      },
-      provider: ['GET /v1/instance 200', 'GET /v1/domains 200'],
-      statuses: ['deploying', 'running'],
-      sensitive: ['secretKey'],
-    })),
+    studio.created('The studio takes the shared application', ({ idp }) =>
+      running(
+        'running, with three outputs',
+        { publishableKey: idp.publishableKey, secretKey: /^sk_/, frontendApiUrl: /^https:/ },
+        { provider: ['GET /v1/instance 200', 'GET /v1/domains 200'], sensitive: ['secretKey'] },
+      ),
+    ),
     studio.healthy('A health check'),
     ...people.map((step) => ({ skip: changes, ...step })),
     studio.metrics(({ idp: { emulator } }) => [
@@ -118,11 +119,7 @@ export const idpWalk: Walk = {
       { name: 'number_of_organizations', ...(emulator && { value: emulator.organizations.size }) },
     ]),
     studio.download('The keys for the frontend', '.env.local', () => /^NEXT_PUBLIC_.*\nCLERK_SECRET_KEY=/m),
-    studio.download(
-      'The middleware for the frontend',
-      'middleware.ts',
-      () => /^export default clerkMiddleware\(\)$/m,
-    ),
+    studio.download('Its middleware', 'middleware.ts', () => /^export default clerkMiddleware\(\)$/m),
     studio.deleted('The studio closes', 'stopped; the application stays', { provider: [] }),
   ],
 }

@@ -1,11 +1,11 @@
 /** The walks, in the order in which they run. */
-
+import { exampleOf } from '@org/core/internal'
+import type { IntegrationSample } from '@org/core/testing'
 import { createSamples } from '../world/samples.ts'
 import { idpWalk } from './idp.ts'
 import { idpServerWalk } from './idp-server.ts'
 import { mailerWalk } from './mailer.ts'
-import { walkOf } from './sample.ts'
-import { challenge, ignored, lifeOf, type Walk } from './step.ts'
+import { ignored, lifeOf, running, type Walk } from './step.ts'
 
 const authWalk: Walk = {
   route: 'auth',
@@ -14,14 +14,48 @@ const authWalk: Walk = {
     {
       title: 'It is healthy as long as it responds',
       event: { name: 'HEALTH_CHECK' },
-      expect: {
-        says: 'healthy, with nothing to probe',
-        body: { status: 'healthy', checks: [] },
-        silent: true,
-      },
+      expect: { says: 'healthy, with nothing to probe', body: { status: 'healthy', checks: [] }, calls: [] },
     },
-    lifeOf('dep_login', {}).created('It has nothing to do for a deployment', ignored(/DEPLOYMENT_CREATED/)),
+    lifeOf('dep_login', {}).created('It has nothing to do for a deployment', {
+      ...ignored(/DEPLOYMENT_CREATED/),
+      calls: [],
+    }),
   ],
+}
+
+/** The walk of an integration that has no own: its life, and each function with the example of its contract. */
+function walkOf({ definition, inputs }: IntegrationSample): Walk {
+  const { name, title, functions, metrics } = definition
+  const life = lifeOf(`dep_${name.replaceAll('-', '_')}`, inputs)
+  const calls = Object.entries(functions).map(([called, { description, arguments: schema, effect }]) =>
+    life.call(description, called, exampleOf(schema), {
+      says: effect ? 'done' : 'a result',
+      body: { result: {} },
+    }),
+  )
+  return {
+    route: name,
+    title,
+    steps: [
+      life.created('A deployment with an account of its own', running('running')),
+      life.healthy('A health check'),
+      ...calls,
+      life.metrics(() => Object.keys(metrics).map((metric) => ({ name: metric }))),
+      life.deleted('The deployment ends', 'stopped'),
+      life.late(),
+    ],
+  }
+}
+
+/** Every walk begins with a challenge. */
+function challenged({ route, title, steps }: Walk): Walk {
+  const challenge = `c_${route.replaceAll('-', '_')}`
+  const first = {
+    title: 'The platform checks that the route responds',
+    event: { name: 'WEBHOOK_CHALLENGE', challenge },
+    expect: { says: 'the challenge comes back', body: { challenge } },
+  } as const
+  return { route, title, steps: [first, ...steps] }
 }
 
 /** The walk of each route. */
@@ -31,7 +65,4 @@ export const walks: readonly Walk[] = [
   idpServerWalk,
   mailerWalk,
   ...createSamples().map(walkOf),
-].map((walk) => ({
-  ...walk,
-  steps: [challenge(walk.route), ...walk.steps],
-}))
+].map(challenged)

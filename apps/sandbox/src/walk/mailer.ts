@@ -1,8 +1,8 @@
-/** The life of a mailer deployment, from the first challenge to an event that comes too late. */
+/** The life of a mailer deployment, from the shared server to an event that comes too late. */
 import { at, listOf } from '../world/json.ts'
 import { count } from '../world/text.ts'
 import { TENANT_TOKEN, type World } from '../world/world.ts'
-import { call, type FurtherCheck, lifeOf, type Step, type Walk } from './step.ts'
+import { type FurtherCheck, lifeOf, refused, running, type Walk } from './step.ts'
 
 const shop = lifeOf('dep_shop', { serverType: 'shared' })
 const press = lifeOf('dep_press', { serverType: 'dedicated', apiToken: 'a-token-with-a-typo' })
@@ -19,132 +19,108 @@ const onlyEmulated = (why: string) => (world: World) => (world.mail.emulator ? u
 const mailbox = ({ mail }: World, messages: number): FurtherCheck[] =>
   mail.emulator ? [[`${count(messages)} in the mailbox`, mail.emulator.messages.length, messages]] : []
 
-const fromShop = ({ mail: { emulator, from } }: World): FurtherCheck[] =>
-  emulator ? [['from the deployment’s sender', emulator.messages[0], { from, subject: 'Your order' }]] : []
+/** The same event with the same id makes a redelivery. */
+const order = {
+  ...shop.call(
+    'One mail',
+    'sendEmail',
+    ({ mail }) => ({ to: mail.to, subject: 'Your order', textBody: 'It is on its way.', tag: 'order' }),
+    (world) => ({
+      says: 'sent, with a message id',
+      body: { result: { messageId: /./, to: world.mail.to, rejected: [] } },
+      provider: ['POST /email 200'],
+      also: mailbox(world, 1),
+    }),
+  ),
+  delivery: 'evt_order_1',
+}
 
-const confirmOrder = ({ mail }: World) =>
-  shop.call('sendEmail', { to: mail.to, subject: 'Your order', textBody: 'It is on its way.', tag: 'order' })
-
-function newsletterRecipients({ mail }: World): string[] {
+function newsletter({ mail }: World) {
   const inactive = mail.emulator ? INACTIVE : []
   const active = Array.from({ length: mail.batchSize - inactive.length }, (_, index) =>
     mail.emulator ? `reader-${index + 1}@example.com` : mail.to,
   )
-  return active.toSpliced(700, 0, ...inactive)
+  const copy = (to: string, index: number) => ({ to, subject: 'News', textBody: `Copy no. ${index + 1}.` })
+  return { messages: active.toSpliced(700, 0, ...inactive).map(copy) }
 }
-
-const sending: Step[] = [
-  {
-    title: 'One mail',
-    event: confirmOrder,
-    delivery: 'evt_order_1',
-    expect: (world) => ({
-      says: 'sent, with a message id',
-      body: { result: { messageId: /./, to: world.mail.to, rejected: [] } },
-      provider: ['POST /email 200'],
-      also: [...mailbox(world, 1), ...fromShop(world)],
-    }),
-  },
-  {
-    title: 'The same delivery again, as platforms do',
-    event: confirmOrder,
-    delivery: 'evt_order_1',
-    expect: (world) => ({
-      says: 'the recorded response',
-      replayed: true,
-      body: { result: { messageId: /./ } },
-      silent: true,
-      also: mailbox(world, 1),
-    }),
-  },
-  {
-    title: 'A newsletter, one mail for each reader',
-    event: (world) => {
-      const messages = newsletterRecipients(world).map((to, index) => ({
-        to,
-        subject: 'News',
-        textBody: `Copy no. ${index + 1} is yours.`,
-      }))
-      return call('sendEmails', { messages })
-    },
-    prepare: ({ mail }) => {
-      for (const address of INACTIVE) mail.emulator?.inactive.add(address)
-    },
-    expect: (world, { response }) => {
-      const { batchSize, emulator } = world.mail
-      const failed = emulator ? INACTIVE : []
-      const sent = batchSize - failed.length
-      const results = listOf(at(response.body, 'result', 'results'))
-      const failures = results.filter((result) => at(result, 'status') === 'failed')
-      const error = { code: 'provider_rejected', message: /Reactivate/ }
-      return {
-        says: `${count(sent)} sent, ${failed.length} failed`,
-        body: { result: { sent, failed: failed.length, unknown: 0 } },
-        provider: Array.from(
-          { length: Math.ceil(batchSize / MESSAGES_PER_CALL) },
-          () => 'POST /email/batch 200',
-        ),
-        also: [
-          ['a result for each, in order', results.length, batchSize],
-          ['each failure has a reason', failures, failed.map((to) => ({ to, error }))],
-          ...mailbox(world, 1 + sent),
-        ],
-      }
-    },
-  },
-]
 
 /** The walk of `/mailer/webhook`. */
 export const mailerWalk: Walk = {
   route: 'mailer',
   title: 'Transactional mail',
   steps: [
-    shop.created('A shop gets mail, on the shared server', ({ mail }) => ({
-      says: 'running, with the shared sender',
-      body: { status: 'running', outputs: { fromEmail: mail.from, messageStream: 'outbound' } },
-      provider: ['GET /server 200'],
-      statuses: ['deploying', 'running'],
-      sensitive: ['apiToken'],
-    })),
+    shop.created('A shop gets mail, on the shared server', ({ mail }) =>
+      running(
+        'running, with the shared sender',
+        { fromEmail: mail.from, messageStream: 'outbound' },
+        { provider: ['GET /server 200'], sensitive: ['apiToken'] },
+      ),
+    ),
     shop.healthy('A health check'),
-    ...sending,
+    order,
+    {
+      ...order,
+      title: 'The same delivery again, as platforms do',
+      expect: (world) => ({
+        says: 'the recorded response',
+        replayed: true,
+        body: { result: { messageId: /./ } },
+        calls: [],
+        also: mailbox(world, 1),
+      }),
+    },
+    {
+      ...shop.call('A newsletter, one mail for each reader', 'sendEmails', newsletter, (world, exchange) => {
+        const { batchSize, emulator } = world.mail
+        const failed = emulator ? INACTIVE : []
+        const sent = batchSize - failed.length
+        const results = listOf(at(exchange.response.body, 'result', 'results'))
+        const failures = results.filter((result) => at(result, 'status') === 'failed')
+        const error = { code: 'provider_rejected', message: /Reactivate/ }
+        const calls = Math.ceil(batchSize / MESSAGES_PER_CALL)
+        return {
+          says: `${count(sent)} sent, ${failed.length} failed`,
+          body: { result: { sent, failed: failed.length, unknown: 0 } },
+          provider: Array<string>(calls).fill('POST /email/batch 200'),
+          also: [
+            ['a result for each, in order', results.length, batchSize],
+            ['each failure has a reason', failures, failed.map((to) => ({ to, error }))],
+            ...mailbox(world, 1 + sent),
+          ],
+        }
+      }),
+      prepare: ({ mail }) => INACTIVE.forEach((address) => void mail.emulator?.inactive.add(address)),
+    },
     shop.metrics(({ mail }) => [
       { name: 'emails_sent', ...(mail.emulator && { value: mail.emulator.messages.length }) },
       { name: 'emails_bounced' },
       { name: 'bounce_rate', unit: 'percent' },
       { name: 'spam_complaints' },
     ]),
-    press.created('The press office brings a wrong token', {
-      says: 'refused, with what to do',
-      status: 422,
-      body: { code: 'credentials_rejected', retryable: false, detail: /API Tokens/ },
-      statuses: ['deploying', 'failed'],
-      sensitive: [],
-    }),
-    {
-      ...press.created('The press office corrects the token', ({ platform, mail }) => ({
-        says: 'running',
-        body: { status: 'running' },
-        statuses: ['deploying', 'running'],
-        also: [
-          [
-            'the reference became a token',
-            platform.deployments.get(press.id)?.outputs,
-            { apiToken: /^[^{]+$/, fromEmail: mail.from },
-          ],
-        ],
-      })),
-      event: ({ mail: { from: fromEmail } }) => ({
-        name: 'DEPLOYMENT_CREATED',
-        deployment: {
-          id: press.id,
-          inputs: { serverType: 'dedicated', apiToken: `{{env.${TENANT_TOKEN}}}`, fromEmail },
-        },
+    press.created(
+      'The press office brings a wrong token',
+      refused(
+        'refused, with what to do',
+        'credentials_rejected',
+        { retryable: false, detail: /API Tokens/ },
+        { sensitive: [] },
+      ),
+    ),
+    press.created(
+      'The press office corrects the token',
+      ({ platform, mail }) => {
+        const outputs = { apiToken: /^[^{]+$/, fromEmail: mail.from }
+        const found = platform.deployments.get(press.id)?.outputs
+        return running('running', undefined, { also: [['the reference became a token', found, outputs]] })
+      },
+      ({ mail: { from: fromEmail } }) => ({
+        serverType: 'dedicated',
+        apiToken: `{{env.${TENANT_TOKEN}}}`,
+        fromEmail,
       }),
-    },
+    ),
     {
-      title: 'The provider is down',
-      event: { name: 'HEALTH_CHECK', deployment: { id: shop.id } },
+      ...shop.healthy('The provider is down'),
       skip: onlyEmulated('The real provider can’t be switched off.'),
       prepare: ({ mail }) => mail.emulator?.faults.add(outage),
       expect: {
@@ -154,10 +130,7 @@ export const mailerWalk: Walk = {
         statuses: ['unhealthy'],
       },
     },
-    {
-      ...shop.healthy('The provider is back', ['running']),
-      skip: onlyEmulated('It was never away.'),
-    },
+    { ...shop.healthy('The provider is back', ['running']), skip: onlyEmulated('It was never away.') },
     shop.deleted('The shop closes', 'stopped', { provider: [] }),
     shop.late(),
   ],

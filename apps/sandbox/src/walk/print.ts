@@ -4,16 +4,24 @@ import type { Exchange, LogLine, OutboundCall } from '../world/exchange.ts'
 import { createMask } from '../world/mask.ts'
 import { brief, shortenPath, truncate } from '../world/text.ts'
 import type { World } from '../world/world.ts'
-import type { Check } from './check.ts'
 import type { Walk } from './step.ts'
 import { type Piece, paint, type Style, type Terminal, wrap } from './terminal.ts'
 
-/** The result of a run. */
-export interface Summary {
+/** How many steps had which outcome. */
+interface Tally {
   passed: number
   failed: number
   skipped: number
-  durationMs: number
+}
+
+/** The result of a run. */
+export type Summary = Tally & { durationMs: number }
+
+/** One expectation of a step, as a sentence. */
+export interface Check {
+  sentence: string
+  /** Set if the check failed. */
+  failure?: { expected: unknown; found: unknown }
 }
 
 /** Prints the parts of a run. */
@@ -41,7 +49,6 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
   const mask = createMask(world.secrets)
   /** The lines of the current step, until it is clear whether anybody wants to read them. */
   let held: string[] | undefined
-  const tally = { passed: 0, failed: 0, skipped: 0 }
   const write = (text: string) => (held ? held.push(text) : terminal.write(text))
   const line = (...pieces: Piece[]) => write(`${paint(pieces, terminal)}\n`)
   const clean = (text: string) => mask({ text }).text
@@ -101,7 +108,6 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
     },
 
     walk({ route, title }: Walk): void {
-      Object.assign(tally, { passed: 0, failed: 0, skipped: 0 })
       if (!whole) held = []
       const head = `── /${route}/webhook · ${title} `
       line()
@@ -155,18 +161,16 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
     },
 
     /** After a step. */
-    ended(outcome: keyof typeof tally): void {
-      tally[outcome] += 1
+    ended(outcome: keyof Tally): void {
       if (!held) return
       if (outcome === 'failed') terminal.write(held.join(''))
       held = []
     },
 
     /** After a walk. */
-    walked({ route, title }: Walk): void {
+    walked({ route, title }: Walk, { passed, failed, skipped }: Tally): void {
       held = undefined
       if (whole) return
-      const { passed, failed, skipped } = tally
       const mark: Piece = failed > 0 ? ['red', '✗'] : ['green', '✓']
       const counts = [`${passed} of ${passed + failed} steps`, skipped > 0 ? `${skipped} skipped` : '']
       const text = truncate(`${counts.filter(Boolean).join(', ')}  ${title}`, width - ROUTE_WIDTH - 4)
@@ -189,40 +193,28 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
     invitation(pageUrl: string | undefined): void {
       const { url, mail, idp, idpServer, webhookSecret } = world
       const isEmulated = mail.emulator && idp.emulator && idpServer.emulator
-      const rows: [string, string, string][] = [
-        ['Page', pageUrl ?? '', 'see it, try it, break it; press o to open it'],
+      const leaves = isEmulated ? 'Nothing leaves this machine.' : 'Some providers are real.'
+      const rows = [
+        ...(pageUrl ? [['Page', pageUrl, 'see it, try it, break it; press o to open it']] : []),
         ['Host', url, webhookSecret ? 'accepts only signed events' : 'takes events from this machine'],
         ['Docs', `${url}/docs`, 'every route, event and function'],
-        [
-          '',
-          '',
-          isEmulated
-            ? 'Nothing leaves this machine. Ctrl-C ends it.'
-            : 'Some providers are real. Ctrl-C ends it.',
-        ],
+        ['', '', `${leaves} Ctrl-C ends it.`],
       ]
+      const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+      const inner = widths.reduce((sum, one) => sum + one + 2, 2)
       line()
-      box(rows.filter(([name, value]) => name !== 'Page' || value !== ''))
-    },
-  }
-
-  /** Rows in a frame; without one, where the terminal is too narrow. */
-  function box(rows: readonly (readonly [name: string, value: string, hint: string])[]): void {
-    const longest = (column: 0 | 1 | 2) => Math.max(...rows.map((row) => row[column].length))
-    const [names, values, hints] = [longest(0), longest(1), longest(2)]
-    const inner = names + values + hints + 8
-    const fits = inner + 2 <= width
-    const edge = (left: string, right: string) => fits && line(['dim', `${left}${'─'.repeat(inner)}${right}`])
-    edge('╭', '╮')
-    for (const [name, value, hint] of rows) {
-      if (fits) {
-        const cells: Piece[] = [['bold', name.padEnd(names)], '  ', ['cyan', value.padEnd(values)], '  ']
-        line(['dim', '│  '], ...cells, ['dim', `${hint.padEnd(hints)}  │`])
-      } else {
-        for (const part of wrap([name, value, hint].filter(Boolean).join(' '), width)) line(part)
+      // A narrow terminal has no room for a frame.
+      if (inner + 2 > width) {
+        for (const row of rows) for (const part of wrap(row.filter(Boolean).join(' '), width)) line(part)
+        return
       }
-    }
-    edge('╰', '╯')
+      line(['dim', `╭${'─'.repeat(inner)}╮`])
+      for (const row of rows) {
+        const [name = '', value = '', hint = ''] = row.map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        line(['dim', '│  '], ['bold', name], '  ', ['cyan', value], '  ', ['dim', `${hint}  │`])
+      }
+      line(['dim', `╰${'─'.repeat(inner)}╯`])
+    },
   }
 }
 

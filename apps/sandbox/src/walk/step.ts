@@ -3,17 +3,21 @@ import type { PlatformEvent } from '@org/core'
 import type { Exchange } from '../world/exchange.ts'
 import type { World } from '../world/world.ts'
 
+type Fields = Record<string, unknown>
+/** A value, or how to make it from the world. */
+type Of<Value> = Value | ((world: World) => Value)
+
 /** One event of a walk. */
 export interface Step {
   title: string
-  event: PlatformEvent | ((world: World) => PlatformEvent)
+  event: Of<PlatformEvent>
   /**
    * The id of the delivery; the same id in two steps makes a redelivery.
    * @default a new one
    */
   delivery?: string
   /** @returns why this world can’t show the step; `undefined` if it can */
-  skip?: ((world: World) => string | undefined) | undefined
+  skip?: (world: World) => string | undefined
   /** Prepares the world for the step. */
   prepare?: (world: World) => void
   expect: Expectation | ((world: World, exchange: Exchange) => Expectation)
@@ -23,7 +27,7 @@ export interface Step {
  * The expected effects of an event; absent fields are not checked. An expected object may have fewer fields
  * than the found one, an expected list has the same length, and an expression matches a text.
  */
-export interface Expectation {
+export interface Expectation extends Effects {
   /** Sums up the response for the reader. */
   says: string
   /** @default 200 */
@@ -31,19 +35,23 @@ export interface Expectation {
   replayed?: true
   /** The body of the response. */
   body?: unknown
+  also?: readonly FurtherCheck[]
+}
+
+/** The expected calls of the host. */
+export interface Effects {
   /** All calls to the provider, for example `POST /email 200`. */
   provider?: readonly (string | RegExp)[]
   /** The calls to the provider that are not GET. */
   changes?: readonly (string | RegExp)[]
-  /** The host calls neither the provider nor the platform. */
-  silent?: true
+  /** All calls, to the provider and to the platform. */
+  calls?: readonly unknown[]
   /** The statuses that the host reports to the platform, in order. */
   statuses?: readonly string[]
-  /** The sensitive outputs that the host publishes; an empty list if it publishes no outputs. */
+  /** The sensitive outputs that the host publishes. */
   sensitive?: readonly string[]
-  /** The metrics in the response and in the callback. */
+  /** The metrics that the host reports. */
   metrics?: readonly object[]
-  also?: readonly FurtherCheck[]
 }
 
 /** A check that belongs to one step only. */
@@ -57,39 +65,37 @@ export interface Walk {
   steps: readonly Step[]
 }
 
-/** The event that calls a function, with the shared credentials if there is no deployment. */
-export function call(
-  name: string,
-  args: Record<string, unknown>,
-  deployment?: { id: string },
-): PlatformEvent {
-  return { name: 'FUNCTION_CALL', functionCall: { name, arguments: args }, deployment }
+/** A deployment that is refused, with the code of the problem. */
+export function refused(says: string, code: string, more: Fields = {}, effects: Effects = {}): Expectation {
+  return { says, status: 422, body: { code, ...more }, statuses: ['deploying', 'failed'], ...effects }
 }
 
-/** The first step of every walk. */
-export function challenge(route: string): Step {
-  const value = `c_${route.replaceAll('-', '_')}`
-  return {
-    title: 'The platform checks that the route responds',
-    event: { name: 'WEBHOOK_CHALLENGE', challenge: value },
-    expect: { says: 'the challenge comes back', body: { challenge: value } },
-  }
+/** A deployment that runs, with these outputs. */
+export function running(says: string, outputs?: Fields, more: Partial<Expectation> = {}): Expectation {
+  const body = { status: 'running', ...(outputs && { outputs }) }
+  return { says, body, statuses: ['deploying', 'running'], ...more }
 }
 
-/** The host has nothing to do for an event. */
-export function ignored(reason: RegExp): Expectation {
-  return { says: 'ignored, with a reason', body: { status: 'ignored', reason }, silent: true }
-}
-
-/** The steps in the life of a deployment that every integration has. */
-export function lifeOf(id: string, given: Record<string, unknown>) {
+/** The events in the life of a deployment, as steps. */
+export function lifeOf(id: string, given: Fields) {
   const deployment = { id }
   return {
     id,
-    call: (name: string, args: Record<string, unknown>) => call(name, args, deployment),
-    created: (title: string, expect: Step['expect'], inputs = given): Step => ({
+    created: (title: string, expect: Step['expect'], inputs: Of<Fields> = given): Step => ({
       title,
-      event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } },
+      event: (world) => ({
+        name: 'DEPLOYMENT_CREATED',
+        deployment: { id, inputs: typeof inputs === 'function' ? inputs(world) : inputs },
+      }),
+      expect,
+    }),
+    call: (title: string, name: string, given: Of<Fields>, expect: Step['expect']): Step => ({
+      title,
+      event: (world) => ({
+        name: 'FUNCTION_CALL',
+        functionCall: { name, arguments: typeof given === 'function' ? given(world) : given },
+        deployment,
+      }),
       expect,
     }),
     /** @param statuses the reported ones: a running deployment keeps its status */
@@ -105,28 +111,23 @@ export function lifeOf(id: string, given: Record<string, unknown>) {
     metrics: (expected: (world: World) => readonly object[]): Step => ({
       title: 'The platform collects the metrics',
       event: { name: 'METRIC_UPDATE', deployment },
-      expect: (world) => ({ says: `${expected(world).length} metrics`, metrics: expected(world) }),
+      expect(world) {
+        const metrics = expected(world)
+        return { says: `${metrics.length} metrics`, body: { metrics }, metrics }
+      },
     }),
     /** @param content matches the file that the host generates */
     download: (title: string, file: string, content: (world: World) => RegExp): Step => ({
       title,
       event: { name: 'DOWNLOAD_STARTED', deployment, download: { id: `dl_${file}`, file } },
-      expect: (world) => {
+      expect(world) {
         const files = [{ path: file, content: content(world) }]
         const found = world.platform.deployments.get(id)?.downloads.get(`dl_${file}`)
-        return {
-          says: 'one file',
-          body: { files },
-          provider: [],
-          also: [['the platform has it', found, files]],
-        }
+        const also = [['the platform has it', found, files] as const]
+        return { says: 'one file', body: { files }, provider: [], also }
       },
     }),
-    deleted: (
-      title: string,
-      says: string,
-      more: Partial<Expectation> | ((world: World) => Partial<Expectation>),
-    ): Step => ({
+    deleted: (title: string, says: string, more: Of<Partial<Expectation>> = {}): Step => ({
       title,
       event: { name: 'DEPLOYMENT_DELETED', deployment },
       expect: (world) => ({
@@ -139,12 +140,12 @@ export function lifeOf(id: string, given: Record<string, unknown>) {
     late: (): Step => ({
       title: 'An old event arrives late, out of order',
       event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs: given } },
-      expect: {
-        says: 'ignored, with a reason',
-        body: { status: 'ignored', reason: /deleted/ },
-        provider: [],
-        statuses: [],
-      },
+      expect: { ...ignored(/deleted/), provider: [], statuses: [] },
     }),
   }
+}
+
+/** The host has nothing to do for an event. */
+export function ignored(reason: RegExp): Expectation {
+  return { says: 'ignored, with a reason', body: { status: 'ignored', reason } }
 }
