@@ -10,7 +10,8 @@ import { plural } from '../world/text.ts'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { exchangeResult } from './exchange-view.ts'
-import { faultMade, faultTargets, makeFault, titleOf } from './faults-view.ts'
+import { faultTargets, makeFault, titleOf } from './faults.ts'
+import { faultMade } from './faults-view.ts'
 import { snippet } from './snippets.ts'
 import type { Stream } from './stream.ts'
 
@@ -25,19 +26,26 @@ const MOST_DELAY_MS = 60_000
 /** Makes the routes under `/actions`. */
 export function createActions(context: PageContext, stream: Stream): Hono {
   const app = new Hono()
-  const { world, timeline } = context
-
-  const action = (name: string, perform: (values: Values) => Promise<object> | object) =>
-    app.post(`/${name}`, async (request) => {
-      const values: unknown = await request.req.json().catch(() => undefined)
-      if (!isRecord(values)) return request.json({ message: 'The body must be a JSON object.' }, 400)
-      return request.json(await perform(values))
-    })
-
+  const actions = actionsOf(context)
+  app.post('/:name', async (request) => {
+    const action = actions.get(request.req.param('name'))
+    const values: unknown = await request.req.json().catch(() => undefined)
+    if (!action) return request.notFound()
+    if (!isRecord(values)) return request.json({ message: 'The body must be a JSON object.' }, 400)
+    const result = await action(values)
+    stream.changed()
+    return request.json(result)
+  })
   app.onError((error, request) => {
     if (error instanceof Refusal) return request.json({ message: error.message }, 400)
     return request.json({ message: `The sandbox failed: ${error.message}` }, 500)
   })
+  return app
+}
+
+function actionsOf(context: PageContext) {
+  const { world, timeline } = context
+  let restore: (() => void) | undefined
 
   const deliver = async (...deliveries: Delivery[]) => {
     const exchanges = await Promise.all(deliveries.map((delivery) => world.deliver(delivery, 'page')))
@@ -47,130 +55,6 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     return { number, status: response?.status, errors, html: String(await exchangeResult(context, entries)) }
   }
 
-  action('event', (values) => {
-    const { route, event } = values
-    if (!context.manifests.some(({ name }) => name === route)) throw new Refusal('There is no such route.')
-    const id = at(event, 'deployment', 'id')
-    const inputs = at(event, 'deployment', 'inputs') ?? world.platform.deployments.get(String(id))?.inputs
-    // The page does not know the inputs of a deployment, because they contain secrets.
-    const again = at(event, 'name') === 'DEPLOYMENT_CREATED' && { deployment: { id, inputs } }
-    const body = JSON.stringify(isRecord(event) ? { ...event, ...again } : event)
-    return deliver({ route: String(route), id: crypto.randomUUID(), body })
-  })
-
-  action('again', (values) => {
-    const event = recorded(values)
-    const fault = makeFault(String(values.fault))
-    if (fault) world.mail.emulator?.faults.add(fault)
-    const id = values.id === 'same' ? event.id : crypto.randomUUID()
-    const copies = values.id === 'twice' ? 2 : 1
-    return deliver(...Array.from({ length: copies }, () => ({ ...event, id })))
-  })
-
-  action('raw', (values) => {
-    const { route, text, signature } = values
-    if (typeof route !== 'string' || !/^[\w-]+$/.test(route))
-      throw new Refusal('Name a route, such as mailer.')
-    const edited = values.number === undefined ? undefined : entryOf(values)
-    const body = restoreSecrets(String(text ?? ''), edited?.body)
-    const ids = { same: edited?.deliveryId, none: undefined, new: crypto.randomUUID() }
-    const id = values.id === 'same' || values.id === 'none' ? ids[values.id] : ids.new
-    const how = signature === 'wrong' || signature === 'missing' ? signature : 'right'
-    return deliver({ route, body, id, signature: how })
-  })
-
-  action('copy', async (values) => {
-    if (values.call !== undefined) {
-      const call = entryOf(values).calls[Number(values.call)]
-      if (!call) throw new Refusal('There is no such call.')
-      const { method, url, request } = call
-      return { text: snippet(values.as, { method, url, headers: request.headers, body: request.text }) }
-    }
-    const { route, body, id } = recorded(values)
-    const headers = Object.entries(await deliveryHeaders({ id, body }, world.webhookSecret))
-    return {
-      text: snippet(values.as, { method: 'POST', url: `${world.url}/${route}/webhook`, headers, body }),
-    }
-  })
-
-  action('import', async ({ text }) => {
-    const events = readSession(String(text))
-    let changed = 0
-    for (const event of events) {
-      const { route, deliveryId: id, answered } = event
-      const { response } = await world.deliver({ route, id, body: bodyOf(event) }, 'page')
-      if (answered && answered.status !== response.status) changed += 1
-    }
-    const difference = `the status of ${plural(changed, 'response')} changed`
-    return { message: `${plural(events.length, 'event')} delivered again; ${difference}.` }
-  })
-
-  let restore: (() => void) | undefined
-  action('clear', () => {
-    const cleared = plural(timeline.list().length, 'event')
-    restore = timeline.clear()
-    stream.changed()
-    return { message: `Cleared ${cleared}.`, undo: 'restore' }
-  })
-
-  action('restore', () => {
-    restore?.()
-    restore = undefined
-    stream.changed()
-    return { message: 'The events are back.' }
-  })
-
-  action('reveal', (values) => {
-    const deployment = world.platform.deployments.get(String(values.deployment))
-    const name = String(values.output)
-    if (!deployment?.sensitive.includes(name) || !Object.hasOwn(deployment.outputs, name)) {
-      throw new Refusal('There is no such output.')
-    }
-    return { text: String(deployment.outputs[name]) }
-  })
-
-  action('faults', async (values) => {
-    const target = faultTargets(context).find(({ name }) => name === values.target)
-    const times = wholeNumber(values, 'times', MOST_FAULTS)
-    const delayMs = values.kind === 'delay' ? wholeNumber(values, 'delayMs', MOST_DELAY_MS) : 0
-    // One fault for each call, so that the page can count the remaining ones.
-    const faults = Array.from({ length: times }, () =>
-      makeFault(String(values.kind), delayMs, String(values.path ?? '').trim()),
-    )
-    const [first] = faults
-    if (!target || !first) throw new Refusal('There is no such fault.')
-    for (const fault of faults) if (fault) target.faults.add(fault)
-    stream.changed()
-    return { html: String(await faultMade(context, target, first, times)) }
-  })
-
-  action('take-back', (values) => {
-    const target = faultTargets(context).find(({ name }) => name === values.target)
-    const kept = target?.faults.pending().filter((fault) => titleOf(fault) !== values.title) ?? []
-    target?.faults.clear()
-    target?.faults.add(...kept)
-    stream.changed()
-    return { message: `Taken back: ${values.title}.` }
-  })
-
-  action('mend', () => {
-    for (const { faults } of faultTargets(context)) faults.clear()
-    stream.changed()
-    return { message: 'Everything works again.' }
-  })
-
-  action('read-mail', () => {
-    for (const { messageId } of world.mail.emulator?.messages ?? []) context.readMail.add(messageId)
-    stream.changed()
-    return {}
-  })
-
-  action('clear-mail', () => {
-    world.mail.emulator?.messages.splice(0)
-    stream.changed()
-    return { message: 'The mailbox is empty.' }
-  })
-
   function entryOf({ number }: Values): TimelineEntry {
     const entry = timeline.get(Number(number))
     if (!entry) throw new Refusal('This event is no longer kept.')
@@ -178,12 +62,116 @@ export function createActions(context: PageContext, stream: Stream): Hono {
   }
 
   function recorded(values: Values): Delivery {
-    const entry = entryOf(values)
-    if (entry.body === undefined) throw new Refusal('The body of this event was too long to keep.')
-    return { route: entry.route, body: entry.body, id: entry.deliveryId }
+    const { route, body, deliveryId: id } = entryOf(values)
+    if (body === undefined) throw new Refusal('The body of this event was too long to keep.')
+    return { route, body, id }
   }
 
-  return app
+  const actions: Readonly<Record<string, (values: Values) => Promise<object> | object>> = {
+    event({ route, event }) {
+      if (!context.manifests.some(({ name }) => name === route)) throw new Refusal('There is no such route.')
+      const id = at(event, 'deployment', 'id')
+      const inputs = at(event, 'deployment', 'inputs') ?? world.platform.deployments.get(String(id))?.inputs
+      // The page does not know the inputs of a deployment, because they contain secrets.
+      const again = at(event, 'name') === 'DEPLOYMENT_CREATED' && { deployment: { id, inputs } }
+      const body = JSON.stringify(isRecord(event) ? { ...event, ...again } : event)
+      return deliver({ route: String(route), id: crypto.randomUUID(), body })
+    },
+    again(values) {
+      const event = recorded(values)
+      const fault = makeFault(String(values.fault))
+      if (fault) world.mail.emulator?.faults.add(fault)
+      const id = values.id === 'same' ? event.id : crypto.randomUUID()
+      return deliver(...Array<Delivery>(values.id === 'twice' ? 2 : 1).fill({ ...event, id }))
+    },
+    raw(values) {
+      const { route, text, signature, id } = values
+      if (typeof route !== 'string' || !/^[\w-]+$/.test(route))
+        throw new Refusal('Name a route, such as mailer.')
+      const edited = values.number === undefined ? undefined : entryOf(values)
+      const kept = id === 'same' ? edited?.deliveryId : undefined
+      return deliver({
+        route,
+        body: restoreSecrets(String(text ?? ''), edited?.body),
+        id: id === 'same' || id === 'none' ? kept : crypto.randomUUID(),
+        signature: signature === 'wrong' || signature === 'missing' ? signature : 'right',
+      })
+    },
+    async copy(values) {
+      if (values.call !== undefined) {
+        const call = entryOf(values).calls[Number(values.call)]
+        if (!call) throw new Refusal('There is no such call.')
+        const { method, url, request } = call
+        return { text: snippet(values.as, { method, url, headers: request.headers, body: request.text }) }
+      }
+      const { route, body, id } = recorded(values)
+      const headers = Object.entries(await deliveryHeaders({ id, body }, world.webhookSecret))
+      const url = `${world.url}/${route}/webhook`
+      return { text: snippet(values.as, { method: 'POST', url, headers, body }) }
+    },
+    async import({ text }) {
+      const events = readSession(String(text))
+      let changed = 0
+      for (const event of events) {
+        const { route, deliveryId: id, answered } = event
+        const { response } = await world.deliver({ route, id, body: bodyOf(event) }, 'page')
+        if (answered && answered.status !== response.status) changed += 1
+      }
+      const difference = `the status of ${plural(changed, 'response')} changed`
+      return { message: `${plural(events.length, 'event')} delivered again; ${difference}.` }
+    },
+    clear() {
+      const cleared = plural(timeline.list().length, 'event')
+      restore = timeline.clear()
+      return { message: `Cleared ${cleared}.`, undo: 'restore' }
+    },
+    restore() {
+      restore?.()
+      restore = undefined
+      return { message: 'The events are back.' }
+    },
+    reveal(values) {
+      const deployment = world.platform.deployments.get(String(values.deployment))
+      const name = String(values.output)
+      if (!deployment?.sensitive.includes(name) || !Object.hasOwn(deployment.outputs, name))
+        throw new Refusal('There is no such output.')
+      return { text: String(deployment.outputs[name]) }
+    },
+    async faults(values) {
+      const target = faultTargets(context).find(({ name }) => name === values.target)
+      const times = wholeNumber(values, 'times', MOST_FAULTS)
+      const delayMs = values.kind === 'delay' ? wholeNumber(values, 'delayMs', MOST_DELAY_MS) : 0
+      // One fault for each call, so that the page can count the remaining ones.
+      const faults = Array.from(
+        { length: times },
+        () => makeFault(String(values.kind), delayMs, String(values.path ?? '').trim()) ?? [],
+      ).flat()
+      const [first] = faults
+      if (!target || !first) throw new Refusal('There is no such fault.')
+      target.faults.add(...faults)
+      return { html: String(await faultMade(context, target, first, times)) }
+    },
+    'take-back'(values) {
+      const target = faultTargets(context).find(({ name }) => name === values.target)
+      const kept = target?.faults.pending().filter((fault) => titleOf(fault) !== values.title) ?? []
+      target?.faults.clear()
+      target?.faults.add(...kept)
+      return { message: `Taken back: ${values.title}.` }
+    },
+    mend() {
+      for (const { faults } of faultTargets(context)) faults.clear()
+      return { message: 'Everything works again.' }
+    },
+    'read-mail'() {
+      for (const { messageId } of world.mail.emulator?.messages ?? []) context.readMail.add(messageId)
+      return {}
+    },
+    'clear-mail'() {
+      world.mail.emulator?.messages.splice(0)
+      return { message: 'The mailbox is empty.' }
+    },
+  }
+  return new Map(Object.entries(actions))
 }
 
 function wholeNumber(values: Values, name: string, most: number): number {

@@ -1,11 +1,10 @@
 /** Writes an event, from nothing or from one that was delivered: any body, with any signature. */
 import type { Manifest } from '@org/core/internal'
 import { html } from 'hono/html'
-import { at } from '../world/json.ts'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { exampleOf } from './functions-view.ts'
-import { type Html, tabs } from './html.ts'
+import { field, type Html, hint, options, tabs } from './html.ts'
 import { sendForm } from './schema-form.ts'
 
 /**
@@ -21,53 +20,52 @@ export function editor(context: PageContext, edited: TimelineEntry | undefined, 
   const templates = manifest ? templatesOf(context, manifest) : []
   const chosen = templates.find(([title]) => title === choice) ?? templates[0]
   const body = edited ? context.maskText(edited.body ?? '') : JSON.stringify(chosen?.[1] ?? {}, null, 2)
-  const option = (value: string, label: string) => html`<option value="${value}">${label}</option>`
-  const choices = html`${tabs(
-    'Integration',
-    manifests.map((one) => [one.name, `/timeline?new=${one.name}`, one === manifest]),
-  )}
-  ${tabs(
-    'Events and functions',
-    templates.map(([title]) => [title, `/timeline?new=${manifest?.name}/${title}`, title === chosen?.[0]]),
-  )}`
-  const number = edited ? { number: edited.number } : {}
+  const url = (...parts: unknown[]) => `/timeline?new=${parts.join('/')}`
+  const routes = manifests.map((one) => [one.name, url(one.name), one === manifest] as const)
+  const titles = templates.map((one) => [one[0], url(manifest?.name, one[0]), one === chosen] as const)
+  const same = edited?.deliveryId ? [['same', `the same: ${edited.deliveryId}`] as const] : []
+  const signatures = ['right', 'wrong', 'missing'].map((one) => [one, one] as const)
+  const secrets = edited ? ' Values that read [redacted] keep their secrets.' : ''
+  const about = world.webhookSecret
+    ? 'The host accepts only the right signature.'
+    : 'The host has no secret, so it accepts any signature. Start it with PLATFORM_WEBHOOK_SECRET=whsec_… to see it refuse.'
   return html`<section class="exchange" aria-label="Write an event">
     <h2>${edited ? `Edit event #${edited.number}` : 'New event'}</h2>
-    ${edited ? '' : choices}
+    ${!edited && html`${tabs('Integration', routes)} ${tabs('Events and functions', titles)}`}
     ${sendForm(
-      { action: 'raw', body: number, target: 'follow', button: 'Send' },
-      html`<div class="field"><label for="raw-body">Body</label><textarea id="raw-body" data-extra="text" rows="12" spellcheck="false" aria-describedby="raw-hint">
-${body}</textarea><p class="hint" id="raw-hint">It is sent as it is, broken JSON included. ${edited ? 'Values that read [redacted] keep their secrets.' : ''}</p></div>
+      { action: 'raw', body: edited ? { number: edited.number } : {}, target: 'follow', button: 'Send' },
+      html`${field(
+        'raw-body',
+        'Body',
+        html`<textarea id="raw-body" name="text" rows="12" spellcheck="false">
+${body}</textarea>`,
+        hint(`It is sent as it is, broken JSON included.${secrets}`),
+      )}
       <div class="field-row">
-      <div class="field"><label for="raw-route">Route</label><input type="text" id="raw-route" data-extra="route" value="${edited?.route ?? manifest?.name}" list="raw-routes" autocomplete="off" spellcheck="false">
-        <datalist id="raw-routes">${manifests.map((one) => html`<option value="${one.name}">`)}</datalist></div>
-      <div class="field"><label for="raw-id">Delivery id</label><select id="raw-id" data-extra="id">${option('new', 'a new one')}${edited?.deliveryId ? option('same', `the same: ${edited.deliveryId}`) : ''}${option('none', 'none')}</select></div>
-      <div class="field"><label for="raw-signature">Signature</label><select id="raw-signature" data-extra="signature" aria-describedby="signature-hint">${option('right', 'right')}${option('wrong', 'wrong')}${option('missing', 'missing')}</select></div></div>
-      <p class="hint" id="signature-hint">${world.webhookSecret ? 'The host accepts only the right one.' : 'The host has no secret, so it accepts any. Start it with PLATFORM_WEBHOOK_SECRET=whsec_… to see it refuse.'}</p>`,
+        ${field('raw-route', 'Route', html`<input type="text" id="raw-route" name="route" value="${edited?.route ?? manifest?.name}" spellcheck="false">`)}
+        ${field('raw-id', 'Delivery id', html`<select id="raw-id" name="id">${options([['new', 'a new one'], ...same, ['none', 'none']])}</select>`)}
+        ${field('raw-signature', 'Signature', html`<select id="raw-signature" name="signature">${options(signatures)}</select>`)}</div>
+      ${hint(about)}`,
     )}</section>`
 }
 
-/** An example of each event and of each function, from the manifest. */
+/** An example of each function and of each event, from the manifest. */
 function templatesOf(context: PageContext, manifest: Manifest): [title: string, event: object][] {
   const { name, events, functions, downloads } = manifest
   const id = context.deployments().find(({ route, status }) => route === name && status === 'running')?.id
   const deployment = id === undefined ? {} : { deployment: { id } }
+  const more: Readonly<Record<string, object>> = {
+    DEPLOYMENT_CREATED: { deployment: { id: context.freeId(name), inputs: {} } },
+    WEBHOOK_CHALLENGE: { challenge: 'c_1' },
+    DOWNLOAD_STARTED: { download: { id: 'dl_1', file: downloads[0] } },
+    DEPLOYMENT_DELETED: { deployment: { id: id ?? 'dep_1' } },
+  }
   const ofEvents = events
     .filter((event) => event !== 'FUNCTION_CALL')
-    .map((event): [string, object] => {
-      if (event === 'DEPLOYMENT_CREATED') {
-        return [event, { name: event, deployment: { id: context.freeId(name), inputs: {} } }]
-      }
-      const more = {
-        ...(event === 'WEBHOOK_CHALLENGE' && { challenge: 'c_1' }),
-        ...(event === 'DOWNLOAD_STARTED' && { download: { id: 'dl_1', file: downloads[0] } }),
-        ...(event === 'DEPLOYMENT_DELETED' && { deployment: { id: id ?? 'dep_1' } }),
-      }
-      return [event, { name: event, ...deployment, ...more }]
-    })
+    .map((event): [string, object] => [event, { name: event, ...deployment, ...more[event] }])
   const ofFunctions = Object.keys(functions).map((title): [string, object] => {
-    const args = exampleOf(context, name, title, String(at(deployment, 'deployment', 'id') ?? ''))
-    return [title, { name: 'FUNCTION_CALL', ...deployment, functionCall: { name: title, arguments: args } }]
+    const functionCall = { name: title, arguments: exampleOf(context, name, title, id ?? '') }
+    return [title, { name: 'FUNCTION_CALL', ...deployment, functionCall }]
   })
   return [...ofFunctions, ...ofEvents]
 }

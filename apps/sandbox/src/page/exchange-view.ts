@@ -4,13 +4,15 @@ import type { LogLine, Message } from '../world/exchange.ts'
 import { plural } from '../world/text.ts'
 import { hasSucceeded, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { titleOf } from './faults-view.ts'
+import { titleOf } from './faults.ts'
 import {
   actionButton,
   clock,
   code,
   duration,
   type Html,
+  hint,
+  lines,
   menu,
   type Query,
   status,
@@ -20,6 +22,8 @@ import {
 import { callStatus, entryStatus, eventsWithCalls, fieldsOf, tagsOf } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
+
+const SECRET = 'Contains its secrets; an event is signed now if there is a secret'
 
 /**
  * All details of an event.
@@ -31,37 +35,29 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
   const { tab = 'request', call, ...rest } = query
   const urlOf = (more: Query) =>
     `/timeline?${new URLSearchParams({ ...rest, event: String(number), ...more })}`
-  const contents: Readonly<Record<string, { title: string; draw: () => unknown }>> = {
-    request: {
-      title: 'Request',
-      draw: () =>
-        message(context, 'Request', {
-          headers: entry.headers,
-          text: entry.body ?? 'The body was too long to keep.',
-        }),
-    },
-    response: {
-      title: 'Response',
-      draw: () =>
-        response
-          ? message(context, 'Response', response)
-          : html`<p class="hint">There is no response yet.</p>`,
-    },
-    calls: {
-      title: `Calls ${calls.length}`,
-      draw: () =>
-        calls.length === 0
-          ? html`<p class="hint">The host made no call.</p>`
-          : calls.map((one, index) =>
-              callDetail(context, one, number, index, index === Number(call ?? Number.NaN)),
-            ),
-    },
-    log: { title: `Log ${log.length}`, draw: () => logOf(context, entry) },
+  const request = { headers: entry.headers, text: entry.body ?? 'The body was too long to keep.' }
+  const drawCalls = () =>
+    calls.map((one, index) => callDetail(context, entry, one, index, String(index) === call))
+  const contents: Readonly<Record<string, readonly [title: string, draw: () => unknown]>> = {
+    request: ['Request', () => message(context, 'Request', request)],
+    response: [
+      'Response',
+      () => (response ? message(context, 'Response', response) : hint('There is no response yet.')),
+    ],
+    calls: [`Calls ${calls.length}`, () => (calls.length > 0 ? drawCalls() : hint('The host made no call.'))],
+    log: [
+      `Log ${log.length}`,
+      () => lines(context.mask(log).map(logLine), 'The host logged nothing about this event.'),
+    ],
   }
   const open = Object.hasOwn(contents, tab) ? tab : 'request'
+  const links = Object.entries(contents).map(
+    ([name, [title]]) => [title, urlOf({ tab: name }), name === open] as const,
+  )
+  const tags = [...tagsOf(entry), ...(signed ? ['signed'] : [])]
   return html`<article class="exchange" aria-label="Event ${number}">
-  <header class="card-title"><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
-    ${entryStatus(entry)}${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}${signed ? html`<span class="tag">signed</span>` : ''}</header>
+  <header class="row"><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
+    ${entryStatus(entry)}${tags.map((tag) => html`<span class="tag">${tag}</span>`)}</header>
   ${verdict(context, entry)}
   ${buttons(entry)}
   ${deliveries(context, entry)}
@@ -72,20 +68,15 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
     ['Delivery', deliveryId ? html`<code>${deliveryId}</code>` : 'without an id: the host records nothing'],
     ['Received', clock(entry.at)],
   ])}
-  <div class="tab-panel">${tabs(
-    'Details',
-    Object.entries(contents).map(([name, { title }]) => [title, urlOf({ tab: name }), name === open]),
-  )}${contents[open]?.draw()}</div></article>`
+  ${tabs('Details', links)}<div>${contents[open]?.[1]()}</div></article>`
 }
 
-function buttons({ number, body }: TimelineEntry): Html {
-  if (body === undefined) return html``
+function buttons({ number, body }: TimelineEntry): Html | undefined {
+  if (body === undefined) return undefined
   const again = (label: string, id: string, title: string) =>
     actionButton(label, 'again', { number, id }, { target: 'follow', title })
-  const signed = {
-    target: 'clipboard',
-    title: 'Contains the secrets of the event; signed now if there is a secret',
-  }
+  const copy = (label: string, as: string) =>
+    actionButton(label, 'copy', { number, as }, { target: 'clipboard', title: SECRET })
   return html`<div class="row">
     ${again('Deliver again', 'same', 'With the same id: the host replays the recorded response')}
     <a class="button secondary" href="/timeline?edit=${number}">Edit and replay</a>
@@ -94,32 +85,31 @@ function buttons({ number, body }: TimelineEntry): Html {
       html`
       ${again('Deliver with a new id', 'new', 'As a new event: the effect happens once more')}
       ${again('Deliver twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
-      ${actionButton('Copy as curl', 'copy', { number, as: 'curl' }, signed)}
-      ${actionButton('Copy as TypeScript', 'copy', { number, as: 'typescript' }, signed)}`,
+      ${copy('Copy as curl', 'curl')} ${copy('Copy as TypeScript', 'typescript')}`,
     )}
   </div>`
 }
 
 /** The deliveries with the same id: what they did together, and a link to each. */
-function deliveries({ timeline, manifests }: PageContext, entry: TimelineEntry): Html {
+function deliveries({ timeline, manifests }: PageContext, entry: TimelineEntry): Html | undefined {
   const all = timeline.deliveriesOf(entry)
-  if (all.length < 2) return html``
+  if (all.length < 2) return undefined
   const functions = manifests.find(({ name }) => name === entry.route)?.functions ?? {}
   const known = Object.hasOwn(functions, entry.subject ?? '') ? functions[entry.subject ?? ''] : undefined
   const reads = known ? !known.effect : !/^DEPLOYMENT_/.test(entry.event)
   const done = all.filter((one) => hasSucceeded(one) && !one.response?.replayed).length
-  const unknown = all.some(({ code }) => code === 'outcome_unknown') ? 'perhaps ' : ''
-  const effects = reads ? '' : `${unknown}${plural(Math.max(done, unknown ? 1 : 0), 'effect')}, `
+  const isUnknown = all.some(({ code }) => code === 'outcome_unknown')
+  const effects = isUnknown ? `perhaps ${plural(Math.max(done, 1), 'effect')}` : plural(done, 'effect')
   const link = (one: TimelineEntry) =>
-    html`<li><a href="/timeline?event=${one.number}" ${one === entry ? html`aria-current="true"` : ''}>${entryStatus(one)} #${one.number}${one.response?.replayed ? ' replayed' : ''}</a></li>`
-  return html`<section class="row" aria-label="Deliveries"><strong>${effects}${all.length} deliveries</strong>
+    html`<li><a href="/timeline?event=${one.number}" ${one === entry && html`aria-current="true"`}>${entryStatus(one)} #${one.number}${one.response?.replayed && ' replayed'}</a></li>`
+  return html`<section class="row" aria-label="Deliveries"><strong>${reads ? '' : `${effects}, `}${all.length} deliveries</strong>
     <ol class="row">${all.map(link)}</ol></section>`
 }
 
 function callDetail(
   context: PageContext,
+  { number }: TimelineEntry,
   call: TimelineCall,
-  number: number,
   index: number,
   open: boolean,
 ): Html {
@@ -130,42 +120,42 @@ function callDetail(
       label,
       'copy',
       { number, call: index, as },
-      { look: 'link', target: 'clipboard', title: 'Contains the secrets of the call' },
+      { look: 'link', target: 'clipboard', title: SECRET },
     )
-  return html`<details class="call" id="call-${number}-${index}" ${open ? html`open` : ''}>
+  return html`<details class="call" id="call-${number}-${index}" ${open && html`open`}>
     <summary>${callStatus(call)} <span class="call-name"><span class="method">${method}</span> ${path}</span>
       <span class="muted">${to}, ${duration(durationMs)}, at ${duration(startedMs)}</span></summary>
-    ${failure ? html`<p class="notice bad">${failure.charAt(0).toUpperCase()}${failure.slice(1)}.</p>` : ''}
-    ${fault ? html`<p class="notice warn">Injected: ${titleOf(fault)}.</p>` : ''}
+    ${failure && html`<p class="notice bad">${failure.charAt(0).toUpperCase()}${failure.slice(1)}.</p>`}
+    ${fault && html`<p class="notice warn">Injected: ${titleOf(fault)}.</p>`}
     <p class="row hint"><code>${url}</code> ${copy('curl', 'curl')} ${copy('TypeScript', 'typescript')}</p>
     <h4>Request</h4>${message(context, 'Request', request)}
-    ${response.headers.length > 0 ? html`<h4>Response</h4>${message(context, 'Response', response)}` : ''}
+    ${response.headers.length > 0 && html`<h4>Response</h4>${message(context, 'Response', response)}`}
   </details>`
 }
 
 function message(context: PageContext, title: string, { headers, text }: Omit<Message, 'body'>): Html {
   const shown = context.maskText(text)
   return html`<section class="wire">
-    ${shown === '' ? html`<p class="hint">The body is empty.</p>` : code(`${title}, body`, shown)}
+    ${shown === '' ? hint('The body is empty.') : code(`${title}, body`, shown)}
     <details class="headers"><summary>${plural(headers.length, 'header')}</summary>${terms(context.maskHeaders(headers))}</details></section>`
 }
 
 const tones = { debug: 'idle', info: 'idle', warn: 'warn', error: 'bad' } as const
 
-/** Everything that the host logged about an event. */
-function logOf(context: PageContext, { log }: TimelineEntry): Html {
-  if (log.length === 0) return html`<p class="hint">The host logged nothing about this event.</p>`
-  const line = (line: LogLine) =>
-    html`<li>${status(tones[line.level], line.level)} ${line.message} <code class="muted">${fieldsOf(line).join(' ')}</code></li>`
-  return html`<ul class="log">${context.mask([...log]).map(line)}</ul>`
+function logLine(line: LogLine): Html {
+  return html`${status(tones[line.level], line.level)} ${line.message} <code class="muted">${fieldsOf(line).join(' ')}</code>`
 }
 
 /** The events that an action caused, with their calls and responses. */
 export function exchangeResult(context: PageContext, entries: readonly TimelineEntry[]): Html {
-  const response = (entry: TimelineEntry) =>
-    entry.response &&
-    html`${verdict(context, entry)}<section class="wire"><div class="wire-title"><h4>Response${entries.length > 1 ? ` #${entry.number}` : ''}</h4>
+  const answered = entries.flatMap((entry) => (entry.response ? { entry, response: entry.response } : []))
+  const responses = answered.map(
+    ({
+      entry,
+      response,
+    }) => html`${verdict(context, entry)}<section class="wire"><div class="row"><h4>Response${entries.length > 1 && ` #${entry.number}`}</h4>
       <a href="/timeline?event=${entry.number}">All details</a></div>
-      ${code(`Response to event ${entry.number}`, context.maskText(entry.response.text))}</section>`
-  return html`${eventsWithCalls(context, entries)}${entries.map((entry) => response(entry) ?? '')}`
+      ${code(`Response to event ${entry.number}`, context.maskText(response.text))}</section>`,
+  )
+  return html`${eventsWithCalls(context, entries)}${responses}`
 }

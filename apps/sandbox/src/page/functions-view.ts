@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { at, isRecord, listOf } from '../world/json.ts'
 import { hasSucceeded } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { empty, type Html, type Query, tabs, type View } from './html.ts'
+import { card, empty, field, hint, options, type Query, tabs, type View } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
 
 export function functionsView(context: PageContext, query: Query): View {
@@ -14,12 +14,21 @@ export function functionsView(context: PageContext, query: Query): View {
   const definition = manifest?.functions[name]
   if (!manifest || !definition)
     return { title: 'Functions', body: empty('There are no functions', 'No integration has any.') }
+  const route = manifest.name
   const deployments = context
     .deployments()
-    .filter(({ route, status }) => route === manifest.name && status !== 'stopped')
+    .filter((one) => one.route === route && one.status !== 'stopped')
     .toSorted((one, other) => Number(other.status === 'running') - Number(one.status === 'running'))
-  const deployment = (deployments.find(({ id }) => id === query.deployment) ?? deployments[0])?.id ?? ''
-  const values = exampleOf(context, manifest.name, name, deployment)
+  const chosen = (deployments.find(({ id }) => id === query.deployment) ?? deployments[0])?.id ?? ''
+  const choices = deployments.map(({ id, status }) => [id, `${id} · ${status}`] as const)
+  const url = (one: string) => `/functions?route=${route}&function=${one}&deployment=${chosen}`
+  const deployment = field(
+    'call-deployment',
+    'Deployment',
+    html`<select id="call-deployment" name="event.deployment.id">${options([...choices, ['', 'none: the host’s shared credentials']], chosen)}</select>`,
+    !chosen && hint(html`No deployment of it exists: <a href="/deployments?new=${route}">create one</a>.`),
+  )
+  const event = { name: 'FUNCTION_CALL', functionCall: { name } }
   return {
     title: 'Functions',
     lead: 'Other services call these functions through FUNCTION_CALL.',
@@ -31,50 +40,22 @@ export function functionsView(context: PageContext, query: Query): View {
         )}
         ${tabs(
           'Functions',
-          names.map((one) => [
-            one,
-            `/functions?route=${manifest.name}&function=${one}&deployment=${deployment}`,
-            one === name,
-          ]),
+          names.map((one) => [one, url(one), one === name]),
         )}
         <h2><code>${name}</code></h2>
-        <p class="hint">${definition.description} ${definition.effect ? 'It has an effect, once for each delivery id.' : 'It only reads.'}</p>
+        ${hint(`${definition.description} ${definition.effect ? 'It has an effect, once for each delivery id.' : 'It only reads.'}`)}
         ${sendForm(
-          callForm(manifest.name, name, `Call ${name}`),
-          html`${deploymentField(deployments, deployment, manifest.name)}
-          <div class="fields">${schemaFields(definition.arguments, { prefix: 'argument', values })}</div>`,
+          { action: 'event', body: { route, event }, target: '#call-result', button: `Call ${name}` },
+          html`${deployment} ${schemaFields(definition.arguments, 'event.functionCall.arguments', exampleOf(context, route, name, chosen))}`,
         )}
       </section>
-      <section class="card sticky" aria-label="Result"><h2>Result</h2>
-        <div id="call-result" class="result" aria-live="polite">${empty('No call yet', 'The response shows up here, with the calls to the provider.')}</div></section>
+      <div class="sticky">${card('Result', html`<div id="call-result" class="result" aria-live="polite">${empty('No call yet', 'The response shows up here, with the calls to the provider.')}</div>`)}</div>
     </div>`,
   }
 }
 
-function deploymentField(
-  deployments: ReturnType<PageContext['deployments']>,
-  chosen: string,
-  route: string,
-): Html {
-  return html`<div class="field"><label for="call-deployment">Deployment</label>
-    <select id="call-deployment" data-extra="event.deployment.id">
-      ${deployments.map(({ id, status }) => html`<option value="${id}" ${id === chosen ? html`selected` : ''}>${id} · ${status}</option>`)}
-      <option value="" ${chosen === '' ? html`selected` : ''}>none: the host’s shared credentials</option>
-    </select>${
-      deployments.length === 0
-        ? html`<p class="hint">No deployment of it exists: <a href="/deployments?new=${route}">create one</a>.</p>`
-        : ''
-    }</div>`
-}
-
-/** The options of a form that calls a function. */
-export function callForm(route: string, name: string, button: string): Parameters<typeof sendForm>[0] {
-  const body = { route, event: { name: 'FUNCTION_CALL', functionCall: { name } } }
-  return { action: 'event', body, path: 'functionCall.arguments', target: '#call-result', button }
-}
-
 /** A first mail. */
-export function exampleMail({ world }: PageContext): Record<string, string> {
+export function exampleMail({ world }: PageContext) {
   return {
     to: world.mail.to,
     subject: 'Your order is on its way',
@@ -101,11 +82,8 @@ export function exampleOf(
   const examples = fields.map((field) => [field, listOf(at(schema, 'properties', field, 'examples'))[0]])
   const done = timeline
     .list()
-    .filter(
-      (entry) =>
-        entry.source !== 'walk' && entry.route === route && entry.deployment === (deployment || undefined),
-    )
-    .filter(hasSucceeded)
+    .filter((entry) => entry.source !== 'walk' && entry.route === route && hasSucceeded(entry))
+    .filter((entry) => entry.deployment === (deployment || undefined))
   const texts = done.map(({ response }) => response?.text ?? '')
   const deleted = new Set(texts.flatMap((text) => text.match(/(?<="id":")\w+(?=","deleted":true)/g) ?? []))
   const ids = texts.flatMap((text) => text.match(/(?<="id":")\w+/g) ?? []).filter((id) => !deleted.has(id))

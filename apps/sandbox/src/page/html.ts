@@ -18,37 +18,65 @@ export interface View {
   body: unknown
   /** The view fills the window, and scrolls inside. */
   tall?: boolean
-  scripts?: readonly string[]
+  script?: string
 }
 
 /** A state, shown as a colour, a shape and a word, so that nobody depends on one of them. */
 export type Tone = 'ok' | 'bad' | 'warn' | 'idle' | 'busy'
 
 const shapes: Readonly<Record<Tone, string>> = { ok: '✓', bad: '✕', warn: '!', idle: '–', busy: '…' }
+const CURRENT = html`aria-current="true"`
 
 /** A shape and a word in the colour of a tone. */
 export function status(tone: Tone, word: string | number): Html {
   return html`<span class="status ${tone}"><span class="shape" aria-hidden="true">${shapes[tone]}</span>${word}</span>`
 }
 
-/** A button with an action, as `static/actions.js` reads it. The question of `confirm` comes first. */
+interface ButtonOptions {
+  look?: string
+  target?: string | undefined
+  title?: string
+  /** A question that comes first. The answer is never at the place of the button. */
+  confirm?: string
+}
+
+/** A button with an action, as `static/actions.js` reads it. */
 export function actionButton(
   label: unknown,
   action: string,
   body: object,
-  {
-    look = 'secondary',
-    target = '',
-    title = '',
-    confirm = '',
-  }: { look?: string; target?: string; title?: string; confirm?: string } = {},
+  options: ButtonOptions = {},
 ): Html {
-  return html`<button type="button" class="button ${look}" data-action="${action}" data-body="${JSON.stringify(body)}"
-    ${target ? html`data-target="${target}"` : ''} ${title ? html`title="${title}"` : ''} ${confirm ? html`data-confirm="${confirm}"` : ''}>${label}</button>`
+  const { look = 'secondary', target = '', title, confirm } = options
+  const id = `confirm-${action}-${target.slice(1)}`
+  const button = (attributes: unknown) =>
+    html`<button type="button" class="button ${look}" data-action="${action}" data-body="${JSON.stringify(body)}" ${attributes}>${label}</button>`
+  const place = html`${target && html`data-target="${target}"`} ${title && html`title="${title}"`}`
+  if (confirm === undefined) return button(place)
+  return html`<button type="button" class="button ${look}" command="show-modal" commandfor="${id}">${label}</button>
+    <dialog class="confirm" id="${id}" aria-label="${confirm}"><p>${confirm}</p>
+      <div class="row"><button type="button" class="button push" command="close" commandfor="${id}" autofocus>Cancel</button>
+      ${button(html`${place} command="close" commandfor="${id}"`)}</div></dialog>`
+}
+
+/** A part of a view with a heading, and with more beside it. */
+export function card(title: unknown, body: unknown, beside: unknown = '', label = title): Html {
+  return html`<section class="card" aria-label="${label}"><header class="row"><h2>${title}</h2>${beside}</header>${body}</section>`
 }
 
 export function terms(entries: readonly (readonly [name: unknown, value: unknown])[]): Html {
   return html`<dl class="values">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+export function hint(text: unknown): Html {
+  return html`<p class="hint">${text}</p>`
+}
+
+/** A list with a line for each item; without items, a hint. */
+export function lines(items: readonly unknown[], none: string): Html {
+  return items.length === 0
+    ? hint(none)
+    : html`<ul class="log">${items.map((item) => html`<li>${item}</li>`)}</ul>`
 }
 
 /** Links, of which one is current. */
@@ -57,13 +85,27 @@ export function tabs(
   links: readonly (readonly [name: string, url: string, current: boolean])[],
 ): Html {
   const link = ([name, url, current]: (typeof links)[number]) =>
-    html`<a href="${url}" ${current ? html`aria-current="true"` : ''}>${name}</a>`
+    html`<a href="${url}" ${current && CURRENT}>${name}</a>`
   return html`<nav class="tabs" aria-label="${label}">${links.map(link)}</nav>`
 }
 
-export function table(columns: readonly string[], rows: readonly (readonly unknown[])[]): Html {
-  return html`<table><thead><tr>${columns.map((title) => html`<th>${title}</th>`)}</tr></thead>
-    <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table>`
+/** A control with its label. */
+export function field(id: string, label: string, control: unknown, more: unknown = ''): Html {
+  return html`<div class="field"><label for="${id}">${label}</label>${control}${more}</div>`
+}
+
+/** The options of a `select`. */
+export function options(choices: readonly (readonly [value: string, label: unknown])[], chosen = ''): Html {
+  const option = ([value, label]: (typeof choices)[number]) =>
+    html`<option value="${value}" ${value === chosen && html`selected`}>${label}</option>`
+  return html`${choices.map(option)}`
+}
+
+/** The search of a list, and other controls that choose from it. */
+export function filterBar(name: string, value: string, placeholder: string, more: Html): Html {
+  return html`<form class="filter" role="search">
+    <label class="grow"><span class="visually-hidden">Find</span><input type="search" name="${name}" value="${value}" placeholder="${placeholder}" autocomplete="off" spellcheck="false"></label>
+    ${more}</form>`
 }
 
 /** The items on one page of a list. */
@@ -73,7 +115,7 @@ export const PAGE = 200
 export function split<Item>(
   name: string,
   items: readonly Item[],
-  query: Query,
+  { start: anchor, ...rest }: Query,
   parts: {
     list: (shown: readonly Item[]) => Html
     /** Stands for an empty list. */
@@ -81,12 +123,12 @@ export function split<Item>(
     /** Names the first item of a page, so that new items do not move it. */
     anchorOf: (item: Item) => string
     isAt: (item: Item, anchor: string) => boolean
-    detail: Html
-    /** The way back to the list of a narrow window, if an item is chosen. */
-    back: string | undefined
+    /** The details of the chosen item, if there is one. */
+    detail: Html | undefined
+    /** The address without a choice. */
+    back: string
   },
 ): Html {
-  const { start: anchor, ...rest } = query
   const found = items.findIndex((item) => anchor !== undefined && parts.isAt(item, anchor))
   const start = Math.max(0, found)
   const older = items.length - start - PAGE
@@ -96,9 +138,8 @@ export function split<Item>(
   }
   return html`<div class="split">
     <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? parts.list(items.slice(start, start + PAGE)) : parts.none}
-      <p class="pager">${start > 0 ? page(start - PAGE, 'Newer') : ''} ${older > 0 ? page(start + PAGE, `${older} older`) : ''}</p></section>
-    <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.back === undefined ? '' : html`<a class="button quiet back" href="${parts.back}">Back to the list</a>`}
-      ${parts.detail}</section>
+      <p class="pager">${start > 0 && page(start - PAGE, 'Newer')} ${older > 0 && page(start + PAGE, `${older} older`)}</p></section>
+    <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.detail && html`<a class="button quiet back" href="${parts.back}">Back to the list</a>${parts.detail}`}</section>
   </div>`
 }
 
@@ -118,21 +159,17 @@ function inColours(text: string): unknown {
 /** @param line begins a line at the indent of the value */
 function drawJson(value: unknown, line: string): unknown {
   const inner = `${line}  `
-  const join = (items: unknown[], [open, close]: string) =>
-    items.length === 0
-      ? [open, close]
-      : [open, items.flatMap((item, index) => [index > 0 ? ',' : '', inner, item]), line, close]
-  if (Array.isArray(value))
-    return join(
-      value.map((item) => drawJson(item, inner)),
-      '[]',
-    )
-  if (isRecord(value)) {
-    const field = ([name, item]: [string, unknown]) =>
-      html`<span class="json-name">${JSON.stringify(name)}</span>: ${drawJson(item, inner)}`
-    return join(Object.entries(value).map(field), '{}')
-  }
-  return html`<span class="json-${typeof value === 'string' ? 'text' : 'value'}">${JSON.stringify(value)}</span>`
+  const [open, close, items]: [string, string, unknown[]] = Array.isArray(value)
+    ? ['[', ']', value.map((item) => drawJson(item, inner))]
+    : ['{', '}', Object.entries(isRecord(value) ? value : {}).map((entry) => drawField(entry, inner))]
+  if (typeof value !== 'object' || value === null)
+    return html`<span class="json-${typeof value === 'string' ? 'text' : 'value'}">${JSON.stringify(value)}</span>`
+  const separated = items.flatMap((item, index) => [index > 0 && ',', inner, item])
+  return [open, separated, items.length > 0 && line, close]
+}
+
+function drawField([name, value]: [string, unknown], line: string): Html {
+  return html`<span class="json-name">${JSON.stringify(name)}</span>: ${drawJson(value, line)}`
 }
 
 /** Actions that are seldom needed, behind a button. */
@@ -141,8 +178,8 @@ export function menu(label: string, items: Html): Html {
 }
 
 /** Stands for an empty list, and says how to fill it. */
-export function empty(title: string, hint: unknown): Html {
-  return html`<div class="empty"><p><strong>${title}</strong></p><p>${hint}</p></div>`
+export function empty(title: string, text: unknown): Html {
+  return html`<div class="empty"><p><strong>${title}</strong></p><p>${text}</p></div>`
 }
 
 /** A local time of day. */

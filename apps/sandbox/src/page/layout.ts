@@ -2,14 +2,16 @@
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { faultTargets } from './faults-view.ts'
+import { faultTargets } from './faults.ts'
 import { actionButton, type Html, type View } from './html.ts'
 import { peopleCount } from './people-view.ts'
 
 /** The whole page. */
 export function layout(context: PageContext, path: string, view: View): Html {
-  const { title, lead, body, actions = '', tall = false, scripts = [] } = view
+  const { title, lead, body, actions, tall, script } = view
   const { world } = context
+  const isEmulated = world.mail.emulator && world.idp.emulator && world.idpServer.emulator
+  const scripts = ['live', 'actions', 'forms', ...(script ? [script] : [])]
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -19,7 +21,7 @@ export function layout(context: PageContext, path: string, view: View): Html {
   <title>${title} · Sandbox</title>
   <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
   ${['base', 'layout', 'parts', 'forms', 'timeline', 'mailbox'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
-  ${['live', 'actions', 'forms', ...scripts].map((name) => html`<script type="module" src="/static/${name}.js"></script>`)}
+  ${scripts.map((name) => html`<script type="module" src="/static/${name}.js"></script>`)}
 </head>
 <body>
   <a class="skip" href="#main">Skip to content</a>
@@ -29,14 +31,14 @@ export function layout(context: PageContext, path: string, view: View): Html {
     <div class="side-foot">
       <p>Host <code>${new URL(world.url).host}</code></p>
       <p><a href="${world.url}/docs" target="_blank" rel="noopener">Reference of the host</a></p>
-      <p>${providers(context)}</p>
+      <p>${isEmulated ? 'Providers emulated; nothing leaves this machine.' : 'Some providers are real.'}</p>
       <p><span id="connection" class="ok" role="status">Live</span></p>
     </div>
   </header>
   <main id="main" class="${tall ? 'tall' : ''}" tabindex="-1">
-    <div class="title">
-      <div><h1>${title}</h1>${lead ? html`<p class="lead">${lead}</p>` : ''}</div>
-      <div class="row">${actions}</div>
+    <div class="title row">
+      <div><h1>${title}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
+      <div class="row push">${actions}</div>
     </div>
     <div id="broken" data-live>${broken(context)}</div>
     ${body}
@@ -53,38 +55,29 @@ export function layout(context: PageContext, path: string, view: View): Html {
 
 function navigation(context: PageContext, current: string): Html {
   const { world, timeline } = context
-  const events = timeline.list().filter(({ source }) => source !== 'walk').length
   const faults = faultTargets(context).reduce((sum, target) => sum + target.faults.pending().length, 0)
   const links: [path: string, title: string, number?: number | undefined][] = [
     ['/', 'Start'],
     ['/deployments', 'Deployments', world.platform.deployments.size],
     ['/functions', 'Functions'],
-    ['/timeline', 'Timeline', events],
+    ['/timeline', 'Timeline', timeline.list().filter(({ source }) => source !== 'walk').length],
     ['/mailbox', 'Mailbox', world.mail.emulator?.messages.length],
     ['/people', 'People', peopleCount(context)],
     ['/faults', 'Faults', faults],
   ]
-  const badge = (number: number | undefined) =>
-    number ? html`<span class="badge">${number.toLocaleString('en-US')}</span>` : ''
-  const link = ([path, title, number]: (typeof links)[number]) =>
-    html`<li><a href="${path}" ${path === current ? html`aria-current="page"` : ''}>
-      <span>${title}</span>${badge(number)}</a></li>`
+  const link = ([path, title, number = 0]: (typeof links)[number]) =>
+    html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>
+      <span>${title}</span>${number > 0 && html`<span class="badge">${number.toLocaleString('en-US')}</span>`}</a></li>`
   return html`<ul>${links.map(link)}</ul>`
 }
 
 /** On every page, so that nobody looks for a bug because of a forgotten fault. */
-function broken(context: PageContext): Html {
+function broken(context: PageContext): Html | undefined {
   const places = faultTargets(context)
     .map(({ title, faults }) => ({ title, calls: faults.pending().length }))
     .filter(({ calls }) => calls > 0)
     .map(({ title, calls }) => `${title}, ${plural(calls, 'call')}`)
-  if (places.length === 0) return html``
+  if (places.length === 0) return undefined
   return html`<p class="notice warn"><span><strong>Broken on purpose:</strong> ${places.join('; ')} to come.</span>
     ${actionButton('Mend everything', 'mend', {}, { look: 'quiet' })}</p>`
-}
-
-function providers({ world }: PageContext): string {
-  const { mail, idp, idpServer } = world
-  const emulated = mail.emulator && idp.emulator && idpServer.emulator
-  return emulated ? 'Providers emulated; nothing leaves this machine.' : 'Some providers are real.'
 }

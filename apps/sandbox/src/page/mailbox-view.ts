@@ -12,7 +12,9 @@ import {
   clock,
   code,
   empty,
+  filterBar,
   type Html,
+  lines,
   type Query,
   split,
   tabs,
@@ -21,38 +23,36 @@ import {
 } from './html.ts'
 import { hasWords, linksOf, snippetOf } from './mail-content.ts'
 
+const addressOf = (query: Query) => address('/mailbox', query)
+
 export function mailboxView(context: PageContext, query: Query): View {
   const { world, readMail } = context
   const messages = world.mail.emulator?.messages
-  const view = {
-    title: 'Mailbox',
-    lead: 'The mail that the mail provider accepted. It does not leave this machine.',
-  }
-  if (!messages) {
-    return {
-      ...view,
-      lead: '',
-      body: empty('The mail provider is real', 'Its own dashboard shows the mail.'),
-    }
-  }
-  const { q = '', mail: chosenId, ...rest } = query
+  const title = 'Mailbox'
+  if (!messages)
+    return { title, body: empty('The mail provider is real', 'Its own dashboard shows the mail.') }
+  const { q = '', mail: chosenId, tab: _tab, width: _width, ...rest } = query
+  const words = q.trim()
   const chosen = messages.find(({ messageId }) => messageId === chosenId)
   if (chosen) readMail.add(chosen.messageId)
-  const found = q.trim() === '' ? messages : messages.filter((mail) => hasWords(mail, q.trim()))
+  const found = words === '' ? messages : messages.filter((mail) => hasWords(mail, words))
   const send = html`<a href="/functions?route=mailer&function=sendEmail">Send one</a>: it shows up here.`
   const clear = html`Nothing has “${q}”. <a href="/mailbox">Show every mail</a>`
+  const item = (mail: AcceptedMessage) =>
+    mailItem(mail, query, { current: mail === chosen, unread: !readMail.has(mail.messageId) })
   return {
-    ...view,
+    title,
+    lead: 'The mail that the mail provider accepted. It does not leave this machine.',
     tall: true,
-    scripts: ['mailbox'],
-    body: html`${toolbar(messages, found.length, q, readMail)}${split('Mails', found.toReversed(), query, {
-      list: (mails) =>
-        html`<ul class="mails">${mails.map((mail) => mailItem(mail, { query, current: mail === chosen, unread: !readMail.has(mail.messageId) }))}</ul>`,
+    script: 'mailbox',
+    body: html`${filterBar('q', q, 'Find: address, subject, words, file', toolbar(messages, found.length, words, readMail))}
+    ${split('Mails', found.toReversed(), query, {
+      list: (mails) => html`<ul class="mails">${mails.map(item)}</ul>`,
       none: messages.length > 0 ? empty('No match', clear) : empty('No mail yet', send),
       anchorOf: ({ messageId }) => messageId,
       isAt: ({ messageId }, anchor) => messageId === anchor,
-      back: chosen && addressOf({ ...rest, q }),
-      detail: chosen ? mailDetail(context, chosen, query) : html``,
+      detail: chosen && mailDetail(context, chosen, query),
+      back: addressOf({ ...rest, q }),
     })}`,
   }
 }
@@ -60,43 +60,32 @@ export function mailboxView(context: PageContext, query: Query): View {
 function toolbar(
   messages: readonly AcceptedMessage[],
   found: number,
-  q: string,
+  words: string,
   read: ReadonlySet<string>,
 ): Html {
+  const all = plural(messages.length, 'mail')
   const unread = messages.filter(({ messageId }) => !read.has(messageId)).length
-  const shown =
-    q.trim() === ''
-      ? `${plural(messages.length, 'mail')}, ${count(unread)} unread`
-      : `${count(found)} of ${plural(messages.length, 'mail')}`
   const hidden = found < messages.length ? ', also those that the search hides' : ''
-  const question = { confirm: `Remove ${plural(messages.length, 'mail')}${hidden}?` }
-  return html`<form class="filter" id="mail-filter" role="search">
-    <label class="grow"><span class="visually-hidden">Find</span><input type="search" name="q" value="${q}" placeholder="Find: address, subject, words, file" autocomplete="off" spellcheck="false"></label>
-    <output id="mail-count" class="muted" data-live>${shown}</output>
-    <span class="row" id="mail-actions" data-live>${messages.length === 0 ? '' : html`${unread > 0 ? actionButton('Mark all read', 'read-mail', {}) : ''} ${actionButton('Clear', 'clear-mail', {}, question)}`}</span>
-  </form>`
+  const question = { confirm: `Remove ${all}${hidden}?` }
+  return html`<output id="mail-count" class="muted" data-live>${words === '' ? `${all}, ${count(unread)} unread` : `${count(found)} of ${all}`}</output>
+    <span class="row" id="mail-actions" data-live>${unread > 0 && actionButton('Mark all read', 'read-mail', {})} ${messages.length > 0 && actionButton('Clear', 'clear-mail', {}, question)}</span>`
 }
-
-const addressOf = (query: Query) => address('/mailbox', query)
 
 const CLIP = html`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="m11 5-5 5a1 1 0 0 0 2 2l5-5a3 3 0 0 0-4-4L4 8a4 4 0 0 0 6 6l4-4"/></svg>`
 
 /** A mail in a list. */
 export function mailItem(
   mail: AcceptedMessage,
-  {
-    query = {},
-    current = false,
-    unread = false,
-  }: { query?: Query; current?: boolean; unread?: boolean } = {},
+  query: Query = {},
+  { current = false, unread = false } = {},
 ): Html {
   const { messageId, from, to, cc, subject, submittedAt, attachments } = mail
-  const recipients = [...to, ...cc].join(', ')
-  return html`<li><a class="mail" id="mail-${messageId}" href="${addressOf({ ...query, mail: messageId })}" ${current ? html`aria-current="true"` : ''}>
-    <span class="mail-from">${unread ? html`<span class="unread"><span class="visually-hidden">unread</span></span>` : ''}${showTurns(nameOf(from))}</span>
-    <span class="mail-to"><span class="visually-hidden">to</span> ${recipients}</span>
+  const files = plural(attachments.length, 'file')
+  return html`<li><a class="mail" id="mail-${messageId}" href="${addressOf({ ...query, mail: messageId })}" ${current && html`aria-current="true"`}>
+    <span class="mail-from">${unread && html`<span class="unread"><span class="visually-hidden">unread</span></span>`}${showTurns(nameOf(from))}</span>
+    <span class="mail-to"><span class="visually-hidden">to</span> ${[...to, ...cc].join(', ')}</span>
     <span class="mail-about"><strong>${showTurns(subject) || '(no subject)'}</strong> <span class="snippet">${snippetOf(mail)}</span></span>
-    <span class="mail-clip">${attachments.length > 0 ? html`${CLIP}<span class="visually-hidden">${plural(attachments.length, 'file')}</span>` : ''}</span>
+    <span class="mail-clip">${attachments.length > 0 && html`${CLIP}<span class="visually-hidden">${files}</span>`}</span>
     ${clock(submittedAt)}</a></li>`
 }
 
@@ -105,67 +94,63 @@ function nameOf(sender: string): string {
   return sender.split('<', 1)[0]?.replaceAll('"', '').trim() || sender
 }
 
-const widths = ['375', '600', 'full']
-
 function mailDetail(context: PageContext, mail: AcceptedMessage, query: Query): Html {
-  const { messageId, subject, htmlBody, textBody, attachments, submittedAt } = mail
+  const { messageId, subject, htmlBody = '', textBody = '', attachments, submittedAt } = mail
   const event = context.eventOfMail.get(messageId)
   const links = linksOf(mail)
-  const panes = [
-    { name: 'html', title: 'HTML', shown: htmlBody, draw: () => frame(mail, query) },
-    { name: 'text', title: 'Text', shown: textBody, draw: () => code('The mail as text', textBody ?? '') },
-    { name: 'source', title: 'Source', shown: htmlBody, draw: () => code('HTML source', htmlBody ?? '') },
-    { name: 'headers', title: 'Headers', shown: true, draw: () => headers(mail) },
-    { name: 'raw', title: 'Raw', shown: true, draw: () => code('The message on the wire', rawText(mail)) },
-    { name: 'links', title: `Links ${links.length}`, shown: links.length, draw: () => linkList(links) },
-    {
-      name: 'files',
-      title: `Files ${attachments.length}`,
-      shown: attachments.length,
-      draw: () => fileList(mail),
-    },
-  ].filter(({ shown }) => shown)
-  const current = panes.find(({ name }) => name === query.tab) ?? panes[0]
-  const facts: [string, unknown][] = [
-    ['From', mail.from],
-    ['To', mail.to.join(', ')],
-    ['Cc', mail.cc.join(', ')],
-    ['Bcc', mail.bcc.join(', ')],
-    ['Reply to', mail.replyTo],
-    ['Not delivered to', mail.inactive.join(', ')],
-  ]
+  const panes: Readonly<Record<string, readonly [title: string, shown: boolean, draw: () => Html]>> = {
+    html: ['HTML', htmlBody !== '', () => frame(mail, query)],
+    text: ['Text', textBody !== '', () => code('The mail as text', textBody)],
+    source: ['Source', htmlBody !== '', () => code('HTML source', htmlBody)],
+    headers: ['Headers', true, () => headers(mail)],
+    raw: ['Raw', true, () => code('The message on the wire', rawText(mail))],
+    links: [`Links ${links.length}`, links.length > 0, () => lines(links.map(linkItem), '')],
+    files: [`Files ${attachments.length}`, attachments.length > 0, () => fileList(mail)],
+  }
+  const shown = Object.entries(panes).filter(([, [, isShown]]) => isShown)
+  const [open, pane] = shown.find(([name]) => name === query.tab) ?? shown[0] ?? []
+  const facts = {
+    From: mail.from,
+    To: mail.to.join(', '),
+    Cc: mail.cc.join(', '),
+    Bcc: mail.bcc.join(', '),
+    'Reply to': mail.replyTo,
+    'Not delivered to': mail.inactive.join(', '),
+  }
   return html`<article class="exchange mail-detail" aria-label="Mail: ${subject}">
-    <header class="card-title"><h2>${showTurns(subject) || '(no subject)'}</h2>
-      <span class="push muted">${event ? html`<a href="/timeline?event=${event}">sent by event ${event}</a>, ` : ''}${clock(submittedAt)}</span></header>
-    ${terms(facts.filter(([, fact]) => fact))}
+    <header class="row"><h2>${showTurns(subject) || '(no subject)'}</h2>
+      <span class="push muted">${event && html`<a href="/timeline?event=${event}">sent by event ${event}</a>, `}${clock(submittedAt)}</span></header>
+    ${terms(Object.entries(facts).filter(([, fact]) => fact))}
     ${tabs(
       'Parts of the mail',
-      panes.map(({ name, title }) => [title, addressOf({ ...query, tab: name }), name === current?.name]),
+      shown.map(([name, [title]]) => [title, addressOf({ ...query, tab: name }), name === open]),
     )}
-    ${current?.draw()}
+    ${pane?.[2]()}
   </article>`
 }
 
+const widths = { 375: '375 px', 600: '600 px', full: 'Full' }
+
 function frame({ messageId }: AcceptedMessage, query: Query): Html {
-  const width = widths.find((one) => one === query.width) ?? 'full'
-  const links = widths.map(
-    (one) =>
-      [one === 'full' ? 'Full' : `${one} px`, addressOf({ ...query, width: one }), one === width] as const,
+  const { width = 'full' } = query
+  const links = Object.entries(widths).map(
+    ([one, label]) => [label, addressOf({ ...query, width: one }), one === width] as const,
   )
   return html`<div class="mail-pane width-${width}"><div class="row">${tabs('Width', links)}<a class="push" href="/mail/${messageId}/html" target="_blank" rel="noopener">Open alone</a></div>
     <iframe class="mail-frame" sandbox="allow-popups allow-popups-to-escape-sandbox" src="/mail/${messageId}/html" title="The mail as HTML" referrerpolicy="no-referrer"></iframe></div>`
 }
 
 function headers({ messageId, messageStream, tag, headers, metadata }: AcceptedMessage): Html {
-  return terms([
+  const own = headers.map(({ name, value }) => [name, value] as const)
+  const more = Object.entries(metadata).map(
+    ([name, value]) => [html`${name} <span class="tag">metadata</span>`, value] as const,
+  )
+  const facts = [
     ['Message id', html`<code>${messageId}</code>`],
     ['Stream', messageStream],
-    ...(tag ? [['Tag', tag] as const] : []),
-    ...headers.map(({ name, value }) => [name, value] as const),
-    ...Object.entries(metadata).map(
-      ([name, value]) => [html`${name} <span class="tag">metadata</span>`, value] as const,
-    ),
-  ])
+    ['Tag', tag],
+  ] as const
+  return terms([...facts.filter(([, fact]) => fact), ...own, ...more])
 }
 
 const LONGEST_RAW = 2_000
@@ -179,15 +164,16 @@ function rawText({ raw }: AcceptedMessage): string {
   return JSON.stringify(raw, cut, 2)
 }
 
-function linkList(links: ReturnType<typeof linksOf>): Html {
-  const item = ({ url, label }: (typeof links)[number]) =>
-    html`<li>${/^(https?|mailto):/i.test(url) ? html`<a href="${url}" target="_blank" rel="noopener noreferrer">${url}</a>` : html`<code>${url}</code>`} <span class="muted">${label}</span></li>`
-  return html`<ul class="log">${links.map(item)}</ul>`
+function linkItem({ url, label }: ReturnType<typeof linksOf>[number]): Html {
+  const link = /^(https?|mailto):/i.test(url)
+    ? html`<a href="${url}" target="_blank" rel="noopener noreferrer">${url}</a>`
+    : html`<code>${url}</code>`
+  return html`${link} <span class="muted">${label}</span>`
 }
 
 function fileList({ messageId, attachments }: AcceptedMessage): Html {
   const item = ({ name, contentType, content, contentId }: (typeof attachments)[number], index: number) =>
-    html`<li class="row"><strong>${name}</strong> <span class="muted">${contentType}, ${plural(Buffer.byteLength(content, 'base64'), 'byte')}</span>${contentId ? html` <span class="tag">inline</span>` : ''}
-      <a class="button push" href="/mail/${messageId}/files/${index}" download="${name}">Save</a></li>`
-  return html`<ul class="log">${attachments.map(item)}</ul>`
+    html`<span class="row"><strong>${name}</strong> <span class="muted">${contentType}, ${plural(Buffer.byteLength(content, 'base64'), 'byte')}</span>${contentId && html` <span class="tag">inline</span>`}
+      <a class="button push" href="/mail/${messageId}/files/${index}" download="${name}">Save</a></span>`
+  return lines(attachments.map(item), '')
 }

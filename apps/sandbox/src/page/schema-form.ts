@@ -5,23 +5,21 @@
 import type { JsonSchema } from '@org/core/internal'
 import { html } from 'hono/html'
 import { at, isRecord, listOf } from '../world/json.ts'
-import type { Html } from './html.ts'
+import { type Html, hint, options } from './html.ts'
 
 /**
- * A form that `static/forms.js` sends to an action.
+ * A form that `static/forms.js` sends to an action. The name of a control is its path in the body.
  *
- * @param options the action, the fixed part of its body, the path of the fields in the event, the element for the
- *   result, and the label of the button
+ * @param send the action, the fixed part of its body, the element for the result, and the label of the button
  */
 export function sendForm(
-  options: { action: string; body?: object; path?: string; target?: string; button: string },
+  send: { action: string; body?: object; target: string; button: string },
   fields: Html,
 ): Html {
-  const { action, body = {}, path = '', target = '', button } = options
-  return html`<form data-action="${action}" data-body="${JSON.stringify(body)}" data-path="${path}" data-target="${target}" novalidate>
+  return html`<form data-action="${send.action}" data-body="${JSON.stringify(send.body ?? {})}" data-target="${send.target}" novalidate>
     ${fields}
     <p class="fault form-fault" role="alert" hidden></p>
-    <button class="button primary">${button}</button></form>`
+    <button class="button primary">${send.button}</button></form>`
 }
 
 /** So many fields are never folded. */
@@ -30,43 +28,33 @@ const FEW = 6
 /**
  * The fields of an object. A long rest without values is folded.
  *
- * @param options a prefix for the ids, the initial values, and the names of the only fields to show
+ * @param path of the object in the body of the action
+ * @param values the initial ones
  */
-export function schemaFields(
-  schema: JsonSchema,
-  {
-    prefix,
-    values = {},
-    only,
-  }: { prefix: string; values?: Readonly<Record<string, unknown>>; only?: readonly string[] },
-): Html {
-  const asked = propertiesOf(at(schema, 'then'))
-  const all = Object.entries({ ...propertiesOf(schema), ...asked }).sort(byOrder)
-  const shown = all.filter(([name]) => only?.includes(name) ?? true)
+export function schemaFields(schema: JsonSchema, path: string, values: Record<string, unknown> = {}): Html {
+  const conditional = propertiesOf(at(schema, 'then'))
+  const condition = Object.entries(propertiesOf(at(schema, 'if'))).map(([name, expected]) => [
+    `${path}.${name}`,
+    String(at(expected, 'const')),
+  ])
+  const all = Object.entries({ ...propertiesOf(schema), ...conditional }).sort(byOrder)
   const always = listOf(schema.required)
   // A field with a condition is hidden unless the condition holds, so it may say “required”, too.
   const sometimes = listOf(at(schema, 'then', 'required'))
-  const fields = shown.map(([name, field]) => {
-    const required = (always.includes(name) && at(field, 'default') === undefined) || sometimes.includes(name)
+  const fields = all.map(([name, property]) => {
+    const initial = at(property, 'default')
+    const required = (always.includes(name) && initial === undefined) || sometimes.includes(name)
+    const shownWhen = name in conditional ? JSON.stringify(Object.fromEntries(condition)) : undefined
     return {
-      important: always.includes(name) || name in values || shown.length <= FEW,
-      html: fieldOf(
-        {
-          id: `${prefix}-${name}`,
-          name,
-          required,
-          condition: name in asked ? at(schema, 'if', 'properties') : undefined,
-        },
-        field,
-        values[name] ?? at(field, 'default'),
-      ),
+      important: always.includes(name) || name in values || all.length <= FEW,
+      field: fieldOf(`${path}.${name}`, name, property, values[name] ?? initial, required, shownWhen),
     }
   })
-  const first = fields.filter(({ important }) => important).map(({ html }) => html)
-  const rest = fields.filter(({ important }) => !important).map(({ html }) => html)
-  return html`${first}
-    ${rest.length > 0 ? html`<details class="more"><summary>${rest.length} ${first.length > 0 ? 'more' : 'optional'} fields</summary><div class="fields">${rest}</div></details>` : ''}
-    ${shown.length === 0 ? html`<p class="hint">It has no fields.</p>` : ''}`
+  const { first = [], rest = [] } = Object.groupBy(fields, ({ important }) => (important ? 'first' : 'rest'))
+  const draw = (some: typeof fields) => html`<div class="fields">${some.map(({ field }) => field)}</div>`
+  return html`${draw(first)}
+    ${rest.length > 0 && html`<details class="more"><summary>${rest.length} ${first.length > 0 ? 'more' : 'optional'} fields</summary>${draw(rest)}</details>`}
+    ${all.length === 0 && hint('It has no fields.')}`
 }
 
 function propertiesOf(schema: unknown): Record<string, unknown> {
@@ -79,23 +67,22 @@ function byOrder([, one]: [string, unknown], [, other]: [string, unknown]): numb
   return Number(at(one, 'order') ?? 0) - Number(at(other, 'order') ?? 0)
 }
 
-/** @param field its place in the page, and the values of other fields with which it is shown */
 function fieldOf(
-  { id, name, required, condition }: { id: string; name: string; required: boolean; condition: unknown },
+  path: string,
+  name: string,
   schema: unknown,
   value: unknown,
+  required: boolean,
+  shownWhen: string | undefined,
 ): Html {
+  const id = path.replaceAll('.', '-')
   const kind = kindOf(name, schema)
-  const label = html`<label for="${id}">${at(schema, 'title') ?? name}${required ? html` <span class="required">required</span>` : ''}</label>`
-  const notes = { list: 'Separate several by commas.', json: 'As JSON.' }
-  const hint = [at(schema, 'description'), kind === 'list' || kind === 'json' ? notes[kind] : undefined]
+  const note = { list: 'Separate several by commas.', json: 'As JSON.' }[String(kind)]
   // Descriptions are Markdown with `code`.
-  const text = hint.filter(Boolean).join(' ').replaceAll('`', '')
-  const attributes = html`id="${id}" data-name="${name}" data-kind="${kind}" aria-describedby="${id}-hint ${id}-fault"`
-  const control = controlOf(kind, attributes, schema, value)
-  return html`<div class="field" data-field="${name}"
-    ${condition === undefined ? '' : html`data-shown-when="${JSON.stringify(condition)}" hidden`}>
-    ${label}${control}
+  const text = [at(schema, 'description'), note].filter(Boolean).join(' ').replaceAll('`', '')
+  const attributes = html`id="${id}" name="${path}" data-kind="${kind}" aria-describedby="${id}-hint ${id}-fault"`
+  return html`<div class="field" data-field="${name}" ${shownWhen && html`data-shown-when="${shownWhen}" hidden`}>
+    <label for="${id}">${at(schema, 'title') ?? name}${required && html` <span class="required">required</span>`}</label>${controlOf(kind, attributes, schema, value)}
     <p class="hint" id="${id}-hint">${text}</p><p class="fault" id="${id}-fault" hidden></p></div>`
 }
 
@@ -117,7 +104,7 @@ function kindOf(name: string, schema: unknown): Kind {
 /** The field with the content, in a list of files. */
 function contentOf(schema: unknown): string | undefined {
   const fields = Object.entries(propertiesOf(at(schema, 'items')))
-  return fields.find(([, field]) => at(field, 'contentEncoding') === 'base64')?.[0]
+  return fields.find(([, property]) => at(property, 'contentEncoding') === 'base64')?.[0]
 }
 
 /** The values of an enum, each with its label. */
@@ -128,31 +115,30 @@ function choicesOf(schema: unknown): (readonly [value: string, label: string])[]
   return all.map(([value, label]) => [String(value), String(label ?? value)])
 }
 
+const FLAG = [
+  ['', 'not set'],
+  ['true', 'yes'],
+  ['false', 'no'],
+] as const
+
 function controlOf(kind: Kind, attributes: Html, schema: unknown, value: unknown): Html {
   const list = kind === 'list' && Array.isArray(value) ? value.join(', ') : value
   const initial = typeof list === 'string' ? list : (JSON.stringify(list, null, 2) ?? '')
+  const none = at(schema, 'default') === undefined ? [['', '–'] as const] : []
   switch (kind) {
-    case 'choice': {
-      return html`<select ${attributes}>${at(schema, 'default') === undefined ? html`<option value="">–</option>` : ''}
-        ${choicesOf(schema).map(([option, words]) => html`<option value="${option}" ${option === initial ? html`selected` : ''}>${words}</option>`)}</select>`
-    }
-    case 'boolean': {
-      const choices = [
-        ['', 'not set'],
-        ['true', 'yes'],
-        ['false', 'no'],
-      ] as const
-      return html`<select ${attributes}>${choices.map(([option, words]) => html`<option value="${option}" ${option === initial ? html`selected` : ''}>${words}</option>`)}</select>`
-    }
+    case 'choice':
+      return html`<select ${attributes}>${options([...none, ...choicesOf(schema)], initial)}</select>`
+    case 'boolean':
+      return html`<select ${attributes}>${options(FLAG, initial)}</select>`
     case 'files':
       return html`<input type="file" multiple ${attributes} data-content="${contentOf(schema)}">`
     case 'long':
     case 'json':
       return html`<textarea rows="4" spellcheck="false" ${attributes}>
 ${initial}</textarea>`
-    default: {
-      const type = kind === 'list' ? 'text' : kind
-      return html`<input type="${type}" step="any" autocomplete="off" spellcheck="false" ${attributes} value="${initial}">`
-    }
+    case 'password':
+      return html`<input type="password" autocomplete="off" ${attributes} value="${initial}">`
+    default:
+      return html`<input type="${kind === 'list' ? 'text' : kind}" step="any" spellcheck="false" ${attributes} value="${initial}">`
   }
 }

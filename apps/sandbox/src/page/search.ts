@@ -1,10 +1,9 @@
 /** The search of the timeline: it finds everything that the page shows of an event. */
-import type { HeaderList } from '../world/exchange.ts'
 import { isRecord, parse } from '../world/json.ts'
 import { plural } from '../world/text.ts'
 import { hasFailed, hasSucceeded, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { titleOf } from './faults-view.ts'
+import { titleOf } from './faults.ts'
 import { duration, type Query, timeOfDay } from './html.ts'
 import { fieldsOf, tagsOf } from './timeline-rows.ts'
 import { judge } from './verdict.ts'
@@ -23,30 +22,26 @@ export interface TimelineFilter {
   to: number
 }
 
+type Test = (entry: TimelineEntry) => boolean
+
 /** The outcomes that a filter knows, by name. */
-export const outcomes: Readonly<Record<string, { title: string; test(entry: TimelineEntry): boolean }>> = {
+export const outcomes: Readonly<Record<string, { title: string; test: Test }>> = {
   ok: { title: 'Succeeded', test: hasSucceeded },
-  failed: { title: 'Failed', test: ({ response }) => response !== undefined && response.status >= 400 },
+  failed: { title: 'Failed', test: (entry) => entry.response !== undefined && !hasSucceeded(entry) },
   trouble: { title: 'Had a failing call', test: ({ calls }) => calls.some(hasFailed) },
   replayed: { title: 'Was replayed', test: ({ response }) => response?.replayed === true },
 }
 
 /** Reads the filter of an address. */
-export function readFilter({
-  text = '',
-  route = '',
-  outcome = '',
-  walk = '',
-  from,
-  to,
-}: Query): TimelineFilter {
+export function readFilter(query: Query): TimelineFilter {
+  const { text = '', route = '', outcome = '', walk = '', from = '', to = '' } = query
   return {
     text: text.trim().slice(0, 200),
     route,
     outcome,
     walk: walk !== '',
-    from: Number(from ?? '') || Number.NEGATIVE_INFINITY,
-    to: Number(to ?? '') || Number.POSITIVE_INFINITY,
+    from: Number(from) || Number.NEGATIVE_INFINITY,
+    to: Number(to) || Number.POSITIVE_INFINITY,
   }
 }
 
@@ -55,7 +50,7 @@ export function findEvents(
   context: PageContext,
   { text, route, outcome, walk, from, to }: TimelineFilter,
 ): TimelineEntry[] {
-  const terms = [...text.toLowerCase().matchAll(TERM)].flatMap(([term]) => toTerm(context, term) ?? [])
+  const terms = [...text.toLowerCase().matchAll(TERM)].flatMap(([term]) => toTest(context, term) ?? [])
   return context.timeline.list().filter((entry) => {
     if (!walk && entry.source === 'walk') return false
     if (entry.at < from || entry.at > to) return false
@@ -69,11 +64,11 @@ export function findEvents(
 const TERM = /(?:[a-z][\w-]*:\s*)?"[^"]*"|[a-z][\w-]*:(?:\s+(?![a-z][\w-]*:)\S+)?(?=\s|$)|\S+/g
 
 /** The facts that `name:value` looks into; any other name is a field of the event, or a header. */
-const fields: Readonly<Record<string, (entry: TimelineEntry) => readonly unknown[]>> = {
+const facts: Readonly<Record<string, (entry: TimelineEntry) => readonly unknown[]>> = {
   number: ({ number }) => [number],
   id: ({ deliveryId }) => [deliveryId],
   status: ({ response, calls }) => [response?.status, ...calls.map(({ status }) => status)],
-  route: (entry) => [entry.route],
+  route: ({ route }) => [route],
   deployment: ({ deployment }) => [deployment],
   code: ({ code }) => [code],
   function: ({ subject }) => [subject],
@@ -81,7 +76,7 @@ const fields: Readonly<Record<string, (entry: TimelineEntry) => readonly unknown
 }
 
 /** @returns `undefined` for the name of a field that has no value yet */
-function toTerm(context: PageContext, term: string): ((entry: TimelineEntry) => boolean) | undefined {
+function toTest(context: PageContext, term: string): Test | undefined {
   const [, number] = /^#(\d+)$/.exec(term) ?? []
   if (number !== undefined) return (entry) => String(entry.number) === number
   const [, name, given = ''] = /^([a-z][\w-]*):\s*(.*)$/.exec(term) ?? []
@@ -89,7 +84,7 @@ function toTerm(context: PageContext, term: string): ((entry: TimelineEntry) => 
   const words = term.replaceAll('"', '')
   if (name === undefined) return (entry) => textOf(context, entry).includes(words)
   if (value === '') return undefined
-  const read = Object.hasOwn(fields, name) ? fields[name] : undefined
+  const read = Object.hasOwn(facts, name) ? facts[name] : undefined
   if (read) return (entry) => read(entry).some((fact) => String(fact).toLowerCase().startsWith(value))
   return (entry) => {
     const text = textOf(context, entry)
@@ -114,34 +109,26 @@ const texts = new WeakMap<TimelineEntry, string>()
 export function textOf(context: PageContext, entry: TimelineEntry): string {
   const known = texts.get(entry)
   if (known !== undefined) return known
-  const { number, event, subject, summary, deployment, deliveryId, response, calls, log } = entry
+  const { number, route, calls, log, signed } = entry
   const { title, text: said } = judge(context, entry)
-  const tries = mostAttempts(calls)
-  const facts = [
-    `#${number}`,
-    `POST /${entry.route}/webhook`,
-    event,
-    subject,
-    summary,
-    deployment,
-    deliveryId,
-  ]
-  const times = [timeOfDay(entry.at), duration(entry.durationMs), tries > 1 ? plural(tries, 'attempt') : '']
-  const wire = [headersOf(entry.headers), entry.body, response?.status]
-  const answer = [response && headersOf(response.headers), response?.text, entry.signed ? 'signed' : '']
-  const called = attemptsOf(calls).flatMap(({ call, wait }) => [
-    [call.to, call.method, call.path, call.url, call.status, call.failure, call.detail].join(' '),
-    [duration(call.durationMs), wait?.text, call.fault && `injected: ${titleOf(call.fault)}`].join(' '),
-    [headersOf(call.request.headers), call.request.text].join(' '),
-    [headersOf(call.response.headers), call.response.text].join(' '),
-  ])
-  const lines = log.map((line) => [line.level, line.message, ...fieldsOf(line)].join(' '))
-  const all = [...facts, ...times, title, said, ...tagsOf(entry), ...wire, ...answer, ...called, ...lines]
-  const text = all.join(' ').toLowerCase()
+  const tries = plural(mostAttempts(calls), 'attempt')
+  const shown = [`#${number}`, `POST /${route}/webhook`, timeOfDay(entry.at), duration(entry.durationMs)]
+  const ofCalls = attemptsOf(calls).map(({ call, wait }) => {
+    const { durationMs, fault } = call
+    return [duration(durationMs), wait?.text, fault && `injected: ${titleOf(fault)}`]
+  })
+  const rest = [tries, title, said, tagsOf(entry), signed ? 'signed' : '', log.map(fieldsOf)]
+  const text = wordsOf([shown, rest, ofCalls, entry]).join(' ').toLowerCase()
   texts.set(entry, text)
   return text
 }
 
-function headersOf(headers: HeaderList): string {
-  return headers.map(([name, value]) => `${name}: ${value}`).join(' ')
+/** The words and numbers in any data; a pair of texts is a header. */
+function wordsOf(value: unknown): (string | number)[] {
+  if (typeof value === 'string' || typeof value === 'number') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  const values: unknown[] = Object.values(value)
+  const [name, content] = values
+  const isHeader = Array.isArray(value) && values.length === 2 && typeof content === 'string'
+  return isHeader ? [`${name}: ${content}`] : values.flatMap(wordsOf)
 }

@@ -10,65 +10,64 @@ import { mostAttempts, pathOf } from './waterfall.ts'
 /** One more row counts the remaining calls. */
 const MOST_CALLS = 12
 const OUTSIDE = 'from outside'
+const ORIGIN = html`<span class="origin" role="img" aria-label="${OUTSIDE}" title="${OUTSIDE}">↘</span>`
 
 interface RowOptions {
   /** The number of the event whose details are open. */
-  chosen?: number | undefined
-  /** The other parameters of the address. */
-  query?: Readonly<Record<string, string>> | undefined
-  /** How many deliveries a row stands for; without it, one. */
-  deliveries?: ((entry: TimelineEntry) => number) | undefined
+  chosen: number | undefined
+  urlOf: (entry: TimelineEntry) => string
+  /** How many deliveries a row stands for. */
+  deliveries: (entry: TimelineEntry) => number
 }
 
 /** A line for each event. The list is one tab stop: the chosen line, or the first one. */
 export function timelineRows(
   context: PageContext,
   entries: readonly TimelineEntry[],
-  { chosen, query = {}, deliveries = () => 1 }: RowOptions = {},
+  { chosen, urlOf, deliveries }: RowOptions,
 ): Html {
   const stop = entries.some(({ number }) => number === chosen) ? chosen : entries[0]?.number
-  return html`${entries.map((entry) => {
-    const url = `/timeline?${new URLSearchParams({ ...query, event: String(entry.number) })}`
-    const state = html`${entry.number === chosen ? html`aria-current="true"` : ''} ${entry.number === stop ? '' : html`tabindex="-1"`}`
-    return html`<li class="entry" id="event-${entry.number}">${eventRow(context, entry, url, state, deliveries(entry))}</li>`
-  })}`
+  const row = (entry: TimelineEntry) => {
+    const { number } = entry
+    const state = html`${number === chosen && html`aria-current="true"`} ${number !== stop && html`tabindex="-1"`}`
+    const line = eventRow(context, entry, urlOf(entry), state, deliveries(entry))
+    return html`<li class="entry" id="event-${number}">${line}</li>`
+  }
+  return html`${entries.map(row)}`
 }
 
 /** A line for each event, with its calls. */
 export function eventsWithCalls(context: PageContext, entries: readonly TimelineEntry[]): Html {
-  return html`<ol class="rows">${entries.map((entry) => {
+  const row = (entry: TimelineEntry) => {
     const { number, calls } = entry
+    const url = `/timeline?event=${number}`
     const hidden = calls.length - MOST_CALLS
-    return html`<li class="entry" id="event-${number}">${eventRow(context, entry, `/timeline?event=${number}`, '', 1)}
+    return html`<li class="entry" id="event-${number}">${eventRow(context, entry, url)}
 <ol class="calls">${calls.slice(0, MOST_CALLS).map((call, index) => callRow(context, entry, call, index))}
-${hidden > 0 ? html`<li><a class="call-row" href="/timeline?event=${number}"><span></span><span class="path">and ${hidden} more calls</span></a></li>` : ''}</ol></li>`
-  })}</ol>`
+${hidden > 0 && html`<li><a class="call-row" href="${url}"><span class="path">and ${hidden} more calls</span></a></li>`}</ol></li>`
+  }
+  return html`<ol class="rows">${entries.map(row)}</ol>`
 }
 
 function eventRow(
   context: PageContext,
   entry: TimelineEntry,
   url: string,
-  state: unknown,
-  deliveries: number,
+  state: unknown = '',
+  deliveries = 1,
 ): Html {
   const { number, subject, event, deployment, route, durationMs, calls } = entry
   const attempts = mostAttempts(calls)
   const shown = context.mask({ summary: entry.summary, place: shortenIds(deployment ?? route) })
   // The number of deliveries says “replayed” already, and an icon where the event came from.
-  const said = [deliveries > 1 ? 'replayed' : '', OUTSIDE]
-  const tags = tagsOf(entry).filter((tag) => !said.includes(tag))
+  const tags = tagsOf(entry).filter((tag) => tag !== OUTSIDE && !(deliveries > 1 && tag === 'replayed'))
   if (deliveries > 1) tags.push(`${deliveries} deliveries`)
-  const origin =
-    entry.source === undefined
-      ? html`<span class="origin" role="img" aria-label="${OUTSIDE}" title="${OUTSIDE}">↘</span>`
-      : ''
   return html`<a class="event-row" href="${url}" ${state}>
 <span class="number">${number}</span>
 <span class="outcome">${entryStatus(entry)}</span>
 <strong class="what ${subject ? '' : 'constant'}">${subject ?? event}</strong>
-<span class="summary"><span class="facts">${shown.summary}</span>${tags.map((tag) => html`<span class="tag">${tag}</span>`)}${origin}
-${attempts > 1 ? html`<span class="tries">${plural(attempts, 'attempt')}</span>` : ''}<span class="where">${shown.place}</span></span>
+<span class="summary"><span class="facts">${shown.summary}</span>${tags.map((tag) => html`<span class="tag">${tag}</span>`)}${entry.source === undefined && ORIGIN}
+${attempts > 1 && html`<span class="tries">${plural(attempts, 'attempt')}</span>`}<span class="where">${shown.place}</span></span>
 <span class="took">${duration(durationMs)}</span>
 <span class="when">${clock(entry.at)}</span></a>`
 }
@@ -105,13 +104,11 @@ export function callStatus(call: TimelineCall): Html {
 /** The remarks on an event. */
 export function tagsOf({ response, code = '', source }: TimelineEntry): string[] {
   const origin = source === 'walk' ? 'walk' : source === undefined ? OUTSIDE : ''
-  const tags = [response?.replayed ? 'replayed' : '', code, origin]
-  return tags.filter((tag) => tag !== '')
+  return [response?.replayed ? 'replayed' : '', code, origin].filter((tag) => tag !== '')
 }
 
 /** The fields of a log line, each as `name=value`. */
 export function fieldsOf({ data = {} }: LogLine): string[] {
-  return Object.entries(data).map(
-    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  )
+  const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  return Object.entries(data).map(([name, value]) => `${name}=${toText(value)}`)
 }

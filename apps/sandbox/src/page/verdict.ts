@@ -21,31 +21,25 @@ const LONGEST_TEXT = 600
 export function verdict(context: PageContext, entry: TimelineEntry): Html {
   const { tone, title, text, next } = judge(context, entry)
   const shown = context.mask({ title, text: truncate(text, LONGEST_TEXT) })
-  const faults = listOf(at(bodyOf(entry), 'errors')).slice(0, 5)
+  const errors = context.mask(listOf(at(bodyOf(entry), 'errors')).slice(0, 5))
+  const line = (error: unknown) => html`<li><code>${at(error, 'path')}</code> ${at(error, 'message')}</li>`
   return html`<section class="verdict ${tone}" aria-label="What happened">
     <p><strong>${shown.title}.</strong> ${shown.text}</p>
-    ${faults.length > 0 ? html`<ul>${faults.map((fault) => html`<li><code>${at(fault, 'path')}</code> ${context.mask({ message: at(fault, 'message') }).message}</li>`)}</ul>` : ''}
-    ${next.length > 0 ? html`<p class="row next"><span aria-hidden="true">→</span>${next}</p>` : ''}</section>`
+    ${errors.length > 0 && html`<ul>${errors.map(line)}</ul>`}
+    ${next.length > 0 && html`<p class="row next"><span aria-hidden="true">→</span>${next}</p>`}</section>`
 }
 
 /** The verdict in words. */
 export function judge(context: PageContext, entry: TimelineEntry): Verdict {
-  const { response, calls } = entry
+  const { response, calls, number, event, deployment, route } = entry
   if (!response) return { tone: 'busy', title: 'The host is working on it', text: '', next: [] }
   const body = bodyOf(entry)
   if (response.status >= 400) return judgeFailure(context, entry, body)
-  const { number, subject, event, durationMs, deployment, route } = entry
-  const look = placesOf(context, entry)
-  const newId = again('Deliver with a new id', number, 'new')
   if (response.replayed) {
-    const [first] = context.timeline
-      .deliveriesOf(entry)
-      .filter((one) => one.response && !one.response.replayed)
+    const first = context.timeline.deliveriesOf(entry).find((one) => one.response && !one.response.replayed)
     const text = 'The host had handled this delivery id before, and sent the response that it recorded.'
-    const link = first
-      ? [html`<a href="/timeline?event=${first.number}">The first delivery, #${first.number}</a>`]
-      : []
-    return { tone: 'ok', title: 'Replayed: nothing happened twice', text, next: [...link, newId] }
+    const next = [...linkTo('The first delivery', first), again('Deliver with a new id', number, 'new')]
+    return { tone: 'ok', title: 'Replayed: nothing happened twice', text, next }
   }
   const state = at(body, 'status')
   if (state === 'ignored')
@@ -60,66 +54,50 @@ export function judge(context: PageContext, entry: TimelineEntry): Verdict {
       next: [again('Check again', number, 'new')],
     }
   }
-  const results = listOf(at(body, 'result', 'results')).map((result) => at(result, 'status'))
-  const tally = [...Map.groupBy(results, String)].map(([status, all]) => `${all.length} ${status}`).join(', ')
-  const name = subject ?? event
-  const took = `in ${duration(durationMs)}`
-  if (results.some((status) => status === 'failed' || status === 'unknown')) {
+  const statuses = listOf(at(body, 'result', 'results')).map((result) => String(at(result, 'status')))
+  const groups = [...Map.groupBy(statuses, (status) => status)]
+  const tally = groups.map(([status, all]) => `${all.length} ${status}`).join(', ')
+  const name = entry.subject ?? event
+  const look = placesOf(context, entry)
+  if (statuses.some((status) => status === 'failed' || status === 'unknown')) {
     const text = `${tally}. The response has a result for each, in the order given.`
-    return {
-      tone: 'warn',
-      title: `${name} worked in part`,
-      text,
-      next: [...look, edit(number, 'Edit and replay')],
-    }
+    return { tone: 'warn', title: `${name} worked in part`, text, next: [...look, edit(number)] }
   }
-  const [retried] = attemptsOf(calls).filter(({ attempt }) => attempt > 1)
-  const failed = calls.filter(hasFailed)
-  const deployed = deployment
-    ? [html`<a href="/deployments?new=${route}#deployment-${deployment}">The deployment</a>`]
-    : []
-  const next = subject === undefined || look.length === 0 ? deployed : look
+  const deployed = html`<a href="/deployments?new=${route}#deployment-${deployment}">The deployment</a>`
+  const next = entry.subject !== undefined && look.length > 0 ? look : deployment ? [deployed] : []
+  const title = `${name} worked in ${duration(entry.durationMs)}`
+  const retried = attemptsOf(calls).find(({ attempt }) => attempt > 1)
+  const [failed, ...others] = calls.filter(hasFailed)
   if (retried) {
-    const before = failed[0]
-    const why = before?.status ? `answered ${before.status}` : `failed (${before?.failure})`
+    const why = failed?.status ? `answered ${failed.status}` : `failed (${failed?.failure})`
     const text = `The ${retried.call.to} ${why}; the host waited (${retried.wait?.reason}) and tried again.`
-    const tries = plural(mostAttempts(calls), 'attempt')
-    return {
-      tone: failed.length < calls.length ? 'warn' : 'bad',
-      title: `${name} worked ${took}, with ${tries}`,
-      text,
-      next,
-    }
+    const tone = others.length + 1 < calls.length ? 'warn' : 'bad'
+    return { tone, title: `${title}, with ${plural(mostAttempts(calls), 'attempt')}`, text, next }
   }
-  if (failed.length > 0) {
-    const text = `${plural(failed.length, 'call')} failed, and the event did not need it.`
-    return { tone: 'warn', title: `${name} worked ${took}`, text, next }
+  if (failed) {
+    const text = `${plural(others.length + 1, 'call')} failed, and the event did not need it.`
+    return { tone: 'warn', title, text, next }
   }
-  const provider = calls.filter(({ to }) => to === 'provider').length
+  const asked = calls.filter(({ to }) => to === 'provider').length
   const text =
-    provider === 0
-      ? 'The host asked no provider.'
-      : `The host made ${plural(provider, 'call')} to the provider.`
-  return { tone: 'ok', title: `${name} worked ${took}`, text: tally ? `${tally}. ${text}` : text, next }
+    asked > 0 ? `The host made ${plural(asked, 'call')} to the provider.` : 'The host asked no provider.'
+  return { tone: 'ok', title, text: tally ? `${tally}. ${text}` : text, next }
 }
 
 function judgeFailure(context: PageContext, entry: TimelineEntry, body: unknown): Verdict {
-  const { number, code = '', response, body: sent } = entry
+  const { number, code, response } = entry
   const title = String(at(body, 'title') ?? `The host responded with ${response?.status}`)
   const text = String(at(body, 'detail') ?? '')
-  const newId = again('Deliver with a new id', number, 'new')
-  const same = again('Deliver again', number, 'same')
-  const repair = sent === undefined ? [] : [edit(number, 'Edit and replay')]
-  if (code === 'outcome_unknown')
-    return { tone: 'warn', title, text, next: [...placesOf(context, entry), newId] }
-  if (at(body, 'retryable') === true) {
-    const others = context.timeline.deliveriesOf(entry).filter((one) => one.number < number)
-    const link = others
-      .slice(0, 1)
-      .map((one) => html`<a href="/timeline?event=${one.number}">The other delivery, #${one.number}</a>`)
-    return { tone: code === 'delivery_in_progress' ? 'warn' : 'bad', title, text, next: [...link, same] }
+  if (code === 'outcome_unknown') {
+    const next = [...placesOf(context, entry), again('Deliver with a new id', number, 'new')]
+    return { tone: 'warn', title, text, next }
   }
-  return { tone: 'bad', title, text, next: repair }
+  if (at(body, 'retryable') === true) {
+    const other = context.timeline.deliveriesOf(entry).find((one) => one.number < number)
+    const next = [...linkTo('The other delivery', other), again('Deliver again', number, 'same')]
+    return { tone: code === 'delivery_in_progress' ? 'warn' : 'bad', title, text, next }
+  }
+  return { tone: 'bad', title, text, next: entry.body === undefined ? [] : [edit(number)] }
 }
 
 /** Where the effect of an event can be seen. */
@@ -131,12 +109,16 @@ function placesOf({ world }: PageContext, { calls }: TimelineEntry): Html[] {
   ]
 }
 
+function linkTo(label: string, entry: TimelineEntry | undefined): Html[] {
+  return entry ? [html`<a href="/timeline?event=${entry.number}">${label}, #${entry.number}</a>`] : []
+}
+
 function again(label: string, number: number, id: string): Html {
   return actionButton(label, 'again', { number, id }, { look: 'link', target: 'follow' })
 }
 
-function edit(number: number, label: string): Html {
-  return html`<a href="/timeline?edit=${number}">${label}</a>`
+function edit(number: number): Html {
+  return html`<a href="/timeline?edit=${number}">Edit and replay</a>`
 }
 
 function bodyOf({ response }: TimelineEntry): unknown {

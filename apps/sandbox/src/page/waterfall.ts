@@ -3,12 +3,10 @@ import { html } from 'hono/html'
 import { shortenPath } from '../world/text.ts'
 import { hasFailed, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { titleOf } from './faults-view.ts'
+import { titleOf } from './faults.ts'
 import { duration, type Html, type Tone } from './html.ts'
 
 const MOST_CALLS = 40
-/** An axis has two to five marks, at one of these steps or at ten times as much. */
-const STEPS = [1, 2, 5]
 const MOST_MARKS = 5
 
 /** A call, and its place among the attempts at the same thing. */
@@ -32,12 +30,8 @@ export function attemptsOf(calls: readonly TimelineCall[]): Attempt[] {
     const fromMs = again ? again.call.startedMs + (again.call.durationMs ?? 0) : 0
     const reason = asked === undefined ? 'back-off' : `Retry-After: ${asked}`
     const text = `waited ${duration(call.startedMs - fromMs)} (${reason})`
-    const attempt: Attempt = {
-      call,
-      index,
-      attempt: (again?.attempt ?? 0) + 1,
-      wait: again && { fromMs, reason, text },
-    }
+    const number = (again?.attempt ?? 0) + 1
+    const attempt = { call, index, attempt: number, wait: again && { fromMs, reason, text } }
     latest.set(key, attempt)
     return attempt
   })
@@ -66,45 +60,46 @@ export function waterfall(
 ): Html {
   const attempts = attemptsOf(calls)
   const end = Math.max(durationMs ?? 0, 1, ...calls.map((call) => call.startedMs + (call.durationMs ?? 0)))
-  const percent = (milliseconds: number) => ((milliseconds * 100) / end).toFixed(2)
+  const percent = (milliseconds: number) => `${((milliseconds * 100) / end).toFixed(2)}%`
   const step = stepOf(end)
   const marks = Array.from({ length: Math.floor(end / step) + 1 }, (_, index) => index * step)
-  const grid = marks.map((at) => html`<line x1="${percent(at)}%" x2="${percent(at)}%" y1="0" y2="100%"/>`)
-  const plot = (content: unknown, label = '') =>
-    html`<svg class="plot" ${label ? html`role="img" aria-label="${label}"` : html`aria-hidden="true"`}>${grid}${content}</svg>`
-  const bar = (tone: Tone, fromMs: number, lengthMs: number) =>
-    html`<rect class="${tone}" x="${percent(fromMs)}%" y="6" width="${percent(Math.max(lengthMs, end / 200))}%" height="12" rx="2"/>`
+  const grid = marks.map((at) => html`<line x1="${percent(at)}" x2="${percent(at)}" y1="0" y2="100%"/>`)
+  const bar = (look: Tone | 'wait', fromMs: number, lengthMs: number) =>
+    html`<rect class="${look}" x="${percent(fromMs)}" y="6" width="${percent(Math.max(lengthMs, end / 200))}" height="12" rx="2"/>`
+  const plot = (bars: unknown) => html`<svg class="plot" aria-hidden="true">${grid}${bars}</svg>`
   const row = ({ call, index, attempt, wait }: Attempt) => {
-    const { method, path, startedMs, durationMs: took, status, failure, fault } = call
+    const { method, path, url, startedMs, durationMs: took, status, failure, fault } = call
     const tone: Tone = took === undefined ? 'busy' : hasFailed(call) ? 'bad' : 'ok'
-    const pathname = pathOf(call, deployment)
-    const tried = attempts.some((other) => other.attempt > 1 && other.call.url === call.url)
-    const said = [status, failure].filter(Boolean).join(', ')
-    return html`<li><a href="${urlOf(index)}" title="${method} ${context.mask({ path }).path}">
-      <span class="call-label"><span class="method">${method}</span> ${context.mask({ pathname }).pathname}${tried ? html` <span class="tag">attempt ${attempt}</span>` : ''}</span>
-      ${plot(html`${wait ? html`<rect class="wait" x="${percent(wait.fromMs)}%" y="6" width="${percent(startedMs - wait.fromMs)}%" height="12"/>` : ''}${bar(tone, startedMs, took ?? end - startedMs)}`)}
-      <span class="took">${duration(took)}</span></a>
-      ${wait || said !== '200' || fault ? html`<p class="why">${wait ? html`<span>${wait.text}</span>` : ''}${hasFailed(call) ? html`<span class="bad">${said || 'no response'}</span>` : ''}${fault ? html`<span class="warn">injected: ${titleOf(fault)}</span>` : ''}</p>` : ''}</li>`
+    const shown = context.mask({ path, short: pathOf(call, deployment) })
+    const isTried = attempts.some((other) => other.attempt > 1 && other.call.url === url)
+    const said = [status, failure].filter(Boolean).join(', ') || 'no response'
+    const bars = [
+      wait && bar('wait', wait.fromMs, startedMs - wait.fromMs),
+      bar(tone, startedMs, took ?? end - startedMs),
+    ]
+    return html`<li><a href="${urlOf(index)}" title="${method} ${shown.path}">
+      <span class="call-label"><span class="method">${method}</span> ${shown.short}${isTried && html` <span class="tag">attempt ${attempt}</span>`}</span>
+      ${plot(bars)} <span class="took">${duration(took)}</span></a>
+      ${(wait || tone === 'bad' || fault) && html`<p class="why">${wait && html`<span>${wait.text}</span>`}${tone === 'bad' && html`<span class="bad">${said}</span>`}${fault && html`<span class="warn">injected: ${titleOf(fault)}</span>`}</p>`}</li>`
   }
   const lane = (title: string, to: TimelineCall['to']) => {
     const own = attempts.filter(({ call }) => call.to === to)
     const hidden = own.length - MOST_CALLS
-    return own.length === 0
-      ? ''
-      : html`<li class="lane">${title}</li>${own.slice(0, MOST_CALLS).map(row)}${hidden > 0 ? html`<li class="hint">and ${hidden} more calls</li>` : ''}`
+    return html`${own.length > 0 && html`<li class="lane">${title}</li>`}${own.slice(0, MOST_CALLS).map(row)}${hidden > 0 && html`<li class="hint">and ${hidden} more calls</li>`}`
   }
   const label = (at: number, index: number) =>
-    html`<text x="${percent(at)}%" y="11" ${index === 0 ? '' : html`text-anchor="${at > end * 0.93 ? 'end' : 'middle'}"`}>${duration(at)}</text>`
+    html`<text x="${percent(at)}" y="11" ${index > 0 && html`text-anchor="${at > end * 0.93 ? 'end' : 'middle'}"`}>${duration(at)}</text>`
+  const host: Tone = response ? (response.status < 400 ? 'ok' : 'bad') : 'busy'
   return html`<section class="waterfall" aria-label="Time">
     <svg class="hatching" aria-hidden="true"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line y2="6"/></pattern></defs></svg>
-    <ol><li class="axis"><span></span><svg class="marks" aria-hidden="true">${marks.map(label)}</svg><span></span></li>
-    <li><span class="call-label">Host</span>${plot(bar(response ? (response.status < 400 ? 'ok' : 'bad') : 'busy', 0, durationMs ?? end))}<span class="took">${duration(durationMs)}</span></li>
+    <ol><li class="bar-row"><span></span><svg class="marks" aria-hidden="true">${marks.map(label)}</svg><span></span></li>
+    <li class="bar-row"><span class="call-label">Host</span>${plot(bar(host, 0, durationMs ?? end))}<span class="took">${duration(durationMs)}</span></li>
     ${lane('Provider', 'provider')}${lane('Platform', 'platform')}</ol></section>`
 }
 
+/** The first of 1, 2, 5, 10, 20 … milliseconds with which an axis has few marks. */
 function stepOf(end: number): number {
-  for (let scale = 1; ; scale *= 10) {
-    const step = STEPS.find((one) => end / (one * scale) <= MOST_MARKS)
-    if (step !== undefined) return step * scale
-  }
+  const least = end / MOST_MARKS
+  const scale = 10 ** Math.floor(Math.log10(least))
+  return Math.max(1, [1, 2, 5, 10].map((step) => step * scale).find((step) => step >= least) ?? 1)
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page as Tab } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { makeFault } from '../../src/page/faults-view.ts'
+import { makeFault } from '../../src/page/faults.ts'
 import { parseSession } from '../../src/world/session.ts'
 import { webhookSecret } from '../fixtures.ts'
 import {

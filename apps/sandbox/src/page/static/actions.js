@@ -3,41 +3,44 @@
  *
  * @module
  */
-
-import { confirmed } from './confirm.js'
-
 const toast = document.querySelector('#toast')
 const dialog = document.querySelector('#copy-dialog')
 let toastTimer
 
-document.addEventListener('click', (event) => {
-  const copied = event.target instanceof Element ? event.target.closest('[data-copy]') : null
-  if (copied) copy(copied.parentElement.querySelector('pre').textContent)
+document.addEventListener('click', ({ target }) => {
   for (const menu of document.querySelectorAll('.menu[open]')) {
-    if (!menu.querySelector('summary').contains(event.target)) menu.removeAttribute('open')
+    if (!menu.querySelector('summary').contains(target)) menu.removeAttribute('open')
   }
-})
-document.addEventListener('click', async (event) => {
-  const button = event.target instanceof Element ? event.target.closest('button[data-action]') : null
-  if (!button || button.getAttribute('aria-disabled') === 'true') return
-  const { action, body, target, confirm } = button.dataset
-  const place = placeOf(target)
-  const ask = () => perform(action, JSON.parse(body))
-  if (confirm && !(await confirmed(confirm, button.textContent))) return
-  button.setAttribute('aria-disabled', 'true')
-  try {
-    if (action === 'reveal' && place) await toggle(button, place, ask)
-    else if (target === 'clipboard') await copy((await ask()).text)
-    else show(await waiting(ask(), place), place, target)
-  } catch (error) {
-    say(error.message)
-  } finally {
-    button.removeAttribute('aria-disabled')
-  }
+  const copied = target.closest('[data-copy]')
+  if (copied) copy(copied.parentElement.querySelector('pre').textContent)
+  const button = target.closest('button[data-action]')
+  if (button) run(button, button, () => JSON.parse(button.dataset.body)).catch(({ message }) => say(message))
 })
 
 /**
- * Performs an action.
+ * Performs the action of an element, and shows its result.
+ *
+ * @param button is busy until then
+ * @throws {Error} with a sentence for the reader
+ */
+export async function run({ dataset: { action, target = '' } }, button, bodyOf) {
+  if (button.getAttribute('aria-disabled') === 'true') return undefined
+  button.setAttribute('aria-disabled', 'true')
+  const place = document.getElementById(target.slice(1))
+  const ask = async () => perform(action, await bodyOf())
+  try {
+    if (action === 'reveal' && place) return await toggle(button, place, ask)
+    const result = await (place ? waiting(ask(), place) : ask())
+    if (target === 'clipboard') await copy(result.text)
+    else show(result, place, target)
+    return result
+  } finally {
+    button.removeAttribute('aria-disabled')
+  }
+}
+
+/**
+ * Sends an action.
  *
  * @throws {Error} with a sentence for the reader
  */
@@ -56,17 +59,14 @@ export async function perform(action, body) {
 }
 
 /** Shows in a place that something is under way, and for how long. */
-export async function waiting(result, place) {
-  if (!place) return result
+async function waiting(result, place) {
   const started = performance.now()
-  place.innerHTML = '<p class="calling">Calling … <span aria-hidden="true"></span></p>'
+  place.innerHTML = '<p>Calling … <span aria-hidden="true">0.0 s</span></p>'
   const time = place.querySelector('span')
-  const count = () => {
-    time.textContent = `${((performance.now() - started) / 1_000).toFixed(1)} s`
-  }
-  count()
   place.scrollIntoView({ block: 'nearest' })
-  const timer = setInterval(count, 100)
+  const timer = setInterval(() => {
+    time.textContent = `${((performance.now() - started) / 1_000).toFixed(1)} s`
+  }, 100)
   try {
     return await result
   } catch (error) {
@@ -77,17 +77,13 @@ export async function waiting(result, place) {
   }
 }
 
-/** The element of a target such as `#result`. */
-export function placeOf(target = '') {
-  return document.getElementById(target.slice(1))
-}
-
 /** Shows a result in its place; without a place, as a short message. */
-export function show({ html, message, status, number, undo }, place, target) {
+function show({ html, message, status, number, undo }, place, target) {
   if (target === 'follow' && number !== undefined) {
-    if (location.pathname === '/timeline')
-      document.dispatchEvent(new CustomEvent('follow', { detail: number }))
-    else location.assign(`/timeline?event=${number}`)
+    const query = new URLSearchParams(location.pathname === '/timeline' ? location.search : '')
+    for (const name of ['call', 'edit', 'new', 'start']) query.delete(name)
+    query.set('event', number)
+    location.assign(`/timeline?${query}`)
   } else if (place && html !== undefined) {
     place.innerHTML = html
     place.scrollIntoView({ block: 'nearest' })

@@ -5,54 +5,31 @@
  */
 import { Idiomorph } from './idiomorph.js'
 
-/** Changes come in bursts; the first one shows at once. */
-const PAUSE_MS = 120
 const connection = document.querySelector('#connection')
+const liveParts = (root) => root.querySelectorAll('[data-live]')
 /** The last HTML of each part: an unchanged part is not even compared. */
-const known = new Map()
+const known = new Map(Array.from(liveParts(document), (part) => [part.id, part.innerHTML]))
 
-let waiting
-let missed = false
 let loading
 let again = false
 
-listen((state) => {
-  if (state === 'lost') {
-    connection.textContent = 'Not connected: is the sandbox running?'
-    connection.className = 'bad'
-    return
+/** The stream that all tabs share tells about changes. */
+function listen({ data: state }) {
+  if (state !== 'changed') {
+    const lost = state === 'lost'
+    connection.textContent = lost ? 'Not connected: is the sandbox running?' : 'Live'
+    connection.className = lost ? 'bad' : 'ok'
+    if (lost) return
   }
-  if (state === 'open') {
-    connection.textContent = 'Live'
-    connection.className = 'ok'
-  }
-  refreshSoon()
-})
-
-document.querySelector('nav [aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
-for (const part of liveParts(document)) known.set(part.id, part.innerHTML)
-
-/** Tells about changes, through the stream that all tabs share. */
-function listen(onChange) {
-  new BroadcastChannel('changes').addEventListener('message', ({ data }) => onChange(data))
-  const { port } = new SharedWorker('/static/stream-worker.js')
-  port.addEventListener('message', ({ data }) => onChange(data))
-  port.start()
-}
-
-/** At once; then not before a pause is over. */
-function refreshSoon() {
-  if (waiting !== undefined) {
-    missed = true
-    return
-  }
-  waiting = setTimeout(() => {
-    waiting = undefined
-    if (missed) refreshSoon()
-  }, PAUSE_MS)
-  missed = false
   refresh()
 }
+new BroadcastChannel('changes').addEventListener('message', listen)
+const { port } = new SharedWorker('/static/stream-worker.js')
+port.addEventListener('message', listen)
+port.start()
+// The browser may bring an old page back.
+addEventListener('pageshow', ({ persisted }) => persisted && refresh())
+document.querySelector('nav [aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 /** Draws the page of the current address; a change in the meantime draws it once more. */
 export function refresh() {
@@ -71,29 +48,21 @@ async function load() {
     const response = await fetch(href, { headers: { 'x-refresh': '1' } }).catch(() => undefined)
     if (!response?.ok) continue
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
-    if (href === location.href) morphParts(fresh)
+    if (href === location.href) for (const part of liveParts(fresh)) morph(part)
   }
 }
 
-function morphParts(fresh) {
-  for (const part of liveParts(fresh)) {
-    const html = part.innerHTML
-    const old = document.getElementById(part.id)
-    if (!old || known.get(part.id) === html) continue
-    known.set(part.id, html)
-    // The library would keep the whole content of the focused element, also of a link.
-    const ignoreActiveValue = document.activeElement?.matches('input, textarea, select')
-    Idiomorph.morph(old, html, { morphStyle: 'innerHTML', ignoreActiveValue, callbacks })
-  }
+function morph({ id, innerHTML }) {
+  const old = document.getElementById(id)
+  if (!old || known.get(id) === innerHTML) return
+  known.set(id, innerHTML)
+  // The library would keep the whole content of the focused element, also of a link.
+  const ignoreActiveValue = document.activeElement?.matches('input, textarea, select')
+  Idiomorph.morph(old, innerHTML, { morphStyle: 'innerHTML', ignoreActiveValue, callbacks })
 }
 
 /** A result stays, an open part stays open, and nobody loses what they typed. */
 const callbacks = {
   beforeNodeMorphed: (old) => !(old instanceof HTMLElement && old.dataset.keep !== undefined),
-  beforeAttributeUpdated: (name, node, change) =>
-    !(name === 'open' && change === 'remove' && node instanceof HTMLDetailsElement),
-}
-
-function liveParts(root) {
-  return root.querySelectorAll('[data-live]')
+  beforeAttributeUpdated: (name, _, change) => !(name === 'open' && change === 'remove'),
 }

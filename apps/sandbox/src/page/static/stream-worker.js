@@ -3,9 +3,8 @@
  *
  * @module
  */
-
 const channel = new BroadcastChannel('changes')
-let state = 'busy'
+let state = 'changed'
 
 const source = new EventSource('/events')
 source.addEventListener('message', () => channel.postMessage('changed'))
