@@ -57,7 +57,7 @@ export function histogram(
     : html`<span class="wide"> · drag to choose a time</span>`
   return html`<svg class="bars" id="bars" data-from="${start}" data-to="${end}" role="img" aria-label="${plural(entries.length, 'event')} from ${timeOfDay(start)} to ${timeOfDay(end)}">
     ${rect('brush', chosen ? place(from) : 0, 0, width, 1)}${bars.map(({ ok, bad }, index) => [column('ok', index, 0, ok), column('bad', index, ok, bad)])}</svg>
-  <p class="bars-text"><span>${timeOfDay(start)}</span>
+  <p class="bars-text small"><span>${timeOfDay(start)}</span>
     <span><output>${plural(shown.length, 'event')}</output> · ${failed > 0 && html`<strong class="bad">${failed} failed</strong> · `}p50 <strong>${percentile(0.5)}</strong> · p95 <strong>${percentile(0.95)}</strong>${range}</span>
     <span>${timeOfDay(end)}</span></p>`
 }

@@ -20,7 +20,7 @@ export function layout(context: PageContext, path: string, view: View): Html {
   <meta name="color-scheme" content="light dark">
   <title>${title} · Sandbox</title>
   <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-  ${['base', 'layout', 'parts', 'forms', 'timeline', 'mailbox'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
+  ${['base', 'layout', 'parts', 'lists'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
   ${scripts.map((name) => html`<script type="module" src="/static/${name}.js"></script>`)}
 </head>
 <body>
@@ -38,7 +38,7 @@ export function layout(context: PageContext, path: string, view: View): Html {
   <main id="main" class="${tall ? 'tall' : ''}" tabindex="-1">
     <div class="title row">
       <div><h1>${title}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
-      <div class="row push">${actions}</div>
+      <div class="row">${actions}</div>
     </div>
     <div id="broken" data-live>${broken(context)}</div>
     ${body}

@@ -44,7 +44,7 @@ export function mailboxView(context: PageContext, query: Query): View {
     title,
     lead: 'The mail that the mail provider accepted. It does not leave this machine.',
     tall: true,
-    script: 'mailbox',
+    script: 'split',
     body: html`${filterBar('q', q, 'Find: address, subject, words, file', toolbar(messages, found.length, words, readMail))}
     ${split('Mails', found.toReversed(), query, {
       list: (mails) => html`<ul class="mails">${mails.map(item)}</ul>`,
@@ -81,7 +81,7 @@ export function mailItem(
 ): Html {
   const { messageId, from, to, cc, subject, submittedAt, attachments } = mail
   const files = plural(attachments.length, 'file')
-  return html`<li><a class="mail" id="mail-${messageId}" href="${addressOf({ ...query, mail: messageId })}" ${current && html`aria-current="true"`}>
+  return html`<li><a class="line mail" id="mail-${messageId}" href="${addressOf({ ...query, mail: messageId })}" ${current && html`aria-current="true"`}>
     <span class="mail-from">${unread && html`<span class="unread"><span class="visually-hidden">unread</span></span>`}${showTurns(nameOf(from))}</span>
     <span class="mail-to"><span class="visually-hidden">to</span> ${[...to, ...cc].join(', ')}</span>
     <span class="mail-about"><strong>${showTurns(subject) || '(no subject)'}</strong> <span class="snippet">${snippetOf(mail)}</span></span>

@@ -61,7 +61,7 @@ function tour(context: PageContext) {
     },
     {
       title: 'Send a mail',
-      text: html`To ${mail.to}: “${mail.subject}”. <a href="/functions?route=mailer&function=sendEmail">Write another one</a>`,
+      text: html`To ${mail.to}: “${mail.subject}”. <a href="/functions?route=mailer&function=sendEmail">Change it</a>`,
       button: button(
         'Send',
         'event',

@@ -44,7 +44,7 @@ export function eventsWithCalls(context: PageContext, entries: readonly Timeline
     const hidden = calls.length - MOST_CALLS
     return html`<li class="entry" id="event-${number}">${eventRow(context, entry, url)}
 <ol class="calls">${calls.slice(0, MOST_CALLS).map((call, index) => callRow(context, entry, call, index))}
-${hidden > 0 && html`<li><a class="call-row" href="${url}"><span class="path">and ${hidden} more calls</span></a></li>`}</ol></li>`
+${hidden > 0 && html`<li><a class="line call-row" href="${url}"><span class="path">and ${hidden} more calls</span></a></li>`}</ol></li>`
   }
   return html`<ol class="rows">${entries.map(row)}</ol>`
 }
@@ -62,14 +62,14 @@ function eventRow(
   // The number of deliveries says “replayed” already, and an icon where the event came from.
   const tags = tagsOf(entry).filter((tag) => tag !== OUTSIDE && !(deliveries > 1 && tag === 'replayed'))
   if (deliveries > 1) tags.push(`${deliveries} deliveries`)
-  return html`<a class="event-row" href="${url}" ${state}>
-<span class="number">${number}</span>
+  return html`<a class="line event-row" href="${url}" ${state}>
+<span class="number small">${number}</span>
 <span class="outcome">${entryStatus(entry)}</span>
 <strong class="what ${subject ? '' : 'constant'}">${subject ?? event}</strong>
 <span class="summary"><span class="facts">${shown.summary}</span>${tags.map((tag) => html`<span class="tag">${tag}</span>`)}${entry.source === undefined && ORIGIN}
-${attempts > 1 && html`<span class="tries">${plural(attempts, 'attempt')}</span>`}<span class="where">${shown.place}</span></span>
-<span class="took">${duration(durationMs)}</span>
-<span class="when">${clock(entry.at)}</span></a>`
+${attempts > 1 && html`<span class="tries small">${plural(attempts, 'attempt')}</span>`}<span class="where small">${shown.place}</span></span>
+<span class="took small">${duration(durationMs)}</span>
+<span class="when small">${clock(entry.at)}</span></a>`
 }
 
 function callRow(
@@ -80,12 +80,12 @@ function callRow(
 ): Html {
   const { to, method, durationMs, detail } = call
   const shown = context.mask({ path: pathOf(call, deployment), detail })
-  return html`<li><a class="call-row" href="/timeline?event=${number}&tab=calls&call=${index}">
+  return html`<li><a class="line call-row" href="/timeline?event=${number}&tab=calls&call=${index}">
 <span class="outcome">${callStatus(call)}</span>
 <span class="path"><span class="method">${method}</span> ${shown.path}</span>
-<span class="detail">${shown.detail}</span>
-<span class="peer">${to}</span>
-<span class="took">${duration(durationMs)}</span></a></li>`
+<span class="detail small">${shown.detail}</span>
+<span class="peer small">${to}</span>
+<span class="took small">${duration(durationMs)}</span></a></li>`
 }
 
 /** The status of an event. */

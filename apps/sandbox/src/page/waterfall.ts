@@ -77,15 +77,15 @@ export function waterfall(
       wait && bar('wait', wait.fromMs, startedMs - wait.fromMs),
       bar(tone, startedMs, took ?? end - startedMs),
     ]
-    return html`<li><a href="${urlOf(index)}" title="${method} ${shown.path}">
-      <span class="call-label"><span class="method">${method}</span> ${shown.short}${isTried && html` <span class="tag">attempt ${attempt}</span>`}</span>
+    return html`<li><a class="line bar-row" href="${urlOf(index)}" title="${method} ${shown.path}">
+      <span class="call-label small"><span class="method">${method}</span> ${shown.short}${isTried && html` <span class="tag">attempt ${attempt}</span>`}</span>
       ${plot(bars)} <span class="took">${duration(took)}</span></a>
-      ${(wait || tone === 'bad' || fault) && html`<p class="why">${wait && html`<span>${wait.text}</span>`}${tone === 'bad' && html`<span class="bad">${said}</span>`}${fault && html`<span class="warn">injected: ${titleOf(fault)}</span>`}</p>`}</li>`
+      ${(wait || tone === 'bad' || fault) && html`<p class="why small">${wait && html`<span>${wait.text}</span>`}${tone === 'bad' && html`<span class="bad">${said}</span>`}${fault && html`<span class="warn">injected: ${titleOf(fault)}</span>`}</p>`}</li>`
   }
   const lane = (title: string, to: TimelineCall['to']) => {
     const own = attempts.filter(({ call }) => call.to === to)
     const hidden = own.length - MOST_CALLS
-    return html`${own.length > 0 && html`<li class="lane">${title}</li>`}${own.slice(0, MOST_CALLS).map(row)}${hidden > 0 && html`<li class="hint">and ${hidden} more calls</li>`}`
+    return html`${own.length > 0 && html`<li class="lane small">${title}</li>`}${own.slice(0, MOST_CALLS).map(row)}${hidden > 0 && html`<li class="hint">and ${hidden} more calls</li>`}`
   }
   const label = (at: number, index: number) =>
     html`<text x="${percent(at)}" y="11" ${index > 0 && html`text-anchor="${at > end * 0.93 ? 'end' : 'middle'}"`}>${duration(at)}</text>`
@@ -93,7 +93,7 @@ export function waterfall(
   return html`<section class="waterfall" aria-label="Time">
     <svg class="hatching" aria-hidden="true"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line y2="6"/></pattern></defs></svg>
     <ol><li class="bar-row"><span></span><svg class="marks" aria-hidden="true">${marks.map(label)}</svg><span></span></li>
-    <li class="bar-row"><span class="call-label">Host</span>${plot(bar(host, 0, durationMs ?? end))}<span class="took">${duration(durationMs)}</span></li>
+    <li class="bar-row"><span class="call-label small">Host</span>${plot(bar(host, 0, durationMs ?? end))}<span class="took">${duration(durationMs)}</span></li>
     ${lane('Provider', 'provider')}${lane('Platform', 'platform')}</ol></section>`
 }
 

@@ -3,6 +3,7 @@
  * it puts a relay before the host, and one before each server that the host calls.
  */
 import { ConnectionCut, type Served, serve } from '@org/core/testing'
+import { proxy } from 'hono/proxy'
 import type { Environment } from './listen.ts'
 import { createSamples } from './samples.ts'
 
@@ -12,14 +13,10 @@ export type StartHost = (variables: Environment) => Promise<Pick<Served, 'url' |
 /** The variables with the URLs that the host calls. */
 const BASES = [
   ...['PLATFORM_API_URL', 'MAILER_API_BASE', 'IDP_API_BASE', 'IDP_PLATFORM_API_BASE'],
-  ...createSamples().flatMap(({ variables }) =>
-    Object.entries(variables('http://provider.test')).flatMap(([name, value]) =>
-      URL.canParse(value) ? name : [],
-    ),
-  ),
+  ...createSamples()
+    .flatMap(({ variables }) => Object.entries(variables('http://provider.test')))
+    .flatMap(([name, value]) => (URL.canParse(value) ? name : [])),
 ]
-/** Headers of one connection; a relay does not forward them. */
-const CONNECTION_HEADERS = ['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length']
 
 /**
  * Starts a host with a relay before each server that it calls.
@@ -54,26 +51,10 @@ export async function startElsewhere(
   return (request) => forward(request, host.url, fetch)
 }
 
-async function forward(request: Request, origin: string, send: typeof fetch): Promise<Response> {
-  const { method, signal } = request
+function forward(request: Request, origin: string, send: typeof fetch): Promise<Response> {
   const { pathname, search } = new URL(request.url)
-  const body = request.body ? await request.arrayBuffer() : null
-  const headers = messageHeaders(request.headers)
-  const response = await send(origin + pathname + search, {
-    method,
-    headers,
-    body,
-    signal,
-    redirect: 'manual',
-  })
-  const responseHeaders = messageHeaders(response.headers)
-  // `fetch` has decoded the body.
-  responseHeaders.delete('content-encoding')
-  return new Response(response.body, { status: response.status, headers: responseHeaders })
-}
-
-function messageHeaders(headers: Headers): Headers {
-  const rest = new Headers(headers)
-  for (const name of CONNECTION_HEADERS) rest.delete(name)
-  return rest
+  const headers = new Headers(request.headers)
+  // The relay has another name than the server behind it.
+  headers.delete('host')
+  return proxy(origin + pathname + search, { raw: new Request(request, { headers }), customFetch: send })
 }

@@ -22,8 +22,7 @@ export function go(query, history = 'push') {
   navigation.navigate(location.pathname + (query.size > 0 ? `?${query}` : ''), { history })
 }
 
-/** The line of the chosen item. */
-export function chosenRow() {
+function chosenRow() {
   return list.querySelector('[aria-current]')
 }
 
@@ -77,14 +76,21 @@ filter.addEventListener('input', () => {
   go(query, 'replace')
 })
 
-/** Goes to the next or the previous line. */
+/** Chooses the next or the previous line. The way back leads to the list, and not through every line on the way. */
 export function move(by) {
-  const rows = [...list.querySelectorAll('li > a:first-child')]
+  const rows = [...list.querySelectorAll('.line')]
   const from = rows.indexOf(rows.find((row) => row === document.activeElement) ?? chosenRow())
   const row = rows[from === -1 ? 0 : from + by]
-  row?.focus()
-  return row
+  if (!row) return
+  row.focus()
+  go(new URL(row.href).searchParams, detail.childElementCount > 0 ? 'replace' : 'push')
 }
+
+list.addEventListener('keydown', (event) => {
+  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+  event.preventDefault()
+  move(event.key === 'ArrowDown' ? 1 : -1)
+})
 
 /** Closes the details. */
 export function close() {

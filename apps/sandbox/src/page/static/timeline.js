@@ -6,7 +6,6 @@
 import { perform, say } from './actions.js'
 import { close, go, move, parameters } from './split.js'
 
-const list = document.querySelector('#list')
 const find = document.querySelector('[type="search"]')
 const keyboard = document.querySelector('#keys')
 /** The narrowest part of the histogram that counts as a choice. */
@@ -16,10 +15,8 @@ const press = (selector) => document.querySelector(selector)?.click()
 const keys = {
   '/': () => find.focus(),
   '?': () => keyboard.showModal(),
-  j: () => choose(1),
-  k: () => choose(-1),
-  ArrowDown: () => choose(1),
-  ArrowUp: () => choose(-1),
+  j: () => move(1),
+  k: () => move(-1),
   // Never with a new id: a key must not repeat an effect.
   r: () => press('#detail [data-action="again"][data-body*="same"]'),
   e: () => press('#detail a[href*="edit="]'),
@@ -38,17 +35,9 @@ document.addEventListener('keydown', (event) => {
     return close()
   }
   if (target.closest('input, textarea, select, [role="textbox"]') || !Object.hasOwn(keys, key)) return
-  // The arrows scroll, outside the list.
-  if (key.startsWith('Arrow') && !list.contains(target)) return
   event.preventDefault()
   keys[key]()
 })
-
-/** The way back leads to the list, and not through every event on the way. */
-function choose(by) {
-  const row = move(by)
-  if (row) go(new URL(row.href).searchParams, parameters().has('event') ? 'replace' : 'push')
-}
 
 // The brush: it selects a part of the histogram.
 let begun
