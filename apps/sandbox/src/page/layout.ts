@@ -44,11 +44,6 @@ export function layout(context: PageContext, path: string, view: View): Html {
     ${body}
   </main>
   <div id="toast" role="status" aria-live="polite"></div>
-  <dialog id="copy-dialog" aria-labelledby="copy-title">
-    <h2 id="copy-title">Copy this</h2>
-    <textarea readonly rows="8" aria-labelledby="copy-title"></textarea>
-    <form method="dialog"><button class="button primary">Close</button></form>
-  </dialog>
 </body>
 </html>`
 }

@@ -129,15 +129,15 @@ function mailDetail(context: PageContext, mail: AcceptedMessage, query: Query): 
   </article>`
 }
 
-const widths = { 375: '375 px', 600: '600 px', full: 'Full' }
+const widths = { 375: '375 px', 600: '600 px', '100%': 'Full' }
 
 function frame({ messageId }: AcceptedMessage, query: Query): Html {
-  const { width = 'full' } = query
+  const width = Object.keys(widths).find((one) => one === query.width) ?? '100%'
   const links = Object.entries(widths).map(
     ([one, label]) => [label, addressOf({ ...query, width: one }), one === width] as const,
   )
-  return html`<div class="mail-pane width-${width}"><div class="row">${tabs('Width', links)}<a class="push" href="/mail/${messageId}/html" target="_blank" rel="noopener">Open alone</a></div>
-    <iframe class="mail-frame" sandbox="allow-popups allow-popups-to-escape-sandbox" src="/mail/${messageId}/html" title="The mail as HTML" referrerpolicy="no-referrer"></iframe></div>`
+  return html`<div class="mail-pane"><div class="row">${tabs('Width', links)}<a class="push" href="/mail/${messageId}/html" target="_blank" rel="noopener">Open alone</a></div>
+    <iframe class="mail-frame" width="${width}" sandbox="allow-popups allow-popups-to-escape-sandbox" src="/mail/${messageId}/html" title="The mail as HTML" referrerpolicy="no-referrer"></iframe></div>`
 }
 
 function headers({ messageId, messageStream, tag, headers, metadata }: AcceptedMessage): Html {

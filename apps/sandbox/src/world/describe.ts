@@ -1,27 +1,40 @@
-/** Describes events, responses and calls in a few words. */
+/** Describes events, responses and calls in a few words, whatever the integration. */
 import type { Exchange, HostResponse, OutboundCall } from './exchange.ts'
 import { at, isRecord, listOf } from './json.ts'
-import { describeData } from './summary.ts'
-import { brief, count, shortenIds, withoutAbsent } from './text.ts'
+import { SECRET_FIELD } from './mask.ts'
+import { brief, count, plural, shortenIds, showTurns, withoutAbsent } from './text.ts'
+
+const MOST_FACTS = 3
+const LONGEST_FACT = 60
+
+/** The facts of an event and of its response, for example `ada@example.com · Your order`. */
+export function summarize(event: unknown, response: unknown): string {
+  const call = at(event, 'functionCall')
+  const state = String(at(response, 'status'))
+  const facts = [
+    ...factsOf(call === undefined ? at(event, 'deployment', 'inputs') : at(call, 'arguments')),
+    at(event, 'challenge'),
+    ['unhealthy', 'ignored'].includes(state) ? state : '',
+    amountOf(at(response, 'metrics'), 'metric'),
+  ]
+  return showTurns(facts.filter(Boolean).slice(0, MOST_FACTS).join(' · '))
+}
 
 /** The essentials of an event, for example `sendEmail { to: "ada@example.com" } · deployment dep_shop`. */
 export function describeEvent({ request: { body }, deliveryId, signed }: Exchange): string {
-  const inputs = at(body, 'deployment', 'inputs')
-  const deployment = at(body, 'deployment', 'id')
+  const { functionCall, challenge, download, deployment } = isRecord(body) ? body : {}
+  const inputs = at(deployment, 'inputs')
   const facts = [
-    isRecord(body) ? '' : 'a body that is not an event',
-    isRecord(at(body, 'functionCall'))
-      ? `${at(body, 'functionCall', 'name')} ${brief(at(body, 'functionCall', 'arguments') ?? {})}`
-      : '',
-    typeof at(body, 'challenge') === 'string' ? `challenge ${brief(at(body, 'challenge'))}` : '',
-    isRecord(at(body, 'download')) ? `file ${brief(at(body, 'download', 'file'))}` : '',
-    deployment === undefined
-      ? ''
-      : `deployment ${deployment}${inputs === undefined ? '' : ` ${brief(inputs)}`}`,
-    deliveryId === undefined ? '' : `delivery ${deliveryId}`,
-    signed ? 'signed' : '',
+    !isRecord(body) && 'a body that is not an event',
+    isRecord(functionCall) && `${at(functionCall, 'name')} ${brief(at(functionCall, 'arguments') ?? {})}`,
+    typeof challenge === 'string' && `challenge ${brief(challenge)}`,
+    isRecord(download) && `file ${brief(at(download, 'file'))}`,
+    isRecord(deployment) &&
+      `deployment ${at(deployment, 'id')}${inputs === undefined ? '' : ` ${brief(inputs)}`}`,
+    deliveryId !== undefined && `delivery ${deliveryId}`,
+    signed && 'signed',
   ]
-  return facts.filter((fact) => fact !== '').join(' · ')
+  return facts.filter(Boolean).join(' · ')
 }
 
 /** The response without its status: the code and the detail of a problem, or the data. */
@@ -31,11 +44,10 @@ export function describeResponse({ status, replayed, body }: HostResponse): stri
     const retry = at(body, 'retryable') === true ? 'retryable' : 'final'
     return `${remark}${at(body, 'code')} (${retry}): ${at(body, 'detail')}`
   }
-  const files = filesOf(body)
-  if (files.length === 0) return remark + brief(withoutAbsent(body))
-  return files
-    .map(({ path, contentType, lines }) => `${path}, ${contentType}, ${count(lines.length)} lines`)
-    .join('; ')
+  const files = filesOf(body).map(
+    ({ path, contentType, lines }) => `${path}, ${contentType}, ${count(lines.length)} lines`,
+  )
+  return files.length > 0 ? files.join('; ') : remark + brief(withoutAbsent(body))
 }
 
 /** The content of a call to the platform or to a provider, whichever it is. Contains secrets if the call did. */
@@ -44,7 +56,8 @@ export function describeCall({ to, method, request, response }: OutboundCall): s
   if (to === 'provider' && refusal !== undefined) return String(at(refusal, 'code'))
   const messages = loggedMessages(request.body)
   if (messages.length > 0) return messages.join(' / ')
-  return shortenIds(describeData(method === 'GET' ? response.body : request.body))
+  const data = method === 'GET' ? response.body : request.body
+  return shortenIds(amountOf(data, 'item') ?? factsOf(data).slice(0, MOST_FACTS).join(' · '))
 }
 
 /** The messages that a callback writes into the deployment’s log. */
@@ -59,4 +72,30 @@ export function filesOf(body: unknown): { path: string; contentType: string; lin
     contentType: String(at(file, 'contentType')),
     lines: String(at(file, 'content')).trimEnd().split('\n'),
   }))
+}
+
+function factsOf(values: unknown): string[] {
+  return Object.entries(isRecord(values) ? values : {}).flatMap(([name, value]) =>
+    SECRET_FIELD.test(name) || name === 'object' ? [] : (factOf(name, value) ?? []),
+  )
+}
+
+/** Long texts and markup say little in one line; of an object, the names do. */
+function factOf(name: string, value: unknown): string | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return `${name} ${value}`
+  if (typeof value === 'string') {
+    return value.length <= LONGEST_FACT && !value.includes('\n') && !value.startsWith('<') ? value : undefined
+  }
+  const items = isRecord(value) ? Object.keys(value) : listOf(value)
+  const [first] = items
+  if (typeof first === 'string') {
+    const others = items.length - 1
+    return others > 0 ? `${first} and ${others} more` : first
+  }
+  return amountOf(value, name.replace(/s$/, ''))
+}
+
+function amountOf(value: unknown, one: string): string | undefined {
+  const { length } = listOf(value)
+  return length > 0 ? plural(length, one) : undefined
 }

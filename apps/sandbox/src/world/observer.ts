@@ -5,14 +5,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '@org/core'
 import type { Fault } from '@org/core/testing'
-import {
-  type Exchange,
-  type LogLine,
-  type Message,
-  type OpenExchange,
-  type OutboundCall,
-  SOURCE_HEADER,
-} from './exchange.ts'
+import type { Exchange, LogLine, Message, OpenExchange, OutboundCall } from './exchange.ts'
+import { SOURCE_HEADER } from './exchange.ts'
 import { parse } from './json.ts'
 
 const LOG_LINES_KEPT = 100

@@ -19,55 +19,45 @@ const REAL_BATCH = 3
  * @throws {SandboxError} if the environment has only a part of what a real provider needs
  */
 export async function startProviders(environment: Environment, servers: Served[]) {
-  const mail = await startMail(environment, servers)
-  const identity = await startIdentity(environment, servers)
-  const samples = createSamples()
-  const others: Record<string, string> = {}
-  for (const { provider, variables, prepare } of samples) {
+  const start = async (provider: { fetch: typeof fetch }) => {
     const server = await serve(provider.fetch)
     servers.push(server)
-    Object.assign(others, variables(server.url))
-    prepare?.()
+    return server.url
+  }
+  const mail = await startMail(environment, start)
+  const identity = await startIdentity(environment, start)
+  const samples = createSamples()
+  const variables = { ...mail.variables, ...identity.variables }
+  for (const sample of samples) {
+    Object.assign(variables, sample.variables(await start(sample.provider)))
+    sample.prepare?.()
   }
   return {
-    providers: { mail: mail.setting, ...identity.setting, samples },
-    variables: { ...mail.variables, ...identity.variables, ...others },
-    secrets: [...mail.secrets, ...identity.secrets, ...samples.flatMap(({ credentials }) => credentials)],
+    providers: { mail: mail.provider, ...identity.providers, samples },
+    variables,
+    secrets: [mail.provider.token, ...identity.secrets, ...samples.flatMap(({ credentials }) => credentials)],
   }
 }
 
-async function startMail(environment: Environment, servers: Served[]) {
+type Start = (provider: { fetch: typeof fetch }) => Promise<string>
+
+async function startMail(environment: Environment, start: Start) {
   const names = ['MAILER_SHARED_API_TOKEN', 'MAILER_SHARED_FROM_EMAIL'] as const
-  const real = environment[names[0]]?.trim() ? readAll(environment, names, 'mail provider') : undefined
-  if (real) {
-    const [token, from] = real
-    const setting = {
-      emulator: undefined,
-      url: undefined,
-      from,
-      to: BLACK_HOLE,
-      batchSize: REAL_BATCH,
-      token,
-    }
-    return { setting, variables: {}, secrets: [token] }
+  const [token, from] = (environment[names[0]]?.trim() && readAll(environment, names, 'mail provider')) || []
+  if (token && from) {
+    const real = { emulator: undefined, url: undefined, to: BLACK_HOLE, batchSize: REAL_BATCH }
+    return { provider: { ...real, from, token }, variables: {} }
   }
-  const token = crypto.randomUUID()
-  const emulator = createMailProvider({ apiTokens: [token] })
-  const server = await serve(emulator.fetch)
-  servers.push(server)
-  const from = 'Shop <shop@example.com>'
+  const own = { from: 'Shop <shop@example.com>', token: crypto.randomUUID() }
+  const emulator = createMailProvider({ apiTokens: [own.token] })
+  const url = await start(emulator)
   return {
-    setting: { emulator, url: server.url, from, to: 'ada@example.com', batchSize: EMULATED_BATCH, token },
-    variables: {
-      MAILER_SHARED_API_TOKEN: token,
-      MAILER_SHARED_FROM_EMAIL: from,
-      MAILER_API_BASE: server.url,
-    },
-    secrets: [token],
+    provider: { ...own, emulator, url, to: 'ada@example.com', batchSize: EMULATED_BATCH },
+    variables: { [names[0]]: own.token, [names[1]]: own.from, MAILER_API_BASE: url },
   }
 }
 
-async function startIdentity(environment: Environment, servers: Served[]) {
+async function startIdentity(environment: Environment, start: Start) {
   const names = ['IDP_SHARED_PUBLISHABLE_KEY', 'IDP_SHARED_SECRET_KEY'] as const
   const keys = readAll(environment, names, 'identity provider')
   const accessToken = environment.IDP_PLATFORM_API_KEY?.trim()
@@ -75,12 +65,12 @@ async function startIdentity(environment: Environment, servers: Served[]) {
   const emulatedToken = crypto.randomUUID()
   const emulator = createPlatformApi({ accessTokens: [emulatedToken] })
   const { instance } = emulator.backend
-  const server = await serve(emulator.fetch)
-  servers.push(server)
-  const baseUrl = `${server.url}/v1`
+  const url = await start(emulator)
   const [publishableKey, secretKey] = keys ?? [instance.publishableKey, instance.secretKey]
+  const application = { [names[0]]: publishableKey, [names[1]]: secretKey, IDP_API_BASE: `${url}/v1` }
+  const workspace = { IDP_PLATFORM_API_KEY: emulatedToken, IDP_PLATFORM_API_BASE: `${url}/v1` }
   return {
-    setting: {
+    providers: {
       /** The shared application, to which `/idp` attaches. */
       idp: {
         emulator: keys ? undefined : emulator.backend,
@@ -94,20 +84,13 @@ async function startIdentity(environment: Environment, servers: Served[]) {
         /** Whether the walk may create an application there. */
         mayChange: !accessToken || realEffects,
       },
-      identityUrl: server.url,
+      identityUrl: url,
       /** The faults of the emulated parts of the identity provider. */
       identityFaults: keys && accessToken ? undefined : emulator.faults,
       /** The user that the walk creates. The real provider sends no mail to addresses with “+clerk_test”. */
       newcomer: keys || accessToken ? `ada-${crypto.randomUUID()}+clerk_test@example.com` : 'ada@example.com',
     },
-    variables: {
-      ...(!keys && {
-        IDP_SHARED_PUBLISHABLE_KEY: publishableKey,
-        IDP_SHARED_SECRET_KEY: secretKey,
-        IDP_API_BASE: baseUrl,
-      }),
-      ...(!accessToken && { IDP_PLATFORM_API_KEY: emulatedToken, IDP_PLATFORM_API_BASE: baseUrl }),
-    },
+    variables: { ...(!keys && application), ...(!accessToken && workspace) },
     secrets: [secretKey, accessToken ?? emulatedToken],
   }
 }

@@ -1,8 +1,7 @@
 /** The observed events, as many as the memory limit allows: the oldest are dropped first. */
-import { describeCall } from './describe.ts'
+import { describeCall, summarize } from './describe.ts'
 import type { HeaderList, Message, OpenExchange, OutboundCall } from './exchange.ts'
 import { at } from './json.ts'
-import { summarize } from './summary.ts'
 import { truncate } from './text.ts'
 
 /** A call with a description; its bodies are cut. */

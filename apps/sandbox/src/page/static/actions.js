@@ -4,7 +4,7 @@
  * @module
  */
 const toast = document.querySelector('#toast')
-const dialog = document.querySelector('#copy-dialog')
+const report = ({ message }) => say(message)
 let toastTimer
 
 document.addEventListener('click', ({ target }) => {
@@ -12,9 +12,9 @@ document.addEventListener('click', ({ target }) => {
     if (!menu.querySelector('summary').contains(target)) menu.removeAttribute('open')
   }
   const copied = target.closest('[data-copy]')
-  if (copied) copy(copied.parentElement.querySelector('pre').textContent)
+  if (copied) copy(copied.parentElement.querySelector('pre').textContent).catch(report)
   const button = target.closest('button[data-action]')
-  if (button) run(button, button, () => JSON.parse(button.dataset.body)).catch(({ message }) => say(message))
+  if (button) run(button, button, () => JSON.parse(button.dataset.body)).catch(report)
 })
 
 /**
@@ -120,14 +120,6 @@ async function toggle(button, place, ask) {
 }
 
 async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text)
-    say('Copied.')
-  } catch {
-    // Without the permission, the person copies by hand.
-    const field = dialog.querySelector('textarea')
-    field.value = text
-    dialog.showModal()
-    field.select()
-  }
+  await navigator.clipboard.writeText(text)
+  say('Copied.')
 }

@@ -69,23 +69,10 @@ document.addEventListener('pointerup', ({ clientX }) => {
   go(query)
 })
 
-// A session, dropped or chosen.
-document.addEventListener('dragover', (event) => {
-  if (event.dataTransfer.types.includes('Files')) event.preventDefault()
-})
-document.addEventListener('drop', (event) => {
-  const [file] = event.dataTransfer.files
-  if (!file) return
-  event.preventDefault()
-  load(file)
-})
-document.querySelector('#import').addEventListener('change', ({ target }) => {
+document.querySelector('#import').addEventListener('change', async ({ target }) => {
   const [file] = target.files
-  if (file) load(file)
+  if (!file) return
+  const result = perform('import', { text: await file.text() })
   target.value = ''
+  say((await result.catch((error) => error)).message)
 })
-
-async function load(file) {
-  const { message } = await perform('import', { text: await file.text() }).catch((error) => error)
-  say(message)
-}
