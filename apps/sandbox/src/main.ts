@@ -63,19 +63,17 @@ async function main(): Promise<number> {
   const terminal = processTerminal(process)
   const { once, walk } = values
   const onReady = (_: unknown, pageUrl: string | undefined) => {
-    if (stdin.isTTY && pageUrl !== undefined)
-      listenToKeys(stdin, { o: () => open(pageUrl), '\u0003': () => end.abort() })
+    if (!stdin.isTTY || pageUrl === undefined) return
+    // Without Return; then Ctrl-C is a key, too.
+    stdin.setRawMode(true).on('data', (key) => {
+      if (String(key) === 'o') open(pageUrl)
+      if (String(key) === '\u0003') end.abort()
+    })
   }
   const code = await run({ environment, terminal, once, walk, pagePort, signal: end.signal, onReady })
   // A listening terminal keeps the process alive.
   stdin.pause()
   return code
-}
-
-/** Runs an action for each key, without Return. */
-function listenToKeys(input: NodeJS.ReadStream, actions: Readonly<Record<string, () => void>>): void {
-  input.setRawMode(true)
-  input.on('data', (key) => actions[String(key)]?.())
 }
 
 /** Opens a page in the browser of this machine. */

@@ -31,13 +31,9 @@ const LINES_OF_DATA = 5
 const LINES_OF_RECORD = 2
 const LINES_OF_FILE = 6
 const NUMBER_WIDTH = 4
-const FACT_WIDTH = 14
-const CALL_INDENT = 6
+const INDENT = ' '.repeat(6)
 const PEER_WIDTH = 10
-const STATUS_WIDTH = 5
-const METHOD_WIDTH = 7
 const LONGEST_PLACE = 32
-const ROUTE_WIDTH = 12
 
 /**
  * Makes the printer of one run.
@@ -63,27 +59,20 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
 
   function call(outbound: OutboundCall): void {
     const { to, method, path, status } = outbound
+    const style = status !== undefined && status < 400 ? 'green' : 'red'
     const text = `${shortenPath(path)}  ${describeCall(outbound)}`.trimEnd()
-    line(
-      ' '.repeat(CALL_INDENT),
-      ['dim', to.padEnd(PEER_WIDTH)],
-      [status !== undefined && status < 400 ? 'green' : 'red', `${status ?? '–––'}`.padEnd(STATUS_WIDTH)],
-      ['dim', method.padEnd(METHOD_WIDTH)],
-      truncate(text, width - CALL_INDENT - PEER_WIDTH - STATUS_WIDTH - METHOD_WIDTH),
-    )
+    const said = `${status ?? '–––'}`.padEnd(5)
+    line(INDENT, ['dim', to.padEnd(PEER_WIDTH)], [style, said], ['dim', method.padEnd(7)], text)
   }
 
   function file(lines: readonly string[]): void {
     const shown = lines.length > LINES_OF_FILE ? [...lines.slice(0, LINES_OF_FILE), '…'] : lines
-    for (const text of shown) {
-      line(' '.repeat(CALL_INDENT), ['dim', truncate(`│ ${text}`.trimEnd(), width - CALL_INDENT)])
-    }
+    for (const text of shown) line(INDENT, ['dim', `│ ${text}`.trimEnd()])
   }
 
   function log({ level, message }: LogLine): void {
     const style = level === 'error' ? 'red' : 'yellow'
-    const text = truncate(clean(message), width - CALL_INDENT - PEER_WIDTH)
-    line(' '.repeat(CALL_INDENT), [style, level.padEnd(PEER_WIDTH)], ['dim', text])
+    line(INDENT, [style, level.padEnd(PEER_WIDTH)], ['dim', clean(message)])
   }
 
   return {
@@ -98,20 +87,16 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
         applications: idpServer.emulator ? 'emulated' : changeable(idpServer.mayChange),
         webhooks: webhookSecret ? 'signed' : 'not signed',
       }
-      const about = ': a platform, its events, and the host that acts on them'
-      line(['bold', 'The sandbox'], ['dim', truncate(about, width - 'The sandbox'.length)])
+      line(['bold', 'The sandbox'], ['dim', ': a platform, its events, and the host that acts on them'])
       if (!whole && mail.emulator && idp.emulator && idpServer.emulator) return
-      for (const [name, fact] of Object.entries(facts)) {
-        line('  ', name.padEnd(FACT_WIDTH), truncate(fact, width - 2 - FACT_WIDTH))
-      }
+      for (const [name, fact] of Object.entries(facts)) line('  ', name.padEnd(14), fact)
       for (const entry of world.warnings.filter(isWarning)) block(['yellow', '!'], entry.message, 'dim')
     },
 
     walk({ route, title }: Walk): void {
       if (!whole) held = []
-      const head = `── /${route}/webhook · ${title} `
       line()
-      line(['cyan', truncate(head.padEnd(width, '─'), width)])
+      line(['cyan', `── /${route}/webhook · ${title} `.padEnd(width, '─')])
     },
 
     /** The heading of a step, or of an event that the walk did not send. */
@@ -119,10 +104,7 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
       const number = `${step ?? '•'}`.padStart(NUMBER_WIDTH - 1)
       const place = truncate(clean(`/${route} ${event}`), LONGEST_PLACE)
       line()
-      line(['bold', number], ' ', ['cyan', place], '  ', [
-        'bold',
-        truncate(clean(title), width - NUMBER_WIDTH - place.length - 2),
-      ])
+      line(['bold', number], ' ', ['cyan', place], '  ', ['bold', clean(title)])
     },
 
     exchange(exchange: Exchange): void {
@@ -173,8 +155,8 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
       if (whole) return
       const mark: Piece = failed > 0 ? ['red', '✗'] : ['green', '✓']
       const counts = [`${passed} of ${passed + failed} steps`, skipped > 0 ? `${skipped} skipped` : '']
-      const text = truncate(`${counts.filter(Boolean).join(', ')}  ${title}`, width - ROUTE_WIDTH - 4)
-      line('  ', mark, ' ', ['bold', `/${route}`.padEnd(ROUTE_WIDTH)], text)
+      const text = `${counts.filter(Boolean).join(', ')}  ${title}`
+      line('  ', mark, ' ', ['bold', `/${route}`.padEnd(12)], text)
     },
 
     summary({ passed, failed, skipped, durationMs }: Summary): void {

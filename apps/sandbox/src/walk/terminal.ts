@@ -30,12 +30,14 @@ export function processTerminal({ stdout, stderr, env }: NodeJS.Process): Termin
   }
 }
 
-/** Colours the pieces of one line, and makes control characters visible. */
-export function paint(pieces: readonly Piece[], { colours }: Pick<Terminal, 'colours'>): string {
+/** Colours the pieces of one line, cuts what has no room, and makes control characters visible. */
+export function paint(pieces: readonly Piece[], { colours, width }: Terminal): string {
+  let room = width
   return pieces
     .map((piece) => {
       const [style, given] = typeof piece === 'string' ? [undefined, piece] : piece
-      const text = given.replaceAll(/\p{Cc}/gu, '·')
+      const text = room > 0 ? truncate(given.replaceAll(/\p{Cc}/gu, '·'), room) : ''
+      room -= [...text].length
       return colours && style ? styleText(style, text, { validateStream: false }) : text
     })
     .join('')
