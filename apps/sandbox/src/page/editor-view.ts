@@ -37,15 +37,15 @@ export function editor(context: PageContext, edited: TimelineEntry | undefined, 
       html`${field(
         'raw-body',
         'Body',
-        html`<textarea id="raw-body" name="text" rows="12" spellcheck="false">
+        html`<textarea id="raw-body" name="text" rows="12" spellcheck="false" aria-describedby="raw-hint">
 ${body}</textarea>`,
-        hint(`It is sent as it is, broken JSON included.${secrets}`),
+        hint(`It is sent as it is, broken JSON included.${secrets}`, 'raw-hint'),
       )}
       <div class="field-row">
-        ${field('raw-route', 'Route', html`<input type="text" id="raw-route" name="route" value="${edited?.route ?? manifest?.name}" spellcheck="false">`)}
+        ${field('raw-route', 'Route', html`<input type="text" id="raw-route" name="route" value="${edited?.route ?? manifest?.name}" list="raw-routes" spellcheck="false"><datalist id="raw-routes">${options(manifests.map((one) => [one.name, one.name]))}</datalist>`)}
         ${field('raw-id', 'Delivery id', html`<select id="raw-id" name="id">${options([['new', 'a new one'], ...same, ['none', 'none']])}</select>`)}
-        ${field('raw-signature', 'Signature', html`<select id="raw-signature" name="signature">${options(signatures)}</select>`)}</div>
-      ${hint(about)}`,
+        ${field('raw-signature', 'Signature', html`<select id="raw-signature" name="signature" aria-describedby="signature-hint">${options(signatures)}</select>`)}</div>
+      ${hint(about, 'signature-hint')}`,
     )}</section>`
 }
 

@@ -26,7 +26,7 @@ export function faultsView(context: PageContext, query: Query): View {
       <fieldset class="field"><legend>What</legend>${kinds}</fieldset>
       ${field('fault-times', 'For the next … calls', input('fault-times', 'times', html`type="number" value="1" min="1" max="100"`))}
       <div data-shown-when='{"kind":"delay"}' hidden>${field('fault-delay', 'Delay (ms)', input('fault-delay', 'delayMs', html`type="number" value="3000" min="1"`))}</div>
-      ${field('fault-path', 'Only paths with', input('fault-path', 'path', html`placeholder="any path" spellcheck="false"`), hint('Empty: any call. A * matches any text.'))}`,
+      ${field('fault-path', 'Only paths with', input('fault-path', 'path', html`placeholder="any path" spellcheck="false" aria-describedby="path-hint"`), hint('Empty: any call. A * matches any text.', 'path-hint'))}`,
   )
   return {
     title: 'Faults',

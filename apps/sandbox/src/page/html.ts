@@ -68,8 +68,8 @@ export function terms(entries: readonly (readonly [name: unknown, value: unknown
   return html`<dl class="values">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
-export function hint(text: unknown): Html {
-  return html`<p class="hint">${text}</p>`
+export function hint(text: unknown, id?: string): Html {
+  return html`<p class="hint" ${id && html`id="${id}"`}>${text}</p>`
 }
 
 /** A list with a line for each item; without items, a hint. */

@@ -109,7 +109,9 @@ const texts = new WeakMap<TimelineEntry, string>()
 export function textOf(context: PageContext, entry: TimelineEntry): string {
   const known = texts.get(entry)
   if (known !== undefined) return known
-  const { number, route, calls, log, signed } = entry
+  // What is left is shown, and its numbers only as durations and statuses.
+  const { source: _source, ticket: _ticket, log, ...shownFacts } = entry
+  const { number, route, calls, signed, response } = entry
   const { title, text: said } = judge(context, entry)
   const tries = plural(mostAttempts(calls), 'attempt')
   const shown = [`#${number}`, `POST /${route}/webhook`, timeOfDay(entry.at), duration(entry.durationMs)]
@@ -117,18 +119,21 @@ export function textOf(context: PageContext, entry: TimelineEntry): string {
     const { durationMs, fault } = call
     return [duration(durationMs), wait?.text, fault && `injected: ${titleOf(fault)}`]
   })
-  const rest = [tries, title, said, tagsOf(entry), signed ? 'signed' : '', log.map(fieldsOf)]
-  const text = wordsOf([shown, rest, ofCalls, entry]).join(' ').toLowerCase()
+  const lines = log.map((line) => [line.level, line.message, ...fieldsOf(line)].join(' '))
+  const statuses = [response, ...calls].map((one) => String(one?.status ?? ''))
+  const rest = [tries, title, said, ...tagsOf(entry), signed ? 'signed' : '', ...lines, ...statuses]
+  const text = [...shown, ...rest, ...wordsOf([ofCalls, shownFacts])].join(' ').toLowerCase()
   texts.set(entry, text)
   return text
 }
 
-/** The words and numbers in any data; a pair of texts is a header. */
-function wordsOf(value: unknown): (string | number)[] {
-  if (typeof value === 'string' || typeof value === 'number') return [value]
+/** The texts in any data; a pair of them is a header. */
+function wordsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []
   const values: unknown[] = Object.values(value)
   const [name, content] = values
-  const isHeader = Array.isArray(value) && values.length === 2 && typeof content === 'string'
+  const isHeader =
+    Array.isArray(value) && values.length === 2 && values.every((one) => typeof one === 'string')
   return isHeader ? [`${name}: ${content}`] : values.flatMap(wordsOf)
 }
