@@ -4,7 +4,9 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { get } from 'node:http'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { sign } from '@org/core'
 import { secret, startSurroundings } from './deployed.ts'
 import type { HostileRequest } from './hostile-sizes.ts'
@@ -140,8 +142,10 @@ async function readStalls({ stdin, stdout }: ChildProcess, url: string) {
   stdin.write('\n')
   const [healthMs, memoryMb] = String(await line).split(' ')
   lines.close()
+  // Over a connection of its own: the host may close a kept one at this moment.
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
-  const metrics = await (await fetch(`${url}/metrics`, { headers })).text()
+  const [response] = await once(get(`${url}/metrics`, { agent: false, headers }), 'response')
+  const metrics = await text(response)
   // Since the last time that it was read.
   const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics)?.[1]
   return { stallMs: Number(seconds) * 1000, healthMs: Number(healthMs), memoryMb: Number(memoryMb) }

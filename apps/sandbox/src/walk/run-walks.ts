@@ -78,7 +78,7 @@ const sentences: { readonly [Kind in keyof Effects]-?: (expected: readonly unkno
   changes: (calls) => amount('provider change', calls),
   calls: (calls) => amount('call', calls),
   statuses: (all) => (all.length === 0 ? 'no status reported' : `reported ${all.join(', then ')}`),
-  sensitive: (names) => (names.length === 0 ? 'no secret published' : `${names} published as sensitive`),
+  sensitive: (names) => (names.length === 0 ? 'no outputs published' : `${names} published as sensitive`),
   metrics: () => 'reported to the platform',
 }
 
@@ -105,7 +105,10 @@ function effectsOf({ calls }: Exchange): Required<Record<keyof Effects, unknown>
     changes: provider.filter((call) => !call.startsWith('GET ')),
     calls,
     statuses: reported('status').map(({ body }) => at(body, 'status')),
-    sensitive: reported('outputs').flatMap(({ body }) => listOf(at(body, 'sensitive'))),
+    sensitive: reported('outputs').flatMap(({ body }) => {
+      const names = listOf(at(body, 'sensitive'))
+      return names.length > 0 ? names : 'none'
+    }),
     metrics: reported('metrics').flatMap(({ body }) => listOf(at(body, 'metrics'))),
   }
 }

@@ -311,7 +311,15 @@ describeInBrowser('the timeline', (visit) => {
     await tab.getByText('No event yet').waitFor()
     await button(tab, 'Undo')
     await eventually(() => tab.locator('.event-row').count()).toBe(2)
-    await tab.locator('#import').setInputFiles(whole)
+    const dataTransfer = await tab.evaluateHandle(
+      (text) => {
+        const transfer = new DataTransfer()
+        transfer.items.add(new File([text], 'session.json', { type: 'application/json' }))
+        return transfer
+      },
+      await readFile(whole, 'utf8'),
+    )
+    await tab.dispatchEvent('main', 'drop', { dataTransfer })
     await tab.getByText('2 events delivered again; the status of 0 responses changed.').waitFor()
     await eventually(() => tab.locator('.event-row').getByText('2 deliveries').count()).toBe(2)
   })

@@ -69,10 +69,22 @@ document.addEventListener('pointerup', ({ clientX }) => {
   go(query)
 })
 
-document.querySelector('#import').addEventListener('change', async ({ target }) => {
-  const [file] = target.files
+// A session, chosen or dropped.
+const picker = document.querySelector('#import')
+document.addEventListener('dragover', (event) => {
+  if (event.dataTransfer.types.includes('Files')) event.preventDefault()
+})
+document.addEventListener('drop', (event) => {
+  const { files } = event.dataTransfer
+  if (files.length === 0) return
+  event.preventDefault()
+  picker.files = files
+  picker.dispatchEvent(new Event('change'))
+})
+picker.addEventListener('change', async () => {
+  const [file] = picker.files
   if (!file) return
   const result = perform('import', { text: await file.text() })
-  target.value = ''
+  picker.value = ''
   say((await result.catch((error) => error)).message)
 })
