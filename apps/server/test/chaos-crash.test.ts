@@ -13,9 +13,9 @@ describe('a host that is killed and restarted on its SQLite file', () => {
     const points: KillPoint[] = [
       { at: 'store', number: 2, when: 'after' },
       { at: 'call', number: 3, when: 'after' },
+      { at: 'store', number: 3, when: 'before' },
       { at: 'store', number: 4, when: 'before' },
       { at: 'store', number: 5, when: 'before' },
-      { at: 'store', number: 6, when: 'before' },
     ]
     await arranged({ store: 'sqlite', hosts: 1, leaseMs: 500, settleMs: 500 }, async (arrangement) => {
       const { figures, violations } = await crashEverywhere(arrangement, { ...options, points })
