@@ -177,6 +177,17 @@ const crowds: { name: string; count: number; body: (at: number) => string; signe
       callFor(at, 'sendEmails', { to: addresses(1_000), subject: 'Hi', textBody: fill('x', 29_000) }),
   },
   {
+    name: 'a hundred mails with 3,000 unknown keys, from a hundred deployments',
+    count: 100,
+    body: (at) => callFor(at, 'sendEmail', { ...message, ...keys(3_000) }),
+  },
+  {
+    name: 'two hundred and fifty health checks of 60 kB',
+    count: 250,
+    body: (at) =>
+      JSON.stringify({ name: 'HEALTH_CHECK', deployment: { id: `dep_${at}` }, more: fill('x', 60_000) }),
+  },
+  {
     name: 'sixteen mails with a file of 9 MB',
     count: 16,
     body(at) {

@@ -34,8 +34,29 @@ function nextTurn(): Promise<void> {
  * cannot be cut, such as `JSON.parse` of megabytes.
  */
 export function ownTurn(): Promise<void> {
+  return queue(nextTurn)
+}
+
+/**
+ * Waits for a part of a slice. Call it before a step that is short by itself: those of many events become ready in one
+ * turn of the event loop.
+ *
+ * @returns `undefined` if the slice is not over
+ */
+export function shareSlice(): Promise<void> | undefined {
+  const now = performance.now()
+  if (now < sliceEnd) return undefined
+  if (now > sliceEnd + IDLE_MS) {
+    sliceEnd = now + SLICE_MS
+    return undefined
+  }
+  // Those that wait follow one another in one turn, until its slice is over.
+  return queue(() => (performance.now() < sliceEnd ? undefined : nextTurn()))
+}
+
+function queue(next: () => Promise<void> | undefined): Promise<void> {
   if (typeof FixedLengthStream !== 'undefined') return nextTurn()
-  turns = turns.then(nextTurn)
+  turns = turns.then(next)
   return turns
 }
 
@@ -64,11 +85,6 @@ export function timeSliced(): (wasLong?: boolean) => Promise<void> | undefined {
     stride = now - lookedAt < SHORT_MS ? Math.min(2 * stride, MOST_STEPS) : 1
     lookedAt = now
     unseen = 0
-    if (now < sliceEnd) return undefined
-    if (now > sliceEnd + IDLE_MS) {
-      sliceEnd = now + SLICE_MS
-      return undefined
-    }
-    return ownTurn()
+    return shareSlice()
   }
 }
