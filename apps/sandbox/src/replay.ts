@@ -41,7 +41,10 @@ async function main(): Promise<void> {
   if (!URL.canParse(values.url)) throw new Error(`--url: “${values.url}” is not a URL.`)
   // pnpm runs scripts in the root of the workspace; INIT_CWD is the folder of the caller.
   const path = resolve(process.env.INIT_CWD ?? '.', file)
-  const events = parseSession(await readFile(path, 'utf8'), path)
+  const text = await readFile(path, 'utf8').catch(({ code }) => {
+    throw new Error(`${path} can’t be read (${code}).`)
+  })
+  const events = parseSession(text, path)
   const url = values.url.replace(/(?<!\/)\/+$/, '')
   let different = 0
   for (const [index, event] of events.entries()) {

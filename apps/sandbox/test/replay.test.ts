@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SESSION_FORMAT } from '../src/world/session.ts'
@@ -12,20 +12,18 @@ import { webhookSecret as secret } from './fixtures.ts'
 
 const program = fileURLToPath(new URL('../src/replay.ts', import.meta.url))
 
-/** `npm run replay`, with a file of this content. */
+/** `npm run replay`, with a file of this content; none if it is `undefined`. */
 async function replay(content: unknown, ...given: string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'sandbox-replay-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  await writeFile(
-    join(folder, 'session.json'),
-    typeof content === 'string' ? content : JSON.stringify(content),
-  )
+  const text = typeof content === 'string' ? content : JSON.stringify(content)
+  if (text !== undefined) await writeFile(join(folder, 'session.json'), text)
   const child = spawn(process.execPath, ['--conditions=@org/source', program, 'session.json', ...given], {
     env: { PATH: process.env.PATH, INIT_CWD: folder },
   })
   const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
+    textOf(child.stdout),
+    textOf(child.stderr),
     once(child, 'close'),
   ])
   return { output, errors, code }
@@ -92,6 +90,10 @@ describe('a replay', () => {
     const { errors, code } = await replay(content)
     expect(errors).toContain(`session.json can’t be replayed: ${reason}`)
     expect(code).toBe(1)
+  })
+
+  it('refuses a file that is not there', async () => {
+    expect((await replay(undefined)).errors).toMatch(/session\.json can’t be read \(ENOENT\)\.\n$/)
   })
 
   it('refuses an invalid option', async () => {

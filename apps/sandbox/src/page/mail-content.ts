@@ -21,7 +21,9 @@ export function mailDocument({ htmlBody = '', attachments }: AcceptedMessage): s
         : text,
     htmlBody,
   )
-  return inlined.replaceAll(/<(a|area)(?=[\s/])([^>]*)/gi, (_, name: string, attributes: string) => {
+  // From another base, a link to a part of the mail would lead out of it.
+  const based = inlined.replaceAll(/<base(?=[\s/>])[^>]*>/gi, '')
+  return based.replaceAll(/<(a|area)(?=[\s/])([^>]*)/gi, (_, name: string, attributes: string) => {
     const url = hrefOf(attributes)
     const inside = url.startsWith('#')
     // A mail has no address that a relative link could start from.

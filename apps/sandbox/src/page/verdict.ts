@@ -102,7 +102,8 @@ function judgeFailure(context: PageContext, entry: TimelineEntry, body: unknown)
 
 /** Where the effect of an event can be seen. */
 function placesOf({ world }: PageContext, { calls }: TimelineEntry): Html[] {
-  const origins = new Set(calls.map(({ url }) => new URL(url).origin))
+  const changes = calls.filter(({ method }) => method !== 'GET')
+  const origins = new Set(changes.map(({ url }) => new URL(url).origin))
   return [
     ...(origins.has(world.mail.url ?? '') ? [html`<a href="/mailbox">Look in the mailbox</a>`] : []),
     ...(origins.has(world.identityUrl) ? [html`<a href="/people">Look at the people</a>`] : []),

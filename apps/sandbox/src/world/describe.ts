@@ -80,11 +80,12 @@ function factsOf(values: unknown): string[] {
   )
 }
 
-/** Long texts and markup say little in one line; of an object, the names do. */
+/** Several lines and markup say little in one; of an object, the names do. */
 function factOf(name: string, value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return `${name} ${value}`
   if (typeof value === 'string') {
-    return value.length <= LONGEST_FACT && !value.includes('\n') && !value.startsWith('<') ? value : undefined
+    if (value.includes('\n') || value.startsWith('<')) return undefined
+    return value.length <= LONGEST_FACT ? value : `${value.slice(0, LONGEST_FACT)}…`
   }
   const items = isRecord(value) ? Object.keys(value) : listOf(value)
   const [first] = items

@@ -6,6 +6,7 @@ const order = {
   to: ['ada@example.com', 'grace@example.com'],
   subject: 'Your order',
   htmlBody:
+    '<base href="https://base.example/">' +
     '<h1>Hello Ada</h1><p>See <a href="https://shop.example/42?a=1&amp;b=2">the order</a>.</p><a href="#foot">Imprint</a> <a href="/account">Account</a><p id="foot" style="margin-top: 3000px">Shop Ltd</p>',
   textBody: 'It left the house today.',
   headers: { 'X-Order': '42' },

@@ -17,6 +17,14 @@ document.addEventListener('click', ({ target }) => {
   if (button) run(button, button, () => JSON.parse(button.dataset.body)).catch(report)
 })
 
+// A file beside its place would replace the page.
+for (const type of ['dragover', 'drop']) {
+  document.addEventListener(type, (event) => {
+    const isPlace = event.target.closest?.('[type="file"]')
+    if (event.dataTransfer.types.includes('Files') && !isPlace) event.preventDefault()
+  })
+}
+
 /**
  * Performs the action of an element, and shows its result.
  *

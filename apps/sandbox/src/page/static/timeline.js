@@ -71,13 +71,8 @@ document.addEventListener('pointerup', ({ clientX }) => {
 
 // A session, chosen or dropped.
 const picker = document.querySelector('#import')
-document.addEventListener('dragover', (event) => {
-  if (event.dataTransfer.types.includes('Files')) event.preventDefault()
-})
-document.addEventListener('drop', (event) => {
-  const { files } = event.dataTransfer
+document.addEventListener('drop', ({ dataTransfer: { files } }) => {
   if (files.length === 0) return
-  event.preventDefault()
   picker.files = files
   picker.dispatchEvent(new Event('change'))
 })
