@@ -15,9 +15,9 @@ import { root } from '../workspace.ts'
 const NETWORK = { timeout: 120_000 }
 
 /** Of the mailer and its dependencies, in bytes. */
-const LARGEST_INSTALL = 1_480_000
+const LARGEST_INSTALL = 1_490_000
 /** Of the smallest program that sends a mail, gzipped, in bytes. */
-const LARGEST_BUNDLE = 21_200
+const LARGEST_BUNDLE = 22_000
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
@@ -84,7 +84,7 @@ it('@org/core, packed, starts the thread of its SQLite store', async () => {
 describe('@org/mailer, installed to send mail,', () => {
   const project = join(target, 'project')
 
-  it('is two packages without a schema library, and at most 1.48 MB', NETWORK, async () => {
+  it('is two packages without a schema library, and at most 1.49 MB', NETWORK, async () => {
     const tarballs = packages
       .filter(({ name }) => name === '@org/mailer' || name === '@org/core')
       .map(({ tarball }) => tarball)
