@@ -21,8 +21,8 @@ export interface JsonCut {
   /** The position of the comma. */
   readonly at: number
   /**
-   * What is open there, from the outside to the list or object of the comma, `cut`: `undefined` for a list, and for an
-   * object where the text of the key begins and ends whose value is open.
+   * The lists and objects that are open there, from the outside to the one of the comma, `cut`: `undefined` for a list;
+   * for an object, where the text of the key begins and ends whose value is open.
    */
   readonly open: readonly (readonly [from: number, to: number] | undefined)[]
   readonly cut: 'list' | 'object'

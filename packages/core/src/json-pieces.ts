@@ -9,7 +9,7 @@ const FILLER = {
   object: { begin: `{"${CONTINUED}":0,`, end: `,"${ENDED}":0}` },
 }
 
-/** What is open at a cut, with the keys of objects. */
+/** The lists and objects that are open at a cut, with the keys of objects. */
 interface Opened {
   keys: readonly (string | undefined)[]
   cut: JsonCut['cut']

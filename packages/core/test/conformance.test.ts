@@ -24,7 +24,7 @@ interface Mistake extends Edit {
   also?: Edit[]
   /** The promise that it breaks: the name of a test. */
   promise: RegExp
-  /** What the failure says. */
+  /** The words of the failure. */
   says: RegExp
 }
 

@@ -1,7 +1,7 @@
 /** The addresses that `isAddress` accepts, as a pattern for forms. */
 
 const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029`
-/** What no domain has: ASCII but letters, digits, hyphens and dots, and white space. */
+/** Characters that no domain has: ASCII but letters, digits, hyphens and dots, and white space. */
 const STRANGE = String.raw`\u0000-,\/:-@\[-\u0060\{-\u00a0\u2000-\u206f\u3000\ufeff`
 const FORM_LABEL = String.raw`[^${STRANGE}.\-](?:[^${STRANGE}.]{0,61}[^${STRANGE}.\-])?`
 const FORM_BARE = String.raw`[A-Za-z0-9_.!#$%&'*+\/=?^\u0060\{\|\}~\-]{1,64}@${FORM_LABEL}(?:\.${FORM_LABEL})*`

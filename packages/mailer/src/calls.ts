@@ -38,7 +38,7 @@ interface ComposedEntry extends PlacedMessage {
   bytes: number
 }
 
-/** What is read for the next call. */
+/** The messages that are read for the next call. */
 interface Draft {
   entries: ComposedEntry[]
   bytes: number

@@ -109,7 +109,7 @@ const texts = new WeakMap<TimelineEntry, string>()
 export function textOf(context: PageContext, entry: TimelineEntry): string {
   const known = texts.get(entry)
   if (known !== undefined) return known
-  // What is left is shown, and its numbers only as durations and statuses.
+  // The page shows the rest, and its numbers only as durations and statuses.
   const { source: _source, ticket: _ticket, log, ...shownFacts } = entry
   const { number, route, calls, signed, response } = entry
   const { title, text: said } = judge(context, entry)

@@ -4,7 +4,7 @@ import type { DeploymentStatus } from './platform.ts'
 interface CommonTraits {
   /** Where an integration handles it; absent if core answers. */
   handler?: 'created' | 'deleted' | 'health' | 'metrics' | 'download' | 'functions'
-  /** Who knows the inputs that the event carries empty: the event itself (there are none), or the platform. */
+  /** The place of the inputs if the event has none: nowhere else (`event`), or the platform’s record. */
   inputs: 'event' | 'platform'
 }
 

@@ -47,7 +47,7 @@ export function createReporter(options: ReporterOptions) {
   const { platform, deploymentId: id, ensureHeld = () => {}, logger, redactor } = options
   const forLog = forLogs(redactor)
   const entries: LogEntry[] = []
-  /** What the event did, until a status or the log has it. */
+  /** The result of the event in words, until a status or the log has it. */
   let outcome: LogEntry | undefined
   // One callback at a time, so that they arrive in order: deploying, outputs, running.
   let last: Promise<unknown> = Promise.resolve()

@@ -74,7 +74,7 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
     const call = exampleCall(definition, name)
     const given = call.functionCall.arguments
     const places = examplesOf(schema).flatMap((example) => placesOf(schema, example))
-    /** What a call sends to a provider that answers. */
+    /** The requests of a call to a provider that answers. */
     const usualChanges = async (event: object) => {
       const running = await deployed()
       const before = running.changes().length

@@ -16,7 +16,7 @@ export function createSample() {
       EXAMPLE_SERVICE_SHARED_API_TOKEN: sharedToken,
       EXAMPLE_SERVICE_API_BASE: baseUrl,
     }),
-    // What the examples of the contract name.
+    // The examples of the contract name it.
     prepare: () => void provider.items.set('item_1', { id: 'item_1', name: 'A first one' }),
   } satisfies IntegrationSample
 }
