@@ -31,7 +31,8 @@ export async function parseInPieces(
   cuts: readonly JsonCut[],
   yieldToLoop: () => Promise<void> | undefined,
 ): Promise<unknown> {
-  const keyOf = (place: readonly [number, number]) => String(JSON.parse(decode(json.subarray(...place))))
+  const keyOf = (place: readonly [number, number]) =>
+    String(JSON.parse(decode(json.subarray(...place), true)))
   let whole: unknown
   let opened: Opened | undefined
   let from = 0
@@ -51,7 +52,13 @@ export async function parseInPieces(
   return whole
 }
 
-function decode(bytes: Uint8Array, ignoreBOM = true): string {
+/**
+ * Decodes UTF-8.
+ *
+ * @param ignoreBOM whether a byte order mark at the beginning stays
+ * @throws {TypeError} if the bytes are not UTF-8
+ */
+export function decode(bytes: Uint8Array, ignoreBOM = false): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM }).decode(bytes)
 }
 

@@ -62,7 +62,7 @@ function createChild(inherited: () => readonly Form[]): Redactor {
       }
     },
     text,
-    data: (data) => (known().length === 0 ? data : mapTexts(data, text)),
+    data: (data) => (known().length === 0 ? data : toEnd(mapTexts(data, text))),
     extend: () => createChild(known),
   }
 }
@@ -90,52 +90,22 @@ function redact(text: string, forms: readonly Form[]): string {
   return clean + text.slice(end)
 }
 
-/** Entries of a list between two looks at the clock. */
-const SLICE = 200
-
-/** Redacts data as {@link Redactor.data} does, but the long lists in its fields in slices. */
-export async function redactInSlices(
-  redactor: Redactor,
-  data: Record<string, unknown>,
-): Promise<Record<string, unknown>> {
-  if (!hasLongList(data)) return redactor.data(data)
-  const clean: Record<string, unknown> = {}
+/** Redacts data as {@link Redactor.data} does, but much of it in slices. */
+export async function redactInSlices<T>(redactor: Redactor, data: T): Promise<T> {
+  const steps = mapTexts(data, redactor.text)
   const yieldToLoop = timeSliced()
-  for (const [name, value] of Object.entries(data)) {
-    if (!Array.isArray(value)) {
-      clean[name] = isFields(value) ? await redactInSlices(redactor, value) : redactor.data(value)
-      continue
-    }
-    let items = value
-    for (let at = 0; at < value.length; at += SLICE) {
-      await yieldToLoop()
-      const slice = value.slice(at, at + SLICE)
-      const cleanSlice = redactor.data(slice)
-      if (cleanSlice === slice) continue
-      if (items === value) items = [...value]
-      for (const [index, item] of cleanSlice.entries()) items[at + index] = item
-    }
-    clean[name] = items
+  let step = steps.next()
+  while (!step.done) {
+    await yieldToLoop()
+    step = steps.next()
   }
-  return Object.keys(data).every((name) => clean[name] === data[name]) ? data : clean
-}
-
-const isFields = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Whether a field, or a field of a field, is a long list. */
-function hasLongList(data: Record<string, unknown>): boolean {
-  return Object.values(data).some((value) =>
-    isFields(value)
-      ? Object.values(value).some((inner) => Array.isArray(inner) && inner.length > SLICE)
-      : Array.isArray(value) && value.length > SLICE,
-  )
+  return step.value
 }
 
 /** A redactor for logs: it also masks mail addresses, and escapes what a terminal would not show. */
 export function forLogs(redactor: Redactor): Pick<Redactor, 'text' | 'data'> {
   const text = (dirty: string) => escapeInvisible(maskAddresses(redactor.text(dirty)))
-  return { text, data: (data) => mapTexts(data, text) }
+  return { text, data: (data) => toEnd(mapTexts(data, text)) }
 }
 
 /** A logger that redacts each line. Core's event lines are redacted already; every other line should go through one. */
@@ -143,20 +113,59 @@ export function redactLines(logger: Logger, redactor: Redactor): Logger {
   return (level, message, facts) => logger(level, redactor.text(message), redactor.data(facts))
 }
 
-/** Plain data with each text and each name replaced: the data itself if nothing changes, else a copy. */
-function mapTexts<T>(data: T, replace: (text: string) => string): T {
-  if (!changes(data, replace)) return data
+const entriesOf: (value: object) => [string, unknown][] = Object.entries
+/** Values between two steps. */
+const STEP = 500
+
+/** Plain data with each text and each name replaced, in steps: the data itself if nothing changes, else a copy. */
+function mapTexts<T>(data: T, replace: (text: string) => string): Generator<undefined, T>
+function* mapTexts(data: unknown, replace: (text: string) => string): Generator<undefined, unknown> {
+  if (!(yield* changes(data, replace))) return data
+  const whole: unknown[] = []
   // Text by text and not as a whole: a secret may look like a number, or like the punctuation of JSON.
-  return JSON.parse(JSON.stringify(data), (_, value: unknown) => {
-    if (typeof value === 'string') return replace(value)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [replace(name), member]))
-  })
+  const waiting: [from: object, to: object][] = [[[data], whole]]
+  let seen = 1
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [from, to] = next
+    for (const [name, value] of entriesOf(from)) {
+      if (seen % STEP === 0) yield
+      seen += 1
+      let clean = value
+      if (typeof value === 'string') clean = replace(value)
+      else if (typeof value === 'object' && value !== null) {
+        const copy = Array.isArray(value) ? [] : {}
+        waiting.push([value, copy])
+        clean = copy
+      }
+      // Not an assignment, which would set the prototype if the name is `__proto__`.
+      const property = { value: clean, writable: true, enumerable: true, configurable: true }
+      Object.defineProperty(to, Array.isArray(from) ? name : replace(name), property)
+    }
+  }
+  return whole[0]
 }
 
-function changes(value: unknown, replace: (text: string) => string): boolean {
-  if (typeof value === 'string') return replace(value) !== value
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some((item) => changes(item, replace))
-  return Object.entries(value).some(([name, member]) => replace(name) !== name || changes(member, replace))
+function* changes(data: unknown, replace: (text: string) => string): Generator<undefined, boolean> {
+  const waiting = [data]
+  for (let seen = 1; waiting.length > 0; seen += 1) {
+    if (seen % STEP === 0) yield
+    const value = waiting.pop()
+    if (typeof value === 'string') {
+      if (replace(value) !== value) return true
+    } else if (Array.isArray(value)) {
+      for (const item of value) waiting.push(item)
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of entriesOf(value)) {
+        if (replace(name) !== name) return true
+        waiting.push(member)
+      }
+    }
+  }
+  return false
+}
+
+function toEnd<T>(steps: Generator<undefined, T>): T {
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
 }

@@ -38,12 +38,18 @@ export function ownTurn(): Promise<void> {
 }
 
 /**
- * Waits for a part of a slice. Call it before a step that is short by itself: those of many events become ready in one
- * turn of the event loop.
+ * Runs a step that is short by itself in a slice that all events share: those of many events become ready in one turn
+ * of the event loop. Nothing runs between the look at the clock and the step, so no other step takes the time it saw.
  *
- * @returns `undefined` if the slice is not over
+ * @param step runs at once, or in a later slice if this one is over
+ * @returns what the step returns
  */
-export function shareSlice(): Promise<void> | undefined {
+export function inSlice<Value>(step: () => Value | Promise<Value>): Value | Promise<Value> {
+  const wait = shareSlice()
+  return wait ? wait.then(step) : step()
+}
+
+function shareSlice(): Promise<void> | undefined {
   const now = performance.now()
   if (now < sliceEnd) return undefined
   if (now > sliceEnd + IDLE_MS) {

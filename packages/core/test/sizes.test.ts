@@ -65,6 +65,11 @@ describe('the size of an argument', () => {
       'is longer than 1,048,576 characters',
       { data: { a: { b: [1, 'x'.repeat(megabyte + 1)] } } },
     ],
+    [
+      'data',
+      'holds a value beyond the 50,000 that all fields may have together',
+      { data: { lists: repeat(9_000, repeat(6, 0)) } },
+    ],
     ['unknown', 'may have 10,000 entries, but has 10,001', { unknown: repeat(10_001, 0) }],
   ])('is refused at %s before a schema looks at it: %s', async (path, message, args) => {
     const { status, body } = await count({ list: ['a'], ...args })

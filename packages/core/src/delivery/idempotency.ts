@@ -207,5 +207,5 @@ async function withoutSecrets(
   // An output that is not marked as secret is public, even if its value came from the host's environment.
   const sensitive = new Set(secretNames(definition.outputs))
   const open = Object.fromEntries(Object.entries(outputs).filter(([name]) => !sensitive.has(name)))
-  return { ...redactor.data(rest), outputs: open }
+  return { ...(await redactInSlices(redactor, rest)), outputs: open }
 }

@@ -3,35 +3,61 @@ import { timeSliced } from '../slices.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const WIDE = /[\u0100-\uffff]/g
-/** Entries of a list between two looks at the clock. */
-const SLICE = 200
+/** So many values are written in about a millisecond. */
+const MANY_VALUES = 4_000
+/** A list with many values is cut into so many parts, and each of them again if it still has many. */
+const PARTS = 8
+/** The most entries in a part of a list. */
+const MOST_ENTRIES = 200
 
-/** Writes a body as `JSON.stringify` does, but long lists such as the results of a batch in slices. */
-export async function toJson(body: Record<string, unknown>): Promise<string> {
-  // Concatenated, and not joined: the parts become one text once.
-  let members = ''
-  for (const [name, value] of Object.entries(body)) {
-    const json = await memberJson(value)
-    if (json !== undefined) members += `${members && ','}${JSON.stringify(name)}:${json}`
-  }
-  return `{${members}}`
-}
-
-function memberJson(value: unknown): string | undefined | Promise<string> {
-  if (isLongList(value)) return listJson(value)
-  const isParent = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isParent && Object.values(value).some(isLongList) ? toJson({ ...value }) : JSON.stringify(value)
-}
-
-async function listJson(list: readonly unknown[]): Promise<string> {
-  let json = ''
+/** Writes plain data as `JSON.stringify` does, but much of it in slices. */
+export async function toJson(data: Record<string, unknown>): Promise<string> {
+  if (!hasManyValues(data)) return JSON.stringify(data)
   const yieldToLoop = timeSliced()
-  for (let at = 0; at < list.length; at += SLICE) {
+
+  async function write(value: unknown): Promise<string | undefined> {
     await yieldToLoop()
-    const slice = narrow(JSON.stringify(list.slice(at, at + SLICE)).slice(1, -1))
-    json += at === 0 ? slice : `,${slice}`
+    if (typeof value === 'object' && value !== null && hasManyValues(value))
+      return Array.isArray(value) ? writeList(value) : writeObject(value)
+    const json = JSON.stringify(value)
+    return json === undefined ? undefined : narrow(json)
   }
-  return `[${json}]`
+
+  async function writeList(list: readonly unknown[]): Promise<string> {
+    if (list.length === 1) return `[${(await write(list[0])) ?? 'null'}]`
+    // Concatenated, and not joined: the parts become one text once.
+    let json = ''
+    const entries = Math.min(MOST_ENTRIES, Math.ceil(list.length / PARTS))
+    for (let at = 0; at < list.length; at += entries) {
+      const part = await write(list.slice(at, at + entries))
+      json += `${json && ','}${part?.slice(1, -1)}`
+    }
+    return `[${json}]`
+  }
+
+  async function writeObject(object: object): Promise<string> {
+    let json = ''
+    for (const [name, value] of Object.entries(object)) {
+      const member = await write(value)
+      if (member !== undefined) json += `${json && ','}${JSON.stringify(name)}:${member}`
+    }
+    return `{${json}}`
+  }
+
+  return writeObject(data)
+}
+
+function hasManyValues(data: object): boolean {
+  const waiting: object[] = [data]
+  let count = 0
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    for (const value of Array.isArray(next) ? next : Object.values(next)) {
+      count += 1
+      if (count > MANY_VALUES) return true
+      if (typeof value === 'object' && value !== null) waiting.push(value)
+    }
+  }
+  return false
 }
 
 /**
@@ -42,8 +68,4 @@ function narrow(json: string): string {
   const escaped = json.replace(WIDE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   // An engine keeps the width of the text that it replaced something in.
   return escaped === json ? json : decoder.decode(encoder.encode(escaped))
-}
-
-function isLongList(value: unknown): value is unknown[] {
-  return Array.isArray(value) && value.length > SLICE
 }

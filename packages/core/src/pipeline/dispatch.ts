@@ -13,6 +13,7 @@ import { cutText } from '../log.ts'
 import { type Redactor, redactInSlices } from '../redact.ts'
 import { parseArguments } from '../request/fields.ts'
 import type { Operation } from '../request/operation.ts'
+import { inSlice } from '../slices.ts'
 import type { EventContext } from './context.ts'
 import type { OpenDeployment } from './deployment.ts'
 import type { DeploymentLife } from './life.ts'
@@ -215,7 +216,7 @@ async function callFunction(
   if (!wanted) throw unknownFunction(definition, call.name)
   const { arguments: schema, result: resultSchema } = wanted.definition
   for (const name of secretNames(schema)) redactor.add(call.arguments[name])
-  const parsed = parseArguments(schema, call.arguments)
+  const parsed = await inSlice(() => parseArguments(schema, call.arguments))
   if (parsed.errors) {
     const { errors, cause } = parsed
     const message = `The arguments of ${wanted.name} are invalid: ${summarise(errors)}.`

@@ -13,7 +13,7 @@ import { type BodyMemory, weightOf } from '../request/body-memory.ts'
 import { type Operation, resolveOperation } from '../request/operation.ts'
 import { LARGE_BODY, parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
-import { ownTurn, shareSlice } from '../slices.ts'
+import { inSlice, ownTurn } from '../slices.ts'
 import { EventContext } from './context.ts'
 import { openDeployment } from './deployment.ts'
 import { type AnyHandlers, dispatch } from './dispatch.ts'
@@ -101,7 +101,7 @@ export function createWebhookHandler(
       const { redactor } = trace
       const claiming = claimingFor(trace)
       const begun = await begin({ definition, operation, hash, redactor, keys, store, claiming })
-      return await finish(operation, trace, claiming, { ...begun, arrivedAt })
+      return await inSlice(() => finish(operation, trace, claiming, { ...begun, arrivedAt }))
     } finally {
       leave?.()
     }
@@ -111,10 +111,8 @@ export function createWebhookHandler(
   async function read(request: Request, trace: Trace, memory: BodyMemory | undefined) {
     checkRequest(request, bodyLimit)
     const checkBody = verify?.checkHeaders?.(request.headers)
-    await shareSlice()
-    const body = await readBody(request, { bodyLimit, trustContentLength, memory })
+    const body = await inSlice(() => readBody(request, { bodyLimit, trustContentLength, memory }))
     await (checkBody ? checkBody(body) : verify?.(request.headers, body))
-    await shareSlice()
     const { event, values } = await parseEvent(body)
     trace.event = event
     const operation = resolveOperation(definition, event, request.headers)
@@ -133,7 +131,6 @@ export function createWebhookHandler(
     { claimed, response: given, arrivedAt }: Begun & { arrivedAt: number },
   ): Promise<EventResponse> {
     try {
-      await shareSlice()
       const session = open(operation, trace, claiming, { claim: claimed?.claim, arrivedAt })
       const response = given ?? (await dispatch(session.job))
       if (given?.body?.status === 'ignored') {

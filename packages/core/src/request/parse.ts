@@ -2,20 +2,70 @@ import { eventNames, type PlatformEvent, platformEvent } from '../contract/event
 import { fieldErrors, suggestion } from '../contract/validation.ts'
 import { IntegrationError } from '../errors.ts'
 import { createJsonCounter } from '../json-limits.ts'
-import { parseInPieces } from '../json-pieces.ts'
-import { ownTurn, timeSliced } from '../slices.ts'
+import { decode, parseInPieces } from '../json-pieces.ts'
+import { inSlice, ownTurn, timeSliced } from '../slices.ts'
+
+/** A longer one is parsed in several turns of the event loop. In bytes. */
+export const LARGE_BODY = 256 * 1024
+
+/** So many bytes are counted between two turns. */
+const COUNTED_BYTES = 64 * 1024
+
+/** The event of a request. */
+interface ParsedEvent {
+  event: PlatformEvent
+  /** How many values the JSON has. */
+  values: number
+}
 
 /**
  * Parses the body as JSON, and the JSON as an event.
  *
- * @returns the event, and how many values the JSON has
  * @throws {IntegrationError} `invalid_json`, or `invalid_event` with the path of each fault
  */
-export async function parseEvent(body: Uint8Array): Promise<{ event: PlatformEvent; values: number }> {
-  const { value, values } = await parseJson(body)
-  if (body.length > LARGE_BODY) await ownTurn()
+export async function parseEvent(body: Uint8Array): Promise<ParsedEvent> {
+  const counter = createJsonCounter()
+  const count = (from: number, to: number) => {
+    const excess = counter.add(body.subarray(from, to))
+    if (excess) throw new IntegrationError('invalid_json', `The body ${excess}.`)
+  }
+  if (body.length <= LARGE_BODY) {
+    return inSlice(() => {
+      count(0, body.length)
+      return { event: toEvent(parseJson(body)), values: counter.values }
+    })
+  }
+  const yieldToLoop = timeSliced()
+  for (let at = 0; at < body.length; at += COUNTED_BYTES) {
+    await yieldToLoop()
+    count(at, at + COUNTED_BYTES)
+  }
+  const value = await parseInPieces(body, counter.cuts, yieldToLoop).catch((error: unknown) => {
+    throw invalidJson(error, body)
+  })
+  await ownTurn()
+  return { event: toEvent(value), values: counter.values }
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(decode(body))
+  } catch (error) {
+    throw invalidJson(error, body)
+  }
+}
+
+function invalidJson(error: unknown, body: Uint8Array): IntegrationError {
+  if (error instanceof TypeError) return new IntegrationError('invalid_json', 'The body is not UTF-8.')
+  // The engine's own message quotes the body, so only the position is passed on.
+  const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined
+  const where = body.length === 0 ? ': it is empty' : position ? ` (see position ${position})` : ''
+  return new IntegrationError('invalid_json', `The body is not JSON${where}.`)
+}
+
+function toEvent(value: unknown): PlatformEvent {
   const parsed = platformEvent.safeParse(value)
-  if (parsed.success) return { event: parsed.data, values }
+  if (parsed.success) return parsed.data
   const errors = fieldErrors(parsed.error, '')
   const name = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined
   const hint = typeof name === 'string' ? suggestion(name, eventNames) : ''
@@ -24,29 +74,4 @@ export async function parseEvent(body: Uint8Array): Promise<{ event: PlatformEve
   throw new IntegrationError('invalid_event', `The body is not an event that this host knows: ${detail}`, {
     errors,
   })
-}
-
-/** A longer one is parsed in several turns of the event loop. In bytes. */
-export const LARGE_BODY = 256 * 1024
-
-/** So many bytes are counted between two turns. */
-const COUNTED_BYTES = 64 * 1024
-
-async function parseJson(body: Uint8Array): Promise<{ value: unknown; values: number }> {
-  const yieldToLoop = body.length > LARGE_BODY ? timeSliced() : () => undefined
-  const counter = createJsonCounter()
-  for (let at = 0; at < body.length; at += COUNTED_BYTES) {
-    await yieldToLoop()
-    const excess = counter.add(body.subarray(at, at + COUNTED_BYTES))
-    if (excess) throw new IntegrationError('invalid_json', `The body ${excess}.`)
-  }
-  try {
-    return { value: await parseInPieces(body, counter.cuts, yieldToLoop), values: counter.values }
-  } catch (error) {
-    if (error instanceof TypeError) throw new IntegrationError('invalid_json', 'The body is not UTF-8.')
-    // The engine's own message quotes the body, so only the position is passed on.
-    const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined
-    const where = body.length === 0 ? ': it is empty' : position ? ` (see position ${position})` : ''
-    throw new IntegrationError('invalid_json', `The body is not JSON${where}.`)
-  }
 }
