@@ -47,7 +47,13 @@ export async function startWatched() {
 
   async function start() {
     const shipped = startShipped({
-      environment: { ...around.variables, OPERATOR_TOKEN, DELIVERY_STORE: 'sqlite:deliveries.db' },
+      environment: {
+        ...around.variables,
+        OPERATOR_TOKEN,
+        DELIVERY_STORE: 'sqlite:deliveries.db',
+        // As the image and the unit set it.
+        MALLOC_MMAP_THRESHOLD_: '262144',
+      },
     })
     const url = await shipped.url
     const script = new URL('stall-probe.ts', import.meta.url).pathname
