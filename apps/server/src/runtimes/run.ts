@@ -1,4 +1,5 @@
 /** The host as a Node process: opens the store, listens, and finishes the events under way before it ends. */
+import { once } from 'node:events'
 import { flushCompileCache } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { type Http2Bindings, type HttpBindings, serve } from '@hono/node-server'
@@ -32,7 +33,7 @@ const SLOW_CLIENTS = {
 }
 /** Node adds a second to the time that it announces to senders. */
 const LONGEST_IDLE_MS = SLOW_CLIENTS.keepAliveTimeout + 1_000
-/** After the start: by then, the first requests have their answers. In milliseconds. */
+/** After the start, if there was no request before. In milliseconds. */
 const WARM_UP_MS = 500
 /** Far more than the events under way, so that idle connections do not keep senders out. */
 const MAX_CONNECTIONS = 10_000
@@ -122,7 +123,10 @@ export async function run(
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
     logger('info', `Listening on http://${name}:${port}`, { address, port })
-    setTimeout(WARM_UP_MS, undefined, { ref: false }).then(() => warmUp(host, store))
+    const firstAnswer = once(server, 'request').then(([, response]) => once(response, 'close'))
+    Promise.race([firstAnswer, setTimeout(WARM_UP_MS, undefined, { ref: false })]).then(() =>
+      warmUp(host, store),
+    )
   })
   if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS
   server.on('error', (error) => {
