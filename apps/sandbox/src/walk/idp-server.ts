@@ -1,7 +1,7 @@
 /** The life of an application of its own: created once, used, and deleted with its deployment. */
 import { platformNotEnabled } from '@org/idp-server/testing'
 import type { World } from '../world/world.ts'
-import { type FurtherCheck, lifeOf, refused, running, type Step, type Walk } from './step.ts'
+import { counted, lifeOf, refused, running, type Step, type Walk } from './step.ts'
 
 const inputs = { applicationName: 'Portal', template: 'b2b-saas' }
 const portal = lifeOf('dep_portal', inputs)
@@ -9,9 +9,8 @@ const campus = lifeOf('dep_campus', { applicationName: 'Campus' })
 
 const published = ({ platform }: World) => platform.deployments.get(portal.id)?.outputs ?? {}
 
-/** The applications of the emulated workspace; nobody counts the real one’s. */
-const applications = ({ idpServer }: World, number: number): FurtherCheck[] =>
-  idpServer.emulator ? [[`${number} in the workspace`, idpServer.emulator.applications.size, number]] : []
+const applications = ({ idpServer }: World, number: number) =>
+  counted('in the workspace', idpServer.emulator?.applications.size, number)
 
 const needsApplication = ({ idpServer }: World) =>
   idpServer.mayChange
@@ -56,11 +55,12 @@ const life: Step[] = [
       ({ newcomer }) => ({ emailAddress: newcomer, firstName: 'Ada', skipPasswordRequirement: true }),
       ({ newcomer, idpServer }) => {
         const [application] = idpServer.emulator?.applications.values() ?? []
+        const found = application?.instances[0]?.users.size
         return {
           says: 'created',
           body: { result: { emailAddress: newcomer } },
           provider: ['POST /v1/users 200'],
-          also: application ? [['in the new instance', application.instances[0]?.users.size, 1]] : [],
+          also: counted('in the new instance', found, 1),
         }
       },
     ),

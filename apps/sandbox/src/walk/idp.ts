@@ -2,7 +2,7 @@
 import { rateLimited } from '@org/idp/testing'
 import { at } from '../world/json.ts'
 import type { World } from '../world/world.ts'
-import { type FurtherCheck, lifeOf, refused, running, type Step, type Walk } from './step.ts'
+import { counted, lifeOf, refused, running, type Step, type Walk } from './step.ts'
 
 const studio = lifeOf('dep_studio', { serverType: 'shared' })
 /** Valid in shape only, and each in the field of the other. */
@@ -19,9 +19,7 @@ const adaId = ({ exchanges }: World) => String(at(exchanges.get(adaArrives)?.res
 const changes = ({ idp }: World) =>
   idp.mayChange ? undefined : 'It would change the real application; SANDBOX_REAL_EFFECTS=1 allows that.'
 
-/** The users of the emulated provider; nobody counts the real one’s. */
-const users = ({ idp }: World, number: number): FurtherCheck[] =>
-  idp.emulator ? [[`${number} at the provider`, idp.emulator.users.size, number]] : []
+const users = ({ idp }: World, number: number) => counted('at the provider', idp.emulator?.users.size, number)
 
 const people: Step[] = [
   {

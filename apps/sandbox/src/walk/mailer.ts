@@ -2,7 +2,7 @@
 import { at, listOf } from '../world/json.ts'
 import { count } from '../world/text.ts'
 import { TENANT_TOKEN, type World } from '../world/world.ts'
-import { type FurtherCheck, lifeOf, refused, running, type Walk } from './step.ts'
+import { counted, lifeOf, refused, running, type Walk } from './step.ts'
 
 const shop = lifeOf('dep_shop', { serverType: 'shared' })
 const press = lifeOf('dep_press', { serverType: 'dedicated', apiToken: 'a-token-with-a-typo' })
@@ -15,9 +15,8 @@ const outage = { path: '/server', status: 503, headers: { 'retry-after': '0' }, 
 
 const onlyEmulated = (why: string) => (world: World) => (world.mail.emulator ? undefined : why)
 
-/** The mailbox of the emulated provider; the real one is not ours to look into. */
-const mailbox = ({ mail }: World, messages: number): FurtherCheck[] =>
-  mail.emulator ? [[`${count(messages)} in the mailbox`, mail.emulator.messages.length, messages]] : []
+const mailbox = ({ mail }: World, messages: number) =>
+  counted('in the mailbox', mail.emulator?.messages.length, messages)
 
 /** The same event with the same id makes a redelivery. */
 const order = {

@@ -4,7 +4,7 @@ import { at, isRecord, listOf } from '../world/json.ts'
 import { plural } from '../world/text.ts'
 import type { World } from '../world/world.ts'
 import type { Check, Printer, Summary } from './print.ts'
-import type { Effects, Expectation, Step, Walk } from './step.ts'
+import { type Effects, type Expectation, made, type Step, type Walk } from './step.ts'
 
 /**
  * Runs every step of every walk.
@@ -22,21 +22,17 @@ export async function runWalks(
   let number = 0
   for (const walk of walks) {
     if (signal.aborted) break
-    const before = { ...total }
+    const tally = { passed: 0, failed: 0, skipped: 0 }
     printer.walk(walk)
     for (const step of walk.steps) {
       if (signal.aborted) break
       number += 1
       const outcome = await runStep(walk.route, step, number, world, printer)
       printer.ended(outcome)
+      tally[outcome] += 1
       total[outcome] += 1
     }
-    const { passed, failed, skipped } = total
-    printer.walked(walk, {
-      passed: passed - before.passed,
-      failed: failed - before.failed,
-      skipped: skipped - before.skipped,
-    })
+    printer.walked(walk, tally)
   }
   return { ...total, durationMs: performance.now() - started }
 }
@@ -48,7 +44,7 @@ async function runStep(
   world: World,
   printer: Printer,
 ): Promise<'passed' | 'failed' | 'skipped'> {
-  const event = typeof given === 'function' ? given(world) : given
+  const event = made(given, world)
   printer.heading(route, event.name, title, number)
   const reason = skip?.(world)
   if (reason !== undefined) {

@@ -1,11 +1,17 @@
 /** A walk is data: the events that a route gets, one after another, and the expected effects. */
 import type { PlatformEvent } from '@org/core'
 import type { Exchange } from '../world/exchange.ts'
+import { count } from '../world/text.ts'
 import type { World } from '../world/world.ts'
 
 type Fields = Record<string, unknown>
 /** A value, or how to make it from the world. */
-type Of<Value> = Value | ((world: World) => Value)
+type Of<Value extends object> = Value | ((world: World) => Value)
+
+/** The value, made from the world if it has to be. */
+export function made<Value extends object>(of: Of<Value>, world: World): Value {
+  return typeof of === 'function' ? of(world) : of
+}
 
 /** One event of a walk. */
 export interface Step {
@@ -65,6 +71,11 @@ export interface Walk {
   steps: readonly Step[]
 }
 
+/** Counts what an emulated provider has; nobody looks into a real one, of which nothing is found. */
+export function counted(where: string, found: number | undefined, expected: number): FurtherCheck[] {
+  return found === undefined ? [] : [[`${count(expected)} ${where}`, found, expected]]
+}
+
 /** A deployment that is refused, with the code of the problem. */
 export function refused(says: string, code: string, more: Fields = {}, effects: Effects = {}): Expectation {
   return { says, status: 422, body: { code, ...more }, statuses: ['deploying', 'failed'], ...effects }
@@ -83,17 +94,14 @@ export function lifeOf(id: string, given: Fields) {
     id,
     created: (title: string, expect: Step['expect'], inputs: Of<Fields> = given): Step => ({
       title,
-      event: (world) => ({
-        name: 'DEPLOYMENT_CREATED',
-        deployment: { id, inputs: typeof inputs === 'function' ? inputs(world) : inputs },
-      }),
+      event: (world) => ({ name: 'DEPLOYMENT_CREATED', deployment: { id, inputs: made(inputs, world) } }),
       expect,
     }),
     call: (title: string, name: string, given: Of<Fields>, expect: Step['expect']): Step => ({
       title,
       event: (world) => ({
         name: 'FUNCTION_CALL',
-        functionCall: { name, arguments: typeof given === 'function' ? given(world) : given },
+        functionCall: { name, arguments: made(given, world) },
         deployment,
       }),
       expect,
@@ -134,7 +142,7 @@ export function lifeOf(id: string, given: Fields) {
         says,
         body: { status: 'stopped' },
         statuses: ['stopped'],
-        ...(typeof more === 'function' ? more(world) : more),
+        ...made(more, world),
       }),
     }),
     late: (): Step => ({
