@@ -91,8 +91,7 @@ export function waterfall(
     html`<text x="${percent(at)}" y="11" ${index > 0 && html`text-anchor="${at > end * 0.93 ? 'end' : 'middle'}"`}>${duration(at)}</text>`
   const host: Tone = response ? (response.status < 400 ? 'ok' : 'bad') : 'busy'
   return html`<section class="waterfall" aria-label="Time">
-    <svg class="hatching" aria-hidden="true"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line y2="6"/></pattern></defs></svg>
-    <ol><li class="bar-row"><span></span><svg class="marks" aria-hidden="true">${marks.map(label)}</svg><span></span></li>
+    <ol><li class="bar-row"><span></span><svg class="marks" aria-hidden="true"><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line y2="6"/></pattern>${marks.map(label)}</svg><span></span></li>
     <li class="bar-row"><span class="call-label small">Host</span>${plot(bar(host, 0, durationMs ?? end))}<span class="took">${duration(durationMs)}</span></li>
     ${lane('Provider', 'provider')}${lane('Platform', 'platform')}</ol></section>`
 }
