@@ -37,6 +37,10 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
   const entries = new Map<number, { entry: TimelineEntry; weight: number }>()
   let weight = 0
   let newestNumber = 0
+  /** The events up to this number are hidden. */
+  let cleared = 0
+
+  const visible = () => [...entries.values()].flatMap(({ entry }) => (entry.number > cleared ? entry : []))
 
   function dropOldest(): void {
     for (const [number, oldest] of entries) {
@@ -50,8 +54,7 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
   const deliveriesOf = (entry: TimelineEntry) =>
     entry.deliveryId === undefined
       ? [entry]
-      : [...entries.values()]
-          .map((kept) => kept.entry)
+      : visible()
           .filter(({ route, deliveryId }) => route === entry.route && deliveryId === entry.deliveryId)
           .reverse()
 
@@ -68,30 +71,23 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
       dropOldest()
       return entry
     },
-    get: (number: number) => entries.get(number)?.entry,
+    get: (number: number) => (number > cleared ? entries.get(number)?.entry : undefined),
     /** Newest first. */
-    list: (): TimelineEntry[] => [...entries.values()].map(({ entry }) => entry).reverse(),
+    list: () => visible().reverse(),
     /** The deliveries with the id of an event, newest first. */
     deliveriesOf,
     /** The newest event that fulfils a condition. */
-    newest: (condition: (entry: TimelineEntry) => boolean) =>
-      [...entries.values()].findLast(({ entry }) => condition(entry))?.entry,
+    newest: (condition: (entry: TimelineEntry) => boolean) => visible().findLast(condition),
     /**
-     * Forgets every event.
+     * Hides every event.
      *
-     * @returns brings them back, before the newer ones
+     * @returns brings them back
      */
     clear(): () => void {
-      const forgotten = [...entries]
-      const before = weight
-      entries.clear()
-      weight = 0
+      const before = cleared
+      cleared = newestNumber
       return () => {
-        const newer = [...entries]
-        entries.clear()
-        for (const [number, kept] of [...forgotten, ...newer]) entries.set(number, kept)
-        weight += before
-        dropOldest()
+        cleared = before
       }
     },
   }
