@@ -10,7 +10,6 @@ import { peopleCount } from './people-view.ts'
 export function layout(context: PageContext, path: string, view: View): Html {
   const { title, lead, body, actions, tall, script } = view
   const { world } = context
-  const isEmulated = world.mail.emulator && world.idp.emulator && world.idpServer.emulator
   const scripts = ['live', 'actions', 'forms', ...(script ? [script] : [])]
   return html`<!doctype html>
 <html lang="en">
@@ -31,7 +30,7 @@ export function layout(context: PageContext, path: string, view: View): Html {
     <div class="side-foot">
       <p>Host <code>${new URL(world.url).host}</code></p>
       <p><a href="${world.url}/docs" target="_blank" rel="noopener">Reference of the host</a></p>
-      <p>${isEmulated ? 'Providers emulated; nothing leaves this machine.' : 'Some providers are real.'}</p>
+      <p>${world.isEmulated ? 'Providers emulated; nothing leaves this machine.' : 'Some providers are real.'}</p>
       <p><span id="connection" class="ok" role="status">Live</span></p>
     </div>
   </header>

@@ -88,7 +88,7 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
         webhooks: webhookSecret ? 'signed' : 'not signed',
       }
       line(['bold', 'The sandbox'], ['dim', ': a platform, its events, and the host that acts on them'])
-      if (!whole && mail.emulator && idp.emulator && idpServer.emulator) return
+      if (!whole && world.isEmulated) return
       for (const [name, fact] of Object.entries(facts)) line('  ', name.padEnd(14), fact)
       for (const entry of world.warnings.filter(isWarning)) block(['yellow', '!'], entry.message, 'dim')
     },
@@ -173,8 +173,7 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
 
     /** Names the page, the host and its documentation. */
     invitation(pageUrl: string | undefined): void {
-      const { url, mail, idp, idpServer, webhookSecret } = world
-      const isEmulated = mail.emulator && idp.emulator && idpServer.emulator
+      const { url, isEmulated, webhookSecret } = world
       const leaves = isEmulated ? 'Nothing leaves this machine.' : 'Some providers are real.'
       const rows = [
         ...(pageUrl ? [['Page', pageUrl, 'see it, try it, break it; press o to open it']] : []),

@@ -32,8 +32,11 @@ export async function startProviders(environment: Environment, servers: Served[]
     Object.assign(variables, sample.variables(await start(sample.provider)))
     sample.prepare?.()
   }
+  const { idp, idpServer } = identity.providers
+  /** Whether nothing leaves this machine. */
+  const isEmulated = Boolean(mail.provider.emulator && idp.emulator && idpServer.emulator)
   return {
-    providers: { mail: mail.provider, ...identity.providers, samples },
+    providers: { mail: mail.provider, ...identity.providers, samples, isEmulated },
     variables,
     secrets: [mail.provider.token, ...identity.secrets, ...samples.flatMap(({ credentials }) => credentials)],
   }

@@ -1,6 +1,6 @@
 /** Everything that runs in the sandbox: a platform, the providers, and the host between them. */
 import { platformEvent } from '@org/core/internal'
-import { createPlatformEmulator, type PlatformEmulator, type Served, serve } from '@org/core/testing'
+import { createPlatformEmulator, type Served, serve } from '@org/core/testing'
 import { createHost, createMetrics, readConfig, refuseOtherSites } from '@org/server'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
 import { type StartHost, startElsewhere } from './elsewhere.ts'
@@ -71,8 +71,13 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
 
   const observer = createObserver(platformServer.url, {
     onEvent(event, route) {
-      const id = recordDeployment(platform, event)
-      if (id !== undefined) deploymentRoutes.set(id, route)
+      const { data } = platformEvent.safeParse(event)
+      if (data?.name !== 'DEPLOYMENT_CREATED') return
+      // The platform knows every deployment that an event creates, even if another sender sends it.
+      const { id, inputs = {} } = data.deployment
+      const deployment = platform.deployments.get(id) ?? platform.addDeployment({ id })
+      deployment.inputs = inputs
+      deploymentRoutes.set(id, route)
     },
     onChange: (exchange) => listeners.onChange(exchange),
     onExchange(exchange) {
@@ -150,15 +155,4 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
       }
     },
   }
-}
-
-/** The emulated platform knows every deployment that an event creates, even if another sender sends it. */
-function recordDeployment(platform: PlatformEmulator, event: unknown): string | undefined {
-  const { data } = platformEvent.safeParse(event)
-  if (data?.name !== 'DEPLOYMENT_CREATED') return undefined
-  const { id, inputs = {} } = data.deployment
-  const known = platform.deployments.get(id)
-  if (known) known.inputs = inputs
-  else platform.addDeployment({ id, inputs })
-  return id
 }
