@@ -12,6 +12,7 @@ import type { PageContext } from './context.ts'
 import { exchangeResult } from './exchange-view.ts'
 import { faultTargets, makeFault, titleOf } from './faults.ts'
 import { faultMade } from './faults-view.ts'
+import { actionButton } from './html.ts'
 import { snippet } from './snippets.ts'
 import type { Stream } from './stream.ts'
 
@@ -123,7 +124,8 @@ function actionsOf(context: PageContext) {
     clear() {
       const cleared = plural(timeline.list().length, 'event')
       restore = timeline.clear()
-      return { message: `Cleared ${cleared}.`, undo: 'restore' }
+      const undo = actionButton('Undo', 'restore', {}, { look: 'link' })
+      return { message: `Cleared ${cleared}.`, html: String(undo) }
     },
     restore() {
       restore?.()

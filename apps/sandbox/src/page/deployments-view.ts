@@ -64,10 +64,8 @@ function newDeployment(context: PageContext, { name, description, inputs }: Mani
 }
 
 function deploymentList(context: PageContext): unknown {
-  const { running = [], stopped = [] } = Object.groupBy(context.deployments(), (one) =>
-    one.status === 'stopped' ? 'stopped' : 'running',
-  )
-  const all = [...running, ...stopped]
+  const isStopped = ({ status }: Deployment) => Number(status === 'stopped')
+  const all = context.deployments().toSorted((one, other) => isStopped(one) - isStopped(other))
   if (all.length > 0) return all.map((deployment) => deploymentCard(context, deployment))
   return empty('No deployment yet', 'Deploy the mailer: it uses the shared mail server and needs no input.')
 }

@@ -86,7 +86,7 @@ async function waiting(result, place) {
 }
 
 /** Shows a result in its place; without a place, as a short message. */
-function show({ html, message, status, number, undo }, place, target) {
+function show({ html, message, status, number }, place, target) {
   if (target === 'follow' && number !== undefined) {
     const query = new URLSearchParams(location.pathname === '/timeline' ? location.search : '')
     for (const name of ['call', 'edit', 'new', 'start']) query.delete(name)
@@ -95,23 +95,18 @@ function show({ html, message, status, number, undo }, place, target) {
   } else if (place && html !== undefined) {
     place.innerHTML = html
     place.scrollIntoView({ block: 'nearest' })
-  } else if (message !== undefined) say(message, undo)
+  } else if (message !== undefined) say(message, html)
   else if (status >= 400) say(`The host responded with ${status}.`)
 }
 
 /**
  * Says something for a moment.
  *
- * @param undo the action that takes it back
+ * @param html follows, such as a button
  */
-export function say(message, undo) {
-  toast.textContent = message
-  if (undo) {
-    const button = document.createElement('button')
-    Object.assign(button, { type: 'button', className: 'button link', textContent: 'Undo' })
-    Object.assign(button.dataset, { action: undo, body: '{}' })
-    toast.append(' ', button)
-  }
+export function say(message, html = '') {
+  toast.textContent = `${message} `
+  toast.insertAdjacentHTML('beforeend', html)
   toast.classList.add('shown')
   clearTimeout(toastTimer)
   toastTimer = setTimeout(() => toast.classList.remove('shown'), 5_000)
