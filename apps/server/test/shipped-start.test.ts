@@ -66,19 +66,6 @@ describe('the bundled host refuses to start', () => {
     expect(await exit).toBe(1)
     expect(errors()).toMatch(/2 faults:\n {2}BODY_LIMIT: .*\n {2}DELIVERY_STORE: .* folder can’t be created/)
   })
-
-  it.each([
-    ['no secret in production', { PLATFORM_WEBHOOK_SECRET: '' }],
-    ['no secret in a mistyped environment', { PLATFORM_WEBHOOK_SECRET: '', NODE_ENV: 'developement' }],
-    [
-      'a secret of 23 bytes in development',
-      { NODE_ENV: 'development', PLATFORM_WEBHOOK_SECRET: `whsec_${btoa('x'.repeat(23))}` },
-    ],
-  ])('with %s', async (_, changed) => {
-    const { errors, exit } = startShipped({ environment: { ...production, ...changed } })
-    expect(await exit).toBe(1)
-    expect(errors()).toContain('one fault:\n  PLATFORM_WEBHOOK_SECRET')
-  })
 })
 
 it('the bundled host starts with a store that another process has locked, and works once it is free', async () => {
