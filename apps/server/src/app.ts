@@ -1,7 +1,8 @@
 /** The routes of the host (contract §8), on any runtime that has `Request` and `Response`. */
 
-import { IntegrationError, isIntegrationError, type Logger, type WebhookHandler } from '@org/core'
-import { toProblemResponse } from '@org/core/internal'
+import type { Logger, WebhookHandler } from '@org/core'
+import { IntegrationError, isIntegrationError } from '@org/core/errors'
+import { toProblemResponse } from '@org/core/internal/host'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { secureHeaders } from 'hono/secure-headers'

@@ -3,7 +3,8 @@
  * failing account of one deployment costs another nothing.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { IntegrationError, isIntegrationError, type Logger } from '@org/core'
+import type { Logger } from '@org/core'
+import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import {
   BrokenCircuitError,
   type CircuitBreakerPolicy,

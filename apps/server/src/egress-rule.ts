@@ -1,8 +1,8 @@
 /** Where the base URL of a deployment may lead, as far as the URL itself says (contract §6). */
 
 import { isIP } from 'node:net'
-import { IntegrationError } from '@org/core'
-import { namedHostsOnly } from '@org/core/internal'
+import { IntegrationError } from '@org/core/errors'
+import { namedHostsOnly } from '@org/core/internal/host'
 import ipaddr from 'ipaddr.js'
 
 /** Options of {@link createEgressRule}. */

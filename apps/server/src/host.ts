@@ -1,15 +1,13 @@
 /** The whole host from its configuration. The entry of each runtime starts it. */
+import type { DeliveryStore, Logger, WebhookHandler } from '@org/core'
 import {
   createConcurrencyLimit,
   createJsonLogger,
+  createRedactor,
   createVerifier,
-  type DeliveryStore,
-  type Logger,
   memoryStore,
-  type WebhookHandler,
-} from '@org/core'
-import { createRedactor, redactLines } from '@org/core/internal'
-import { createPlatformClient } from '@org/platform-client'
+  redactLines,
+} from '@org/core/internal/host'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import type { EgressRule } from './egress-rule.ts'
@@ -103,7 +101,6 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const unfinished = new Set<Promise<unknown>>()
   const peers = new WeakMap<Request, string>()
   const dependencies = {
-    platform: createPlatformClient({ ...config.platform, fetch: outbound.platform }),
     store,
     // A reader of the store has not read the environment.
     recordKeys: [...secrets, ...(options.recordKeys ?? [])],
@@ -126,13 +123,17 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
       void work.finally(() => unfinished.delete(work))
     },
   }
+  const loadPlatform = lazily(async () => {
+    const { createPlatformClient } = await import('@org/platform-client')
+    return createPlatformClient({ ...config.platform, fetch: outbound.platform })
+  })
   let isLeaving = false
   let isDraining = false
   const webhooks = integrations.map(({ name, load }) => {
     const provider = outbound.provider(name)
     const handler = lazily(async () => {
-      const { createHandler } = await load()
-      handle = createHandler({ ...dependencies, ...provider }, config)
+      const [{ createHandler }, platform] = await Promise.all([load(), loadPlatform()])
+      handle = createHandler({ ...dependencies, ...provider, platform }, config)
       return handle
     })
     let handle: WebhookHandler = async (request) => (await handler())(request)
@@ -165,7 +166,12 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     logger,
     metrics,
     async load() {
-      await Promise.all([metrics?.load(), ...webhooks.map(({ handler }) => handler())])
+      await Promise.all([
+        metrics?.load(),
+        ...webhooks.map(({ handler }) => handler()),
+        // For the routes of operators.
+        import('@org/core/internal'),
+      ])
     },
     leave() {
       isLeaving = true

@@ -1,6 +1,7 @@
 /** The way out of the host: which connection a call takes, and whether its circuit lets it through. */
 import type { Egress, Logger } from '@org/core'
-import { createShares, type OutboundInit, type Release, type Shares } from '@org/core/internal'
+import type { OutboundInit } from '@org/core/internal'
+import { createShares, type Release, type Shares } from '@org/core/internal/host'
 import { type Circuits, createCircuits } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
 

@@ -1,6 +1,7 @@
 /** Tells requests of this machine from those that another site makes in a browser on it. */
-import { IntegrationError, type Logger } from '@org/core'
-import { toProblemResponse } from '@org/core/internal'
+import type { Logger } from '@org/core'
+import { IntegrationError } from '@org/core/errors'
+import { toProblemResponse } from '@org/core/internal/host'
 
 /** Answers a request; `peer` is the network address of the sender. */
 type Answer = (request: Request, peer?: string) => Response | Promise<Response>

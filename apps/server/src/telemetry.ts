@@ -1,5 +1,6 @@
 /** How metrics and traces watch a host. */
-import { isIntegrationError, type Observer } from '@org/core'
+import type { Observer } from '@org/core'
+import { isIntegrationError } from '@org/core/errors'
 import { HttpFailure } from '@org/core/http'
 import { isCircuitOpen } from './circuit-breaker.ts'
 

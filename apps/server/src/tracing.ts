@@ -14,7 +14,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { Logger, Observer } from '@org/core'
-import { createRedactor } from '@org/core/internal'
+import { createRedactor } from '@org/core/internal/host'
 import { failureOf } from './telemetry.ts'
 import { version } from './version.ts'
 

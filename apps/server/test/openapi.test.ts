@@ -21,10 +21,12 @@ describe('the OpenAPI document of the host', () => {
   it('has routes and webhooks that the host answers', async () => {
     const thing = {
       path: '/things/{id}',
-      operationId: 'getThing',
-      summary: 'One thing',
-      parameters: z.object({ id: z.string().describe('Its id.') }),
-      responses: { 200: { description: 'The thing.', schema: z.object({}) } },
+      describe: async () => ({
+        operationId: 'getThing',
+        summary: 'One thing',
+        parameters: z.object({ id: z.string().describe('Its id.') }),
+        responses: { 200: { description: 'The thing.', schema: z.object({}) } },
+      }),
       handle: () => new Response(),
     }
     const app = createApp({

@@ -1,4 +1,4 @@
-import { createRedactor } from '@org/core/internal'
+import { createRedactor } from '@org/core/internal/host'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

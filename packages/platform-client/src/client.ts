@@ -1,10 +1,5 @@
-import {
-  type CallbackOptions,
-  IntegrationError,
-  isIntegrationError,
-  type Platform,
-  type WriteResult,
-} from '@org/core'
+import type { CallbackOptions, Platform, WriteResult } from '@org/core'
+import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { HttpFailure, readResponse, toHttpFailure, toStatusFailure } from '@org/core/http'
 import ky, { type HTTPError, isHTTPError, isTimeoutError, type Options } from 'ky'
 import { deploymentRecord } from './schema.ts'

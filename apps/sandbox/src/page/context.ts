@@ -1,5 +1,7 @@
 /** The data behind every view and every action of the page. */
-import { createRedactor, type Manifest } from '@org/core/internal'
+
+import type { Manifest } from '@org/core/internal'
+import { createRedactor } from '@org/core/internal/host'
 import type { EmulatedDeployment } from '@org/core/testing'
 import type { HeaderList, OpenExchange } from '../world/exchange.ts'
 import { at, isRecord, listOf } from '../world/json.ts'

@@ -1,5 +1,5 @@
 /** Hides secrets: known ones by their value, others by the name of their field or by their shape. */
-import { createRedactor, type Redactor } from '@org/core/internal'
+import { createRedactor, type Redactor } from '@org/core/internal/host'
 
 /** Stands for a secret. */
 export const MASK = '[redacted]'

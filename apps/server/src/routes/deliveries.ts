@@ -1,39 +1,15 @@
 /** `GET /deliveries/{id}`: the status of a delivery, for operators. */
-import { IntegrationError } from '@org/core'
-import { deliveryStatusSchema, readDeliveryStatus } from '@org/core/internal'
-import * as z from 'zod'
+import { IntegrationError } from '@org/core/errors'
+import type { readDeliveryStatus } from '@org/core/internal'
 import { loadDefinitions } from '../integrations.ts'
-import { type Route, unstored } from './route.ts'
+import { LONGEST_ID, type Route, unstored } from './route.ts'
 
 type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
-
-/** No delivery or deployment has a longer id. */
-const LONGEST_ID = 200
 
 export function createDeliveriesRoute(known: Pick<DeliveryStatusOptions, 'store' | 'redactor'>): Route {
   return {
     path: '/deliveries/{id}',
-    operationId: 'readDeliveryStatus',
-    summary: 'The status of a delivery',
-    description:
-      'The recorded steps, the status of the response, and the effect of another delivery of the same event. The body of the response stays encrypted.',
-    parameters: z.object({ id: z.string().max(LONGEST_ID).describe('The delivery’s id.') }),
-    query: z.object({
-      deployment: z
-        .string()
-        .max(LONGEST_ID)
-        .optional()
-        .describe(
-          'The deployment of a DEPLOYMENT_CREATED or DEPLOYMENT_DELETED: these events claim a deployment as a whole.',
-        ),
-    }),
-    problems: ['not_found', 'overloaded'],
-    responses: {
-      200: {
-        description: 'The records of the delivery, one for each route that has one.',
-        schema: z.object({ id: z.string(), records: z.array(deliveryStatusSchema) }),
-      },
-    },
+    describe: async () => (await import('./descriptions.ts')).delivery,
     async handle(context) {
       const id = context.req.param('id') ?? ''
       const deploymentId = context.req.query('deployment') || undefined
@@ -48,6 +24,7 @@ export function createDeliveriesRoute(known: Pick<DeliveryStatusOptions, 'store'
 }
 
 async function read(options: DeliveryStatusOptions) {
+  const { readDeliveryStatus } = await import('@org/core/internal')
   try {
     return await readDeliveryStatus(options)
   } catch (cause) {

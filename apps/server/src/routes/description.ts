@@ -1,7 +1,5 @@
 /** The integrations of the host, and its contract as an OpenAPI document (contract §8). */
-import { manifestSchema, type RouteDescription, toManifest, toOpenApi } from '@org/core/internal'
 import { etag } from 'hono/etag'
-import * as z from 'zod'
 import { loadDefinitions } from '../integrations.ts'
 import { version } from '../version.ts'
 import { createDocsRoute } from './docs/route.ts'
@@ -12,35 +10,25 @@ import { lazily, type Route } from './route.ts'
  *
  * @param others the routes beside these and the webhooks
  */
-export function createDescribingRoutes(others: readonly RouteDescription[]): Route[] {
-  const manifests = lazily(async () => ({ integrations: (await loadDefinitions()).map(toManifest) }))
-  const document = lazily(async () => toOpenApi(await loadDefinitions(), info, [...routes, ...others]))
+export function createDescribingRoutes(others: readonly Route[]): Route[] {
+  const manifests = lazily(async () => {
+    const { toManifest } = await import('@org/core/internal')
+    return { integrations: (await loadDefinitions()).map(toManifest) }
+  })
+  const document = lazily(async () => {
+    const { toOpenApi } = await import('@org/core/internal')
+    const all = [...routes, ...others].map(async ({ path, describe }) => ({ path, ...(await describe()) }))
+    return toOpenApi(await loadDefinitions(), info, await Promise.all(all))
+  })
   const routes: Route[] = [
     {
       path: '/integrations',
-      operationId: 'getIntegrations',
-      summary: 'The inputs, outputs, functions and metrics of each integration',
-      description: 'As JSON Schema, with everything that a form needs. The response has an `ETag`.',
-      responses: {
-        200: {
-          description: 'Every integration of this host.',
-          schema: z.object({ integrations: z.array(manifestSchema) }),
-        },
-        304: unchanged,
-      },
+      describe: async () => (await import('./descriptions.ts')).integrations,
       handle: tagged(manifests),
     },
     {
       path: '/openapi.json',
-      operationId: 'getOpenApiDocument',
-      summary: 'This document',
-      responses: {
-        200: {
-          description: 'OpenAPI 3.1.',
-          schema: z.looseObject({ openapi: z.string() }),
-        },
-        304: unchanged,
-      },
+      describe: async () => (await import('./descriptions.ts')).openApi,
       handle: tagged(document),
     },
     createDocsRoute(document),
@@ -49,7 +37,6 @@ export function createDescribingRoutes(others: readonly RouteDescription[]): Rou
 }
 
 const withETag = etag()
-const unchanged = { description: 'Nothing changed since the `ETag` in `if-none-match`.' }
 
 /** Answers with a value as JSON, or with 304 to a client that has it. */
 function tagged(make: () => Promise<unknown>): Route['handle'] {

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import type { Metrics } from '../metrics.ts'
 import { type Route, unstored } from './route.ts'
 
@@ -6,11 +5,7 @@ import { type Route, unstored } from './route.ts'
 export function createMetricsRoute(metrics: Metrics): Route {
   return {
     path: '/metrics',
-    operationId: 'getMetrics',
-    summary: 'The counts and gauges of the host, for Prometheus',
-    responses: {
-      200: { description: 'Prometheus’ text format.', mediaType: 'text/plain', schema: z.string() },
-    },
+    describe: async () => (await import('./descriptions.ts')).metrics,
     async handle(context) {
       const registry = await metrics.load()
       const headers = { 'content-type': registry.contentType, ...unstored }

@@ -1,7 +1,7 @@
 /** The routes for operators, which want `Authorization: Bearer <OPERATOR_TOKEN>` (contract §3). */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { IntegrationError } from '@org/core'
-import { toProblemResponse } from '@org/core/internal'
+import { IntegrationError } from '@org/core/errors'
+import { toProblemResponse } from '@org/core/internal/host'
 import type { Config } from '../config.ts'
 import type { Route } from './route.ts'
 
@@ -15,12 +15,18 @@ export function forOperators(
   { operatorToken, production }: Pick<Config, 'operatorToken' | 'production'>,
   onRefused: (route: Route, request: Request) => void,
 ): Route[] {
-  const described = routes.map((route) => ({ ...route, operator: true }))
+  const described = routes.map((route) => ({
+    ...route,
+    describe: async () => ({ ...(await route.describe()), operator: true }),
+  }))
   if (operatorToken === undefined) return production ? [] : described
   const expected = digest(`Bearer ${operatorToken}`)
   return described.map((route) => ({
     ...route,
-    problems: ['invalid_signature', ...(route.problems ?? [])],
+    async describe() {
+      const { problems = [], ...description } = await route.describe()
+      return { ...description, problems: ['invalid_signature', ...problems] }
+    },
     handle(context) {
       const given = digest((context.req.header('authorization') ?? '').replace(/^bearer /i, 'Bearer '))
       if (timingSafeEqual(given, expected)) return route.handle(context)

@@ -5,9 +5,17 @@ import type { RouteDescription } from '@org/core/internal'
 import type { Context, Hono } from 'hono'
 
 /** A `GET` route with its description for the OpenAPI document. */
-export interface Route extends RouteDescription {
+export interface Route extends Pick<RouteDescription, 'path'> {
+  /** Loads its part of `descriptions.ts`. */
+  describe: () => Promise<Description>
   handle: (context: Context) => Response | Promise<Response>
 }
+
+/** The description of a route at any path. */
+export type Description = Omit<RouteDescription, 'path'>
+
+/** No delivery or deployment has a longer id. */
+export const LONGEST_ID = 200
 
 /** For responses that hold for a moment only. */
 export const unstored = { 'cache-control': 'no-store' }

@@ -1,8 +1,8 @@
 /**
  * The host as a function, on a platform that starts it on demand, halts it between events and keeps no files.
  */
-import { IntegrationError } from '@org/core'
-import { toProblemResponse } from '@org/core/internal'
+import { IntegrationError } from '@org/core/errors'
+import { toProblemResponse } from '@org/core/internal/host'
 import { type Config, ConfigurationError, readConfig } from '../config.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createFunctionStore } from './function-store.ts'

@@ -2,8 +2,9 @@
  * The delivery store of a function. Platforms halt a function between events, and some forbid it to use a
  * connection that another event opened. So each claim opens its own connection, and closes it.
  */
-import { type DeliveryStore, memoryStore } from '@org/core'
+import type { DeliveryStore } from '@org/core'
 import type { Lease } from '@org/core/internal'
+import { memoryStore } from '@org/core/internal/host'
 import type { RedisStoreOptions } from '@org/core/stores/redis'
 
 /** A store over one connection. */

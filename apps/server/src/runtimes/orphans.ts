@@ -4,8 +4,8 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { isIntegrationError } from '@org/core'
-import { createRedactor, escapeInvisible } from '@org/core/internal'
+import { isIntegrationError } from '@org/core/errors'
+import { createRedactor, escapeInvisible } from '@org/core/internal/host'
 import { findOrphans, type OrphanReport } from '@org/idp-server/webhook'
 import { createPlatformClient } from '@org/platform-client'
 import { type Config, ConfigurationError, readConfig } from '../config.ts'

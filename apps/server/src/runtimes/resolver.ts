@@ -1,7 +1,7 @@
 /** Resolves the host names of deployments' own servers. */
 import { promises as dns } from 'node:dns'
-import { IntegrationError } from '@org/core'
-import { createShares } from '@org/core/internal'
+import { IntegrationError } from '@org/core/errors'
+import { createShares } from '@org/core/internal/host'
 
 /** The addresses of a name. Rejects if there is none. */
 export type Resolve = (hostname: string, deployment: string) => Promise<string[]>

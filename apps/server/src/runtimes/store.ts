@@ -1,6 +1,7 @@
 /** Opens the delivery store of DELIVERY_STORE. */
 import { existsSync, statSync } from 'node:fs'
-import { type DeliveryStore, type Logger, memoryStore } from '@org/core'
+import type { DeliveryStore, Logger } from '@org/core'
+import { memoryStore } from '@org/core/internal/host'
 import { ConfigurationError, DEFAULT_STORE } from '../config.ts'
 
 export interface OpenStore {

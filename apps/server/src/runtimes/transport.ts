@@ -3,7 +3,7 @@
  * checks the lease once the connection is open.
  */
 import { Readable } from 'node:stream'
-import { isIntegrationError } from '@org/core'
+import { isIntegrationError } from '@org/core/errors'
 import type { Agent, Dispatcher } from 'undici'
 import type { Connection } from '../outbound.ts'
 import { lazily } from '../routes/route.ts'

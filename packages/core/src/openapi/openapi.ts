@@ -1,6 +1,6 @@
 import { eventSchemas } from '../contract/event.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { problemSchema } from '../problem.ts'
+import { problemSchema } from '../problem-schema.ts'
 import { createComponents } from './components.ts'
 import type { OpenApiDocument, OpenApiInfo } from './document.ts'
 import { describeWebhook } from './events.ts'

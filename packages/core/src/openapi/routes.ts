@@ -2,11 +2,11 @@ import type * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toJsonSchema } from '../contract/json-schema.ts'
 import { type ErrorCode, errorCodes } from '../errors.ts'
-import { codes, titles } from '../problem.ts'
+import { codes, titles } from '../titles.ts'
 import { type Components, refer, toPascalCase } from './components.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiResponse, Reference } from './document.ts'
 
-/** A `GET` route. The file that implements a route also describes it. */
+/** The description of a `GET` route. */
 export interface RouteDescription {
   /** As OpenAPI writes it: `/deployments/{id}`. */
   path: string

@@ -1,6 +1,5 @@
 /** `GET /docs`: the OpenAPI document for people. */
 import type { OpenApiDocument } from '@org/core/internal'
-import * as z from 'zod'
 import { lazily, type Route } from '../route.ts'
 
 /**
@@ -16,9 +15,7 @@ export function createDocsRoute(document: () => Promise<OpenApiDocument>): Route
   })
   return {
     path: '/docs',
-    operationId: 'getDocs',
-    summary: 'This document, for people',
-    responses: { 200: { description: 'A page.', mediaType: 'text/html', schema: z.string() } },
+    describe: async () => (await import('../descriptions.ts')).docs,
     async handle(context) {
       const { at, policy } = await page()
       return context.html(at(originOf(context.req.raw)), 200, { 'content-security-policy': policy })

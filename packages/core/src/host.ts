@@ -1,0 +1,11 @@
+/**
+ * The parts of core that a host needs before its first event. It starts fast, because none of them makes a schema.
+ */
+export { toProblemResponse } from './delivery/response.ts'
+export { memoryStore } from './delivery/stores/memory.ts'
+export { namedHostsOnly } from './http/egress.ts'
+export { createJsonLogger, escapeInvisible } from './log.ts'
+export { createConcurrencyLimit } from './pipeline/limits.ts'
+export { createRedactor, type Redactor, redactLines } from './redact.ts'
+export { createVerifier } from './request/signature.ts'
+export { createShares, type Release, type Shares } from './shares.ts'
