@@ -3,10 +3,10 @@ import { join, posix } from 'node:path'
 import { parseSync } from 'oxc-parser'
 import { type PublishablePackage, root, SOURCE_CONDITION } from './packages/workspace.ts'
 
-/** Lists the public names of a package, such as `@org/mailer: type Mailer`. Names of `./internal` carry no promise. */
+/** Lists the public names of a package, such as `@org/mailer: type Mailer`. Names of `./internal` and below carry no promise. */
 export function readPublicNames({ name, path, manifest }: PublishablePackage): string[] {
   return Object.entries(manifest.exports ?? {}).flatMap(([subpath, conditions]) => {
-    if (subpath === './internal') return []
+    if (subpath.startsWith('./internal')) return []
     const entry = posix.join(name, subpath)
     const file = join(root, path, conditions[SOURCE_CONDITION] ?? '')
     return readExportedNames(file, readFileSync(file, 'utf8')).map((exported) => `${entry}: ${exported}`)
