@@ -35,8 +35,8 @@ function insertionsFor({ kebab, camel, pascal, constant, words }: Names): Insert
     { file: CONFIG, after: '      values.IDP_PLATFORM_API_KEY,\n', lines: `      values.${token},\n` },
     {
       file: 'apps/server/src/variables.ts',
-      after: '  IDP_PLATFORM_API_BASE: httpUrl.optional(),\n',
-      lines: `\n  ${token}: token().optional(),\n  ${base}: httpUrl.optional(),\n`,
+      after: '  IDP_PLATFORM_API_BASE: z.optional(httpUrl),\n',
+      lines: `\n  ${token}: z.optional(token()),\n  ${base}: z.optional(httpUrl),\n`,
     },
     {
       file: 'README.md',

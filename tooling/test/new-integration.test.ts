@@ -51,7 +51,7 @@ describe('pnpm new:integration', () => {
     const added = after.flatMap((lines, at) => lines.filter((line) => !before[at]?.includes(line)))
     for (const line of added.filter((line) => !/^ {2,4}[{}],?$/.test(line)))
       expect(line).toMatch(/carrier.?pigeon/i)
-    expect(added).toContain('  CARRIER_PIGEON_SHARED_API_TOKEN: token().optional(),')
+    expect(added).toContain('  CARRIER_PIGEON_SHARED_API_TOKEN: z.optional(token()),')
     expect(before.flatMap((lines, at) => lines.filter((line) => !after[at]?.includes(line)))).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Transaction } from './sqlite-database.ts'
 import { HOUR_MS } from './sqlite-schema.ts'
 

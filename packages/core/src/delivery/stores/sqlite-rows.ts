@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { PREFIX as ENCRYPTED } from '../keys.ts'
 import type { RecordedResponse } from '../store.ts'
 import type { Row, Rows } from './rules.ts'
@@ -13,15 +13,22 @@ const PROBE_BYTES = 16_384
 /** So that the answer fits in later: a page of full rows that grow is split in two half-empty ones. */
 const ROOM_BYTES = 64
 
-const nullable = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullable().transform((value) => value ?? undefined)
-const bytes = z.instanceof(Uint8Array)
-const digest = bytes.transform((value) => Buffer.from(value).toString('hex'))
-const body = z
-  .union([z.string(), bytes])
-  .transform((value) =>
-    typeof value === 'string' ? value : ENCRYPTED + Buffer.from(value).toString('base64'),
+const nullable = <Schema extends z.ZodMiniType>(schema: Schema) =>
+  z.pipe(
+    z.nullable(schema),
+    z.transform((value) => value ?? undefined),
   )
+const bytes = z.instanceof(Uint8Array)
+const digest = z.pipe(
+  bytes,
+  z.transform((value) => Buffer.from(value).toString('hex')),
+)
+const body = z.pipe(
+  z.union([z.string(), bytes]),
+  z.transform((value) =>
+    typeof value === 'string' ? value : ENCRYPTED + Buffer.from(value).toString('base64'),
+  ),
+)
 const facts = { status: z.int(), code: nullable(z.string()), at: nullable(z.int()) }
 
 const record = z.object({
