@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
 import { cert, key } from '../../tooling/runtimes/certificate.ts'
 
@@ -23,9 +24,11 @@ export async function startSlowNetwork(port: number, roundTripMs: number) {
   })
 
   function forward(from: Socket, to: Socket, notBefore: number): void {
+    // Each after the one before: timers of almost the same length may end in another order.
+    let before: Promise<unknown> = Promise.resolve()
     const later = (work: () => void) => {
       const now = performance.now()
-      setTimeout(work, Math.max(now, notBefore) + roundTripMs / 2 - now)
+      before = Promise.all([before, pause(Math.max(now, notBefore) + roundTripMs / 2 - now)]).then(work)
     }
     from.setNoDelay()
     from.on('data', (bytes) => later(() => void (to.writable && to.write(bytes))))
