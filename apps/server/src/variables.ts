@@ -12,7 +12,13 @@ const text = z.string().check(z.trim())
 
 /** A value for a header. It is not trimmed: a line break in a token shows that the wrong text was pasted. */
 const token = (prefix = '', error = 'expected one line of visible ASCII characters without spaces') =>
-  z.string().check(z.refine((value) => value.startsWith(prefix) && /^[\x21-\x7e]+$/.test(value), { error }))
+  z
+    .string()
+    .check(
+      z.refine((value) => value.startsWith(prefix) && /^[\x21-\x7e]+$/.test(value.slice(prefix.length)), {
+        error,
+      }),
+    )
 
 /** A name with labels that are not empty, or an address; as `URL` writes them. */
 const HOST_NAME =
@@ -79,9 +85,13 @@ const store = text.check(({ value: location, issues }) => {
 })
 
 function faultOfStore(location: string): string | undefined {
+  // SQLite itself would take these for a database in memory, which forgets every record with the process.
+  if (/^sqlite:(:|file:)/.test(location)) return 'expected the path of a file after sqlite:'
   if (location === 'memory:' || /^sqlite:\P{Cc}+$/u.test(location)) return undefined
   if (!location.startsWith('redis'))
     return 'expected memory:, sqlite:<file>, redis://…, redis+cluster://… or redis+sentinel://…'
+  // The parser of URLs drops line breaks.
+  if (/[\s\p{C}]/u.test(location)) return 'must not contain a space or a line break'
   try {
     parseRedisLocation(location)
     return undefined
@@ -137,7 +147,7 @@ export const variables = z.object({
   WEBHOOK_AUTH: z.optional(
     z.pipe(text, z.literal('none', { error: 'expected none; leave it empty otherwise' })),
   ),
-  OPERATOR_TOKEN: z.optional(token()),
+  OPERATOR_TOKEN: z.optional(token().check(z.minLength(12, { error: 'expected at least 12 characters' }))),
   CORS_ORIGINS: z.optional(
     list(',', isOrigin, 'expected origins such as https://app.example.com, separated by commas'),
   ),

@@ -127,14 +127,14 @@ describe('the configuration', () => {
     ],
     ['MAILER_API_BASE', ['https://a.example?x', '//a.example']],
     ['PLATFORM_API_TOKEN', ['token\n', 'to\r\nken', 'to ken', 'tok\u0000en', '“token”']],
-    ['OPERATOR_TOKEN', ['token\n', ' token']],
+    ['OPERATOR_TOKEN', ['operator-token\n', ' operator-token', 'few-letters']],
     ['MAILER_SHARED_API_TOKEN', ['token\r']],
     [
       'MAILER_SHARED_FROM_EMAIL',
       ['shop', 'a@b.example\r\nBcc: c@d.example', 'A\u2028B <a@b.example>', 'a@b.example, c@d.example'],
     ],
     ['IDP_PLATFORM_API_KEY', ['ak\n']],
-    ['IDP_SHARED_SECRET_KEY', ['sk_test_x\n', 'pk_test_x']],
+    ['IDP_SHARED_SECRET_KEY', ['sk_test_x\n', 'pk_test_x', 'sk_']],
     ['PLATFORM_WEBHOOK_SECRET', [' , ', `whsec_${btoa('23 bytes are too few...')}`, btoa(SECRET)]],
     [
       'CORS_ORIGINS',
@@ -156,9 +156,28 @@ describe('the configuration', () => {
     ['ENV_REFERENCE_ALLOW', [',', 'A-B', 'A*B', '{{env.A}}', '1A']],
     [
       'DELIVERY_STORE',
-      ['sqlite:', 'sqlite:a\u0000b', 'memory', 'redis:', 'redis://', 'redis://:%zz@a.example'],
+      [
+        'sqlite:',
+        'sqlite:a\u0000b',
+        'sqlite::memory:',
+        'sqlite:file:x?mode=memory',
+        'memory',
+        'redis:',
+        'redis://',
+        'redis://:%zz@a.example',
+      ],
     ],
-    ['DELIVERY_STORE', ['redis://a,b', 'redis://a:70000', 'redis://a/x', 'redis://a/1/2', 'redis://a?tls=1']],
+    [
+      'DELIVERY_STORE',
+      [
+        'redis://u:p\n@a',
+        'redis://a,b',
+        'redis://a:70000',
+        'redis://a/x',
+        'redis://a/1/2',
+        'redis://a?tls=1',
+      ],
+    ],
     [
       'DELIVERY_STORE',
       ['redis+cluster://a,,b', 'redis+cluster://a,b/1', 'redis+sharded://a', 'redis+cluster://'],
