@@ -74,7 +74,7 @@ export interface IdpPlatformClient {
 
 /** The provider lists all applications in one response. */
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024
-const MAX_RESPONSE_VALUES = 500_000
+const MAX_RESPONSE_VALUES = 150_000
 
 /**
  * Makes a client for the applications of a workspace.

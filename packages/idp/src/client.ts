@@ -40,7 +40,7 @@ const DEFAULT_PAGE = 10
 const MAX_PAGE = 500
 /** Room for a full page of users, each with three kinds of metadata of 8 KB. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
-const MAX_RESPONSE_VALUES = 500_000
+const MAX_RESPONSE_VALUES = 150_000
 
 /** Options of {@link createIdpClient}. */
 export interface IdpClientOptions {
