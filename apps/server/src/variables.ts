@@ -12,13 +12,11 @@ const text = z.string().check(z.trim())
 
 /** A value for a header. It is not trimmed: a line break in a token shows that the wrong text was pasted. */
 const token = (prefix = '', error = 'expected one line of visible ASCII characters without spaces') =>
-  z
-    .string()
-    .check(
-      z.refine((value) => value.startsWith(prefix) && /^[\x21-\x7e]+$/.test(value.slice(prefix.length)), {
-        error,
-      }),
-    )
+  z.string().check(
+    z.refine((value) => value.startsWith(prefix) && /^[\x21-\x7e]+$/.test(value.slice(prefix.length)), {
+      error,
+    }),
+  )
 
 /** A name with labels that are not empty, or an address; as `URL` writes them. */
 const HOST_NAME =
