@@ -145,7 +145,9 @@ export const variables = z.object({
   WEBHOOK_AUTH: z.optional(
     z.pipe(text, z.literal('none', { error: 'expected none; leave it empty otherwise' })),
   ),
-  OPERATOR_TOKEN: z.optional(token().check(z.minLength(12, { error: 'expected at least 12 characters' }))),
+  OPERATOR_TOKEN: z.optional(
+    z.pipe(token(), z.string().check(z.minLength(12, { error: 'expected at least 12 characters' }))),
+  ),
   CORS_ORIGINS: z.optional(
     list(',', isOrigin, 'expected origins such as https://app.example.com, separated by commas'),
   ),

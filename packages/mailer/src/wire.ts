@@ -12,8 +12,6 @@ import { isRecord, readNumber, readText } from './fields.ts'
 const LONGEST_MESSAGE = 20_000
 /** The provider’s ids have 36 characters, and 50 addresses at most 13,000. */
 const LONGEST_ID = 500
-/** A server of a tenant's choice may say megabytes, and each word of an output is searched for secrets. */
-const LONGEST_NAME = 1_000
 const LONGEST_TO = 100_000
 
 /** The provider’s response for one message: accepted with an id, or refused with a code. */
@@ -96,11 +94,7 @@ export function readRefusal(body: unknown): Refusal | undefined {
 export function readServer(body: unknown): ServerDetails | undefined {
   const id = readNumber(body, 'ID')
   if (id === undefined) return undefined
-  return {
-    id,
-    name: (readText(body, 'Name') ?? '').slice(0, LONGEST_NAME),
-    deliveryType: readText(body, 'DeliveryType')?.slice(0, LONGEST_NAME),
-  }
+  return { id, name: readText(body, 'Name') ?? '', deliveryType: readText(body, 'DeliveryType') }
 }
 
 /** The provider’s words beside an accepted message. */

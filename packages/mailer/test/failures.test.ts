@@ -203,11 +203,6 @@ describe('a read', () => {
     expect(requests.map(({ path }) => path)).toEqual(['/server', '/server', '/server'])
   })
 
-  it('takes no more than a thousand characters of a name', async () => {
-    provider.faults.add({ status: 200, body: { ID: 1, Name: '%73'.repeat(300_000), DeliveryType: 'Live' } })
-    expect((await mail.mailer().getServer()).name).toHaveLength(1_000)
-  })
-
   it.each<[string, Fault, object, number]>([
     ['401', { status: 401 }, { code: 'credentials_rejected', retryable: false }, 1],
     ['500', { status: 500, times: 3 }, { code: 'provider_error', retryable: true }, 3],
