@@ -1,5 +1,5 @@
 /** The host as a Node process: opens the store, listens, and finishes the events under way before it ends. */
-import { once } from 'node:events'
+import type { EventEmitter } from 'node:events'
 import { flushCompileCache } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { type Http2Bindings, type HttpBindings, serve } from '@hono/node-server'
@@ -123,8 +123,10 @@ export async function run(
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
     logger('info', `Listening on http://${name}:${port}`, { address, port })
-    const firstAnswer = once(server, 'request').then(([, response]) => once(response, 'close'))
-    Promise.race([firstAnswer, setTimeout(WARM_UP_MS, undefined, { ref: false })]).then(() =>
+    const { promise: isAnswered, resolve } = Promise.withResolvers<void>()
+    // Not `events.once`, which rejects if the first connection breaks.
+    server.once('request', (_, response: EventEmitter) => response.once('close', resolve))
+    Promise.race([isAnswered, setTimeout(WARM_UP_MS, undefined, { ref: false })]).then(() =>
       warmUp(host, store),
     )
   })
