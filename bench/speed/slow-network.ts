@@ -3,6 +3,15 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
 import { cert, key } from '../../tooling/runtimes/certificate.ts'
+import { createHttp2Gateway } from '../shared/http2-gateway.ts'
+
+/** TLS in front of a server, which offers HTTP/1.1 alone. */
+const secure = (port: number): Server =>
+  createTlsServer({ cert, key }, (client) => {
+    const upstream = connect(port, '127.0.0.1')
+    client.pipe(upstream).pipe(client)
+    for (const socket of [client, upstream]) socket.on('error', () => {})
+  })
 
 /**
  * Puts a server behind TLS and a slow network: bytes take half a round trip in each direction, and the first ones of a
@@ -10,12 +19,8 @@ import { cert, key } from '../../tooling/runtimes/certificate.ts'
  *
  * @param port of the server, on the loopback interface
  */
-export async function startSlowNetwork(port: number, roundTripMs: number) {
-  const secured = createTlsServer({ cert, key }, (client) => {
-    const upstream = connect(port, '127.0.0.1')
-    client.pipe(upstream).pipe(client)
-    for (const socket of [client, upstream]) socket.on('error', () => {})
-  })
+export async function startSlowNetwork(port: number, roundTripMs: number, { offersHttp2 = false } = {}) {
+  const secured = offersHttp2 ? createHttp2Gateway(() => port) : secure(port)
   const securedPort = await listen(secured)
   const network = createServer((client) => {
     const upstream = connect(securedPort, '127.0.0.1')

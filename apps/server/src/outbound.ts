@@ -25,10 +25,10 @@ export interface Connections {
   /** Kept open between calls: for reads and callbacks, which may be repeated. */
   kept: Connection
   /**
-   * One that carried no call before. A provider closes idle connections, and a write that is sent at that moment
-   * breaks without saying whether it arrived.
+   * For writes. A provider closes idle connections, and a write that is sent at that moment breaks. This connection
+   * carried no call before, or it tells which calls were not processed.
    */
-  fresh: Connection
+  certain: Connection
   /** New for each call, to servers of deployments that the operator lists. */
   listed: Connection
   /** New for each call, and only to addresses that deployments may name. */
@@ -44,7 +44,7 @@ export function connectBy(send: typeof fetch): Connections {
     onClosed?.()
     return response
   }
-  return { kept: connection, fresh: connection, listed: connection, checked: connection }
+  return { kept: connection, certain: connection, listed: connection, checked: connection }
 }
 
 const MEBIBYTE = 1024 * 1024
@@ -92,7 +92,7 @@ export function createOutbound(options: {
         async fetch(input, init) {
           const request = await readRequest(input, init)
           const isRead = request.method === 'GET' || request.method === 'HEAD'
-          const connection = connections[isRead ? 'kept' : 'fresh']
+          const connection = connections[isRead ? 'kept' : 'certain']
           return withBody(bodies.own, request, () => circuits.run(request, () => connection(request)))
         },
         egress: egress && {

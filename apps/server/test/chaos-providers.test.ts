@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { arranged } from '../../../bench/chaos/run.ts'
 import { sendAmbiguously } from '../../../bench/chaos/scenarios/ambiguous.ts'
-import { sendOverStale } from '../../../bench/chaos/scenarios/keep-alive.ts'
+import { sendOverGoodbyes, sendOverStale } from '../../../bench/chaos/scenarios/keep-alive.ts'
 import { outlastPlatform } from '../../../bench/chaos/scenarios/platform-outage.ts'
 
 describe('a host as a process', () => {
@@ -16,6 +16,12 @@ describe('a host as a process', () => {
     const { figures, violations } = await sendOverStale(30)
     expect(violations).toEqual([])
     expect(figures).toMatchObject({ 'unknown through the host': 0 })
+  })
+
+  it('sends each mail once although the provider often says goodbye or refuses the next call', async () => {
+    const { figures, violations } = await sendOverGoodbyes(30)
+    expect(violations).toEqual([])
+    expect(figures).toMatchObject({ 'unknown of them': 0 })
   })
 
   it('keeps an application that it can’t publish, and publishes it when the platform is back', async () => {

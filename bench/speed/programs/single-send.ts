@@ -42,4 +42,5 @@ export const singleSends: Readonly<Record<string, Connect>> = {
   },
   ours: ours(false),
   'ours-hosted': ours(true),
+  'ours-hosted-alone': ours(true),
 }

@@ -5,6 +5,7 @@ import { createEgressRule, type EgressRule, refusedBaseUrl } from '../egress-rul
 import type { HostOptions } from '../host.ts'
 import { createResolver, type Resolve } from './resolver.ts'
 import { connectOver } from './transport.ts'
+import { connectForWrites } from './write-connections.ts'
 
 /** Longest time until a connection to a deployment's own server stands, with the look-up of its name. */
 const CONNECT_MS = 5_000
@@ -22,7 +23,7 @@ export function createNodeRuntime(
   return {
     connections: {
       kept: connectOver({}),
-      fresh: connectOver({ pipelining: 0 }, { isAhead: true }),
+      certain: connectForWrites(),
       listed: connectOver({ pipelining: 0, allowH2: false }),
       checked(request) {
         const lookup = checkLookup((hostname) => resolve(hostname, request.deployment ?? ''), egress)

@@ -5,9 +5,8 @@
 import { Readable } from 'node:stream'
 import { isIntegrationError } from '@org/core/errors'
 import type { Agent, Dispatcher } from 'undici'
-import type { Connection } from '../outbound.ts'
+import type { Connection, OutgoingRequest } from '../outbound.ts'
 import { lazily } from '../routes/route.ts'
-import { connectAhead } from './connect-ahead.ts'
 
 /** Some servers refuse calls that do not say where they come from. */
 const USER_AGENT = 'integration-host'
@@ -23,33 +22,42 @@ class NotSentError extends Error {
 /** Loads the library. A host should start fast, so it does this when it listens, or with its first call. */
 export const loadUndici = () => import('undici')
 
-async function createAgent(options: Agent.Options, isAhead: boolean): Promise<Dispatcher> {
-  const { Agent, buildConnector } = await loadUndici()
-  if (!isAhead) return new Agent(options)
-  const { createSecureContext } = await import('node:tls')
-  // Without HTTP/2, whose connections would stay. A context for each connection is a third of a handshake.
-  const connect = buildConnector({ allowH2: false, secureContext: createSecureContext() })
-  return new Agent({ ...options, connect: connectAhead(connect) })
+/** The way of one call. */
+export interface Way {
+  dispatcher: Dispatcher
+  /** Over HTTP/1.1, the connection ends with the call. */
+  reset?: boolean
+  /** Is called when the answer begins. */
+  onAnswer?(): void
+  /** Is called when a call that was sent ends without an answer. */
+  onLoss?(): void
+}
+
+/** A connection over an agent of its own. */
+export function connectOver(options: Agent.Options): Connection {
+  const way = lazily(async (): Promise<Way> => ({ dispatcher: new (await loadUndici()).Agent(options) }))
+  return sendOver(way)
 }
 
 /**
- * A connection over an agent of its own. It calls `beforeSend` right before the first byte.
+ * A connection over the way that `wayTo` chooses for each call. It calls `beforeSend` right before the first byte.
  *
- * @param use.isAhead whether each call opens the connection of the next one
+ * @param wayTo gets the origin and the body
  */
-export function connectOver(options: Agent.Options, { isAhead = false } = {}): Connection {
-  const agent = lazily(() => createAgent(options, isAhead))
+export function sendOver(wayTo: (origin: string, body: OutgoingRequest['body']) => Promise<Way>): Connection {
   return async ({ url, method, headers, body, signal, beforeSend, onClosed }) => {
-    const dispatcher = await agent()
     const { origin, pathname, search } = new URL(url)
+    const way = await wayTo(origin, body)
     signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
       let connection: Dispatcher.DispatchController | undefined
+      let hasAnswer = false
       let informational = 0
       let sink: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined
       const fail = (error: unknown) => {
         const isRefusal = isIntegrationError(error) && error !== signal?.reason
         const isKnown = connection !== undefined || isRefusal
+        if (connection && !hasAnswer) way.onLoss?.()
         reject(isKnown ? error : new NotSentError('The call was not sent.', { cause: error }))
       }
       const onAbort = () => {
@@ -62,12 +70,13 @@ export function connectOver(options: Agent.Options, { isAhead = false } = {}): C
         onClosed?.()
       }
 
-      dispatcher.dispatch(
+      way.dispatcher.dispatch(
         {
           origin,
           path: pathname + search,
           method,
           headers: { 'user-agent': USER_AGENT, ...headers },
+          reset: way.reset ?? false,
           body: body instanceof ReadableStream ? Readable.from(body) : body,
         },
         {
@@ -78,6 +87,8 @@ export function connectOver(options: Agent.Options, { isAhead = false } = {}): C
             connection = controller
           },
           onResponseStart(controller, status, headers) {
+            hasAnswer = true
+            way.onAnswer?.()
             if (status < 200) {
               informational += 1
               if (informational <= MAX_INFORMATIONAL) return

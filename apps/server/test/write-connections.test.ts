@@ -1,0 +1,169 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  constants as http2,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import { createServer } from 'node:https'
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { cert, key } from '../../../tooling/runtimes/certificate.ts'
+import type { OutgoingRequest } from '../src/outbound.ts'
+import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
+
+/** Does something else with a call than to process it, and says so. */
+type React = (number: number, stream: ServerHttp2Stream) => boolean
+
+/** A provider over TLS, and how a host sends a write to it. */
+async function startProvider({ react = (() => false) as React, offersHttp2 = true } = {}) {
+  /** The calls that were processed: the protocol, the body, and the number of the connection. */
+  const processed: { version: string; body: string; connection: number }[] = []
+  const sockets: TLSSocket[] = []
+  let number = 0
+  async function answer(
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+  ) {
+    number += 1
+    if ('stream' in response && response.stream && react(number, response.stream)) return
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const connection = sockets.findIndex(({ remotePort }) => remotePort === request.socket.remotePort)
+    processed.push({ version: request.httpVersion, body, connection })
+    response.end('{}')
+  }
+  const server = offersHttp2
+    ? createSecureServer({ cert, key, allowHTTP1: true }, answer)
+    : createServer({ cert, key }, answer)
+  server.on('secureConnection', (socket) => sockets.push(socket))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  const url = `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/things`
+  const { certain } = createNodeRuntime({ production: false, egressAllow: [] }).connections
+  return {
+    processed,
+    sockets,
+    async write(body: OutgoingRequest['body'], init: Partial<OutgoingRequest> = {}) {
+      const response = await certain({ url, method: 'POST', headers: {}, body, signal: null, ...init })
+      return response.text()
+    },
+  }
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index))
+
+describe('a write to a provider over TLS', () => {
+  beforeAll(() => setDefaultCACertificates([...getCACertificates('default'), cert]))
+
+  it('goes over one connection with others if the provider offers HTTP/2', async () => {
+    const { write, processed, sockets } = await startProvider()
+    for (const body of numbers(5)) await write(body)
+    await Promise.all(numbers(50).map((body) => write(body)))
+    expect(processed).toHaveLength(55)
+    expect(processed.every(({ version }) => version === '2.0')).toBe(true)
+    expect(sockets).toHaveLength(1)
+  })
+
+  it('has a connection of its own if it can’t be repeated, or is long', async () => {
+    const { write, processed } = await startProvider()
+    await write('first')
+    await write('x'.repeat(65_536))
+    await write(new Blob(['streamed']).stream())
+    expect(processed.map(({ version }) => version)).toEqual(['2.0', '1.1', '1.1'])
+  })
+
+  it('has a connection of its own if the provider offers HTTP/1.1 alone', async () => {
+    const { write, processed } = await startProvider({ offersHttp2: false })
+    for (const body of numbers(5)) await write(body)
+    await Promise.all(numbers(20).map((body) => write(body)))
+    expect(processed.map(({ version }) => version)).toEqual(Array(25).fill('1.1'))
+    expect(new Set(processed.map(({ connection }) => connection)).size).toBe(25)
+  })
+
+  it('is processed once if the provider says goodbye at its moment, and asks again for its lease', async () => {
+    let asked = 0
+    let seen = 0
+    const { write, processed, sockets } = await startProvider({
+      react(number, { id = 0, session }) {
+        seen = number
+        if (number % 3 !== 2) return false
+        session?.goaway(http2.NGHTTP2_NO_ERROR, id - 2)
+        session?.destroy()
+        return true
+      },
+    })
+    const beforeSend = () => {
+      asked += 1
+    }
+    for (const body of numbers(12)) expect(await write(body, { beforeSend })).toBe('{}')
+    expect(processed.map(({ body }) => body)).toEqual(numbers(12))
+    expect([seen > 12, asked]).toEqual([true, seen])
+    expect(sockets.length).toBeGreaterThan(3)
+  })
+
+  it('is processed once if the provider refuses it unprocessed', async () => {
+    const { write, processed } = await startProvider({
+      react(number, stream) {
+        if (number % 3 !== 2) return false
+        stream.close(http2.NGHTTP2_REFUSED_STREAM)
+        return true
+      },
+    })
+    for (const body of numbers(12)) expect(await write(body)).toBe('{}')
+    expect(processed.map(({ body }) => body)).toEqual(numbers(12))
+  })
+
+  it('has a connection of its own for an hour after a connection broke without an answer', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { write, processed } = await startProvider({
+      react(number, stream) {
+        if (number !== 2) return false
+        stream.session?.socket.destroy()
+        return true
+      },
+    })
+    await write('first')
+    const lost = write('lost')
+    await expect(lost).rejects.toThrow()
+    await expect(lost).rejects.not.toMatchObject({ code: 'ERR_NOT_SENT' })
+    for (const body of numbers(4)) await write(body)
+    vi.advanceTimersByTime(60 * 60 * 1000 + 1)
+    await write('later')
+    expect(processed.map(({ version }) => version)).toEqual(['2.0', '1.1', '1.1', '1.1', '1.1', '2.0'])
+  })
+
+  it('has a connection of its own after a call that got no answer in time', async () => {
+    const caller = new AbortController()
+    const { write, processed } = await startProvider({
+      react(number) {
+        if (number === 2) caller.abort(new Error('too late'))
+        return number === 2
+      },
+    })
+    await write('first')
+    await expect(write('lost', { signal: caller.signal })).rejects.toThrow('too late')
+    await write('next')
+    expect(processed.map(({ version }) => version)).toEqual(['2.0', '1.1'])
+  })
+
+  it('goes over no connection that was silent for more than a second', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { write, processed } = await startProvider()
+    await write('first')
+    vi.advanceTimersByTime(900)
+    await write('soon')
+    vi.advanceTimersByTime(1_001)
+    await write('after a pause')
+    expect(processed.map(({ connection }) => connection)).toEqual([0, 0, 1])
+  })
+})

@@ -1,0 +1,27 @@
+import { Agent, request } from 'node:http'
+import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
+import { cert, key } from '../../tooling/runtimes/certificate.ts'
+
+/**
+ * A server that offers HTTP/2 over TLS, and passes calls on.
+ *
+ * @param port of the server behind it, on the loopback interface
+ * @param refuse ends a call unprocessed and returns `true`, or returns `false`
+ */
+export function createHttp2Gateway(
+  port: () => number,
+  refuse: (stream: ServerHttp2Stream) => boolean = () => false,
+) {
+  const agent = new Agent({ keepAlive: true })
+  return createSecureServer({ cert, key }, (call, response) => {
+    if (refuse(response.stream)) return
+    const { method, url: path, headers } = call
+    const own = Object.entries(headers).filter(([name]) => !name.startsWith(':'))
+    const passed = { agent, port: port(), method, path, headers: Object.fromEntries(own) }
+    const upstream = request(passed, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' })
+      answer.pipe(response)
+    })
+    call.pipe(upstream)
+  })
+}
