@@ -6,7 +6,7 @@ rmSync(new URL('dist', import.meta.url), { recursive: true, force: true })
 
 const { resolve } = createRequire(import.meta.url)
 
-/** Of undici the host uses its agent; the rest (a second fetch, WebSocket, mocks, caches) is half a megabyte. */
+/** Of undici the host uses its agent and its pool; the rest (a second fetch, WebSocket, mocks, caches) is half a megabyte. */
 const undiciAgent: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'undici-agent',
   setup(build) {
@@ -14,6 +14,7 @@ const undiciAgent: NonNullable<Options['esbuildPlugins']>[number] = {
     build.onLoad({ filter: /.*/, namespace: 'undici-agent' }, () => ({
       contents: `
         export { default as Agent } from ${JSON.stringify(resolve('undici/lib/dispatcher/agent.js'))}
+        export { default as Pool } from ${JSON.stringify(resolve('undici/lib/dispatcher/pool.js'))}
         export { default as buildConnector } from ${JSON.stringify(resolve('undici/lib/core/connect.js'))}`,
       resolveDir: import.meta.dirname,
     }))

@@ -14,9 +14,18 @@ const USER_AGENT = 'integration-host'
 /** A response may come after a few others that only announce it, such as 103 Early Hints. */
 const MAX_INFORMATIONAL = 10
 
-/** The call failed before its first byte was written, so it had no effect. Core knows the code. */
+/** The code of an error of HTTP/2: the server did not process the call (RFC 9113, section 8.7). */
+const REFUSED_STREAM = 7
+
+/** The call had no effect: its first byte was not written, or the server refused it unprocessed. Core knows the code. */
 class NotSentError extends Error {
   readonly code = 'ERR_NOT_SENT'
+}
+
+const notSent = (cause: unknown) => new NotSentError('The call was not sent.', { cause })
+
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'http2ErrorCode' in error && error.http2ErrorCode === REFUSED_STREAM
 }
 
 /** Loads the library. A host should start fast, so it does this when it listens, or with its first call. */
@@ -47,7 +56,9 @@ export function connectOver(options: Agent.Options): Connection {
 export function sendOver(wayTo: (origin: string, body: OutgoingRequest['body']) => Promise<Way>): Connection {
   return async ({ url, method, headers, body, signal, beforeSend, onClosed }) => {
     const { origin, pathname, search } = new URL(url)
-    const way = await wayTo(origin, body)
+    const way = await wayTo(origin, body).catch((error: unknown) => {
+      throw notSent(error)
+    })
     signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
       let connection: Dispatcher.DispatchController | undefined
@@ -55,10 +66,10 @@ export function sendOver(wayTo: (origin: string, body: OutgoingRequest['body']) 
       let informational = 0
       let sink: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined
       const fail = (error: unknown) => {
-        const isRefusal = isIntegrationError(error) && error !== signal?.reason
-        const isKnown = connection !== undefined || isRefusal
-        if (connection && !hasAnswer) way.onLoss?.()
-        reject(isKnown ? error : new NotSentError('The call was not sent.', { cause: error }))
+        const isOwn = isIntegrationError(error) && error !== signal?.reason
+        const isSent = connection !== undefined && !isRefused(error)
+        if (isSent && !hasAnswer) way.onLoss?.()
+        reject(isSent || isOwn ? error : notSent(error))
       }
       const onAbort = () => {
         connection?.abort(signal?.reason)
