@@ -6,6 +6,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { sqliteStore } from '@org/core/stores/sqlite'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { calling } from './hosted.ts'
@@ -86,6 +87,22 @@ it('the bundled host starts with a store that another process has locked, and wo
   other.exec('COMMIT')
   await expect.poll(readiness).toBe(200)
   expect(await send(create, 'idp')).toMatchObject({ status: 422, body: { code: 'missing_credentials' } })
+})
+
+it('the bundled host warns of a lock on the file of an earlier start, too', async () => {
+  const folder = createFolder()
+  const file = `${folder}/deliveries.db`
+  const store = sqliteStore({ file })
+  await store.probe()
+  await store.close()
+  const other = new DatabaseSync(file)
+  onTestFinished(() => other.close())
+  other.exec('BEGIN EXCLUSIVE')
+  const { log } = await start({ ...development, DELIVERY_STORE: `sqlite:${file}` })
+  const messages = () => log.map(({ message }) => message)
+  await expect
+    .poll(messages, { timeout: 10_000 })
+    .toContainEqual(expect.stringMatching(/^DELIVERY_STORE: .* another process has locked it/))
 })
 
 it('the bundled host tells its version in its log, its metrics and its OpenAPI document', async () => {

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { checkSqliteFile, type SqliteStoreOptions, sqliteStore } from '@org/core/stores/sqlite'
+import {
+  checkSqliteFile,
+  isSqliteFileReady,
+  type SqliteStoreOptions,
+  sqliteStore,
+} from '@org/core/stores/sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 
 const request = { subject: 's', delivery: { id: 'evt_1', digest: 'd' }, leaseMs: 60_000 }
@@ -148,7 +153,8 @@ describe('a SQLite file that can’t be used', () => {
     const store = open({ file })
     const failure = `The store ${file} can’t be used: ${cause}.`
     await expect(store.probe()).rejects.toThrow(failure)
-    expect(() => checkSqliteFile(file)).toThrow(failure)
+    await expect(checkSqliteFile(file)).rejects.toThrow(failure)
+    expect(isSqliteFileReady(file)).toBe(false)
     rmSync(file, { recursive: true })
     await store.probe()
   })
@@ -199,9 +205,10 @@ describe('a SQLite file that can’t be used', () => {
     expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
     await store.close()
     fill()
-    expect(checkSqliteFile(file)).toContain('can’t be used: the disk is full.')
+    expect(await checkSqliteFile(file)).toContain('can’t be used: the disk is full.')
     rmSync(filler)
-    expect(checkSqliteFile(file)).toBe(undefined)
+    expect(await checkSqliteFile(file)).toBe(undefined)
+    expect(isSqliteFileReady(file)).toBe(true)
   })
 })
 

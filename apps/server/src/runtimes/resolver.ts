@@ -1,5 +1,4 @@
 /** Resolves the host names of deployments' own servers. */
-import { promises as dns } from 'node:dns'
 import { IntegrationError } from '@org/core/errors'
 import { createShares } from '@org/core/internal/host'
 
@@ -34,6 +33,8 @@ export function createResolver(): Resolve {
 }
 
 async function askServers(hostname: string, limit: AbortSignal): Promise<string[]> {
+  // Few hosts need it, and a start should be fast.
+  const dns = await import('node:dns/promises')
   // One for each name: `cancel` ends everything that a resolver does.
   const resolver = new dns.Resolver(ATTEMPT)
   const cancel = () => resolver.cancel()

@@ -14,7 +14,6 @@ import { createLineWriter } from './line-writer.ts'
 import { loadTracing } from './load-tracing.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 import { readRecordKey } from './record-key.ts'
-import { keepHeapSmall } from './small-heap.ts'
 import { openStore } from './store.ts'
 import { loadUndici } from './transport.ts'
 
@@ -58,17 +57,22 @@ function hasNoFilesLeft(error: unknown): boolean {
  *
  * @throws if a file of the bundle is missing: such a host must not go on, with a part of its routes
  */
-async function warmUp(host: Host, store: DeliveryStore): Promise<void> {
+async function loadRest(host: Host): Promise<{ keepHeapSmall: () => void }> {
   try {
-    await Promise.all([host.load(), loadUndici()])
+    const [rest] = await Promise.all([import('./small-heap.ts'), host.load(), loadUndici()])
+    return rest
   } catch (error) {
     if (!hasNoFilesLeft(error)) throw error
     // Senders may hold all of them. Their connections end, and the next event or attempt loads the rest.
     await setTimeout(WARM_UP_MS, undefined, { ref: false })
-    return warmUp(host, store)
+    return loadRest(host)
   }
-  // A store that is away tells its reason to the first event.
-  await store.probe().catch(() => {})
+}
+
+/** @param openStore does the first operation of the store */
+async function warmUp(host: Host, openStore: () => Promise<void>): Promise<void> {
+  const { keepHeapSmall } = await loadRest(host)
+  await openStore()
   // Before the flags change: V8 takes compiled code only under the flags that it was compiled with.
   flushCompileCache()
   keepHeapSmall()
@@ -100,7 +104,9 @@ export async function run(
     process.exit(1)
   })
   const { store, close, hadFile, fault } = await openStore(config.deliveryStore, logger)
-  if (fault) logger('warn', `DELIVERY_STORE: ${fault} Events with an effect get 503 until that is over.`)
+  const warn = (fault: string) =>
+    logger('warn', `DELIVERY_STORE: ${fault} Events with an effect get 503 until that is over.`)
+  if (fault) warn(fault)
   const stopping = new AbortController()
   const ending = new AbortController()
   const host = createHost(config, {
@@ -127,7 +133,10 @@ export async function run(
     // Not `events.once`, which rejects if the first connection breaks.
     server.once('request', (_, response: EventEmitter) => response.once('close', resolve))
     Promise.race([isAnswered, setTimeout(WARM_UP_MS, undefined, { ref: false })]).then(() =>
-      warmUp(host, store),
+      // Redis tells its faults itself, and a file that was opened before has told.
+      warmUp(host, () =>
+        store.probe().catch((error: Error) => void (hadFile && !fault && warn(error.message))),
+      ),
     )
   })
   if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS

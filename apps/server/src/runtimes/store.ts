@@ -26,12 +26,12 @@ export async function openStore(location: string, logger: Logger): Promise<OpenS
 }
 
 async function openSqlite(file: string): Promise<OpenStore> {
-  const { checkSqliteFile, sqliteStore } = await import('@org/core/stores/sqlite')
+  const { checkSqliteFile, isSqliteFileReady, sqliteStore } = await import('@org/core/stores/sqlite')
   // A first start on a full disk leaves an empty file.
   const hadFile = existsSync(file) && statSync(file).size > 0
   let fault: string | undefined
   try {
-    fault = checkSqliteFile(file)
+    if (!isSqliteFileReady(file)) fault = await checkSqliteFile(file)
   } catch (error) {
     throw new ConfigurationError(`DELIVERY_STORE: ${error instanceof Error ? error.message : error}`)
   }

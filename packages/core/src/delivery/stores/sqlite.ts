@@ -9,10 +9,11 @@
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import type { DeliveryStore } from '../store.ts'
-import { openDatabase } from './sqlite-database.ts'
 import { explain, mayPass } from './sqlite-errors.ts'
 import { startThread } from './sqlite-thread.ts'
 import type { Reply, Request } from './sqlite-worker.ts'
+
+export { isSqliteFileReady } from './sqlite-header.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
@@ -120,7 +121,8 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
  * is over
  * @throws {Error} with the cause if the file can't be used at all
  */
-export function checkSqliteFile(file: string): string | undefined {
+export async function checkSqliteFile(file: string): Promise<string | undefined> {
+  const { openDatabase } = await import('./sqlite-database.ts')
   try {
     openDatabase(file).database.close()
     return undefined
