@@ -55,12 +55,13 @@ function hasNoFilesLeft(error: unknown): boolean {
 /**
  * Loads what the first events would wait for.
  *
+ * @returns `keepHeapSmall`
  * @throws if a file of the bundle is missing: such a host must not go on, with a part of its routes
  */
-async function loadRest(host: Host): Promise<{ keepHeapSmall: () => void }> {
+async function loadRest(host: Host): Promise<() => void> {
   try {
-    const [rest] = await Promise.all([import('./small-heap.ts'), host.load(), loadUndici()])
-    return rest
+    const [{ keepHeapSmall }] = await Promise.all([import('./small-heap.ts'), host.load(), loadUndici()])
+    return keepHeapSmall
   } catch (error) {
     if (!hasNoFilesLeft(error)) throw error
     // Senders may hold all of them. Their connections end, and the next event or attempt loads the rest.
@@ -71,7 +72,7 @@ async function loadRest(host: Host): Promise<{ keepHeapSmall: () => void }> {
 
 /** @param openStore does the first operation of the store */
 async function warmUp(host: Host, openStore: () => Promise<void>): Promise<void> {
-  const { keepHeapSmall } = await loadRest(host)
+  const keepHeapSmall = await loadRest(host)
   await openStore()
   // Before the flags change: V8 takes compiled code only under the flags that it was compiled with.
   flushCompileCache()
