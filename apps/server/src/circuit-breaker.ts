@@ -2,7 +2,7 @@
  * A circuit for each account at each origin that an integration calls: while it fails, calls to it fail at once. The
  * failing account of one deployment costs another nothing.
  */
-import { createHmac, randomBytes } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { Logger } from '@org/core'
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import {
@@ -43,11 +43,11 @@ export type Circuits = ReturnType<typeof createCircuits>
 export function createCircuits(integration: string, logger: Logger) {
   const circuits = new Map<string, CircuitBreakerPolicy>()
   // The keys of the map must not tell a credential, not even to somebody who guesses it.
-  const hashKey = randomBytes(32)
+  const salt = randomUUID()
 
   function accountOf(headers: Readonly<Record<string, string>>): string {
     const credentials = Object.entries(headers).filter(([name]) => CREDENTIAL_HEADER.test(name))
-    return createHmac('sha256', hashKey).update(JSON.stringify(credentials)).digest('base64')
+    return hash('sha256', salt + JSON.stringify(credentials), 'base64')
   }
 
   function circuitOf({ url, headers }: CircuitCall): CircuitBreakerPolicy {

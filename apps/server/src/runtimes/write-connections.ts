@@ -37,7 +37,11 @@ export function connectForWrites(): Connection {
     // A context for each connection is a third of a handshake.
     const secureContext = createSecureContext()
     const connect = buildConnector({ preferH2: true, secureContext })
-    return { Pool, connect, connectAlone: connectAhead(buildConnector({ allowH2: false, secureContext })) }
+    return {
+      Pool,
+      connect,
+      connectAlone: connectAhead(buildConnector({ allowH2: false, keepAlive: false, secureContext })),
+    }
   })
 
   function serverOf(origin: string): Server {
