@@ -92,7 +92,11 @@ function purge(time: number): void {
   if (isPurging) setTimeout(() => purge(time), performance.now() - started)
 }
 
-parentPort?.on('message', (request: Request) => {
+parentPort?.on('message', (requests: readonly Request[]) => {
+  for (const request of requests) take(request)
+})
+
+function take(request: Request): void {
   switch (request.name) {
     case 'purge':
       if (!isPurging) purge(request.time)
@@ -108,4 +112,4 @@ parentPort?.on('message', (request: Request) => {
       if (waiting.length === 0) setImmediate(commitNext)
       waiting.push(request)
   }
-})
+}

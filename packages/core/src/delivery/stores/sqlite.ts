@@ -47,8 +47,18 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
   let lastId = 0
   let isClosed = false
   let worker: Worker | undefined
-  const purging = setInterval(() => worker && post(worker, { name: 'purge', time: now() }), PURGE_MS)
+  let outgoing: Request[] = []
+  const purging = setInterval(() => worker && post({ name: 'purge', time: now() }), PURGE_MS)
   purging.unref()
+
+  /** Sends it together with all others of this turn: a message takes longer than its operation. */
+  function post(request: Request): void {
+    if (outgoing.push(request) > 1) return
+    setImmediate(() => {
+      worker?.postMessage(outgoing)
+      outgoing = []
+    })
+  }
 
   function start(): Worker {
     const started = startThread({ file })
@@ -59,12 +69,13 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     })
     started.on('exit', () => {
       worker = undefined
+      outgoing = []
       for (const { reject } of pending.values()) reject(new Error(`The store ${file} failed: ${reason}.`))
       pending.clear()
     })
     // It keeps the process alive during an operation only.
     started.unref()
-    post(started, { name: 'purge', time: now() })
+    post({ name: 'purge', time: now() })
     return started
   }
 
@@ -86,7 +97,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       if (isClosed) throw new Error(`The store ${file} is closed.`)
       worker ??= start()
       lastId += 1
-      post(worker, { id: lastId, name, time: now(), values })
+      post({ id: lastId, name, time: now(), values })
       pending.set(lastId, { resolve, reject })
       worker.ref()
     })
@@ -107,7 +118,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
       isClosed = true
       if (!worker) return
       worker.ref()
-      post(worker, { name: 'close' })
+      post({ name: 'close' })
       await once(worker, 'exit')
     },
   }
@@ -131,8 +142,4 @@ export async function checkSqliteFile(file: string): Promise<string | undefined>
     if (mayPass(error)) return cause
     throw new Error(cause)
   }
-}
-
-function post(worker: Worker, request: Request): void {
-  worker.postMessage(request)
 }
