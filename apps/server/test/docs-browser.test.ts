@@ -1,24 +1,17 @@
-import { existsSync } from 'node:fs'
 import { type Served, serve } from '@org/core/testing'
+import { browserForTests } from '@org/tooling/browser'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startHost } from './hosted.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-const found = existsSync(CHROMIUM)
-if (!found) console.warn(`SKIPPED: /docs in a browser. There is no ${CHROMIUM}.`)
-
-describe.skipIf(!found)('the page /docs in a browser', () => {
+describe.skipIf(!browserForTests)('the page /docs in a browser', () => {
   let browser: Browser
   let server: Served
   beforeAll(async () => {
     const { host } = startHost()
     server = await serve(async (request) => host.fetch(request))
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    })
+    browser = await chromium.launch(browserForTests)
   })
   afterAll(async () => {
     await browser?.close()

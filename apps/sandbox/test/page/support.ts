@@ -1,14 +1,10 @@
 /** The page without the walk before it, in a real browser. */
-import { existsSync } from 'node:fs'
+import { browserForTests } from '@org/tooling/browser'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { startPage } from '../../src/page/server.ts'
 import type { Environment } from '../../src/world/listen.ts'
 import { startWorld, type World } from '../../src/world/world.ts'
-
-const CHROMIUM = '/usr/bin/chromium'
-const found = existsSync(CHROMIUM)
-if (!found) console.warn(`There is no ${CHROMIUM}: the page is NOT tested in a browser.`)
 
 /** A sandbox with its page, on free ports, for one test. */
 export async function sandboxForTest(environment: Environment = {}) {
@@ -28,12 +24,10 @@ export function describeInBrowser(
   name: string,
   tests: (visit: (path?: string, environment?: Environment) => Promise<Visit>) => void,
 ): void {
-  describe.skipIf(!found)(name, () => {
+  describe.skipIf(!browserForTests)(name, () => {
     let browser: Browser | undefined
     beforeAll(async () => {
-      const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync']
-      const args = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet]
-      browser = await chromium.launch({ executablePath: CHROMIUM, args })
+      browser = await chromium.launch(browserForTests)
     })
     afterAll(() => browser?.close())
     tests(async (path = '/', environment = {}) => {
