@@ -7,14 +7,14 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { serve } from '@org/core/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { serveForTest } from './fixtures.ts'
+import { programEnvironment, serveForTest } from './fixtures.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 /** The sandbox as its own process, as `npm start` runs it. */
 function start(given: string[] = [], environment: NodeJS.ProcessEnv = {}) {
   return spawn(process.execPath, ['--conditions=@org/source', main, ...given], {
-    env: { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', ...environment },
+    env: { ...programEnvironment, PORT: '0', SANDBOX_PORT: '0', ...environment },
   })
 }
 
@@ -78,7 +78,8 @@ describe('the command', () => {
     onTestFinished(() => rm(folder, { recursive: true }))
     await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${folder}/opened\n`, { mode: 0o755 })
     const command = `${process.execPath} --conditions=@org/source ${main}`
-    const environment = { PATH: `${folder}:${process.env.PATH}`, PORT: '0', SANDBOX_PORT: '0' }
+    const PATH = `${folder}:${process.env.PATH}`
+    const environment = { ...programEnvironment, PATH, PORT: '0', SANDBOX_PORT: '0' }
     const child = spawn('script', ['-qec', command, '/dev/null'], { env: environment })
     let printed = ''
     child.stdout.on('data', (chunk) => {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { type Served, serve } from '@org/core/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
@@ -8,6 +9,12 @@ import type { Environment } from '../src/world/listen.ts'
 import type { World } from '../src/world/world.ts'
 
 export const webhookSecret = `whsec_${btoa('a secret of the platform')}`
+
+/** The environment of a program that a test starts. Compiled code is kept, as the launcher of `npm start` keeps it. */
+export const programEnvironment = {
+  PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../.data/compiled', import.meta.url)),
+}
 
 interface Setup {
   environment?: Environment

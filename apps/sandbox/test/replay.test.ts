@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SESSION_FORMAT } from '../src/world/session.ts'
 import { startWorld } from '../src/world/world.ts'
-import { webhookSecret as secret } from './fixtures.ts'
+import { programEnvironment, webhookSecret as secret } from './fixtures.ts'
 
 const program = fileURLToPath(new URL('../src/replay.ts', import.meta.url))
 
@@ -19,7 +19,7 @@ async function replay(content: unknown, ...given: string[]) {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   if (text !== undefined) await writeFile(join(folder, 'session.json'), text)
   const child = spawn(process.execPath, ['--conditions=@org/source', program, 'session.json', ...given], {
-    env: { PATH: process.env.PATH, INIT_CWD: folder },
+    env: { ...programEnvironment, INIT_CWD: folder },
   })
   const [output, errors, [code]] = await Promise.all([
     textOf(child.stdout),

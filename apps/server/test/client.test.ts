@@ -111,7 +111,9 @@ describe('the clients that openapi-typescript, hey-api and orval generate from t
   it('compile, and openapi-fetch rejects each mistake', () => {
     const { resolve } = createRequire(import.meta.url)
     const compiler = join(dirname(resolve('typescript/package.json')), 'bin/tsc')
-    const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
+    const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder, '--checkers', '1'], {
+      encoding: 'utf8',
+    })
     // The line of a mistake that compiles says “Unused '@ts-expect-error' directive”.
     expect(stdout).toBe('')
   })

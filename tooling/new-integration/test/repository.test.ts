@@ -41,7 +41,7 @@ const hostTests = '^(the.configuration|a.reference|each.field|patterns|valid.eve
 // that there is one integration more.
 it.each([
   ['unused code', '.', 'knip --no-progress'],
-  ['the types', 'apps/server', 'tsc -p tsconfig.some.json'],
+  ['the types', 'apps/server', 'tsc -p tsconfig.some.json --checkers 1'],
   [
     'the configuration, the forms and the document of the host',
     'apps/server',
