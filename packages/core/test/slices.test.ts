@@ -57,7 +57,7 @@ it('data of any shape and size is the same JSON, written in slices or at once', 
   await fc.assert(
     fc.asyncProperty(json, async (value) => {
       const data = { value }
-      expect(JSON.parse(await toJson(data))).toEqual(JSON.parse(JSON.stringify(data)))
+      expect(JSON.stringify(JSON.parse(await toJson(data)))).toBe(JSON.stringify(data))
     }),
     { numRuns: 50 },
   )
@@ -67,10 +67,9 @@ it('data of any shape and size holds no secret, redacted in slices or at once', 
   const redactor = createRedactor([secret])
   await fc.assert(
     fc.asyncProperty(json, async (value) => {
-      const clean = await redactInSlices(redactor, { value })
-      expect(clean).toEqual(redactor.data({ value }))
-      const text = JSON.stringify({ value })
-      expect(JSON.stringify(clean)).toBe(text.replaceAll(secret, '[redacted]'))
+      const clean = JSON.stringify({ value }).replaceAll(secret, '[redacted]')
+      expect(JSON.stringify(await redactInSlices(redactor, { value }))).toBe(clean)
+      expect(JSON.stringify(redactor.data({ value }))).toBe(clean)
     }),
     { numRuns: 50 },
   )
