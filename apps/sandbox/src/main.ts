@@ -65,9 +65,10 @@ async function main(): Promise<number> {
   const onReady = (_: unknown, pageUrl: string | undefined) => {
     if (!stdin.isTTY || pageUrl === undefined) return
     // Without Return; then Ctrl-C is a key, too.
-    stdin.setRawMode(true).on('data', (key) => {
-      if (String(key) === 'o') open(pageUrl)
-      if (String(key) === '\u0003') end.abort()
+    stdin.setRawMode(true).on('data', (keys) => {
+      if (String(keys) === 'o') open(pageUrl)
+      // Keys that follow each other quickly arrive together.
+      if (String(keys).includes('\u0003')) end.abort()
     })
   }
   const code = await run({ environment, terminal, once, walk, pagePort, signal: end.signal, onReady })

@@ -94,7 +94,7 @@ describe('the command', () => {
     }
     await expect.poll(press).toMatch(/^http:\/\/localhost:\d+\n$/)
     expect(printed).toContain((await opened()).trim())
-    child.stdin.write('\u0003')
+    child.stdin.write('o\u0003')
     const [code] = await once(child, 'close')
     expect(code).toBe(0)
   })
