@@ -3,4 +3,9 @@ import base from '@org/tooling/vitest'
 /** Without the condition `module`: Node can’t load the files of @opentelemetry/api that belong to it. */
 const conditions = ['@org/source', 'node', 'development|production']
 
-export default { ...base, ssr: { resolve: { ...base.ssr?.resolve, conditions } } }
+export default {
+  ...base,
+  // The pages mostly wait, and so do the programs.
+  test: { ...base.test, maxWorkers: 2 },
+  ssr: { resolve: { ...base.ssr?.resolve, conditions } },
+}

@@ -6,6 +6,6 @@ const conditions = ['@org/source', 'node', 'development|production']
 export default {
   ...base,
   // Its files start hosts of their own, and mostly wait: for processes, and for the time-outs of a host.
-  test: { ...base.test, maxConcurrency: 100, maxWorkers: 2 },
+  test: { ...base.test, maxConcurrency: 100, maxWorkers: 3 },
   ssr: { resolve: { ...base.ssr?.resolve, conditions } },
 }

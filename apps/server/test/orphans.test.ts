@@ -199,7 +199,8 @@ describe('pnpm orphans', () => {
   })
 })
 
-describe('pnpm orphans names nobody, and fails,', () => {
+// At the same time, because each waits for a process of its own.
+describe.concurrent('pnpm orphans names nobody, and fails,', () => {
   it.each([
     ['without a token', { IDP_PLATFORM_API_KEY: '' }, 'IDP_PLATFORM_API_KEY is required'],
     ['with a token that the provider refuses', { IDP_PLATFORM_API_KEY: 'ak_wrong' }, 'does not accept'],

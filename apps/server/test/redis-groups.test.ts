@@ -6,7 +6,11 @@ import { type RedisGroup, startRedisCluster, startRedisSentinels } from '../../.
 import { createFunctionStore } from '../src/runtimes/function-store.ts'
 import { keepConnected } from '../src/runtimes/redis.ts'
 
-describe.skipIf(!hasRedis).each([
+/** The last test of a group kills one of its servers. */
+const inTurn = { concurrent: false }
+
+// At the same time, because each mostly waits for its servers to agree.
+describe.skipIf(!hasRedis).concurrent.each([
   ['a cluster', () => startRedisCluster({ replicas: 1 })],
   ['a primary that sentinels know', startRedisSentinels],
 ])('on %s,', (_, start) => {
@@ -16,7 +20,7 @@ describe.skipIf(!hasRedis).each([
   })
   afterAll(() => group.close())
 
-  it('a function claims, records its steps, and replays the answer to each delivery', async () => {
+  it('a function claims, records its steps, and replays the answer to each delivery', inTurn, async () => {
     const store = createFunctionStore(group.url)
     const response = { status: 200, body: 'encrypted' }
     const deliver = async (id: string) => {
@@ -33,29 +37,33 @@ describe.skipIf(!hasRedis).each([
     expect(await deliver('evt_2')).toMatchObject({ state: 'done', response })
   })
 
-  it('a host finds the server that takes over when one dies, and has what the dead one had', async () => {
-    const client = keepConnected(group.url, () => {})
-    const store = redisStore({ client })
-    // Enough for each server of a cluster to have some.
-    const subjects = Array.from({ length: 20 }, (_, at) => `mailer/delivery/evt_${at}`)
-    const claimAll = (owner: string) =>
-      Promise.all(subjects.map((subject) => store.claim({ subject, owner, leaseMs: 60_000 })))
-    await expect.poll(() => claimAll('first').catch(() => [])).toHaveLength(20)
-    await group.settle()
-    await group.killOne()
-    await expect(store.probe()).rejects.toThrow()
-    await group.promote()
-    const states = () => claimAll('second').then((results) => results.map(({ state }) => state), String)
-    await expect.poll(states).toEqual(subjects.map(() => 'busy'))
-    await store.probe()
-    for (const server of group.servers) {
-      const role = await server.ask('ROLE').catch(() => 'dead')
-      if (!role.startsWith('master')) continue
-      await server.ask('CONFIG', 'SET', 'maxmemory', '1')
-      await expect(store.probe()).rejects.toThrow('OOM')
-      await server.ask('CONFIG', 'SET', 'maxmemory', '0')
-    }
-    await store.probe()
-    client.close()
-  })
+  it(
+    'a host finds the server that takes over when one dies, and has what the dead one had',
+    inTurn,
+    async () => {
+      const client = keepConnected(group.url, () => {})
+      const store = redisStore({ client })
+      // Enough for each server of a cluster to have some.
+      const subjects = Array.from({ length: 20 }, (_, at) => `mailer/delivery/evt_${at}`)
+      const claimAll = (owner: string) =>
+        Promise.all(subjects.map((subject) => store.claim({ subject, owner, leaseMs: 60_000 })))
+      await expect.poll(() => claimAll('first').catch(() => [])).toHaveLength(20)
+      await group.settle()
+      await group.killOne()
+      await expect(store.probe()).rejects.toThrow()
+      await group.promote()
+      const states = () => claimAll('second').then((results) => results.map(({ state }) => state), String)
+      await expect.poll(states).toEqual(subjects.map(() => 'busy'))
+      await store.probe()
+      for (const server of group.servers) {
+        const role = await server.ask('ROLE').catch(() => 'dead')
+        if (!role.startsWith('master')) continue
+        await server.ask('CONFIG', 'SET', 'maxmemory', '1')
+        await expect(store.probe()).rejects.toThrow('OOM')
+        await server.ask('CONFIG', 'SET', 'maxmemory', '0')
+      }
+      await store.probe()
+      client.close()
+    },
+  )
 })

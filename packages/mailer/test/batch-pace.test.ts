@@ -102,7 +102,7 @@ describe('a time limit', () => {
       if (kind === 'stuck') await new Promise(() => {})
       for (let index = 3; ; index += 1) yield message({ to: addressOf(index) })
     }
-    const error = await failureOf(mail.mailer().sendEmails(source(), { timeoutMs: 2_000 }))
+    const error = await failureOf(mail.mailer().sendEmails(source(), { timeoutMs: 1_000 }))
     expect(error).toMatchObject({ code: 'provider_timeout', effect: 'unknown', retryable: false })
     expect(error).toHaveProperty('results.0.status', 'sent')
   })
