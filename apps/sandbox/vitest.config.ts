@@ -5,7 +5,7 @@ const conditions = ['@org/source', 'node', 'development|production']
 
 export default {
   ...base,
-  // The pages mostly wait, and so do the programs.
+  // A test and its page take turns, and leave a core free.
   test: { ...base.test, maxWorkers: 2 },
   ssr: { resolve: { ...base.ssr?.resolve, conditions } },
 }
