@@ -17,9 +17,9 @@ import type { Answer } from './life-model.ts'
 import { Provisioned, workspaceOf } from './life-providers.ts'
 import { compose, type Life, type Route, startWorld } from './life-world.ts'
 
-const lives = Number(process.env.LIVES ?? 160)
+const lives = Number(process.env.LIVES ?? 400)
 /** A round that meets only some of the answers is followed by another one. */
-const ROUNDS = 12
+const ROUNDS = 5
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
 /** Lives that go on at the same time. */
 const LANES = 16
