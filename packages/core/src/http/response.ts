@@ -1,4 +1,4 @@
-import { createJsonCounter } from '../json-limits.ts'
+import { JsonCounter } from '../json-limits.ts'
 import { ownTurn } from '../slices.ts'
 import { effectOf, HttpFailure } from './failure.ts'
 
@@ -62,7 +62,7 @@ async function readText(
   if (!body) return ''
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  const counter = createJsonCounter({ maxValues })
+  const counter = new JsonCounter({ maxValues })
   let text = ''
   let size = 0
   for (;;) {

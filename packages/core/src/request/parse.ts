@@ -1,7 +1,7 @@
 import { eventNames, type PlatformEvent, platformEvent } from '../contract/event.ts'
 import { fieldErrors, suggestion } from '../contract/validation.ts'
 import { IntegrationError } from '../errors.ts'
-import { createJsonCounter } from '../json-limits.ts'
+import { JsonCounter } from '../json-limits.ts'
 import { decode, parseInPieces } from '../json-pieces.ts'
 import { inSlice, ownTurn, timeSliced } from '../slices.ts'
 
@@ -24,7 +24,7 @@ interface ParsedEvent {
  * @throws {IntegrationError} `invalid_json`, or `invalid_event` with the path of each fault
  */
 export async function parseEvent(body: Uint8Array): Promise<ParsedEvent> {
-  const counter = createJsonCounter()
+  const counter = new JsonCounter()
   const count = (from: number, to: number) => {
     const excess = counter.add(body.subarray(from, to))
     if (excess) throw new IntegrationError('invalid_json', `The body ${excess}.`)
