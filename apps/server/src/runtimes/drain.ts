@@ -1,5 +1,5 @@
 /** Ends an HTTP server so that no request that was sent loses its response. */
-import type { ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import { Server } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { ServerType } from '@hono/node-server'
@@ -20,7 +20,8 @@ export interface DrainOptions {
 
 /** Follows the requests of a server from now on. */
 export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
-  const underWay = new Set<ServerResponse>()
+  // A number: V8 keeps what a set held that changes with each request, long after it was removed.
+  let underWay = 0
   let isLeaving = false
   let held: Promise<void> | undefined
   let lastConnectionAt = 0
@@ -29,9 +30,12 @@ export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
   })
   server.prependListener('request', (_: unknown, response: ServerResponse) => {
     response.shouldKeepAlive &&= !isLeaving
-    underWay.add(response)
-    response.once('close', () => underWay.delete(response))
+    underWay += 1
+    response.on('close', finish)
   })
+  function finish(): void {
+    underWay -= 1
+  }
 
   /**
    * Closes the listener. The kernel resets connections that were not accepted yet, with the request that was sent on
@@ -61,14 +65,18 @@ export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
   return {
     /** Requests without a complete response. */
     get underWay(): number {
-      return underWay.size
+      return underWay
     },
     /** Runs the work of a request, now or when the listener has closed. */
-    admit: (work: () => Response | Promise<Response>) => held?.then(work) ?? work(),
+    async admit(outgoing: object, work: () => Response | Promise<Response>): Promise<Response> {
+      if (held) await held
+      const response = await work()
+      if (isLeaving && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false
+      return response
+    },
     /** From now on, each response carries `Connection: close`. The server still accepts connections. */
     leave(): void {
       isLeaving = true
-      for (const response of underWay) response.shouldKeepAlive = false
     },
     /**
      * Closes the listener, and the connections when nothing is under way on them.
@@ -82,7 +90,7 @@ export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
       const finished = finish()
       await Promise.race([closed, idle])
       await finished
-      while (underWay.size > 0) await setTimeout(POLL_MS)
+      while (underWay > 0) await setTimeout(POLL_MS)
       // The connections that are left have no request, or a part of one.
       if ('closeAllConnections' in server) server.closeAllConnections()
       await closed

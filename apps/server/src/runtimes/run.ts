@@ -124,8 +124,8 @@ export async function run(
   })
   const { hostname, port } = config
   const handle = config.isOpen ? forOwnMachine(host, config.corsOrigins) : host.fetch
-  const fetch = (request: Request, { incoming }: HttpBindings | Http2Bindings) =>
-    drain.admit(() => handle(request, incoming.socket.remoteAddress))
+  const fetch = (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings) =>
+    drain.admit(outgoing, () => handle(request, incoming.socket.remoteAddress))
   const server = serve({ fetch, hostname, port, serverOptions: SLOW_CLIENTS }, (listening) => {
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
