@@ -68,6 +68,10 @@ export interface HostOptions {
   ending?: AbortSignal
 }
 
+/** The network address of the sender. A `WeakMap` of requests would cost a tenth of an event. */
+const peerKey = Symbol('peer')
+type SentRequest = Request & { [peerKey]?: string | undefined }
+
 /** Events under way at a time; more would only wait for each other. */
 const MAX_IN_FLIGHT = 500
 const DRAIN_POLL_MS = 20
@@ -99,13 +103,12 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   })
   /** Writes to the store that go on after their response. */
   const unfinished = new Set<Promise<unknown>>()
-  const peers = new WeakMap<Request, string>()
   const dependencies = {
     store,
     // A reader of the store has not read the environment.
     recordKeys: [...secrets, ...(options.recordKeys ?? [])],
     verify,
-    peer: (request: Request) => peers.get(request),
+    peer: (request: SentRequest) => request[peerKey],
     observer,
     environment: createEnvironmentLookup(environment, config),
     secrets: config.secrets,
@@ -144,10 +147,10 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     operating: forOperators(
       [createDeliveriesRoute({ store, redactor }), ...(metrics ? [createMetricsRoute(metrics)] : [])],
       config,
-      ({ path }, request) =>
+      ({ path }, request: SentRequest) =>
         logger('warn', 'A request without the token of the operator was refused.', {
           route: path,
-          peer: peers.get(request),
+          peer: request[peerKey],
         }),
     ),
     isStoreReachable,
@@ -159,8 +162,8 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   logger('info', 'The host starts.', { version })
   for (const warning of config.warnings) logger('warn', warning)
   return {
-    fetch(request, peer) {
-      if (peer !== undefined) peers.set(request, peer)
+    fetch(request: SentRequest, peer) {
+      request[peerKey] = peer
       return app.fetch(request)
     },
     logger,
