@@ -14,6 +14,7 @@ interface Form {
   search: Search
 }
 const NONE: readonly Form[] = []
+const UNKNOWN = { parent: NONE, size: 0, forms: NONE }
 
 /** Removes secrets from texts and data by their value, whichever way they got there. */
 export interface Redactor {
@@ -28,42 +29,53 @@ export interface Redactor {
 
 /** Makes a redactor. `secrets` are known from the start, for example from the configuration. */
 export function createRedactor(secrets: Iterable<string> = []): Redactor {
-  const redactor = createChild(() => NONE)
+  const redactor = new ValueRedactor()
   for (const secret of secrets) redactor.add(secret)
   return redactor
 }
 
-function createChild(inherited: () => readonly Form[]): Redactor {
-  const own = new Map<string, Form>()
-  let cached = { parent: NONE, size: 0, forms: NONE }
+class ValueRedactor implements Redactor {
+  readonly #parent: ValueRedactor | undefined
+  /** Most events bring no secret, and need no list of their own. */
+  #own: Map<string, Form> | undefined
+  #cached = UNKNOWN
+  /** A function by itself, because others pass it on. */
+  readonly text = (dirty: string): string => redact(dirty, this.#known())
+
+  constructor(parent?: ValueRedactor) {
+    this.#parent = parent
+  }
 
   /** All forms, the shortest first. */
-  const known = () => {
-    const parent = inherited()
-    // Most events bring no secret, and need no list of their own.
-    if (own.size === 0) return parent
-    if (parent !== cached.parent || own.size !== cached.size) {
+  #known(): readonly Form[] {
+    const parent = this.#parent ? this.#parent.#known() : NONE
+    const own = this.#own
+    if (!own) return parent
+    if (parent !== this.#cached.parent || own.size !== this.#cached.size) {
       const forms = [...parent, ...own.values()].sort((a, b) => a.length - b.length)
-      cached = { parent, size: own.size, forms }
+      this.#cached = { parent, size: own.size, forms }
     }
-    return cached.forms
+    return this.#cached.forms
   }
-  const text = (dirty: string) => redact(dirty, known())
 
-  return {
-    add(value) {
-      if (typeof value !== 'string' || value.trim().length < MIN_LENGTH) return
-      // Schemas trim what people paste.
-      for (const spelling of new Set([value, value.trim()])) {
-        for (const form of formsOf(spelling)) {
-          if (form.length >= MIN_LENGTH && !own.has(form))
-            own.set(form, { length: form.length, search: createSearch(form) })
-        }
+  add(value: unknown): void {
+    if (typeof value !== 'string' || value.trim().length < MIN_LENGTH) return
+    this.#own ??= new Map()
+    // Schemas trim what people paste.
+    for (const spelling of new Set([value, value.trim()])) {
+      for (const form of formsOf(spelling)) {
+        if (form.length >= MIN_LENGTH && !this.#own.has(form))
+          this.#own.set(form, { length: form.length, search: createSearch(form) })
       }
-    },
-    text,
-    data: (data) => (known().length === 0 ? data : toEnd(mapTexts(data, text))),
-    extend: () => createChild(known),
+    }
+  }
+
+  data<T>(data: T): T {
+    return this.#known().length === 0 ? data : toEnd(mapTexts(data, this.text))
+  }
+
+  extend(): Redactor {
+    return new ValueRedactor(this)
   }
 }
 
@@ -102,10 +114,14 @@ export async function redactInSlices<T>(redactor: Redactor, data: T): Promise<T>
   return step.value
 }
 
-/** A redactor for logs: it also masks mail addresses, and escapes what a terminal would not show. */
-export function forLogs(redactor: Redactor): Pick<Redactor, 'text' | 'data'> {
-  const text = (dirty: string) => escapeInvisible(maskAddresses(redactor.text(dirty)))
-  return { text, data: (data) => toEnd(mapTexts(data, text)) }
+/** A text without secrets for logs, in which mail addresses are masked, and what a terminal would not show is escaped. */
+export function textForLog(redactor: Redactor, text: string): string {
+  return escapeInvisible(maskAddresses(redactor.text(text)))
+}
+
+/** Data for logs, each text as by {@link textForLog}. */
+export function dataForLog<T>(redactor: Redactor, data: T): T {
+  return toEnd(mapTexts(data, (text) => textForLog(redactor, text)))
 }
 
 /** A logger that redacts each line. Core's event lines are redacted already; every other line should go through one. */

@@ -21,8 +21,7 @@ import type { DeliveryStore, SubjectRecord } from './store.ts'
 export interface Delivery {
   definition: IntegrationDefinition
   operation: Operation
-  /** Absent if the event is not claimed. */
-  hash: BodyHash | undefined
+  hash: BodyHash
   redactor: Redactor
   keys: RecordKeys
   store: DeliveryStore
@@ -51,7 +50,7 @@ export interface Begun {
 export async function begin(delivery: Delivery): Promise<Begun> {
   const { operation, hash, keys, store, claiming } = delivery
   const { subject, deliveryId, traits } = operation
-  if (subject === undefined || !hash) return {}
+  if (subject === undefined) return {}
 
   const identity = deliveryId === undefined ? undefined : { id: deliveryId, digests: keys.digests(hash) }
   const result = await claimSubject(store, { subject, delivery: identity }, claiming)

@@ -10,9 +10,12 @@ const PARTS = 8
 /** The most entries in a part of a list. */
 const MOST_ENTRIES = 200
 
-/** Writes plain data as `JSON.stringify` does, but much of it in slices. */
-export async function toJson(data: Record<string, unknown>): Promise<string> {
-  if (!hasManyValues(data)) return JSON.stringify(data)
+/** Writes plain data as `JSON.stringify` does: a little at once, and much of it in slices. */
+export function toJson(data: Record<string, unknown>): string | Promise<string> {
+  return hasManyValues(data) ? toJsonInSlices(data) : JSON.stringify(data)
+}
+
+function toJsonInSlices(data: object): Promise<string> {
   const yieldToLoop = timeSliced()
 
   async function write(value: unknown): Promise<string | undefined> {

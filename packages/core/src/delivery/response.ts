@@ -2,6 +2,7 @@ import type { DeploymentStatus } from '../contract/platform.ts'
 import { type IntegrationError, toIntegrationError } from '../errors.ts'
 import { toProblem } from '../problem.ts'
 import { createRedactor, type Redactor } from '../redact.ts'
+import type { BodyMemory } from '../request/body-memory.ts'
 import { toBytes } from './deflate.ts'
 
 export type ResponseBody = Record<string, unknown>
@@ -40,35 +41,49 @@ const FOR_BROWSERS = {
   'x-frame-options': 'DENY',
 }
 
+const SUCCESS = { 'content-type': 'application/json', ...FOR_BROWSERS }
+const FAILURE = { 'content-type': 'application/problem+json', ...FOR_BROWSERS }
+
 /** A longer body leaves in pieces. In UTF-16 units. */
 const LONG_TEXT = 1024 * 1024
 /** The memory of a response that nobody reads is free again after this time, in milliseconds. */
 const LONGEST_SEND_MS = 5_000
 
-/** @param sent called when nothing of a long body waits to be sent */
+/**
+ * @param json the body
+ * @param memory is freed when nothing of a long body waits to be sent
+ */
 export function toResponse(
-  { status, body, json = JSON.stringify(body), error, replayed }: EventResponse,
-  sent = () => {},
+  response: EventResponse,
+  json: string,
+  memory?: Pick<BodyMemory, 'free'>,
 ): Response {
-  const headers: Record<string, string> = {
-    'content-type': status < 400 ? 'application/json' : 'application/problem+json',
-    ...FOR_BROWSERS,
-  }
-  // On a final response, Retry-After would still invite a retry.
-  if (error?.retryable && error.retryAfter !== undefined)
-    headers['retry-after'] = String(Math.ceil(error.retryAfter))
-  if (error?.code === 'method_not_allowed') headers.allow = 'POST'
-  if (replayed) headers['idempotency-replayed'] = 'true'
+  const { status } = response
+  const headers = headersOf(response)
   if (json.length > LONG_TEXT) {
-    const timer = setTimeout(sent, LONGEST_SEND_MS)
+    const free = () => memory?.free()
+    const timer = setTimeout(free, LONGEST_SEND_MS)
     const ended = () => {
       clearTimeout(timer)
-      sent()
+      free()
     }
     return new Response(toBytes(json, ended), { status, headers })
   }
-  sent()
+  memory?.free()
   return new Response(json, { status, headers })
+}
+
+function headersOf({ status, error, replayed }: EventResponse): Record<string, string> {
+  const headers = status < 400 ? SUCCESS : FAILURE
+  if (!error && !replayed) return headers
+  return {
+    ...headers,
+    // On a final response, Retry-After would still invite a retry.
+    ...(error?.retryable &&
+      error.retryAfter !== undefined && { 'retry-after': String(Math.ceil(error.retryAfter)) }),
+    ...(error?.code === 'method_not_allowed' && { allow: 'POST' }),
+    ...(replayed && { 'idempotency-replayed': 'true' }),
+  }
 }
 
 /**
@@ -80,5 +95,6 @@ export function toResponse(
  * ```
  */
 export function toProblemResponse(error: unknown): Response {
-  return toResponse(toFailure(error, createRedactor()))
+  const failure = toFailure(error, createRedactor())
+  return toResponse(failure, JSON.stringify(failure.body))
 }

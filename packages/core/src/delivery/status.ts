@@ -3,7 +3,7 @@ import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { secretNames } from '../contract/marks.ts'
 import { deploymentStatus } from '../contract/platform.ts'
-import { createRedactor, forLogs, type Redactor } from '../redact.ts'
+import { createRedactor, dataForLog, type Redactor, textForLog } from '../redact.ts'
 import { subjects } from '../request/operation.ts'
 import { ownSteps } from './claim.ts'
 import { lastStatus } from './idempotency.ts'
@@ -161,20 +161,21 @@ function describeStep(
   shown: readonly string[],
   redactor: Redactor,
 ): Steps[number] {
-  const clean = forLogs(redactor)
-  const step = { name: clean.text(name) }
+  const step = { name: textForLog(redactor, name) }
   if (value === null) return { ...step, state: 'taken_back' }
   if (value === 'begun') return { ...step, state: 'begun' }
   if (typeof value === 'object') {
     const fields = Object.entries(value).flatMap(([field, content]) => {
       const found = scalar.safeParse(content).data
-      return found === undefined || !shown.includes(field) ? [] : [[field, clean.data(found)] as const]
+      return found === undefined || !shown.includes(field)
+        ? []
+        : [[field, dataForLog(redactor, found)] as const]
     })
     if (fields.length === 0) return { ...step, state: 'recorded' }
     return { ...step, state: 'recorded', value: Object.fromEntries(fields) }
   }
   if (typeof value === 'string' && isEncrypted(value)) return { ...step, state: 'recorded' }
-  return { ...step, state: 'recorded', value: clean.data(value) }
+  return { ...step, state: 'recorded', value: dataForLog(redactor, value) }
 }
 
 function describeLife(progress: SubjectRecord['progress']): Life {

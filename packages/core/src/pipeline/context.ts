@@ -1,4 +1,4 @@
-import type { Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
+import type { DeploymentLog, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
 import { type Claim, type ClaimOptions, ownSteps } from '../delivery/claim.ts'
 import { readStore, reserve } from '../delivery/claiming.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
@@ -6,53 +6,61 @@ import { namedHostsOnly } from '../http/egress.ts'
 import type { Operation } from '../request/operation.ts'
 import { invalidInputs, type OpenDeployment } from './deployment.ts'
 import type { Deadline } from './limits.ts'
-import type { createOutbound } from './outbound.ts'
+import type { Outbound } from './outbound.ts'
 import type { Reporter } from './reporter.ts'
 
 interface ContextParts {
+  shared: {
+    /** The host's transport for providers. */
+    fetch: typeof fetch
+    egress?: Egress | undefined
+    stopping?: AbortSignal | undefined
+  }
   operation: Operation
-  deployment: OpenDeployment | undefined
   reporter: Reporter
   deadline: Deadline
-  outbound: ReturnType<typeof createOutbound>
-  /** The host's transport for providers. */
-  fetch: typeof fetch
-  egress: Egress | undefined
+  outbound: Outbound
   claim: Claim | undefined
-  stopping: AbortSignal | undefined
   store: DeliveryStore
   claiming: ClaimOptions
 }
 
 /** The context of one event's handler. */
-// A class, so that the signal and its timer are made only for handlers that ask for it; see limits.ts.
+// A class, so that parts are made only for handlers that ask for them; see limits.ts.
 export class EventContext implements HandlerContext {
   readonly event
   readonly deployment
-  readonly log
   readonly progress
   readonly fetch
-  readonly egress
   readonly deadline
   readonly stopping
-  readonly #deadline
+  readonly #parts
+  #egress: Egress | undefined
 
-  constructor({ operation, deployment, reporter, deadline, outbound, egress, ...parts }: ContextParts) {
+  constructor(parts: ContextParts, deployment: OpenDeployment | undefined) {
+    const { shared, operation, claim, deadline, outbound } = parts
     this.event = operation.event
     this.deployment = deployment
-    this.log = reporter.log
-    this.progress =
-      parts.claim && createProgress({ ...parts, operation, claim: parts.claim, by: deadline.at })
-    this.fetch = outbound('provider', parts.fetch)
-    const rule = withoutReferences(egress ?? namedHostsOnly(parts.fetch), deployment)
-    this.egress = { ...rule, fetch: outbound('provider', rule.fetch) }
+    this.progress = claim && createProgress(parts, claim)
+    this.fetch = outbound.wrap('provider', shared.fetch)
     this.deadline = deadline.at
-    this.stopping = parts.stopping
-    this.#deadline = deadline
+    this.stopping = shared.stopping
+    this.#parts = parts
+  }
+
+  get log(): DeploymentLog {
+    return this.#parts.reporter.log
+  }
+
+  get egress(): Egress {
+    const { shared, outbound } = this.#parts
+    const rule = withoutReferences(shared.egress ?? namedHostsOnly(shared.fetch), this.deployment)
+    this.#egress ??= { ...rule, fetch: outbound.wrap('provider', rule.fetch) }
+    return this.#egress
   }
 
   get signal(): AbortSignal {
-    return this.#deadline.signal
+    return this.#parts.deadline.signal
   }
 }
 
@@ -81,13 +89,9 @@ function withoutReferences(rule: Egress, deployment: OpenDeployment | undefined)
   }
 }
 
-interface ProgressParts extends Pick<ContextParts, 'operation' | 'store' | 'claiming'> {
-  claim: Claim
-  /** When a write gives up, in milliseconds since 1970. */
-  by: number
-}
-
-function createProgress({ operation: { route }, claim, store, claiming, by }: ProgressParts): Progress {
+function createProgress({ operation, store, claiming, deadline }: ContextParts, claim: Claim): Progress {
+  const { route } = operation
+  const by = deadline.at
   const reserved = new Set<string>(Object.values(ownSteps))
   return {
     read: (name) => (reserved.has(name) ? undefined : claim.progress[name]),

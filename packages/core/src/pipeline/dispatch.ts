@@ -1,8 +1,7 @@
 /** From an operation to its response: the integration's handler runs, and the platform learns the result. */
 import * as z from 'zod'
 import type { PlatformEvent } from '../contract/event.ts'
-import type { HandlerContext } from '../contract/handler-context.ts'
-import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
+import type { IntegrationDefinition } from '../contract/integration.ts'
 import { secretNames } from '../contract/marks.ts'
 import type { DeploymentStatus } from '../contract/platform.ts'
 import type { ResponseTo } from '../contract/responses.ts'
@@ -10,60 +9,33 @@ import { suggestion, summarise } from '../contract/validation.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from '../delivery/response.ts'
 import { IntegrationError, toIntegrationError } from '../errors.ts'
 import { cutText } from '../log.ts'
-import { type Redactor, redactInSlices } from '../redact.ts'
+import { redactInSlices } from '../redact.ts'
 import { parseArguments } from '../request/fields.ts'
-import type { Operation } from '../request/operation.ts'
 import { inSlice } from '../slices.ts'
-import type { EventContext } from './context.ts'
-import type { OpenDeployment } from './deployment.ts'
-import type { DeploymentLife } from './life.ts'
+import { ensureAlive, needsLife, reportHealth } from './life.ts'
 import type { Reporter } from './reporter.ts'
 import { parseResult } from './result.ts'
+import type { Session } from './session.ts'
 
 /** Inputs of one event that a warning may name. */
 const MAX_WARNINGS = 20
 
-/** The handlers of any integration. */
-export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
-  discard?: (outputs: Record<string, unknown>, context: HandlerContext) => Promise<void>
-}
-
-/** Everything that one event is handled with. */
-export interface Job {
-  definition: IntegrationDefinition
-  handlers: AnyHandlers
-  operation: Operation
-  context: EventContext
-  /** The deployment with the outputs that the platform has, whatever the event carries, and a context with it. */
-  published(): { deployment: OpenDeployment | undefined; context: HandlerContext }
-  reporter: Reporter
-  redactor: Redactor
-  /** Knows credentials only; see `Trace`. */
-  credentials: Redactor
-  now: () => number
-  /** The status that was reported before this event. */
-  lastStatus: DeploymentStatus | undefined
-  /** Whether the outputs of the deployment were published before this event. */
-  wasPublished: boolean
-  life: DeploymentLife
-}
-
 /** Handles one event. A failure becomes a response, and is reported to the platform. */
-export async function dispatch(job: Job): Promise<EventResponse> {
+export async function dispatch(session: Session): Promise<EventResponse> {
+  const { operation, reporter, trace } = session
   try {
-    await job.life.ensureAlive()
-    const { handled, traits } = job.operation
-    if (handled && traits.status?.working) job.reporter.status(traits.status.working)
-    const body = await handle(job)
+    if (needsLife(session)) await ensureAlive(session)
+    const { handled, traits } = operation
+    if (handled && traits.status?.working) reporter.status(traits.status.working)
+    const body = await handle(session)
     if (!traits.status || body.status === 'ignored') return { status: 200, body }
-    job.reporter.success(traits.status.done)
+    reporter.success(traits.status.done)
     return { status: 200, body, deploymentStatus: traits.status.done }
   } catch (error) {
-    const { operation, reporter, redactor } = job
     const known = operation.effect ? neverRepeatBlindly(error) : toIntegrationError(error)
     reporter.failure(operation.event.name, known)
-    const deploymentStatus = await reportFailedDeployment(job, known)
-    return { ...toFailure(known, redactor), ...(deploymentStatus && { deploymentStatus }) }
+    const deploymentStatus = await reportFailedDeployment(session, known)
+    return { ...toFailure(known, trace.redactor), ...(deploymentStatus && { deploymentStatus }) }
   }
 }
 
@@ -72,53 +44,53 @@ export async function dispatch(job: Job): Promise<EventResponse> {
  * failure, it has the status that the event's traits name.
  */
 async function reportFailedDeployment(
-  job: Job,
+  session: Session,
   { retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
-  const { operation, reporter, lastStatus } = job
+  const { operation, reporter, lastStatus } = session
   const { traits } = operation
   if (!traits.status || lastStatus === 'stopped') return undefined
   const ranBefore = traits.publishes && (lastStatus === 'running' || lastStatus === 'unhealthy')
   if (!ranBefore && retryable) return undefined
-  const status = ranBefore && (retryable || (await stillRuns(job))) ? lastStatus : traits.status.failed
+  const status = ranBefore && (retryable || (await stillRuns(session))) ? lastStatus : traits.status.failed
   reporter.status(status, hint ? `${message} ${hint}` : message)
   return status
 }
 
 /** Whether the deployment works with what was published before. */
-async function stillRuns({ handlers: { health }, published }: Job): Promise<boolean> {
-  const { deployment, context } = published()
+async function stillRuns(session: Session): Promise<boolean> {
+  const { deployment, context } = session.published()
   const record = await deployment?.record().catch(() => undefined)
-  const checks = record && (await health?.(context).catch(() => undefined))
+  const checks = record && (await session.shared.handlers.health?.(context).catch(() => undefined))
   // A probe that could not run says nothing.
   return checks?.every(({ healthy }) => healthy) ?? true
 }
 
-async function handle(job: Job): Promise<ResponseBody> {
-  const { event, handled, route } = job.operation
+function handle(session: Session): ResponseBody | Promise<ResponseBody> {
+  const { event, handled, route } = session.operation
   if (event.name === 'WEBHOOK_CHALLENGE') {
     return event.challenge === undefined ? { status: 'ok' } : { challenge: event.challenge }
   }
   if (!handled) return ignored(`/${route} does not act on ${event.name}.`)
   switch (event.name) {
     case 'DEPLOYMENT_CREATED':
-      return create(event, job)
+      return create(event, session)
     case 'DEPLOYMENT_DELETED':
-      return remove(job)
+      return remove(session)
     case 'HEALTH_CHECK':
-      return probe(job)
+      return probe(session)
     case 'METRIC_UPDATE':
-      return measure(job)
+      return measure(session)
     case 'DOWNLOAD_STARTED':
-      return download(event.download, job)
+      return download(event.download, session)
     case 'FUNCTION_CALL':
-      return callFunction(event.functionCall, job)
+      return callFunction(event.functionCall, session)
   }
 }
 
 async function create(
   event: Extract<PlatformEvent, { name: 'DEPLOYMENT_CREATED' }>,
-  { definition, handlers, context, reporter, redactor, wasPublished }: Job,
+  { shared: { definition, handlers }, context, reporter, trace, wasPublished }: Session,
 ): Promise<ResponseBody> {
   warnOfUnknownInputs(event.deployment.inputs, definition, reporter)
   const inputs = (await context.deployment?.inputs(definition.inputs)) ?? {}
@@ -126,7 +98,7 @@ async function create(
     reporter.log.warn(`The input “${name}” has no effect: it goes with ${choice}.`)
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
   const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
-  for (const name of sensitive) redactor.add(outputs[name])
+  for (const name of sensitive) trace.redactor.add(outputs[name])
   if ((await reporter.outputs({ event: event.name, outputs, sensitive })) === 'gone') {
     if (!wasPublished) await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
@@ -150,30 +122,32 @@ function warnOfUnknownInputs(
   }
 }
 
-async function remove({ handlers, context }: Job): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
-  await handlers.deleted?.(context)
+async function remove({ shared, context }: Session): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
+  await shared.handlers.deleted?.(context)
   return { status: 'stopped' }
 }
 
-async function probe({ handlers, context, life, redactor }: Job): Promise<ResponseTo<'HEALTH_CHECK'>> {
-  const given = redactor.data((await handlers.health?.(context)) ?? [])
-  const checks = given.map((check) => ({
-    ...check,
-    ...(check.message && { message: cutText(check.message) }),
-  }))
+async function probe(session: Session): Promise<ResponseTo<'HEALTH_CHECK'>> {
+  const { shared, context, deployment, trace } = session
+  const given = (await shared.handlers.health?.(context)) ?? []
+  const checks = given.map((check) => {
+    const clean = trace.redactor.data(check)
+    return clean.message ? { ...clean, message: cutText(clean.message) } : clean
+  })
   const failing = checks.filter((check) => !check.healthy)
-  if (failing.length === 0) await life.reportHealth('running')
-  else await life.reportHealth('unhealthy', failing.map((check) => check.message ?? check.name).join(' '))
+  if (deployment && failing.length === 0) await reportHealth(session, 'running')
+  if (deployment && failing.length > 0) {
+    const message = failing.map((check) => check.message ?? check.name).join(' ')
+    await reportHealth(session, 'unhealthy', message)
+  }
   return { status: failing.length === 0 ? 'healthy' : 'unhealthy', checks }
 }
 
 async function measure({
-  definition,
-  handlers,
+  shared: { definition, handlers, now },
   context,
   reporter,
-  now,
-}: Job): Promise<ResponseTo<'METRIC_UPDATE'>> {
+}: Session): Promise<ResponseTo<'METRIC_UPDATE'>> {
   const values: Record<string, number> = (await handlers.metrics?.(context)) ?? {}
   for (const [name, value] of Object.entries(values)) {
     const isKnown = Object.hasOwn(definition.metrics, name)
@@ -194,7 +168,7 @@ async function measure({
 
 async function download(
   wanted: { id?: string | undefined; file?: string | undefined } | undefined,
-  { definition, handlers, context, reporter }: Job,
+  { shared: { definition, handlers }, context, reporter }: Session,
 ): Promise<ResponseTo<'DOWNLOAD_STARTED'>> {
   const file = wanted?.file ?? definition.downloads[0] ?? ''
   if (!definition.downloads.includes(file)) {
@@ -210,8 +184,9 @@ async function download(
 
 async function callFunction(
   call: { name: string; arguments: Record<string, unknown> },
-  { definition, handlers, operation, context, redactor, credentials }: Job,
+  { shared: { definition, handlers }, operation, context, trace }: Session,
 ): Promise<ResponseBody> {
+  const { redactor, credentials } = trace
   const wanted = operation.function
   if (!wanted) throw unknownFunction(definition, call.name)
   const { arguments: schema, result: resultSchema } = wanted.definition

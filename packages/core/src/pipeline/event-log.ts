@@ -4,7 +4,7 @@ import type { EventName, PlatformEvent } from '../contract/event.ts'
 import type { EventResponse } from '../delivery/response.ts'
 import type { ErrorCode, IntegrationError } from '../errors.ts'
 import type { Logger, LogLevel } from '../log.ts'
-import { forLogs, type Redactor } from '../redact.ts'
+import { type Redactor, textForLog } from '../redact.ts'
 
 /** The log line of an event. */
 export type EventRecord = {
@@ -84,13 +84,12 @@ export function createTrace(configured: Redactor, { headers }: Pick<Request, 'he
 
 /** The fields that all lines of one event have. */
 function identify(route: string, { event, deliveryId, requestId, redactor }: Trace) {
-  const clean = forLogs(redactor)
-  const given = (text: string | undefined) => (text === undefined ? undefined : clean.text(text))
+  const deployment = event?.deployment?.id
   return {
     route,
-    deployment: given(event?.deployment?.id),
-    delivery: given(deliveryId),
-    request: clean.text(requestId),
+    deployment: deployment && textForLog(redactor, deployment),
+    delivery: deliveryId && textForLog(redactor, deliveryId),
+    request: textForLog(redactor, requestId),
   }
 }
 
@@ -104,15 +103,15 @@ export function logEvent(
   { logger, observer }: { logger: Logger; observer: Observer },
   route: string,
   response: EventResponse,
-  { peer, ...trace }: Trace & Pick<EventRecord, 'peer'>,
-  durationMs: number,
+  trace: Trace,
+  { peer, durationMs }: Pick<EventRecord, 'peer' | 'durationMs'>,
 ): void {
   const { event, providerCalls, redactor } = trace
   const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
   const record: EventRecord = {
     ...identify(route, trace),
     event: event?.name,
-    function: called === undefined ? undefined : forLogs(redactor).text(called),
+    function: called === undefined ? undefined : textForLog(redactor, called),
     peer,
     outcome: outcomeOf(response),
     status: response.status,
@@ -157,13 +156,13 @@ function outcomeOf({ status, body, replayed }: EventResponse): EventRecord['outc
 
 /** The cause of a fault, which the response does not show. */
 function faultOf(error: IntegrationError | undefined, redactor: Redactor) {
-  if (error?.code !== 'internal_error' && error?.code !== 'outcome_unknown') return {}
+  if (error?.code !== 'internal_error' && error?.code !== 'outcome_unknown') return undefined
   const { cause } = error
-  if (!(cause instanceof Error)) return {}
+  if (!(cause instanceof Error)) return undefined
   const frames = cause.stack?.split('\n').filter((line) => /^ +at /.test(line)) ?? []
   return {
     // Redacted before it is cut: half a secret would not be recognised.
-    reason: forLogs(redactor).text(`${cause.name}: ${cause.message}`).slice(0, 500),
+    reason: textForLog(redactor, `${cause.name}: ${cause.message}`).slice(0, 500),
     at: redactor.data(frames.slice(0, 5)),
   }
 }

@@ -9,18 +9,8 @@ import { type Operation, subjects } from '../request/operation.ts'
 import { deploymentDeleted, type OpenDeployment } from './deployment.ts'
 import type { Reporter } from './reporter.ts'
 
-/** The life of an event's deployment. */
-export interface DeploymentLife {
-  /** @throws {IntegrationError} `deployment_deleted` if the event needs a deployment that was not deleted */
-  ensureAlive(): Promise<void>
-  /** Changes `running` to `unhealthy` or back. A deployment in any other state keeps its status. */
-  reportHealth(found: 'running' | 'unhealthy', message?: string): Promise<void>
-  /** Reports the last status once more: one that got lost heals with the next delivery. */
-  repeatStatus(): Promise<void>
-}
-
-/** Options of {@link createLife}. */
-export interface LifeOptions {
+/** An event of a deployment. */
+export interface DeploymentEvent {
   operation: Operation
   deployment: OpenDeployment | undefined
   reporter: Reporter
@@ -28,60 +18,60 @@ export interface LifeOptions {
   claiming: ClaimOptions
 }
 
-/** Follows the life of an event's deployment. */
-export function createLife({
-  operation,
-  deployment,
-  reporter,
-  store,
-  claiming,
-}: LifeOptions): DeploymentLife {
-  const { route, traits } = operation
+/** Whether an event needs a deployment that was not deleted. */
+export function needsLife({ operation, deployment }: DeploymentEvent): boolean {
+  return deployment !== undefined && operation.handled && operation.traits.life === 'needed'
+}
 
-  /** Works on the deployment under a claim, so that no status overtakes a creation or a deletion. */
-  async function underClaim(work: (claim: Claim) => Promise<void>): Promise<void> {
-    if (!deployment) return
-    try {
-      const result = await claimSubject(
-        store,
-        { subject: subjects.deployment(route, deployment.id) },
-        claiming,
-      )
-      if ('claim' in result) await work(result.claim)
-    } catch (error) {
-      // Another delivery works on the deployment and reports its own status, or the store is unreachable.
-      if (!isIntegrationError(error)) throw error
-    }
-  }
+/** @throws {IntegrationError} `deployment_deleted` if the event's deployment was deleted */
+export async function ensureAlive({ operation, deployment, store }: DeploymentEvent): Promise<void> {
+  if (!deployment) return
+  // Without the store, the platform's record still tells.
+  const record = await store.read(subjects.deployment(operation.route, deployment.id)).catch(() => undefined)
+  if (record?.progress[ownSteps.deleted] === true) throw deploymentDeleted(deployment.id)
+}
 
-  return {
-    async ensureAlive() {
-      if (!deployment || !operation.handled || traits.life !== 'needed') return
-      // Without the store, the platform's record still tells.
-      const record = await store.read(subjects.deployment(route, deployment.id)).catch(() => undefined)
-      if (record?.progress[ownSteps.deleted] === true) throw deploymentDeleted(deployment.id)
-    },
+/** Changes `running` to `unhealthy` or back. A deployment in any other state keeps its status. */
+export async function reportHealth(
+  event: DeploymentEvent,
+  found: 'running' | 'unhealthy',
+  message?: string,
+): Promise<void> {
+  const shown = (await event.deployment?.record().catch(() => undefined))?.status
+  if (!isLiving(shown) || shown === found) return
+  await underClaim(event, async (claim) => {
+    const recorded = claim.progress[ownSteps.status] ?? shown
+    if (claim.progress[ownSteps.deleted] === true || !isLiving(recorded)) return claim.release('undone')
+    event.reporter.status(found, message)
+    await event.reporter.flush()
+    const progress = { ...claim.progress, [ownSteps.status]: found }
+    await claim.complete({ status: 200, body: '' }, { progress, isLiving: true })
+  })
+}
 
-    async reportHealth(found, message) {
-      const shown = (await deployment?.record().catch(() => undefined))?.status
-      if (!isLiving(shown) || shown === found) return
-      await underClaim(async (claim) => {
-        const recorded = claim.progress[ownSteps.status] ?? shown
-        if (claim.progress[ownSteps.deleted] === true || !isLiving(recorded)) return claim.release('undone')
-        reporter.status(found, message)
-        await reporter.flush()
-        const progress = { ...claim.progress, [ownSteps.status]: found }
-        await claim.complete({ status: 200, body: '' }, { progress, isLiving: true })
-      })
-    },
+/** Reports the last status once more: one that got lost heals with the next delivery. */
+export function repeatStatus(event: DeploymentEvent): Promise<void> {
+  return underClaim(event, async (claim) => {
+    const status = lastStatus(claim.progress)
+    if (status) event.reporter.status(status)
+    await event.reporter.flush()
+    await claim.release('undone')
+  })
+}
 
-    repeatStatus: () =>
-      underClaim(async (claim) => {
-        const status = lastStatus(claim.progress)
-        if (status) reporter.status(status)
-        await reporter.flush()
-        await claim.release('undone')
-      }),
+/** Works on the deployment under a claim, so that no status overtakes a creation or a deletion. */
+async function underClaim(
+  { operation, deployment, store, claiming }: DeploymentEvent,
+  work: (claim: Claim) => Promise<void>,
+): Promise<void> {
+  if (!deployment) return
+  try {
+    const subject = subjects.deployment(operation.route, deployment.id)
+    const result = await claimSubject(store, { subject }, claiming)
+    if ('claim' in result) await work(result.claim)
+  } catch (error) {
+    // Another delivery works on the deployment and reports its own status, or the store is unreachable.
+    if (!isIntegrationError(error)) throw error
   }
 }
 

@@ -13,14 +13,14 @@ export class Deadline {
   readonly #lost: AbortSignal | undefined
   #controller: AbortController | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
-  readonly #onLost = () => this.#controller?.abort(this.#lost?.reason)
+  #onLost: (() => void) | undefined
 
   /**
-   * @param milliseconds from now
+   * @param at in milliseconds since 1970
    * @param lost aborts the signal earlier
    */
-  constructor(milliseconds: number, lost?: AbortSignal) {
-    this.at = Date.now() + milliseconds
+  constructor(at: number, lost?: AbortSignal) {
+    this.at = at
     this.#lost = lost
   }
 
@@ -32,15 +32,17 @@ export class Deadline {
       () => controller.abort(new DOMException('The time for this event is over.', 'TimeoutError')),
       Math.max(0, this.at - Date.now()),
     )
-    if (this.#lost?.aborted) this.#onLost()
-    else this.#lost?.addEventListener('abort', this.#onLost)
+    const onLost = () => controller.abort(this.#lost?.reason)
+    this.#onLost = onLost
+    if (this.#lost?.aborted) onLost()
+    else this.#lost?.addEventListener('abort', onLost)
     return controller.signal
   }
 
   /** Call when the work is done: the signal will not fire any more. */
   end(): void {
     clearTimeout(this.#timer)
-    this.#lost?.removeEventListener('abort', this.#onLost)
+    if (this.#onLost) this.#lost?.removeEventListener('abort', this.#onLost)
   }
 }
 
@@ -66,12 +68,10 @@ export function createConcurrencyLimit(limit: number) {
     /**
      * Admits an event. Challenges, which call nobody, are always admitted.
      *
-     * @returns a function to call once, when the event is done
+     * @param owner see {@link ownerOf}; call `leave` with it once, when the event is done
      * @throws {IntegrationError} `overloaded` at the limit, or at the deployment's share of it
      */
-    enter(event: PlatformEvent, route: string): () => void {
-      const { name, deployment } = event
-      const owner = ownerOf(event, route)
+    enter(owner: string, { name, deployment }: PlatformEvent, route: string): void {
       const own = actives.get(owner) ?? 0
       if (name !== 'WEBHOOK_CHALLENGE') {
         if (active >= limit) throw overloaded(`This host works on ${limit} events already.`)
@@ -82,12 +82,12 @@ export function createConcurrencyLimit(limit: number) {
       }
       active += 1
       actives.set(owner, own + 1)
-      return () => {
-        active -= 1
-        const left = (actives.get(owner) ?? 1) - 1
-        if (left === 0) actives.delete(owner)
-        else actives.set(owner, left)
-      }
+    },
+    leave(owner: string): void {
+      active -= 1
+      const left = (actives.get(owner) ?? 1) - 1
+      if (left === 0) actives.delete(owner)
+      else actives.set(owner, left)
     },
   }
 }

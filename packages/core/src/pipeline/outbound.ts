@@ -32,51 +32,65 @@ interface OutboundOptions {
 }
 
 /**
- * Makes the wrapper that turns a transport into the `fetch` of one event: it checks the lease, records the intent
- * before the first change, counts, and is observed. Nothing else in core wraps `fetch`.
+ * Turns transports into the `fetch` of one event: it checks the lease, records the intent before the first change,
+ * counts, and is observed. Nothing else in core wraps `fetch`.
  */
-export function createOutbound(options: OutboundOptions) {
-  const { route, deployment, deadlines, claim, recordIntent, observer, trace, hostSecrets } = options
-  let intent: Promise<void> | undefined
-  // A host that was halted has not noticed yet that its time is over.
-  const ensureInTime = (to: OutboundCall['to'], isAborted = false) => {
-    if (Date.now() < deadlines[to].at && !isAborted) return
+export class Outbound {
+  readonly #options: OutboundOptions
+  #intent: Promise<void> | undefined
+
+  constructor(options: OutboundOptions) {
+    this.#options = options
+  }
+
+  wrap(to: OutboundCall['to'], send: typeof fetch): typeof fetch {
+    return (input, init) => this.#call(to, send, input, init)
+  }
+
+  async #call(
+    to: OutboundCall['to'],
+    send: typeof fetch,
+    input: Parameters<typeof fetch>[0],
+    init: RequestInit | undefined,
+  ): Promise<Response> {
+    const { route, deployment, deadlines, claim, recordIntent, observer, trace, hostSecrets } = this.#options
+    const beforeSend = () => {
+      claim?.ensureHeld()
+      // Also while the intent was recorded: a transport could not tell that nothing was sent.
+      this.#ensureInTime(to, init?.signal?.aborted)
+    }
+    // Not `instanceof Request`: a runtime may have two classes of that name.
+    const given = typeof input === 'object' && 'method' in input ? input : undefined
+    const method = init?.method ?? given?.method ?? 'GET'
+    if (claim && recordIntent && to === 'provider' && method !== 'GET') {
+      // So the next holder knows whether a change may have left the host.
+      this.#intent ??= claim.advance(ownSteps.intent, true, deadlines.provider.at)
+      await this.#intent
+    }
+    beforeSend()
+    if (to === 'provider') trace.providerCalls += 1
+    const outbound: OutboundInit = { ...init, beforeSend, deployment, deadline: deadlines[to].at }
+    if (!observer.call) return send(input, outbound)
+    const call: OutboundCall = {
+      to,
+      route,
+      method,
+      url: given?.url ?? String(input),
+      usesHostSecret: () =>
+        [...new Headers(init?.headers ?? given?.headers).values()].some(
+          (value) => hostSecrets.text(value) !== value,
+        ),
+      headers: {},
+    }
+    return observer.call(call, () => send(input, withHeaders(outbound, call.headers, given?.headers)))
+  }
+
+  /** A host that was halted has not noticed yet that its time is over. */
+  #ensureInTime(to: OutboundCall['to'], isAborted = false): void {
+    if (Date.now() < this.#options.deadlines[to].at && !isAborted) return
     const code = to === 'provider' ? 'provider_timeout' : 'platform_unavailable'
     throw new IntegrationError(code, 'The time was over before the call began.')
   }
-
-  return (to: OutboundCall['to'], send: typeof fetch): typeof fetch =>
-    async (input, init) => {
-      const beforeSend = () => {
-        claim?.ensureHeld()
-        // Also while the intent was recorded: a transport could not tell that nothing was sent.
-        ensureInTime(to, init?.signal?.aborted)
-      }
-      // Not `instanceof Request`: a runtime may have two classes of that name.
-      const given = typeof input === 'object' && 'method' in input ? input : undefined
-      const method = init?.method ?? given?.method ?? 'GET'
-      if (claim && recordIntent && to === 'provider' && method !== 'GET') {
-        // So the next holder knows whether a change may have left the host.
-        intent ??= claim.advance(ownSteps.intent, true, deadlines.provider.at)
-        await intent
-      }
-      beforeSend()
-      if (to === 'provider') trace.providerCalls += 1
-      const outbound: OutboundInit = { ...init, beforeSend, deployment, deadline: deadlines[to].at }
-      if (!observer.call) return send(input, outbound)
-      const call: OutboundCall = {
-        to,
-        route,
-        method,
-        url: given?.url ?? String(input),
-        usesHostSecret: () =>
-          [...new Headers(init?.headers ?? given?.headers).values()].some(
-            (value) => hostSecrets.text(value) !== value,
-          ),
-        headers: {},
-      }
-      return observer.call(call, () => send(input, withHeaders(outbound, call.headers, given?.headers)))
-    }
 }
 
 function withHeaders(

@@ -1,6 +1,6 @@
 /** The memory for long bodies: of requests that are read, and of events under way. */
 import { IntegrationError } from '../errors.ts'
-import { createShares } from '../shares.ts'
+import { createShares, type Release, type Shares } from '../shares.ts'
 
 /** On Workers, no request may wait for another one. */
 declare const FixedLengthStream: unknown
@@ -42,9 +42,10 @@ export interface BodyMemory {
    *
    * @param owner the event's deployment, which has at most a quarter of the memory
    * @param weight see {@link weightOf}
+   * @returns `undefined` if there is nothing to wait for
    * @throws {IntegrationError} `overloaded` after five seconds; at once if the owner has its share
    */
-  work(owner: string, weight: number): Promise<void>
+  work(owner: string, weight: number): Promise<void> | undefined
   /** Call when the response has left. More calls do nothing. */
   free(): void
 }
@@ -58,42 +59,61 @@ export function weightOf(bodyBytes: number, values: number): number {
 export function createBodyMemory(): { open(): BodyMemory } {
   const share = (all: number, portion: number) =>
     createShares({ all, each: all / portion, what: 'large events' })
-  // Whose event it is, only its body says.
-  const reading = { medium: share(READING.medium, 1), long: share(READING.long, 1) }
-  const working = { medium: share(WORKING.medium, 4), long: share(WORKING.long, 4) }
-  const huge = createShares({ all: 1, each: 1, what: 'large events' })
+  const all: AllMemory = {
+    // Whose event it is, only its body says.
+    reading: { medium: share(READING.medium, 1), long: share(READING.long, 1) },
+    working: { medium: share(WORKING.medium, 4), long: share(WORKING.long, 4) },
+    huge: createShares({ all: 1, each: 1, what: 'large events' }),
+  }
+  return { open: () => new OneBodyMemory(all) }
+}
 
-  return {
-    open() {
-      let free = () => {}
-      let leave = () => {}
-      return {
-        async read(bytes) {
-          free()
-          if (bytes > HUGE_BODY) leave = await briefly((signal) => huge.take('', 1, signal))
-          if (bytes > SHORT_BODY)
-            free = await briefly((signal) =>
-              reading[bytes <= MEDIUM_BODY ? 'medium' : 'long'].take('', PARSED * bytes, signal),
-            )
-        },
-        async work(owner, weight) {
-          if (weight <= SHORT_BODY) return free()
-          const shares = working[weight <= MEDIUM_WEIGHT ? 'medium' : 'long']
-          // Others would wait behind an event that waits for its own deployment.
-          if (!shares.hasShare(owner, weight)) {
-            const message = 'This host works on large events of this deployment already.'
-            throw new IntegrationError('overloaded', message, { retryAfter: 1 })
-          }
-          const done = await briefly((signal) => shares.take(owner, weight, signal))
-          free()
-          free = done
-        },
-        free() {
-          free()
-          leave()
-        },
-      }
-    },
+interface AllMemory {
+  reading: Record<'medium' | 'long', Shares>
+  working: Record<'medium' | 'long', Shares>
+  huge: Shares
+}
+
+/** Most bodies are short, and hold nothing. */
+class OneBodyMemory implements BodyMemory {
+  readonly #all: AllMemory
+  #held: Release | undefined
+  #turn: Release | undefined
+
+  constructor(all: AllMemory) {
+    this.#all = all
+  }
+
+  async read(bytes: number): Promise<void> {
+    this.#held?.()
+    if (bytes > HUGE_BODY) this.#turn = await briefly((signal) => this.#all.huge.take('', 1, signal))
+    if (bytes > SHORT_BODY) {
+      const shares = this.#all.reading[bytes <= MEDIUM_BODY ? 'medium' : 'long']
+      this.#held = await briefly((signal) => shares.take('', PARSED * bytes, signal))
+    }
+  }
+
+  work(owner: string, weight: number): Promise<void> | undefined {
+    if (weight > SHORT_BODY) return this.#workLong(owner, weight)
+    this.#held?.()
+    return undefined
+  }
+
+  async #workLong(owner: string, weight: number): Promise<void> {
+    const shares = this.#all.working[weight <= MEDIUM_WEIGHT ? 'medium' : 'long']
+    // Others would wait behind an event that waits for its own deployment.
+    if (!shares.hasShare(owner, weight)) {
+      const message = 'This host works on large events of this deployment already.'
+      throw new IntegrationError('overloaded', message, { retryAfter: 1 })
+    }
+    const done = await briefly((signal) => shares.take(owner, weight, signal))
+    this.#held?.()
+    this.#held = done
+  }
+
+  free(): void {
+    this.#held?.()
+    this.#turn?.()
   }
 }
 
