@@ -59,8 +59,11 @@ export async function parseInPieces(
  * @throws {TypeError} if the bytes are not UTF-8
  */
 export function decode(bytes: Uint8Array, ignoreBOM = false): string {
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM }).decode(bytes)
+  return (ignoreBOM ? exactDecoder : decoder).decode(bytes)
 }
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+const exactDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** @param passed characters of the whole text before the piece */
 function parsePiece(start: string, text: string, end: string, passed: number): unknown {

@@ -51,8 +51,10 @@ export class Session {
   readonly reporter: Reporter
   readonly deployment: OpenDeployment | undefined
   readonly context: EventContext
+  /** Of the handler. */
   readonly deadline: Deadline
-  readonly #reportDeadline: Deadline
+  /** Of the reports to the platform, and so of the response. */
+  readonly end: Deadline
   #claiming: ClaimOptions | undefined
 
   /** @param arrivedAt when its time began; it may have waited for memory */
@@ -71,11 +73,11 @@ export class Session {
     const endsAt = arrivedAt + timeoutMs
     const begunAt = Date.now()
     this.deadline = new Deadline(begunAt + (endsAt - begunAt) * HANDLER_SHARE, claim?.lost)
-    this.#reportDeadline = new Deadline(endsAt, claim?.lost)
+    this.end = new Deadline(endsAt, claim?.lost)
     this.outbound = new Outbound({
       route: operation.route,
       deployment: deploymentId,
-      deadlines: { provider: this.deadline, platform: this.#reportDeadline },
+      deadlines: { provider: this.deadline, platform: this.end },
       claim,
       recordIntent: operation.effect && !operation.resumable,
       observer,
@@ -88,7 +90,7 @@ export class Session {
       deliveryId: operation.deliveryId,
       // Not the fence: a store may forget a released claim and count from one again.
       run: claim?.lease.owner,
-      callback: () => this.#callback(this.#reportDeadline),
+      callback: () => this.#callback(this.end),
       ensureHeld: claim?.ensureHeld,
       logger: createEventLogger(logger, operation.route, trace),
       redactor: trace.redactor,
@@ -118,21 +120,10 @@ export class Session {
     return this.claim?.progress[ownSteps.published] === true
   }
 
-  /** When the response must leave, in milliseconds since 1970. */
-  get endsAt(): number {
-    return this.#reportDeadline.at
-  }
-
   /** The deployment with the outputs that the platform has, whatever the event carries, and a context with it. */
   published(): { deployment: OpenDeployment | undefined; context: HandlerContext } {
     const deployment = this.#open('platform')
     return { deployment, context: new EventContext(this, deployment) }
-  }
-
-  async close(): Promise<void> {
-    this.deadline.end()
-    await this.reporter.flush()
-    this.#reportDeadline.end()
   }
 
   #open(outputsFrom: 'event' | 'platform' | 'nowhere'): OpenDeployment | undefined {

@@ -138,8 +138,10 @@ export function createWebhookHandler(
         session.reporter.log.warn(`${operation.event.name} is ignored. ${String(given.body.reason)}`)
       const isReplay = given !== undefined && claimed === undefined
       if (isReplay && operation.traits.claims === 'deployment') await repeatStatus(session)
-      await session.close()
-      return claimed ? await end(claimed, response, session.endsAt) : response
+      session.deadline.end()
+      await session.reporter.flush()
+      session.end.end()
+      return claimed ? await end(claimed, response, session.end.at) : response
     } catch (error) {
       await claimed?.claim.release('unknown')
       throw error

@@ -12,7 +12,7 @@ export interface Operation {
   readonly traits: EventTraits
   /** The header `webhook-id`, else the event's own id. */
   readonly deliveryId: string | undefined
-  /** When the event happened, in milliseconds since 1970; it orders the events of one deployment. */
+  /** When a claimed event happened, in milliseconds since 1970; it orders the events of one deployment. */
   readonly happenedAt: number | undefined
   /** Whether the integration handles the event. */
   readonly handled: boolean
@@ -58,7 +58,7 @@ export function resolveOperation(
     event,
     traits,
     deliveryId,
-    happenedAt: event.timestamp === undefined ? undefined : Date.parse(event.timestamp),
+    happenedAt: subject && event.timestamp ? Date.parse(event.timestamp) : undefined,
     handled,
     function: called,
     effect,

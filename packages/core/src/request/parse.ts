@@ -23,28 +23,33 @@ interface ParsedEvent {
  *
  * @throws {IntegrationError} `invalid_json`, or `invalid_event` with the path of each fault
  */
-export async function parseEvent(body: Uint8Array): Promise<ParsedEvent> {
+export function parseEvent(body: Uint8Array): ParsedEvent | Promise<ParsedEvent> {
+  return body.length > LARGE_BODY ? parseLarge(body) : inSlice(() => parseSmall(body))
+}
+
+function parseSmall(body: Uint8Array): ParsedEvent {
   const counter = new JsonCounter()
-  const count = (from: number, to: number) => {
-    const excess = counter.add(body.subarray(from, to))
-    if (excess) throw new IntegrationError('invalid_json', `The body ${excess}.`)
-  }
-  if (body.length <= LARGE_BODY) {
-    return inSlice(() => {
-      count(0, body.length)
-      return { event: toEvent(parseJson(body)), values: counter.values }
-    })
-  }
+  count(counter, body)
+  return { event: toEvent(parseJson(body)), values: counter.values }
+}
+
+async function parseLarge(body: Uint8Array): Promise<ParsedEvent> {
+  const counter = new JsonCounter()
   const yieldToLoop = timeSliced()
   for (let at = 0; at < body.length; at += COUNTED_BYTES) {
     await yieldToLoop()
-    count(at, at + COUNTED_BYTES)
+    count(counter, body.subarray(at, at + COUNTED_BYTES))
   }
   const value = await parseInPieces(body, counter.cuts, yieldToLoop).catch((error: unknown) => {
     throw invalidJson(error, body)
   })
   await ownTurn()
   return { event: toEvent(value), values: counter.values }
+}
+
+function count(counter: JsonCounter, bytes: Uint8Array): void {
+  const excess = counter.add(bytes)
+  if (excess) throw new IntegrationError('invalid_json', `The body ${excess}.`)
 }
 
 function parseJson(body: Uint8Array): unknown {
