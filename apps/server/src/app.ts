@@ -6,6 +6,7 @@ import { toProblemResponse } from '@org/core/internal/host'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { secureHeaders } from 'hono/secure-headers'
+import { getPath } from 'hono/utils/url'
 import { createDescribingRoutes } from './routes/description.ts'
 import { mountRoutes, type Route } from './routes/route.ts'
 import { createStatusRoutes } from './routes/status.ts'
@@ -32,24 +33,9 @@ const NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 /** Mounts every integration at `POST /<name>/webhook`, and the routes beside them. */
 export function createApp(options: AppOptions): Hono {
   const { webhooks, operating, isStoreReachable, corsOrigins, isLeaving, isDraining, logger } = options
-  const events = new Hono()
   const app = new Hono()
 
-  for (const { name, handle } of webhooks) {
-    events.all(`/${name}/webhook`, (context) => {
-      if (isDraining()) {
-        throw new IntegrationError(
-          'shutting_down',
-          'This host is shutting down; send the event to another one.',
-          { retryAfter: 1 },
-        )
-      }
-      return handle(context.req.raw)
-    })
-  }
-
-  // Not for the webhooks: core sets these headers on their responses, and an event passes no middleware.
-  events.notFound(({ req }) => app.fetch(req.raw))
+  // Not for the webhooks, whose responses have these headers from core.
   app.use('*', secureHeaders(browserRules))
   app.use('*', async (context, next) => {
     await next()
@@ -73,11 +59,28 @@ export function createApp(options: AppOptions): Hono {
       ),
     )
   })
-  const fail = (error: Error) => {
+  const fail = (error: unknown) => {
     if (isIntegrationError(error)) return toProblemResponse(error)
-    logger('error', 'A request failed outside of an event.', { reason: `${error.name}: ${error.message}` })
+    const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
+    logger('error', 'A request failed outside of an event.', { reason })
     return toProblemResponse(new IntegrationError('internal_error', 'The host has a fault.'))
   }
   app.onError(fail)
-  return events.onError(fail)
+
+  const handlers = new Map(webhooks.map(({ name, handle }) => [`/${name}/webhook`, handle]))
+  const others = app.fetch
+  return Object.assign(app, {
+    /** An event passes no router, context or middleware. */
+    async fetch(request: Request): Promise<Response> {
+      const handle = handlers.get(getPath(request))
+      if (!handle) return others(request)
+      try {
+        if (!isDraining()) return await handle(request)
+        const message = 'This host is shutting down; send the event to another one.'
+        throw new IntegrationError('shutting_down', message, { retryAfter: 1 })
+      } catch (error) {
+        return fail(error)
+      }
+    },
+  })
 }
