@@ -11,6 +11,7 @@ import { circuitStates } from './circuit-breaker.ts'
 import { integrations, loadDefinitions } from './integrations.ts'
 import type { Outbound } from './outbound.ts'
 import { lazily } from './routes/route.ts'
+import { Tally } from './tally.ts'
 import { failureOf, type MetricsObserver } from './telemetry.ts'
 import { version } from './version.ts'
 
@@ -47,9 +48,6 @@ const CALLBACKS: Readonly<Record<string, string>> = {
   downloads: 'putDownload',
 }
 
-/** Counts one thing that happened. */
-type Count = (labels: Record<string, string>, outcome: string, seconds: number) => void
-
 type Counts = Awaited<ReturnType<typeof loadCounts>>
 
 /** Makes the metrics of a host, and of its process. */
@@ -70,7 +68,7 @@ export function createMetrics(state: HostState): Metrics {
       count(({ events, functions }) => {
         const name = called === undefined ? '' : functions.get(route)?.has(called) ? called : OTHER
         const labels = { route, event, function: name }
-        events(labels, outcomeOf(record), record.durationMs / 1000)
+        events.add(labels, outcomeOf(record), record.durationMs / 1000)
       })
     },
 
@@ -80,8 +78,8 @@ export function createMetrics(state: HostState): Metrics {
         const seconds = (performance.now() - started) / 1000
         count((to) =>
           call.to === 'platform'
-            ? to.platformRequests({ callback: callbackOf(call) }, outcome, seconds)
-            : to.providerRequests({ integration: call.route, method: methodOf(call) }, outcome, seconds),
+            ? to.platformRequests.add({ callback: callbackOf(call) }, outcome, seconds)
+            : to.providerRequests.add({ integration: call.route, method: methodOf(call) }, outcome, seconds),
         )
       }
       try {
@@ -108,24 +106,25 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
   const registers = [registry]
 
   /** `<name>s_total`, with the outcome as a label, and the histogram `<name>_duration_seconds`. */
-  function createCount(name: string, help: string, labelNames: string[]): Count {
-    const total = new Counter({
+  async function createTally(name: string, help: string, labelNames: string[]): Promise<Tally> {
+    const tally = new Tally(BUCKETS)
+    new Counter({
       name: `${name}s_total`,
       help: `${help}.`,
       labelNames: [...labelNames, 'outcome'],
       registers,
+      collect() {
+        this.reset()
+        for (const [labels, count] of tally.outcomes()) this.inc(labels, count)
+      },
     })
-    const duration = new Histogram({
-      name: `${name}_duration_seconds`,
-      help: `${help}: how long they took.`,
-      labelNames,
-      buckets: BUCKETS,
-      registers,
-    })
-    return (labels, outcome, seconds) => {
-      total.inc({ ...labels, outcome })
-      duration.observe(labels, seconds)
-    }
+    const durations = `${name}_duration_seconds`
+    const histogram = new Histogram({ name: durations, help: `${help}: how long they took.`, registers })
+    const empty = await histogram.get()
+    // A histogram of the library can observe, but take no numbers.
+    const get = async () => ({ ...empty, values: [...tally.durations(durations)] })
+    Object.assign(histogram, { get, getForPromString: get })
+    return tally
   }
 
   function createGauge(name: string, help: string, read: () => number | Promise<number>): void {
@@ -183,18 +182,20 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
     registry,
     functions: new Map(definitions.map((definition) => [definition.name, namesOf(definition)])),
     credentialsRejected,
-    events: createCount(
+    events: await createTally(
       'webhook_event',
       'Events by outcome: ok, ignored, replayed, or the code of the problem',
       ['route', 'event', 'function'],
     ),
-    providerRequests: createCount('webhook_provider_request', 'Requests to providers, each attempt', [
+    providerRequests: await createTally('webhook_provider_request', 'Requests to providers, each attempt', [
       'integration',
       'method',
     ]),
-    platformRequests: createCount('webhook_platform_request', 'Requests to the platform, each attempt', [
-      'callback',
-    ]),
+    platformRequests: await createTally(
+      'webhook_platform_request',
+      'Requests to the platform, each attempt',
+      ['callback'],
+    ),
   }
 }
 
