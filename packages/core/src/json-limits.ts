@@ -34,11 +34,12 @@ export class JsonCounter {
   readonly #maxValues: number
   readonly #pieceBytes: number
   readonly #cuts: JsonCut[] = []
-  // By depth, as deep as the text is: how many keys an object has, whether a list is open, and where the last key is.
-  readonly #keys = [0]
-  readonly #isList = [false]
-  readonly #keyStarts = [0]
-  readonly #keyEnds = [0]
+  // By depth: how many keys an object has, whether a list is open, and where the last key is. They grow with the depth,
+  // and most texts are shallow.
+  readonly #keys = [0, 0, 0, 0]
+  readonly #isList = [false, false, false, false]
+  readonly #keyStarts = [0, 0, 0, 0]
+  readonly #keyEnds = [0, 0, 0, 0]
   #depth = 0
   #values = 1
   #moreKeys = 0
