@@ -28,133 +28,131 @@ export interface JsonCut {
   readonly cut: 'list' | 'object'
 }
 
-/** Counts the structure of a JSON text, in one piece or several. Leaves invalid JSON to `JSON.parse`. */
-// A class: V8 keeps a hidden class for each object literal with a getter, with all that the getter sees.
-export class JsonCounter {
-  readonly #maxValues: number
-  readonly #pieceBytes: number
-  readonly #cuts: JsonCut[] = []
-  // By depth: how many keys an object has, whether a list is open, and where the last key is. They grow with the depth,
-  // and most texts are shallow.
-  readonly #keys = [0, 0, 0, 0]
-  readonly #isList = [false, false, false, false]
-  readonly #keyStarts = [0, 0, 0, 0]
-  readonly #keyEnds = [0, 0, 0, 0]
-  #depth = 0
-  #values = 1
-  #moreKeys = 0
-  #digits = 0
-  #isText = false
-  #skip = 0
-  #before = 0
-  #text = 0
-  #nextCut: number
-
-  /**
-   * @param options `maxValues`: the most values that the text may have, keys not counted; `pieceBytes`: the shortest way
-   * between two cuts
-   */
-  constructor({ maxValues = MAX_VALUES, pieceBytes = PIECE_BYTES } = {}) {
-    this.#maxValues = maxValues
-    this.#pieceBytes = pieceBytes
-    this.#nextCut = pieceBytes
-  }
-
+/** Counts the structure of a JSON text. */
+export interface JsonCounter {
   /** How many values there are so far, keys not counted. */
-  get values(): number {
-    return this.#values
-  }
-
+  // No getter: V8 keeps a hidden class for each object literal with one, with all that the getter sees.
+  values(): number
   /** Where the text can be cut, about {@link PIECE_BYTES} apart. There is none in a long string. */
-  get cuts(): readonly JsonCut[] {
-    return this.#cuts
-  }
-
+  readonly cuts: readonly JsonCut[]
   /**
    * Counts the next bytes of the text.
    *
    * @returns the limit that the text exceeds, as the end of a sentence
    */
-  add(json: Uint8Array): string | undefined {
-    // Variables of the function itself: the loop takes twice as long with any others.
-    let [depth, values, digits, isText] = [this.#depth, this.#values, this.#digits, this.#isText]
-    let [at, text, nextCut] = [this.#skip, this.#text, this.#nextCut]
-    const [before, keys, maxValues] = [this.#before, this.#keys, this.#maxValues]
-    while (at < json.length) {
-      if (isText) {
-        while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
-        if (at >= json.length) break
-        isText = false
-        at += 1
-        continue
-      }
-      const byte = json[at] ?? 0
-      at += 1
-      // Most bytes are none of these. Skipping them first saves four fifths of the time.
-      if (byte > CLOSE_OBJECT || (byte > COLON && byte < OPEN_LIST) || byte < QUOTE) continue
-      switch (byte) {
-        case QUOTE:
-          isText = true
-          text = before + at - 1
-          break
-        case COLON: {
-          const count = (keys[depth] ?? 0) + 1
-          keys[depth] = count
-          this.#keyStarts[depth] = text
-          this.#keyEnds[depth] = before + at - 1
-          if (count > MAX_KEYS) return tooMany('has an object with', MAX_KEYS, 'keys')
-          if (count > FEW_KEYS) this.#moreKeys += 1
-          if (this.#moreKeys > MAX_MORE_KEYS) return tooMany('has large objects with', MAX_MORE_KEYS, 'keys')
-          break
-        }
-        case OPEN_LIST:
-        case OPEN_OBJECT:
-          depth += 1
-          values += 1
-          if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
-          keys[depth] = 0
-          this.#isList[depth] = byte === OPEN_LIST
-          this.#keyStarts[depth] = 0
-          this.#keyEnds[depth] = 0
-          break
-        case CLOSE_LIST:
-        case CLOSE_OBJECT:
-          if (depth > 0) depth -= 1
-          break
-        case COMMA:
-          values += 1
-          if (before + at < nextCut || depth === 0) break
-          nextCut = before + at + this.#pieceBytes
-          this.#cuts.push({
-            at: before + at - 1,
-            open: this.#openAt(depth - 1),
-            cut: this.#isList[depth] ? 'list' : 'object',
-          })
-          break
-        default:
-          digits += 1
-          if (digits > MAX_DIGITS) return tooMany('has a number of', MAX_DIGITS, 'digits')
-          continue
-      }
-      digits = 0
-      if (values > maxValues) return tooMany('has', maxValues, 'values')
-    }
-    this.#depth = depth
-    this.#values = values
-    this.#digits = digits
-    this.#isText = isText
-    this.#skip = at - json.length
-    this.#before = before + json.length
-    this.#text = text
-    this.#nextCut = nextCut
-    return undefined
+  add(json: Uint8Array): string | undefined
+}
+
+/** Grows with the depth. Most texts are shallow. */
+const numbersByDepth = () => [0, 0, 0, 0]
+
+/**
+ * Makes a counter that reads a JSON text once, in one piece or several. Leaves invalid JSON to `JSON.parse`.
+ *
+ * @param options `maxValues`: the most values that the text may have, keys not counted; `pieceBytes`: the shortest way
+ * between two cuts
+ */
+export function createJsonCounter({ maxValues = MAX_VALUES, pieceBytes = PIECE_BYTES } = {}): JsonCounter {
+  const keys = numbersByDepth()
+  // By depth: whether a list is open, or where the last key of the object is.
+  const isList = numbersByDepth()
+  const keyStarts = numbersByDepth()
+  const keyEnds = numbersByDepth()
+  const cuts: JsonCut[] = []
+  let moreKeys = 0
+  const state = {
+    depth: 0,
+    values: 1,
+    digits: 0,
+    isText: false,
+    skip: 0,
+    before: 0,
+    text: 0,
+    nextCut: pieceBytes,
   }
 
-  #openAt(depth: number): JsonCut['open'] {
+  return {
+    cuts,
+    values: () => state.values,
+    add(json) {
+      // Variables of the function itself: the loop takes twice as long with any others.
+      let { depth, values, digits, isText, skip: at, text, nextCut } = state
+      const { before } = state
+      while (at < json.length) {
+        if (isText) {
+          while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
+          if (at >= json.length) break
+          isText = false
+          at += 1
+          continue
+        }
+        const byte = json[at] ?? 0
+        at += 1
+        // Most bytes are none of these. Skipping them first saves four fifths of the time.
+        if (byte > CLOSE_OBJECT || (byte > COLON && byte < OPEN_LIST) || byte < QUOTE) continue
+        switch (byte) {
+          case QUOTE:
+            isText = true
+            text = before + at - 1
+            break
+          case COLON:
+            keys[depth] = (keys[depth] ?? 0) + 1
+            keyStarts[depth] = text
+            keyEnds[depth] = before + at - 1
+            if ((keys[depth] ?? 0) > MAX_KEYS) return tooMany('has an object with', MAX_KEYS, 'keys')
+            if ((keys[depth] ?? 0) > FEW_KEYS) moreKeys += 1
+            if (moreKeys > MAX_MORE_KEYS) return tooMany('has large objects with', MAX_MORE_KEYS, 'keys')
+            break
+          case OPEN_LIST:
+          case OPEN_OBJECT:
+            depth += 1
+            values += 1
+            if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
+            keys[depth] = 0
+            keyStarts[depth] = 0
+            keyEnds[depth] = 0
+            isList[depth] = byte === OPEN_LIST ? 1 : 0
+            break
+          case CLOSE_LIST:
+          case CLOSE_OBJECT:
+            if (depth > 0) depth -= 1
+            break
+          case COMMA:
+            values += 1
+            if (before + at < nextCut || depth === 0) break
+            nextCut = before + at + pieceBytes
+            cuts.push({
+              at: before + at - 1,
+              open: openAt(depth - 1),
+              cut: isList[depth] ? 'list' : 'object',
+            })
+            break
+          default:
+            digits += 1
+            if (digits > MAX_DIGITS) return tooMany('has a number of', MAX_DIGITS, 'digits')
+            continue
+        }
+        digits = 0
+        if (values > maxValues) return tooMany('has', maxValues, 'values')
+      }
+      const skip = at - json.length
+      Object.assign(state, {
+        depth,
+        values,
+        digits,
+        isText,
+        skip,
+        before: before + json.length,
+        text,
+        nextCut,
+      })
+      return undefined
+    },
+  }
+
+  function openAt(depth: number): JsonCut['open'] {
     return Array.from({ length: depth }, (_, level) =>
-      this.#isList[level + 1]
-        ? undefined
-        : ([this.#keyStarts[level + 1] ?? 0, this.#keyEnds[level + 1] ?? 0] as const),
+      isList[level + 1] ? undefined : ([keyStarts[level + 1] ?? 0, keyEnds[level + 1] ?? 0] as const),
     )
   }
 }

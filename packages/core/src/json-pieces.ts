@@ -19,8 +19,8 @@ interface Opened {
  * Parses a JSON text piece by piece. Each piece is a JSON text of its own: it opens what was open before it, and closes
  * what stays open. The values of the pieces are put together.
  *
- * @param json UTF-8, within the limits of `JsonCounter`
- * @param cuts see `JsonCounter`
+ * @param json UTF-8, within the limits of `createJsonCounter`
+ * @param cuts see `createJsonCounter`
  * @param yieldToLoop awaited before each piece
  * @returns what `JSON.parse` returns for the whole text
  * @throws {SyntaxError} with the position in the whole text, if the text is not JSON

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonCounter } from '../src/json-limits.ts'
+import { createJsonCounter } from '../src/json-limits.ts'
 import { parseInPieces } from '../src/json-pieces.ts'
 
 /** As the host parses a long body, with a cut wherever one is possible. */
 async function inPieces(json: Uint8Array): Promise<unknown> {
-  const counter = new JsonCounter({ pieceBytes: 1 })
+  const counter = createJsonCounter({ pieceBytes: 1 })
   if (counter.add(json)) return 'beyond a limit'
   return parseInPieces(json, counter.cuts, () => undefined)
 }

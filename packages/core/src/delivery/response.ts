@@ -41,9 +41,6 @@ const FOR_BROWSERS = {
   'x-frame-options': 'DENY',
 }
 
-const SUCCESS = { 'content-type': 'application/json', ...FOR_BROWSERS }
-const FAILURE = { 'content-type': 'application/problem+json', ...FOR_BROWSERS }
-
 /** A longer body leaves in pieces. In UTF-16 units. */
 const LONG_TEXT = 1024 * 1024
 /** The memory of a response that nobody reads is free again after this time, in milliseconds. */
@@ -54,12 +51,19 @@ const LONGEST_SEND_MS = 5_000
  * @param memory is freed when nothing of a long body waits to be sent
  */
 export function toResponse(
-  response: EventResponse,
+  { status, error, replayed }: EventResponse,
   json: string,
   memory?: Pick<BodyMemory, 'free'>,
 ): Response {
-  const { status } = response
-  const headers = headersOf(response)
+  const headers: Record<string, string> = {
+    'content-type': status < 400 ? 'application/json' : 'application/problem+json',
+    ...FOR_BROWSERS,
+  }
+  // On a final response, Retry-After would still invite a retry.
+  if (error?.retryable && error.retryAfter !== undefined)
+    headers['retry-after'] = String(Math.ceil(error.retryAfter))
+  if (error?.code === 'method_not_allowed') headers.allow = 'POST'
+  if (replayed) headers['idempotency-replayed'] = 'true'
   if (json.length > LONG_TEXT) {
     const free = () => memory?.free()
     const timer = setTimeout(free, LONGEST_SEND_MS)
@@ -71,19 +75,6 @@ export function toResponse(
   }
   memory?.free()
   return new Response(json, { status, headers })
-}
-
-function headersOf({ status, error, replayed }: EventResponse): Record<string, string> {
-  const headers = status < 400 ? SUCCESS : FAILURE
-  if (!error && !replayed) return headers
-  return {
-    ...headers,
-    // On a final response, Retry-After would still invite a retry.
-    ...(error?.retryable &&
-      error.retryAfter !== undefined && { 'retry-after': String(Math.ceil(error.retryAfter)) }),
-    ...(error?.code === 'method_not_allowed' && { allow: 'POST' }),
-    ...(replayed && { 'idempotency-replayed': 'true' }),
-  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { JsonCounter } from '../json-limits.ts'
+import { createJsonCounter } from '../json-limits.ts'
 import { ownTurn } from '../slices.ts'
 import { effectOf, HttpFailure } from './failure.ts'
 
@@ -62,7 +62,7 @@ async function readText(
   if (!body) return ''
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  const counter = new JsonCounter({ maxValues })
+  const counter = createJsonCounter({ maxValues })
   let text = ''
   let size = 0
   for (;;) {

@@ -1,3 +1,4 @@
+import type { PlatformEvent } from '../contract/event.ts'
 import type { DeploymentLog, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
 import { type Claim, type ClaimOptions, ownSteps } from '../delivery/claim.ts'
 import { readStore, reserve } from '../delivery/claiming.ts'
@@ -28,13 +29,13 @@ interface ContextParts {
 /** The context of one event's handler. */
 // A class, so that parts are made only for handlers that ask for them; see limits.ts.
 export class EventContext implements HandlerContext {
-  readonly event
-  readonly deployment
-  readonly progress
-  readonly fetch
-  readonly deadline
-  readonly stopping
-  readonly #parts
+  readonly event: PlatformEvent
+  readonly deployment: OpenDeployment | undefined
+  readonly progress: Progress | undefined
+  readonly fetch: HandlerContext['fetch']
+  readonly deadline: number
+  readonly stopping: AbortSignal | undefined
+  readonly #parts: ContextParts
   #egress: Egress | undefined
 
   constructor(parts: ContextParts, deployment: OpenDeployment | undefined) {

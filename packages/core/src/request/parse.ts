@@ -1,7 +1,7 @@
 import { eventNames, type PlatformEvent, platformEvent } from '../contract/event.ts'
 import { fieldErrors, suggestion } from '../contract/validation.ts'
 import { IntegrationError } from '../errors.ts'
-import { JsonCounter } from '../json-limits.ts'
+import { createJsonCounter, type JsonCounter } from '../json-limits.ts'
 import { decode, parseInPieces } from '../json-pieces.ts'
 import { inSlice, ownTurn, timeSliced } from '../slices.ts'
 
@@ -28,13 +28,13 @@ export function parseEvent(body: Uint8Array): ParsedEvent | Promise<ParsedEvent>
 }
 
 function parseSmall(body: Uint8Array): ParsedEvent {
-  const counter = new JsonCounter()
+  const counter = createJsonCounter()
   count(counter, body)
-  return { event: toEvent(parseJson(body)), values: counter.values }
+  return { event: toEvent(parseJson(body)), values: counter.values() }
 }
 
 async function parseLarge(body: Uint8Array): Promise<ParsedEvent> {
-  const counter = new JsonCounter()
+  const counter = createJsonCounter()
   const yieldToLoop = timeSliced()
   for (let at = 0; at < body.length; at += COUNTED_BYTES) {
     await yieldToLoop()
@@ -44,7 +44,7 @@ async function parseLarge(body: Uint8Array): Promise<ParsedEvent> {
     throw invalidJson(error, body)
   })
   await ownTurn()
-  return { event: toEvent(value), values: counter.values }
+  return { event: toEvent(value), values: counter.values() }
 }
 
 function count(counter: JsonCounter, bytes: Uint8Array): void {

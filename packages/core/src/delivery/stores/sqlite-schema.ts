@@ -7,7 +7,7 @@ export const HOUR_MS = 3_600_000
  * A subject is one row, with the answer to its last delivery. Earlier answers and steps have tables of their own: each
  * is written and read alone.
  */
-export const SCHEMA = `
+export const SCHEMA: string = `
   CREATE TABLE records (
     id INTEGER PRIMARY KEY,
     -- The start of its SHA-256.
