@@ -46,33 +46,27 @@ export function toBody(
   const isDeno = typeof Deno !== 'undefined'
   if (!parts) {
     const body = isDeno && (method === 'POST' || method === 'PATCH') ? new Blob([]) : null
-    return { body, isWithheld: () => false }
+    return whole(body)
   }
   const isShort = parts.reduce((sum, { length }) => sum + length, 0) <= SHORT
   if (isDeno)
     return isShort
-      ? withBlob(parts.map(unshared))
-      : inTurns(parts, (group) => new Blob(group.map(unshared))).then(withBlob)
+      ? whole(new Blob(parts.map(unshared)))
+      : inTurns(parts, (group) => new Blob(group.map(unshared))).then((blobs) => whole(new Blob(blobs)))
   if (!isShort) return inTurns(parts, toPieces).then((turns) => toStream(turns.flat()))
-  // By a stream, the client learns whether a connection stood. Node says so itself, and is faster without one.
+  // By a stream, the client learns whether a connection stood. Node says so itself, and is faster without one, but
+  // copies bytes that are none.
   const isNode = typeof Bun === 'undefined' && typeof FixedLengthStream === 'undefined'
-  const whole = isNode && limitMs >= SLOWEST_CONNECTION_MS ? toWhole(parts) : undefined
-  return whole === undefined ? toStream(toPieces(parts)) : { body: whole, isWithheld: () => false }
+  const isText = parts.every((part) => typeof part === 'string')
+  if (isNode && isText && limitMs >= SLOWEST_CONNECTION_MS) return whole(parts.join(''))
+  return toStream(toPieces(parts))
 }
 
-/** @returns `undefined` if bytes would have to be copied */
-function toWhole(parts: readonly JsonPart[]): string | Bytes | undefined {
-  const [first] = parts
-  if (parts.length === 1 && typeof first === 'object') return unshared(first)
-  return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined
-}
-
-function withBlob(parts: BlobPart[]): OutgoingBody {
-  return { body: new Blob(parts), isWithheld: () => false }
+function whole(body: OutgoingBody['body']): OutgoingBody {
+  return { body, isWithheld: () => false }
 }
 
 /** Only shared memory must be copied. */
-function unshared(part: string): string
 function unshared(part: Uint8Array): Uint8Array<ArrayBuffer>
 function unshared(part: JsonPart): string | Uint8Array<ArrayBuffer>
 function unshared(part: JsonPart): string | Uint8Array<ArrayBuffer> {
