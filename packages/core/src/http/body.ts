@@ -54,8 +54,7 @@ export function toBody(
       ? whole(new Blob(parts.map(unshared)))
       : inTurns(parts, (group) => new Blob(group.map(unshared))).then((blobs) => whole(new Blob(blobs)))
   if (!isShort) return inTurns(parts, toPieces).then((turns) => toStream(turns.flat()))
-  // By a stream, the client learns whether a connection stood. Node says so itself, and is faster without one, but
-  // copies bytes that are none.
+  // By a stream, the client learns whether a connection stood. Node says so itself, and is faster with a text.
   const isNode = typeof Bun === 'undefined' && typeof FixedLengthStream === 'undefined'
   const isText = parts.every((part) => typeof part === 'string')
   if (isNode && isText && limitMs >= SLOWEST_CONNECTION_MS) return whole(parts.join(''))

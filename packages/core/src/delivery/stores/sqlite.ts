@@ -6,14 +6,16 @@
  *
  * @module
  */
+import { Buffer } from 'node:buffer'
 import { once } from 'node:events'
+import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { DeliveryStore } from '../store.ts'
 import { explain, mayPass } from './sqlite-errors.ts'
+import { LAYOUT } from './sqlite-schema.ts'
 import { startThread } from './sqlite-thread.ts'
 import type { Reply, Request } from './sqlite-worker.ts'
-
-export { isSqliteFileReady } from './sqlite-header.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
@@ -124,9 +126,24 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
   }
 }
 
+/** Whether a file is a store of this version, by its header, and can be written. SQLite takes longer to load. */
+export function isSqliteFileReady(file: string): boolean {
+  let opened: number | undefined
+  try {
+    accessSync(dirname(file), constants.W_OK)
+    opened = openSync(file, 'r+')
+    const header = Buffer.alloc(100)
+    readSync(opened, header)
+    return header.toString('latin1', 0, 16) === 'SQLite format 3\0' && header.readUInt32BE(60) === LAYOUT
+  } catch {
+    return false
+  } finally {
+    if (opened !== undefined) closeSync(opened)
+  }
+}
+
 /**
- * Opens the file of a store, creates what is missing, and closes it again. Takes less time than the first operation of
- * a store, which starts its thread.
+ * Opens the file of a store, creates what is missing, and closes it again.
  *
  * @returns the cause if the file is locked for two seconds, or its disk is full or fails: a store opens it once that
  * is over
