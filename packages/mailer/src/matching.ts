@@ -27,7 +27,8 @@ export async function matchResponses(
 ): Promise<(SendResponse | undefined)[] | undefined> {
   if (!Array.isArray(body) || body.length > MAX_ANSWERS) return undefined
   const ids = new Set<string>()
-  const responses = body.map((item) => {
+  // Out of the list, which settled promises hold.
+  const responses = body.splice(0).map((item: unknown) => {
     const response = readSendResponse(item)
     if (!response?.accepted) return response
     // The provider gives each mail an id of its own.

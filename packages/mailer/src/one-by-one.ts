@@ -1,18 +1,24 @@
-/**
- * Gives the items of lists one by one. The loop of a generator makes three promises for each item, and this makes one.
- */
-export function oneByOne<Item>(lists: AsyncGenerator<readonly Item[], void>): AsyncIterableIterator<Item> {
-  let list: Iterator<Item> = [].values()
-  /** The call that reads the next list. Later calls wait for it, as those of a generator do. */
+/** Takes items out of lists, which settled promises hold. A generator makes three promises for each, this one. */
+export function oneByOne<Item extends object>(
+  lists: AsyncGenerator<Item[], void>,
+): AsyncIterableIterator<Item> {
+  /** The items that are left, the last one first. */
+  let list: Item[] = []
+  /** The call that reads the next list. Later calls wait for it. */
   let reading: Promise<unknown> | undefined
+
+  function take(): IteratorResult<Item, undefined> | undefined {
+    const value = list.pop()
+    return value && { done: false, value }
+  }
 
   async function read(): Promise<IteratorResult<Item, undefined>> {
     for (;;) {
-      const next = list.next()
-      if (!next.done) return next
+      const next = take()
+      if (next) return next
       const { done, value } = await lists.next()
       if (done) return { done: true, value: undefined }
-      list = value.values()
+      list = value.reverse()
     }
   }
 
@@ -31,12 +37,12 @@ export function oneByOne<Item>(lists: AsyncGenerator<readonly Item[], void>): As
       return this
     },
     next() {
-      const next = reading ? undefined : list.next()
-      return next && !next.done ? Promise.resolve(next) : afterReading(read)
+      const next = reading ? undefined : take()
+      return next ? Promise.resolve(next) : afterReading(read)
     },
     return: () =>
       afterReading(async () => {
-        list = [].values()
+        list = []
         await lists.return()
         return { done: true, value: undefined }
       }),
