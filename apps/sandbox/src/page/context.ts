@@ -68,11 +68,11 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
       [...deployments.values()]
         .map((deployment) => ({ ...deployment, route: world.deploymentRoutes.get(deployment.id) ?? '' }))
         .reverse(),
-    /** An id for a new deployment, or for another try of one that failed. */
+    /** An id for a new deployment, or for another try of one that failed or may still fail. */
     freeId(route: string): string {
       for (let number = 1; ; number += 1) {
         const id = `dep_${route.replaceAll('-', '_')}_${number}`
-        if ((deployments.get(id)?.status ?? 'failed') === 'failed') return id
+        if (/^(failed|deploying)$/.test(deployments.get(id)?.status ?? 'failed')) return id
       }
     },
   }
