@@ -7,7 +7,21 @@ import {
   describeInBrowser,
   eventually,
   functionCall,
+  sandboxForTest,
 } from './support.ts'
+
+it('the form of a new deployment keeps its id until the deployment runs', async () => {
+  const { world, url } = await sandboxForTest()
+  const offered = async () => {
+    const page = await fetch(`${url}/deployments?new=mailer`)
+    return /id="deployment-id"[^>]*value="([^"]+)"/.exec(await page.text())?.[1]
+  }
+  expect(await offered()).toBe('dep_mailer_1')
+  const deployment = world.platform.addDeployment({ id: 'dep_mailer_1' })
+  expect([deployment.status, await offered()]).toEqual(['deploying', 'dep_mailer_1'])
+  deployment.status = 'running'
+  expect(await offered()).toBe('dep_mailer_2')
+})
 
 describeInBrowser('the page', (visit) => {
   it('draws a form from the manifest, with conditional fields, and shows the host’s errors at their fields', async () => {
