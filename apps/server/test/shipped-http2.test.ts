@@ -33,6 +33,8 @@ it('the bundled host sends mails over HTTP/2, and those again that the provider 
     environment: {
       ...around.variables,
       MAILER_API_BASE: `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+      // So short that the client withholds the end of each body.
+      REQUEST_TIMEOUT_MS: '6000',
       NODE_EXTRA_CA_CERTS: `${folder}/authority.pem`,
     },
   })

@@ -109,6 +109,24 @@ describe('a write to a provider over TLS', () => {
     expect(sockets.length).toBeGreaterThan(3)
   })
 
+  it('waits for no other call that a goodbye leaves open', async () => {
+    const open: ServerHttp2Stream[] = []
+    const { write, processed } = await startProvider({
+      react(number, stream) {
+        if (number === 2) open.push(stream)
+        if (number === 3) stream.session?.goaway(http2.NGHTTP2_NO_ERROR, open[0]?.id)
+        return number === 2 || number === 3
+      },
+    })
+    await write('first')
+    const held = write('held')
+    await expect.poll(() => open).toHaveLength(1)
+    expect(await write('refused')).toBe('{}')
+    open[0]?.respond({ ':status': 200 })
+    open[0]?.end('held')
+    expect([await held, processed.length]).toEqual(['held', 2])
+  })
+
   it('is processed once if the provider refuses it unprocessed', async () => {
     const { write, processed } = await startProvider({
       react(number, stream) {
@@ -137,8 +155,8 @@ describe('a write to a provider over TLS', () => {
     await expect(lost).rejects.not.toMatchObject({ code: 'ERR_NOT_SENT' })
     for (const body of numbers(4)) await write(body)
     vi.advanceTimersByTime(60 * 60 * 1000 + 1)
-    await write('later')
-    expect(processed.map(({ version }) => version)).toEqual(['2.0', '1.1', '1.1', '1.1', '1.1', '2.0'])
+    for (const body of numbers(3)) await write(body)
+    expect(processed.map(({ connection }) => connection)).toEqual([0, 1, 2, 3, 4, 5, 5, 5])
   })
 
   it('has a connection of its own after a call that got no answer in time', async () => {
@@ -151,8 +169,8 @@ describe('a write to a provider over TLS', () => {
     })
     await write('first')
     await expect(write('lost', { signal: caller.signal })).rejects.toThrow('too late')
-    await write('next')
-    expect(processed.map(({ version }) => version)).toEqual(['2.0', '1.1'])
+    for (const body of numbers(2)) await write(body)
+    expect(processed.map(({ connection }) => connection)).toEqual([0, 1, 2])
   })
 
   it('goes over no connection that was silent for more than a second', async () => {

@@ -12,11 +12,14 @@ import { loadUndici, sendOver } from './transport.ts'
 
 /** A connection may be gone that was silent for longer, and only its next call would tell. In milliseconds. */
 const LONGEST_SILENCE_MS = 1_000
-/** A server that lost a call, or that offers no HTTP/2, gets connections for one call each. In milliseconds. */
+/** A server that lost a call, or that offers no HTTP/2, gets a new connection for each call so long. In milliseconds. */
 const ALONE_MS = 60 * 60 * 1000
 
 /** What a server of HTTP/2 takes of a body before it says more. More than that has a connection of its own. In bytes. */
 const SMALLEST_WINDOW = 65_535
+
+/** Calls at a time over one connection, as undici has it. */
+const MOST_STREAMS = 100
 
 interface Server {
   /** For one call a connection. */
@@ -25,7 +28,9 @@ interface Server {
   shared?: Dispatcher
   /** Since it has last answered on a shared connection. */
   heardAt: number
+  /** Until when it is taken to offer no HTTP/2. */
   aloneUntil: number
+  distrustedUntil: number
 }
 
 /** Connects to providers for writes: one call a connection, or many over HTTP/2 while the server answers. */
@@ -47,7 +52,8 @@ export function connectForWrites(): Connection {
   function serverOf(origin: string): Server {
     const known = servers.get(origin)
     if (known) return known
-    const server = { heardAt: 0, aloneUntil: origin.startsWith('https:') ? 0 : Number.POSITIVE_INFINITY }
+    const aloneUntil = origin.startsWith('https:') ? 0 : Number.POSITIVE_INFINITY
+    const server = { heardAt: 0, aloneUntil, distrustedUntil: 0 }
     servers.set(origin, server)
     return server
   }
@@ -60,12 +66,15 @@ export function connectForWrites(): Connection {
       server.alone ??= new Pool(origin, { allowH2: false, connect: connectAlone })
       return { dispatcher: server.alone, reset: true }
     }
-    if (!server.shared || Math.abs(now - server.heardAt) > LONGEST_SILENCE_MS) {
+    const isSilent = Math.abs(now - server.heardAt) > LONGEST_SILENCE_MS
+    if (!server.shared || isSilent || now < server.distrustedUntil) {
       // Its calls end as they would.
       server.shared?.close().catch(() => {})
       server.heardAt = now
       server.shared = new Pool(origin, {
         keepAliveTimeout: LONGEST_SILENCE_MS,
+        // Otherwise, calls that a GOAWAY refuses wait for those that it accepts. Over HTTP/1.1, `reset` lets none follow.
+        pipelining: MOST_STREAMS,
         connect: (target, callback) =>
           connect(target, (...result) => {
             const [, socket] = result
@@ -82,7 +91,7 @@ export function connectForWrites(): Connection {
         server.heardAt = Date.now()
       },
       onLoss() {
-        server.aloneUntil = Date.now() + ALONE_MS
+        server.distrustedUntil = Date.now() + ALONE_MS
       },
     }
   })
