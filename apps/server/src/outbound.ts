@@ -52,8 +52,8 @@ const MEBIBYTE = 1024 * 1024
 const BODIES = { all: 64 * MEBIBYTE, each: 16 * MEBIBYTE, waiting: 64 * MEBIBYTE, what: 'large requests' }
 /** Smaller bodies never wait for larger ones: the limit of events bounds them. */
 const LARGE_BODY = MEBIBYTE / 4
-/** A stream of so many bytes or fewer is read before it is sent. */
-const SHORT_BODY = 65_535
+/** The smallest window of HTTP/2, in bytes. A longer body would wait for the server to open it. */
+export const SHORT_BODY = 65_535
 /** A deployment’s batch makes 12 calls at a time. */
 const SERVERS = { all: 256, each: 16, what: 'calls to servers of deployments' }
 
@@ -193,7 +193,7 @@ function toRecord(headers: RequestInit['headers'] = {}): Record<string, string> 
 async function readBody({ body, headers }: RequestInit, given: Request | undefined) {
   if (typeof body === 'string') return body
   const length = Number(toRecord(headers)['content-length'])
-  // Some connections repeat a short one that was not processed, and no stream.
+  // HTTP/2 repeats a short body that was not processed, but no stream.
   if (body && 'getReader' in body && !(length <= SHORT_BODY)) return body
   if (body != null) return new Uint8Array(await new Response(body).arrayBuffer())
   return given?.body ? new Uint8Array(await given.arrayBuffer()) : null

@@ -31,7 +31,7 @@ function isRefused(error: unknown): boolean {
 /** Loads the library. A host should start fast, so it does this when it listens, or with its first call. */
 export const loadUndici = () => import('undici')
 
-/** The way of one call. */
+/** A dispatcher for one call, and listeners for its end. */
 export interface Way {
   dispatcher: Dispatcher
   /** Over HTTP/1.1, the connection ends with the call. */

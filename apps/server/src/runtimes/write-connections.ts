@@ -5,31 +5,28 @@
  * over one connection.
  */
 import type { Dispatcher } from 'undici'
-import type { Connection, OutgoingRequest } from '../outbound.ts'
+import { type Connection, type OutgoingRequest, SHORT_BODY } from '../outbound.ts'
 import { lazily } from '../routes/route.ts'
 import { connectAhead } from './connect-ahead.ts'
 import { loadUndici, sendOver } from './transport.ts'
 
-/** A connection may be gone that was silent for longer, and only its next call would tell. In milliseconds. */
+/** A connection that was silent for longer may be gone, so it carries no write. In milliseconds. */
 const LONGEST_SILENCE_MS = 1_000
-/** A server that lost a call, or that offers no HTTP/2, gets a new connection for each call so long. In milliseconds. */
+/** How long a server that lost a call, or that offers no HTTP/2, gets a new connection for each call. */
 const ALONE_MS = 60 * 60 * 1000
-
-/** What a server of HTTP/2 takes of a body before it says more. More than that has a connection of its own. In bytes. */
-const SMALLEST_WINDOW = 65_535
-
-/** Calls at a time over one connection, as undici has it. */
+/** Calls at a time over one connection; undici's own limit for HTTP/2. */
 const MOST_STREAMS = 100
 
 interface Server {
-  /** For one call a connection. */
+  /** Opens a connection for each call. */
   alone?: Dispatcher
-  /** For many calls over one connection. */
+  /** Sends many calls over one connection. */
   shared?: Dispatcher
-  /** Since it has last answered on a shared connection. */
+  /** When it last answered on a shared connection, in milliseconds since 1970. */
   heardAt: number
-  /** Until when it is taken to offer no HTTP/2. */
+  /** Until then, the host assumes that it offers no HTTP/2. */
   aloneUntil: number
+  /** Until then, no connection carries a second call, because one lost a call. */
   distrustedUntil: number
 }
 
@@ -68,7 +65,7 @@ export function connectForWrites(): Connection {
     }
     const isSilent = Math.abs(now - server.heardAt) > LONGEST_SILENCE_MS
     if (!server.shared || isSilent || now < server.distrustedUntil) {
-      // Its calls end as they would.
+      // The calls under way on it still end.
       server.shared?.close().catch(() => {})
       server.heardAt = now
       server.shared = new Pool(origin, {
@@ -99,5 +96,5 @@ export function connectForWrites(): Connection {
 
 /** A stream can't be repeated after a GOAWAY, and a long body would wait for the server's windows. */
 function isShareable(body: OutgoingRequest['body']): boolean {
-  return !(body instanceof ReadableStream) && (body?.length ?? 0) <= SMALLEST_WINDOW
+  return !(body instanceof ReadableStream) && (body?.length ?? 0) <= SHORT_BODY
 }

@@ -23,7 +23,7 @@ export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
   discard?: (outputs: Record<string, unknown>, context: HandlerContext) => Promise<void>
 }
 
-/** What the events of one webhook share. */
+/** Parts that all events of a webhook use. */
 export interface Shared extends Pick<HandlerDependencies, 'environment' | 'egress' | 'stopping'> {
   definition: IntegrationDefinition
   handlers: AnyHandlers
@@ -40,7 +40,7 @@ export interface Shared extends Pick<HandlerDependencies, 'environment' | 'egres
   claimingFor(trace: Trace): ClaimOptions
 }
 
-/** What one event is handled with. */
+/** The parts that handle one event. */
 // A class: most events use few of its parts, and the others are made when they are asked for.
 export class Session {
   readonly shared: Shared
