@@ -13,13 +13,10 @@ export type { Lease, RecordedResponse } from './delivery/store.ts'
 export { errorCodes } from './errors.ts'
 export type { LogLevel } from './log.ts'
 export type {
-  DescribedEvent,
   OpenApiDocument,
   OpenApiOperation,
-  OpenApiParameter,
-  OpenApiResponse,
 } from './openapi/document.ts'
-export { exampleOf } from './openapi/events.ts'
+export { exampleOf } from './openapi/examples.ts'
 export { toOpenApi } from './openapi/openapi.ts'
 export type { RouteDescription } from './openapi/routes.ts'
 export type { OutboundCall } from './pipeline/event-log.ts'

@@ -2,7 +2,7 @@
 import { IntegrationError } from './errors.ts'
 
 /** Options of {@link createShares}. */
-export interface SharesOptions {
+interface SharesOptions {
   /** The most that is in use at a time. */
   all: number
   /** The most of it that one owner has. An owner that has nothing gets any amount, as far as `all` is not reached. */

@@ -1,16 +1,26 @@
-import { type DeliveryStore, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
-import type { Json } from '@org/core/internal'
-import { deliver } from '@org/core/testing'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { getEventListeners } from 'node:events'
 import {
-  calling,
+  createWebhookHandler,
+  type DeliveryStore,
+  type HandlerContext,
+  IntegrationError,
+  memoryStore,
+  type Platform,
+} from '@org/core'
+import type { Json } from '@org/core/internal'
+import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import {
+  bare,
   clock,
   created,
   createHost,
   deleted,
-  deployment,
   greet,
+  greeter,
   inFakeTime,
+  outputs,
   type ProviderCall,
   unreachableStore,
 } from './fixtures.ts'
@@ -26,71 +36,6 @@ const requesting =
     void (await fetch('http://provider.test', { method }))
 
 afterEach(() => void vi.useRealTimers())
-
-describe('a store that can’t be reached', () => {
-  it('stops every event with an effect before the effect', async () => {
-    const host = createHost({ store: unreachableStore })
-    for (const event of [created, deleted, greet]) {
-      const response = await deliver(host.handle, event, { id })
-      expect(response).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
-      expect(response.headers.get('retry-after')).toBe('5')
-    }
-    expect([host.providerCalls, host.writes()]).toEqual([[], []])
-  })
-
-  it('does not stop an event without an effect', async () => {
-    const { handle } = createHost({ store: unreachableStore })
-    for (const name of ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK', 'METRIC_UPDATE', 'DOWNLOAD_STARTED'])
-      expect((await deliver(handle, { name, deployment }, { id })).status).toBe(200)
-    expect((await deliver(handle, calling('count'), { id })).status).toBe(200)
-  })
-
-  it('at the end of a call does not change the response, and the lease prevents a second effect', async () => {
-    const host = createHost({ store: { ...memoryStore(), complete: unreachableStore.complete } })
-    expect((await inFakeTime(() => deliver(host.handle, greet, { id }))).status).toBe(200)
-    expect(host.lines.map(({ message }) => message)).toContain('The response was not recorded in time.')
-    expect((await deliver(host.handle, greet, { id })).status).toBe(409)
-    expect(host.providerCalls).toHaveLength(1)
-  })
-
-  it.each<[string, string, DeliveryStore['complete']]>([
-    ['overloaded', 'the store is away', unreachableStore.complete],
-    ['delivery_in_progress', 'the claim was lost', async () => false],
-  ])('at the end of a deployment event fails it as %s, because %s', async (code, _, complete) => {
-    for (const event of [created, deleted]) {
-      const host = createHost({ store: { ...memoryStore(), complete } })
-      const response = await inFakeTime(() => deliver(host.handle, event, { id }))
-      expect(response).toMatchObject({ body: { code, retryable: true } })
-    }
-  })
-
-  it('at the end of a deployment event does not fail it if the response is recorded without an answer', async () => {
-    const memory = memoryStore()
-    const complete = vi.fn(memory.complete).mockImplementationOnce(async (...written) => {
-      await memory.complete(...written)
-      throw new Error('The connection broke.')
-    })
-    const host = createHost({ store: { ...memory, complete } })
-    const response = await inFakeTime(() => deliver(host.handle, created, { id }))
-    expect([response.status, complete.mock.calls.length]).toEqual([200, 2])
-  })
-
-  it('at the end of a deletion leaves no way for a late creation', async () => {
-    const { now, pass } = clock()
-    const memory = memoryStore({ now })
-    let isAway = true
-    const complete: DeliveryStore['complete'] = (...written) =>
-      isAway ? unreachableStore.complete(...written) : memory.complete(...written)
-    const host = createHost({ now, store: { ...memory, complete } })
-    const first = await inFakeTime(() => deliver(host.handle, deleted, { id: 'evt_deleted' }))
-    expect(first.status).toBe(503)
-    pass(LEASE_MS)
-    isAway = false
-    expect((await deliver(host.handle, deleted, { id: 'evt_deleted' })).status).toBe(200)
-    const late = await deliver(host.handle, created, { id: 'evt_created' })
-    expect(late).toMatchObject({ status: 200, body: { status: 'ignored' } })
-  })
-})
 
 describe('a holder that vanished', () => {
   /** A host on a store in which a holder has claimed a subject, recorded progress, and vanished. */
@@ -125,45 +70,82 @@ describe('a holder that vanished', () => {
 })
 
 describe('a claim', () => {
+  const forever = new Promise<never>(() => {})
+
   it('is given back when the process ends before the event, unless something may have been sent', async () => {
     const store = memoryStore()
     const ending = new AbortController()
-    const forever = new Promise<never>(() => {})
-    const idle = createHost({ store, ending: ending.signal, provider: () => forever })
-    void deliver(idle.handle, greet, { id })
-    const sending = createHost({
-      store,
-      ending: ending.signal,
-      provider: requesting('POST'),
-      fetch: () => forever,
-    })
-    void deliver(sending.handle, greet, { id: 'evt_2' })
-    await expect
-      .poll(async () => (await store.read('greeter/delivery/evt_2'))?.progress)
-      .toEqual({ '@intent': true })
+    const begin = (id: string, provider: Parameters<typeof createHost>[0] = {}) => {
+      const host = createHost({ store, ending: ending.signal, ...provider })
+      void deliver(host.handle, greet, { id })
+      return expect.poll(async () => (await store.read(`greeter/delivery/${id}`))?.progress)
+    }
+    await begin('idle', { provider: () => forever }).toEqual({})
+    const sending = { provider: requesting('POST'), fetch: () => forever }
+    await begin('sending', sending).toEqual({ '@intent': true })
+    const writing = async (_: ProviderCall, { progress }: HandlerContext) => {
+      await progress?.write('call 1', 'begun')
+      await forever
+    }
+    await begin('in a batch', { provider: writing }).toEqual({ 'call 1': 'begun' })
     ending.abort()
-    await expect.poll(async () => (await store.read('greeter/delivery/evt_1'))?.leaseMs).toBe(undefined)
-    expect((await store.read('greeter/delivery/evt_2'))?.leaseMs).toBeGreaterThan(0)
+    await expect.poll(async () => (await store.read('greeter/delivery/idle'))?.leaseMs).toBe(undefined)
+    for (const id of ['sending', 'in a batch'])
+      expect((await store.read(`greeter/delivery/${id}`))?.leaseMs).toBeGreaterThan(0)
+  })
+
+  it('that was given back lets nothing leave any more', async () => {
+    const ending = new AbortController()
+    const fetch = vi.fn(ok)
+    const provider = async (call: ProviderCall, context: HandlerContext) => {
+      ending.abort()
+      await requesting('GET')(call, context)
+    }
+    const host = createHost({ ending: ending.signal, provider, fetch })
+    expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'delivery_in_progress' })
+    expect(fetch).not.toHaveBeenCalled()
+  })
+
+  it('leaves no listener and no timer in a host that goes on', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+    const ending = new AbortController()
+    const host = createHost({ ending: ending.signal })
+    for (const event of [created, greet, deleted]) await deliver(host.handle, event, { id: event.name })
+    expect([getEventListeners(ending.signal, 'abort'), vi.getTimerCount()]).toEqual([[], 0])
   })
 })
 
 describe('the intent to change something', () => {
-  it.each([
-    ['recorded before a POST is sent', 'POST', [{ '@intent': true }]],
-    ['not recorded for a GET', 'GET', []],
-  ])('is %s', async (_, method, recorded) => {
-    const memory = memoryStore()
-    const advance = vi.fn(memory.advance)
-    const host = createHost({
-      provider: requesting(method),
-      store: { ...memory, advance },
-      fetch: async () => {
-        expect(advance.mock.calls.map(([, progress]) => progress)).toEqual(recorded)
-        return new Response()
-      },
-    })
-    expect((await deliver(host.handle, greet, { id })).status).toBe(200)
-  })
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])(
+    'is recorded before a %s is sent, but not for a GET or a callback',
+    async (method) => {
+      const url = 'http://provider.test'
+      const calls: Parameters<typeof fetch>[] = [[url, { method }], [new Request(url, { method })]]
+      for (const call of calls) {
+        const memory = memoryStore()
+        const advance = vi.fn(memory.advance)
+        const recorded: unknown[] = []
+        const record = () => recorded.push(advance.mock.calls.map(([, steps]) => steps))
+        const host = createHost({
+          async provider(_, context) {
+            context.log.info('This goes to the platform.')
+            await context.fetch(...call)
+          },
+          store: { ...memory, advance },
+          fetch: async () => {
+            record()
+            return new Response()
+          },
+        })
+        expect(
+          (await deliver(host.handle, { ...greet, deployment: { id: 'dep_1', outputs } }, { id })).status,
+        ).toBe(200)
+        record()
+        const expected = method === 'GET' ? [] : [{ '@intent': true }]
+        expect([recorded, host.writes()]).toEqual([[expected, expected], ['POST /deployments/dep_1/logs']])
+      }
+    },
+  )
 
   it('stops the call with a retryable problem, within the time of the event, if it can’t be recorded', async () => {
     const fetch = vi.fn(ok)
@@ -214,6 +196,30 @@ describe('the intent to change something', () => {
     expect((await store.read('greeter/delivery/evt_1'))?.progress).toEqual({ '@intent': null })
   })
 
+  it('stays if the host can’t record the result of a call that left: it is not repeated', async () => {
+    const fetch = vi.fn(ok)
+    const sendGreeting = { ...greeter.functions.sendGreeting, result: z.any() }
+    const handle = createWebhookHandler(
+      { ...bare, events: ['FUNCTION_CALL'], functions: { sendGreeting } },
+      {
+        functions: {
+          async sendGreeting(_: unknown, context: HandlerContext) {
+            await context.fetch('http://provider.test', { method: 'POST' })
+            // No JSON has it.
+            return 1n
+          },
+        },
+      },
+      { platform: connectPlatform(createPlatformEmulator().fetch), fetch, logger: () => {} },
+    )
+    await deliver(handle, greet, { id })
+    expect(await deliver(handle, greet, { id })).toMatchObject({
+      status: 409,
+      body: { code: 'outcome_unknown', retryable: false },
+    })
+    expect(fetch).toHaveBeenCalledTimes(1)
+  })
+
   it('is taken back at a retryable failure, so that a later crash leaves nothing unknown', async () => {
     const { now, pass } = clock()
     const store = memoryStore({ now })
@@ -231,6 +237,22 @@ describe('the intent to change something', () => {
     await store.claim({ subject: 'greeter/delivery/evt_1', leaseMs: LEASE_MS })
     pass(LEASE_MS)
     expect((await deliver(createHost({ now, store }).handle, greet, { id })).status).toBe(200)
+  })
+})
+
+describe('a step that the store refuses', () => {
+  it('ends the work, also if its handler does not notice', async () => {
+    const fetch = vi.fn(ok)
+    const host = createHost({
+      store: { ...memoryStore(), advance: async () => false },
+      async provider(call, context) {
+        await context.progress?.write('call 1', 'begun').catch(() => {})
+        await requesting('GET')(call, context)
+      },
+      fetch,
+    })
+    expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'delivery_in_progress' })
+    expect(fetch).not.toHaveBeenCalled()
   })
 })
 
@@ -270,9 +292,11 @@ describe('a process that was stopped for longer than its lease', () => {
       for (const isLost of [false, true]) {
         const { now, pass } = clock()
         const provider = async () => pass(isLost ? leaseMs : leaseMs - 1)
-        const host = createHost({ now, leaseMs, provider, store: memoryStore({ now }) })
+        const setOutputs = vi.fn<Platform['setOutputs']>(async () => 'accepted')
+        const platform = { ...connectPlatform(createPlatformEmulator().fetch), setOutputs }
+        const host = createHost({ now, leaseMs, provider, platform, store: memoryStore({ now }) })
         expect((await deliver(host.handle, created, { id })).status).toBe(isLost ? 409 : 200)
-        expect(host.writes().includes('PUT /deployments/dep_1/outputs')).toBe(!isLost)
+        expect(setOutputs).toHaveBeenCalledTimes(isLost ? 0 : 1)
       }
     },
   )
@@ -318,6 +342,29 @@ describe('the claim of long work', () => {
     expect([renew.mock.calls.length, signal.aborted]).toEqual([2, false])
     finish()
     expect((await response).status).toBe(200)
+  })
+
+  it.each([
+    ['a claim', 1],
+    ['a renewal', 2],
+  ])('ends with the lease that the store gave, however late the answer to %s was', async (late, ticks) => {
+    const memory = memoryStore({ now: () => Date.now() })
+    const answerLate = async <Result>(asked: Promise<Result>) => {
+      const result = await asked
+      vi.setSystemTime(Date.now() + (2 / 3) * LEASE_MS)
+      return result
+    }
+    const renew = vi.fn(unreachableStore.renew)
+    if (late === 'a renewal') renew.mockImplementationOnce((...lease) => answerLate(memory.renew(...lease)))
+    const claim: DeliveryStore['claim'] = (request) =>
+      late === 'a claim' ? answerLate(memory.claim(request)) : memory.claim(request)
+    const { host, response, signal } = await startLongWork(created, { ...memory, claim, renew })
+    await vi.advanceTimersByTimeAsync((ticks * LEASE_MS) / 3 - 1)
+    expect(signal.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(signal.aborted).toBe(true)
+    expect((await response).body).toMatchObject({ retryable: true })
+    expect(host.record()?.outputs).toEqual({})
   })
 
   const losses: [string, DeliveryStore['renew'], number][] = [

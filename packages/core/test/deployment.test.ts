@@ -262,6 +262,29 @@ describe('the outputs of a deployment', () => {
     expect(host.providerCalls).toEqual([{ action: 'disconnect' }, { action: 'disconnect' }])
   })
 
+  it('are none for a creation that begins anew under the id of a deleted deployment', async () => {
+    const seen: unknown[] = []
+    const host = createHost({
+      provider: async (_, context) => void seen.push(await context.deployment?.outputs(greeter.outputs)),
+    })
+    const published = { token: 'token-of-the-deleted', region: 'eu' }
+    for (const [name, hour] of [
+      ['DEPLOYMENT_CREATED', '09'],
+      ['DEPLOYMENT_DELETED', '10'],
+      ['DEPLOYMENT_CREATED', '11'],
+      ['DEPLOYMENT_CREATED', '12'],
+    ]) {
+      const timestamp = `2026-11-20T${hour}:00:00Z`
+      const inputs = { token }
+      await deliver(host.handle, {
+        name,
+        timestamp,
+        deployment: { ...deployment, inputs, outputs: published },
+      })
+    }
+    expect(seen).toEqual([published, published, undefined, published])
+  })
+
   it('stay out of a problem as soon as they exist', async () => {
     const host = createHost({
       platform: {

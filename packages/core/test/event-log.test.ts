@@ -52,6 +52,17 @@ describe('the log line of an event', () => {
     expect(lastLine(host)?.facts).toMatchObject({ outcome: 'replayed', providerCalls: 0 })
   })
 
+  it('has no words of the provider, which the log of the deployment has', async () => {
+    const words = 'Ada Lovelace lives elsewhere.'
+    const refusal = new IntegrationError('provider_rejected', `The provider refused it: ${words}`, {
+      provider: { name: 'greeter', message: words },
+    })
+    const host = createHost({ provider: failing(refusal) })
+    await deliver(host.handle, created)
+    expect(JSON.stringify(host.lines)).not.toContain('Lovelace')
+    expect(JSON.stringify(host.platform.calls)).toContain('Lovelace')
+  })
+
   it.each([
     ['not_found', 'info', 'refused'],
     ['provider_rejected', 'info', 'refused'],
@@ -130,6 +141,56 @@ describe('the log line of an event', () => {
     createJsonLogger('info', (line) => lines.push(line))('info', payload, { [payload]: payload })
     expect(lines).toEqual([expect.stringMatching(/^[\x20-\x7e]*$/)])
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', message: payload, [payload]: payload })
+  })
+})
+
+describe('an observer of calls', () => {
+  it('adds headers to those of a call, and learns whether it uses a secret of the host', async () => {
+    const sent: Record<string, string>[] = []
+    const seen: unknown[] = []
+    const host = createHost({
+      secrets: ['secret-of-the-host'],
+      observer: {
+        call(call, send) {
+          seen.push([call.to, call.method, call.url, call.usesHostSecret()])
+          call.headers.traceparent = '00-1'
+          return send()
+        },
+      },
+      async provider(_, { fetch }) {
+        const headers = { authorization: 'Bearer secret-of-the-host' }
+        await fetch(new Request('http://provider.test/', { method: 'POST', headers }))
+        await fetch('http://provider.test/', { headers: { authorization: 'Bearer another' } })
+      },
+      async fetch(_, init) {
+        sent.push(Object.fromEntries(new Headers(init?.headers)))
+        return new Response()
+      },
+    })
+    await deliver(host.handle, { ...greet, deployment: { id: 'dep_1', outputs } })
+    expect(sent).toEqual([
+      { authorization: 'Bearer secret-of-the-host', traceparent: '00-1' },
+      { authorization: 'Bearer another', traceparent: '00-1' },
+    ])
+    expect(seen).toEqual([
+      ['provider', 'POST', 'http://provider.test/', true],
+      ['provider', 'GET', 'http://provider.test/', false],
+    ])
+  })
+
+  it('sees the callbacks, which do not count as calls to the provider', async () => {
+    const targets: string[] = []
+    const host = createHost({
+      observer: {
+        call({ to }, send) {
+          targets.push(to)
+          return send()
+        },
+      },
+    })
+    await deliver(host.handle, created)
+    expect(targets).toEqual(Array(4).fill('platform'))
+    expect(lastLine(host)?.facts).toMatchObject({ providerCalls: 0 })
   })
 })
 

@@ -1,5 +1,5 @@
 import { IntegrationError } from '@org/core'
-import { deliver } from '@org/core/testing'
+import { connectPlatform, deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import {
   calling,
@@ -9,7 +9,10 @@ import {
   deployment,
   failing,
   greet,
+  type Host,
+  inFakeTime,
   outputs,
+  type ProviderCall,
   post,
 } from './fixtures.ts'
 
@@ -31,6 +34,20 @@ describe('an event', () => {
       sensitive: ['token'],
       logs: [{ level: 'info', message: 'Connected with [redacted].', data: { region: 'eu' } }],
     })
+  })
+
+  it('makes one callback at a time, so that a slow one is not overtaken', async () => {
+    const { platform, writes } = createHost()
+    let [underWay, most] = [0, 0]
+    const slow: typeof fetch = async (...call) => {
+      underWay += 1
+      most = Math.max(most, underWay)
+      await new Promise(setImmediate)
+      underWay -= 1
+      return platform.fetch(...call)
+    }
+    await deliver(createHost({ platform: connectPlatform(slow) }).handle, created)
+    expect([most, writes().length]).toEqual([1, 4])
   })
 
   it('makes no callback without a deployment', async () => {
@@ -136,6 +153,70 @@ describe('a failed event', () => {
   )
 })
 
+it('an event whose provider does not answer ends in time, and the platform learns why', async () => {
+  const host = createHost({
+    timeoutMs: 10_000,
+    async provider(_, { fetch, signal }) {
+      await fetch('http://provider.test', { signal })
+    },
+    fetch(_, init) {
+      return new Promise((_, reject) =>
+        init?.signal?.addEventListener('abort', () =>
+          reject(new IntegrationError('provider_timeout', 'No answer.')),
+        ),
+      )
+    },
+  })
+  const { response, milliseconds } = await inFakeTime(async () => {
+    const began = Date.now()
+    const response = await deliver(host.handle, created)
+    return { response, milliseconds: Date.now() - began }
+  })
+  expect(response.body).toMatchObject({ code: 'provider_timeout' })
+  expect(milliseconds).toBeLessThan(10_000)
+  expect(host.record()?.logs).toMatchObject([{ message: 'DEPLOYMENT_CREATED: No answer.' }])
+})
+
+it('an event whose platform does not answer ends in time', async () => {
+  const emulator = createHost()
+  const silent: typeof fetch = (input, init) =>
+    init?.method === 'GET'
+      ? new Promise((_, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
+      : emulator.platform.fetch(input, init)
+  const host = createHost({ timeoutMs: 10_000, platform: connectPlatform(silent) })
+  const response = await inFakeTime(() => deliver(host.handle, { name: 'DEPLOYMENT_DELETED', deployment }))
+  expect(response.body).toMatchObject({ code: 'platform_unavailable' })
+  expect(emulator.record()?.logs).toMatchObject([{ level: 'error' }])
+})
+
+it('a transport learns for whom a call is made, and until when: a callback has the rest of the time', async () => {
+  const hints: { deployment: unknown; deadline: number }[] = []
+  const look = (init: object = {}) =>
+    hints.push({
+      deployment: Reflect.get(init, 'deployment'),
+      deadline: Number(Reflect.get(init, 'deadline')),
+    })
+  const { platform } = createHost()
+  const host = createHost({
+    provider: async (_, { fetch }) => void (await fetch('http://provider.test')),
+    async fetch(_, init) {
+      look(init)
+      return new Response()
+    },
+    platform: connectPlatform((input, init) => {
+      look(init)
+      return platform.fetch(input, init)
+    }),
+  })
+  const before = Date.now()
+  await deliver(host.handle, created)
+  expect(hints.map(({ deployment }) => deployment)).toEqual(Array(5).fill('dep_1'))
+  const [deploying = 0, connect = 0, published] = hints.map(({ deadline }) => deadline)
+  expect(published).toBe(deploying)
+  expect(connect).toBeGreaterThan(before)
+  expect(connect).toBeLessThan(deploying)
+})
+
 describe('a callback that fails', () => {
   it.each([
     { path: /status$/, event: created },
@@ -167,12 +248,46 @@ describe('a callback that fails', () => {
   })
 })
 
+it('a download whose files the platform did not get fails, and a metric that is not a number', async () => {
+  const host = createHost({ handlers: { metrics: async () => ({ greetings_sent: Number.NaN }) } })
+  host.platform.faults.add({ path: /downloads/, cut: 'before' })
+  const download = { name: 'DOWNLOAD_STARTED', deployment, download: { id: 'dl_1' } }
+  expect((await deliver(host.handle, download)).body).toMatchObject({ code: 'platform_unavailable' })
+  const measured = await deliver(host.handle, { name: 'METRIC_UPDATE', deployment })
+  expect(measured.body).toMatchObject({ code: 'internal_error' })
+  expect(host.writes()).not.toContain('POST /deployments/dep_1/metrics')
+})
+
 describe('a platform that no longer knows the deployment', () => {
-  it('makes DEPLOYMENT_CREATED ignored, without “running”', async () => {
-    const { handle, platform, writes } = createHost()
+  const gone = () => {
+    const host = createHost()
+    host.platform.removeDeployment('dep_1')
+    return host
+  }
+  const actions = ({ providerCalls }: Host) => providerCalls.map(({ action }) => action)
+
+  it('makes DEPLOYMENT_CREATED ignored, without “running”, and discards what was made', async () => {
+    const host = gone()
+    expect(await deliver(host.handle, created)).toMatchObject({ status: 200, body: { status: 'ignored' } })
+    expect(host.writes()).not.toContain('PUT /deployments/dep_1/status running')
+    expect(actions(host)).toEqual(['connect', 'discard'])
+  })
+
+  it('discards nothing that was published', async () => {
+    const host = createHost()
+    await deliver(host.handle, created)
+    host.platform.removeDeployment('dep_1')
+    expect((await deliver(host.handle, created)).body).toMatchObject({ status: 'ignored' })
+    expect(actions(host)).toEqual(['connect', 'connect'])
+  })
+
+  it('fails DEPLOYMENT_CREATED if what was made can’t be discarded', async () => {
+    const provider = async ({ action }: ProviderCall) => {
+      if (action === 'discard') throw new IntegrationError('provider_error', 'It is away.')
+    }
+    const { handle, platform } = createHost({ provider })
     platform.removeDeployment('dep_1')
-    expect(await deliver(handle, created)).toMatchObject({ status: 200, body: { status: 'ignored' } })
-    expect(writes()).not.toContain('PUT /deployments/dep_1/status running')
+    expect(await deliver(handle, created)).toMatchObject({ status: 502, body: { code: 'provider_error' } })
   })
 
   it('does not fail another event', async () => {

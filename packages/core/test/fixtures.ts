@@ -19,7 +19,7 @@ import * as z from 'zod'
 
 /** A call of the integration to its provider. */
 export interface ProviderCall {
-  action: 'connect' | 'disconnect' | 'ping' | 'count' | 'greet'
+  action: 'connect' | 'discard' | 'disconnect' | 'ping' | 'count' | 'greet'
   token?: string | undefined
   to?: string | undefined
 }
@@ -105,6 +105,9 @@ const createHandlers = (provider: Provider) =>
       if (label) context.log.info(`Labelled ${label}.`)
       return { token, region, ...(label ? { label } : {}), ...(region === 'us' ? { sessionKey } : {}) }
     },
+    async discard(_, context) {
+      await provider({ action: 'discard' }, context)
+    },
     async deleted(context) {
       await provider({ action: 'disconnect', token: await tokenOf(context) }, context)
     },
@@ -153,8 +156,11 @@ export type Host = ReturnType<typeof createHost>
 export function createHost({
   provider = async () => {},
   route = greeter.name,
+  handlers: others,
   ...dependencies
-}: Partial<HandlerDependencies & { provider: Provider; route: string }> = {}) {
+}: Partial<
+  HandlerDependencies & { provider: Provider; route: string; handlers: Partial<Handlers<typeof greeter>> }
+> = {}) {
   const platform = createPlatformEmulator()
   platform.addDeployment({ ...deployment, inputs: { token } })
   const providerCalls: ProviderCall[] = []
@@ -163,11 +169,15 @@ export function createHost({
     providerCalls.push(call)
     return provider(call, context)
   })
-  const handle = createWebhookHandler({ ...greeter, name: route }, handlers, {
-    platform: connectPlatform(platform.fetch),
-    logger: (level, message, facts) => lines.push({ level, message, facts }),
-    ...dependencies,
-  })
+  const handle = createWebhookHandler(
+    { ...greeter, name: route },
+    { ...handlers, ...others },
+    {
+      platform: connectPlatform(platform.fetch),
+      logger: (level, message, facts) => lines.push({ level, message, facts }),
+      ...dependencies,
+    },
+  )
   /** Every write that the platform received, as `PUT /deployments/dep_1/status running`. */
   const writes = () =>
     platform.calls

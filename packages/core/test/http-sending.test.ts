@@ -86,6 +86,39 @@ async function listen(onConnection: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
 }
 
+describe('the error of a transport', () => {
+  const coded = (code: string, facts: object = {}) => Object.assign(new Error(code), { code, ...facts })
+  const refused = coded('ECONNREFUSED', { syscall: 'connect' })
+  const reset = coded('ECONNRESET', { syscall: 'read' })
+
+  it.each<[string, Error, 'none' | 'unknown']>([
+    ['the host held it back', coded('ERR_NOT_SENT'), 'none'],
+    ['nobody listens', refused, 'none'],
+    ['nobody listens, on Bun', coded('ConnectionRefused'), 'none'],
+    ['the name is unknown', coded('EAI_AGAIN', { syscall: 'getaddrinfo' }), 'none'],
+    ['there is no descriptor left', coded('EMFILE', { syscall: 'connect' }), 'none'],
+    ['no connection came in time', coded('UND_ERR_CONNECT_TIMEOUT'), 'none'],
+    ['the certificate has expired', coded('CERT_HAS_EXPIRED'), 'none'],
+    ['no address answers', new AggregateError([refused, refused]), 'none'],
+    ['only some addresses do not answer', new AggregateError([refused, reset]), 'unknown'],
+    ['it names no error', new AggregateError([]), 'unknown'],
+    ['the connection broke', reset, 'unknown'],
+    ['the socket closed', coded('UND_ERR_SOCKET'), 'unknown'],
+    ['it says nothing', new Error('fetch failed'), 'unknown'],
+  ])('tells, at any depth, whether the call may have had an effect: %s', async (_, error, effect) => {
+    for (const thrown of [
+      error,
+      new TypeError('fetch failed', { cause: new Error('in between', { cause: error }) }),
+    ]) {
+      const fetch = () => Promise.reject(thrown)
+      const failure = await server.failure({ method: 'POST', attempts: 1 }, { fetch })
+      expect(failure).toMatchObject({ kind: 'connection', effect })
+      // The errors around it hold the request with its token.
+      expect(failure.cause).toBe(error)
+    }
+  })
+})
+
 describe('a call that never reached the server', () => {
   // With this time limit, the body is a text on Node.
   const post: Partial<HttpRequest> = { method: 'POST', json: {}, attempts: 1, attemptMs: 20_000 }

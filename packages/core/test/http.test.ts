@@ -3,6 +3,7 @@ import { IntegrationError } from '@org/core'
 import { createHttpClient, type HttpRequest } from '@org/core/http'
 import { type Fault, serve } from '@org/core/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { inFakeTime } from './fixtures.ts'
 import { HOUR_MS, startServer } from './http-server.ts'
 
 let server: Awaited<ReturnType<typeof startServer>>
@@ -151,7 +152,24 @@ describe('a response', () => {
     expect(await server.failure({}, { baseUrl: endless.url })).toMatchObject({ kind: 'too_large' })
     await endless.close()
     expect(chunks).toBeLessThan(500)
+    const cancel = vi.fn()
+    const fetch = async () => new Response(new ReadableStream({ pull, cancel }))
+    expect(await server.failure({}, { fetch })).toMatchObject({ kind: 'too_large' })
+    expect(cancel).toHaveBeenCalledOnce()
   })
+
+  it.each([
+    [422, 'none'],
+    [500, 'unknown'],
+  ])(
+    'of failure with %i is one also if its words break off, with the effect “%s”',
+    async (status, effect) => {
+      const pull = (controller: ReadableStreamDefaultController) => controller.error(new Error('cut'))
+      const fetch = async () => new Response(new ReadableStream({ pull }), { status })
+      const failure = await server.failure({ method: 'POST' }, { fetch })
+      expect(failure).toMatchObject({ kind: 'status', status, effect, body: undefined })
+    },
+  )
 
   it.each([{ truncate: true }, { html: true }, { cut: 'during' }] as const)(
     'of success is malformed, with a possible effect, after the fault %j',
@@ -254,7 +272,8 @@ describe('the wait before a retry', () => {
     const bounds = [400, 800, 1_600, 2_000, 2_000, 2_000, 2_000, 2_000]
     expect(server.waits).toHaveLength(bounds.length)
     for (const [index, wait] of server.waits.entries()) expect(wait).toBeLessThanOrEqual(bounds[index] ?? 0)
-    expect(new Set(server.waits).size).toBeGreaterThan(1)
+    // Those below the same bound, too.
+    expect(new Set(server.waits.slice(3)).size).toBeGreaterThan(1)
   })
 
   // Only a clock that is not in UTC shows whether a date without a zone is taken for local time.
@@ -312,9 +331,17 @@ describe('the time limit', () => {
     const failure = await server.pastTheTime(() => server.failure(limits))
     expect(failure).toMatchObject({ kind: 'timeout' })
     expect(server.received).toHaveLength(1)
-    const late = await server.failure({ deadline: Date.now() - 1 })
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(HOUR_MS)
+    const late = await server.failure({ deadline: HOUR_MS })
+    clock.mockRestore()
     expect(late).toMatchObject({ kind: 'timeout', effect: 'none' })
     expect(server.received).toHaveLength(1)
+  })
+
+  it('ends a call whose transport ignores the signal', async () => {
+    const fetch = () => new Promise<never>(() => {})
+    const failure = await inFakeTime(() => server.failure({ method: 'POST', attemptMs: 1_000 }, { fetch }))
+    expect(failure).toMatchObject({ kind: 'timeout', effect: 'unknown' })
   })
 
   it('may be more than a timer can count', async () => {
@@ -364,18 +391,38 @@ describe('the signal of the caller', () => {
   })
 
   it.each([
-    ['during the wait', (abort: () => void) => void setTimeout(abort)],
-    ['before the wait', (abort: () => void) => abort()],
-  ])('ends a call %s for a retry', async (_, end) => {
+    ['during the wait', (abort: () => void) => void setTimeout(abort), 429, 'none'],
+    ['before the wait', (abort: () => void) => abort(), 429, 'none'],
+    ['before the wait', (abort: () => void) => abort(), 503, 'unknown'],
+  ])('ends a call %s for a retry, and the effect of its attempt counts', async (_, end, status, effect) => {
     const caller = new AbortController()
     const request = createHttpClient({
       baseUrl: server.url,
       async fetch() {
         end(() => caller.abort())
-        return new Response(null, { status: 429, headers: { 'retry-after': '20' } })
+        return new Response(null, { status, headers: { 'retry-after': '20' } })
       },
     })
     const failure = request({ method: 'GET', path: '/', signal: caller.signal })
-    await expect(failure).rejects.toMatchObject({ kind: 'aborted', effect: 'none' })
+    await expect(failure).rejects.toMatchObject({ kind: 'aborted', effect })
   })
+
+  it('ends a call without an effect if the transport says that nothing was sent', async () => {
+    const caller = new AbortController()
+    const fetch: typeof globalThis.fetch = (_, init) =>
+      new Promise((_, reject) => {
+        const notSent = Object.assign(new Error('It waited for a connection.'), { code: 'ERR_NOT_SENT' })
+        init?.signal?.addEventListener('abort', () => reject(notSent))
+        queueMicrotask(() => caller.abort())
+      })
+    const failure = await server.failure({ method: 'POST', signal: caller.signal }, { fetch })
+    expect(failure).toMatchObject({ kind: 'aborted', effect: 'none' })
+  })
+})
+
+it('a call that the host holds back fails with the reason of the host', async () => {
+  const reason = new IntegrationError('delivery_in_progress', 'The claim is lost.')
+  const fetch = vi.fn(() => Promise.reject(reason))
+  await expect(server.request({ method: 'POST' }, { fetch })).rejects.toBe(reason)
+  expect(fetch).toHaveBeenCalledOnce()
 })

@@ -16,6 +16,7 @@ import {
 } from './fixtures.ts'
 
 const id = 'evt_1'
+const DAY_MS = 24 * 60 * 60 * 1000
 
 const actions = ({ providerCalls }: Host) => providerCalls.map(({ action }) => action)
 const isReplay = ({ headers }: DeliveryResponse) => headers.get('idempotency-replayed') === 'true'
@@ -36,6 +37,17 @@ describe('a redelivery', () => {
       expect(host.providerCalls).toHaveLength(1)
     },
   )
+
+  it.each([greet, created, deleted])('of $name gets the recorded response for seven days', async (event) => {
+    const { now, pass } = clock()
+    const host = createHost({ now, store: memoryStore({ now }) })
+    const replays = []
+    for (const milliseconds of [0, 7 * DAY_MS - 1, 1]) {
+      pass(milliseconds)
+      replays.push(isReplay(await deliver(host.handle, event, { id })))
+    }
+    expect(replays).toEqual([false, true, false])
+  })
 
   it('is recognized by the id in the body', async () => {
     const host = createHost()
@@ -157,7 +169,7 @@ describe('a deleted deployment', () => {
     const { now, pass } = clock()
     const host = createHost({ store: memoryStore({ now }) })
     await deliver(host.handle, deleted, { id })
-    pass(7 * 24 * 60 * 60 * 1000)
+    pass(7 * DAY_MS)
     expect((await deliver(host.handle, created, { id: 'evt_2' })).body).toMatchObject({ status: 'running' })
   })
 

@@ -1,5 +1,5 @@
-import { defineIntegration, type FunctionDefinition, functionArguments, secret } from '@org/core'
-import { errorCodes, type OpenApiDocument, toOpenApi } from '@org/core/internal'
+import { defineIntegration, type FunctionDefinition, secret } from '@org/core'
+import { errorCodes, eventNames, type OpenApiDocument, toOpenApi } from '@org/core/internal'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { bare, greeter } from './fixtures.ts'
@@ -8,8 +8,7 @@ const info = { title: 'Host', version: '1.0.0' }
 const document = toOpenApi([greeter, bare], info)
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
-const operationOf = (path: string) => document.paths[path]?.post
-const contentOf = (path: string) => operationOf(path)?.requestBody?.content['application/json']
+const webhookOf = (name: string) => document.paths[`/${name}/webhook`]?.post
 
 function schemaOf({ components }: OpenApiDocument, name: string) {
   const schema = components.schemas[name]
@@ -18,66 +17,95 @@ function schemaOf({ components }: OpenApiDocument, name: string) {
 }
 
 describe('the OpenAPI document', () => {
-  it('has the responses of each event and of each function, and an example of each that a route handles', () => {
-    const described = (path: string) =>
-      (operationOf(path)?.['x-events'] ?? []).map((each) => [
-        each.function?.name ?? each.event,
-        each.responses.map(({ $ref }) => $ref.replace('#/components/schemas/', '')).join(' or '),
+  it('has one operation for each webhook, with the responses to each event, function and alias', () => {
+    expect(Object.keys(document.paths)).toEqual(['/greeter/webhook', '/elsewhere/webhook'])
+    const responses = (name: string) =>
+      Object.entries(webhookOf(name)?.['x-responses'] ?? {}).map(([sent, all]) => [
+        sent,
+        all.map(({ $ref }) => $ref.replace('#/components/schemas/', '')).join(' or '),
       ])
-    const examples = (path: string) => Object.keys(contentOf(path)?.examples ?? {})
-    const responses = described('/greeter/webhook')
-    expect(responses).toEqual([
+    expect(responses('greeter')).toEqual([
       ['WEBHOOK_CHALLENGE', 'WebhookChallengeResponse'],
       ['DEPLOYMENT_CREATED', 'GreeterDeploymentCreatedResponse or IgnoredResponse'],
       ['HEALTH_CHECK', 'HealthCheckResponse'],
       ['METRIC_UPDATE', 'GreeterMetricUpdateResponse'],
-      ['sendGreeting', 'SendGreetingResponse'],
-      ['issueKey', 'IssueKeyResponse'],
-      ['countGreetings', 'CountGreetingsResponse'],
+      ['sendGreeting', 'GreeterSendGreetingResponse'],
+      ['greet', 'GreeterSendGreetingResponse'],
+      ['issueKey', 'GreeterIssueKeyResponse'],
+      ['countGreetings', 'GreeterCountGreetingsResponse'],
+      ['count', 'GreeterCountGreetingsResponse'],
       ['DOWNLOAD_STARTED', 'DownloadStartedResponse'],
       ['DEPLOYMENT_DELETED', 'DeploymentDeletedResponse or IgnoredResponse'],
     ])
-    expect(examples('/greeter/webhook')).toEqual(responses.map(([name]) => name))
-    const few = described('/elsewhere/webhook').filter(([, response]) => response !== 'IgnoredResponse')
-    expect(few.map(([name]) => name)).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
-    expect(examples('/elsewhere/webhook')).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
+    const handled = responses('elsewhere').filter(([, response]) => response !== 'IgnoredResponse')
+    expect(handled.map(([sent]) => sent)).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
   })
 
-  it('has an operation for each event and function that a route handles, with one type for its response', () => {
-    const path = '/greeter/webhook'
-    const own = Object.keys(document.paths).filter((each) => each.startsWith(`${path}#`))
-    expect(own).toEqual(Object.keys(contentOf(path)?.examples ?? {}).map((name) => `${path}#${name}`))
-    expect(operationOf(`${path}#sendGreeting`)).toMatchObject({
-      operationId: 'greeterSendGreeting',
-      requestBody: { content: { 'application/json': { schema: ref('SendGreetingEvent') } } },
-      responses: { 200: { content: { 'application/json': { schema: ref('SendGreetingResponse') } } } },
+  it('tells events, and calls of functions, apart by their names', () => {
+    expect(schemaOf(document, 'GreeterEvent')).toMatchObject({
+      discriminator: {
+        propertyName: 'name',
+        mapping: { FUNCTION_CALL: ref('GreeterFunctionCallEvent').$ref },
+      },
     })
+    expect(schemaOf(document, 'GreeterFunctionCallEvent')).toMatchObject({
+      properties: { functionCall: ref('GreeterFunctionCall') },
+    })
+    const { $ref } = ref('GreeterSendGreetingCall')
+    expect(schemaOf(document, 'GreeterFunctionCall')).toMatchObject({
+      oneOf: expect.arrayContaining([{ $ref }]),
+      discriminator: { propertyName: 'name', mapping: { sendGreeting: $ref, greet: $ref } },
+    })
+    const properties = {
+      name: { enum: ['sendGreeting', 'greet'] },
+      arguments: ref('GreeterSendGreetingArguments'),
+    }
+    expect(schemaOf(document, 'GreeterSendGreetingCall')).toMatchObject({ properties, 'x-effect': true })
+    const result = ref('GreeterSendGreetingResult')
+    expect(schemaOf(document, 'GreeterSendGreetingResponse')).toMatchObject({ properties: { result } })
+  })
+
+  it('has an example of each event and function that a route handles, with a deployment only where it needs one', () => {
+    const examplesOf = ({ paths }: OpenApiDocument, name: string) =>
+      paths[`/${name}/webhook`]?.post?.requestBody?.content['application/json']?.examples ?? {}
+    expect(Object.keys(examplesOf(document, 'elsewhere'))).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
+    const examples = examplesOf(document, 'greeter')
+    const functions = ['sendGreeting', 'issueKey', 'countGreetings']
+    expect(Object.keys(examples)).toEqual(
+      eventNames.flatMap((name) => (name === 'FUNCTION_CALL' ? functions : name)),
+    )
+    expect(examples.DEPLOYMENT_CREATED).toEqual({
+      value: { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_greeter', inputs: {} } },
+    })
+    const call = { name: 'FUNCTION_CALL', functionCall: { name: 'sendGreeting', arguments: { to: 'text' } } }
+    expect(examples.sendGreeting).toEqual({ value: call })
+    const owned = toOpenApi([{ ...greeter, inputs: z.object({ key: z.string() }) }], info)
+    const deployment = { id: 'dep_greeter' }
+    expect(examplesOf(owned, 'greeter').sendGreeting).toEqual({ value: { ...call, deployment } })
   })
 
   it('closes no response, so that a client that validates them survives a new field', () => {
-    expect(schemaOf(document, 'SendGreetingArguments')).toHaveProperty('additionalProperties', false)
+    expect(schemaOf(document, 'GreeterSendGreetingArguments')).toHaveProperty('additionalProperties', false)
     expect(JSON.stringify(schemaOf(document, 'GreeterResponse'))).not.toContain('additionalProperties')
-    expect(schemaOf(document, 'SendGreetingResult')).not.toHaveProperty('additionalProperties')
+    expect(schemaOf(document, 'GreeterSendGreetingResult')).not.toHaveProperty('additionalProperties')
   })
 
   it('has on each route only the statuses that it may answer with', () => {
-    const statuses = (path: string) => Object.keys(operationOf(path)?.responses ?? {})
+    const statuses = (name: string) => Object.keys(webhookOf(name)?.responses ?? {})
     const { aborted: _, ...answered } = errorCodes
     const all = Object.values(answered).map(({ status }) => String(status))
-    expect(new Set(statuses('/greeter/webhook'))).toEqual(new Set(['200', ...all]))
+    expect(new Set(statuses('greeter'))).toEqual(new Set(['200', ...all]))
     const few = ['200', '400', '401', '405', '413', '415', '500', '503']
-    expect(statuses('/elsewhere/webhook')).toEqual(few)
+    expect(statuses('elsewhere')).toEqual(few)
   })
 
   it('marks a secret as sensitive, as writeOnly in requests alone, and as absent from a replayed response', () => {
-    expect(schemaOf(document, 'SendGreetingArguments')).toMatchObject({
+    expect(schemaOf(document, 'GreeterSendGreetingArguments')).toMatchObject({
       properties: { password: { writeOnly: true, sensitive: true } },
     })
     const properties = { token: { sensitive: true }, region: { type: 'string' } }
-    expect(schemaOf(document, 'GreeterDeploymentCreatedResponse')).toMatchObject({
-      properties: { outputs: { properties, required: ['region'] } },
-    })
-    for (const name of ['GreeterDeploymentCreatedResponse', 'IssueKeyResult'])
+    expect(schemaOf(document, 'GreeterOutputs')).toMatchObject({ properties, required: ['region'] })
+    for (const name of ['GreeterOutputs', 'GreeterIssueKeyResult'])
       expect(JSON.stringify(schemaOf(document, name))).not.toContain('writeOnly')
   })
 
@@ -124,42 +152,37 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('the name of a schema', () => {
+describe('a schema with a title', () => {
   const letter = z.object({ text: z.string() }).meta({ title: 'Letter' })
-  const call: FunctionDefinition = {
-    description: 'Sends.',
-    effect: true,
-    arguments: functionArguments({ to: z.string() }),
-    result: z.object({ id: z.string() }),
-  }
-  /** The document of integrations whose one function is `send`. */
-  const documentOf = (functions: Record<string, FunctionDefinition>) =>
-    toOpenApi(
-      Object.entries(functions).map(([name, send]) =>
-        defineIntegration({ ...bare, name, events: ['FUNCTION_CALL'], functions: { send } }),
-      ),
+  const documentOf = (send: Pick<FunctionDefinition, 'arguments' | 'result'>) => {
+    const functions = { send: { description: 'Sends.', effect: true, ...send } }
+    return toOpenApi(
+      [defineIntegration({ ...bare, name: 'post', events: ['FUNCTION_CALL'], functions })],
       info,
     )
+  }
 
-  it('is shared by integrations that share a function', () => {
-    const names = Object.keys(documentOf({ one: call, two: call }).components.schemas)
-    const expected = ['SendArguments', 'SendCall', 'SendEvent', 'SendResponse', 'SendResult']
-    expect(names.filter((name) => name.includes('Send'))).toEqual(expected)
+  it('is a component of that name, wherever it is', () => {
+    const document = documentOf({ arguments: letter, result: z.object({ list: z.array(letter) }) })
+    expect(schemaOf(document, 'Letter')).toMatchObject({ required: ['text'] })
+    expect(schemaOf(document, 'PostSendArguments')).toEqual(ref('Letter'))
+    expect(schemaOf(document, 'PostSendResult')).toMatchObject({
+      properties: { list: { items: ref('Letter') } },
+    })
   })
 
-  it('begins with the integration if another function has the name already', () => {
-    const other = { ...call, arguments: functionArguments({ from: z.string() }) }
-    const both = documentOf({ one: call, two: other })
-    expect(schemaOf(both, 'SendArguments')).toMatchObject({ required: ['to'] })
-    expect(schemaOf(both, 'TwoSendArguments')).toMatchObject({ required: ['from'] })
-    expect(schemaOf(both, 'TwoFunctionCall')).toMatchObject({ oneOf: [ref('TwoSendCall')] })
-  })
-
-  it('is the title of the first schema that has it; another schema with that title is written out', () => {
+  it('is written out if another one has the title', () => {
     const other = z.object({ lines: z.array(z.string()) }).meta({ title: 'Letter' })
-    const titled = documentOf({ one: { ...call, result: z.object({ list: z.array(letter), other }) } })
-    expect(schemaOf(titled, 'Letter')).toMatchObject({ required: ['text'] })
-    const properties = { list: { items: ref('Letter') }, other: { required: ['lines'] } }
-    expect(schemaOf(titled, 'SendResult')).toMatchObject({ properties })
+    const document = documentOf({ arguments: letter, result: z.object({ other }) })
+    expect(schemaOf(document, 'PostSendResult')).toMatchObject({
+      properties: { other: { required: ['lines'] } },
+    })
+  })
+
+  it('can’t have the name of another component', () => {
+    const problem = z.object({ text: z.string() }).meta({ title: 'PostEvent' })
+    expect(() => documentOf({ arguments: problem, result: letter })).toThrow(
+      'Two schemas have the name PostEvent.',
+    )
   })
 })

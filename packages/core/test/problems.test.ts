@@ -20,16 +20,25 @@ describe('a problem', () => {
     },
   )
 
-  it('passes the provider’s Retry-After on, in whole seconds', async () => {
+  it('passes the provider’s Retry-After on, in whole seconds, if a retry can help', async () => {
     const host = failingWith('provider_rate_limited', 'Slow down.', { retryAfter: 6.2 })
     expect((await refusal(host, created)).headers.get('retry-after')).toBe('7')
+    const final = failingWith('provider_rejected', 'No.', { retryAfter: 6.2 })
+    expect((await refusal(final, created)).headers.get('retry-after')).toBeNull()
   })
 
-  it('has the rest of the lease as the Retry-After of delivery_in_progress', async () => {
-    const store = memoryStore()
-    await store.claim({ subject: 'greeter/deployment/dep_1', leaseMs: 2_500 })
-    expect((await refusal(createHost({ store }), created)).headers.get('retry-after')).toBe('3')
-  })
+  it.each([
+    [400, '1'],
+    [2_500, '3'],
+    [60_000, '5'],
+  ])(
+    'of a delivery in progress with %i ms left asks to wait %s s: the work may end early',
+    async (leaseMs, wait) => {
+      const store = memoryStore({ now: () => 0 })
+      await store.claim({ subject: 'greeter/deployment/dep_1', leaseMs })
+      expect((await refusal(createHost({ store }), created)).headers.get('retry-after')).toBe(wait)
+    },
+  )
 
   it.each(['provider_timeout', 'provider_error'] as const)(
     'is outcome_unknown if a call with an effect fails with %s after the request left, and stays as it is for a read',

@@ -1,15 +1,17 @@
-import { type DeliveryStore, IntegrationError, memoryStore } from '@org/core'
+import { type DeliveryStore, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
 import type { Json, RecordedResponse } from '@org/core/internal'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import {
   calling,
+  clock,
   created,
   createHost,
   deleted,
   failing,
   inFakeTime,
   issuedKey,
+  type ProviderCall,
   unreachableStore,
 } from './fixtures.ts'
 
@@ -53,7 +55,7 @@ describe('a recorded response', () => {
     for (const { status, body } of host.recorded) {
       expect(status).toBe(200)
       for (const text of [body, atob(body.replace(/^\w+:/, ''))])
-        expect(text).not.toMatch(/ada|greeting|result/)
+        expect(text).not.toMatch(/ada@|greeting-|"result"/)
     }
     expect(new Set(host.recorded.map(({ body }) => body.slice(0, 30))).size).toBe(2)
     expect((await deliver(host.handle, greet, { id })).body).toEqual(first.body)
@@ -113,7 +115,7 @@ describe('a recorded response', () => {
 describe('the keys of a host', () => {
   const [old, next] = ['the old key of the host', 'the next key of the host']
   const digestsOf = (written: readonly string[]) =>
-    written.flatMap((text) => /"digest":"(\w+)"/.exec(text)?.[1] ?? [])
+    written.flatMap((text) => /"digest":"([^"]+)"/.exec(text)?.[1] ?? [])
 
   it('are in every digest, so that nobody without them can test a guess of a body', async () => {
     const digests = await Promise.all(
@@ -179,6 +181,7 @@ describe('the progress of a delivery', () => {
       },
       ...dependencies,
     })
+    host.platform.addDeployment({ id: 'dep_2' })
     return { host, read }
   }
 
@@ -188,7 +191,29 @@ describe('the progress of a delivery', () => {
     expect((await deliver(host.handle, greet, { id })).status).toBe(200)
     expect(read).toEqual([undefined, undefined, 'begun', note])
     expect(host.written.join()).toContain('"step":"begun"')
-    expect(host.written.join()).not.toMatch(/ada|sent/)
+    expect(host.written.join()).not.toMatch(/ada@|"sent"/)
+  })
+
+  it('of one step can’t be read as another one', async () => {
+    const memory = memoryStore()
+    const store: DeliveryStore = {
+      ...memory,
+      async claim(request) {
+        const result = await memory.claim(request)
+        if (result.state !== 'claimed') return result
+        const { note = null, ...progress } = result.progress
+        return { ...result, progress: { ...progress, other: note } }
+      },
+    }
+    const read: unknown[] = []
+    const provider = async (_: ProviderCall, { progress }: HandlerContext) => {
+      read.push(progress?.read('other'))
+      await progress?.write('note', note)
+      throw new IntegrationError('provider_error', 'It is away.')
+    }
+    const host = createHost({ store, provider })
+    for (const _ of [1, 2]) await deliver(host.handle, greet, { id })
+    expect(read).toEqual([null, expect.stringMatching(/^[^{]+$/)])
   })
 
   it('is read by the next event of a deployment, whatever its id, and by no other deployment', async () => {
@@ -196,8 +221,34 @@ describe('the progress of a delivery', () => {
     expect((await deliver(host.handle, created, { id: 'evt_1' })).status).toBe(502)
     await deliver(host.handle, { ...created, deployment: { ...created.deployment, id: 'dep_2' } })
     expect((await deliver(host.handle, created, { id: 'evt_2' })).status).toBe(200)
-    await deliver(host.handle, deleted, { id: 'evt_3' })
-    expect(read.filter((_, at) => at % 2 === 1)).toEqual([undefined, undefined, note, note])
+    for (const other of ['evt_3', 'evt_4']) await deliver(host.handle, deleted, { id: other })
+    expect(read.filter((_, at) => at % 2 === 1)).toEqual([undefined, undefined, note, note, undefined])
+  })
+
+  it.each<[string, Json[], boolean]>([
+    ['left something', ['an application'], true],
+    ['took back what it left', ['an application', null], false],
+    ['left nothing', [], false],
+  ])(
+    'is kept for long after a creation that failed for good only if that left something; it %s',
+    async (_, values, isKept) => {
+      const { now, pass } = clock()
+      const store = memoryStore({ now })
+      const provider = async (_: ProviderCall, { progress }: HandlerContext) => {
+        for (const value of values) await progress?.write('made', value)
+        throw new IntegrationError('provider_rejected', 'No.')
+      }
+      await deliver(createHost({ now, store, provider }).handle, created)
+      pass(60 * 24 * 60 * 60 * 1000)
+      expect((await store.read('greeter/deployment/dep_1')) !== undefined).toBe(isKept)
+    },
+  )
+
+  it('is dropped with the response of a call, which nobody continues', async () => {
+    const store = memoryStore()
+    const { host } = interrupted({ store })
+    for (const _ of [1, 2]) await deliver(host.handle, greet, { id })
+    expect((await store.read(`greeter/delivery/${id}`))?.progress).toEqual({})
   })
 
   it('is not written for a function that only reads', async () => {
@@ -222,10 +273,11 @@ describe('a reservation', () => {
   /** A host whose deployments all reserve the same resource. */
   function contended(store: DeliveryStore = memoryStore()) {
     const reserved: unknown[] = []
-    const { handle } = createHost({
+    const { handle, platform } = createHost({
       store,
       provider: async (_, { progress }) => void reserved.push(await progress?.reserve('thing/1')),
     })
+    platform.addDeployment({ id: 'dep_2' })
     const create = (deploymentId: string) =>
       deliver(handle, { ...created, deployment: { ...created.deployment, id: deploymentId } })
     return { create, reserved }
@@ -235,6 +287,18 @@ describe('a reservation', () => {
     const { create, reserved } = contended()
     for (const deploymentId of ['dep_1', 'dep_1', 'dep_2', 'dep_1']) await create(deploymentId)
     expect(reserved).toEqual([true, true, false, true])
+  })
+
+  it('ends the event in its time if the store can’t be reached', async () => {
+    const { create, reserved } = contended({ ...memoryStore(), reserve: unreachableStore.reserve })
+    const { body, milliseconds } = await inFakeTime(async () => {
+      const began = Date.now()
+      const { body } = await create('dep_1')
+      return { body, milliseconds: Date.now() - began }
+    })
+    expect(body).toMatchObject({ code: 'overloaded', retryable: true })
+    expect(milliseconds).toBeLessThan(25_000)
+    expect(reserved).toEqual([])
   })
 
   it('belongs to the deployment that asks again because an answer was lost', async () => {

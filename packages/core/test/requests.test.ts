@@ -100,6 +100,12 @@ describe('the length of a body', () => {
     const { body, read } = stream([encoder.encode('{}')])
     const problem = await refusal(createHost({ bodyLimit: 100 }), body, { 'content-length': '101' })
     expect([problem.code, read()]).toEqual(['body_too_large', 0])
+    const text = challenge('x')
+    const length = String(text.length)
+    const response = await post(createHost({ bodyLimit: text.length }).handle, text, {
+      'content-length': length,
+    })
+    expect(response.status).toBe(200)
   })
 
   it.each([{}, { 'content-length': '10' }])(
@@ -112,7 +118,7 @@ describe('the length of a body', () => {
     },
   )
 
-  it.each([1, 16_384, 50_000])('may be exactly the limit in pieces of %i bytes', async (size) => {
+  it.each([64, 16_384, 50_000])('may be exactly the limit in pieces of %i bytes', async (size) => {
     const bytes = encoder.encode(challenge('x'.repeat(40_000)))
     const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
       bytes.slice(at * size, (at + 1) * size),
@@ -124,11 +130,13 @@ describe('the length of a body', () => {
 })
 
 describe('a body that is not JSON', () => {
-  it.each(['', '{"name":', '{"name":"HEALTH_CHECK" "apiKey":"token-4f9a1c77"}'])(
+  it.each(['', '{"name":', '{"name":"HEALTH_CHECK" "apiKey":"token-4f9a1c77"}', 'of Ada Lovelace'])(
     'is refused as invalid_json, and never quoted: %s',
     async (body) => {
-      const problem = await refusal(createHost(), body)
+      const host = createHost()
+      const problem = await refusal(host, body)
       expect(problem.code).toBe('invalid_json')
+      expect(JSON.stringify([problem, host.lines])).not.toMatch(/token-4f9a1c77|Lovelace/)
       expect(problem.errors).toBeUndefined()
     },
   )
@@ -144,6 +152,21 @@ describe('a body that is not JSON', () => {
     const [before = '', after = ''] = challenge('|').split('|')
     const problem = await refusal(createHost(), new Blob([before, Uint8Array.from(bytes), after]))
     expect(problem).toMatchObject({ code: 'invalid_json', detail: 'The body is not UTF-8.' })
+  })
+
+  it('may come in a thousand pieces of any size, and is refused in many more small ones', async () => {
+    const text = encoder.encode(`{"name":"WEBHOOK_CHALLENGE"}${' '.repeat(10_000)}`)
+    const inPieces = (size: number) =>
+      stream(
+        Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+          text.slice(at * size, (at + 1) * size),
+        ),
+      )
+    await accepted(inPieces(10).body)
+    const { body, read } = inPieces(1)
+    const refused = await post(createHost().handle, body)
+    expect(await readProblem(refused)).toMatchObject({ status: 400, code: 'invalid_json', retryable: false })
+    expect(read()).toBeLessThan(2_000)
   })
 
   it('is refused if the connection breaks off', async () => {

@@ -97,8 +97,7 @@ describe('the SQLite store in a file', () => {
     const late = open({ file, now: () => time + week + 3_600_000 })
     await late.probe()
     const database = openAside(file)
-    const count = (table: string) => database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count
-    await expect.poll(() => ['records', 'steps', 'answers'].map(count)).toEqual([1, 1, 0])
+    await expect.poll(() => database.prepare('SELECT count(*) AS count FROM records').get()?.count).toBe(1)
     await expect
       .poll(() => database.prepare('PRAGMA page_count').get()?.page_count)
       .toBeLessThan(full / 4_096 / 10)
@@ -138,7 +137,7 @@ describe('a SQLite file that can’t be used', () => {
     ],
     [
       'was written by another version',
-      'another version of the host wrote it',
+      'it has format 99, and this host reads format 4: drain the host that wrote it, then empty or replace the store (docs/operations.md)',
       (file: string) => openAside(file).exec('PRAGMA user_version = 99; CREATE TABLE other (id INTEGER)'),
     ],
     [

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type DeliveryStore, memoryStore } from '@org/core'
 import type { Json } from '@org/core/internal'
+import { createDeliveryStore, type RecordStorage } from '@org/core/stores'
 import { redisStore } from '@org/core/stores/redis'
 import { type SqliteStore, sqliteStore } from '@org/core/stores/sqlite'
 import { describeDeliveryStore } from '@org/core/testing'
@@ -40,14 +41,14 @@ describeDeliveryStore(runner, 'SQLite', async (now) => {
 })
 
 describe('the memory store at its capacity', () => {
-  /** Room for two records without steps. */
-  const capacity = 2_500
+  /** Room for two records. */
+  const capacity = 900
 
-  it('drops the finished call that was claimed the longest ago', async () => {
+  it('drops the call that was answered the longest ago', async () => {
     const store = memoryStore({ capacity })
-    for (const [subject, id] of [['a'], ['b'], ['a', 'later'], ['c']]) await run(store, subject, id)
-    expect([await run(store, 'a'), await run(store, 'c')]).toEqual(['done', 'done'])
-    expect(await run(store, 'b')).toBe('claimed')
+    for (const subject of ['a', 'b', 'c']) await run(store, subject)
+    expect([await run(store, 'b'), await run(store, 'c')]).toEqual(['done', 'done'])
+    expect(await run(store, 'a')).toBe('claimed')
   })
 
   it('counts bytes: one long answer drops many calls', async () => {
@@ -81,6 +82,40 @@ describe('the memory store at its capacity', () => {
     await expect(run(store, 'c')).rejects.toThrow('full')
     time += 60_000
     expect(await run(store, 'c')).toBe('claimed')
+  })
+})
+
+describe('the signature of a record', () => {
+  function createStorage(): RecordStorage {
+    const texts = new Map<string, string>()
+    return {
+      now: Date.now,
+      read: async (key) => ({ text: texts.get(key), time: Date.now() }),
+      async swap(key, mark, { text }) {
+        if ((texts.get(key)?.slice(0, 24) ?? '') !== mark) return false
+        texts.set(key, text)
+        return true
+      },
+      probe: async () => {},
+    }
+  }
+
+  it('is that of the first key; those of the others are recognised until each record is written again', async () => {
+    const storage = createStorage()
+    const by = (...keys: string[]) => createDeliveryStore(storage, keys)
+    expect(await run(by('old'), 's', 'evt_1', { progress: { step: 1 } })).toBe('claimed')
+    expect(await run(by('new', 'old'), 's')).toBe('done')
+    await expect(by('new').read('s')).rejects.toMatchObject({ code: 'internal_error' })
+    expect(await run(by('new', 'old'), 's', 'evt_2')).toBe('claimed')
+    expect(await run(by('new'), 's', 'evt_2')).toBe('done')
+    await expect(by('old').read('s')).rejects.toThrow('The record of s in the delivery store is not signed')
+  })
+
+  it('of a host without a key is refused by one that has a key', async () => {
+    const storage = createStorage()
+    await run(createDeliveryStore(storage), 's')
+    expect(await run(createDeliveryStore(storage), 's')).toBe('done')
+    await expect(run(createDeliveryStore(storage, ['key']), 's')).rejects.toThrow('not signed by this host')
   })
 })
 
@@ -119,24 +154,49 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     prefix += 1
     return redisStore({ client, prefix: `${prefix}:`, ...(now ? { now } : {}) })
   }
+  const keys = () => nodeRedis.keys(`${prefix}:4:*`)
+
   describeDeliveryStore(runner, 'Redis (node-redis)', (now) => empty(nodeRedis, now))
   describeDeliveryStore(runner, 'Redis (ioredis)', (now) => empty(ioredis, now))
 
-  it('keeps a step if an earlier value of it arrives late, over another connection', async () => {
-    const held = Promise.withResolvers<void>()
-    let isHeld = false
-    const sendCommand = (command: string[]) =>
-      isHeld ? held.promise.then(() => nodeRedis.sendCommand(command)) : nodeRedis.sendCommand(command)
-    const slow = redisStore({ client: { sendCommand }, prefix: 'order:', timeoutMs: 20 })
-    const store = redisStore({ client: nodeRedis, prefix: 'order:' })
+  /** Two stores in one place; the writes of the first one arrive late, over another connection. */
+  function createLate() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const late: Promise<unknown>[] = []
+    const sendCommand = (command: string[]) => {
+      if (!command[1]?.includes('SET')) return nodeRedis.sendCommand(command)
+      const reply = promise.then(() => nodeRedis.sendCommand(command))
+      late.push(reply)
+      return reply
+    }
+    const store = empty(nodeRedis)
+    const slow = redisStore({ client: { sendCommand }, prefix: `${prefix}:`, timeoutMs: 20 })
+    const arrive = async () => {
+      resolve()
+      return Promise.all(late)
+    }
+    return { store, slow, arrive }
+  }
+
+  it('keeps a step if an earlier value of it arrives late', async () => {
+    const { store, slow, arrive } = createLate()
     const result = await store.claim(request)
     if (result.state !== 'claimed') throw new Error(result.state)
-    isHeld = true
-    await expect(slow.advance(result.lease, { step: 'earlier' })).rejects.toThrow()
+    await expect(slow.advance(result.lease, { step: 'earlier' })).rejects.toThrow('did not answer')
     await store.advance(result.lease, { step: 'later' })
-    held.resolve()
-    await nodeRedis.ping()
+    expect(await arrive()).toEqual([0])
     expect((await store.read('s'))?.progress).toEqual({ step: 'later' })
+  })
+
+  it('gives no claim to a request that arrives when its owner has ended the work', async () => {
+    const { store, slow, arrive } = createLate()
+    await store.probe()
+    const owned = { ...request, owner: 'its owner' }
+    await expect(slow.claim(owned)).rejects.toThrow('did not answer')
+    const result = await store.claim(owned)
+    if (result.state === 'claimed') await store.release(result.lease)
+    expect(await arrive()).toEqual([0])
+    expect(await store.read('s')).toMatchObject({ fence: 1, leaseMs: undefined })
   })
 
   it('takes the time from Redis by default', async () => {
@@ -156,24 +216,41 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
       await store.complete(result.lease, { ...completion, keepResponseMs: 7 * day })
     }
     await deliver('evt_1')
-    const [record = ''] = await nodeRedis.keys(`${prefix}:*}`)
-    const length = await nodeRedis.hLen(record)
+    const [record = ''] = await keys()
+    const length = await nodeRedis.strLen(record)
     for (let at = 2; at <= 30; at += 1) await deliver(`evt_${at}`)
-    expect(await nodeRedis.hLen(record)).toBe(length)
+    expect(await nodeRedis.strLen(record)).toBeLessThan(length + 10)
     expect(await nodeRedis.pTTL(record)).toBeGreaterThan(36_000 * day)
-    const left = await Promise.all([1, 30].map((at) => nodeRedis.pTTL(`${record}:evt_${at}`)))
-    for (const ms of left) expect([ms > 6.9 * day, ms <= 7 * day]).toEqual([true, true])
+    const earlier = (await keys()).filter((key) => key !== record)
+    expect(earlier).toHaveLength(29)
+    for (const key of earlier) {
+      const ms = await nodeRedis.pTTL(key)
+      expect([ms > 6.9 * day, ms <= 7 * day]).toEqual([true, true])
+    }
   })
 
-  it('keeps an unfinished record for days after its lease ends, and of an answered call only the answer', async () => {
-    const store = empty(nodeRedis)
-    const subject = 'mailer/delivery/evt_1'
-    const result = await store.claim({ ...request, subject })
-    const [record = ''] = await nodeRedis.keys(`${prefix}:*`)
+  it('keeps an unfinished record for days after its lease ends', async () => {
+    await empty(nodeRedis).claim(request)
+    const [record = ''] = await keys()
     expect(await nodeRedis.pTTL(record)).toBeGreaterThan(6 * 24 * 60 * 60 * 1000)
-    const kept = { keepMs: 60_000, keepResponseMs: 60_000 }
-    if (result.state === 'claimed') await store.complete(result.lease, { response, progress: {}, ...kept })
-    expect(await nodeRedis.keys(`${prefix}:*`)).toEqual([`${record}=`])
+  })
+
+  it.each([
+    ['of a later format', (key: string) => nodeRedis.set(`${key}format`, '5'), 'format 5'],
+    [
+      'of a format without a number',
+      (key: string) => nodeRedis.hSet(`${key}{AbC}`, { fence: 1 }),
+      'format 3 or earlier',
+    ],
+  ])('refuses a store %s by name, and writes nothing to it', async (_, prepare, name) => {
+    const store = empty(nodeRedis)
+    await prepare(`${prefix}:`)
+    const before = await nodeRedis.keys(`${prefix}:*`)
+    for (const use of [() => store.claim(request), () => store.read('s'), () => store.probe()])
+      await expect(use()).rejects.toThrow(`it has ${name}, and this host reads format 4: drain the host`)
+    expect(await nodeRedis.keys(`${prefix}:*`)).toEqual(before)
+    await nodeRedis.del(before)
+    expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
   })
 
   it('fails within its time limit while Redis hangs', async () => {
@@ -183,14 +260,5 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     await expect(store.probe()).rejects.toThrow()
     server.kill('SIGCONT')
     await expect(redisStore({ client: nodeRedis }).probe()).resolves.toBeUndefined()
-  })
-
-  it('gives no claim to a request that arrives when its owner has ended the work', async () => {
-    const store = empty(nodeRedis)
-    const owned = { ...request, owner: 'holder' }
-    const result = await store.claim(owned)
-    if (result.state === 'claimed') await store.release(result.lease)
-    expect(await store.claim(owned)).toMatchObject({ state: 'busy' })
-    expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
   })
 })

@@ -22,7 +22,8 @@ const identifier = z
   .string()
   .min(1)
   .max(200)
-  .regex(/^(?!\.\.?$)/, 'must not be “.” or “..”')
+  // Without a look-ahead, which the expressions of Go and Rust lack.
+  .regex(/^(?:[^.]|\.\.?[^.]|\.{3}|$)/, 'must not be “.” or “..”')
   .refine((id) => id.isWellFormed(), 'has a lone surrogate')
 
 const deployment = z

@@ -21,7 +21,7 @@ const labelled = z.object({ labels: z.record(z.string(), z.string()) })
  * Writes the marks of a schema in the words of JSON Schema, where it has some, and leaves responses open: a client that
  * validates them must survive a new field.
  */
-export function adapt(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
+function adapt(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
   if (schema.writeOnly) {
     schema.sensitive = true

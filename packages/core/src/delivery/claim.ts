@@ -16,8 +16,8 @@ const KEEP_MS = 7 * 24 * 60 * 60 * 1000
 /** The record of a living deployment, and of what it reserved, is kept until it is deleted: for a century at most. */
 export const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
-/** Core's own steps. A handler's step cannot have these names. */
-export const ownSteps = {
+/** The steps that core records itself. A handler's step cannot have these names. */
+export const reservedSteps = {
   /** A change may have left the host. */
   intent: '@intent',
   /** The deployment was deleted. */
@@ -45,14 +45,14 @@ export interface ClaimOptions {
 }
 
 /** The right to work on a subject (contract §4), renewed until the work ends. */
-export type Claim = ReturnType<typeof holdClaim>
+export type Claim = ReturnType<typeof startClaim>
 
 /**
- * Holds a claim until the work ends.
+ * Renews the lease of a claim until the work ends.
  *
  * @param asked when the store was asked for it
  */
-export function holdClaim(
+export function startClaim(
   store: DeliveryStore,
   { lease, progress }: Extract<ClaimResult, { state: 'claimed' }>,
   asked: number,
@@ -81,7 +81,7 @@ export function holdClaim(
 
   /** Otherwise the next delivery waits for the end of the lease, so that what was sent can arrive first. */
   function giveBack(): void {
-    if (progress[ownSteps.intent] === true || Object.values(progress).includes('begun')) return
+    if (progress[reservedSteps.intent] === true || Object.values(progress).includes('begun')) return
     clearInterval(timer)
     hasEnded = true
     lose()
@@ -138,7 +138,7 @@ export function holdClaim(
     lease,
     /** When the store gave the claim, by `performance.now`. */
     claimedAt,
-    /** The steps: those of earlier holders, and its own, whether the store has them already or not. */
+    /** The steps: those of earlier claims, and its own, whether the store has them already or not. */
     progress,
     /** Aborts when the lease is lost; nothing may be written after that. */
     lost: lost.signal,
@@ -148,7 +148,7 @@ export function holdClaim(
      *
      * @throws {IntegrationError} `delivery_in_progress` if the lease or the work is over
      */
-    ensureHeld(): void {
+    ensureClaimed(): void {
       if (hasEnded || isOver()) lose()
       if (lost.signal.aborted) throw takenOver()
     },
@@ -188,8 +188,8 @@ export function holdClaim(
      * certain: the loss itself may have ended a call that had left.
      */
     async release(intent: 'undone' | 'unknown'): Promise<void> {
-      const isUndone = intent === 'undone' && progress[ownSteps.intent] === true && !lost.signal.aborted
-      if (isUndone) void record({ [ownSteps.intent]: null }).catch(() => {})
+      const isUndone = intent === 'undone' && progress[reservedSteps.intent] === true && !lost.signal.aborted
+      if (isUndone) void record({ [reservedSteps.intent]: null }).catch(() => {})
       await end('release', () => store.release(lease))
     },
   }

@@ -1,9 +1,9 @@
-/** Requests to the delivery store of a host that holds no claim: a claim, a reservation, a record. */
-import { IntegrationError } from '../errors.ts'
-import { type Claim, type ClaimOptions, holdClaim, KEEP_LIVING_MS } from './claim.ts'
+/** Requests to the delivery store without a claim: a claim, a reservation, a record. */
+import { IntegrationError, isIntegrationError } from '../errors.ts'
+import { type Claim, type ClaimOptions, KEEP_LIVING_MS, startClaim } from './claim.ts'
 import { claimByDigest, type DigestedRequest } from './keys.ts'
 import type { ClaimRequest, ClaimResult, DeliveryStore, SubjectRecord } from './store.ts'
-import { logUnreachable, repeat, unreachable } from './writes.ts'
+import { logStoreFault, repeat, unreachable } from './writes.ts'
 
 /** Attempts of a claim before its event is refused. */
 const ATTEMPTS = 3
@@ -33,7 +33,7 @@ export async function claimSubject(
   const result = await claimByDigest({ claim }, { ...request, leaseMs: options.leaseMs })
   switch (result.state) {
     case 'claimed':
-      return { claim: holdClaim(store, result, asked, options) }
+      return { claim: startClaim(store, result, asked, options) }
     case 'done':
       return { replay: result }
     case 'busy':
@@ -61,7 +61,7 @@ export async function reserve(
   const first = await repeat(
     () => store.reserve(request),
     () => Date.now() >= by,
-    (cause) => logUnreachable(logger, cause),
+    (cause) => logStoreFault(logger, cause),
   )
   return first === owner
 }
@@ -97,7 +97,7 @@ async function claimOrTakeBack(
   }
 
   try {
-    return await repeat(ask, isTooLate, (cause) => logUnreachable(logger, cause))
+    return await repeat(ask, isTooLate, (cause) => logStoreFault(logger, cause))
   } catch (error) {
     if (takenBack < MAX_TAKEN_BACK) {
       const work = takeBack()
@@ -107,13 +107,13 @@ async function claimOrTakeBack(
   }
 }
 
-/** Logs if the store is unreachable, and throws `overloaded`. */
+/** Logs if the store fails, and throws `overloaded` if it is unreachable. */
 async function reach<T>({ logger }: ClaimOptions, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (cause) {
-    logUnreachable(logger, cause)
-    throw unreachable(cause)
+    logStoreFault(logger, cause)
+    throw isIntegrationError(cause) ? cause : unreachable(cause)
   }
 }
 

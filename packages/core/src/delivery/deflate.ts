@@ -1,5 +1,4 @@
-/** Compresses long records, with little of them in memory at a time. */
-import { concat } from '../bytes.ts'
+/** Compresses long records. */
 
 /** The first byte of a compressed text (RFC 1950); JSON never begins with it. */
 export const DEFLATED = 0x78
@@ -7,19 +6,14 @@ export const DEFLATED = 0x78
 const PIECE = 256 * 1024
 
 /** Compresses a text. */
-export function deflate(text: string): Promise<Uint8Array<ArrayBuffer>> {
-  return collect(toBytes(text).pipeThrough(new CompressionStream('deflate')))
+export async function deflate(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  const deflated = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate'))
+  return new Uint8Array(await new Response(deflated).arrayBuffer())
 }
 
 /** Decompresses a text. */
-export async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+export function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text()
-}
-
-async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return concat(chunks)
 }
 
 /**

@@ -1,12 +1,17 @@
 // Responses and recorded steps name people: a user, the recipients of a mail. The store holds them encrypted.
 
 import * as z from 'zod'
-import type { Json } from '../contract/handler-context.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Claim } from './claim.ts'
-import { type Cipher, isEncrypted } from './keys.ts'
+import type { Cipher } from './keys.ts'
 import type { EventResponse } from './response.ts'
 import type { RecordedResponse } from './store.ts'
+
+/** The start of an encrypted step. */
+const PREFIX = 'encrypted:'
+
+const responseOf = (status: number) => `response ${status}`
+const stepOf = (name: string) => `step ${name}`
 
 /**
  * The recorded response of a delivery.
@@ -30,33 +35,33 @@ export function encryptResponse(status: number, json: string, cipher: Cipher): P
   return cipher.encrypt(json, responseOf(status))
 }
 
-const responseOf = (status: number) => `response ${status}`
-const stepOf = (name: string) => `step ${name}`
+/** Whether a recorded step is encrypted. */
+export function isEncrypted(value: unknown): value is string {
+  return typeof value === 'string' && value.startsWith(PREFIX)
+}
 
 /** A claim whose lists and objects are stored encrypted. Scalars (ids, step names) are stored in clear. */
 export async function withEncryptedSteps(claim: Claim, cipher: Cipher): Promise<Claim> {
-  for (const [name, value] of Object.entries(claim.progress))
-    claim.progress[name] = await decryptStep(name, value, cipher)
+  for (const [name, value] of Object.entries(claim.progress)) {
+    if (!isEncrypted(value)) continue
+    try {
+      const json = await cipher.decrypt(value.slice(PREFIX.length), stepOf(name))
+      claim.progress[name] = z.json().parse(JSON.parse(json))
+    } catch {
+      // It stays as it is, and its reader does not understand it.
+    }
+  }
   return {
     ...claim,
     advance(name, value, by) {
       const isScalar = typeof value !== 'object' || value === null
+      const encrypted = isScalar ? undefined : cipher.encrypt(JSON.stringify(value), stepOf(name))
       return claim.advance(
         name,
         value,
         by,
-        isScalar ? undefined : cipher.encrypt(JSON.stringify(value), stepOf(name)),
+        encrypted?.then((text) => PREFIX + text),
       )
     },
-  }
-}
-
-/** A step that cannot be decrypted stays as it is; its reader will not understand it. */
-async function decryptStep(name: string, value: Json, cipher: Cipher): Promise<Json> {
-  if (typeof value !== 'string' || !isEncrypted(value)) return value
-  try {
-    return z.json().parse(JSON.parse(await cipher.decrypt(value, stepOf(name))))
-  } catch {
-    return value
   }
 }

@@ -9,7 +9,7 @@ import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts
 import { IntegrationError } from '../errors.ts'
 import { type Redactor, redactInSlices } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
-import { type Claim, type ClaimOptions, ownSteps } from './claim.ts'
+import { type Claim, type ClaimOptions, reservedSteps } from './claim.ts'
 import { claimSubject, type Replay } from './claiming.ts'
 import { decryptResponse, encryptResponse, withEncryptedSteps } from './encryption.ts'
 import { toJson } from './json.ts'
@@ -116,26 +116,26 @@ function nextProgress(
   now: number,
 ): Record<string, Json> {
   if (status !== 200 || body?.status === 'ignored') {
-    return { ...progress, ...(reported && { [ownSteps.status]: reported }) }
+    return { ...progress, ...(reported && { [reservedSteps.status]: reported }) }
   }
-  const last = progress[ownSteps.happenedAt] ?? null
-  const done = { [ownSteps.status]: reported ?? null, [ownSteps.happenedAt]: happenedAt ?? last }
-  if (traits.publishes) return { ...progress, ...done, [ownSteps.published]: true }
+  const last = progress[reservedSteps.happenedAt] ?? null
+  const done = { [reservedSteps.status]: reported ?? null, [reservedSteps.happenedAt]: happenedAt ?? last }
+  if (traits.publishes) return { ...progress, ...done, [reservedSteps.published]: true }
   // Without a timestamp, it happened after everything that was done before, also by a platform whose clock is ahead.
   const deletedAt = happenedAt ?? Math.max(now, typeof last === 'number' ? last : now)
-  return { ...done, [ownSteps.happenedAt]: deletedAt, [ownSteps.deleted]: true }
+  return { ...done, [reservedSteps.happenedAt]: deletedAt, [reservedSteps.deleted]: true }
 }
 
 /** Whether a record belongs to a deployment that was published, or left something at the provider. */
 function isLiving(progress: Readonly<Record<string, Json>>): boolean {
-  if (progress[ownSteps.deleted] === true) return false
+  if (progress[reservedSteps.deleted] === true) return false
   const hasSteps = Object.entries(progress).some(([name, value]) => !name.startsWith('@') && value !== null)
-  return hasSteps || progress[ownSteps.published] === true
+  return hasSteps || progress[reservedSteps.published] === true
 }
 
 /** A call whose earlier attempt died: with the intent still set, it died mid-request; else nothing was sent. */
 function refuseCall({ operation, claim, redactor }: ClaimedDelivery): EventResponse | undefined {
-  if (operation.resumable || claim.progress[ownSteps.intent] !== true) return undefined
+  if (operation.resumable || claim.progress[reservedSteps.intent] !== true) return undefined
   const error = new IntegrationError(
     'outcome_unknown',
     'An earlier attempt of this delivery died before it could answer.',
@@ -153,18 +153,18 @@ async function refuseDeploymentEvent({
   claim,
 }: ClaimedDelivery): Promise<EventResponse | undefined> {
   const { traits, happenedAt } = operation
-  const last = claim.progress[ownSteps.happenedAt]
+  const last = claim.progress[reservedSteps.happenedAt]
   const isLater = happenedAt !== undefined && typeof last === 'number' && happenedAt > last
   const isOlder = happenedAt !== undefined && typeof last === 'number' && happenedAt < last
-  if (traits.life === 'begins' && claim.progress[ownSteps.deleted] === true) {
+  if (traits.life === 'begins' && claim.progress[reservedSteps.deleted] === true) {
     if (!isLater)
       return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
     await claim.reset({
-      [ownSteps.status]: 'deploying',
+      [reservedSteps.status]: 'deploying',
       // So that an event from before the deletion stays too late, even if this one fails.
-      [ownSteps.happenedAt]: last ?? null,
-      [ownSteps.published]: false,
-      [ownSteps.since]: claim.lease.fence,
+      [reservedSteps.happenedAt]: last ?? null,
+      [reservedSteps.published]: false,
+      [reservedSteps.since]: claim.lease.fence,
     })
     return undefined
   }
@@ -180,8 +180,8 @@ async function unlessOutdated(
   { store, operation: { traits, subject = '' } }: Delivery,
 ): Promise<EventResponse> {
   const record = await store.read(subject).catch((): SubjectRecord | undefined => undefined)
-  if (!record || record.leaseMs) return response
-  const { [ownSteps.deleted]: deleted, [ownSteps.since]: since } = record.progress
+  if (!record) return response
+  const { [reservedSteps.deleted]: deleted, [reservedSteps.since]: since } = record.progress
   const isDeleted = deleted === true && traits.life !== 'ends'
   const isEarlier = typeof since === 'number' && fence < since
   const outdated = isDeleted || isEarlier
@@ -191,7 +191,7 @@ async function unlessOutdated(
 
 /** The last status of a deployment that was reported, by its record. */
 export function lastStatus(progress: Readonly<Record<string, Json>>): DeploymentStatus | undefined {
-  return deploymentStatus.safeParse(progress[ownSteps.status]).data
+  return deploymentStatus.safeParse(progress[reservedSteps.status]).data
 }
 
 /** The body to record. Encryption does not change what must not be stored: sensitive values. */

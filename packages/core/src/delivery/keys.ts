@@ -1,10 +1,10 @@
 /**
  * The keys of a host's records. The digest of a body and the cipher for its record come from the body and from a key of
  * the host that is not in the store: without the key, a reader of the store can neither decrypt a record nor test a
- * guess of a body.
+ * guess of a body, and a writer can't sign one.
  */
 import { concat } from '../bytes.ts'
-import { createHmacKey, decrypt, encrypt, type HmacKey } from '../cryptography.ts'
+import { createHmacKey, decrypt, encrypt, equalTexts } from '../cryptography.ts'
 import { fromBase64, toBase64 } from './base64.ts'
 import { DEFLATED, deflate, inflate } from './deflate.ts'
 import type { ClaimRequest, ClaimResult, DeliveryStore } from './store.ts'
@@ -17,42 +17,49 @@ export type RecordKeys = ReturnType<typeof createRecordKeys>
 export type Cipher = ReturnType<RecordKeys['cipher']>
 
 const encoder = new TextEncoder()
-/** The start of an encrypted text; base64 follows. */
-export const PREFIX = 'sealed:'
 /** The results of a batch have megabytes, and a tenth of it compressed. In UTF-16 units. */
-const LONG_TEXT = 64 * 1024
+const LONG_TEXT = 16 * 1024
 const SALT_BYTES = 16
 /** Each text has a key of its own, by its salt, so that its initialization vector need not be stored. */
 const IV = new Uint8Array(12)
-/** Of a host that has no key. Everyone knows it, so a reader of the store can test guesses of a body. */
+/** Of a host that has no key. Everyone knows it. */
 const PUBLIC_KEY = 'integration host: records without a key'
 /** Keeps the uses of a key apart. */
-const uses = { digest: 'digest of a body, version 2', cipher: 'record, version 3' }
+const uses = { digest: 'digest of a body, version 3', cipher: 'record, version 3', mac: 'MAC, version 1' }
+/** The lengths in base64: 12 bytes tell bodies apart, and nobody can guess 18. */
+const DIGEST_LENGTH = 16
+const MAC_LENGTH = 24
 
 const createKey = (text: string) => createHmacKey(encoder.encode(text))
-
-/** Whether a recorded text is encrypted. */
-export function isEncrypted(text: string): boolean {
-  return text.startsWith(PREFIX)
-}
 
 /**
  * Makes the keys of a host's records.
  *
- * @param keys the first one is used, and records of all are recognised: a rotation adds a key before it removes one
+ * @param texts the first one is used, and records of all are recognised: a rotation adds a key before it removes one
  */
-export function createRecordKeys(keys: readonly string[] = []) {
-  // A host may have had no key before.
+export function createRecordKeys(texts: readonly string[] = []) {
   const last = createKey(PUBLIC_KEY)
-  const all = [...keys.map(createKey), last]
-  const [current = last] = all
+  const own = texts.map(createKey)
+  const [current = last] = own
+  // A host may have had no key before. Everyone could sign with the public one.
+  const all = [...own, last]
+  const signing = own.length > 0 ? own : all
+  const mac = async (key: typeof last, subject: string, text: string) =>
+    (await key.base64(uses.mac, JSON.stringify(subject), text)).slice(0, MAC_LENGTH)
 
   return {
+    /** Makes the MAC of a record, 24 characters. */
+    sign: (subject: string, text: string) => mac(current, subject, text),
+
+    /** Whether a host with one of the keys signed a record. */
+    async isSigned(given: string, subject: string, text: string): Promise<boolean> {
+      for (const key of signing) if (equalTexts(given, await mac(key, subject, text))) return true
+      return false
+    },
+
     /** The digests that may be recorded for a body with this hash, the current one first. */
     async *digests(hash: BodyHash): AsyncGenerator<string> {
-      for (const key of all) yield toHex(await key.digest(uses.digest, hash))
-      // Of a version without keys.
-      yield toHex(hash)
+      for (const key of all) yield (await key.base64(uses.digest, hash)).slice(0, DIGEST_LENGTH)
     },
 
     /**
@@ -61,7 +68,7 @@ export function createRecordKeys(keys: readonly string[] = []) {
      * @param subject what is claimed; a record of another subject or delivery cannot be decrypted
      */
     cipher(hash: BodyHash, subject: string, delivery: string | undefined) {
-      const derive = (key: HmacKey, salt: Uint8Array) => key.digest(uses.cipher, salt, hash)
+      const derive = (key: typeof last, salt: Uint8Array) => key.digest(uses.cipher, salt, hash)
       const bind = (what: string) => ({
         iv: IV,
         additionalData: encoder.encode(JSON.stringify([subject, delivery ?? null, what])),
@@ -69,6 +76,8 @@ export function createRecordKeys(keys: readonly string[] = []) {
 
       return {
         /**
+         * Encrypts a text, in base64.
+         *
          * @param text JSON; a long one is compressed
          * @param what the kind of text, such as `response 200`: as another kind it cannot be decrypted
          */
@@ -76,13 +85,12 @@ export function createRecordKeys(keys: readonly string[] = []) {
           const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
           const key = await derive(current, salt)
           const plain = text.length > LONG_TEXT ? await deflate(text) : encoder.encode(text)
-          return PREFIX + (await toBase64(concat([salt, await encrypt(key, bind(what), plain)])))
+          return toBase64(concat([salt, await encrypt(key, bind(what), plain)]))
         },
 
         /** @throws if the text is damaged, of another kind, or belongs to another request or host */
         async decrypt(text: string, what: string): Promise<string> {
-          if (!isEncrypted(text)) throw new TypeError('The text is not encrypted.')
-          const bytes = await fromBase64(text.slice(PREFIX.length))
+          const bytes = fromBase64(text)
           const salt = bytes.subarray(0, SALT_BYTES)
           const encrypted = bytes.subarray(SALT_BYTES)
           const attempts = all.map(async (key) => decrypt(await derive(key, salt), bind(what), encrypted))
@@ -110,8 +118,4 @@ export async function claimByDigest(
     if (result.state !== 'mismatch') return result
   }
   return { state: 'mismatch' }
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,20 +1,7 @@
-/**
- * Which deployment reserved a resource of the provider, and whether that deployment lives: for operators. Nothing
- * here claims or changes anything.
- */
-import type { Json } from '../contract/handler-context.ts'
+/** Which deployment reserved a resource of the provider, and whether it lives: for operators. Nothing here claims. */
 import { subjects } from '../request/operation.ts'
-import { ownSteps } from './claim.ts'
+import { reservedSteps } from './claim.ts'
 import type { DeliveryStore } from './store.ts'
-
-/** A deployment, as the store records it. */
-interface RecordedDeployment {
-  /** Whether a host works on it now. */
-  isHeld: boolean
-  isDeleted: boolean
-  /** The steps of its handlers. */
-  steps: Readonly<Record<string, Json>>
-}
 
 /**
  * Reads which deployment reserved a resource.
@@ -34,18 +21,14 @@ export async function readResourceOwner(
 }
 
 /**
- * Reads the record of a deployment.
+ * Reads the record of a deployment: whether a host works on it, whether it was deleted, and its handlers' steps.
  *
  * @returns `undefined` if there is none, or no longer
  * @throws if the store is unreachable
  */
-export async function readRecordedDeployment(
-  store: DeliveryStore,
-  route: string,
-  deploymentId: string,
-): Promise<RecordedDeployment | undefined> {
+export async function readRecordedDeployment(store: DeliveryStore, route: string, deploymentId: string) {
   const record = await store.read(subjects.deployment(route, deploymentId))
   if (!record) return undefined
   const { leaseMs = 0, progress } = record
-  return { isHeld: leaseMs > 0, isDeleted: progress[ownSteps.deleted] === true, steps: progress }
+  return { isClaimed: leaseMs > 0, isDeleted: progress[reservedSteps.deleted] === true, steps: progress }
 }

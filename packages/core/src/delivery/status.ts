@@ -1,3 +1,4 @@
+/** The status of a delivery, for operators. Nothing here claims or changes anything. */
 import * as z from 'zod'
 import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
@@ -5,19 +6,22 @@ import { secretNames } from '../contract/marks.ts'
 import { deploymentStatus } from '../contract/platform.ts'
 import { createRedactor, dataForLog, type Redactor, textForLog } from '../redact.ts'
 import { subjects } from '../request/operation.ts'
-import { ownSteps } from './claim.ts'
+import { reservedSteps } from './claim.ts'
+import { isEncrypted } from './encryption.ts'
 import { lastStatus } from './idempotency.ts'
-import { isEncrypted } from './keys.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
-const states = {
-  in_progress: 'a host is working on it',
-  done: 'the host answered it',
-  released: 'the host released it for a retry',
-  abandoned: 'the host died during the work',
-  outcome_unknown: 'the host died after it may have sent the change',
+const CONTINUES =
+  'It runs, and continues from the recorded steps. A step that only began is not repeated, and reported as unknown.'
+/** What the host would do now if it received the same event again. */
+const redeliveries = {
+  in_progress: 'The host answers 409 (delivery_in_progress) until the work or its lease ends.',
+  done: 'The host sends the recorded response again if the body is the same, and refuses another body (422).',
+  released: CONTINUES,
+  abandoned: CONTINUES,
+  outcome_unknown:
+    'The host answers 409 (outcome_unknown) and sends nothing. Check with the provider whether the change took effect.',
 }
-const stateList = Object.entries(states).map(([state, meaning]) => `\`${state}\`: ${meaning}`)
 
 const time = z.iso.datetime()
 const scalar = z.union([z.string(), z.number(), z.boolean()])
@@ -27,9 +31,7 @@ export const deliveryStatusSchema = z.object({
   route: z.string().describe('The integration.'),
   subject: z.enum(['call', 'deployment']).describe('What the host claims: one call, or a whole deployment.'),
   deployment: z.string().optional(),
-  state: z
-    .enum(['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown'])
-    .describe(stateList.join('; ')),
+  state: z.enum(['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown']),
   claims: z.int().describe('The number of claims of the subject, by any delivery (its fence).'),
   claimedAt: time.optional().describe('The time of this delivery’s last claim.'),
   leaseEndsAt: time.optional().describe('No other host works on it before, unless the work ends earlier.'),
@@ -41,9 +43,7 @@ export const deliveryStatusSchema = z.object({
     .array(
       z.object({
         name: z.string(),
-        state: z
-          .enum(['begun', 'recorded', 'taken_back'])
-          .describe('`begun`: in progress, or interrupted without a result.'),
+        state: z.enum(['begun', 'recorded', 'taken_back']).describe('`begun`: without a result.'),
         value: z
           .union([scalar, z.record(z.string(), scalar)])
           .optional()
@@ -53,13 +53,9 @@ export const deliveryStatusSchema = z.object({
     .describe('The steps that the integration recorded.'),
   life: z
     .object({
-      deleted: z.boolean().describe('Whether the deployment was deleted.'),
-      lastStatus: deploymentStatus
-        .optional()
-        .describe('The last status that the host reported. If it got lost, a redelivery reports it again.'),
-      lastEventAt: time
-        .optional()
-        .describe('The `timestamp` of the last event that was handled. Earlier events are ignored.'),
+      deleted: z.boolean(),
+      lastStatus: deploymentStatus.optional().describe('The last one that the host reported.'),
+      lastEventAt: time.optional().describe('The host ignores events with an earlier `timestamp`.'),
     })
     .optional()
     .describe('What is known of the deployment after all its events. Absent for a call.'),
@@ -67,12 +63,7 @@ export const deliveryStatusSchema = z.object({
   redelivery: z.string().describe('What the host would do now if it received the same event again.'),
 })
 
-/** The status of one delivery on one route. */
 type DeliveryStatus = z.infer<typeof deliveryStatusSchema>
-
-type State = DeliveryStatus['state']
-type Steps = DeliveryStatus['steps']
-type Life = NonNullable<DeliveryStatus['life']>
 
 /** Options of {@link readDeliveryStatus}. */
 interface DeliveryStatusOptions {
@@ -97,62 +88,56 @@ interface DeliveryStatusOptions {
 export async function readDeliveryStatus(options: DeliveryStatusOptions): Promise<DeliveryStatus[]> {
   const { store, integrations, deliveryId, deploymentId } = options
   const { redactor = createRedactor(), now = Date.now } = options
-  const found = integrations.flatMap((integration) => {
-    const { name } = integration
-    const call = readStatus(integration, 'call', subjects.call(name, deliveryId))
-    if (deploymentId === undefined) return [call]
-    return [call, readStatus(integration, 'deployment', subjects.deployment(name, deploymentId))]
-  })
+  const found = integrations.flatMap((integration) => [
+    readStatus(integration, subjects.call(integration.name, deliveryId)),
+    ...(deploymentId === undefined
+      ? []
+      : [readStatus(integration, subjects.deployment(integration.name, deploymentId), deploymentId)]),
+  ])
   return (await Promise.all(found)).flat()
 
   async function readStatus(
     { name: route, outputs }: IntegrationDefinition,
-    kind: DeliveryStatus['subject'],
     subject: string,
+    deployment?: string,
   ): Promise<DeliveryStatus[]> {
     const record = await store.read(subject, deliveryId)
-    const response = record?.response
-    const claimed = kind === 'call' || record?.delivery === deliveryId
+    const isCall = deployment === undefined
     // The sender of one delivery may not see what another did with the deployment.
-    if (!record || !(response || claimed)) return []
+    const isLast = isCall || record?.delivery === deliveryId
+    if (!record || !(record.response || isLast)) return []
     const secrets = secretNames(outputs)
-    const shown = kind === 'call' ? [] : Object.keys(outputs.shape).filter((name) => !secrets.includes(name))
-    const steps = Object.entries(record.progress)
-      .filter(([name]) => !coreSteps.has(name))
-      .map(([name, value]) => describeStep(name, value, shown, redactor))
-    const life = kind === 'deployment' ? describeLife(record.progress) : undefined
-    const state = response ? 'done' : stateOf(record)
-    const { leaseMs } = record
+    const shown = isCall ? [] : Object.keys(outputs.shape).filter((name) => !secrets.includes(name))
+    const state = stateOf(record)
+    const { leaseMs, progress, response } = record
+    const at = response?.at
     return [
       {
         route,
-        subject: kind,
-        deployment: kind === 'deployment' ? deploymentId : undefined,
+        subject: isCall ? 'call' : 'deployment',
+        deployment,
         state,
         claims: record.fence,
-        ...(claimed && { claimedAt: toTime(record.claimedAt) }),
+        ...(isLast && { claimedAt: toTime(record.claimedAt) }),
         leaseEndsAt: state === 'in_progress' && leaseMs ? toTime(now() + leaseMs) : undefined,
-        response: response && {
-          status: response.status,
-          code: response.code,
-          at: response.at === undefined ? undefined : toTime(response.at),
-        },
-        steps,
-        ...(life && { life }),
+        response: response && { ...response, at: at === undefined ? undefined : toTime(at) },
+        steps: Object.entries(progress)
+          .filter(([name]) => !name.startsWith('@'))
+          .map(([name, value]) => describeStep(name, value, shown, redactor)),
+        ...(!isCall && { life: describeLife(progress) }),
         keptUntil: toTime(record.expires),
-        redelivery: predict(state, steps, life, record),
+        redelivery: redeliveries[state],
       },
     ]
   }
 }
 
-function stateOf({ leaseMs, progress }: SubjectRecord): State {
+function stateOf({ leaseMs, progress, response }: SubjectRecord): DeliveryStatus['state'] {
+  if (response) return 'done'
   if (leaseMs !== undefined && leaseMs > 0) return 'in_progress'
-  if (progress[ownSteps.intent] === true) return 'outcome_unknown'
+  if (progress[reservedSteps.intent] === true) return 'outcome_unknown'
   return leaseMs === undefined ? 'released' : 'abandoned'
 }
-
-const coreSteps = new Set<string>(Object.values(ownSteps))
 
 /** @param shown the fields of an object that are not secret */
 function describeStep(
@@ -160,69 +145,27 @@ function describeStep(
   value: Json,
   shown: readonly string[],
   redactor: Redactor,
-): Steps[number] {
+): DeliveryStatus['steps'][number] {
   const step = { name: textForLog(redactor, name) }
   if (value === null) return { ...step, state: 'taken_back' }
   if (value === 'begun') return { ...step, state: 'begun' }
-  if (typeof value === 'object') {
-    const fields = Object.entries(value).flatMap(([field, content]) => {
-      const found = scalar.safeParse(content).data
-      return found === undefined || !shown.includes(field)
-        ? []
-        : [[field, dataForLog(redactor, found)] as const]
-    })
-    if (fields.length === 0) return { ...step, state: 'recorded' }
-    return { ...step, state: 'recorded', value: Object.fromEntries(fields) }
-  }
-  if (typeof value === 'string' && isEncrypted(value)) return { ...step, state: 'recorded' }
-  return { ...step, state: 'recorded', value: dataForLog(redactor, value) }
+  if (isEncrypted(value)) return { ...step, state: 'recorded' }
+  if (typeof value !== 'object') return { ...step, state: 'recorded', value: dataForLog(redactor, value) }
+  const fields = Object.entries(value).flatMap(([field, content]) => {
+    const found = shown.includes(field) ? scalar.safeParse(content).data : undefined
+    return found === undefined ? [] : [[field, dataForLog(redactor, found)] as const]
+  })
+  return { ...step, state: 'recorded', ...(fields.length > 0 && { value: Object.fromEntries(fields) }) }
 }
 
-function describeLife(progress: SubjectRecord['progress']): Life {
+function describeLife(progress: SubjectRecord['progress']): DeliveryStatus['life'] {
   const status = lastStatus(progress)
-  const happenedAt = progress[ownSteps.happenedAt]
+  const happenedAt = progress[reservedSteps.happenedAt]
   return {
-    deleted: progress[ownSteps.deleted] === true,
+    deleted: progress[reservedSteps.deleted] === true,
     ...(status && { lastStatus: status }),
     ...(typeof happenedAt === 'number' && { lastEventAt: toTime(happenedAt) }),
   }
-}
-
-/** Predicts the result of a redelivery. */
-function predict(
-  state: State,
-  steps: Steps,
-  life: Life | undefined,
-  { progress, leaseMs = 0 }: SubjectRecord,
-): string {
-  const named = (wanted: string) =>
-    steps.flatMap(({ name, state }) => (state === wanted ? [name] : [])).join(', ')
-  const [begun, recorded] = [named('begun'), named('recorded')]
-  if (state === 'in_progress') {
-    const sent =
-      progress[ownSteps.intent] === true
-        ? ' A change may have left: if the host dies, the outcome is unknown.'
-        : ''
-    return `The host answers 409 (delivery_in_progress) until the work or its lease ends, in ${Math.ceil(leaseMs / 1000)} seconds at most unless the lease is renewed.${sent}`
-  }
-  if (state === 'done') {
-    const healing = life?.lastStatus ? ` It reports the status ${life.lastStatus} to the platform again.` : ''
-    const outdated = life?.deleted ? ' A DEPLOYMENT_CREATED is ignored: the deployment was deleted.' : ''
-    return `The host sends the recorded response again if the body is the same, and refuses another body (422).${outdated}${healing}`
-  }
-  if (state === 'outcome_unknown')
-    return 'The host answers 409 (outcome_unknown) and sends nothing. Check with the provider whether the change took effect.'
-  const order = life?.lastEventAt
-    ? ` The host ignores it if its timestamp is earlier than ${life.lastEventAt}.`
-    : ''
-  if (life?.deleted) {
-    const later = life.lastEventAt ? ` unless its timestamp is later than ${life.lastEventAt}` : ''
-    return `A DEPLOYMENT_CREATED is ignored because the deployment was deleted${later}. A DEPLOYMENT_DELETED runs again.`
-  }
-  if (begun)
-    return `It continues with the rest. Each step that began without a result (${begun}) is not repeated, and reported as unknown.${order}`
-  if (recorded) return `It continues from the recorded steps: ${recorded}.${order}`
-  return `It runs from the beginning: no step is recorded.${order}`
 }
 
 function toTime(milliseconds: number): string {

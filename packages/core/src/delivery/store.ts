@@ -1,5 +1,5 @@
 // A claim (contract §4) is made on a *subject*: one call of a function, or one deployment. For each subject the
-// store remembers its holder, the recorded steps, and the response to each delivery.
+// store remembers the last claim, the recorded steps, and the response to each delivery.
 
 import type { Json } from '../contract/handler-context.ts'
 
@@ -29,7 +29,7 @@ export interface ClaimRequest {
   owner?: string | undefined
 }
 
-/** The right to work on a subject. Each later write presents it, so that a holder that lost it writes nothing. */
+/** The right to work on a subject. Each later write presents it, so that an owner that lost it writes nothing. */
 export interface Lease {
   subject: string
   /** Random, new for every claim. */
@@ -42,9 +42,9 @@ export interface Lease {
 
 /** The response of a store to a claim. */
 export type ClaimResult =
-  /** `progress` has the steps that earlier holders recorded. */
+  /** `progress` has the steps that earlier claims recorded. */
   | { state: 'claimed'; lease: Lease; progress: Record<string, Json> }
-  /** Another holder works on it. */
+  /** Another claim lasts. */
   | { state: 'busy'; retryAfterMs: number }
   /** This delivery was answered before, under the claim of this fence. */
   | { state: 'done'; response: RecordedResponse; fence: number }
@@ -79,7 +79,7 @@ export interface SubjectRecord {
   claimedAt: number
   /** The delivery of the last claim, if it had an id. */
   delivery: string | undefined
-  /** Milliseconds left of the lease; 0 if its holder vanished, `undefined` if nobody holds it. */
+  /** Milliseconds left of the lease; 0 if its owner vanished, `undefined` if the claim has ended. */
   leaseMs: number | undefined
   progress: Record<string, Json>
   /** The response to the delivery that was asked for, if it has one. */
@@ -88,7 +88,12 @@ export interface SubjectRecord {
   expires: number
 }
 
-/** Remembers claims, steps and responses. Every write returns `false` without a valid lease. */
+/**
+ * Remembers claims, steps and responses. Every write returns `false` without a valid lease.
+ *
+ * `createDeliveryStore` of `@org/core/stores` makes one of any storage that can read a text, and replace it if nobody
+ * else has.
+ */
 export interface DeliveryStore {
   claim(request: ClaimRequest): Promise<ClaimResult>
   renew(lease: Lease, leaseMs: number): Promise<boolean>

@@ -1,7 +1,7 @@
 /**
  * The writes of one claim: one at a time, in order, and each repeated until the store answers or the lease ends.
  */
-import { IntegrationError } from '../errors.ts'
+import { IntegrationError, isIntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 
 /** An event waits at least so long for a write, in milliseconds. */
@@ -29,7 +29,7 @@ interface WritesOptions {
  */
 export function createWrites({ logger, isOver, waitUntil }: WritesOptions) {
   let last: Promise<unknown> = Promise.resolve()
-  const report = (cause: unknown) => logUnreachable(logger, cause)
+  const report = (cause: unknown) => logStoreFault(logger, cause)
 
   return async (write: () => Promise<boolean>, by = 0): Promise<boolean> => {
     const written = last.then(() => repeat(write, isOver, report))
@@ -49,8 +49,8 @@ export function createWrites({ logger, isOver, waitUntil }: WritesOptions) {
 /**
  * Asks the store until it answers, or until `isOver`, which is asked after each failure.
  *
- * @param onFailure is called for the first failure
- * @throws {IntegrationError} `overloaded`
+ * @param onFailure is called for the first failure, and for the one that it throws
+ * @throws {IntegrationError} `overloaded`, or `internal_error` if the host did not sign the record
  */
 export async function repeat<T>(
   ask: () => Promise<T>,
@@ -61,16 +61,21 @@ export async function repeat<T>(
     try {
       return await ask()
     } catch (cause) {
-      if (pauseMs === FIRST_PAUSE_MS) onFailure(cause)
+      const isFinal = isIntegrationError(cause)
+      if (isFinal || pauseMs === FIRST_PAUSE_MS) onFailure(cause)
+      if (isFinal) throw cause
       if (isOver()) throw unreachable(cause)
     }
     await pause(pauseMs)
   }
 }
 
-export function logUnreachable(logger: Logger, cause: unknown): void {
+export function logStoreFault(logger: Logger, cause: unknown): void {
   const reason = cause instanceof Error ? cause.message : 'unknown'
-  logger('error', 'The delivery store is unreachable.', { reason })
+  const message = isIntegrationError(cause)
+    ? 'A record of the delivery store is not used.'
+    : 'The delivery store is unreachable.'
+  logger('error', message, { reason })
 }
 
 export function unreachable(cause?: unknown): IntegrationError {

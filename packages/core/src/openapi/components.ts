@@ -1,47 +1,37 @@
-import * as z from 'zod'
-import { adapt, type Direction, type JsonSchema } from '../contract/json-schema.ts'
+import type { JsonSchema } from '../contract/json-schema.ts'
 import type { Reference } from './document.ts'
 
 /** See {@link createComponents}. */
 export type Components = ReturnType<typeof createComponents>
 
-/**
- * Collects the named schemas of requests (`input`) and responses (`output`). Each is written once; every other place
- * refers to it.
- */
+/** Collects the schemas of the document by name. An object with a title is a component of that name wherever it is. */
 export function createComponents() {
-  const registries = { input: z.registry<{ id: string }>(), output: z.registry<{ id: string }>() }
-  const taken = new Set<string>()
+  const schemas = new Map<string, JsonSchema>()
 
-  /** Adds a schema under its title or the first free name. A schema that is already there keeps its name. */
-  const adder = (direction: Direction) => {
-    const registry = registries[direction]
-    return (schema: z.ZodType, ...names: string[]): Reference => {
-      const wanted = [schema.meta()?.title ?? [], names].flat()
-      const id = registry.get(schema)?.id ?? wanted.find((name) => !taken.has(name))
-      if (id === undefined) throw new Error(`Two schemas have the name ${wanted.join(' or ')}.`)
-      if (!registry.has(schema)) registry.add(schema, { id })
-      taken.add(id)
-      return refer('schemas', id)
-    }
+  /** Gives a name to a schema, unless another one has it. */
+  function claim(name: string, schema: JsonSchema): boolean {
+    const owner = schemas.get(name) ?? schema
+    schemas.set(name, owner)
+    return JSON.stringify(owner) === JSON.stringify(schema)
   }
 
-  const convert = (io: Direction) => {
-    const uri = (id: string) => refer('schemas', id).$ref
-    const { schemas } = z.toJSONSchema(registries[io], {
-      io,
-      uri,
-      override: ({ jsonSchema }) => adapt(jsonSchema, io),
+  /**
+   * Adds a schema, and those in it that have a title.
+   *
+   * @throws {Error} if another schema has the name
+   */
+  function add(name: string, schema: JsonSchema): Reference {
+    const shared = JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+      const { type, title } = Object(value)
+      // A field of a form has a title, too: words for people.
+      const isNamed = type === 'object' && /^[A-Z]\w*$/.test(title)
+      return isNamed && claim(title, Object(value)) ? refer('schemas', title) : value
     })
-    return Object.entries(schemas).map(([name, { $schema: _, $id: _id, ...rest }]) => [name, rest] as const)
+    if (!claim(name, shared)) throw new Error(`Two schemas have the name ${name}.`)
+    return refer('schemas', name)
   }
 
-  return {
-    input: adder('input'),
-    output: adder('output'),
-    /** @throws {Error} if JSON Schema cannot represent a schema */
-    toSchemas: () => shareTitled(Object.fromEntries([...convert('input'), ...convert('output')])),
-  }
+  return { schemas, add }
 }
 
 /** The reference to a component. */
@@ -56,40 +46,4 @@ export function toPascalCase(name: string): string {
     .split(/[^A-Za-z0-9]+/)
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('')
-}
-
-/** Keywords whose value is data, not a schema. */
-const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'discriminator', 'enum', 'examples'])
-
-/** Moves each nested schema with a title to the top, and leaves a reference. Of two with one title, the first. */
-function shareTitled(schemas: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
-  const shared = new Map<string, JsonSchema>()
-  const share = (name: string, schema: object) => {
-    const written = shared.get(name) ?? visitMembers(schema)
-    shared.set(name, written)
-    return written
-  }
-  const visitMembers = (schema: object): JsonSchema =>
-    Object.fromEntries(
-      Object.entries(schema).map(([key, value]) => [key, DATA_KEYWORDS.has(key) ? value : visit(value)]),
-    )
-  const visit = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(visit)
-    if (typeof value !== 'object' || value === null) return value
-    const written = visitMembers(value)
-    const { title } = written
-    // A field has a title, too, for forms.
-    const isShared =
-      typeof title === 'string' &&
-      written.type === 'object' &&
-      isSame(share(title, schemas[title] ?? value), written)
-    return isShared ? refer('schemas', title) : written
-  }
-  for (const [name, schema] of Object.entries(schemas)) share(name, schema)
-  return Object.fromEntries([...shared].sort(([one], [other]) => (one < other ? -1 : 1)))
-}
-
-/** Whether two schemas accept the same values; their examples may differ. */
-function isSame({ examples: _one, ...one }: JsonSchema, { examples: _other, ...other }: JsonSchema): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
 }

@@ -1,17 +1,11 @@
-import { eventSchemas } from '../contract/event.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { toJsonSchema } from '../contract/json-schema.ts'
 import { problemSchema } from '../problem-schema.ts'
 import { createComponents } from './components.ts'
 import type { OpenApiDocument, OpenApiInfo } from './document.ts'
-import { describeWebhook } from './events.ts'
-import {
-  describeRoute,
-  headers,
-  parameters,
-  problemResponses,
-  type RouteDescription,
-  securitySchemes,
-} from './routes.ts'
+import { describeRoute, type RouteDescription } from './routes.ts'
+import { headers, parameters, problemResponses, securitySchemes } from './shared.ts'
+import { describeWebhook } from './webhook.ts'
 
 /**
  * Makes the OpenAPI 3.1 document of a host from the schemas that validate requests.
@@ -19,7 +13,7 @@ import {
  * @param integrations the integrations of the host, each with a webhook of its own
  * @param info title, version and description of the host
  * @param routes the routes beside the webhooks
- * @throws {Error} if JSON Schema cannot represent a schema
+ * @throws {Error} if JSON Schema cannot represent a schema, or two schemas have one name
  */
 export function toOpenApi(
   integrations: readonly IntegrationDefinition[],
@@ -27,15 +21,12 @@ export function toOpenApi(
   routes: readonly RouteDescription[] = [],
 ): OpenApiDocument {
   const components = createComponents()
-  components.output(problemSchema, 'Problem')
-  components.input(eventSchemas.DEPLOYMENT_CREATED.shape.deployment, 'Deployment')
-  components.input(eventSchemas.FUNCTION_CALL.shape.functionCall, 'FunctionCall')
-  components.input(eventSchemas.DOWNLOAD_STARTED.shape.download.unwrap(), 'Download')
-  const functions = new Map()
-  const webhooks = integrations.flatMap((definition) =>
-    Object.entries(describeWebhook(definition, components, functions)),
-  )
-  const others = routes.map((route) => [route.path, { get: describeRoute(route, components) }])
+  components.add('Problem', toJsonSchema(problemSchema, 'output'))
+  const webhooks = integrations.map((definition) => {
+    return [`/${definition.name}/webhook`, { post: describeWebhook(definition, components) }] as const
+  })
+  const others = routes.map((route) => [route.path, { get: describeRoute(route, components) }] as const)
+  const schemas = [...components.schemas].toSorted(([one], [other]) => (one < other ? -1 : 1))
   return {
     openapi: '3.1.0',
     info: { ...info, license: { name: 'MIT', identifier: 'MIT' } },
@@ -46,7 +37,7 @@ export function toOpenApi(
     ],
     paths: Object.fromEntries([...webhooks, ...others]),
     components: {
-      schemas: components.toSchemas(),
+      schemas: Object.fromEntries(schemas),
       responses: problemResponses(),
       parameters,
       headers,

@@ -1,6 +1,6 @@
 import type { PlatformEvent } from '../contract/event.ts'
 import type { DeploymentLog, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
-import { type Claim, type ClaimOptions, ownSteps } from '../delivery/claim.ts'
+import { type Claim, type ClaimOptions, reservedSteps } from '../delivery/claim.ts'
 import { readStore, reserve } from '../delivery/claiming.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { namedHostsOnly } from '../http/egress.ts'
@@ -93,7 +93,7 @@ function withoutReferences(rule: Egress, deployment: OpenDeployment | undefined)
 function createProgress({ operation, store, claiming, deadline }: ContextParts, claim: Claim): Progress {
   const { route } = operation
   const by = deadline.at
-  const reserved = new Set<string>(Object.values(ownSteps))
+  const reserved = new Set<string>(Object.values(reservedSteps))
   return {
     read: (name) => (reserved.has(name) ? undefined : claim.progress[name]),
     async write(name, value) {
@@ -110,7 +110,7 @@ function createProgress({ operation, store, claiming, deadline }: ContextParts, 
     async now() {
       const asked = performance.now()
       const record = await readStore(store, claim.lease.subject, claiming)
-      // The claim is the last one of its subject: while it is held, nobody else can claim.
+      // The claim is the last one of its subject: while it lasts, nobody else can claim.
       return (record?.claimedAt ?? claiming.now()) + Math.round(asked - claim.claimedAt)
     },
   }

@@ -23,8 +23,10 @@ const MAX_WARNINGS = 20
 /** Handles one event. A failure becomes a response, and is reported to the platform. */
 export async function dispatch(session: Session): Promise<EventResponse> {
   const { operation, reporter, trace } = session
+  let hasBegun = false
   try {
     if (needsLife(session)) await ensureAlive(session)
+    hasBegun = true
     const { handled, traits } = operation
     if (handled && traits.status?.working) reporter.status(traits.status.working)
     const body = await handle(session)
@@ -32,7 +34,7 @@ export async function dispatch(session: Session): Promise<EventResponse> {
     reporter.success(traits.status.done)
     return { status: 200, body, deploymentStatus: traits.status.done }
   } catch (error) {
-    const known = operation.effect ? neverRepeatBlindly(error) : toIntegrationError(error)
+    const known = operation.effect && hasBegun ? neverRepeatBlindly(error) : toIntegrationError(error)
     reporter.failure(operation.event.name, known)
     const deploymentStatus = await reportFailedDeployment(session, known)
     return { ...toFailure(known, trace.redactor), ...(deploymentStatus && { deploymentStatus }) }

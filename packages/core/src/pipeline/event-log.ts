@@ -18,7 +18,7 @@ export type EventRecord = {
   delivery: string | undefined
   /** One attempt of a delivery: the request's `x-request-id`, or an id of its own. */
   request: string
-  /** The network address of a sender whose signature was refused. */
+  /** The network address of a sender whose signature was refused, or whose body gave way to others. */
   peer: string | undefined
   outcome: 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
   /** The HTTP status. */

@@ -1,18 +1,20 @@
 /** Whether an event's deployment lives, and the status that a health check may give it (contract §4). */
 import type { DeploymentStatus } from '../contract/platform.ts'
-import { type Claim, type ClaimOptions, ownSteps } from '../delivery/claim.ts'
+import { type Claim, type ClaimOptions, reservedSteps } from '../delivery/claim.ts'
 import { claimSubject } from '../delivery/claiming.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { isIntegrationError } from '../errors.ts'
 import { type Operation, subjects } from '../request/operation.ts'
 import { deploymentDeleted, type OpenDeployment } from './deployment.ts'
+import type { Outbound } from './outbound.ts'
 import type { Reporter } from './reporter.ts'
 
 /** An event of a deployment. */
 export interface DeploymentEvent {
   operation: Operation
   deployment: OpenDeployment | undefined
+  outbound: Outbound
   reporter: Reporter
   store: DeliveryStore
   claiming: ClaimOptions
@@ -26,9 +28,12 @@ export function needsLife({ operation, deployment }: DeploymentEvent): boolean {
 /** @throws {IntegrationError} `deployment_deleted` if the event's deployment was deleted */
 export async function ensureAlive({ operation, deployment, store }: DeploymentEvent): Promise<void> {
   if (!deployment) return
-  // Without the store, the platform's record still tells.
-  const record = await store.read(subjects.deployment(operation.route, deployment.id)).catch(() => undefined)
-  if (record?.progress[ownSteps.deleted] === true) throw deploymentDeleted(deployment.id)
+  // Without the store, the platform's record still tells. A record that somebody changed tells nothing.
+  const subject = subjects.deployment(operation.route, deployment.id)
+  const record = await store.read(subject).catch((error: unknown) => {
+    if (isIntegrationError(error)) throw error
+  })
+  if (record?.progress[reservedSteps.deleted] === true) throw deploymentDeleted(deployment.id)
 }
 
 /** Changes `running` to `unhealthy` or back. A deployment in any other state keeps its status. */
@@ -40,11 +45,11 @@ export async function reportHealth(
   const shown = (await event.deployment?.record().catch(() => undefined))?.status
   if (!isLiving(shown) || shown === found) return
   await underClaim(event, async (claim) => {
-    const recorded = claim.progress[ownSteps.status] ?? shown
-    if (claim.progress[ownSteps.deleted] === true || !isLiving(recorded)) return claim.release('undone')
+    const recorded = claim.progress[reservedSteps.status] ?? shown
+    if (claim.progress[reservedSteps.deleted] === true || !isLiving(recorded)) return claim.release('undone')
     event.reporter.status(found, message)
     await event.reporter.flush()
-    const progress = { ...claim.progress, [ownSteps.status]: found }
+    const progress = { ...claim.progress, [reservedSteps.status]: found }
     await claim.complete({ status: 200, body: '' }, { progress, isLiving: true })
   })
 }
@@ -61,17 +66,21 @@ export function repeatStatus(event: DeploymentEvent): Promise<void> {
 
 /** Works on the deployment under a claim, so that no status overtakes a creation or a deletion. */
 async function underClaim(
-  { operation, deployment, store, claiming }: DeploymentEvent,
+  { operation, deployment, outbound, store, claiming }: DeploymentEvent,
   work: (claim: Claim) => Promise<void>,
 ): Promise<void> {
   if (!deployment) return
   try {
     const subject = subjects.deployment(operation.route, deployment.id)
     const result = await claimSubject(store, { subject }, claiming)
-    if ('claim' in result) await work(result.claim)
+    if (!('claim' in result)) return
+    outbound.claim = result.claim
+    await work(result.claim)
   } catch (error) {
     // Another delivery works on the deployment and reports its own status, or the store is unreachable.
     if (!isIntegrationError(error)) throw error
+  } finally {
+    outbound.claim = undefined
   }
 }
 

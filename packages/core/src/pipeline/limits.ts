@@ -1,6 +1,6 @@
 import type { PlatformEvent } from '../contract/event.ts'
 import { IntegrationError } from '../errors.ts'
-import { type BodyMemory, createBodyMemory } from '../request/body-memory.ts'
+import { addTo, createBodyMemory } from '../request/body-memory.ts'
 
 /**
  * A point in time, and the signal that fires then. The timer starts when somebody asks for the signal;
@@ -51,7 +51,7 @@ export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
 
 /**
  * Makes a limit for the number of events at a time, and for the memory of their bodies. One deployment has at most a
- * quarter of each; so have, together, the events of one integration that name no deployment.
+ * quarter of the number and half of the memory; so have, together, the events of one integration that name none.
  */
 export function createConcurrencyLimit(limit: number) {
   const share = Math.max(1, Math.floor(limit / 4))
@@ -59,8 +59,7 @@ export function createConcurrencyLimit(limit: number) {
   let active = 0
   const bodies = createBodyMemory()
   return {
-    /** The memory for the body of a new request. */
-    openBody: (): BodyMemory => bodies.open(),
+    openBody: bodies.open,
     /** Events under way. */
     get active(): number {
       return active
@@ -81,13 +80,11 @@ export function createConcurrencyLimit(limit: number) {
         }
       }
       active += 1
-      actives.set(owner, own + 1)
+      addTo(actives, owner, 1)
     },
     leave(owner: string): void {
       active -= 1
-      const left = (actives.get(owner) ?? 1) - 1
-      if (left === 0) actives.delete(owner)
-      else actives.set(owner, left)
+      addTo(actives, owner, -1)
     },
   }
 }

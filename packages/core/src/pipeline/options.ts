@@ -21,7 +21,10 @@ export interface HandlerDependencies {
   recordKeys?: readonly string[] | undefined
   /** Checks the signature of a request; see `createVerifier`. By default, every request is accepted. */
   verify?: Verify | undefined
-  /** The network address of a sender, for the log line of a refused signature; by default, it has none. */
+  /**
+   * The network address of a sender, for the log line of a refused signature, and to share the memory for bodies; by
+   * default, all senders have the same one.
+   */
   peer?: ((request: Request) => string | undefined) | undefined
   /** Resolves `{{env.NAME}}` in inputs; by default, no reference is resolved. */
   environment?: EnvironmentLookup | undefined

@@ -1,4 +1,4 @@
-import { type Claim, ownSteps } from '../delivery/claim.ts'
+import { type Claim, reservedSteps } from '../delivery/claim.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import type { Observer, OutboundCall, Trace } from './event-log.ts'
@@ -36,10 +36,13 @@ interface OutboundOptions {
  * counts, and is observed. Nothing else in core wraps `fetch`.
  */
 export class Outbound {
+  /** The claim that each call needs. An event without effects has one while it reports its status. */
+  claim: Claim | undefined
   readonly #options: OutboundOptions
   #intent: Promise<void> | undefined
 
   constructor(options: OutboundOptions) {
+    this.claim = options.claim
     this.#options = options
   }
 
@@ -53,9 +56,10 @@ export class Outbound {
     input: Parameters<typeof fetch>[0],
     init: RequestInit | undefined,
   ): Promise<Response> {
-    const { route, deployment, deadlines, claim, recordIntent, observer, trace, hostSecrets } = this.#options
+    const { claim } = this
+    const { route, deployment, deadlines, recordIntent, observer, trace, hostSecrets } = this.#options
     const beforeSend = () => {
-      claim?.ensureHeld()
+      claim?.ensureClaimed()
       // Also while the intent was recorded: a transport could not tell that nothing was sent.
       this.#ensureInTime(to, init?.signal?.aborted)
     }
@@ -63,8 +67,8 @@ export class Outbound {
     const given = typeof input === 'object' && 'method' in input ? input : undefined
     const method = init?.method ?? given?.method ?? 'GET'
     if (claim && recordIntent && to === 'provider' && method !== 'GET') {
-      // So the next holder knows whether a change may have left the host.
-      this.#intent ??= claim.advance(ownSteps.intent, true, deadlines.provider.at)
+      // So the next claim knows whether a change may have left the host.
+      this.#intent ??= claim.advance(reservedSteps.intent, true, deadlines.provider.at)
       await this.#intent
     }
     beforeSend()

@@ -23,14 +23,14 @@ interface ReporterOptions {
   /** The event's own options for each callback. */
   callback: () => CallbackOptions
   /** Throws if the event has lost its claim. */
-  ensureHeld: (() => void) | undefined
+  ensureClaimed: (() => void) | undefined
   logger: Logger
   redactor: Redactor
   now: () => number
 }
 
 interface Publication {
-  /** Only such an event holds the claim of its deployment. */
+  /** Only such an event has the claim of its deployment. */
   event: PublishingEvent
   outputs: Record<string, unknown>
   sensitive: readonly string[]
@@ -137,7 +137,7 @@ export class Reporter {
 
   #inOrder<Result>(call: () => Promise<Result>): Promise<Result> {
     const start = () => {
-      this.#options.ensureHeld?.()
+      this.#options.ensureClaimed?.()
       return call()
     }
     const result = (this.#last ?? Promise.resolve()).then(start)

@@ -1,7 +1,7 @@
 import type { HandlerContext } from '../contract/handler-context.ts'
 import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
 import type { CallbackOptions, DeploymentStatus, Platform } from '../contract/platform.ts'
-import { type Claim, type ClaimOptions, ownSteps } from '../delivery/claim.ts'
+import { type Claim, type ClaimOptions, reservedSteps } from '../delivery/claim.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import type { Logger } from '../log.ts'
@@ -57,7 +57,7 @@ export class Session {
   readonly end: Deadline
   #claiming: ClaimOptions | undefined
 
-  /** @param arrivedAt when its time began; it may have waited for memory */
+  /** @param arrivedAt when its time began */
   constructor(
     shared: Shared,
     operation: Operation,
@@ -91,13 +91,13 @@ export class Session {
       // Not the fence: a store may forget a released claim and count from one again.
       run: claim?.lease.owner,
       callback: () => this.#callback(this.end),
-      ensureHeld: claim?.ensureHeld,
+      ensureClaimed: claim?.ensureClaimed,
       logger: createEventLogger(logger, operation.route, trace),
       redactor: trace.redactor,
       now,
     })
     // Until a new deployment of an id has published its own, the outputs are those of the one before.
-    this.deployment = this.#open(claim?.progress[ownSteps.published] === false ? 'nowhere' : 'event')
+    this.deployment = this.#open(claim?.progress[reservedSteps.published] === false ? 'nowhere' : 'event')
     this.context = new EventContext(this, this.deployment)
   }
 
@@ -117,7 +117,7 @@ export class Session {
 
   /** Whether the outputs of the deployment were published before this event. */
   get wasPublished(): boolean {
-    return this.claim?.progress[ownSteps.published] === true
+    return this.claim?.progress[reservedSteps.published] === true
   }
 
   /** The deployment with the outputs that the platform has, whatever the event carries, and a context with it. */

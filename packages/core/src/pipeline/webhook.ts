@@ -78,9 +78,10 @@ export function createWebhookHandler(
   async function answer(request: Request): Promise<Response> {
     const started = now()
     const trace = createTrace(configured, request)
-    const memory = limit?.openBody()
+    const sender = dependencies.peer?.(request)
+    const memory = limit?.openBody(sender ?? '', now)
     const response = await run(request, trace, memory)
-    const peer = response.error?.code === 'invalid_signature' ? dependencies.peer?.(request) : undefined
+    const peer = isStranger(trace, response) ? sender : undefined
     logEvent(shared, route, response, trace, { peer, durationMs: now() - started })
     const json = response.json ?? (await toJson(response.body ?? {}))
     return toResponse(response, json, memory)
@@ -94,7 +95,7 @@ export function createWebhookHandler(
       limit?.enter(wanted, operation.event, route)
       owner = wanted
       const arrivedAt = Date.now()
-      await memory?.work(owner, weight)
+      memory?.work(owner, weight)
       // Many events may have become ready in one turn of the event loop.
       if (weight > LARGE_BODY) await ownTurn()
       if (!hash) return await finish(operation, trace, { arrivedAt })
@@ -149,4 +150,9 @@ export function createWebhookHandler(
   }
 
   return (request) => observer.event?.(route, request, () => answer(request)) ?? answer(request)
+}
+
+/** Whether nobody knows who sent a request: its signature is wrong, or its body gave way before it could be checked. */
+function isStranger({ event }: Trace, { error }: EventResponse): boolean {
+  return !event && (error?.code === 'invalid_signature' || error?.code === 'overloaded')
 }

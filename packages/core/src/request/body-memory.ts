@@ -1,126 +1,227 @@
-/** The memory for long bodies: of requests that are read, and of events under way. */
+/** The memory for bodies: one budget of a host for the bytes that have arrived, and for the events under way. */
 import { IntegrationError } from '../errors.ts'
-import { createShares, type Release, type Shares } from '../shares.ts'
-
-/** On Workers, no request may wait for another one. */
-declare const FixedLengthStream: unknown
 
 const MEBIBYTE = 1024 * 1024
-/** The number of events alone bounds shorter ones. In bytes. */
-export const SHORT_BODY = 64 * 1024
-/** A longer body never keeps one of this length or less waiting. In bytes. */
-export const MEDIUM_BODY = MEBIBYTE
-/** Bodies that are read and parsed at a time, with what they are parsed to. One longer than a quarter goes alone. In bytes. */
-const PARSED = 4
-const READING = { medium: 8 * MEBIBYTE, long: 10 * MEBIBYTE }
-/** A longer body is alone until its response has left: two of them would be a third of the process. In bytes. */
-export const HUGE_BODY = 5 * MEBIBYTE
-/** The weights of events under way. In bytes. */
-const WORKING = { medium: 16 * MEBIBYTE, long: 30 * MEBIBYTE }
-/** An event of this weight or less never waits for a heavier one. In bytes. */
-const MEDIUM_WEIGHT = 2 * MEBIBYTE
-/** A batch of 50,000 messages leaves room for smaller ones. In bytes. */
-const MAX_WEIGHT = 30 * MEBIBYTE
+/** For bodies that arrive, and for events under way. In bytes. */
+const BUDGET = 64 * MEBIBYTE
+/** Events under way leave the rest of the budget to bodies that arrive. In bytes. */
+const UNDER_WAY = 48 * MEBIBYTE
+/** Of one deployment. An event counts for no more. In bytes. */
+const SHARE = UNDER_WAY / 2
+/** The number of events bounds lighter ones. In bytes. */
+const LIGHT = 64 * 1024
+/** Short bodies that are read at a time without being counted: 16 MiB. */
+const SHORT_READS = 256
+/** A long text of an event is sent, or refused, as a copy. */
+const COPIES = 3
 /** A value of a few bytes becomes an object, and a message of a batch becomes a result. */
 const BYTES_PER_VALUE = 300
-/** A long text of an event is sent, or refused, as a second one. */
-const COPIES = 3
-/** Longest wait, twice for an event. Senders give up after half a minute. */
-const WAIT_MS = 5_000
-
-/** The memory for the body of one request. */
-export interface BodyMemory {
-  /**
-   * Waits until a body may be read, instead of what was read before.
-   *
-   * @param bytes the length of the body, or the most that it may have
-   * @throws {IntegrationError} `overloaded` after five seconds
-   */
-  read(bytes: number): Promise<void>
-  /**
-   * Waits until an event may be worked on. The memory that it was read with is free then.
-   *
-   * @param owner the event's deployment, which has at most a quarter of the memory
-   * @param weight see {@link weightOf}
-   * @returns `undefined` if there is nothing to wait for
-   * @throws {IntegrationError} `overloaded` after five seconds; at once if the owner has its share
-   */
-  work(owner: string, weight: number): Promise<void> | undefined
-  /** Call when the response has left. More calls do nothing. */
-  free(): void
+/** A slower body is late. In bytes a millisecond. */
+const PACE = (64 * 1024) / 1000
+/** A body that stops is late after this time, in milliseconds. */
+const PATIENCE_MS = 1_000
+/** Addresses that are remembered because an event from them was signed. */
+const MOST_KNOWN = 1_000
+/** Makes the memory of a host. */
+export function createBodyMemory() {
+  const host = new HostMemory()
+  return {
+    /**
+     * The memory for one request.
+     *
+     * @param address of the sender
+     * @param now the time in milliseconds
+     */
+    open: (address: string, now: () => number) => new BodyMemory(host, address, now),
+  }
 }
 
 /** About the memory that an event needs, in bytes. */
 export function weightOf(bodyBytes: number, values: number): number {
-  return Math.min(MAX_WEIGHT, COPIES * bodyBytes + values * BYTES_PER_VALUE)
+  return Math.min(SHARE, COPIES * bodyBytes + values * BYTES_PER_VALUE)
 }
 
-/** Makes the memory of a host. */
-export function createBodyMemory(): { open(): BodyMemory } {
-  const share = (all: number, portion: number) =>
-    createShares({ all, each: all / portion, what: 'large events' })
-  const all: AllMemory = {
-    // Whose event it is, only its body says.
-    reading: { medium: share(READING.medium, 1), long: share(READING.long, 1) },
-    working: { medium: share(WORKING.medium, 4), long: share(WORKING.long, 4) },
-    huge: createShares({ all: 1, each: 1, what: 'large events' }),
-  }
-  return { open: () => new OneBodyMemory(all) }
+/** Adds to the sum of a name. A sum of nothing takes no memory. */
+export function addTo(sums: Map<string, number>, name: string, amount: number): void {
+  const sum = (sums.get(name) ?? 0) + amount
+  if (sum === 0) sums.delete(name)
+  else sums.set(name, sum)
 }
 
-interface AllMemory {
-  reading: Record<'medium' | 'long', Shares>
-  working: Record<'medium' | 'long', Shares>
-  huge: Shares
-}
+class HostMemory {
+  readonly unfinished = new Set<BodyMemory>()
+  readonly byAddress = new Map<string, number>()
+  readonly byOwner = new Map<string, number>()
+  readonly known = new Set<string>()
+  arrived = 0
+  underWay = 0
+  shortReads = 0
 
-/** Most bodies are short, and hold nothing. */
-class OneBodyMemory implements BodyMemory {
-  readonly #all: AllMemory
-  #held: Release | undefined
-  #turn: Release | undefined
-
-  constructor(all: AllMemory) {
-    this.#all = all
-  }
-
-  async read(bytes: number): Promise<void> {
-    this.#held?.()
-    if (bytes > HUGE_BODY) this.#turn = await briefly((signal) => this.#all.huge.take('', 1, signal))
-    if (bytes > SHORT_BODY) {
-      const shares = this.#all.reading[bytes <= MEDIUM_BODY ? 'medium' : 'long']
-      this.#held = await briefly((signal) => shares.take('', PARSED * bytes, signal))
+  /**
+   * Lets unfinished bodies give way until the budget is kept.
+   *
+   * @returns whether it is
+   */
+  makeRoom(at: number): boolean {
+    while (this.arrived + this.underWay > BUDGET) {
+      let next: BodyMemory | undefined
+      for (const body of this.unfinished) if (!next || body.givesWayBefore(next, at)) next = body
+      if (!next) return false
+      next.giveWay()
     }
+    return true
   }
 
-  work(owner: string, weight: number): Promise<void> | undefined {
-    if (weight > SHORT_BODY) return this.#workLong(owner, weight)
-    this.#held?.()
-    return undefined
+  know(address: string): void {
+    const [oldest = ''] = this.known
+    if (this.known.size === MOST_KNOWN && !this.known.has(address)) this.known.delete(oldest)
+    this.known.add(address)
+  }
+}
+
+/** The memory for one request. Short bodies hold nothing. */
+export class BodyMemory {
+  readonly #host: HostMemory
+  readonly #address: string
+  readonly #now: () => number
+  #cancel = () => {}
+  /** When the body is late, unless more of it arrives. */
+  #lateAt = 0
+  #arrived = 0
+  #gaveWay = false
+  #owner = ''
+  #weight = 0
+
+  constructor(host: HostMemory, address: string, now: () => number) {
+    this.#host = host
+    this.#address = address
+    this.#now = now
   }
 
-  async #workLong(owner: string, weight: number): Promise<void> {
-    const shares = this.#all.working[weight <= MEDIUM_WEIGHT ? 'medium' : 'long']
-    // Others would wait behind an event that waits for its own deployment.
-    if (!shares.hasShare(owner, weight)) {
-      const message = 'This host works on large events of this deployment already.'
-      throw new IntegrationError('overloaded', message, { retryAfter: 1 })
-    }
-    const done = await briefly((signal) => shares.take(owner, weight, signal))
-    this.#held?.()
-    this.#held = done
+  /**
+   * Reads a short body without counting its bytes as they arrive, which would double the work on it.
+   *
+   * @returns `undefined` if so many are read in this way that together they would take much memory
+   */
+  readShort<Bytes>(read: () => Promise<Bytes>): Promise<Bytes> | undefined {
+    if (this.#host.shortReads === SHORT_READS) return undefined
+    this.#host.shortReads += 1
+    return read().finally(() => {
+      this.#host.shortReads -= 1
+    })
   }
 
+  /**
+   * Counts the body from now on. It may give way until it is complete.
+   *
+   * @param cancel ends the reading; called if the body gives way
+   */
+  begin(cancel: () => void): void {
+    this.#cancel = cancel
+    this.#lateAt = this.#now() + PATIENCE_MS
+    this.#host.unfinished.add(this)
+  }
+
+  /**
+   * Counts bytes that have arrived.
+   *
+   * @throws {IntegrationError} `overloaded` if this body gives way
+   */
+  arrive(bytes: number): void {
+    this.#check()
+    const at = this.#now()
+    // After a halt, it is late until it has made up for a second of it.
+    const lateAt = Math.max(at - PATIENCE_MS, this.#lateAt) + bytes / PACE
+    this.#lateAt = Math.min(at + PATIENCE_MS, lateAt)
+    this.#count(bytes)
+    this.#host.makeRoom(at)
+    this.#check()
+  }
+
+  /**
+   * Call when the whole body has arrived. From then on, it does not give way.
+   *
+   * @throws {IntegrationError} `overloaded` if it gave way before
+   */
+  complete(): void {
+    this.#check()
+    this.#host.unfinished.delete(this)
+  }
+
+  /**
+   * Counts an event instead of its body.
+   *
+   * @param owner the event's deployment, which has at most half of the memory
+   * @param weight see {@link weightOf}
+   * @throws {IntegrationError} `overloaded` if there is no room, though unfinished bodies gave way
+   */
+  work(owner: string, weight: number): void {
+    const host = this.#host
+    host.know(this.#address)
+    this.free()
+    if (weight <= LIGHT) return
+    const own = host.byOwner.get(owner) ?? 0
+    if (own + weight > SHARE) throw overloaded('large events of this deployment')
+    if (host.underWay + weight > UNDER_WAY) throw overloaded('large events')
+    this.#owner = owner
+    this.#weigh(weight)
+    if (host.makeRoom(this.#now())) return
+    this.free()
+    throw overloaded('large requests')
+  }
+
+  /** Call when the response has left. More calls do nothing. */
   free(): void {
-    this.#held?.()
-    this.#turn?.()
+    this.#host.unfinished.delete(this)
+    this.#count(-this.#arrived)
+    this.#weigh(-this.#weight)
+  }
+
+  /**
+   * Late bodies give way first, then those of addresses that have signed no event, then those of the address that holds
+   * the most; among these, the slowest.
+   */
+  givesWayBefore(other: BodyMemory, at: number): boolean {
+    const [isLate, isOtherLate] = [this.#lateAt < at, other.#lateAt < at]
+    if (isLate !== isOtherLate) return isLate
+    const [isKnown, isOtherKnown] = [this.#isKnown, other.#isKnown]
+    if (!isLate && isKnown !== isOtherKnown) return isOtherKnown
+    const [held, heldByOther] = [this.#heldByAddress, other.#heldByAddress]
+    if (!isLate && held !== heldByOther) return held > heldByOther
+    return this.#lateAt < other.#lateAt
+  }
+
+  giveWay(): void {
+    this.#gaveWay = true
+    this.free()
+    this.#cancel()
+  }
+
+  get #isKnown(): boolean {
+    return this.#host.known.has(this.#address)
+  }
+
+  get #heldByAddress(): number {
+    return this.#host.byAddress.get(this.#address) ?? 0
+  }
+
+  #count(bytes: number): void {
+    this.#arrived += bytes
+    this.#host.arrived += bytes
+    addTo(this.#host.byAddress, this.#address, bytes)
+  }
+
+  #weigh(weight: number): void {
+    this.#weight += weight
+    this.#host.underWay += weight
+    addTo(this.#host.byOwner, this.#owner, weight)
+  }
+
+  #check(): void {
+    if (this.#gaveWay) throw overloaded('large requests')
   }
 }
 
-async function briefly<Value>(wait: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
-  if (typeof FixedLengthStream !== 'undefined') return wait(AbortSignal.abort())
-  // Not AbortSignal.timeout, which would hold what waits until the time is over.
-  const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(), WAIT_MS)
-  return wait(controller.signal).finally(() => clearTimeout(timer))
+function overloaded(what: string): IntegrationError {
+  return new IntegrationError('overloaded', `This host has too many ${what} under way.`, { retryAfter: 1 })
 }

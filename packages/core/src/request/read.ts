@@ -1,5 +1,5 @@
 import { IntegrationError, isIntegrationError } from '../errors.ts'
-import { type BodyMemory, HUGE_BODY, MEDIUM_BODY, SHORT_BODY } from './body-memory.ts'
+import type { BodyMemory } from './body-memory.ts'
 
 /**
  * Checks a request before its body is read.
@@ -26,67 +26,83 @@ export function checkRequest(request: Request, bodyLimit: number): void {
 }
 
 /** In bytes. */
-const FIRST_BUFFER = 16 * 1024
-/** A sender that does not say how long its body is gets memory for more of it as it comes. In bytes. */
-const STAGES = [MEDIUM_BODY, HUGE_BODY]
+const SHORT_BODY = 64 * 1024
+
+/** A body may come in so many pieces, and in one more for each so many bytes: a piece costs as much as 1 KiB. */
+const [FREE_PIECES, BYTES_PER_PIECE] = [1_000, 64]
+
+interface ReadOptions {
+  /** In bytes. */
+  bodyLimit: number
+  /** Whether the runtime enforces `content-length`. */
+  trustContentLength: boolean
+  /** Counts the bytes that have arrived. */
+  memory: BodyMemory | undefined
+}
 
 /**
  * Reads the body once.
  *
- * @param options `bodyLimit` in bytes; `trustContentLength` if the runtime enforces `content-length`; `memory` to wait
- * for before a long body is read
  * @throws {IntegrationError} `body_too_large` as soon as the limit is passed, whatever `content-length` says;
- * `invalid_json` if the body breaks off; `overloaded` if the host reads too much already
+ * `invalid_json` if the body breaks off; `overloaded` if it gives way to others
  */
-export async function readBody(
-  request: Request,
-  options: { bodyLimit: number; trustContentLength: boolean; memory: BodyMemory | undefined },
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBody(request: Request, options: ReadOptions): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const length = request.headers.get('content-length')
-    const expected = options.trustContentLength && length !== null ? Number(length) : undefined
-    if (expected !== undefined && expected <= SHORT_BODY) return new Uint8Array(await request.arrayBuffer())
-    return await readChunks(request, { ...options, expected })
+    const short = readShort(request, options)
+    return short ? new Uint8Array(await short) : await readChunks(request, options)
   } catch (error) {
     if (isIntegrationError(error)) throw error
     throw new IntegrationError('invalid_json', 'The body broke off before its end.', { cause: error })
   }
 }
 
-/** @param options `expected`: the length of the body in bytes, if it is known */
+function readShort(request: Request, { trustContentLength, memory }: ReadOptions) {
+  const length = trustContentLength ? request.headers.get('content-length') : null
+  if (length === null || Number(length) > SHORT_BODY) return undefined
+  const read = () => request.arrayBuffer()
+  return memory ? memory.readShort(read) : read()
+}
+
 async function readChunks(
   { body }: Request,
-  {
-    bodyLimit,
-    expected,
-    memory,
-  }: { bodyLimit: number; expected: number | undefined; memory: BodyMemory | undefined },
+  { bodyLimit, memory }: ReadOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   // One buffer: a list of one-byte chunks costs about 100 bytes each.
-  let buffer = new Uint8Array(FIRST_BUFFER)
+  let buffer = new Uint8Array()
   let size = 0
-  // A sender gets the memory for a long body once it has sent the length of a short one.
-  let most = SHORT_BODY
-  for await (const chunk of body ?? []) {
-    const needed = size + chunk.byteLength
-    if (needed > bodyLimit) throw tooLarge(bodyLimit)
-    if (needed > most) {
-      most = expected ?? Math.min(bodyLimit, STAGES.find((stage) => needed <= stage) ?? bodyLimit)
-      await memory?.read(most)
+  let pieces = 0
+  const reader = body?.getReader()
+  const cancel = () => void reader?.cancel().catch(() => {})
+  memory?.begin(cancel)
+  try {
+    for (;;) {
+      const chunk = await reader?.read()
+      if (!chunk || chunk.done) break
+      const needed = size + chunk.value.byteLength
+      if (needed > bodyLimit) throw tooLarge(bodyLimit)
+      pieces += 1
+      if (pieces > FREE_PIECES + needed / BYTES_PER_PIECE) throw tooManyPieces()
+      memory?.arrive(chunk.value.byteLength)
+      if (needed > buffer.length) {
+        const longer = new Uint8Array(Math.max(needed, Math.min(bodyLimit, 2 * buffer.length)))
+        longer.set(buffer)
+        buffer = longer
+      }
+      buffer.set(chunk.value, size)
+      size = needed
     }
-    if (needed > buffer.length) {
-      const longer = new Uint8Array(
-        expected !== undefined && needed > SHORT_BODY
-          ? expected
-          : Math.max(needed, Math.min(most, 2 * buffer.length)),
-      )
-      longer.set(buffer)
-      buffer = longer
-    }
-    buffer.set(chunk, size)
-    size = needed
+    memory?.complete()
+    return buffer.subarray(0, size)
+  } catch (error) {
+    cancel()
+    throw error
   }
-  return buffer.subarray(0, size)
+}
+
+function tooManyPieces(): IntegrationError {
+  return new IntegrationError('invalid_json', 'The body comes in too many small pieces.', {
+    hint: 'Send it whole, with its content-length.',
+  })
 }
 
 function tooLarge(bodyLimit: number): IntegrationError {

@@ -66,18 +66,18 @@ export function describeDeliveryStore(
       expect(states.toSorted()).toEqual([...Array(49).fill('busy'), 'claimed'])
     })
 
-    it('gives the same claim to a holder that asks again because an answer was lost, until the claim ends', async () => {
-      const { lease } = await claim({ owner: 'holder' })
+    it('gives the same claim to an owner that asks again because an answer was lost, until the claim ends', async () => {
+      const { lease } = await claim({ owner: 'its owner' })
       await store.advance(lease, { step: 'created' })
       time += 1_000
-      expect(await claim({ owner: 'holder' })).toEqual({
+      expect(await claim({ owner: 'its owner' })).toEqual({
         state: 'claimed',
         lease,
         progress: { step: 'created' },
       })
       expect(await ask({ owner: 'another' })).toEqual({ state: 'busy', retryAfterMs: 59_000 })
       await finish(lease)
-      expect(await ask({ owner: 'holder' })).toEqual({ state: 'done', response, fence: 1 })
+      expect(await ask({ owner: 'its owner' })).toEqual({ state: 'done', response, fence: 1 })
     })
 
     it('gives an expired claim to the next delivery, with a higher fence and another owner', async () => {
@@ -105,7 +105,7 @@ export function describeDeliveryStore(
       expect(await ask()).toMatchObject({ state: 'claimed' })
     })
 
-    it('hands a copy of progress to the next holder, in which a step replaced its own value only', async () => {
+    it('hands a copy of progress to the next claim, in which a step replaced its own value only', async () => {
       const { lease } = await claim()
       expect(await store.advance(lease, { 'call 0': ['a'], 'call 1': 'begun' })).toBe(true)
       const ids = ['b']
@@ -126,7 +126,7 @@ export function describeDeliveryStore(
       expect(await ask({ delivery: second })).toMatchObject({ progress: { deleted: true } })
     })
 
-    it('takes no write from a holder whose lease expired, before and after another takes over', async () => {
+    it('takes no write from an owner whose lease expired, before and after another takes over', async () => {
       const { lease } = await claim()
       time += leaseMs
       for (const takenOver of [false, true]) {
@@ -142,7 +142,7 @@ export function describeDeliveryStore(
     })
 
     for (const end of ['complete', 'release'] as const) {
-      it(`takes no write from a holder after its own ${end}`, async () => {
+      it(`takes no write from an owner after its own ${end}`, async () => {
         const { lease } = await claim()
         expect(await (end === 'complete' ? finish(lease) : store.release(lease))).toBe(true)
         expect(await store.renew(lease, leaseMs)).toBe(false)
@@ -263,26 +263,14 @@ export function describeDeliveryStore(
       expect(await reserve('another')).toBe('another')
     })
 
-    it('reserves a resource although an earlier version of a host claims it, which then writes nothing', async () => {
-      const { lease } = await claim({ delivery: undefined })
-      expect(await store.reserve({ subject, owner: 'first', keepMs })).toBe('first')
-      expect(await finish(lease, { owner: 'second' })).toBe(false)
-      expect(await store.reserve({ subject, owner: 'second', keepMs })).toBe('first')
-    })
-
-    it('keeps the reservations that an earlier version of a host made', async () => {
-      await finish((await claim({ delivery: undefined })).lease, { owner: 'first' })
-      expect(await store.reserve({ subject, owner: 'second', keepMs })).toBe('first')
-    })
-
-    it('shows the holder of a claim, its times and its progress, and then the release', async () => {
+    it('shows a claim, its times and its progress, and then the release', async () => {
       const claimedAt = time
       const { lease } = await claim()
       const progress = { step: 'created', ids: ['a'] }
       await store.advance(lease, progress)
       time += 20_000
-      const held = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress }
-      expect(await store.read(subject)).toEqual({ ...held, expires: claimedAt + keepMs })
+      const claimed = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress }
+      expect(await store.read(subject)).toEqual({ ...claimed, expires: claimedAt + keepMs })
       await store.renew(lease, leaseMs)
       expect(await store.read(subject)).toMatchObject({ claimedAt, leaseMs })
       await store.release(lease)

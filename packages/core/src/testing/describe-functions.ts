@@ -1,7 +1,7 @@
 /** The promises of every function of an integration; the examples of its contract are the calls. */
 
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { examplesOf } from '../openapi/events.ts'
+import { examplesOf } from '../openapi/examples.ts'
 import { placesOf } from './argument-values.ts'
 import type { EmulatorCall } from './emulator.ts'
 import type { Fault } from './faults.ts'

@@ -1,182 +1,132 @@
 /**
- * The rules of claims, for the stores that keep rows: in memory, or in SQLite.
+ * The rules of claims, the same for every store: `createDeliveryStore` makes one of a place for texts.
  *
  * @module
  */
-import type { DeliveryStore, Lease, RecordedResponse } from '../store.ts'
-import { readSteps, UNFINISHED_MS, writeSteps } from './records.ts'
+import type { ClaimResult, DeliveryStore, Lease, RecordedResponse } from '../store.ts'
+import { type Change, createRecords, type DeliveryRecord, isClaimed, type RecordStorage } from './records.ts'
 
-/** A response, and when it expires. */
-interface Answer {
-  response: RecordedResponse
-  expires: number
-}
+export type { RecordStorage, StoredText } from './records.ts'
 
-/** The answer to a delivery that is not the last one of its subject. */
-export interface EarlierAnswer extends Answer {
-  delivery: string
-  digest: string
-  /** Of the claim under which it was given. */
-  fence: number
-}
+/** How long an unfinished record is kept after its last claim, in milliseconds. */
+const UNFINISHED_MS = 7 * 24 * 60 * 60 * 1000
 
-/** The record of a subject, without its steps and its earlier answers. */
-export interface Row {
-  fence: number
-  owner: string | undefined
-  until: number
-  /** The delivery of the last claim. */
-  delivery: string | undefined
-  /** Absent after a release: then the delivery may come back with another body. */
-  digest: string | undefined
-  claimed: number
-  expires: number
-  /** The answer to `delivery`. */
-  answer: Answer | undefined
-}
+/**
+ * Makes a delivery store.
+ *
+ * @param storage keeps one text for each subject
+ * @param recordKeys sign the records: the first one is used, and records of all are recognised. Without any, a
+ * writer of the storage can change records unseen.
+ */
+export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonly string[]): DeliveryStore {
+  const { read, change } = createRecords(storage, recordKeys)
 
-/** Where the rows are. */
-export interface Rows<Found extends Row> {
-  find(subject: string): Found | undefined
-  insert(subject: string, row: Row): void
-  update(found: Found, row: Row): void
-  /** Removes a row with its steps and its earlier answers. */
-  remove(found: Found): void
-  findEarlier(found: Found, delivery: string): Omit<EarlierAnswer, 'delivery'> | undefined
-  saveEarlier(found: Found, answer: EarlierAnswer): void
-  listSteps(found: Found): readonly (readonly [name: string, json: string])[]
-  saveSteps(found: Found, steps: readonly (readonly [name: string, json: string])[]): void
-  removeSteps(found: Found): void
-  /** @throws if it can't be written */
-  probe(): void
-}
-
-/** The operations of a store, at a time in milliseconds since 1970. */
-export type Operations = {
-  [Name in keyof DeliveryStore]: (
-    time: number,
-    ...values: Parameters<DeliveryStore[Name]>
-  ) => Awaited<ReturnType<DeliveryStore[Name]>>
-}
-
-/** Makes the operations of a store from its rows. */
-export function createOperations<Found extends Row>(rows: Rows<Found>): Operations {
-  const isHeld = ({ owner, until }: Row, time: number) => owner !== undefined && until > time
-  const isKept = (row: Row, time: number) => row.expires > time || isHeld(row, time)
-
-  function write(time: number, { subject, owner, fence }: Lease, apply: (row: Found) => void): boolean {
-    const row = rows.find(subject)
-    if (row?.owner !== owner || row.fence !== fence || !isHeld(row, time)) return false
-    apply(row)
-    return true
+  /** The record that has the response to a delivery. */
+  async function readAnswered(subject: string, delivery: string, last: DeliveryRecord, time: number) {
+    const { record } = last.delivery === delivery ? { record: last } : await read(earlier(subject, delivery))
+    return record && (record.responseExpires ?? record.expires) > time ? record : undefined
   }
+
+  /** The response to another delivery gets a record of its own, so that the record of a deployment does not grow. */
+  async function setAside(subject: string, { response, delivery, ...last }: DeliveryRecord, time: number) {
+    const { fence, claimed, digest, responseExpires: expires = last.expires } = last
+    if (!response || delivery === undefined || expires <= time) return
+    const record = { fence, claimed, expires, delivery, digest, response }
+    await change(earlier(subject, delivery), () => ({ record, result: undefined }))
+  }
+
+  /** Changes a record under a lease. */
+  const write = (
+    { subject, owner, fence }: Lease,
+    decide: (record: DeliveryRecord, time: number) => DeliveryRecord,
+    by?: 'owner',
+  ) =>
+    change<boolean>(
+      subject,
+      (record, time) =>
+        record?.owner === owner && record.fence === fence && isClaimed(record, time)
+          ? { record: decide(record, time), result: true }
+          : { result: false },
+      by,
+    )
 
   return {
-    claim(time, { subject, delivery, leaseMs, owner = crypto.randomUUID() }) {
-      const stored = rows.find(subject)
-      const row = stored && isKept(stored, time) ? stored : undefined
-      const isLast = row?.delivery === delivery?.id
-      const known =
-        row &&
-        delivery &&
-        (isLast
-          ? { ...row.answer, digest: row.digest, fence: row.fence }
-          : rows.findEarlier(row, delivery.id))
-      const { digest, response, fence = 0, expires = Number.POSITIVE_INFINITY } = known ?? {}
-      if (delivery && digest !== undefined && expires > time) {
-        if (digest !== delivery.digest) return { state: 'mismatch' }
-        if (response) return { state: 'done', response, fence }
-      }
-      if (row && isHeld(row, time)) {
-        if (row.owner !== owner) return { state: 'busy', retryAfterMs: row.until - time }
-        const lease = { subject, owner, fence: row.fence, delivery: row.delivery }
-        return { state: 'claimed', lease, progress: readSteps(rows.listSteps(row)) }
-      }
-
-      const lease = { subject, owner, fence: (row?.fence ?? 0) + 1, delivery: delivery?.id }
-      const claimed: Row = {
-        fence: lease.fence,
-        owner: lease.owner,
-        until: time + leaseMs,
-        delivery: delivery?.id,
-        digest: delivery?.digest,
-        claimed: time,
-        expires: Math.max(row?.expires ?? 0, time + UNFINISHED_MS),
-        answer: undefined,
-      }
-      if (!row) {
-        if (stored) rows.remove(stored)
-        rows.insert(subject, claimed)
-        return { state: 'claimed', lease, progress: {} }
-      }
-      const { answer, delivery: last, digest: lastDigest } = row
-      if (answer && answer.expires > time && last !== undefined && lastDigest !== undefined)
-        rows.saveEarlier(row, { ...answer, delivery: last, digest: lastDigest, fence: row.fence })
-      const progress = readSteps(rows.listSteps(row))
-      rows.update(row, claimed)
-      return { state: 'claimed', lease, progress }
-    },
-
-    renew: (time, lease, leaseMs) =>
-      write(time, lease, (row) => rows.update(row, { ...row, until: time + leaseMs })),
-
-    advance: (time, lease, steps) => write(time, lease, (row) => rows.saveSteps(row, writeSteps(steps))),
-
-    complete: (time, lease, { response, progress, keepMs, keepResponseMs }) =>
-      write(time, lease, (row) => {
-        rows.removeSteps(row)
-        rows.saveSteps(row, writeSteps(progress))
-        const answer = row.delivery === undefined ? undefined : { response, expires: time + keepResponseMs }
-        rows.update(row, { ...row, owner: undefined, until: 0, expires: time + keepMs, answer })
+    claim: ({ subject, delivery, leaseMs, owner = crypto.randomUUID() }) =>
+      change(subject, async (last, time): Promise<Change<ClaimResult>> => {
+        const known = last && delivery && (await readAnswered(subject, delivery.id, last, time))
+        if (delivery && known?.digest !== undefined) {
+          const { digest, response, fence } = known
+          if (digest !== delivery.digest) return { result: { state: 'mismatch' } }
+          if (response) return { result: { state: 'done', response, fence } }
+        }
+        const progress = last?.steps ?? {}
+        if (last && isClaimed(last, time)) {
+          const { fence, until = time } = last
+          if (last.owner !== owner) return { result: { state: 'busy', retryAfterMs: until - time } }
+          const lease = { subject, owner, fence, delivery: last.delivery }
+          return { result: { state: 'claimed', lease, progress } }
+        }
+        if (last) await setAside(subject, last, time)
+        const lease = { subject, owner, fence: (last?.fence ?? 0) + 1, delivery: delivery?.id }
+        const record = {
+          ...{ fence: lease.fence, owner, until: time + leaseMs, claimed: time },
+          expires: Math.max(last?.expires ?? 0, time + UNFINISHED_MS),
+          ...{ delivery: delivery?.id, digest: delivery?.digest, steps: last?.steps },
+        }
+        return { record, result: { state: 'claimed', lease, progress } }
       }),
 
-    release: (time, lease) =>
-      write(time, lease, (row) =>
-        rows.update(row, { ...row, owner: undefined, until: 0, digest: undefined }),
+    // By the time of the store itself: the lease must not end before its owner thinks so.
+    renew: (lease, leaseMs) => write(lease, (record, time) => ({ ...record, until: time + leaseMs })),
+
+    advance: (lease, steps) =>
+      write(lease, (record) => ({ ...record, steps: { ...record.steps, ...steps } }), 'owner'),
+
+    complete: (lease, { response, progress, keepMs, keepResponseMs }) =>
+      write(
+        lease,
+        ({ fence, claimed, delivery, digest }, time) => ({
+          ...{ fence, claimed, expires: time + keepMs, delivery, digest },
+          steps: Object.keys(progress).length > 0 ? progress : undefined,
+          response: delivery === undefined ? undefined : response,
+          responseExpires: keepResponseMs < keepMs ? time + keepResponseMs : undefined,
+        }),
+        'owner',
       ),
 
-    reserve(time, { subject, owner, keepMs }) {
-      const stored = rows.find(subject)
-      const row = stored && isKept(stored, time) ? stored : undefined
-      const { owner: first } = row ? readSteps(rows.listSteps(row)) : {}
-      if (typeof first === 'string') return first
-      if (stored) rows.remove(stored)
-      rows.insert(subject, {
-        fence: (row?.fence ?? 0) + 1,
-        owner: undefined,
-        until: 0,
-        delivery: undefined,
-        digest: undefined,
-        claimed: time,
-        expires: time + keepMs,
-        answer: undefined,
-      })
-      const reserved = rows.find(subject)
-      if (reserved) rows.saveSteps(reserved, writeSteps({ owner }))
-      return owner
-    },
+    release: (lease) =>
+      write(
+        lease,
+        ({ fence, claimed, expires, delivery, steps }) => ({ fence, claimed, expires, delivery, steps }),
+        'owner',
+      ),
 
-    read(time, subject, asked) {
-      const row = rows.find(subject)
-      if (!row || !isKept(row, time)) return undefined
-      const { fence, claimed, delivery, owner, until, expires, answer } = row
-      const found = asked === undefined || asked === delivery ? answer : rows.findEarlier(row, asked)
-      const isAnswered = asked !== undefined && found !== undefined && found.expires > time
+    reserve: ({ subject, owner, keepMs }) =>
+      change(subject, (last, time) => {
+        const first = last?.steps?.owner
+        if (typeof first === 'string') return { result: first }
+        const fence = (last?.fence ?? 0) + 1
+        return { record: { fence, claimed: time, expires: time + keepMs, steps: { owner } }, result: owner }
+      }),
+
+    async read(subject, asked) {
+      const { record, time } = await read(subject)
+      if (!record) return undefined
+      const { fence, claimed, delivery, owner, until = time, steps, expires } = record
+      const answered = asked === undefined ? undefined : await readAnswered(subject, asked, record, time)
+      const { status, code, at }: Partial<RecordedResponse> = answered?.response ?? {}
       return {
-        fence,
-        claimedAt: claimed,
-        delivery,
+        ...{ fence, claimedAt: claimed, delivery, expires, progress: steps ?? {} },
         leaseMs: owner === undefined ? undefined : Math.max(0, until - time),
-        progress: readSteps(rows.listSteps(row)),
-        response: isAnswered ? factsOf(found.response) : undefined,
-        expires,
+        response: status === undefined ? undefined : { status, code, at },
       }
     },
 
-    probe: () => rows.probe(),
+    probe: () => storage.probe(),
   }
 }
 
-function factsOf({ status, code, at }: RecordedResponse): Omit<RecordedResponse, 'body'> {
-  return { status, code, at }
+/** The subject of the response to a delivery that is not the last one of its subject. */
+function earlier(subject: string, delivery: string): string {
+  return JSON.stringify([subject, delivery])
 }

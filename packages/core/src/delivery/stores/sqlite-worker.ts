@@ -1,94 +1,85 @@
 /**
- * The thread of a SQLite store. It writes everything that waits in one transaction, with one sync of the disk.
+ * The thread of a SQLite store. It does everything that waits in one transaction, with one sync of the disk.
  *
  * @module
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { DeliveryStore } from '../store.ts'
-import { createOperations, type Operations } from './rules.ts'
 import { openDatabase } from './sqlite-database.ts'
 import { explain, isLocked } from './sqlite-errors.ts'
-import { createPurge } from './sqlite-purge.ts'
-import { shorten } from './sqlite-rows.ts'
 
-type Name = keyof DeliveryStore
+/** The operations of one transaction, so that other processes wait for a few milliseconds only. */
+const MOST_OPERATIONS = 200
 
-/** The calls of one transaction, so that other processes wait for a few milliseconds only. */
-const MOST_CALLS = 200
-
-/** One operation of the store, with its time in milliseconds since 1970. */
-interface Call<Called extends Name = Name> {
-  id: number
-  name: Called
-  time: number
-  values: Parameters<DeliveryStore[Called]>
-}
+/** One operation on the file. */
+export type Operation =
+  | { name: 'read'; key: string }
+  | { name: 'swap'; key: string; mark: string; text: string; expires: number }
+  | { name: 'probe' }
 
 /** A request to the thread. */
-export type Request = Call | { name: 'purge'; time: number } | { name: 'close' }
+export type Request = Operation | { name: 'purge'; time: number } | { name: 'close' }
 
-/** The result of a call, or why it failed. */
-export interface Reply<Value = unknown> {
-  id: number
-  value: Value
+/** The result of an operation, or why it failed; in the order of the operations. */
+export interface Reply {
+  value?: string | boolean | undefined
   failure?: string
 }
 
 const { file }: { file: string } = workerData
 
-let opened: ReturnType<typeof open> | undefined
-const waiting: Call[] = []
+let opened: ReturnType<typeof openDatabase> | undefined
+const waiting: Operation[] = []
 
 function open() {
-  const { database, transaction, rows, assertInPlace } = openDatabase(file)
-  const { claim, ...others } = createOperations(rows)
-  const operations: Operations = {
-    ...others,
-    claim: (time, { delivery, ...request }) =>
-      claim(time, { ...request, delivery: delivery && { ...delivery, digest: shorten(delivery.digest) } }),
+  opened ??= openDatabase(file)
+  return opened
+}
+
+function apply(operation: Operation): Reply {
+  const { read, swap, probe } = open()
+  switch (operation.name) {
+    case 'read':
+      return { value: read(operation.key) }
+    case 'swap':
+      return { value: swap(operation) }
+    case 'probe':
+      return { value: probe() }
   }
-  return { database, transaction, operations, assertInPlace, purge: createPurge(database, transaction) }
 }
 
-function apply<Called extends Name>(operations: Operations, { name, time, values }: Call<Called>): unknown {
-  return operations[name](time, ...values)
-}
-
-/** Applies calls as a whole; if one of them fails, each by itself. */
-function commit(calls: readonly Call[]): Reply[] {
+/** Applies operations as a whole; if one of them fails, each by itself. */
+function commit(operations: readonly Operation[]): Reply[] {
   try {
-    opened ??= open()
-    const { operations, transaction, assertInPlace } = opened
+    const { transaction, assertInPlace } = open()
     assertInPlace()
-    const begin = calls.every(({ name }) => name === 'read') ? 'BEGIN' : 'BEGIN IMMEDIATE'
-    return transaction(() => calls.map((call) => ({ id: call.id, value: apply(operations, call) })), begin)
+    const begin = operations.every(({ name }) => name === 'read') ? 'BEGIN' : 'BEGIN IMMEDIATE'
+    return transaction(() => operations.map(apply), begin)
   } catch (error) {
-    if (calls.length > 1 && opened && !isLocked(error)) return calls.flatMap((call) => commit([call]))
+    if (operations.length > 1 && opened && !isLocked(error)) return operations.flatMap((one) => commit([one]))
     const failure = explain(error, file)
-    return calls.map(({ id }) => ({ id, value: undefined, failure }))
+    return operations.map(() => ({ failure }))
   }
 }
 
-/** Commits the calls that wait, and goes on with the rest after the calls that arrived meanwhile. */
+/** Commits the operations that wait, and goes on with the rest after those that arrived meanwhile. */
 function commitNext(): void {
-  const calls = waiting.splice(0, MOST_CALLS)
+  const operations = waiting.splice(0, MOST_OPERATIONS)
   if (waiting.length > 0) setImmediate(commitNext)
-  if (calls.length > 0) parentPort?.postMessage(commit(calls))
+  if (operations.length > 0) parentPort?.postMessage(commit(operations))
 }
 
 let isPurging = false
 
-/** Removes a slice of what has expired, and goes on after the calls that arrived meanwhile. */
+/** Removes a slice of what has expired, and goes on after the operations that arrived meanwhile. */
 function purge(time: number): void {
   const started = performance.now()
   try {
-    opened ??= open()
-    isPurging = opened.purge(time)
+    isPurging = open().purge(time)
   } catch {
-    // The next call tells the cause, and the next purge goes on.
+    // The next operation tells the cause, and the next purge goes on.
     isPurging = false
   }
-  // As long as the slice took, so that half of the time is left for calls.
+  // As long as the slice took, so that half of the time is left for operations.
   if (isPurging) setTimeout(() => purge(time), performance.now() - started)
 }
 
@@ -104,7 +95,7 @@ function take(request: Request): void {
     case 'close':
       while (waiting.length > 0) commitNext()
       isPurging = false
-      opened?.database.close()
+      opened?.close()
       parentPort?.close()
       break
     default:

@@ -12,15 +12,18 @@ import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { DeliveryStore } from '../store.ts'
+import { FORMAT } from './format.ts'
+import { createDeliveryStore } from './rules.ts'
 import { explain, mayPass } from './sqlite-errors.ts'
-import { LAYOUT } from './sqlite-schema.ts'
 import { startThread } from './sqlite-thread.ts'
-import type { Reply, Request } from './sqlite-worker.ts'
+import type { Operation, Reply, Request } from './sqlite-worker.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
   /** Path of the file. The store creates it and its folder. `:memory:` keeps nothing. */
   file: string
+  /** Sign the records; see `HandlerDependencies`. Without any, who can write the file can change records. */
+  recordKeys?: readonly string[]
   /** @default Date.now */
   now?: () => number
 }
@@ -34,9 +37,8 @@ export interface SqliteStore extends DeliveryStore {
 /** How often expired records are removed, in milliseconds. */
 const PURGE_MS = 60_000
 
-interface Pending {
-  /** The reply to a call has the type of the operation. */
-  resolve(value: never): void
+interface Caller {
+  resolve(value: Reply['value']): void
   reject(error: Error): void
 }
 
@@ -44,9 +46,9 @@ interface Pending {
  * Makes a store in a file. Every write is on the disk before its promise resolves. An operation rejects with the cause
  * if the file can't be used, or if another process has locked it for two seconds, or four behind another operation; the next operation tries again.
  */
-export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): SqliteStore {
-  const pending = new Map<number, Pending>()
-  let lastId = 0
+export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOptions): SqliteStore {
+  /** The operations of the thread that have no reply yet, in order. */
+  const waiting: Caller[] = []
   let isClosed = false
   let worker: Worker | undefined
   let outgoing: Request[] = []
@@ -72,8 +74,7 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     started.on('exit', () => {
       worker = undefined
       outgoing = []
-      for (const { reject } of pending.values()) reject(new Error(`The store ${file} failed: ${reason}.`))
-      pending.clear()
+      for (const { reject } of waiting.splice(0)) reject(new Error(`The store ${file} failed: ${reason}.`))
     })
     // It keeps the process alive during an operation only.
     started.unref()
@@ -81,43 +82,67 @@ export function sqliteStore({ file, now = Date.now }: SqliteStoreOptions): Sqlit
     return started
   }
 
-  function settle(replies: readonly Reply<never>[]): void {
-    for (const { id, value, failure } of replies) {
-      const caller = pending.get(id)
-      pending.delete(id)
+  function settle(replies: readonly Reply[]): void {
+    for (const { value, failure } of replies) {
+      const caller = waiting.shift()
       if (failure === undefined) caller?.resolve(value)
       else caller?.reject(new Error(failure))
     }
-    if (pending.size === 0) worker?.unref()
+    if (waiting.length === 0) worker?.unref()
   }
 
-  function ask<Name extends keyof DeliveryStore>(
-    name: Name,
-    values: Parameters<DeliveryStore[Name]>,
-  ): Promise<Awaited<ReturnType<DeliveryStore[Name]>>> {
+  function ask(operation: Operation): Promise<Reply['value']> {
     return new Promise((resolve, reject) => {
-      if (isClosed) throw new Error(`The store ${file} is closed.`)
       worker ??= start()
-      lastId += 1
-      post({ id: lastId, name, time: now(), values })
-      pending.set(lastId, { resolve, reject })
+      post(operation)
+      waiting.push({ resolve, reject })
       worker.ref()
     })
   }
 
+  /** The operations that were begun; most of them ask the thread twice. */
+  const begun = new Set<Promise<unknown>>()
+
+  function track<Values extends unknown[], Result>(operation: (...values: Values) => Promise<Result>) {
+    return (...values: Values): Promise<Result> => {
+      if (isClosed) return Promise.reject(new Error(`The store ${file} is closed.`))
+      const work = operation(...values).finally(() => begun.delete(work))
+      begun.add(work)
+      return work
+    }
+  }
+
+  const store = createDeliveryStore(
+    {
+      now,
+      async read(key) {
+        const text = await ask({ name: 'read', key })
+        return { text: typeof text === 'string' ? text : undefined, time: now() }
+      },
+      async swap(key, mark, { text, keepMs }) {
+        return (await ask({ name: 'swap', key, mark, text, expires: now() + keepMs })) === true
+      },
+      async probe() {
+        await ask({ name: 'probe' })
+      },
+    },
+    recordKeys,
+  )
+
   return {
-    claim: (...values) => ask('claim', values),
-    renew: (...values) => ask('renew', values),
-    advance: (...values) => ask('advance', values),
-    complete: (...values) => ask('complete', values),
-    release: (...values) => ask('release', values),
-    reserve: (...values) => ask('reserve', values),
-    read: (...values) => ask('read', values),
-    probe: () => ask('probe', []),
+    claim: track(store.claim),
+    renew: track(store.renew),
+    advance: track(store.advance),
+    complete: track(store.complete),
+    release: track(store.release),
+    reserve: track(store.reserve),
+    read: track(store.read),
+    probe: track(store.probe),
 
     async close() {
       clearInterval(purging)
       isClosed = true
+      await Promise.allSettled(begun)
       if (!worker) return
       worker.ref()
       post({ name: 'close' })
@@ -134,7 +159,7 @@ export function isSqliteFileReady(file: string): boolean {
     opened = openSync(file, 'r+')
     const header = Buffer.alloc(100)
     readSync(opened, header)
-    return header.toString('latin1', 0, 16) === 'SQLite format 3\0' && header.readUInt32BE(60) === LAYOUT
+    return header.toString('latin1', 0, 16) === 'SQLite format 3\0' && header.readUInt32BE(60) === FORMAT
   } catch {
     return false
   } finally {
@@ -152,7 +177,7 @@ export function isSqliteFileReady(file: string): boolean {
 export async function checkSqliteFile(file: string): Promise<string | undefined> {
   const { openDatabase } = await import('./sqlite-database.ts')
   try {
-    openDatabase(file).database.close()
+    openDatabase(file).close()
     return undefined
   } catch (error) {
     const cause = explain(error, file)

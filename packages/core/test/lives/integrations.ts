@@ -1,0 +1,156 @@
+/** Two small integrations, with their provider: one owns an application there, the other one only connects. */
+import { randomUUID } from 'node:crypto'
+import {
+  checkHealth,
+  createWebhookHandler,
+  defineIntegration,
+  functionArguments,
+  type HandlerContext,
+  type HandlerDependencies,
+  type Handlers,
+  IntegrationError,
+  secret,
+} from '@org/core'
+import * as z from 'zod'
+import { workspaceOf } from './events.ts'
+import type { Application, Route } from './lives.ts'
+
+const inputs = z.object({
+  name: z.string().regex(/ \w/).default('shared server'),
+  token: z.string().default('host'),
+  plan: z.string().default(''),
+})
+const outputs = z.object({
+  applicationId: z.string().optional(),
+  name: z.string(),
+  token: secret(z.string()),
+})
+const events = [
+  'DEPLOYMENT_CREATED',
+  'DEPLOYMENT_DELETED',
+  'HEALTH_CHECK',
+  'METRIC_UPDATE',
+  'FUNCTION_CALL',
+] as const
+
+/** @returns a function that makes the webhook handler of the integration */
+export function createIntegration(route: Route) {
+  const isOwning = route === 'owning'
+  const definition = defineIntegration({
+    name: route,
+    title: route,
+    description: 'Is driven by a model.',
+    events: isOwning ? [...events, 'DOWNLOAD_STARTED'] : events,
+    inputs,
+    outputs,
+    functions: {
+      act: {
+        description: 'Creates a user, or sends a mail.',
+        effect: true,
+        arguments: functionArguments({ to: z.string() }),
+        result: z.object({}),
+      },
+    },
+    metrics: { used: { description: 'Calls.' } },
+    downloads: isOwning ? ['.env.local'] : [],
+  })
+
+  async function call(method: string, id: string, body: object, { fetch }: HandlerContext): Promise<void> {
+    const init = { method, ...(method !== 'GET' && { body: JSON.stringify(body) }) }
+    const response = await fetch(`http://provider.test/${route}/${id}`, init).catch((cause: unknown) => {
+      if (cause instanceof IntegrationError) throw cause
+      throw new IntegrationError('provider_timeout', 'The connection broke.', { effect: 'unknown', cause })
+    })
+    if (!response.ok) throw new IntegrationError('credentials_rejected', `It answered ${response.status}.`)
+  }
+
+  /** The outputs of the deployment, or else the inputs of one that only connects. */
+  async function find({
+    deployment,
+  }: HandlerContext): Promise<{ applicationId?: string | undefined; token: string }> {
+    const published = await deployment?.outputs(outputs)
+    const found = published ?? (isOwning ? undefined : await deployment?.inputs(inputs))
+    if (found) return found
+    throw new IntegrationError('missing_credentials', 'It was not created yet.')
+  }
+
+  async function use(method: string, body: object, context: HandlerContext): Promise<void> {
+    const { applicationId, token } = await find(context)
+    await call(method, applicationId ?? token, body, context)
+  }
+
+  /** @returns the id of the application, if the deployment has one or `next` is given */
+  async function identify({ event, progress }: HandlerContext, next?: string): Promise<string | undefined> {
+    if (!progress) throw new TypeError('There is no claim.')
+    const { applicationId: carried } = z
+      .looseObject({ applicationId: z.string().optional() })
+      .parse(event.deployment?.outputs ?? {})
+    if (carried && (await progress.isReserved(carried)))
+      throw new IntegrationError('invalid_event', 'It belongs to another deployment.', { status: 422 })
+    const known = z.string().nullish().parse(progress.read('id')) ?? undefined
+    if (known || !next) return known
+    await progress.reserve(next)
+    await progress.write('id', next)
+    return next
+  }
+
+  async function remove(context: HandlerContext): Promise<void> {
+    const id = isOwning ? await identify(context) : undefined
+    if (id) await call('DELETE', id, {}, context)
+  }
+
+  const handlers: Handlers<typeof definition> = {
+    async created({ name, token, plan }, context) {
+      // The provider takes an id that the host has chosen, so a create can be repeated.
+      const applicationId = isOwning ? await identify(context, randomUUID()) : undefined
+      if (applicationId) await call('PUT', applicationId, { name, token, plan }, context)
+      else await call('GET', token, {}, context)
+      return { applicationId, name, token }
+    },
+    deleted: remove,
+    async discard(_, context) {
+      await remove(context)
+      await context.progress?.write('id', null)
+    },
+    health: async (context) => [await checkHealth('provider', () => use('GET', {}, context))],
+    async metrics(context) {
+      await use('GET', {}, context)
+      return { used: 1 }
+    },
+    async download(path, context) {
+      return [{ path, contentType: 'text/plain', content: (await find(context)).token }]
+    },
+    functions: {
+      async act(body, context) {
+        await use('POST', body, context)
+        return {}
+      },
+    },
+  }
+  return (dependencies: HandlerDependencies) => createWebhookHandler(definition, handlers, dependencies)
+}
+
+/** The provider of both, which does not know the token B of a connection. */
+export function createProvider() {
+  const applications = new Map<string, Application & { users: number }>()
+  /** How many, by their addresses. */
+  const mails = new Map<string, number>()
+
+  const provider: typeof fetch = async (input, init) => {
+    const { method, body, url } = new Request(input, init)
+    const [, route, id = ''] = new URL(url).pathname.split('/')
+    const { name, token, plan, to } = body ? await new Response(body).json() : {}
+    const known = applications.get(id)
+    const refusal = new Response(null, { status: 404 })
+    if (route === 'connected' && id === 'B') return refusal
+    if (method === 'PUT')
+      applications.set(id, { users: 0, ...known, id, name, plan, workspace: workspaceOf(token) })
+    else if (method === 'DELETE') applications.delete(id)
+    else if (route === 'owning' && !known) return refusal
+    else if (method === 'POST' && known) known.users += 1
+    else if (method === 'POST') mails.set(to, (mails.get(to) ?? 0) + 1)
+    return Response.json({})
+  }
+
+  return { applications, mails, fetch: provider }
+}
