@@ -108,7 +108,7 @@ async function whyNotUsed(
   { store, platform }: Sources,
 ): Promise<string | undefined> {
   const recorded = await readRecordedDeployment(store, route, deploymentId)
-  if (recorded?.isHeld) return undefined
+  if (recorded?.isClaimed) return undefined
   if (recorded?.isDeleted) return `Its deployment ${deploymentId} was deleted.`
   const deployment = await platform.getDeployment(deploymentId)
   if (!deployment) return `The platform does not know its deployment ${deploymentId}.`

@@ -92,6 +92,14 @@ describe('an update that meets an unsettled creation', () => {
     expect([...provider.applications.values()].map(({ name }) => name)).toEqual(['Market'])
   })
 
+  it('is refused with the token of another workspace, and creates nothing there', async () => {
+    expect(await unsettled({ platformApiKey: otherToken })).toMatchObject({
+      status: 422,
+      body: { code: 'credentials_rejected', errors: [{ path: 'deployment.inputs.platformApiKey' }] },
+    })
+    expect(provider.applications.size).toBe(1)
+  })
+
   it('is refused if it changes what cannot change', async () => {
     expect(await unsettled({ template: 'waitlist' })).toMatchObject({
       status: 422,
@@ -123,6 +131,13 @@ describe('an event with the application of another deployment', () => {
     expect(platform.deployments.get('dep_2')?.outputs).toEqual({})
   })
 
+  it('is refused also if the platform’s record names it', async () => {
+    const outputs = await victim()
+    Object.assign(platform.addDeployment(stranger), { outputs })
+    const answer = await send({ name: 'DEPLOYMENT_CREATED', deployment: stranger })
+    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
+  })
+
   it('is refused also weeks after its creation', async () => {
     let time = Date.now()
     const store = memoryStore({ now: () => time })
@@ -142,6 +157,14 @@ describe('an event with the application of another deployment', () => {
     const { applicationId } = await victim()
     const outputs = { applicationId }
     const answer = await send({ name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_2', outputs } })
+    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
+    expect([deletes(), provider.applications.size]).toEqual([[], 1])
+  })
+
+  it('is refused by a deletion also if the platform’s record names it', async () => {
+    const { applicationId } = await victim()
+    Object.assign(platform.deployments.get('dep_2') ?? {}, { outputs: { applicationId } })
+    const answer = await send({ name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_2' } })
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
     expect([deletes(), provider.applications.size]).toEqual([[], 1])
   })
@@ -175,8 +198,10 @@ describe('a published application', () => {
     const inputs = { applicationName: 'Shop' }
     const outputs = { applicationId: only(provider.applications.keys()) }
     const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs, outputs } }
-    expect((await send(event)).body).toMatchObject({ status: 'ignored' })
-    expect(provider.applications.size).toBe(1)
+    for (const handle of [fixture.handler(), fixture.handler({ store: memoryStore() })]) {
+      expect((await deliver(handle, event)).body).toMatchObject({ status: 'ignored' })
+      expect(provider.applications.size).toBe(1)
+    }
     expect((await deleteWith()).body).toEqual({ status: 'stopped' })
     expect(provider.applications.size).toBe(0)
   })

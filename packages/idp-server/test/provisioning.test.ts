@@ -1,3 +1,4 @@
+import { memoryStore } from '@org/core'
 import { deliver, type Fault } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { applicationsPath } from './support.ts'
@@ -25,6 +26,15 @@ const ambiguous: [string, Fault, exists: boolean][] = [
   ['answered with a page', { html: true }, false],
 ]
 
+it('a create that the provider refused is repeated at once by the next delivery', async () => {
+  for (const status of [422, 429]) {
+    provider.faults.add({ ...onCreate, status, headers: { 'retry-after': '600' } })
+    expect((await fixture.create()).status).toBe(status)
+  }
+  expect((await fixture.create()).status).toBe(200)
+  expect(creates()).toBe(3)
+})
+
 describe('a create with an unknown outcome', () => {
   it.each(ambiguous)('leads to one application after it was %s', async (_, fault, exists) => {
     platform.addDeployment({ id: 'dep_1', inputs })
@@ -49,10 +59,32 @@ describe('a create with an unknown outcome', () => {
     for (const id of ['evt_1', 'evt_1', 'evt_2']) {
       const response = await deliver(handle, created(), { id })
       expect(response).toMatchObject({ status: 504, body: { retryable: true } })
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(30)
+      const retryAfter = Number(response.headers.get('retry-after'))
+      expect([retryAfter > 30, retryAfter <= 60]).toEqual([true, true])
     }
     expect(await deliver(handle, deleted(), { id: 'evt_3' })).toMatchObject({ status: 504 })
     expect(creates()).toBe(1)
+  })
+
+  it.each<[string, Fault, number[]]>([
+    ['its answer was lost', { cut: 'before' }, [55_000, 10_000]],
+    ['its host died', { hang: true }, [30_000, 55_000, 10_000]],
+  ])('is repeated a minute after nothing of it could leave any more, if %s', async (_, fault, waits) => {
+    platform.addDeployment({ id: 'dep_1', inputs })
+    let time = Date.now()
+    const now = () => time
+    const dependencies = { now, store: memoryStore({ now }), settleMs: 60_000 }
+    provider.faults.add({ ...onCreate, ...fault })
+    const first = deliver(fixture.handler(dependencies), created())
+    await expect.poll(creates).toBe(1)
+    if ('cut' in fault) expect((await first).status).toBe(504)
+    const statuses = []
+    for (const wait of waits) {
+      time += wait
+      statuses.push((await deliver(fixture.handler(dependencies), created())).status)
+    }
+    expect(statuses).toEqual([...waits.slice(1).map(() => 504), 200])
+    expect(creates()).toBe(2)
   })
 
   it('is looked up by a teardown, which names the application and does not delete a guess', async () => {
@@ -84,6 +116,39 @@ describe('a create with an unknown outcome', () => {
     const ids = ['dep_1', 'dep_2'].map((id) => platform.deployments.get(id)?.outputs.applicationId)
     expect(new Set(ids).size).toBe(2)
     expect(provider.applications.size).toBe(3)
+  })
+
+  it('adopts no application of another name, or of another environment', async () => {
+    platform.addDeployment({ id: 'dep_1', inputs })
+    const handle = fixture.handler({ settleMs: 0 })
+    provider.faults.add({ ...onCreate, cut: 'before' })
+    expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(504)
+    const production = { domain: 'shop.example.com', environment_types: ['production'] }
+    const strangers = [
+      provider.addApplication({ name: 'Blog' }),
+      provider.addApplication({ name: 'Shop', ...production }),
+    ]
+    expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(200)
+    expect(creates()).toBe(2)
+    const ids = strangers.map(({ applicationId }) => applicationId)
+    expect(ids).not.toContain(deployment()?.outputs.applicationId)
+  })
+
+  it('adopts no application that another deployment of the same name has adopted', async () => {
+    const handle = fixture.handler({ settleMs: 0 })
+    for (const id of ['dep_1', 'dep_2']) platform.addDeployment({ id, inputs })
+    provider.faults.add({ ...onCreate, cut: 'before' })
+    expect((await deliver(handle, created('dep_2'), { id: 'evt_2' })).status).toBe(504)
+    provider.faults.add(
+      { ...onCreate, cut: 'after' },
+      { method: 'GET', path: applicationsPath, skip: 1, times: 3, status: 500 },
+    )
+    expect((await deliver(handle, created('dep_1'), { id: 'evt_1' })).status).toBe(504)
+    for (const [index, id] of ['dep_1', 'dep_2'].entries())
+      expect((await deliver(handle, created(id), { id: `evt_${index + 1}` })).status).toBe(200)
+    const ids = ['dep_1', 'dep_2'].map((id) => platform.deployments.get(id)?.outputs.applicationId)
+    expect(ids.toSorted()).toEqual([...provider.applications.keys()].toSorted())
+    expect(creates()).toBe(3)
   })
 
   it('leaves several candidates to a person, and names their ids', async () => {

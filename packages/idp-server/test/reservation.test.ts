@@ -1,5 +1,5 @@
 import { memoryStore } from '@org/core'
-import { deliver } from '@org/core/testing'
+import { deliver, type Fault } from '@org/core/testing'
 import { expect, it, vi } from 'vitest'
 import { applicationsPath } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
@@ -61,13 +61,17 @@ it('a creation takes five requests to the store, and four calls to the platform'
   ).toEqual(['PUT /status', 'GET ', 'PUT /outputs', 'PUT /status'])
 })
 
-it('a delivery that finds its application in the list reserves it once', async () => {
+it.each<[string, Fault[]]>([
+  ['its own', []],
+  ['the one before', [{ method: 'GET', path: applicationsPath, skip: 1, times: 3, status: 500 }]],
+])('a delivery that finds the application of %s in the list reserves it once', async (_, lost) => {
   platform.addDeployment({ id: 'dep_1', inputs })
   const store = memoryStore()
   const reserve = vi.spyOn(store, 'reserve')
   const handle = fixture.handler({ store, settleMs: 0 })
-  provider.faults.add({ method: 'POST', path: applicationsPath, cut: 'after' })
-  expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)
+  provider.faults.add({ method: 'POST', path: applicationsPath, cut: 'after' }, ...lost)
+  for (const status of [...lost.map(() => 504), 200])
+    expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(status)
   const [applicationId] = provider.applications.keys()
   const subject = `idp-server/application/${applicationId}`
   expect(reserve.mock.calls.map(([reservation]) => reservation.subject)).toEqual([subject])

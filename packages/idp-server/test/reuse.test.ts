@@ -23,6 +23,41 @@ describe('a redeploy', () => {
     expect(asked().filter((request) => request.startsWith('PATCH'))).toHaveLength(1)
   })
 
+  describe('of an application that the store had forgotten', () => {
+    const redeploy = async () => {
+      const { body } = await create()
+      const handle = fixture.handler({ store: memoryStore() })
+      const { outputs } = Object(body)
+      return (inputs: Record<string, unknown> = {}, id = 'dep_1') => {
+        const deployment = { id, inputs: { applicationName: 'Shop', ...inputs }, outputs }
+        return deliver(handle, { name: 'DEPLOYMENT_CREATED', deployment })
+      }
+    }
+
+    it('records it with its settings, which a later one may not change', async () => {
+      const again = await redeploy()
+      expect((await again()).status).toBe(200)
+      expect(await again({ template: 'waitlist' })).toMatchObject({
+        status: 422,
+        body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.template' }] },
+      })
+    })
+
+    it('reserves it, so that no other deployment gets it', async () => {
+      const again = await redeploy()
+      expect((await again()).status).toBe(200)
+      platform.addDeployment({ id: 'dep_2' })
+      expect(await again({}, 'dep_2')).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
+    })
+
+    it('keeps it, as a published one, if the platform no longer knows the deployment', async () => {
+      const again = await redeploy()
+      platform.removeDeployment('dep_1')
+      expect((await again()).body).toMatchObject({ status: 'ignored' })
+      expect(provider.applications.size).toBe(1)
+    })
+  })
+
   it('reuses the application in the event’s outputs, without a call to the platform', async () => {
     const { applicationId } = provider.addApplication({ name: 'Shop' })
     const inputs = { applicationName: 'Shop' }
@@ -32,6 +67,18 @@ describe('a redeploy', () => {
     expect(response.body).toMatchObject({ status: 'running', outputs: { applicationId } })
     expect(asked()).toEqual([`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`])
     expect(platform.calls.filter(({ method }) => method === 'GET')).toEqual([])
+  })
+
+  it('records an application again that the store has forgotten, and refuses a later change of its template', async () => {
+    await create()
+    const handle = fixture.handler({ store: memoryStore() })
+    const redeploy = (inputs: object) =>
+      deliver(handle, { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } })
+    expect((await redeploy({ applicationName: 'Shop' })).status).toBe(200)
+    expect(await redeploy({ applicationName: 'Shop', template: 'waitlist' })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.template' }] },
+    })
   })
 
   it('fails if the application is gone at the provider, and creates no other', async () => {
@@ -57,6 +104,15 @@ describe('a redeploy', () => {
     })
     expect(creates()).toBe(1)
     expect(deployment()?.status).toBe('running')
+  })
+
+  it('refuses a change of the domain', async () => {
+    const production = { environmentType: 'production', domain: 'shop.example.com' }
+    expect((await create(production)).status).toBe(200)
+    expect(await create({ ...production, domain: 'blog.example.com' })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.domain' }] },
+    })
   })
 })
 

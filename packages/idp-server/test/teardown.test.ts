@@ -96,12 +96,20 @@ describe('DEPLOYMENT_DELETED', () => {
 
 describe('DEPLOYMENT_DELETED fails if', () => {
   const later = { 'retry-after': '600' }
+  const notFound = { status: 404, body: { errors: [{ code: 'resource_not_found', message: 'not found' }] } }
 
   it.each<[string, Fault, number, string]>([
     ['the provider refuses the token', { status: 401 }, 422, 'credentials_rejected'],
     ['the Platform API is not enabled', platformNotEnabled(403), 422, 'provider_rejected'],
     ['a page is the response with 404', { html: true, status: 404 }, 422, 'provider_rejected'],
+    ['the provider still lists it', { ...notFound, method: 'DELETE' }, 422, 'provider_rejected'],
     ['a 404 has no code', { status: 404, body: { hello: 'world' } }, 422, 'provider_rejected'],
+    [
+      'the provider denies it, and lists it',
+      { ...platformNotEnabled(404), method: 'DELETE' },
+      422,
+      'provider_rejected',
+    ],
     ['the response does not confirm it', { status: 200, body: { deleted: false } }, 502, 'provider_error'],
     ['the provider is down', { status: 503, headers: later }, 502, 'provider_error'],
     ['the provider limits the rate', { status: 429, headers: later }, 429, 'provider_rate_limited'],

@@ -152,6 +152,12 @@ describe('DEPLOYMENT_CREATED', () => {
     expect(asked().at(-1)).toBe(`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`)
   })
 
+  it('creates at once what the provider refused before', async () => {
+    provider.faults.add({ method: 'POST', status: 422 })
+    expect(await create()).toMatchObject({ status: 422, body: { code: 'provider_rejected' } })
+    expect(await create()).toMatchObject({ status: 200 })
+  })
+
   it('reports an invalid publishable key as a fault of the provider', async () => {
     const keys = { publishable_key: 'pk_test_?', secret_key: 'sk_test_secret' }
     const instances = [{ instance_id: 'ins_1', environment_type: 'development', ...keys }]

@@ -148,7 +148,7 @@ export const instanceFunctions = {
       maxAllowedMemberships: z.int().min(0).optional().describe('0: no limit.'),
       publicMetadata: metadata.optional(),
       privateMetadata: metadata.optional(),
-    }).meta({ examples: [{ name: 'Analytical Engines', createdBy: exampleUser }] }),
+    }).meta({ examples: [{ name: 'Analytical Engines' }] }),
     result: organization,
   },
   listOrganizations: {
@@ -215,6 +215,7 @@ export const idp = defineIntegration({
         secretKey: { pattern: orReference(SECRET_KEY) },
       }),
       examples: [
+        { serverType: 'shared' },
         {
           serverType: 'dedicated',
           publishableKey: '{{env.TENANT_PUBLISHABLE_KEY}}',

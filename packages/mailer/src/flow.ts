@@ -56,7 +56,6 @@ export function createFlow(options: FlowOptions) {
     waiting = []
     for (const resume of woken) resume()
   }
-  signal.addEventListener('abort', wake, { once: true })
 
   return {
     /** Whether the next call may be composed. */

@@ -191,6 +191,7 @@ export const mailer = defineIntegration({
     .meta({
       ...asksFor(['serverType', 'dedicated'], { apiToken: {} }, { baseUrl: { pattern: BASE_URL_PATTERN } }),
       examples: [
+        { serverType: 'shared' },
         {
           serverType: 'dedicated',
           apiToken: '{{env.TENANT_MAIL_TOKEN}}',

@@ -56,11 +56,9 @@ function encodeText(text: string): Uint8Array {
   let json = new Uint8Array(text.length + PIECE)
   json[0] = QUOTE
   let size = 1
-  for (let at = 0; at < text.length && size <= MAX_MESSAGE_BYTES; ) {
-    const isSplit = isHighSurrogate(text.charCodeAt(at + PIECE - 1))
-    const piece = text.slice(at, isSplit ? at + PIECE - 1 : at + PIECE)
-    at += piece.length
-    const escaped = JSON.stringify(piece)
+  for (let at = 0; at < text.length && size <= MAX_MESSAGE_BYTES; at += PIECE) {
+    // A pair of surrogates at its edge becomes two escapes, which JSON reads as the same pair.
+    const escaped = JSON.stringify(text.slice(at, at + PIECE))
     if (json.length - size < MAX_BYTES_PER_CHARACTER * escaped.length) {
       const longer = new Uint8Array(2 * json.length + MAX_BYTES_PER_CHARACTER * escaped.length)
       longer.set(json.subarray(0, size))
@@ -71,10 +69,6 @@ function encodeText(text: string): Uint8Array {
   }
   json[size] = QUOTE
   return json.subarray(0, size + 1)
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
 }
 
 /**

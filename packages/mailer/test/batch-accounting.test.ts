@@ -121,6 +121,32 @@ it('says that mails have left, where a batch ends early', async () => {
   expect(isMailError(error) && error.results?.[0]?.status).toBe('sent')
 })
 
+it('throws if it ends early while it waits for its journal, because messages have no result', async () => {
+  const calls = mail.hold()
+  let reads = 0
+  const read = () => {
+    reads += 1
+    return reads < 3 ? new Map() : new Promise<Map<string, never>>(() => {})
+  }
+  const mailer = mail.mailer({ fetch: calls.fetch })
+  const batch = failureOf(mailer.sendEmails(messages(1_500), { journal: { read, write: async () => {} } }))
+  await calls.answer(1)
+  await calls.answer(1, () => new Response(null, { status: 401 }))
+  expect(await batch).toMatchObject({ code: 'credentials_rejected', results: { length: 1_000 } })
+})
+
+it('ends at once although its journal does not answer any more', async () => {
+  const controller = new AbortController()
+  function* source() {
+    yield message()
+    controller.abort()
+    yield message()
+  }
+  const journal = { read: () => new Promise<Map<string, never>>(() => {}), write: async () => {} }
+  const batch = mail.mailer().sendEmails(source(), { signal: controller.signal, journal })
+  expect(await failureOf(batch)).toMatchObject({ code: 'overloaded', retryable: true })
+})
+
 it('ends no process when an asynchronous onProgress fails', async () => {
   const broken = new Error('the bar is full')
   const onProgress = async () => Promise.reject(broken)
@@ -149,10 +175,26 @@ describe('an answer', () => {
     expect(account(results)).toBe('1 sent,1 unknown,1 sent')
   })
 
-  it('in another order is matched by the recipients', async () => {
+  it('in another order is matched by the recipients, in letters of any case, and not by the copies', async () => {
     const fetch = withAnswer((items) => items.toReversed())
-    const { results } = await mail.mailer({ fetch }).sendEmails(messages(5))
-    expect(account(results)).toBe('5 sent')
+    const given = messages(5).map((each, at) => ({ ...each, to: `Ann <A${at}@Example.org>`, cc: 'b@b.co' }))
+    const { results } = await mail.mailer({ fetch }).sendEmails(given)
+    expect(results.map(({ messageId }) => messageId)).toEqual(
+      provider.messages.map(({ messageId }) => messageId),
+    )
+  })
+
+  it('that misses one of two mails to one recipient leaves both unknown', async () => {
+    const fetch = withAnswer((items) => items.slice(1))
+    const given = [message(), message(), message({ to: addressOf(2) })]
+    const { results } = await mail.mailer({ fetch }).sendEmails(given)
+    expect(account(results)).toBe('2 unknown,1 sent')
+  })
+
+  it('that names one recipient twice leaves the mail to that recipient unknown', async () => {
+    const fetch = withAnswer((items) => [...items, { ...items[0], MessageID: 'another' }])
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(2))
+    expect(account(results)).toBe('1 unknown,1 sent')
   })
 
   it('in another order leaves refused messages unknown, because a refusal names nobody', async () => {
@@ -168,8 +210,9 @@ describe('an answer', () => {
     expect(account(results)).toBe('1 sent,1 unknown,1 sent')
   })
 
-  it('about a stranger leaves its message unknown', async () => {
-    const fetch = withAnswer((items) => items.with(1, { ...items[1], To: 'someone@elsewhere.example' }))
+  it.each(['', `${addressOf(1)}, `])('about %sa stranger leaves its message unknown', async (others) => {
+    const To = `${others}someone@elsewhere.example`
+    const fetch = withAnswer((items) => items.with(1, { ...items[1], To }))
     const { results } = await mail.mailer({ fetch }).sendEmails(messages(3))
     expect(account(results)).toBe('1 sent,1 unknown,1 sent')
   })

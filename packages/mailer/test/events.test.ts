@@ -135,6 +135,11 @@ describe('parseMailEvent', () => {
     })
   })
 
+  it('takes no recipient for inactive unless the payload says so', () => {
+    const event = parseMailEvent({ RecordType: 'Bounce', Email: 'a@b.c' })
+    expect(event).toMatchObject({ isInactive: false, canActivate: false, hasDump: false })
+  })
+
   it.each(['Inbound', 'toString', undefined])('accepts the unknown kind %s', (RecordType) => {
     const payload = { RecordType, From: 'a@b.c' }
     expect(parseMailEvent(payload)).toEqual({ type: 'unknown', recordType: RecordType ?? null, payload })

@@ -1,5 +1,5 @@
-import { describe, expect, it, vi } from 'vitest'
-import type { BatchJournal, MessageRecord } from '../src/index.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { BatchJournal, Message, MessageRecord } from '../src/index.ts'
 import { addressOf, failureOf, message, messages, runMailProvider, runs } from './support.ts'
 
 const mail = runMailProvider()
@@ -26,6 +26,8 @@ function table() {
   return { rows, journal }
 }
 
+afterEach(() => void vi.useRealTimers())
+
 const sentTwice = () => provider.messages.length - new Set(provider.messages.flatMap(({ to }) => to)).size
 
 describe('a batch with a journal', () => {
@@ -43,6 +45,8 @@ describe('a batch with a journal', () => {
     const again = [message({ to: 'new@example.org' }), ...without]
     const { results } = await mail.mailer().sendEmails(again, { journal })
     expect(runs(results)).toBe('1001 sent')
+    const { sent } = await mail.mailer({ fromEmail: 'other@example.com' }).sendEmails(again, { journal })
+    expect(sent).toBe(1_001)
     expect(provider.messages).toHaveLength(1_001)
     expect(sentTwice()).toBe(0)
   })
@@ -74,11 +78,17 @@ describe('a batch with a journal', () => {
     expect([...rows.keys()].filter((key) => key.includes('#'))).toEqual([])
   })
 
-  it('does not take the record of another message for its own', async () => {
+  const file = (text: string) => [{ name: 'a', contentType: 'a/b', content: Buffer.from(text) }]
+  it.each<[string, Partial<Message>, Partial<Message>]>([
+    ['subject', { subject: 'One' }, { subject: 'Two' }],
+    ['file', { attachments: file('one') }, { attachments: file('two') }],
+    ['end of a long body', { textBody: 'a'.repeat(40_000) }, { textBody: `${'a'.repeat(39_999)}b` }],
+  ])('does not take the record of a message with another %s for its own', async (_what, one, other) => {
     const { journal } = table()
-    await mail.mailer().sendEmails(messages(3), { journal })
-    const others = messages(3).map((given) => ({ ...given, subject: 'Another matter' }))
-    expect((await mail.mailer().sendEmails(others, { journal })).sent).toBe(3)
+    for (const fields of [one, other]) {
+      const given = [0, 1, 2].map((at) => message({ ...fields, to: addressOf(at) }))
+      expect((await mail.mailer().sendEmails(given, { journal })).sent).toBe(3)
+    }
     expect(provider.messages).toHaveLength(6)
   })
 
@@ -121,16 +131,54 @@ describe('a batch with a journal', () => {
     expect(rows.size).toBe(0)
   })
 
-  it('records no address and no text', async () => {
+  it('takes the record of a call back if the time was over once it was written, and sends it later', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const { rows, journal } = table()
+    const slow: BatchJournal = {
+      read: journal.read,
+      async write(records) {
+        vi.setSystemTime(Date.now() + 20_000)
+        await journal.write(records)
+      },
+    }
+    const limits = { timeoutMs: 20_000 }
+    const error = await failureOf(mail.mailer().sendEmails(messages(3), { ...limits, journal: slow }))
+    expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
+    expect([rows.size, provider.messages.length]).toEqual([0, 0])
+    expect((await mail.mailer().sendEmails(messages(3), { journal })).sent).toBe(3)
+  })
+
+  it.each([7, 'sent', {}, { status: 'sent', rejected: [] }, { status: 'failed', rejected: [], error: null }])(
+    'takes a message with the unreadable record %j for one that may have been sent',
+    async (record) => {
+      const { rows, journal } = table()
+      await mail.mailer().sendEmails(messages(2), { journal })
+      const [first = ''] = rows.keys()
+      rows.set(first, JSON.stringify(record))
+      const { results } = await mail.mailer().sendEmails(messages(2), { journal })
+      expect(runs(results)).toBe('1 unknown,1 sent')
+      expect(results[0]?.error).toMatchObject({ code: 'outcome_unknown', retryable: false })
+      expect(provider.messages).toHaveLength(2)
+    },
+  )
+
+  it('records no address and no text, and tells the same when the batch comes again', async () => {
     const { rows, journal } = table()
     provider.inactive.add(addressOf(1))
-    await mail.mailer().sendEmails(messages(3), { journal })
-    expect(rows.size).toBe(3)
+    const given = [...messages(3), message({ to: [addressOf(3), addressOf(1)] })]
+    const first = await mail.mailer().sendEmails(given, { journal })
+    expect(first).toMatchObject({ sent: 3, failed: 1 })
+    expect(first.results[3]).toMatchObject({ status: 'sent', rejected: [addressOf(1)] })
+    expect(rows.size).toBe(4)
     expect(JSON.stringify([...rows])).not.toMatch(/@|Hello|Ann/)
+    const again = await mail.mailer().sendEmails(given, { journal })
+    expect(again.results.map(({ to: _, ...result }) => result)).toEqual(
+      first.results.map(({ to: _, ...result }) => result),
+    )
   })
 
   it.each([1, 2, 3])(
-    'that fails at write %i returns what it knows, and sends nothing twice later',
+    'that fails at write %i lets no further call leave, returns what it knows, and sends nothing twice later',
     async (failing) => {
       const { journal } = table()
       let writes = 0
@@ -148,6 +196,8 @@ describe('a batch with a journal', () => {
         (error: { results: { status: string }[] }) => error.results,
       )
       expect(results.filter(({ status }) => status === 'sent')).toHaveLength(provider.messages.length)
+      // Each call is recorded before it leaves, and after its answer.
+      expect(provider.messages).toHaveLength(failing === 1 ? 0 : 500)
 
       const { sent, unknown } = await mail.mailer().sendEmails(messages(1_001), { journal })
       expect(sent + unknown).toBe(1_001)

@@ -15,8 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => provider.close())
 
-const mailer = () =>
-  createMailer({ apiToken: 'token', fromEmail: 'a@example.com', baseUrl: provider.url, timeoutMs: 1_000 })
+const mailer = () => createMailer({ apiToken: 'token', fromEmail: 'a@example.com', baseUrl: provider.url })
 
 /** Compares one result with the ledger. */
 function check(recipient: string, { status, messageId }: MessageResult): void {
@@ -43,7 +42,7 @@ it(`agrees with the ledger of a rough provider on every one of ${MAILS} streamed
     if (next % 100_000 === 0) process.stdout.write(`${next} mails: ${JSON.stringify(counts)}\n`)
   }
   expect(next).toBe(MAILS)
-  expect(provider.happened.size).toBeGreaterThan(14)
+  expect(provider.happened.size).toBeGreaterThan(13)
   // A cut call loses its own messages only.
   expect(counts.unknown).toBeLessThan(MAILS / 4)
 }, 0)

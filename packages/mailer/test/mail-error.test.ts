@@ -121,3 +121,10 @@ it.each([
   const error = await failureOf(mail.mailer().sendEmail(message()))
   expect(error.provider?.message).toBe('Invalid token: […] is not valid.')
 })
+
+it('shows no value that the provider quotes, even in words of its own, but the names of fields', async () => {
+  const Message = "The 'Subject' field contains “your account was confirmed”, and 'spam' is not a valid tag."
+  provider.faults.add({ status: 422, body: { ErrorCode: 300, Message } })
+  const error = await failureOf(mail.mailer().sendEmail(message()))
+  expect(error.provider?.message).toBe("The 'Subject' field contains […], and […] is not a valid tag.")
+})

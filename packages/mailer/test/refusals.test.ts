@@ -87,6 +87,13 @@ it.each([undefined, ''])('does not send a message without a sender: fromEmail %j
   expect(requests).toEqual([])
 })
 
+it('does not send with an invalid sender, however often it comes', async () => {
+  const batch = [message({ from: 'Shop' }), message({ from: 'Shop' })]
+  const { results } = await mail.mailer().sendEmails(batch)
+  expect(results.map(({ error }) => error?.code)).toEqual(['invalid_arguments', 'invalid_arguments'])
+  expect(requests).toEqual([])
+})
+
 it.each(['', ' ', 'a\nb', 'tökén'])('does not send with the invalid token %j', async (apiToken) => {
   const error = await failureOf(mail.mailer({ apiToken }).sendEmail(message()))
   expect(error).toMatchObject({ code: 'missing_credentials', retryable: false, effect: 'none' })

@@ -20,7 +20,6 @@ const CALLS = {
   'cut before': 0.02,
   'cut after': 0.02,
   'cut during': 0.02,
-  'not answered': 0.002,
   'rate limit': 0.05,
   maintenance: 0.01,
   'server error': 0.01,
@@ -91,7 +90,6 @@ export async function runRoughProvider(random: () => number) {
       if (fate === 'maintenance') return answer(503, '{"ErrorCode":100,"Message":"Maintenance"}')
       const items = messages.map(accept)
       if (fate === 'cut after') return void request.socket.destroy()
-      if (fate === 'not answered') return
       if (fate === 'server error') return answer(500, '{"ErrorCode":500,"Message":"Oops"}')
       if (fate === 'page') return answer(200, '<html></html>')
       if (fate === 'another order') items.sort(() => random() - 0.5)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { addressOf, deadUrl, failureOf, message, messages, runMailProvider, runs } from './support.ts'
+import { addressOf, deadUrl, failureOf, idle, message, messages, runMailProvider, runs } from './support.ts'
 
 const mail = runMailProvider()
-const { provider, requests } = mail
+const { provider, requests, waits } = mail
 
 /** How many messages each call held. */
 const sizes = () => requests.map(({ text }) => JSON.parse(text).length)
@@ -38,10 +38,17 @@ describe('sendEmails', () => {
     )
   })
 
-  it('sends no call of more than 50 MB', async () => {
+  it('sends no call of more than 50 MB, and has no more than 64 MB in flight', async () => {
     const calls: [count: number, bytes: number][] = []
+    let inFlight = 0
+    let most = 0
     const fetch: typeof globalThis.fetch = async (input, init) => {
       const text = await new Request(input, init).text()
+      inFlight += text.length
+      most = Math.max(most, inFlight)
+      // Another call could leave now.
+      await idle()
+      inFlight -= text.length
       const count = text.split('"Subject"').length - 1
       calls.push([count, text.length])
       return Response.json(
@@ -49,11 +56,12 @@ describe('sendEmails', () => {
       )
     }
     const textBody = 'a'.repeat(9_900_000)
-    const large = Array.from({ length: 6 }, () => message({ textBody }))
-    const batch = await mail.mailer({ fetch, concurrency: 1 }).sendEmails(large)
-    expect(batch.sent).toBe(6)
-    expect(calls.map(([count]) => count)).toEqual([5, 1])
+    const large = Array.from({ length: 11 }, () => message({ textBody }))
+    const batch = await mail.mailer({ fetch }).sendEmails(large)
+    expect(batch.sent).toBe(11)
+    expect(calls.map(([count]) => count)).toEqual([5, 5, 1])
     expect(Math.max(...calls.map(([, bytes]) => bytes))).toBeLessThanOrEqual(50_000_000)
+    expect(most).toBeLessThanOrEqual(64_000_000)
   })
 
   it('takes messages from any iterable or async iterable', async () => {
@@ -192,15 +200,20 @@ describe('a batch that ends early', () => {
 })
 
 describe('a batch of which nothing was sent', () => {
-  it('throws if the provider can’t be reached', async () => {
+  it('throws if the provider can’t be reached, after three attempts of each call', async () => {
     const unreached = await failureOf(mail.mailer({ baseUrl: await deadUrl() }).sendEmails(messages(501)))
     expect(unreached).toMatchObject({ code: 'provider_error', retryable: true, effect: 'none' })
+    expect(waits).toHaveLength(4)
   })
 
-  it('throws if the signal fired before', async () => {
-    const cause = new Error('the user left')
-    const sending = mail.mailer().sendEmails(messages(501), { signal: AbortSignal.abort(cause) })
-    expect(await failureOf(sending)).toMatchObject({ code: 'aborted', effect: 'none', cause })
+  const cause = new Error('the user left')
+  it.each([
+    [cause, { code: 'aborted', cause }],
+    [new DOMException('late', 'TimeoutError'), { code: 'provider_timeout' }],
+  ])('throws if the signal fired before with %s, and reads nothing', async (reason, expected) => {
+    const source = { [Symbol.iterator]: () => ({ next: () => expect.fail('read') }) }
+    const error = await failureOf(mail.mailer().sendEmails(source, { signal: AbortSignal.abort(reason) }))
+    expect(error).toMatchObject({ ...expected, effect: 'none' })
     expect(requests).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { message, runMailProvider } from './support.ts'
+import { failureOf, message, runMailProvider } from './support.ts'
 
 const mail = runMailProvider()
 const { provider, requests } = mail
@@ -45,6 +45,38 @@ it('gives each result to one of several readers that ask at once', async () => {
   const indexes = read.flatMap(({ done, value }) => (done ? [] : [value.index]))
   expect(indexes.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 501 }, (_, index) => index))
   expect(await stream.next()).toEqual({ done: true, value: undefined })
+})
+
+it('answers readers in the order in which they ask, also one that asks again meanwhile', async () => {
+  const stream = mail.mailer().streamEmails(source(4).messages)
+  const asked = [stream.next(), stream.next(), stream.next()]
+  const again = asked[0]?.then(() => stream.next())
+  const read = await Promise.all([...asked, again])
+  expect(read.map((result) => result?.value?.index)).toEqual([0, 1, 2, 3])
+})
+
+it('yields nothing more after its reader stopped', async () => {
+  const stream = mail.mailer().streamEmails(source(3).messages)
+  await stream.next()
+  await stream.return?.()
+  expect(await stream.next()).toEqual({ done: true, value: undefined })
+})
+
+it('yields the result of an invalid message in its place', async () => {
+  const given = [message(), message({ to: 'nobody' }), message()]
+  const results = await collect(mail.mailer().streamEmails(given))
+  expect(results.map(({ index, status }) => [index, status])).toEqual([
+    [0, 'sent'],
+    [1, 'failed'],
+    [2, 'sent'],
+  ])
+})
+
+it('says that mails may have left if it ends before its source does', async () => {
+  provider.faults.add({ cut: 'after' }, { status: 401 })
+  const stream = mail.mailer({ concurrency: 1 }).streamEmails(source(100_000).messages)
+  const error = await failureOf(collect(stream))
+  expect(error).toMatchObject({ code: 'credentials_rejected', effect: 'unknown', retryable: false })
 })
 
 it('yields a failed result for each message if the token is wrong', async () => {

@@ -1,9 +1,13 @@
 import { serve } from '@org/core/testing'
+import { expect, vi } from 'vitest'
 import { runProvider } from '../../core/test/provider.ts'
 import { createMailer, type MailerOptions, type Message } from '../src/index.ts'
 import { createMailProvider } from '../src/testing/index.ts'
 
 export { failureOf } from '../../core/test/provider.ts'
+
+/** After so many turns of the event loop, what a test waits for never comes. */
+const MOST_TURNS = 20_000
 
 /** Runs a mail provider for a test file. */
 export function runMailProvider() {
@@ -24,6 +28,34 @@ export function runMailProvider() {
         wait,
         ...options,
       }),
+    /** A `fetch` that holds each call until the test answers it. */
+    hold() {
+      const held: ((response?: Response) => void)[] = []
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const { promise, resolve } = Promise.withResolvers<Response | undefined>()
+        held.push(resolve)
+        return (await promise) ?? provider.fetch(input, init)
+      }
+      /** Waits for as many calls, and for those that must not come. */
+      async function arrived(count: number): Promise<void> {
+        for (let looks = 0; held.length < count; looks += 1) {
+          if (looks > MOST_TURNS) expect.fail(`${held.length} calls came instead of ${count}.`)
+          await idle()
+        }
+        await idle()
+      }
+      return {
+        fetch,
+        held,
+        arrived,
+        /** Answers as many calls, by default as the provider does. */
+        async answer(count: number, toResponse: () => Response | undefined = () => undefined) {
+          await arrived(count)
+          for (const answer of held.splice(0, count)) answer(toResponse())
+          await idle()
+        },
+      }
+    },
   }
 }
 
@@ -51,4 +83,37 @@ export async function deadUrl(): Promise<string> {
   const server = await serve(async () => new Response())
   await server.close()
   return server.url
+}
+
+/** Lets everything happen that waits neither for the network nor for a clock. */
+export async function idle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/**
+ * Resolves as the work does, by a clock of its own. The work must not use the network, whose client would keep the
+ * fake timers.
+ *
+ * @param passing the milliseconds that pass in a turn of the event loop
+ */
+export async function inFakeTime<Result>(
+  work: () => Promise<Result>,
+  passing: () => number = () => 100,
+): Promise<Result> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  try {
+    let isOver = false
+    const result = work().finally(() => {
+      isOver = true
+    })
+    result.catch(() => {})
+    for (let turn = 0; !isOver; turn += 1) {
+      if (turn > MOST_TURNS) throw new Error('The work does not end.')
+      await new Promise((resolve) => setImmediate(resolve))
+      await vi.advanceTimersByTimeAsync(passing())
+    }
+    return await result
+  } finally {
+    vi.useRealTimers()
+  }
 }

@@ -1,3 +1,4 @@
+import type { Egress } from '@org/core'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { runWebhook } from './webhook-support.ts'
@@ -218,16 +219,44 @@ describe('sendEmails', () => {
     for (const { body } of await Promise.all(batches)) expect(body).toMatchObject({ result: { sent: 2 } })
   })
 
-  it('lets others work while it answers for each of 10,000 invalid messages', async () => {
+  it('sends with the host’s server while the servers of deployments hold up all of their own memory', async () => {
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+    let calls = 0
+    const egress: Egress = {
+      refuse: () => undefined,
+      async fetch() {
+        calls += 1
+        await held
+        return new Response(null, { status: 401 })
+      },
+    }
+    // Another origin than the one that the deployments bring.
+    const baseUrl = webhook.url.replace('127.0.0.1', 'localhost')
+    const handle = webhook.handler({ egress, baseUrl, timeoutMs: 600_000 })
+    const given = { to: ['ann@example.org'], subject: 'News', textBody: 'a'.repeat(1_900_000) }
+    const outputs = { apiToken: 'dedicated-token', apiUrl: webhook.url, messageStream: 'outbound' }
+    const batches = Array.from({ length: 12 }, (_, at) => {
+      const deployment = { id: `dep_${at % 3}`, outputs: { ...outputs, fromEmail: 'me@example.com' } }
+      return deliver(handle, event(deployment, 'sendEmails', given))
+    })
+    await expect.poll(() => calls).toBe(12)
+    const functionCall = { name: 'sendEmails', arguments: given }
+    const { body } = await deliver(handle, { name: 'FUNCTION_CALL', functionCall })
+    expect(body).toMatchObject({ result: { sent: 1 } })
+    letGo()
+    await Promise.all(batches)
+  })
+
+  it('lets others work while it answers for each of 4,000 invalid messages', async () => {
     let turns = 0
     const others = setInterval(() => {
       turns += 1
     })
-    const given = { messages: Array(10_000).fill({ ...mail, to: 'nobody' }) }
+    const given = { messages: Array(4_000).fill({ ...mail, to: 'nobody' }) }
     const handle = webhook.handler({ timeoutMs: 600_000 })
     const { body } = await deliver(handle, event({ inputs: { serverType: 'shared' } }, 'sendEmails', given))
     clearInterval(others)
-    expect(body).toMatchObject({ result: { failed: 10_000 } })
+    expect(body).toMatchObject({ result: { failed: 4_000 } })
     expect(turns).toBeGreaterThan(10)
   })
 

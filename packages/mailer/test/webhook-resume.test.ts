@@ -1,6 +1,6 @@
 import { type DeliveryStore, memoryStore } from '@org/core'
 import { deliver } from '@org/core/testing'
-import { expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { runWebhook } from './webhook-support.ts'
 
@@ -10,8 +10,8 @@ function addresses(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `person-${index}@example.org`)
 }
 
-function newsletter(to: readonly string[]) {
-  const given = { to, subject: 'News', textBody: 'private words' }
+function newsletter(to: readonly string[], fields = {}) {
+  const given = { to, subject: 'News', textBody: 'private words', ...fields }
   return { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmails', arguments: given } }
 }
 
@@ -33,9 +33,18 @@ function sentOnce(): Set<string> {
   return new Set(sent)
 }
 
-it('stops a batch after 429, passes Retry-After on, and sends the rest at the redelivery', async () => {
+/** Stops the clock: it moves only by `pass`. */
+const stopClock = () => vi.useFakeTimers({ toFake: ['Date'] })
+const pass = (milliseconds: number) => void vi.setSystemTime(Date.now() + milliseconds)
+
+afterEach(() => void vi.useRealTimers())
+
+it.each([
+  ['first', 0],
+  ['second', 1],
+])('sends the call that met 429 at the redelivery, and passes Retry-After on: the %s', async (_, skip) => {
   const handle = handler()
-  provider.faults.add({ path: '/email/batch', skip: 1, status: 429, headers: { 'retry-after': '120' } })
+  provider.faults.add({ path: '/email/batch', skip, status: 429, headers: { 'retry-after': '120' } })
   const first = await deliver(handle, event, { id: 'evt_1' })
   expect(first).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
   expect(first.headers.get('retry-after')).toBe('120')
@@ -55,18 +64,63 @@ it('reports each message of a batch after 429 if the event has no delivery id', 
 })
 
 it('stops a batch before its deadline, and sends the rest at the redelivery', async () => {
-  const store = memoryStore()
-  const large = newsletter(addresses(10_000))
-  // The clock jumps to shortly before the deadline while the first calls are in flight.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  atRequest(1, () => vi.setSystemTime(Date.now() + 11_000))
-  const first = await deliver(handler({ store }), large, { id: 'evt_1' })
-  vi.useRealTimers()
+  stopClock()
+  const handle = handler()
+  atRequest(1, () => pass(11_000))
+  const first = await deliver(handle, event, { id: 'evt_1' })
   expect(first).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
-  expect(provider.messages.length).toBeLessThan(10_000)
-  const second = await deliver(handler({ store }), large, { id: 'evt_1' })
-  expect(response.parse(second.body).result).toMatchObject({ sent: 10_000, failed: 0, unknown: 0 })
+  expect(provider.messages).toHaveLength(500)
+  const second = await deliver(handle, event, { id: 'evt_1' })
+  expect(response.parse(second.body).result).toMatchObject({ sent: 1_203, failed: 0, unknown: 0 })
   sentOnce()
+})
+
+it('begins calls in the time of a usual call, although one call of an earlier delivery was slow', async () => {
+  stopClock()
+  const store = memoryStore()
+  const long = newsletter(addresses(3_000))
+  const limit = { path: '/email/batch', status: 429, headers: { 'retry-after': '120' } }
+  provider.faults.add({ ...limit, skip: 3, times: 3 })
+  atRequest(1, () => pass(9_000))
+  expect((await deliver(handler({ store }), long, { id: 'evt_1' })).status).toBe(503)
+  const slowStore: DeliveryStore = {
+    ...store,
+    claim(request) {
+      pass(15_000)
+      return store.claim(request)
+    },
+  }
+  const second = await deliver(handler({ store: slowStore }), long, { id: 'evt_1' })
+  expect(response.parse(second.body).result).toMatchObject({ sent: 3_000, failed: 0, unknown: 0 })
+})
+
+it('ends a batch that another delivery took over, and says so', async () => {
+  const store = memoryStore()
+  const handle = handler({ store: { ...store, advance: async () => provider.calls.length === 0 } })
+  const taken = await deliver(handle, event, { id: 'evt_1' })
+  expect(taken).toMatchObject({ status: 409, body: { code: 'delivery_in_progress', retryable: true } })
+  expect(requests).toHaveLength(1)
+})
+
+it('reports the call that was in flight when its host died as unknown, and sends the rest', async () => {
+  stopClock()
+  const store = memoryStore()
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+  const { promise: answer, reject: die } = Promise.withResolvers<Response>()
+  const hang = () => {
+    leave()
+    return answer
+  }
+  const first = deliver(handler({ store, fetch: hang }), event, { id: 'evt_1' })
+  await left
+  expect((await deliver(handler({ store }), event, { id: 'evt_1' })).status).toBe(409)
+  // Longer than a lease.
+  pass(31_000)
+  const second = await deliver(handler({ store }), event, { id: 'evt_1' })
+  expect(response.parse(second.body).result).toMatchObject({ sent: 703, failed: 0, unknown: 500 })
+  expect(sentOnce().size).toBe(703)
+  die(new Error('The host is gone.'))
+  expect((await first).status).toBe(409)
 })
 
 it('begins no call after its host began to stop, ends those under way, and sends the rest at the redelivery', async () => {
@@ -82,9 +136,12 @@ it('begins no call after its host began to stop, ends those under way, and sends
   sentOnce()
 })
 
-it('finishes a batch without a delivery id although its host stops, because no redelivery could go on', async () => {
-  const stopping = AbortSignal.abort()
-  const { body } = await deliver(handler({ stopping }), event)
+it('begins no batch while its host stops, unless the event has no delivery id for a redelivery', async () => {
+  const handle = handler({ stopping: AbortSignal.abort() })
+  const refused = await deliver(handle, event, { id: 'evt_1' })
+  expect(refused).toMatchObject({ status: 503, body: { code: 'shutting_down', retryable: true } })
+  expect(requests).toEqual([])
+  const { body } = await deliver(handle, event)
   expect(response.parse(body).result).toMatchObject({ sent: 1_203 })
 })
 
@@ -124,7 +181,10 @@ it('mails nobody twice, and everybody once, when the default sender is configure
   expect(sentOnce().size).toBe(1_000)
 })
 
-it('tells what is unknown if the record of a call is unreadable, and sends nothing', async () => {
+it.each([
+  ['', {}],
+  [' and its credentials are lost', { shared: {} }],
+])('tells what is unknown if the record of a call is unreadable%s, and sends nothing', async (_, lost) => {
   const store = memoryStore()
   const damaged: DeliveryStore = {
     ...store,
@@ -133,16 +193,17 @@ it('tells what is unknown if the record of a call is unreadable, and sends nothi
       return result.state === 'claimed' ? { ...result, progress: { 'call 0': 'begun' } } : result
     },
   }
-  const { body } = await deliver(handler({ store: damaged }), event, { id: 'evt_1' })
+  const { body } = await deliver(handler({ store: damaged, ...lost }), event, { id: 'evt_1' })
   expect(response.parse(body).result).toMatchObject({ sent: 0, failed: 0, unknown: 1_203 })
   expect(provider.messages).toEqual([])
 })
 
 it.each([
-  ['credentials', {}],
-  ['default sender', { apiToken: 'shared-token' }],
-])('tells what was sent if the host lost its %s when the batch comes again', async (_, shared) => {
+  ['credentials', {}, { from: 'shop@example.com' }],
+  ['default sender', { apiToken: 'shared-token' }, {}],
+])('tells what was sent if the host lost its %s when the batch comes again', async (_, shared, fields) => {
   const store = memoryStore()
+  const event = newsletter(recipients, fields)
   const headers = { 'retry-after': '120' }
   provider.faults.add({ path: '/email/batch', skip: 1, times: 2, status: 429, headers })
   expect((await deliver(handler({ store }), event, { id: 'evt_1' })).status).toBe(503)

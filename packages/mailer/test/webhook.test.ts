@@ -43,16 +43,22 @@ describe('DEPLOYMENT_CREATED', () => {
     })
   })
 
-  it('connects a dedicated server with its own token, sender and base URL', async () => {
+  it('connects a dedicated server with its own token, sender and base URL, by the egress rule', async () => {
     const asked: string[] = []
-    const egress: Egress = { refuse: (url) => void asked.push(url.origin), fetch }
+    const egress: Egress = {
+      refuse: (url) => void asked.push(url.origin),
+      fetch: (input, init) => {
+        asked.push(String(input))
+        return fetch(input, init)
+      },
+    }
     const elsewhere = webhook.handler({ shared: undefined, baseUrl: 'http://nowhere.invalid', egress })
     const own = { apiToken: 'dedicated-token', fromEmail: 'Me <me@example.com>' }
     const inputs = { ...dedicated, ...own, apiToken: ' dedicated-token\n', baseUrl: webhook.url }
     const outputs = { ...own, apiUrl: webhook.url, messageStream: 'outbound' }
     expect(await create(inputs, elsewhere)).toMatchObject({ body: { outputs } })
     expect(tokens()).toEqual(['dedicated-token'])
-    expect(asked).toEqual([webhook.url])
+    expect(asked).toEqual([webhook.url, `${webhook.url}/server`])
   })
 
   it.each([
@@ -166,6 +172,12 @@ describe('DEPLOYMENT_CREATED', () => {
       { level: 'info', message: expect.stringContaining('Emulated server') },
       { level: 'warn', message: expect.stringContaining('sandbox') },
     ])
+  })
+
+  it('tells nobody the shared token, also if the provider repeats it', async () => {
+    provider.settings.server = { Name: 'Server of shared-token' }
+    await create()
+    expect(deployment()?.logs[0]?.message).toMatch(/Server of (?!shared-token)/)
   })
 })
 
