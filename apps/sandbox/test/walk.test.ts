@@ -51,7 +51,7 @@ describe('the walk', () => {
   })
 
   it('covers every route of the host', () => {
-    expect(walks.map(({ route }) => `/${route}/webhook`)).toEqual(webhooks)
+    expect(new Set(walks.map(({ route }) => `/${route}/webhook`))).toEqual(new Set(webhooks))
   })
 
   it('prints no log lines of the host and no token', () => {

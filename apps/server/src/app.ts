@@ -3,20 +3,20 @@
 import type { Logger, WebhookHandler } from '@org/core'
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { toProblemResponse } from '@org/core/internal/host'
-import { Hono } from 'hono'
-import { cors } from 'hono/cors'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { getPath } from 'hono/utils/url'
 import { createDescribingRoutes } from './routes/description.ts'
 import { mountRoutes, type Route } from './routes/route.ts'
 import { createStatusRoutes } from './routes/status.ts'
+import type { StoreWatch } from './store-watch.ts'
 
 /** Options of {@link createApp}. */
 export interface AppOptions {
   webhooks: readonly { name: string; handle: WebhookHandler }[]
   /** Routes for operators. No page of another origin may read them. */
   operating: readonly Route[]
-  isStoreReachable: () => Promise<boolean>
+  store: StoreWatch
   corsOrigins: readonly string[]
   /** Whether balancers should send events elsewhere. */
   isLeaving: () => boolean
@@ -30,9 +30,26 @@ const browserRules = { referrerPolicy: 'no-referrer', strictTransportSecurity: f
 /** Unless a route says otherwise, browsers may run nothing of a response. */
 const NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 
+/** Lets pages of listed origins read the routes. The middleware of hono copies the body of each response. */
+function openTo(origins: readonly string[]): MiddlewareHandler {
+  return async (context, next) => {
+    const { method, headers: asked } = context.req.raw
+    if (method !== 'OPTIONS') await next()
+    else
+      context.res = context.body(null, 204, {
+        'access-control-allow-methods': 'GET',
+        'access-control-allow-headers': asked.get('access-control-request-headers') ?? '',
+      })
+    const { headers } = context.res
+    headers.append('vary', 'Origin')
+    const origin = asked.get('origin')
+    if (origin !== null && origins.includes(origin)) headers.set('access-control-allow-origin', origin)
+  }
+}
+
 /** Mounts every integration at `POST /<name>/webhook`, and the routes beside them. */
 export function createApp(options: AppOptions): Hono {
-  const { webhooks, operating, isStoreReachable, corsOrigins, isLeaving, isDraining, logger } = options
+  const { webhooks, operating, store, corsOrigins, isLeaving, isDraining, logger } = options
   const app = new Hono()
 
   // Not for the webhooks, whose responses have these headers from core.
@@ -44,9 +61,9 @@ export function createApp(options: AppOptions): Hono {
   })
   mountRoutes(app, operating)
   // Browsers never call webhooks, so only the routes below are open to other origins.
-  app.use('*', cors({ origin: [...corsOrigins], allowMethods: ['GET'] }))
+  app.use('*', openTo(corsOrigins))
   // To add a route, add a line here.
-  const routes = [...createStatusRoutes(isStoreReachable, isLeaving)]
+  const routes = [...createStatusRoutes(store, isLeaving)]
   mountRoutes(app, [...routes, ...createDescribingRoutes([...operating, ...routes])])
 
   app.notFound((context) => {

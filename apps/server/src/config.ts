@@ -74,6 +74,7 @@ function isProduction(environment = 'development'): boolean {
 
 function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
   const webhookSecrets = values.PLATFORM_WEBHOOK_SECRET ?? []
+  const recordKeys = [...webhookSecrets, ...(values.RECORD_KEYS ?? [])]
   const production = isProduction(values.NODE_ENV)
   const deliveryStore = values.DELIVERY_STORE ?? (isFunction ? 'memory:' : DEFAULT_STORE)
   // A host that accepts events of anyone must be out of reach of others.
@@ -95,6 +96,8 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
     platform: { baseUrl: values.PLATFORM_API_URL, token: values.PLATFORM_API_TOKEN },
     /** Without any, requests are not verified. */
     webhookSecrets,
+    /** Encrypt and sign the records: a reader or writer of the store has not read the environment. */
+    recordKeys,
     /** For the routes of operators. Without it, they are open in development, and absent in production. */
     operatorToken: values.OPERATOR_TOKEN,
     corsOrigins: values.CORS_ORIGINS ?? [],
@@ -120,7 +123,7 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
     /** Every value that must stay out of logs and responses. */
     secrets: [
       // The key itself, too, without the word in front of it.
-      ...webhookSecrets.flatMap((secret) => [secret, secret.slice('whsec_'.length)]),
+      ...recordKeys.flatMap((secret) => [secret, secret.slice('whsec_'.length)]),
       values.PLATFORM_API_TOKEN,
       values.OPERATOR_TOKEN,
       values.MAILER_SHARED_API_TOKEN,
@@ -128,14 +131,19 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
       values.IDP_PLATFORM_API_KEY,
       ...(deliveryStore.startsWith('redis') ? passwordsOf(parseRedisLocation(deliveryStore)) : []),
     ].filter((value) => value !== undefined),
-    warnings: warningsOf(values, { isOpen, isFunction, deliveryStore }),
+    warnings: warningsOf(values, { isOpen, isFunction, deliveryStore, hasKey: recordKeys.length > 0 }),
   }
 }
 
 /** Risks that the host can run with. */
 function warningsOf(
   { HOST, PLATFORM_WEBHOOK_SECRET, ENV_REFERENCE_ALLOW }: z.output<typeof variables>,
-  { isOpen, isFunction, deliveryStore }: { isOpen: boolean; isFunction: boolean; deliveryStore: string },
+  {
+    isOpen,
+    isFunction,
+    deliveryStore,
+    hasKey,
+  }: { isOpen: boolean; isFunction: boolean; deliveryStore: string; hasKey: boolean },
 ): string[] {
   const warnings: string[] = []
   if (isOpen && isFunction) {
@@ -163,9 +171,9 @@ function warningsOf(
       'ENV_REFERENCE_ALLOW is *: a deployment may use every variable of this process but those of the host.',
     )
   }
-  if (!PLATFORM_WEBHOOK_SECRET && deliveryStore.startsWith('redis')) {
+  if (!hasKey && deliveryStore.startsWith('redis')) {
     warnings.push(
-      'Without PLATFORM_WEBHOOK_SECRET, the records in Redis have no key of the host: a reader can test guesses of a request.',
+      'Without PLATFORM_WEBHOOK_SECRET or RECORD_KEYS, the records in Redis have no key of the host: a reader can test guesses of a request, and a writer can change records.',
     )
   }
   return warnings

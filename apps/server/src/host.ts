@@ -53,7 +53,7 @@ export interface HostOptions {
   fetch?: typeof fetch
   /** @default `https` to named hosts */
   egress?: EgressRule
-  /** Keys for the records in the store, beside the webhook secrets. */
+  /** @default those of the configuration */
   recordKeys?: readonly string[]
   /** Whether the runtime enforces `content-length`. */
   trustContentLength?: boolean
@@ -89,11 +89,11 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const secrets = config.webhookSecrets
   const verify = secrets.length > 0 ? createVerifier({ secrets }) : undefined
   const limit = createConcurrencyLimit(MAX_IN_FLIGHT)
-  const isStoreReachable = watchStore(store, logger)
+  const storeWatch = watchStore(store, logger, isShared(config.deliveryStore))
   const metrics = options.createMetrics?.({
     inFlight: () => limit.active,
     circuits: () => outbound.circuits(),
-    isStoreReachable,
+    isStoreReachable: () => storeWatch.prove(),
   })
   const observer = observeBy(tracing, metrics)
   const outbound = createOutbound({
@@ -105,8 +105,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const unfinished = new Set<Promise<unknown>>()
   const dependencies = {
     store,
-    // A reader of the store has not read the environment.
-    recordKeys: [...secrets, ...(options.recordKeys ?? [])],
+    recordKeys: options.recordKeys ?? config.recordKeys,
     verify,
     peer: (request: SentRequest) => request[peerKey],
     observer,
@@ -153,7 +152,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
           peer: request[peerKey],
         }),
     ),
-    isStoreReachable,
+    store: storeWatch,
     corsOrigins: config.corsOrigins,
     isLeaving: () => isLeaving,
     isDraining: () => isDraining,
@@ -187,6 +186,11 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     },
   }
+}
+
+/** Whether other hosts may use the same store. */
+function isShared(deliveryStore: string): boolean {
+  return !/^(memory|sqlite):/.test(deliveryStore)
 }
 
 export { type Config, ConfigurationError, readConfig } from './config.ts'

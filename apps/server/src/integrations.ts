@@ -18,11 +18,8 @@ interface HostedIntegration {
 /** Every integration, in the order in which the host shows them. */
 export const integrations: readonly HostedIntegration[] = [
   {
-    name: 'auth',
-    async load() {
-      const { placeholder, createPlaceholderHandler } = await import('@org/idp/webhook')
-      return { definition: placeholder, createHandler: createPlaceholderHandler }
-    },
+    name: 'mailer',
+    load: async () => configured(await import('@org/mailer/webhook'), ({ mailer }) => mailer),
   },
   { name: 'idp', load: async () => configured(await import('@org/idp/webhook'), ({ idp }) => idp) },
   {
@@ -30,8 +27,11 @@ export const integrations: readonly HostedIntegration[] = [
     load: async () => configured(await import('@org/idp-server/webhook'), ({ idpServer }) => idpServer),
   },
   {
-    name: 'mailer',
-    load: async () => configured(await import('@org/mailer/webhook'), ({ mailer }) => mailer),
+    name: 'auth',
+    async load() {
+      const { placeholder, createPlaceholderHandler } = await import('@org/idp/webhook')
+      return { definition: placeholder, createHandler: createPlaceholderHandler }
+    },
   },
 ]
 

@@ -11,7 +11,6 @@ import { circuitStates } from './circuit-breaker.ts'
 import { integrations, loadDefinitions } from './integrations.ts'
 import type { Outbound } from './outbound.ts'
 import { lazily } from './routes/route.ts'
-import { Tally } from './tally.ts'
 import { failureOf, type MetricsObserver } from './telemetry.ts'
 import { version } from './version.ts'
 
@@ -106,25 +105,26 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
   const registers = [registry]
 
   /** `<name>s_total`, with the outcome as a label, and the histogram `<name>_duration_seconds`. */
-  async function createTally(name: string, help: string, labelNames: string[]): Promise<Tally> {
-    const tally = new Tally(BUCKETS)
-    new Counter({
+  function createTally(name: string, help: string, labelNames: string[]) {
+    const outcomes = new Counter({
       name: `${name}s_total`,
       help: `${help}.`,
       labelNames: [...labelNames, 'outcome'],
       registers,
-      collect() {
-        this.reset()
-        for (const [labels, count] of tally.outcomes()) this.inc(labels, count)
-      },
     })
-    const durations = `${name}_duration_seconds`
-    const histogram = new Histogram({ name: durations, help: `${help}: how long they took.`, registers })
-    const empty = await histogram.get()
-    // A histogram of the library can observe, but take no numbers.
-    const get = async () => ({ ...empty, values: [...tally.durations(durations)] })
-    Object.assign(histogram, { get, getForPromString: get })
-    return tally
+    const durations = new Histogram({
+      name: `${name}_duration_seconds`,
+      help: `${help}: how long they took.`,
+      labelNames,
+      buckets: BUCKETS,
+      registers,
+    })
+    return {
+      add(labels: Record<string, string>, outcome: string, seconds: number): void {
+        outcomes.inc({ ...labels, outcome })
+        durations.observe(labels, seconds)
+      },
+    }
   }
 
   function createGauge(name: string, help: string, read: () => number | Promise<number>): void {
@@ -182,20 +182,18 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
     registry,
     functions: new Map(definitions.map((definition) => [definition.name, namesOf(definition)])),
     credentialsRejected,
-    events: await createTally(
+    events: createTally(
       'webhook_event',
       'Events by outcome: ok, ignored, replayed, or the code of the problem',
       ['route', 'event', 'function'],
     ),
-    providerRequests: await createTally('webhook_provider_request', 'Requests to providers, each attempt', [
+    providerRequests: createTally('webhook_provider_request', 'Requests to providers, each attempt', [
       'integration',
       'method',
     ]),
-    platformRequests: await createTally(
-      'webhook_platform_request',
-      'Requests to the platform, each attempt',
-      ['callback'],
-    ),
+    platformRequests: createTally('webhook_platform_request', 'Requests to the platform, each attempt', [
+      'callback',
+    ]),
   }
 }
 

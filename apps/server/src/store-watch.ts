@@ -2,22 +2,51 @@ import type { DeliveryStore, Logger } from '@org/core'
 
 /** Orchestrators wait for `/readyz` for two seconds or less. */
 const LONGEST_PROBE_MS = 1_500
+/** A probe is a write, and anyone may ask for it. */
+const PROBE_INTERVAL_MS = 1_000
+
+/** The state of the delivery store, for `GET /readyz` and the metrics. */
+export interface StoreWatch {
+  /**
+   * Proves that the store takes a write. A second proof within a second is the result of the first.
+   *
+   * @returns whether it took the last write
+   */
+  prove(): Promise<boolean>
+  /** Whether another host would be no better: after the first write, a shared store is away for all hosts. */
+  isNoWorse(): Promise<boolean>
+  /** Whether the store took the last write. */
+  isReachable(): boolean
+}
 
 /**
- * Makes the question whether the delivery store takes writes, for `GET /readyz` and the metrics. It logs when the
- * answer changes: without an event that has an effect, nothing else would tell the reason.
+ * Watches the delivery store. It logs when the store goes away or comes back: without an event that has an effect,
+ * nothing else would tell the reason.
+ *
+ * @param isShared whether other hosts use the same store
  */
-export function watchStore(store: Pick<DeliveryStore, 'probe'>, logger: Logger): () => Promise<boolean> {
-  let wasReachable = true
+export function watchStore(
+  store: Pick<DeliveryStore, 'probe'>,
+  logger: Logger,
+  isShared: boolean,
+): StoreWatch {
+  let isReachable = false
+  let hasWritten = false
+  let hasTold = false
+  let probedAt = Number.NEGATIVE_INFINITY
 
-  function note(isReachable: boolean, reason = ''): boolean {
-    if (!isReachable && wasReachable) logger('error', 'The delivery store is unreachable.', { reason })
-    if (isReachable && !wasReachable) logger('info', 'The delivery store takes writes again.')
-    wasReachable = isReachable
-    return isReachable
+  function note(reason?: string): void {
+    isReachable = reason === undefined
+    hasWritten ||= isReachable
+    if (!isReachable && !hasTold) logger('error', 'The delivery store is unreachable.', { reason })
+    if (isReachable && hasTold) logger('info', 'The delivery store takes writes again.')
+    hasTold = !isReachable
   }
 
-  return async () => {
+  async function prove(): Promise<boolean> {
+    const now = performance.now()
+    if (now - probedAt < PROBE_INTERVAL_MS) return isReachable
+    probedAt = now
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<never>((_, reject) => {
       const error = new Error(`It took no write within ${LONGEST_PROBE_MS} ms.`)
@@ -25,11 +54,22 @@ export function watchStore(store: Pick<DeliveryStore, 'probe'>, logger: Logger):
     })
     try {
       await Promise.race([store.probe(), late])
-      return note(true)
+      note()
     } catch (error) {
-      return note(false, error instanceof Error ? error.message : 'unknown')
+      note(error instanceof Error ? error.message : 'unknown')
     } finally {
       clearTimeout(timer)
     }
+    return isReachable
+  }
+
+  return {
+    prove,
+    isReachable: () => isReachable,
+    async isNoWorse() {
+      const proof = prove()
+      // A store without an answer must not make this one late.
+      return (isShared && hasWritten) || proof
+    },
   }
 }

@@ -109,6 +109,14 @@ const wholeNumber = (least: number, most: number, what: string) =>
     z.transform(Number),
   )
 
+const secrets = z.optional(
+  list(
+    /\s+/,
+    isWebhookSecret,
+    `expected one or more whsec_… (base64 of at least ${LEAST_SECRET_BYTES} bytes), separated by spaces`,
+  ),
+)
+
 /** Every variable of the host. */
 export const variables = z.object({
   NODE_ENV: z._default(text, 'development'),
@@ -135,13 +143,9 @@ export const variables = z.object({
 
   PLATFORM_API_URL: httpUrl,
   PLATFORM_API_TOKEN: z.optional(token()),
-  PLATFORM_WEBHOOK_SECRET: z.optional(
-    list(
-      /\s+/,
-      isWebhookSecret,
-      `expected one or more whsec_… (base64 of at least ${LEAST_SECRET_BYTES} bytes), separated by spaces`,
-    ),
-  ),
+  PLATFORM_WEBHOOK_SECRET: secrets,
+  /** Former webhook secrets: records that they signed are still recognised. */
+  RECORD_KEYS: secrets,
   WEBHOOK_AUTH: z.optional(
     z.pipe(text, z.literal('none', { error: 'expected none; leave it empty otherwise' })),
   ),

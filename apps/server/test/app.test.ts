@@ -1,5 +1,5 @@
 import { memoryStore } from '@org/core'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { integrations } from '../src/integrations.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { calling, mail, startHost } from './hosted.ts'
@@ -13,8 +13,8 @@ const challenge = {
   body: '{"name":"WEBHOOK_CHALLENGE","challenge":"<script>alert(1)</script>"}',
 }
 
-const start = (store = memoryStore()) =>
-  startHost({ variables: { CORS_ORIGINS: origin }, store, createMetrics }).host
+const start = (store = memoryStore(), variables = {}) =>
+  startHost({ variables: { CORS_ORIGINS: origin, ...variables }, store, createMetrics }).host
 const host = start()
 const ask = async (path: string, init?: RequestInit, asked = host) =>
   asked.fetch(new Request(`http://host.test${path}`, init))
@@ -90,6 +90,64 @@ describe('the host', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     expect((await ask('/readyz', undefined, draining)).status).toBe(503)
     expect((await ask('/healthz', undefined, draining)).status).toBe(200)
+  })
+
+  it.each([
+    ['a shared store', 'redis://127.0.0.1:1', 200],
+    ['its own file', 'sqlite:.data/deliveries.db', 503],
+  ])(
+    'stays ready while %s is away after a first write only if all hosts share it',
+    async (_, DELIVERY_STORE, expected) => {
+      vi.useFakeTimers({ toFake: ['performance'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const memory = memoryStore()
+      const probe = vi.fn(memory.probe).mockRejectedValue(new Error('away'))
+      const host = start({ ...memory, probe }, { DELIVERY_STORE })
+      const readiness = async (path = '/readyz') => {
+        vi.advanceTimersByTime(1_000)
+        const response = await ask(path, undefined, host)
+        return { status: response.status, body: await response.json() }
+      }
+      expect(await readiness()).toEqual({ status: 503, body: { status: 'store_unreachable' } })
+      probe.mockImplementation(memory.probe)
+      expect(await readiness()).toEqual({ status: 200, body: { status: 'ready', store: 'reachable' } })
+      probe.mockRejectedValue(new Error('away'))
+      expect((await readiness()).status).toBe(expected)
+      expect((await readiness('/readyz?store')).status).toBe(503)
+      const probes = probe.mock.calls.length
+      expect((await ask('/readyz?store', undefined, host)).status).toBe(503)
+      expect(probe.mock.calls).toHaveLength(probes)
+    },
+  )
+
+  it('drains only when its events are answered', async () => {
+    const { host: leaving, send, world } = startHost()
+    const provider = Promise.withResolvers<Response>()
+    const arrived = new Promise<void>((resolve) =>
+      world.overrides.set('mail.test', () => {
+        resolve()
+        return provider.promise
+      }),
+    )
+    const answered = send('mailer', { name: 'HEALTH_CHECK' })
+    await arrived
+    const drained = vi.fn()
+    const draining = leaving.drain().then(drained)
+    await expect(send('mailer', { name: 'HEALTH_CHECK' })).resolves.toMatchObject({ status: 503 })
+    expect(drained).not.toHaveBeenCalled()
+    provider.resolve(Response.json({}))
+    await draining
+    expect((await answered).status).toBe(200)
+  })
+
+  it('is not ready while its store hangs', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const probe = vi.fn(() => new Promise<never>(() => {}))
+    const readiness = ask('/readyz', undefined, start({ ...memoryStore(), probe }))
+    await vi.waitUntil(() => probe.mock.calls.length > 0)
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect((await readiness).status).toBe(503)
   })
 
   it('drains only when a store that was away has the response', async () => {

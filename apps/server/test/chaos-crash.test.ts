@@ -17,7 +17,7 @@ describe('a host that is killed and restarted on its SQLite file', () => {
       { at: 'store', number: 4, when: 'before' },
       { at: 'store', number: 5, when: 'before' },
     ]
-    await arranged({ store: 'sqlite', hosts: 1, leaseMs: 500, settleMs: 500 }, async (arrangement) => {
+    await arranged({ store: 'sqlite', hosts: 1, settleMs: 500 }, async (arrangement) => {
       const { figures, violations } = await crashEverywhere(arrangement, { ...options, points })
       expect(violations).toEqual([])
       expect(figures['crashes of a creation']).toBe(points.length)
@@ -30,7 +30,7 @@ describe('a host that is killed and restarted on its SQLite file', () => {
       { at: 'store', number: 3, when: 'before' },
       { at: 'store', number: 8, when: 'before' },
     ]
-    await arranged({ store: 'sqlite', hosts: 1, leaseMs: 1_000 }, async (arrangement) => {
+    await arranged({ store: 'sqlite', hosts: 1 }, async (arrangement) => {
       const { figures, violations } = await crashBatches(arrangement, { ...options, points })
       expect(violations).toEqual([])
       expect(figures.crashes).toBe(points.length)

@@ -41,10 +41,13 @@ function initialState(name: string): object {
 }
 const isValid = (name: string, inputs: object) => validator.isValid(schemaOf(name), inputs, schemaOf(name))
 
-it.each(['/integrations', '/openapi.json'])('a platform that has %s already gets 304', async (path) => {
+it.each(['/integrations', '/openapi.json', '/docs'])('a client that has %s gets 304', async (path) => {
   const { headers } = await get(path)
   const again = await get(path, { 'if-none-match': headers.get('etag') ?? '' })
   expect([again.status, await again.text()]).toEqual([304, ''])
+  // A browser uses it for the page that it has.
+  const policy = 'content-security-policy'
+  expect(again.headers.get(policy)).toBe(headers.get(policy))
   const { paths } = Object(await (await get('/openapi.json')).json())
   expect(paths[path].get.responses).toHaveProperty('304')
 })

@@ -6,7 +6,7 @@ import { createFunctionStore } from '../src/runtimes/function-store.ts'
 
 const request = { subject: 'mailer/delivery/evt_1', leaseMs: 60_000 }
 const completion = {
-  response: { status: 200, body: 'sealed' },
+  response: { status: 200, body: 'encrypted' },
   progress: {},
   keepMs: 1_000,
   keepResponseMs: 1_000,

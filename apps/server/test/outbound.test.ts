@@ -1,7 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { IntegrationError } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
@@ -29,12 +27,6 @@ async function startProvider(listener: RequestListener) {
     server,
     lines,
   }
-}
-
-/** A connection waits for a call for a second only. */
-function stopTheClock(): void {
-  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
 }
 
 describe('a call to a provider', () => {
@@ -172,59 +164,6 @@ describe('a call to a provider', () => {
     for (let read = 0; read < 20; read += 1) await (await send(url)).text()
     expect(connections()).toBeLessThan(before + 20)
   })
-
-  it('opens the connection of the next write ahead, and uses none that the server has closed', async () => {
-    stopTheClock()
-    const sockets: Socket[] = []
-    const { url, send, server } = await startProvider(({ socket }, response) => {
-      response.end(String(sockets.indexOf(socket)))
-    })
-    server.on('connection', (socket) => sockets.push(socket))
-    const write = async () => (await send(url, { method: 'POST', body: '{}' })).text()
-    expect([await write(), await write()]).toEqual(['0', '1'])
-    await expect.poll(() => sockets.length).toBe(3)
-    expect(await write()).toBe('2')
-    await expect.poll(() => sockets.length).toBe(4)
-    expect([await write(), await write()]).toEqual(['3', '4'])
-  })
-
-  it('opens no connection ahead to a server that has closed one', async () => {
-    stopTheClock()
-    const sockets: Socket[] = []
-    const { url, send, server } = await startProvider(({ socket }, response) => {
-      response.end(String(sockets.indexOf(socket)))
-    })
-    server.on('connection', (socket) => sockets.push(socket))
-    const write = async () => (await send(url, { method: 'POST', body: '{}' })).text()
-    await write()
-    await write()
-    await expect.poll(() => sockets.length).toBe(3)
-    const closed = once(sockets[2] ?? server, 'close')
-    sockets[2]?.destroy()
-    await closed
-    const next = Number(await write())
-    expect([await write(), await write()]).toEqual([String(next + 1), String(next + 2)])
-    expect(sockets).toHaveLength(next + 3)
-  })
-
-  it('opens no connection ahead to a server that has cut a call on one', async () => {
-    stopTheClock()
-    const sockets: Socket[] = []
-    const { url, send, server } = await startProvider(({ socket }, response) => {
-      const at = sockets.indexOf(socket)
-      if (at === 2) socket.destroy()
-      else response.end(String(at))
-    })
-    server.on('connection', (socket) => sockets.push(socket))
-    const write = async () => (await send(url, { method: 'POST', body: '{}' })).text()
-    await write()
-    await write()
-    await expect.poll(() => sockets.length).toBe(3)
-    await expect(write()).rejects.toThrow('other side closed')
-    const opened = sockets.length
-    expect([await write(), await write()]).toEqual([String(opened), String(opened + 1)])
-    expect(sockets).toHaveLength(opened + 2)
-  })
 })
 
 describe('a deployment', () => {
@@ -329,6 +268,12 @@ describe('the circuit of a provider', () => {
       expect((await send(elsewhere.url, { headers: { [header]: 'failing' } })).status).toBe(200)
     },
   )
+
+  it('counts no refusal', async () => {
+    const { url, send } = await startProvider((_, response) => response.writeHead(422).end())
+    await callOften(() => send(url))
+    expect((await send(url)).status).toBe(422)
+  })
 
   it('gives way to others when there are a thousand', async () => {
     const circuits = createCircuits('mailer', () => {})

@@ -112,11 +112,20 @@ describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', () => {
         .filter(({ message, reason }) => `${message} ${reason}`.includes(text))
         .map(({ level }) => level)
     await expect.poll(() => said('reached Redis').length).toBe(1)
-    expect([await ready(), await ready()]).toEqual([503, 503])
-    expect(said('lacks a permission')).toEqual(['error'])
+    expect(await ready()).toBe(503)
+    await expect.poll(() => said('lacks a permission')).toEqual(['error'])
     await primary.ask('ACL', 'SETUSER', 'mute', '+eval')
-    expect([await ready(), await ready()]).toEqual([200, 200])
-    expect(said('takes writes again')).toEqual(['info'])
+    await expect.poll(ready).toBe(200)
+    await expect.poll(() => said('takes writes again')).toEqual(['info'])
+  })
+
+  it('ends if Redis has a store of another format, and names it', async () => {
+    await primary.ask('-n', '3', 'SET', 'deliveries:format', '3')
+    const environment = { ...around.variables, DELIVERY_STORE: `${primary.url}/3` }
+    const other = startShipped({ environment })
+    expect(await other.exit).toBe(1)
+    const message = expect.stringContaining('it has format 3, and this host reads format 4: drain the host')
+    expect(other.log).toContainEqual(expect.objectContaining({ level: 'error', message }))
   })
 
   it('looks for the new primary when its own becomes a replica, and keeps its connection open', async () => {

@@ -97,10 +97,11 @@ describe.skipIf(!hasRedis)('the Worker on Redis', () => {
     await redis.kill()
     const refused = await send(onRedis, sendEmail, 'evt_2')
     expect(await refused.json()).toMatchObject({ code: 'overloaded', retryable: true })
-    expect((await fetch(`${onRedis.url}/readyz`)).status).toBe(503)
+    const proof = async () => (await fetch(`${onRedis.url}/readyz?store`)).status
+    expect(await proof()).toBe(503)
     expect(around.mail.messages).toEqual([])
     await redis.start()
-    expect((await fetch(`${onRedis.url}/readyz`)).status).toBe(200)
+    await expect.poll(proof).toBe(200)
     expect((await send(onRedis, sendEmail, 'evt_2')).status).toBe(200)
     expect(around.mail.messages).toHaveLength(1)
   })

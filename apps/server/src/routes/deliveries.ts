@@ -1,5 +1,5 @@
 /** `GET /deliveries/{id}`: the status of a delivery, for operators. */
-import { IntegrationError } from '@org/core/errors'
+import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import type { readDeliveryStatus } from '@org/core/internal'
 import { loadDefinitions } from '../integrations.ts'
 import { LONGEST_ID, type Route, unstored } from './route.ts'
@@ -28,6 +28,8 @@ async function read(options: DeliveryStatusOptions) {
   try {
     return await readDeliveryStatus(options)
   } catch (cause) {
+    // The host did not sign the record.
+    if (isIntegrationError(cause)) throw cause
     throw new IntegrationError('overloaded', 'The delivery store can’t be reached.', { retryAfter: 5, cause })
   }
 }

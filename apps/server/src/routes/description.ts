@@ -1,9 +1,9 @@
 /** The integrations of the host, and its contract as an OpenAPI document (contract §8). */
-import { etag } from 'hono/etag'
 import { loadDefinitions } from '../integrations.ts'
 import { version } from '../version.ts'
 import { createDocsRoute } from './docs/route.ts'
 import { lazily, type Route } from './route.ts'
+import { sendStaticContent, toStaticContent } from './static-content.ts'
 
 /**
  * `GET /integrations`, `GET /openapi.json` and `GET /docs`. Their content is made with the first request.
@@ -24,28 +24,24 @@ export function createDescribingRoutes(others: readonly Route[]): Route[] {
     {
       path: '/integrations',
       describe: async () => (await import('./descriptions.ts')).integrations,
-      handle: tagged(manifests),
+      handle: asJson(manifests),
     },
     {
       path: '/openapi.json',
       describe: async () => (await import('./descriptions.ts')).openApi,
-      handle: tagged(document),
+      handle: asJson(document),
     },
     createDocsRoute(document),
   ]
   return routes
 }
 
-const withETag = etag()
-
-/** Answers with a value as JSON, or with 304 to a client that has it. */
-function tagged(make: () => Promise<unknown>): Route['handle'] {
-  return async (context) => {
-    await withETag(context, async () => {
-      context.res = context.json(await make())
-    })
-    return context.res
-  }
+/** Answers with a value as JSON. */
+function asJson(make: () => Promise<unknown>): Route['handle'] {
+  const content = lazily(async () =>
+    toStaticContent(JSON.stringify(await make()), { 'content-type': 'application/json' }),
+  )
+  return async (context) => sendStaticContent(context, await content())
 }
 
 const info = {

@@ -14,11 +14,18 @@ export const health = {
 export const readiness = {
   operationId: 'getReadiness',
   summary: 'Checks that the host takes events',
-  description: 'Send events to another host while this one is not ready.',
+  description:
+    'Send events to another host while this one is not ready. A shared store that goes away after the first write changes `store`, and not the status: another host would have the same store.',
+  query: z.object({
+    store: z
+      .string()
+      .optional()
+      .describe('With any value, or none, the store must take a write now; one write a second at most.'),
+  }),
   responses: {
     200: {
-      description: 'The delivery store takes writes, and the host is not shutting down.',
-      schema: z.object({ status: z.literal('ready') }),
+      description: 'The delivery store took a write since the start, and the host is not shutting down.',
+      schema: z.object({ status: z.literal('ready'), store: z.enum(['reachable', 'unreachable']) }),
     },
     503: {
       description: 'The host takes no events now.',
@@ -86,5 +93,8 @@ export const openApi = {
 export const docs = {
   operationId: 'getDocs',
   summary: 'This document, for people',
-  responses: { 200: { description: 'A page.', mediaType: 'text/html', schema: z.string() } },
+  responses: {
+    200: { description: 'A page.', mediaType: 'text/html', schema: z.string() },
+    304: unchanged,
+  },
 } satisfies Description

@@ -1,11 +1,9 @@
 /** The health and the readiness of the host (contract §8). */
+import type { StoreWatch } from '../store-watch.ts'
 import { type Route, unstored } from './route.ts'
 
 /** `GET /healthz` and `GET /readyz`. */
-export function createStatusRoutes(
-  isStoreReachable: () => Promise<boolean>,
-  isLeaving: () => boolean,
-): Route[] {
+export function createStatusRoutes(store: StoreWatch, isLeaving: () => boolean): Route[] {
   return [
     {
       path: '/healthz',
@@ -17,8 +15,11 @@ export function createStatusRoutes(
       describe: async () => (await import('./descriptions.ts')).readiness,
       async handle(context) {
         if (isLeaving()) return context.json({ status: 'shutting_down' }, 503, unstored)
-        if (await isStoreReachable()) return context.json({ status: 'ready' }, 200, unstored)
-        return context.json({ status: 'store_unreachable' }, 503, unstored)
+        const wantsProof = context.req.query('store') !== undefined
+        const isReady = await (wantsProof ? store.prove() : store.isNoWorse())
+        if (!isReady) return context.json({ status: 'store_unreachable' }, 503, unstored)
+        const known = store.isReachable() ? 'reachable' : 'unreachable'
+        return context.json({ status: 'ready', store: known }, 200, unstored)
       },
     },
   ]

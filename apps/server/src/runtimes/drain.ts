@@ -1,8 +1,8 @@
 /** Ends an HTTP server so that no request that was sent loses its response. */
-import { ServerResponse } from 'node:http'
+import { type Server as HttpServer, ServerResponse } from 'node:http'
 import { Server } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { ServerType } from '@hono/node-server'
+import type { OneAtATime } from './one-at-a-time.ts'
 
 const POLL_MS = 5
 /** The listener closes when no connection has arrived for so long, in milliseconds, … */
@@ -13,13 +13,13 @@ const LONGEST_HOLD_MS = 500
 const HASTY_IDLE_MS = 200
 
 /** Options of {@link createDrain}. */
-export interface DrainOptions {
+export interface DrainOptions extends Pick<OneAtATime, 'hasWaiting'> {
   /** Senders stop using a connection that was idle for so long, in milliseconds. */
   keepAliveMs: number
 }
 
 /** Follows the requests of a server from now on. */
-export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
+export function createDrain(server: HttpServer, { keepAliveMs, hasWaiting }: DrainOptions) {
   // A number: V8 keeps what a set held that changes with each request, long after it was removed.
   let underWay = 0
   let isLeaving = false
@@ -71,7 +71,9 @@ export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
     async admit(outgoing: object, work: () => Response | Promise<Response>): Promise<Response> {
       if (held) await held
       const response = await work()
-      if (isLeaving && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false
+      // A request that waits on the connection gets its response, too.
+      if (isLeaving && outgoing instanceof ServerResponse && !hasWaiting(outgoing.socket))
+        outgoing.shouldKeepAlive = false
       return response
     },
     /** From now on, each response carries `Connection: close`. The server still accepts connections. */
@@ -92,7 +94,7 @@ export function createDrain(server: ServerType, { keepAliveMs }: DrainOptions) {
       await finished
       while (underWay > 0) await setTimeout(POLL_MS)
       // The connections that are left have no request, or a part of one.
-      if ('closeAllConnections' in server) server.closeAllConnections()
+      server.closeAllConnections()
       await closed
     },
   }

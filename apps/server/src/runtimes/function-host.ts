@@ -30,7 +30,7 @@ export function createFunctionHost(
   const NODE_ENV = environment.NODE_ENV?.trim() || 'production'
   try {
     const config = readConfig({ ...environment, NODE_ENV }, { isFunction: true })
-    const store = createFunctionStore(config.deliveryStore)
+    const store = createFunctionStore(config.deliveryStore, { recordKeys: config.recordKeys })
     const { fetch, logger } = createHost(config, {
       environment,
       store,

@@ -17,10 +17,15 @@ interface Connection {
  * Makes the store for `memory:`, or for a location that `parseRedisLocation` parses. It connects with the first claim.
  *
  * @param options.connectMs longest time to connect to Redis, in milliseconds; 2,000 by default
+ * @param options.recordKeys sign the records
  */
 export function createFunctionStore(
   location: string,
-  { connectMs = 2_000, now }: Pick<RedisStoreOptions, 'now'> & { connectMs?: number } = {},
+  {
+    connectMs = 2_000,
+    now,
+    recordKeys = [],
+  }: Pick<RedisStoreOptions, 'now' | 'recordKeys'> & { connectMs?: number } = {},
 ): DeliveryStore {
   const clock = now ? { now } : {}
   if (location === 'memory:') return memoryStore(clock)
@@ -31,7 +36,7 @@ export function createFunctionStore(
       import('@org/core/stores/redis'),
     ])
     const client = await connectRedis(location, connectMs)
-    return { store: redisStore({ client, ...clock }), close: () => client.destroy() }
+    return { store: redisStore({ client, recordKeys, ...clock }), close: () => client.destroy() }
   })
 }
 

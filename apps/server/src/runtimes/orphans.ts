@@ -58,7 +58,7 @@ async function search(config: Config, deploymentIds: readonly string[]): Promise
   if (platformApiKey === undefined)
     throw new ConfigurationError('IDP_PLATFORM_API_KEY is required: the token of the workspace to search')
   checkStore(config.deliveryStore)
-  const { store, close, fault } = await openStore(config.deliveryStore, () => {})
+  const { store, close, fault } = await openStore(config, () => {})
   try {
     if (fault) throw new Error(fault)
     await reach(() => store.read(ANY_SUBJECT))

@@ -12,19 +12,19 @@ import { type Config, ConfigurationError } from '../config.ts'
  * @throws {ConfigurationError} if the key can't be written
  */
 export function readRecordKey(
-  { deliveryStore, webhookSecrets }: Pick<Config, 'deliveryStore' | 'webhookSecrets'>,
+  { deliveryStore, recordKeys }: Pick<Config, 'deliveryStore' | 'recordKeys'>,
   { hadFile = false, logger }: { hadFile?: boolean | undefined; logger: Logger },
 ): string[] {
   const file = /^sqlite:(?!:memory:)(.+)$/.exec(deliveryStore)?.[1]
   if (file === undefined) return []
   const path = `${file}.key`
   if (!existsSync(path)) {
-    if (webhookSecrets.length > 0) return []
+    if (recordKeys.length > 0) return []
     createKey(path)
     if (hadFile)
       logger(
         'warn',
-        `${file} was there, but not its key ${path}: nobody can read its records, and their redeliveries get 422. Restore the key from the backup of the file.`,
+        `${file} was there, but not its key ${path}: its records are not recognised, and their redeliveries get 500. Restore the key from the backup of the file.`,
       )
   }
   return [readFileSync(path, 'utf8')]

@@ -2,7 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import { flushCompileCache } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
-import { type Http2Bindings, type HttpBindings, serve } from '@hono/node-server'
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
 import type { DeliveryStore } from '@org/core'
 import { createJsonLogger, createRedactor, redactLines } from '@org/core/internal/host'
 import type { Config } from '../config.ts'
@@ -13,7 +13,7 @@ import { createDrain } from './drain.ts'
 import { createLineWriter } from './line-writer.ts'
 import { loadTracing } from './load-tracing.ts'
 import { createNodeRuntime } from './node-runtime.ts'
-import { readRecordKey } from './record-key.ts'
+import { createOneAtATime } from './one-at-a-time.ts'
 import { openStore } from './store.ts'
 import { loadUndici } from './transport.ts'
 
@@ -23,15 +23,20 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 /** The time to give claims back before the process ends, in milliseconds. */
 const GIVE_BACK_MS = 500
 
+/** In milliseconds. */
+const KEEP_ALIVE_MS = 5_000
+/** The longest body may arrive at this pace, in bytes a millisecond. */
+const SLOWEST_PACE = 65.536
+
 /** Time limits for slow clients, in milliseconds. Node checks them every 30 seconds by default. */
-const SLOW_CLIENTS = {
+const limitsFor = (bodyLimit: number) => ({
   headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  keepAliveTimeout: 5_000,
+  requestTimeout: 15_000 + Math.ceil(bodyLimit / SLOWEST_PACE),
+  keepAliveTimeout: KEEP_ALIVE_MS,
   connectionsCheckingInterval: 1_000,
-}
+})
 /** Node adds a second to the time that it announces to senders. */
-const LONGEST_IDLE_MS = SLOW_CLIENTS.keepAliveTimeout + 1_000
+const LONGEST_IDLE_MS = KEEP_ALIVE_MS + 1_000
 /** After the start, if there was no request before. In milliseconds. */
 const WARM_UP_MS = 500
 /** Far more than the events under way, so that idle connections do not keep senders out. */
@@ -55,13 +60,11 @@ function hasNoFilesLeft(error: unknown): boolean {
 /**
  * Loads what the first events would wait for.
  *
- * @returns `keepHeapSmall`
  * @throws if a file of the bundle is missing: such a host must not go on, with a part of its routes
  */
-async function loadRest(host: Host): Promise<() => void> {
+async function loadRest(host: Host): Promise<void> {
   try {
-    const [{ keepHeapSmall }] = await Promise.all([import('./small-heap.ts'), host.load(), loadUndici()])
-    return keepHeapSmall
+    await Promise.all([host.load(), loadUndici()])
   } catch (error) {
     if (!hasNoFilesLeft(error)) throw error
     // Senders may hold all of them. Their connections end, and the next event or attempt loads the rest.
@@ -72,11 +75,9 @@ async function loadRest(host: Host): Promise<() => void> {
 
 /** @param openStore does the first operation of the store */
 async function warmUp(host: Host, openStore: () => Promise<void>): Promise<void> {
-  const keepHeapSmall = await loadRest(host)
+  await loadRest(host)
   await openStore()
-  // Before the flags change: V8 takes compiled code only under the flags that it was compiled with.
   flushCompileCache()
-  keepHeapSmall()
 }
 
 /**
@@ -104,7 +105,7 @@ export async function run(
     })
     process.exit(1)
   })
-  const { store, close, hadFile, fault } = await openStore(config.deliveryStore, logger)
+  const { store, recordKeys, close, hadFile, fault } = await openStore(config, logger)
   const warn = (fault: string) =>
     logger('warn', `DELIVERY_STORE: ${fault} Events with an effect get 503 until that is over.`)
   if (fault) warn(fault)
@@ -116,7 +117,7 @@ export async function run(
     ending: ending.signal,
     logger: taggedLogger,
     store: wrapStore(store),
-    recordKeys: readRecordKey(config, { hadFile, logger }),
+    recordKeys,
     createMetrics,
     tracing,
     ...createNodeRuntime(config),
@@ -126,7 +127,13 @@ export async function run(
   const handle = config.isOpen ? forOwnMachine(host, config.corsOrigins) : host.fetch
   const fetch = (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings) =>
     drain.admit(outgoing, () => handle(request, incoming.socket.remoteAddress))
-  const server = serve({ fetch, hostname, port, serverOptions: SLOW_CLIENTS }, (listening) => {
+  const { server, hasWaiting } = createOneAtATime(
+    limitsFor(config.bodyLimit),
+    getRequestListener(fetch, { hostname }),
+  )
+  server.listen(port, hostname, () => {
+    const listening = server.address()
+    if (listening === null || typeof listening === 'string') return
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
     logger('info', `Listening on http://${name}:${port}`, { address, port })
@@ -136,18 +143,24 @@ export async function run(
     Promise.race([isAnswered, setTimeout(WARM_UP_MS, undefined, { ref: false })]).then(() =>
       // Redis tells its faults itself, and a file that was opened before has told.
       warmUp(host, () =>
-        store.probe().catch((error: Error) => void (hadFile && !fault && warn(error.message))),
+        store.probe().catch((error: Error) => {
+          if (error.name === 'FormatError') {
+            logger('error', `DELIVERY_STORE: The store in Redis can’t be used: ${error.message}.`)
+            process.exit(1)
+          }
+          if (hadFile && !fault) warn(error.message)
+        }),
       ),
     )
   })
-  if ('maxConnections' in server) server.maxConnections = MAX_CONNECTIONS
+  server.maxConnections = MAX_CONNECTIONS
   server.on('error', (error) => {
     logger('error', `The host can’t listen on ${hostname}, port ${port}: ${error.message}`)
     process.exit(1)
   })
 
   const { drainDelayMs, requestTimeoutMs, leaseMs } = config
-  const drain = createDrain(server, { keepAliveMs: LONGEST_IDLE_MS })
+  const drain = createDrain(server, { keepAliveMs: LONGEST_IDLE_MS, hasWaiting })
 
   async function stop(signal: NodeJS.Signals): Promise<void> {
     logger('info', `${signal}: /readyz answers 503, and the host stops when its events are done.`, {

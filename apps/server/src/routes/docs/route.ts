@@ -1,6 +1,7 @@
 /** `GET /docs`: the OpenAPI document for people. */
 import type { OpenApiDocument } from '@org/core/internal'
 import { lazily, type Route } from '../route.ts'
+import { sendStaticContent, toStaticContent } from '../static-content.ts'
 
 /**
  * Makes the route. The page is made with the first request.
@@ -11,22 +12,15 @@ export function createDocsRoute(document: () => Promise<OpenApiDocument>): Route
   // A start loads nothing of the page.
   const page = lazily(async () => {
     const { createPage } = await import('./page.ts')
-    return createPage(await document())
+    const { text, policy } = await createPage(await document())
+    return toStaticContent(text, {
+      'content-type': 'text/html; charset=UTF-8',
+      'content-security-policy': policy,
+    })
   })
   return {
     path: '/docs',
     describe: async () => (await import('../descriptions.ts')).docs,
-    async handle(context) {
-      const { at, policy } = await page()
-      return context.html(at(originOf(context.req.raw)), 200, { 'content-security-policy': policy })
-    },
+    handle: async (context) => sendStaticContent(context, await page()),
   }
-}
-
-/** The origin of this host, as the client sees it. */
-function originOf({ url, headers }: Request): string {
-  const { protocol, host } = new URL(url)
-  // A proxy in front of the host terminates TLS.
-  const outer = headers.get('x-forwarded-proto') === 'https' ? 'https:' : protocol
-  return `${outer}//${host}`
 }

@@ -1,0 +1,120 @@
+/** An HTTP server that works on one request of a connection at a time, and cuts peers that do not read. */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
+import type { Socket } from 'node:net'
+
+/** On all connections. A request that waits takes 3 kB, and one read of a socket can hold 2,600 of them. */
+const MOST_WAITING = 10_000
+/** Node looks for progress once in this time, so a peer that reads nothing is cut after 30 seconds at most. In milliseconds. */
+const UNREAD_MS = 15_000
+
+/** Options of {@link createOneAtATime}, beside those of Node. */
+export interface OneAtATimeOptions extends ServerOptions {
+  /** The server cuts a peer that reads nothing of its response for one to two of these times, in milliseconds. @default 15,000 */
+  unreadMs?: number
+}
+
+/** A server, and its requests that wait. */
+export interface OneAtATime {
+  server: Server
+  /** Whether a request waits for the response that is under way on a connection. */
+  hasWaiting(socket: Socket | null): boolean
+}
+
+/**
+ * Creates the server. A pipelined request begins when the kernel has taken the response before it, and other
+ * connections had their turn. The server reads no more of a connection on which a request waits.
+ *
+ * @param work answers a request
+ */
+export function createOneAtATime(
+  { unreadMs = UNREAD_MS, ...options }: OneAtATimeOptions,
+  work: RequestListener,
+): OneAtATime {
+  const waiting = new Map<Socket, number>()
+  let allWaiting = 0
+
+  function keepPaused(this: Socket): void {
+    if (waiting.has(this)) this.pause()
+  }
+
+  function count(socket: Socket, change: 1 | -1): void {
+    const before = waiting.get(socket) ?? 0
+    allWaiting += change
+    waiting.set(socket, before + change)
+    if (before === 0) {
+      // Node resumes the socket at the end of each request, and when its buffer is empty.
+      socket.on('resume', keepPaused).pause()
+    } else if (before + change === 0) {
+      waiting.delete(socket)
+      socket.off('resume', keepPaused).resume()
+    }
+  }
+
+  function wait(socket: Socket, outgoing: ServerResponse, begin: () => void): void {
+    if (allWaiting >= MOST_WAITING) {
+      cut(socket)
+      return
+    }
+    const leave = () => count(socket, -1)
+    count(socket, 1)
+    outgoing.once('close', leave).once('socket', () => {
+      outgoing.off('close', leave)
+      leave()
+      setImmediate(begin)
+    })
+  }
+
+  function begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    outgoing.on('timeout', cutUnread).once('finish', () => {
+      if (!incoming.complete && !isShort(incoming)) readNoMore(incoming.socket)
+    })
+    const answer = incoming.httpVersion === '1.1' && incoming.headers.host === undefined ? refuse : work
+    // Node gives a response its socket when the one before has left.
+    if (outgoing.socket) answer(incoming, outgoing)
+    else wait(incoming.socket, outgoing, () => answer(incoming, outgoing))
+  }
+
+  // Node would answer requests without a host, and other expectations than `100-continue`, past the queue.
+  const server = createServer({ ...options, requireHostHeader: false }, begin)
+  server.on('checkExpectation', begin)
+  server.setTimeout(unreadMs)
+  return { server, hasWaiting: (socket) => socket !== null && waiting.has(socket) }
+}
+
+/** The answer of `onIncoming` that ends the parsing of what was read. */
+const STOP = 2
+
+/** Closes a connection. Node alone would go on to parse all that was read, with an object of 1.5 kB for each request. */
+function cut(socket: Socket): void {
+  socket.destroy()
+  const parser: unknown = Reflect.get(socket, 'parser')
+  if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => STOP)
+}
+
+/** The rest of a short body is read, so that its connection can carry the next request. In bytes. */
+const SHORT_BODY = 64 * 1024
+
+function isShort({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length']) <= SHORT_BODY
+}
+
+/** The rest of a refused body is not read: its sender gets the response, and half a second later the end. */
+function readNoMore(socket: Socket): void {
+  socket.on('resume', () => socket.pause()).pause()
+}
+
+/** For Node, a long event is as silent as a peer that does not read. */
+function cutUnread(this: ServerResponse): void {
+  if (this.socket && this.socket.writableLength > 0) this.socket.destroy()
+}
+
+function refuse(_: IncomingMessage, outgoing: ServerResponse): void {
+  outgoing.writeHead(400, { connection: 'close' }).end()
+}

@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { Agent, get, type IncomingMessage, type Server } from 'node:http'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createDrain } from '../src/runtimes/drain.ts'
+import { createOneAtATime } from '../src/runtimes/one-at-a-time.ts'
+
+const KEEP_ALIVE_MS = 1_000
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+/** A server that drains, and a sender that keeps its connection. */
+async function start(handle: (server: Server) => Response | Promise<Response>) {
+  const fetch = (_: Request, { outgoing }: HttpBindings | Http2Bindings) =>
+    drain.admit(outgoing, () => handle(server))
+  const { server, hasWaiting } = createOneAtATime({}, getRequestListener(fetch))
+  server.listen(0, '127.0.0.1')
+  const drain = createDrain(server, { keepAliveMs: KEEP_ALIVE_MS, hasWaiting })
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const agent = new Agent({ keepAlive: true })
+  closing.push(() => {
+    agent.destroy()
+    server.close()
+  })
+  async function ask() {
+    const [response]: IncomingMessage[] = await once(get({ agent, host: '127.0.0.1', port }), 'response')
+    return { text: async () => (await response?.toArray())?.join('') }
+  }
+  return { drain, ask }
+}
+
+describe('a server that drains', () => {
+  it('waits for the end of a response that has begun', async () => {
+    const { readable, writable } = new TransformStream()
+    const writer = writable.getWriter()
+    const encode = (text: string) => writer.write(new TextEncoder().encode(text))
+    const { drain, ask } = await start(() => new Response(readable))
+    void encode('one ')
+    const response = await ask()
+    const finished = Promise.withResolvers<void>()
+    // Idle connections have been idle for long enough, and the events end a moment later.
+    const closed = drain.close(() => setTimeout(1).then(finished.resolve), KEEP_ALIVE_MS)
+    const text = response.text()
+    await finished.promise
+    await setImmediate()
+    await encode('two')
+    await writer.close()
+    expect(await text).toBe('one two')
+    await closed
+  })
+
+  it('works on no request until its listener is closed, so that its sender opens no connection meanwhile', async () => {
+    const { drain, ask } = await start(({ listening }) => Response.json({ listening }))
+    expect(await (await ask()).text()).toBe('{"listening":true}')
+    const closed = drain.close(async () => {}, 0)
+    expect(await (await ask()).text()).toBe('{"listening":false}')
+    await closed
+  })
+})
