@@ -1,7 +1,7 @@
 /** Finds regular expressions whose time grows faster than the text. */
 import { createRequire } from 'node:module'
 import { parseSync, Visitor } from 'oxc-parser'
-import type { Sources } from './import-graph.ts'
+import type { Sources } from './sources.ts'
 
 // The package's main entry starts a Java or native program.
 const { checkSync }: typeof import('recheck') = createRequire(import.meta.url)('recheck/lib/browser.js')
@@ -33,7 +33,7 @@ export function findSlowPatterns(sources: Sources): string[] {
         if (judge(pattern, flags) !== 'safe') slow.push(`${file}: /${pattern}/${flags}`)
       },
     })
-    if (file.endsWith('.ts')) visitor.visit(parseSync(file, text).program)
+    visitor.visit(parseSync(file, text).program)
     return slow
   })
 }

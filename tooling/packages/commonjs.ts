@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { transformSync } from 'esbuild'
-import { readSpecifiers } from '../import-graph.ts'
 import { readExportedNames } from '../public-names.ts'
+import { readSpecifiers } from '../sources.ts'
 
 /**
  * Translates built ES modules, and the modules that they load, to CommonJS, and writes their declarations.

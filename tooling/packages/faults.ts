@@ -1,7 +1,7 @@
 /** Faults of a packed package that publint and attw do not look for. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { packageOf, readSpecifiers } from '../import-graph.ts'
+import { packageOf, readSpecifiers } from '../sources.ts'
 import type { PackedPackage } from './pack.ts'
 import { sourcesOf } from './source-maps.ts'
 import { dependencyFields, type Manifest, SOURCE_CONDITION } from './workspace.ts'

@@ -48,7 +48,11 @@ it.each([
     `vitest run test/config test/forms test/contract-requests -t ${hostTests}`,
   ],
   ['the walks of the sandbox', 'apps/sandbox', 'vitest run test/walk.test.ts -t ^the.walk'],
-  ['the rules of the repository', 'tooling', 'vitest run test/boundaries.test.ts test/public-names.test.ts'],
+  [
+    'the rules of the repository',
+    'tooling',
+    'vitest run test/import-rules.test.ts test/public-names.test.ts',
+  ],
 ])(
   'a new integration leaves %s green',
   (_, folder, command) => {

@@ -54,7 +54,7 @@ export const scripts = {
       for (const index of [0, 1]) yield tools.compose(index)
       await forever()
     }
-    return endOf(tools.mailer.sendEmails(source(), { timeoutMs: 1_500 }), tools)
+    return endOf(tools.mailer.sendEmails(source(), { timeoutMs: 6_000 }), tools)
   },
 
   async 'source that is stuck, and a signal'(tools) {
@@ -63,7 +63,7 @@ export const scripts = {
       for (const index of [0, 1]) yield tools.compose(index)
       await forever()
     }
-    setTimeout(() => controller.abort(), 1_500)
+    setTimeout(() => controller.abort(), 6_000)
     return endOf(tools.mailer.sendEmails(source(), { signal: controller.signal }), tools)
   },
 

@@ -1,0 +1,34 @@
+/**
+ * `pnpm mutation [--only <part of an id or a file>]`: applies the faults in `faults/` to copies of the repository, and
+ * lists those that no test notices.
+ */
+import { parseArgs } from 'node:util'
+import core from './faults/core.json' with { type: 'json' }
+import idp from './faults/idp.json' with { type: 'json' }
+import mailer from './faults/mailer.json' with { type: 'json' }
+import server from './faults/server.json' with { type: 'json' }
+import { type Fault, findMistakes, findSurvivors } from './mutation.ts'
+
+function fail(...lines: readonly string[]): never {
+  console.error(lines.join('\n  '))
+  process.exit(1)
+}
+
+// `findSurvivors` deletes its copies when the process exits.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => fail(signal))
+
+const root = new URL('../..', import.meta.url).pathname
+const { only = '' } = parseArgs({ options: { only: { type: 'string' } } }).values
+const all: Fault[] = [...core, ...mailer, ...idp, ...server]
+const faults = all.filter(({ id, file }) => id.includes(only) || file.includes(only))
+const mistakes = findMistakes(all, root)
+if (mistakes.length > 0) fail('The list of faults has mistakes:', ...mistakes)
+if (faults.length === 0) fail(`No fault has “${only}” in its id or its file.`)
+
+const survivors = await findSurvivors(faults, { root })
+console.log(`\nTests notice ${faults.length - survivors.length} of ${faults.length} faults.`)
+for (const { id, file, why, known } of survivors)
+  console.log(
+    `\n${known ? 'known survivor' : 'SURVIVES'}  ${id}  ${file}\n  ${why}${known ? `\n  ${known}` : ''}`,
+  )
+if (survivors.some(({ known }) => known === undefined)) process.exitCode = 1

@@ -1,0 +1,142 @@
+/** Applies faults to copies of a repository, one at a time, and finds those that no test notices. */
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+
+/** A fault that a test should notice. Paths begin at the root of the repository. */
+export interface Fault {
+  id: string
+  file: string
+  /** A text that the file has exactly once. */
+  from: string
+  to: string
+  /** A sentence: the harm that the fault would do to a user. */
+  why: string
+  /** The test files that should notice it. */
+  suites: readonly string[]
+  /** The package that is built before, because these test files start what is built. */
+  build?: string | undefined
+  /** A sentence: why no test can notice it. */
+  known?: string
+}
+
+/** The part of Vitest's JSON report that is read. */
+interface Report {
+  testResults: readonly { name: string; status: string; assertionResults: readonly unknown[] }[]
+}
+
+/** A program that hangs ends after so long. Most tests end sooner, by their own limit. In milliseconds. */
+const LIMIT_MS = 600_000
+
+/** Finds mistakes in a list of faults: a text that moved, a test file that is gone, an id that is used twice. */
+export function findMistakes(faults: readonly Fault[], root: string): string[] {
+  return faults.flatMap(({ id, file, from, to, suites }, at) => {
+    const path = join(root, file)
+    const count = existsSync(path) ? readFileSync(path, 'utf8').split(from).length - 1 : 0
+    return [
+      ...(count === 1 && from !== to ? [] : [`${id}: ${file} has its text ${count} times instead of once.`]),
+      ...suites.flatMap((suite) => (existsSync(join(root, suite)) ? [] : [`${id}: there is no ${suite}.`])),
+      ...(faults.findIndex((other) => other.id === id) < at ? [`${id}: another fault has this id.`] : []),
+    ]
+  })
+}
+
+/**
+ * Runs the test files of each fault on a copy of the working tree that has the fault.
+ *
+ * @param options `lanes`: the number of copies, each with one fault at a time
+ * @returns the faults that no test noticed
+ * @throws if a test fails without a fault, or a test file does not load with one
+ */
+export async function findSurvivors(
+  faults: readonly Fault[],
+  { root, lanes = 2, print = console.log }: { root: string; lanes?: number; print?: (line: string) => void },
+): Promise<Fault[]> {
+  const copies: string[] = []
+  const groups = new Set<number>()
+  function cleanUp(): void {
+    for (const group of groups) process.kill(-group, 'SIGKILL')
+    for (const copy of copies) rmSync(copy, { recursive: true, force: true, maxRetries: 5 })
+  }
+  process.once('exit', cleanUp)
+
+  /** Runs a program of a package; `null` if it took too long. */
+  async function run(directory: string, ...program: readonly string[]): Promise<number | null> {
+    // A process group, so that the processes of its tests end with it.
+    const child = spawn(process.execPath, program, { cwd: directory, detached: true, stdio: 'ignore' })
+    const { pid: group } = child
+    if (group === undefined) throw new Error(`${program[0]} does not start.`)
+    groups.add(group)
+    const timer = setTimeout(() => process.kill(-group, 'SIGKILL'), LIMIT_MS)
+    const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
+    clearTimeout(timer)
+    groups.delete(group)
+    return code
+  }
+
+  /** @returns what noticed a fault: a test file or a time limit; `undefined` if all tests pass */
+  async function findKiller(copy: string, { suites, build }: Pick<Fault, 'suites' | 'build'>) {
+    if (build && (await run(join(copy, build), 'node_modules/tsup/dist/cli-default.js', '--silent')) !== 0)
+      throw new Error(`${build} can’t be built.`)
+    for (const [name, files] of Map.groupBy(suites, (suite) => suite.split('/', 2).join('/'))) {
+      const output = join(copy, 'report.json')
+      rmSync(output, { force: true })
+      const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${output}`]
+      const paths = files.map((file) => join(copy, file))
+      const code = await run(join(copy, name), 'node_modules/vitest/vitest.mjs', ...options, ...paths)
+      if (code === 0) continue
+      if (code === null) return 'a time limit'
+      const { testResults }: Report = JSON.parse(readFileSync(output, 'utf8'))
+      const failed = testResults.find(({ status }) => status === 'failed')
+      if (failed?.assertionResults.length === 0)
+        throw new Error(`${relative(copy, failed.name)} does not load.`)
+      return failed ? relative(copy, failed.name) : `an unhandled error in ${name}`
+    }
+    return undefined
+  }
+
+  const waiting = [...faults]
+  const survivors: Fault[] = []
+  let done = 0
+  async function work(copy: string): Promise<void> {
+    for (let fault = waiting.shift(); fault; fault = waiting.shift()) {
+      const path = join(copy, fault.file)
+      const source = readFileSync(path, 'utf8')
+      const begun = performance.now()
+      writeFileSync(path, source.split(fault.from).join(fault.to))
+      const killer = await findKiller(copy, fault).catch((cause) => {
+        throw new Error(`${fault.id}: ${cause.message}`, { cause })
+      })
+      writeFileSync(path, source)
+      if (killer === undefined) survivors.push(fault)
+      done += 1
+      const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+      print(`${done} of ${faults.length}  ${fault.id}  ${killer ?? 'SURVIVES'}  ${seconds} s`)
+    }
+  }
+
+  try {
+    for (let lane = 0; lane < lanes; lane += 1) copies.push(copyTree(root))
+    const [first = ''] = copies
+    const suites = [...new Set(faults.flatMap((fault) => fault.suites))]
+    print(`${suites.length} test files run without a fault first.`)
+    const broken = await findKiller(first, { suites, build: faults.find(({ build }) => build)?.build })
+    if (broken) throw new Error(`${broken} fails without a fault.`)
+    await Promise.all(copies.map(work))
+    return survivors
+  } finally {
+    process.off('exit', cleanUp)
+    cleanUp()
+  }
+}
+
+/** Copies the files, and the links to installed packages but not the packages. */
+function copyTree(root: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'mutation-'))
+  const filter = (path: string) => !/[/\\](\.git|\.pnpm|\.data|\.turbo|dist)$/.test(path)
+  cpSync(root, copy, { recursive: true, verbatimSymlinks: true, filter })
+  const packages = 'node_modules/.pnpm'
+  if (existsSync(join(root, packages))) symlinkSync(join(root, packages), join(copy, packages))
+  return copy
+}
