@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { launch } from '../shared/processes.ts'
 import { until } from './clock.ts'
-import type { Order, StoreWrite } from './dying-store.ts'
+import type { Claim, Order, StoreWrite } from './dying-store.ts'
 
 const START_MS = 30_000
 const source = new URL('./host.ts', import.meta.url).pathname
@@ -11,8 +11,8 @@ const NODE_COMPILE_CACHE = new URL('../.data/compile-cache', import.meta.url).pa
 
 export interface HostProcessOptions {
   environment: Record<string, string>
-  /** @default 1,000 */
-  leaseMs?: number
+  /** @default 30,000, as in production: a busy machine must not lose it */
+  leaseMs?: number | undefined
   /** @default 1,000 */
   settleMs?: number
   onStoreWrite?: (write: StoreWrite) => void
@@ -22,7 +22,7 @@ export type HostProcess = Awaited<ReturnType<typeof startHost>>
 
 /** Starts a host in a process of its own, and resolves when it is ready. */
 export async function startHost(options: HostProcessOptions) {
-  const { environment, leaseMs = 1_000, settleMs = 1_000, onStoreWrite } = options
+  const { environment, leaseMs = 30_000, settleMs = 1_000, onStoreWrite } = options
   const falls: string[] = []
   let { host, url } = await start()
 
@@ -64,6 +64,11 @@ export async function startHost(options: HostProcessOptions) {
     /** Makes it send itself a signal at a later write to its store. */
     async signalAtWrite(order: Order) {
       host.child.send(order)
+      await once(host.child, 'message')
+    },
+    /** Makes it end the leases of claims that another process has left. */
+    async endLeases(claims: readonly Claim[]) {
+      host.child.send({ endLeases: claims })
       await once(host.child, 'message')
     },
     kill: () => void host.child.kill('SIGKILL'),

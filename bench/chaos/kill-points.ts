@@ -78,11 +78,13 @@ export async function deliverAndKill(world: World, delivery: Delivery, point: Ki
       host.kill()
       if (point.when === 'lost') throw new ConnectionCut()
     })
+  world.claims.length = 0
   const { status } = await world.sender.once(delivery, 0)
   clearTimeout(timer)
   world.atStep = () => {}
   host.kill()
   await host.process.exit
   await host.restart()
+  await host.endLeases(world.claims)
   return status === 0
 }

@@ -10,6 +10,7 @@ import { crashProvisioning } from './scenarios/crash-provisioning.ts'
 import { duplicates } from './scenarios/duplicates.ts'
 import { failover } from './scenarios/failover.ts'
 import { keepAlive } from './scenarios/keep-alive.ts'
+import { lives } from './scenarios/lives.ts'
 import { orders } from './scenarios/orders.ts'
 import { pausedHolder } from './scenarios/pause.ts'
 import { platformOutage } from './scenarios/platform-outage.ts'
@@ -35,6 +36,7 @@ const scenarios: readonly Scenario[] = [
   rolling,
   failover,
   slowClients,
+  lives,
   soak,
 ]
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { StoreWrite } from './dying-store.ts'
+import type { Claim, StoreWrite } from './dying-store.ts'
 import { type HostProcess, type HostProcessOptions, startHost } from './host-process.ts'
 import { createRandom, type Random } from './random.ts'
 import { type RedisServer, startRedis } from './redis.ts'
@@ -34,9 +34,13 @@ export interface World extends Outside {
   redis: RedisServer | undefined
   /** Every write to the store, as the hosts report it. A scenario may empty the list. */
   storeWrites: StoreWrite[]
+  /** Every claim that the hosts asked for. A scenario may empty the list. */
+  claims: Claim[]
 }
 
 interface WorldOptions extends Pick<HostProcessOptions, 'leaseMs' | 'settleMs'> {
+  /** The lease of the first host, if it has another one. */
+  firstLeaseMs?: number
   store: 'redis' | 'sqlite'
   hosts: number
   random?: Random
@@ -53,9 +57,13 @@ export async function arranged<Result>(
   const redis = store === 'redis' ? await startRedis() : undefined
   const hosts: HostProcess[] = []
   const storeWrites: StoreWrite[] = []
+  const claims: Claim[] = []
   const hostOptions = {
     ...options,
-    onStoreWrite: (write: StoreWrite) => void storeWrites.push(write),
+    onStoreWrite(write: StoreWrite) {
+      storeWrites.push(write)
+      if (write.phase === 'begins' && write.claim) claims.push(write.claim)
+    },
     environment: {
       ...outside.variables,
       DELIVERY_STORE: redis?.url ?? `sqlite:${join(folder, 'deliveries.db')}`,
@@ -63,10 +71,13 @@ export async function arranged<Result>(
     },
   }
   try {
-    const start = async () => hosts.push(await startHost(hostOptions))
+    const start = async (_: unknown, index: number) => {
+      const leaseMs = index === 0 ? (options.firstLeaseMs ?? options.leaseMs) : options.leaseMs
+      hosts[index] = await startHost({ ...hostOptions, leaseMs })
+    }
     await Promise.all(Array.from({ length: count }, start))
     const sender = createSender(hosts, outside.journal, random)
-    return await body(Object.assign(outside, { hosts, sender, redis, storeWrites }))
+    return await body(Object.assign(outside, { hosts, sender, redis, storeWrites, claims }))
   } finally {
     for (const host of hosts) host.kill()
     await redis?.close()

@@ -2,7 +2,7 @@
  * Runs the benchmark: our code in turns with its peers and floors.
  *
  * `pnpm bench` runs all rows and writes their sections of RESULTS.md. Options: `--only <row>` (repeatable) runs
- * single rows; `--against postmark,resend,clerk` runs only these peers, and all floors; `--quick` runs short
+ * single rows; `--against postmark` runs only these peers, and all floors; `--quick` runs short
  * rounds; `--seed <number>` repeats the order of a run; `--events <number>` sets the length of the memory row;
  * `--smoke` runs the gate of CI alone. A quick run and a run without some peers write nothing.
  */
@@ -14,30 +14,14 @@ import { replaceSections } from '../shared/markdown.ts'
 import { createFixture } from './fixture.ts'
 import { type Contender, measureRow } from './row.ts'
 import { bulkSend } from './rows/bulk-send.ts'
-import { outboundCall, singleSend } from './rows/calls.ts'
-import { coldFunction } from './rows/cold-function.ts'
 import { coldStart } from './rows/cold-start.ts'
 import { distantSend } from './rows/distant-send.ts'
-import { importing } from './rows/import.ts'
 import { memory } from './rows/memory.ts'
 import { stores } from './rows/stores.ts'
 import { throughput } from './rows/throughput.ts'
-import { twoProcesses } from './rows/two-processes.ts'
 import { measureSmoke } from './smoke.ts'
 
-const rows = [
-  outboundCall,
-  singleSend,
-  distantSend,
-  bulkSend,
-  importing,
-  coldStart,
-  coldFunction,
-  throughput,
-  memory,
-  stores,
-  twoProcesses,
-]
+const rows = [throughput, distantSend, bulkSend, coldStart, memory, stores]
 const LIMIT_MS = 25 * 60_000
 
 const { values } = parseArgs({

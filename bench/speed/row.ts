@@ -20,7 +20,7 @@ export interface Contender {
 
 type Values = Readonly<Record<string, number | readonly number[]>>
 
-export interface StartedRow {
+interface StartedRow {
   /** Runs a contender before it is measured, so that its code is compiled. */
   warm?: (id: string) => Promise<unknown>
   /** Measures a contender once; the names of the values are the same each time. */

@@ -214,7 +214,7 @@ function watchHosts(hosts: readonly HostProcess[], violations: string[]) {
     let failingSince: number | undefined
     for (let number = 0; isRunning; number += 1) {
       const asked = performance.now()
-      const answer = await fetch(`${host.url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(
+      const answer = await fetch(`${host.url}/readyz?store`, { signal: AbortSignal.timeout(2_000) }).catch(
         () => undefined,
       )
       if (answer?.ok) ready.add(host)

@@ -38,8 +38,10 @@ export async function sendOverGoodbyes(sends: number): Promise<Findings> {
       unprocessed += 1
       if (calls % 2 === 0) stream.close(constants.NGHTTP2_REFUSED_STREAM)
       else {
-        stream.session?.goaway(constants.NGHTTP2_NO_ERROR, (stream.id ?? 0) - 2)
-        stream.session?.destroy()
+        const { session } = stream
+        session?.goaway(constants.NGHTTP2_NO_ERROR, (stream.id ?? 0) - 2)
+        // Once the host has the goodbye: a session that is destroyed may not send it any more.
+        session?.ping(() => session.destroy())
       }
       return true
     },

@@ -4,14 +4,14 @@ import { challenge, created, type Delivery, health, sendEmail } from '../events.
 import type { Random } from '../random.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
-const RECOVERY_MS = 5_000
+const RECOVERY_MS = 20_000
 
 export const redisOutage: Scenario = {
   name: 'redis-outage',
   shows:
     'Redis is killed, started again, and halted, under load: 503 for what has effects, and nothing twice',
   run: ({ random }) =>
-    arranged({ store: 'redis', hosts: 2, random, leaseMs: 3_000 }, (world) =>
+    arranged({ store: 'redis', hosts: 2, random, leaseMs: 10_000 }, (world) =>
       outlastRedis(world, { random, perSecond: 40, outages: ['kill', 'pause', 'kill'], outageMs: 3_000 }),
     ),
 }

@@ -7,7 +7,7 @@ export const rolling: Scenario = {
   name: 'rolling',
   shows: 'two hosts are restarted in turn by SIGTERM, under load: nothing lost, nothing twice',
   run: ({ random, seeds }) =>
-    arranged({ store: 'redis', hosts: 2, random, leaseMs: 2_000 }, (world) =>
+    arranged({ store: 'redis', hosts: 2, random }, (world) =>
       restartInTurn(world, { restarts: seeds > 1 ? 10 : 2, perSecond: 100 }),
     ),
 }

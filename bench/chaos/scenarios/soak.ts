@@ -4,7 +4,7 @@ import { arranged, type Findings, type Scenario, type ScenarioOptions, type Worl
 import { disturb } from './soak-disturbances.ts'
 import { checkLife, type Life, live, unknownOf } from './soak-lives.ts'
 
-const LEASE_MS = 2_000
+const LEASE_MS = 5_000
 const PER_SECOND = 50
 /** The limit of lives at a time: a platform queues its events while no host is there. */
 const MAX_LIVING = 300

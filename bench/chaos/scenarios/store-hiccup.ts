@@ -17,7 +17,7 @@ export const storeHiccup: Scenario = {
   name: 'store-hiccup',
   shows: 'Redis is halted or away in the middle of an event: the host still tells what it knows',
   async run({ random }) {
-    const batches = { store: 'redis', hosts: 1, random, leaseMs: 20_000 } as const
+    const batches = { store: 'redis', hosts: 1, random } as const
     const short = { environment: { REQUEST_TIMEOUT_MS: String(TIMEOUT_MS) } }
     const cases = {
       'halted in a batch': () => arranged(batches, haltInBatch),

@@ -1,14 +1,12 @@
-/** One client that makes calls, and reports their cost: `caller <row> <contender> <url of the provider>`. */
+/** One client that makes calls, and reports their cost: `caller <contender> <url of the provider>`. */
 
 import { serveOrders } from '../../shared/serve-orders.ts'
 import { quantile } from '../../shared/statistics.ts'
-import { outboundCalls } from './outbound-call.ts'
 import { singleSends } from './single-send.ts'
 
-const [row = '', contender = '', url = ''] = process.argv.slice(2)
-const callers = row === 'outbound-call' ? outboundCalls : singleSends
-const connect = callers[contender]
-if (!connect) throw new Error(`The row ${row} has no contender ${contender}.`)
+const [contender = '', url = ''] = process.argv.slice(2)
+const connect = singleSends[contender]
+if (!connect) throw new Error(`There is no contender ${contender}.`)
 const call = await connect(url)
 
 serveOrders(async ({ calls, inFlight }: { calls: number; inFlight: number }) => {

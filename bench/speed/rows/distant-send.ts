@@ -15,14 +15,14 @@ interface Report {
 }
 
 const OURS = [
-  { id: 'ours-hosted', where: 'HTTP/2 is offered' },
-  { id: 'ours-hosted-alone', where: 'HTTP/1.1 alone' },
+  { id: 'hosted', where: 'HTTP/2 is offered' },
+  { id: 'hosted-alone', where: 'HTTP/1.1 alone' },
 ]
 
 export const distantSend: Row = {
   id: 'distant-send',
   title: `One send over TLS, ${ROUND_TRIP_MS} ms away`,
-  method: `As the row above, over TLS and through a proxy that makes a round trip of ${ROUND_TRIP_MS} ms, and one more for each new connection. First 40 sends, one after another; then 400, 50 in flight. The provider offers HTTP/1.1; to one line of ours it offers HTTP/2, which no peer speaks.`,
+  method: `Each contender sends one mail a call, over TLS and through a proxy that makes a round trip of ${ROUND_TRIP_MS} ms, and one more for each new connection. First 40 sends, one after another; then 400, 50 in flight. The provider offers HTTP/1.1; to one line of ours it offers HTTP/2, which no peer speaks.`,
   contenders: [
     { id: 'undici-request', title: '`undici.request`', kind: 'floor' },
     { id: 'undici-fresh', title: '`undici.request`, a new connection for each', kind: 'floor' },
@@ -57,10 +57,10 @@ export const distantSend: Row = {
     const workers = new Map(
       await Promise.all(
         contenders.map(async ({ id }) => {
-          const { port } = id === 'ours-hosted' ? http2 : network
+          const { port } = id === 'hosted' ? http2 : network
           const url = `https://127.0.0.1:${port}`
           const environment = { NODE_EXTRA_CA_CERTS: authority }
-          const options = { parameters: ['distant-send', id, url], environment }
+          const options = { parameters: [id, url], environment }
           return [id, await startWorker(caller, options)] as const
         }),
       ),

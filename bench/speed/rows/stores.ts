@@ -7,7 +7,7 @@ import { type Row, target } from '../row.ts'
 const CONNECTIONS = 32
 const MOST_MICROSECONDS = 350
 /** The least events with SQLite, as a multiple of those with Redis. */
-const LEAST_TIMES = 0.8
+const LEAST_TIMES = 0.9
 
 /** The events that need no store, and those that are claimed. */
 const free = {

@@ -1,0 +1,93 @@
+import { outerFaults, workspaceOf } from '../../../packages/core/test/lives/events.ts'
+import { type World as Lives, runLives } from '../../../packages/core/test/lives/lives.ts'
+import { timesSent } from '../checks.ts'
+import { addressOf } from '../events.ts'
+import { Provisioned } from '../provisioned.ts'
+import { arranged, type Scenario, type World } from '../run.ts'
+
+const LIVES_PER_SEED = 20
+
+export const lives: Scenario = {
+  name: 'lives',
+  shows: 'random lives of deployments on idp-server and mailer agree with a model of the contract',
+  run: ({ random, seeds }) =>
+    arranged({ store: 'sqlite', hosts: 1, leaseMs: 30_000, settleMs: 600_000 }, (world) => {
+      const parameters = { seed: random.below(2 ** 31), numRuns: LIVES_PER_SEED * seeds }
+      return runLives(createLives(world), parameters).then(
+        (answers) => ({
+          figures: { lives: parameters.numRuns, answers: [...answers].join(', ') },
+          violations: [],
+        }),
+        ({ message, cause }: Error) => ({ figures: {}, violations: [`${message}\n${cause}`] }),
+      )
+    }),
+}
+
+function createLives({ platform, idp, mail, sender, journal }: World): Lives {
+  let life = ''
+  return {
+    platform,
+    faults: outerFaults('away', 'page'),
+    Owning: Provisioned,
+
+    begin(id) {
+      life = id
+      const tokens = ['A', 'A2', 'B'].map((token) => [`ak_${id}_${token}`, workspaceOf(token)] as const)
+      idp.settings.workspaces = { ak_emulated: 'host', ...Object.fromEntries(tokens) }
+      idp.settings.accessTokens = Object.keys(idp.settings.workspaces)
+      mail.settings.apiTokens = ['shared-token', 'mail_A', 'mail_A2']
+    },
+
+    inputsOf(route, { name, token, plan }, id) {
+      const isOwn = token !== 'host'
+      if (route === 'connected') {
+        const server = isOwn && { serverType: 'dedicated', apiToken: `mail_${token}` }
+        return { ...server, fromEmail: name ? addressOf(name) : 'nobody' }
+      }
+      const [environmentType, detail = 'one'] = plan.split(' ')
+      return {
+        applicationName: name && `${id} ${name}`,
+        platformApiKey: isOwn ? `ak_${life}_${token}` : '',
+        environmentType,
+        ...(detail === 'waitlist' ? { template: detail } : { domain: `${detail}.${id}.example.com` }),
+      }
+    },
+
+    callOf: (route, id) => {
+      const user = { emailAddress: addressOf(crypto.randomUUID()), firstName: 'Ada', lastName: 'Lovelace' }
+      const message = { to: addressOf(id), from: 'shop@example.com', subject: 'Hello', textBody: 'Hello.' }
+      if (route === 'owning') return { name: 'createUser', arguments: user }
+      return { name: 'sendEmail', arguments: message }
+    },
+
+    send({ id, route, body }, { create }) {
+      const cut = create === 'lost' ? 'before' : 'after'
+      if (create) idp.faults.add({ method: 'POST', path: '/v1/platform/applications', cut })
+      const delivery = { id, route: route === 'owning' ? 'idp-server' : 'mailer', event: body } as const
+      return sender.once(delivery).finally(idp.faults.clear)
+    },
+
+    identify({ applicationId, fromEmail, apiToken }) {
+      const token = String(apiToken).replace('shared-token', 'host').replace('mail_', '')
+      return fromEmail ? `${String(fromEmail).split('@')[0]} ${token}` : applicationId
+    },
+
+    look(id) {
+      const own = [...idp.applications.values()].filter(({ name }) => name.startsWith(`${id} `))
+      const applications = own.map(({ applicationId, name, workspace, template, domain, instances }) => {
+        const detail = domain?.split('.')[0] ?? template
+        return {
+          id: applicationId,
+          name,
+          workspace,
+          plan: [instances[0]?.environmentType, detail].join(' ').trim(),
+        }
+      })
+      const instances = own.flatMap((application) => application.instances)
+      const users = instances.flatMap((one) => [...(idp.backend.instances.get(one.id)?.users.keys() ?? [])])
+      return { applications, effects: timesSent({ journal }, id) + users.length }
+    },
+
+    removeApplication: idp.removeApplication,
+  }
+}
