@@ -36,7 +36,10 @@ async function start(answer: RequestListener = (_, outgoing) => outgoing.end(), 
     })
     socket.pause()
     socket.write(text)
-    return Object.assign(socket, { answers: () => received.match(/HTTP\/1.1 \d+/g) ?? [] })
+    return Object.assign(socket, {
+      answers: () => received.match(/HTTP\/1.1 \d+/g) ?? [],
+      received: () => received,
+    })
   }
   return { open, letGo, parsed: () => parsed }
 }
@@ -106,19 +109,26 @@ describe('a peer', () => {
   })
 })
 
-it('a body that is refused before its end is not read any further', async () => {
-  let socket: Socket | undefined
-  const { open } = await start((incoming, outgoing) => {
-    if (incoming.method === 'POST') socket = incoming.socket
-    outgoing.end()
-  })
-  const head = 'POST / HTTP/1.1\r\nhost: host.test\r\ncontent-length: 100000000\r\n\r\n'
-  const sender = open(head).resume()
-  await expect.poll(sender.answers).toEqual(['HTTP/1.1 200'])
-  sender.write('x'.repeat(10_000_000))
-  for (let count = 0; count < 20; count += 1) {
-    const other = open(ask('/', 'host: host.test\r\nconnection: close\r\n'))
-    await once(other.resume(), 'close')
-  }
-  expect(socket?.bytesRead).toBeLessThan(1_000_000)
-})
+it.each([
+  ['of a known length', 'content-length: 100000000\r\n\r\n'],
+  ['in chunks', 'transfer-encoding: chunked\r\n\r\n5f5e100\r\n'],
+])(
+  'a body %s that is refused before its end is not read any further, and ends its connection',
+  async (_, rest) => {
+    let socket: Socket | undefined
+    const { open } = await start((incoming, outgoing) => {
+      if (incoming.method === 'POST') socket = incoming.socket
+      outgoing.end()
+    })
+    const sender = open(`POST / HTTP/1.1\r\nhost: host.test\r\n${rest}`).resume()
+    const ended = once(sender, 'end')
+    await expect.poll(sender.received).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)*connection: close\r\n/i)
+    await ended
+    sender.write('x'.repeat(10_000_000))
+    for (let count = 0; count < 20; count += 1) {
+      const other = open(ask('/', 'host: host.test\r\nconnection: close\r\n'))
+      await once(other.resume(), 'close')
+    }
+    expect(socket?.bytesRead).toBeLessThan(1_000_000)
+  },
+)

@@ -72,9 +72,8 @@ export function createOneAtATime(
   }
 
   function begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    outgoing.on('timeout', cutUnread).once('finish', () => {
-      if (!incoming.complete && !isShort(incoming)) readNoMore(incoming.socket)
-    })
+    outgoing.on('timeout', cutUnread)
+    if (mayBeLong(incoming)) endUnlessRead(incoming, outgoing)
     const answer = incoming.httpVersion === '1.1' && incoming.headers.host === undefined ? refuse : work
     // Node gives a response its socket when the one before has left.
     if (outgoing.socket) answer(incoming, outgoing)
@@ -101,13 +100,31 @@ function cut(socket: Socket): void {
 /** The rest of a short body is read, so that its connection can carry the next request. In bytes. */
 const SHORT_BODY = 64 * 1024
 
-function isShort({ headers }: IncomingMessage): boolean {
-  return Number(headers['content-length']) <= SHORT_BODY
+function mayBeLong({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > SHORT_BODY
 }
 
-/** The rest of a refused body is not read: its sender gets the response, and half a second later the end. */
-function readNoMore(socket: Socket): void {
-  socket.on('resume', () => socket.pause()).pause()
+/** How long the sender of a body that is not read has for its response, in milliseconds. */
+const LINGER_MS = 500
+
+/** A response that leaves before the body has arrived says that the connection ends, and the rest is not read. */
+function endUnlessRead(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { socket } = incoming
+  const { shouldKeepAlive } = outgoing
+  outgoing.shouldKeepAlive = false
+  incoming.once('end', () => {
+    outgoing.shouldKeepAlive = shouldKeepAlive
+  })
+  outgoing.prependOnceListener('finish', () => {
+    if (incoming.complete) return
+    socket.on('resume', () => socket.pause()).pause()
+    // Node would end the connection at once. With bytes that nobody has read, the kernel resets it, and the sender
+    // loses the response.
+    socket.destroySoon = () => {
+      socket.end()
+      setTimeout(() => socket.destroy(), LINGER_MS)
+    }
+  })
 }
 
 /** For Node, a long event is as silent as a peer that does not read. */
