@@ -15,28 +15,28 @@ import { inSlice } from '../slices.ts'
 import { ensureAlive, needsLife, reportHealth } from './life.ts'
 import type { Reporter } from './reporter.ts'
 import { parseResult } from './result.ts'
-import type { Session } from './session.ts'
+import type { Run } from './run.ts'
 
 /** Inputs of one event that a warning may name. */
 const MAX_WARNINGS = 20
 
 /** Handles one event. A failure becomes a response, and is reported to the platform. */
-export async function dispatch(session: Session): Promise<EventResponse> {
-  const { operation, reporter, trace } = session
+export async function dispatch(run: Run): Promise<EventResponse> {
+  const { operation, reporter, trace } = run
   let hasBegun = false
   try {
-    if (needsLife(session)) await ensureAlive(session)
+    if (needsLife(run)) await ensureAlive(run)
     hasBegun = true
     const { handled, traits } = operation
     if (handled && traits.status?.working) reporter.status(traits.status.working)
-    const body = await handle(session)
+    const body = await handle(run)
     if (!traits.status || body.status === 'ignored') return { status: 200, body }
     reporter.success(traits.status.done)
     return { status: 200, body, deploymentStatus: traits.status.done }
   } catch (error) {
     const known = operation.effect && hasBegun ? neverRepeatBlindly(error) : toIntegrationError(error)
     reporter.failure(operation.event.name, known)
-    const deploymentStatus = await reportFailedDeployment(session, known)
+    const deploymentStatus = await reportFailedDeployment(run, known)
     return { ...toFailure(known, trace.redactor), ...(deploymentStatus && { deploymentStatus }) }
   }
 }
@@ -46,57 +46,57 @@ export async function dispatch(session: Session): Promise<EventResponse> {
  * failure, it has the status that the event's traits name.
  */
 async function reportFailedDeployment(
-  session: Session,
+  run: Run,
   { retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
-  const { operation, reporter, lastStatus } = session
+  const { operation, reporter, lastStatus } = run
   const { traits } = operation
   if (!traits.status || lastStatus === 'stopped') return undefined
   const ranBefore = traits.publishes && (lastStatus === 'running' || lastStatus === 'unhealthy')
   if (!ranBefore && retryable) return undefined
-  const status = ranBefore && (retryable || (await stillRuns(session))) ? lastStatus : traits.status.failed
+  const status = ranBefore && (retryable || (await stillRuns(run))) ? lastStatus : traits.status.failed
   reporter.status(status, hint ? `${message} ${hint}` : message)
   return status
 }
 
 /** Whether the deployment works with what was published before. */
-async function stillRuns(session: Session): Promise<boolean> {
-  const { deployment, context } = session.published()
+async function stillRuns(run: Run): Promise<boolean> {
+  const { deployment, context } = run.published()
   const record = await deployment?.record().catch(() => undefined)
-  const checks = record && (await session.shared.handlers.health?.(context).catch(() => undefined))
+  const checks = record && (await run.shared.handlers.health?.(context).catch(() => undefined))
   // A probe that could not run says nothing.
   return checks?.every(({ healthy }) => healthy) ?? true
 }
 
-function handle(session: Session): ResponseBody | Promise<ResponseBody> {
-  const { event, handled, route } = session.operation
+function handle(run: Run): ResponseBody | Promise<ResponseBody> {
+  const { event, handled, route } = run.operation
   if (event.name === 'WEBHOOK_CHALLENGE') {
     return event.challenge === undefined ? { status: 'ok' } : { challenge: event.challenge }
   }
   if (!handled) return ignored(`/${route} does not act on ${event.name}.`)
   switch (event.name) {
     case 'DEPLOYMENT_CREATED':
-      return create(event, session)
+      return create(event, run)
     case 'DEPLOYMENT_DELETED':
-      return remove(session)
+      return remove(run)
     case 'HEALTH_CHECK':
-      return probe(session)
+      return probe(run)
     case 'METRIC_UPDATE':
-      return measure(session)
+      return measure(run)
     case 'DOWNLOAD_STARTED':
-      return download(event.download, session)
+      return download(event.download, run)
     case 'FUNCTION_CALL':
-      return callFunction(event.functionCall, session)
+      return callFunction(event.functionCall, run)
   }
 }
 
 async function create(
   event: Extract<PlatformEvent, { name: 'DEPLOYMENT_CREATED' }>,
-  { shared: { definition, handlers }, context, reporter, trace, wasPublished }: Session,
+  { shared: { definition, handlers }, context, deployment, reporter, trace, wasPublished }: Run,
 ): Promise<ResponseBody> {
   warnOfUnknownInputs(event.deployment.inputs, definition, reporter)
-  const inputs = (await context.deployment?.inputs(definition.inputs)) ?? {}
-  for (const [name, choice] of context.deployment?.hidden() ?? [])
+  const inputs = (await deployment?.inputs(definition.inputs)) ?? {}
+  for (const [name, choice] of deployment?.hidden() ?? [])
     reporter.log.warn(`The input “${name}” has no effect: it goes with ${choice}.`)
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
   const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
@@ -124,23 +124,23 @@ function warnOfUnknownInputs(
   }
 }
 
-async function remove({ shared, context }: Session): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
+async function remove({ shared, context }: Run): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
   await shared.handlers.deleted?.(context)
   return { status: 'stopped' }
 }
 
-async function probe(session: Session): Promise<ResponseTo<'HEALTH_CHECK'>> {
-  const { shared, context, deployment, trace } = session
+async function probe(run: Run): Promise<ResponseTo<'HEALTH_CHECK'>> {
+  const { shared, context, deployment, trace } = run
   const given = (await shared.handlers.health?.(context)) ?? []
   const checks = given.map((check) => {
     const clean = trace.redactor.data(check)
     return clean.message ? { ...clean, message: cutText(clean.message) } : clean
   })
   const failing = checks.filter((check) => !check.healthy)
-  if (deployment && failing.length === 0) await reportHealth(session, 'running')
+  if (deployment && failing.length === 0) await reportHealth(run, 'running')
   if (deployment && failing.length > 0) {
     const message = failing.map((check) => check.message ?? check.name).join(' ')
-    await reportHealth(session, 'unhealthy', message)
+    await reportHealth(run, 'unhealthy', message)
   }
   return { status: failing.length === 0 ? 'healthy' : 'unhealthy', checks }
 }
@@ -149,7 +149,7 @@ async function measure({
   shared: { definition, handlers, now },
   context,
   reporter,
-}: Session): Promise<ResponseTo<'METRIC_UPDATE'>> {
+}: Run): Promise<ResponseTo<'METRIC_UPDATE'>> {
   const values: Record<string, number> = (await handlers.metrics?.(context)) ?? {}
   for (const [name, value] of Object.entries(values)) {
     const isKnown = Object.hasOwn(definition.metrics, name)
@@ -170,7 +170,7 @@ async function measure({
 
 async function download(
   wanted: { id?: string | undefined; file?: string | undefined } | undefined,
-  { shared: { definition, handlers }, context, reporter }: Session,
+  { shared: { definition, handlers }, context, reporter }: Run,
 ): Promise<ResponseTo<'DOWNLOAD_STARTED'>> {
   const file = wanted?.file ?? definition.downloads[0] ?? ''
   if (!definition.downloads.includes(file)) {
@@ -186,7 +186,7 @@ async function download(
 
 async function callFunction(
   call: { name: string; arguments: Record<string, unknown> },
-  { shared: { definition, handlers }, operation, context, trace }: Session,
+  { shared: { definition, handlers }, operation, context, trace }: Run,
 ): Promise<ResponseBody> {
   const { redactor, credentials } = trace
   const wanted = operation.function

@@ -1,32 +1,20 @@
 /** Whether an event's deployment lives, and the status that a health check may give it (contract §4). */
 import type { DeploymentStatus } from '../contract/platform.ts'
-import { type Claim, type ClaimOptions, reservedSteps } from '../delivery/claim.ts'
+import { type Claim, reservedSteps } from '../delivery/claim.ts'
 import { claimSubject } from '../delivery/claiming.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
-import type { DeliveryStore } from '../delivery/store.ts'
 import { isIntegrationError } from '../errors.ts'
-import { type Operation, subjects } from '../request/operation.ts'
-import { deploymentDeleted, type OpenDeployment } from './deployment.ts'
-import type { Outbound } from './outbound.ts'
-import type { Reporter } from './reporter.ts'
-
-/** An event of a deployment. */
-export interface DeploymentEvent {
-  operation: Operation
-  deployment: OpenDeployment | undefined
-  outbound: Outbound
-  reporter: Reporter
-  store: DeliveryStore
-  claiming: ClaimOptions
-}
+import { subjects } from '../request/operation.ts'
+import { deploymentDeleted } from './deployment.ts'
+import type { Run } from './run.ts'
 
 /** Whether an event needs a deployment that was not deleted. */
-export function needsLife({ operation, deployment }: DeploymentEvent): boolean {
+export function needsLife({ operation, deployment }: Run): boolean {
   return deployment !== undefined && operation.handled && operation.traits.life === 'needed'
 }
 
 /** @throws {IntegrationError} `deployment_deleted` if the event's deployment was deleted */
-export async function ensureAlive({ operation, deployment, store }: DeploymentEvent): Promise<void> {
+export async function ensureAlive({ operation, deployment, shared: { store } }: Run): Promise<void> {
   if (!deployment) return
   // Without the store, the platform's record still tells. A record that somebody changed tells nothing.
   const subject = subjects.deployment(operation.route, deployment.id)
@@ -38,35 +26,35 @@ export async function ensureAlive({ operation, deployment, store }: DeploymentEv
 
 /** Changes `running` to `unhealthy` or back. A deployment in any other state keeps its status. */
 export async function reportHealth(
-  event: DeploymentEvent,
+  run: Run,
   found: 'running' | 'unhealthy',
   message?: string,
 ): Promise<void> {
-  const shown = (await event.deployment?.record().catch(() => undefined))?.status
+  const shown = (await run.deployment?.record().catch(() => undefined))?.status
   if (!isLiving(shown) || shown === found) return
-  await underClaim(event, async (claim) => {
+  await underClaim(run, async (claim) => {
     const recorded = claim.progress[reservedSteps.status] ?? shown
     if (claim.progress[reservedSteps.deleted] === true || !isLiving(recorded)) return claim.release('undone')
-    event.reporter.status(found, message)
-    await event.reporter.flush()
+    run.reporter.status(found, message)
+    await run.reporter.flush()
     const progress = { ...claim.progress, [reservedSteps.status]: found }
     await claim.complete({ status: 200, body: '' }, { progress, isLiving: true })
   })
 }
 
 /** Reports the last status once more: one that got lost heals with the next delivery. */
-export function repeatStatus(event: DeploymentEvent): Promise<void> {
-  return underClaim(event, async (claim) => {
+export function repeatStatus(run: Run): Promise<void> {
+  return underClaim(run, async (claim) => {
     const status = lastStatus(claim.progress)
-    if (status) event.reporter.status(status)
-    await event.reporter.flush()
+    if (status) run.reporter.status(status)
+    await run.reporter.flush()
     await claim.release('undone')
   })
 }
 
 /** Works on the deployment under a claim, so that no status overtakes a creation or a deletion. */
 async function underClaim(
-  { operation, deployment, outbound, store, claiming }: DeploymentEvent,
+  { operation, deployment, outbound, claiming, shared: { store } }: Run,
   work: (claim: Claim) => Promise<void>,
 ): Promise<void> {
   if (!deployment) return

@@ -40,7 +40,7 @@ export class Deadline {
   }
 
   /** Call when the work is done: the signal will not fire any more. */
-  end(): void {
+  clear(): void {
     clearTimeout(this.#timer)
     if (this.#onLost) this.#lost?.removeEventListener('abort', this.#onLost)
   }

@@ -10,7 +10,7 @@ import { memoryStore } from '../delivery/stores/memory.ts'
 import { createJsonLogger } from '../log.ts'
 import { createRedactor, redactLines } from '../redact.ts'
 import { type BodyMemory, weightOf } from '../request/body-memory.ts'
-import { type Operation, resolveOperation } from '../request/operation.ts'
+import { resolveOperation } from '../request/operation.ts'
 import { LARGE_BODY, parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
 import { inSlice, ownTurn } from '../slices.ts'
@@ -19,7 +19,7 @@ import { createEventLogger, createTrace, logEvent, type Trace } from './event-lo
 import { repeatStatus } from './life.ts'
 import { ownerOf } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
-import { type AnyHandlers, Session, type Shared } from './session.ts'
+import { type AnyHandlers, Run, type RunOptions, type Shared } from './run.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
 export type WebhookHandler = (request: Request) => Promise<Response>
@@ -72,22 +72,26 @@ export function createWebhookHandler(
   })
   const shared: Shared = {
     ...{ definition, handlers, platform, store, fetch: send, logger, observer, hostSecrets: configured },
-    ...{ environment, egress, stopping, timeoutMs, now, claimingFor },
+    ...{ environment, egress, stopping, timeoutMs, now },
   }
 
-  async function answer(request: Request): Promise<Response> {
+  async function respond(request: Request): Promise<Response> {
     const started = now()
     const trace = createTrace(configured, request)
     const sender = dependencies.peer?.(request)
     const memory = limit?.openBody(sender ?? '', now)
-    const response = await run(request, trace, memory)
+    const response = await work(request, trace, memory)
     const peer = isStranger(trace, response) ? sender : undefined
     logEvent(shared, route, response, trace, { peer, durationMs: now() - started })
     const json = response.json ?? (await toJson(response.body ?? {}))
     return toResponse(response, json, memory)
   }
 
-  async function run(request: Request, trace: Trace, memory: BodyMemory | undefined): Promise<EventResponse> {
+  async function work(
+    request: Request,
+    trace: Trace,
+    memory: BodyMemory | undefined,
+  ): Promise<EventResponse> {
     let owner: string | undefined
     try {
       const { operation, hash, weight } = await read(request, trace, memory)
@@ -98,11 +102,10 @@ export function createWebhookHandler(
       memory?.work(owner, weight)
       // Many events may have become ready in one turn of the event loop.
       if (weight > LARGE_BODY) await ownTurn()
-      if (!hash) return await finish(operation, trace, { arrivedAt })
+      const claiming = claimingFor(trace)
       const { redactor } = trace
-      const delivery = { definition, operation, hash, redactor, keys, store, claiming: claimingFor(trace) }
-      const begun = await begin(delivery)
-      return await inSlice(() => finish(operation, trace, { ...begun, arrivedAt }))
+      const begun = hash && (await begin({ definition, operation, hash, redactor, keys, store, claiming }))
+      return await finish({ operation, trace, claiming, arrivedAt }, begun)
     } catch (error) {
       return toFailure(error, trace.redactor)
     } finally {
@@ -127,29 +130,28 @@ export function createWebhookHandler(
     return { operation, hash, weight }
   }
 
+  /** @param begun absent if the event needs no claim */
   async function finish(
-    operation: Operation,
-    trace: Trace,
-    { claimed, response: given, arrivedAt }: Begun & { arrivedAt: number },
+    event: Omit<RunOptions, 'claim'>,
+    { claimed, response: given }: Begun = {},
   ): Promise<EventResponse> {
     try {
-      const session = new Session(shared, operation, trace, { claim: claimed?.claim, arrivedAt })
-      const response = given ?? (await dispatch(session))
+      const run = new Run(shared, { ...event, claim: claimed?.claim })
+      const { name } = run.operation.event
+      const response = given ?? (await dispatch(run))
       if (given?.body?.status === 'ignored')
-        session.reporter.log.warn(`${operation.event.name} is ignored. ${String(given.body.reason)}`)
+        run.reporter.log.warn(`${name} is ignored. ${String(given.body.reason)}`)
       const isReplay = given !== undefined && claimed === undefined
-      if (isReplay && operation.traits.claims === 'deployment') await repeatStatus(session)
-      session.deadline.end()
-      await session.reporter.flush()
-      session.end.end()
-      return claimed ? await end(claimed, response, session.end.at) : response
+      if (isReplay && run.operation.traits.claims === 'deployment') await repeatStatus(run)
+      await run.close()
+      return claimed ? await end(claimed, response, run.deadline.at) : response
     } catch (error) {
       await claimed?.claim.release('unknown')
       throw error
     }
   }
 
-  return (request) => observer.event?.(route, request, () => answer(request)) ?? answer(request)
+  return (request) => observer.event?.(route, request, () => respond(request)) ?? respond(request)
 }
 
 /** Whether nobody knows who sent a request: its signature is wrong, or its body gave way before it could be checked. */

@@ -1,0 +1,235 @@
+import type { DeploymentLog, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
+import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
+import type { CallbackOptions, DeploymentStatus, Platform } from '../contract/platform.ts'
+import { type Claim, type ClaimOptions, reservedSteps } from '../delivery/claim.ts'
+import { readStore, reserve } from '../delivery/claiming.ts'
+import { lastStatus } from '../delivery/idempotency.ts'
+import type { DeliveryStore } from '../delivery/store.ts'
+import { namedHostsOnly } from '../http/egress.ts'
+import type { Logger } from '../log.ts'
+import type { Redactor } from '../redact.ts'
+import type { Operation } from '../request/operation.ts'
+import { invalidInputs, type OpenDeployment, openDeployment } from './deployment.ts'
+import { createEventLogger, type Observer, type Trace } from './event-log.ts'
+import { Deadline } from './limits.ts'
+import type { HandlerDependencies } from './options.ts'
+import { Outbound } from './outbound.ts'
+import { Reporter } from './reporter.ts'
+
+/** The handler's share of an event's time; the rest is left for the last reports to the platform. */
+const HANDLER_SHARE = 0.8
+
+/** The handlers of any integration. */
+export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
+  discard?: (outputs: Record<string, unknown>, context: HandlerContext) => Promise<void>
+}
+
+/** Parts that all events of a webhook use. */
+export interface Shared extends Pick<HandlerDependencies, 'environment' | 'egress' | 'stopping'> {
+  definition: IntegrationDefinition
+  handlers: AnyHandlers
+  platform: Platform
+  store: DeliveryStore
+  /** The host's transport for providers. */
+  fetch: typeof fetch
+  logger: Logger
+  observer: Observer
+  /** Knows the secrets of the host alone. */
+  hostSecrets: Redactor
+  timeoutMs: number
+  now: () => number
+}
+
+/** What an event begins with. */
+export interface RunOptions {
+  operation: Operation
+  trace: Trace
+  claiming: ClaimOptions
+  /** Absent if the event needs no claim, or was answered before. */
+  claim: Claim | undefined
+  /** When its time began, in milliseconds since 1970. */
+  arrivedAt: number
+}
+
+/** The work on one event: all its parts, opened and closed in one place. */
+// A class: most events use few of its parts, and the others are made when they are asked for.
+export class Run {
+  readonly shared: Shared
+  readonly operation: Operation
+  readonly trace: Trace
+  readonly claim: Claim | undefined
+  readonly claiming: ClaimOptions
+  readonly outbound: Outbound
+  readonly reporter: Reporter
+  readonly deployment: OpenDeployment | undefined
+  readonly context: HandlerContext
+  readonly handlerDeadline: Deadline
+  /** Of the reports to the platform, and so of the response. */
+  readonly deadline: Deadline
+
+  constructor(shared: Shared, { operation, trace, claiming, claim, arrivedAt }: RunOptions) {
+    const deployment = operation.event.deployment?.id
+    this.shared = shared
+    this.operation = operation
+    this.trace = trace
+    this.claim = claim
+    this.claiming = claiming
+    const endsAt = arrivedAt + shared.timeoutMs
+    const begunAt = Date.now()
+    this.handlerDeadline = new Deadline(begunAt + (endsAt - begunAt) * HANDLER_SHARE, claim?.lost)
+    this.deadline = new Deadline(endsAt, claim?.lost)
+    this.outbound = new Outbound({
+      route: operation.route,
+      deployment,
+      deadlines: { provider: this.handlerDeadline, platform: this.deadline },
+      claim,
+      recordIntent: operation.effect && !operation.resumable,
+      observer: shared.observer,
+      trace,
+      hostSecrets: shared.hostSecrets,
+    })
+    this.reporter = new Reporter({
+      platform: shared.platform,
+      deploymentId: deployment,
+      deliveryId: operation.deliveryId,
+      // Not the fence: a store may forget a released claim and count from one again.
+      run: claim?.lease.owner,
+      callback: () => this.#callback(this.deadline),
+      ensureClaimed: claim?.ensureClaimed,
+      logger: createEventLogger(shared.logger, operation.route, trace),
+      redactor: trace.redactor,
+      now: shared.now,
+    })
+    // Until a new deployment of an id has published its own, the outputs are those of the one before.
+    this.deployment = this.#open(claim?.progress[reservedSteps.published] === false ? 'nowhere' : 'event')
+    this.context = new Context(this, this.deployment)
+  }
+
+  /** The status that was reported before this event. */
+  get lastStatus(): DeploymentStatus | undefined {
+    return this.claim && lastStatus(this.claim.progress)
+  }
+
+  /** Whether the outputs of the deployment were published before this event. */
+  get wasPublished(): boolean {
+    return this.claim?.progress[reservedSteps.published] === true
+  }
+
+  /** The deployment with the outputs that the platform has, whatever the event carries, and a context with it. */
+  published(): { deployment: OpenDeployment | undefined; context: HandlerContext } {
+    const deployment = this.#open('platform')
+    return { deployment, context: new Context(this, deployment) }
+  }
+
+  /** Ends the handler's time, and resolves when every report has arrived or is lost. */
+  async close(): Promise<void> {
+    this.handlerDeadline.clear()
+    await this.reporter.flush()
+    this.deadline.clear()
+  }
+
+  #open(outputsFrom: 'event' | 'platform' | 'nowhere'): OpenDeployment | undefined {
+    if (!this.operation.event.deployment) return undefined
+    return openDeployment({
+      operation: this.operation,
+      platform: this.shared.platform,
+      callback: () => this.#callback(this.handlerDeadline),
+      environment: this.shared.environment,
+      credentials: this.trace.credentials,
+      outputsFrom,
+    })
+  }
+
+  #callback({ signal }: Deadline): CallbackOptions {
+    return { signal, wrapFetch: (transport) => this.outbound.wrap('platform', transport) }
+  }
+}
+
+/** What a handler sees of a run. */
+class Context implements HandlerContext {
+  readonly event: HandlerContext['event']
+  readonly deployment: OpenDeployment | undefined
+  readonly progress: Progress | undefined
+  readonly fetch: HandlerContext['fetch']
+  readonly deadline: number
+  readonly stopping: AbortSignal | undefined
+  readonly #run: Run
+  #egress: Egress | undefined
+
+  constructor(run: Run, deployment: OpenDeployment | undefined) {
+    this.event = run.operation.event
+    this.deployment = deployment
+    this.progress = run.claim && createProgress(run, run.claim)
+    this.fetch = run.outbound.wrap('provider', run.shared.fetch)
+    this.deadline = run.handlerDeadline.at
+    this.stopping = run.shared.stopping
+    this.#run = run
+  }
+
+  get log(): DeploymentLog {
+    return this.#run.reporter.log
+  }
+
+  get egress(): Egress {
+    const { shared, outbound } = this.#run
+    const rule = withoutReferences(shared.egress ?? namedHostsOnly(shared.fetch), this.deployment)
+    this.#egress ??= { ...rule, fetch: outbound.wrap('provider', rule.fetch) }
+    return this.#egress
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.handlerDeadline.signal
+  }
+}
+
+/**
+ * The rule for a deployment's URLs, with one more: they get no value of the host's variables, unless the operator lists
+ * their host (contract §6). It looks at the inputs and not at the request, where a value may have any encoding.
+ */
+function withoutReferences(rule: Egress, deployment: OpenDeployment | undefined): Egress {
+  function check(url: URL): void {
+    const names = deployment?.references() ?? []
+    if (names.length === 0 || rule.isListed?.(url)) return
+    const message =
+      'refers to a variable of the host, whose value is not sent to a URL of the deployment: enter the value itself, or leave the URL out'
+    throw invalidInputs(names.map((name) => ({ path: `deployment.inputs.${name}`, message })))
+  }
+  return {
+    refuse(url) {
+      const refusal = rule.refuse(url)
+      if (refusal === undefined) check(url)
+      return refusal
+    },
+    async fetch(input, init) {
+      check(new URL(typeof input === 'object' && 'url' in input ? input.url : input))
+      return rule.fetch(input, init)
+    },
+  }
+}
+
+function createProgress({ shared, operation, claiming, handlerDeadline }: Run, claim: Claim): Progress {
+  const { store } = shared
+  const { route } = operation
+  const by = handlerDeadline.at
+  const reserved = new Set<string>(Object.values(reservedSteps))
+  return {
+    read: (name) => (reserved.has(name) ? undefined : claim.progress[name]),
+    async write(name, value) {
+      if (name.startsWith('@')) throw new TypeError(`The step name “${name}” begins with “@”.`)
+      await claim.advance(name, value, by)
+    },
+    reserve: (resource) =>
+      reserve(store, { resource: `${route}/${resource}`, owner: claim.lease.subject, by }, claiming),
+    async isReserved(resource) {
+      const record = await readStore(store, `${route}/${resource}`, claiming)
+      const owner = record?.progress.owner
+      return owner !== undefined && owner !== claim.lease.subject
+    },
+    async now() {
+      const asked = performance.now()
+      const record = await readStore(store, claim.lease.subject, claiming)
+      // The claim is the last one of its subject: while it lasts, nobody else can claim.
+      return (record?.claimedAt ?? claiming.now()) + Math.round(asked - claim.claimedAt)
+    },
+  }
+}
