@@ -137,7 +137,7 @@ describe('a browser', () => {
         [hostile]: {
           description: hostile,
           aliases: [`2${hostile}`],
-          effect: true,
+          effectful: true,
           arguments: z.object({ [hostile]: z.literal(hostile) }),
           result: z.object({ [hostile]: z.string() }),
         },

@@ -95,10 +95,10 @@ const mistakes: Mistake[] = [
   {
     what: 'a function that changes something, and is not marked',
     file: 'integration.ts',
-    from: 'effect: true',
-    to: 'effect: false',
+    from: 'effectful: true',
+    to: 'effectful: false',
     promise: /^runs createItem with the example/,
-    says: /createItem sends POST \/items: .* needs effect: true/,
+    says: /createItem sends POST \/items: .* needs effectful: true/,
   },
   {
     what: 'a token that goes to a host of an output',
@@ -143,7 +143,7 @@ const mistakes: Mistake[] = [
   {
     what: 'a create that is repeated after a lost response',
     file: 'client.ts',
-    from: 'json: { name }, effect }',
+    from: 'json: { name }, change }',
     to: 'json: { name } }',
     promise: /retry of createItem is safe.*cut after/,
     says: /took effect twice/,
@@ -287,7 +287,7 @@ const mistakes: Mistake[] = [
     from: '    getItem: {',
     to: `    copyItem: {
       description: 'Copies an item.',
-      effect: true,
+      effectful: true,
       arguments: functionArguments({ name: z.string().min(1) }).meta({ examples: [{ name: 'A copy' }] }),
       result: item,
     },

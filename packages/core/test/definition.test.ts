@@ -26,7 +26,7 @@ describe('the manifest of an integration', () => {
       functions: {
         sendGreeting: {
           aliases: ['greet'],
-          effect: true,
+          effectful: true,
           arguments: {
             required: ['to'],
             additionalProperties: false,
@@ -35,7 +35,7 @@ describe('the manifest of an integration', () => {
           result: { properties: { id: { type: 'string' } } },
         },
         issueKey: {},
-        countGreetings: { effect: false },
+        countGreetings: { effectful: false },
       },
     })
     expect(manifest.inputs.required).toBeUndefined()
@@ -63,7 +63,7 @@ describe('the manifest of an integration', () => {
 })
 
 it('a definition is refused if two functions share a name, or if it has downloads without their event', () => {
-  const call = { description: 'x', effect: false, arguments: z.object({}), result: z.object({}) }
+  const call = { description: 'x', effectful: false, arguments: z.object({}), result: z.object({}) }
   for (const wrong of [
     { functions: { send: call, mail: { ...call, aliases: ['send'] } } },
     { functions: { a: { ...call, aliases: ['x'] }, b: { ...call, aliases: ['x'] } } },

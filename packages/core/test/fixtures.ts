@@ -54,7 +54,7 @@ export const greeter = defineIntegration({
     sendGreeting: {
       description: 'Greets one person.',
       aliases: ['greet'],
-      effect: true,
+      effectful: true,
       arguments: functionArguments({
         to: z.string(),
         password: secret(z.string()).optional(),
@@ -63,14 +63,14 @@ export const greeter = defineIntegration({
     },
     issueKey: {
       description: 'Makes a key.',
-      effect: true,
+      effectful: true,
       arguments: functionArguments({}),
       result: z.object({ key: secret(z.string()) }),
     },
     countGreetings: {
       description: 'Counts.',
       aliases: ['count'],
-      effect: false,
+      effectful: false,
       arguments: functionArguments({}),
       result: z.object({ count: z.int() }),
     },

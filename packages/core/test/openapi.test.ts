@@ -155,7 +155,7 @@ describe('the OpenAPI document', () => {
 describe('a schema with a title', () => {
   const letter = z.object({ text: z.string() }).meta({ title: 'Letter' })
   const documentOf = (send: Pick<FunctionDefinition, 'arguments' | 'result'>) => {
-    const functions = { send: { description: 'Sends.', effect: true, ...send } }
+    const functions = { send: { description: 'Sends.', effectful: true, ...send } }
     return toOpenApi(
       [defineIntegration({ ...bare, name: 'post', events: ['FUNCTION_CALL'], functions })],
       info,

@@ -28,7 +28,7 @@ const sizes = defineIntegration({
   functions: {
     count: {
       description: 'Counts.',
-      effect: false,
+      effectful: false,
       arguments: functionArguments({
         list: z.union([entry, z.array(entry)]).optional(),
         few: z.array(entry).max(50).optional(),

@@ -29,13 +29,13 @@ const teller = defineIntegration({
   functions: {
     tell: {
       description: 'Tells one person.',
-      effect: true,
+      effectful: true,
       arguments: functionArguments({ to: z.string() }),
       result: z.object({ status: z.string() }),
     },
     tellAll: {
       description: 'Tells several people, each by a call of its own.',
-      effect: true,
+      effectful: true,
       resumable: true,
       arguments: functionArguments({ to: z.array(z.string()) }),
       result: z.record(z.string(), z.string()),

@@ -111,7 +111,7 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
           method: 'POST',
           path: '/platform/applications',
           json: { name, environment_types: environmentTypes, domain, template },
-          effect: 'the application was created',
+          change: 'the application was created',
         },
         wireApplication,
         options,

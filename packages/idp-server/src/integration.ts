@@ -16,7 +16,7 @@ import * as z from 'zod'
 import { templates } from './client.ts'
 
 const DOMAIN = /^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+$/
-/** Of a form: the same in the syntax that all engines read, with white space around it. */
+/** The pattern for a form: the same in the syntax that all engines read, with white space around it. */
 const DOMAIN_PATTERN = String.raw`^\s*[A-Za-z0-9][A-Za-z0-9\-]*(\.[A-Za-z0-9\-]+)+\s*$`
 
 const inputs = z

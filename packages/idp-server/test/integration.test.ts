@@ -17,7 +17,7 @@ function fixture() {
     provider,
     inputs: { applicationName: 'Shop', platformApiKey: 'ak_of_the_tenant' },
     credentials: ['ak_of_the_tenant', 'ak_of_the_host'],
-    effect: {
+    effectfulCall: {
       name: 'createUser',
       arguments: (number: number) => ({ emailAddress: `counted-${number}@example.org`, firstName: 'Ada' }),
       count: () => users().filter((user) => JSON.stringify(user).includes('counted-')).length,

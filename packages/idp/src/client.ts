@@ -153,10 +153,10 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
     schema: Schema,
     callOptions: CallOptions = {},
   ): Promise<z.output<Schema>> {
-    const effect = request.method === 'GET' ? undefined : 'the change was made'
+    const change = request.method === 'GET' ? undefined : 'the change was made'
     const read = (body: unknown) => schema.safeParse(body).data
     const client = takenHint === undefined ? provider : connect(takenHint)
-    return (await client.call({ ...request, effect }, read, callOptions)).value
+    return (await client.call({ ...request, change }, read, callOptions)).value
   }
 
   const client: IdpClient = {

@@ -15,7 +15,7 @@ import * as z from 'zod'
 import { MIN_SECRET_LENGTH } from './keys.ts'
 import { organization, organizationOrderFields, passwordHashers, user, userOrderFields } from './schema.ts'
 
-/** Of one filter, as the provider has it. */
+/** The most values of one filter, as the provider has it. */
 const MAX_FILTER_VALUES = 100
 
 const text = z.string().trim().min(1)
@@ -75,7 +75,7 @@ const SECRET_KEY = String.raw`^sk_(?:test|live)_[A-Za-z0-9_\-]{${MIN_SECRET_LENG
 export const instanceFunctions = {
   createUser: {
     description: 'Creates a user.',
-    effect: true,
+    effectful: true,
     arguments: functionArguments({
       emailAddress: textOrList.optional().describe('One address, or several; the first is the primary one.'),
       phoneNumber: textOrList.optional().describe('One number, or several; the first is the primary one.'),
@@ -95,13 +95,13 @@ export const instanceFunctions = {
   },
   getUser: {
     description: 'Gets a user.',
-    effect: false,
+    effectful: false,
     arguments: functionArguments({ userId }),
     result: user,
   },
   listUsers: {
     description: 'Lists users, page by page.',
-    effect: false,
+    effectful: false,
     arguments: functionArguments({
       ...filter,
       limit,
@@ -120,7 +120,7 @@ export const instanceFunctions = {
   updateUser: {
     description:
       'Changes a user. Metadata is merged, and null removes a key. Other fields are replaced, and null clears one.',
-    effect: true,
+    effectful: true,
     arguments: functionArguments({ userId, ...changeable }).meta({
       examples: [{ userId: exampleUser, publicMetadata: { plan: 'gold' } }],
     }),
@@ -128,19 +128,19 @@ export const instanceFunctions = {
   },
   deleteUser: {
     description: 'Deletes a user.',
-    effect: true,
+    effectful: true,
     arguments: functionArguments({ userId }),
     result: z.object({ id: z.string(), deleted: z.literal(true) }),
   },
   countUsers: {
     description: 'Counts users.',
-    effect: false,
+    effectful: false,
     arguments: functionArguments(filter).meta({ examples: [{ emailAddress: 'ada@example.com' }] }),
     result: z.object({ count: z.int() }),
   },
   createOrganization: {
     description: 'Creates an organization.',
-    effect: true,
+    effectful: true,
     arguments: functionArguments({
       name: text,
       slug: text.optional(),
@@ -153,7 +153,7 @@ export const instanceFunctions = {
   },
   listOrganizations: {
     description: 'Lists organizations, page by page.',
-    effect: false,
+    effectful: false,
     arguments: functionArguments({
       query: z.string().optional().describe('Occurs in the name, the slug or the id.'),
       includeMembersCount: z.boolean().optional(),

@@ -106,7 +106,7 @@ function readPublishableKey(key: string): PublishableKey | Fault {
   return { environment, frontendHost, frontendApiUrl: `https://${frontendHost}` }
 }
 
-/** Of a secret key after its prefix. Real keys have 42 characters there. */
+/** The shortest secret key, without its prefix. Real keys have 42 characters there. */
 export const MIN_SECRET_LENGTH = 20
 
 function readSecretKey(key: string): { environment: Environment } | Fault {

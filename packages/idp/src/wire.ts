@@ -43,7 +43,7 @@ function wireObject<Shape extends z.ZodRawShape>(shape: Shape) {
     .pipe(z.object(shape))
 }
 
-/** Of an address. In another format, the address counts as unverified. */
+/** The state of an address. In another format, the address counts as unverified. */
 const verification = z.object({ status: z.string() }).nullish().catch(undefined)
 
 /** A user, in the response of every endpoint. */

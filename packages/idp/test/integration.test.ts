@@ -16,7 +16,7 @@ function fixture() {
     provider,
     inputs: { serverType: 'dedicated', publishableKey, secretKey },
     credentials: [secretKey, shared?.secretKey ?? ''],
-    effect: {
+    effectfulCall: {
       name: 'createUser',
       arguments: (number: number) => ({ emailAddress: `counted-${number}@example.org`, firstName: 'Ada' }),
       count: () =>

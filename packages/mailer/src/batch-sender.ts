@@ -59,7 +59,7 @@ interface BatchSenderOptions
 const BATCH: ProviderRequest = {
   method: 'POST',
   path: '/email/batch',
-  effect: SENDING,
+  change: SENDING,
   // The batch itself repeats calls that were not sent.
   attempts: 1,
 }

@@ -26,7 +26,7 @@ export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
 export const DEFAULT_MESSAGE_STREAM = 'outbound'
 
 const PROVIDER_TOKEN_HEADER = 'x-postmark-server-token'
-const SINGLE: ProviderRequest = { method: 'POST', path: '/email', effect: SENDING }
+const SINGLE: ProviderRequest = { method: 'POST', path: '/email', change: SENDING }
 
 /** Options of {@link createMailer}. */
 export interface MailerOptions {

@@ -9,7 +9,7 @@ import { MailError } from './mail-error.ts'
 import { findNamed, type Refusal, readRefusal } from './wire.ts'
 import { maskWords } from './words.ts'
 
-/** The effect of a call that sends mail, as the end of a sentence. */
+/** What a call that sends mail changes, as the end of a sentence. */
 export const SENDING = 'the mail was sent'
 
 const TOKEN_HINT =

@@ -20,7 +20,7 @@ import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
 
 const MAX_RECIPIENTS = 50
 const MAX_MESSAGES = 50_000
-/** Of a body or an attachment; the message as a whole may have 10 MB. */
+/** The longest body or attachment; the message as a whole may have 10 MB. */
 const MAX_BODY_LENGTH = 10 * 1024 * 1024
 
 const address = z
@@ -150,7 +150,7 @@ const baseUrl = z
   .max(2_048)
   .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not contain a user name or password')
 
-/** Of a form, instead of `format`, which refuses letters beyond ASCII and white space around. */
+/** The pattern for a form, instead of `format`, which refuses letters beyond ASCII and white space around. */
 const BASE_URL_PATTERN = String.raw`^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[^\s\/?#@:\[\]<>%^\|]+)(?::[0-9]{0,5})?(?:\/[^?#]*)?$`
 
 /** The mailer’s contract. */
@@ -210,14 +210,14 @@ export const mailer = defineIntegration({
     sendEmail: {
       description: 'Sends one mail.',
       aliases: ['send'],
-      effect: true,
+      effectful: true,
       arguments: messageArguments,
       result: z.object({ messageId: z.string(), submittedAt: sentAt, to: recipients, rejected }),
     },
     sendEmails: {
       description: 'Sends many mails, and returns a result for each.',
       aliases: ['sendBatch'],
-      effect: true,
+      effectful: true,
       resumable: true,
       arguments: batchArguments,
       result: z.object({
@@ -229,7 +229,7 @@ export const mailer = defineIntegration({
     },
     getDeliveryStats: {
       description: 'Returns the totals of outbound mail.',
-      effect: false,
+      effectful: false,
       arguments: functionArguments({
         tag: z.string().optional().describe('Only mail with this tag.'),
         fromDate: day.optional(),

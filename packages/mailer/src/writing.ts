@@ -8,7 +8,7 @@ import type { Faults } from './faults.ts'
 import { printOfWords } from './fingerprint.ts'
 import type { WireMessage } from './wire.ts'
 
-/** Of a message, including its attachments. */
+/** The longest message, including its attachments. */
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 /** Below this, 500 messages always fit into one call. */
 const SMALL_MESSAGE_LENGTH = 30_000

@@ -19,7 +19,7 @@ function fixture() {
     provider,
     credentials,
     inputs: { serverType: 'dedicated', apiToken: 'dedicated-token', fromEmail: 'Shop <shop@example.com>' },
-    effect: {
+    effectfulCall: {
       name: 'sendEmail',
       arguments: (number: number) => ({
         to: `ann-${number}@example.org`,

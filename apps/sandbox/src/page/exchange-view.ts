@@ -96,7 +96,7 @@ function deliveries({ timeline, manifests }: PageContext, entry: TimelineEntry):
   if (all.length < 2) return undefined
   const functions = manifests.find(({ name }) => name === entry.route)?.functions ?? {}
   const known = Object.hasOwn(functions, entry.subject ?? '') ? functions[entry.subject ?? ''] : undefined
-  const reads = known ? !known.effect : !/^DEPLOYMENT_/.test(entry.event)
+  const reads = known ? !known.effectful : !/^DEPLOYMENT_/.test(entry.event)
   const done = all.filter((one) => hasSucceeded(one) && !one.response?.replayed).length
   const isUnknown = all.some(({ code }) => code === 'outcome_unknown')
   const effects = isUnknown ? `perhaps ${plural(Math.max(done, 1), 'effect')}` : plural(done, 'effect')

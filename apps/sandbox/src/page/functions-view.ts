@@ -43,7 +43,7 @@ export function functionsView(context: PageContext, query: Query): View {
           names.map((one) => [one, url(one), one === name]),
         )}
         <h2><code>${name}</code></h2>
-        ${hint(`${definition.description} ${definition.effect ? 'It has an effect, once for each delivery id.' : 'It only reads.'}`)}
+        ${hint(`${definition.description} ${definition.effectful ? 'It has an effect, once for each delivery id.' : 'It only reads.'}`)}
         ${sendForm(
           { action: 'event', body: { route, event }, target: '#call-result', button: `Call ${name}` },
           html`${deployment} ${schemaFields(definition.arguments, 'event.functionCall.arguments', exampleOf(context, route, name, chosen))}`,

@@ -27,9 +27,9 @@ const authWalk: Walk = {
 function walkOf({ definition, inputs }: IntegrationSample): Walk {
   const { name, title, functions, metrics } = definition
   const life = lifeOf(`dep_${name.replaceAll('-', '_')}`, inputs)
-  const calls = Object.entries(functions).map(([called, { description, arguments: schema, effect }]) =>
+  const calls = Object.entries(functions).map(([called, { description, arguments: schema, effectful }]) =>
     life.call(description, called, exampleOf(schema), {
-      says: effect ? 'done' : 'a result',
+      says: effectful ? 'done' : 'a result',
       body: { result: {} },
     }),
   )

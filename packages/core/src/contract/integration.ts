@@ -13,7 +13,7 @@ export interface FunctionDefinition {
   arguments: z.ZodObject
   result: z.ZodType
   /** Whether it creates, changes, deletes or sends something: then it runs once per delivery. */
-  effect: boolean
+  effectful: boolean
   /**
    * Whether it continues from `context.progress` after a crash. By default, a function with an effect never runs
    * again once a change may have left the host.

@@ -21,7 +21,7 @@ export const manifestSchema = z
       z.object({
         description: z.string(),
         aliases: z.array(z.string()).describe('Other names of the function.'),
-        effect: z.boolean().describe('Whether the function creates, changes, deletes or sends something.'),
+        effectful: z.boolean().describe('Whether the function creates, changes, deletes or sends something.'),
         arguments: jsonSchema,
         result: jsonSchema,
       }),
@@ -48,7 +48,10 @@ export function toManifest(definition: IntegrationDefinition): Manifest {
       arguments: toJsonSchema(each.arguments, 'input'),
       result: toJsonSchema(each.result, 'output'),
     }
-    return [name, { description: each.description, aliases: [...aliases], effect: each.effect, ...schemas }]
+    return [
+      name,
+      { description: each.description, aliases: [...aliases], effectful: each.effectful, ...schemas },
+    ]
   })
   return {
     name,

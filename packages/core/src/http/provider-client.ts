@@ -29,10 +29,10 @@ export interface CallOptions {
 export interface ProviderRequest
   extends Omit<HttpRequest, 'signal' | 'deadline' | 'repeatable' | 'attemptMs'> {
   /**
-   * The effect of the call, for example `the mail was sent`. Such a call is repeated only if it certainly had no
+   * What the call changes, as the end of a sentence, for example `the mail was sent`. Such a call is repeated only if it certainly had no
    * effect, and a failure without a clear response is `outcome_unknown`.
    */
-  effect?: string | undefined
+  change?: string | undefined
 }
 
 /** Calls one provider. */
@@ -52,17 +52,17 @@ export function createProviderClient(provider: Provider, options: ProviderClient
     return { signal, deadline: deadline ?? Date.now() + limit }
   }
 
-  function toError(error: unknown, effect: string | undefined): unknown {
+  function toError(error: unknown, change: string | undefined): unknown {
     if (!(error instanceof HttpFailure)) return error
     const words = provider.readFailure(error)
-    return words instanceof IntegrationError ? words : toProviderError(error, { provider, effect, words })
+    return words instanceof IntegrationError ? words : toProviderError(error, { provider, change, words })
   }
 
-  function notUnderstood(status: number, effect: string | undefined): IntegrationError {
+  function notUnderstood(status: number, change: string | undefined): IntegrationError {
     const reason = `${title}’s response has an unexpected body.`
     const refusal = { provider: { name, status } }
-    return effect
-      ? unknownOutcome(`It is not known whether ${effect}: ${reason}`, refusal)
+    return change
+      ? unknownOutcome(`It is not known whether ${change}: ${reason}`, refusal)
       : new IntegrationError('provider_error', reason, { hint: 'Check the base URL.', ...refusal })
   }
 
@@ -76,7 +76,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
      * @throws {IntegrationError} `aborted` if the signal ended the call before it had an effect
      */
     async call<Value>(
-      { effect, ...request }: ProviderRequest,
+      { change, ...request }: ProviderRequest,
       read: (body: unknown) => Value | undefined,
       callOptions?: CallOptions,
     ): Promise<{ status: number; value: Value }> {
@@ -84,7 +84,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
         const message = `The ${credentials.title} is missing, or contains an invalid character.`
         throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
       }
-      const repeatable = effect === undefined
+      const repeatable = change === undefined
       // A call with an effect is not repeated after a time-out, so one attempt may take all the time.
       const attemptMs = repeatable ? undefined : Number.POSITIVE_INFINITY
       const { status, body } = await send({
@@ -95,10 +95,10 @@ export function createProviderClient(provider: Provider, options: ProviderClient
         repeatable,
         attemptMs,
       }).catch((error: unknown) => {
-        throw toError(error, effect)
+        throw toError(error, change)
       })
       const value = read(body)
-      if (value === undefined) throw notUnderstood(status, effect)
+      if (value === undefined) throw notUnderstood(status, change)
       return { status, value }
     },
   }

@@ -40,15 +40,15 @@ export interface Provider {
 /**
  * The error for a failed call.
  *
- * @param facts `effect` if the call changes something; see `ProviderRequest`
+ * @param facts `change` if the call changes something; see `ProviderRequest`
  * @returns if the caller ended the call before it had an effect: `aborted`, or the caller's reason if that is an
  * `IntegrationError`
  */
 export function toProviderError(
   failure: HttpFailure,
-  { provider, effect, words }: { provider: Provider; effect: string | undefined; words: ProviderWords },
+  { provider, change, words }: { provider: Provider; change: string | undefined; words: ProviderWords },
 ): IntegrationError {
-  const inDoubt = effect !== undefined && failure.effect === 'unknown'
+  const inDoubt = change !== undefined && failure.effect === 'unknown'
   // The host's own reason, such as a lost lease.
   if (failure.kind === 'aborted' && !inDoubt && isIntegrationError(failure.cause)) return failure.cause
   const message = words.message === undefined ? undefined : maskAddresses(words.message)
@@ -60,7 +60,7 @@ export function toProviderError(
     provider: { name: provider.name, status: failure.status, code, message, traceId },
     cause: failure.cause ?? failure,
   }
-  if (inDoubt) return unknownOutcome(`It is not known whether ${effect}: ${failure.message}`, options)
+  if (inDoubt) return unknownOutcome(`It is not known whether ${change}: ${failure.message}`, options)
   if (failure.status === 401) {
     const { title, rejectedHint: hint } = provider.credentials
     const sentence = `${provider.title} does not accept the ${title}.`

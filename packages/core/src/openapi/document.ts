@@ -44,9 +44,9 @@ export interface OpenApiOperation {
     content: Record<string, { schema: Reference; examples: Record<string, { value: unknown }> }>
   }
   responses: Record<string, OpenApiResponse | Reference>
-  /** Of a webhook: the successful responses to each event and function, by its name. */
+  /** The successful responses of a webhook to each event and function, by its name. */
   'x-responses'?: Record<string, Reference[]>
-  /** Of a webhook: the metrics that METRIC_UPDATE reports, by name. */
+  /** The metrics that METRIC_UPDATE reports, by name. */
   'x-metrics'?: Record<string, MetricDefinition>
 }
 
@@ -64,6 +64,6 @@ export interface OpenApiResponse {
   description: string
   headers?: Record<string, Reference>
   content?: Record<string, { schema: JsonSchema | Reference }>
-  /** Of a failure: its error codes. */
+  /** The error codes of a failure. */
   'x-problems'?: { code: ErrorCode; title: string; retryable: boolean }[]
 }

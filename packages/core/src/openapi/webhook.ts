@@ -31,7 +31,7 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
   }
 
   const describeFunction = ([name, called]: [string, FunctionDefinition]): Member => {
-    const { aliases = [], description, effect, arguments: input } = called
+    const { aliases = [], description, effectful, arguments: input } = called
     const title = `${prefix}${toPascalCase(name)}`
     const names = [name, ...aliases]
     const given = add(`${title}Arguments`, toJsonSchema(input, 'input'))
@@ -43,7 +43,7 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
     examples[name] = { value: { ...exampleOfEvent('FUNCTION_CALL', definition), functionCall } }
     const properties = { name: { type: 'string', enum: names }, arguments: given }
     const required = input.safeParse({}).success ? ['name'] : ['name', 'arguments']
-    const call = { type: 'object', description, properties, required, 'x-effect': effect }
+    const call = { type: 'object', description, properties, required, 'x-effect': effectful }
     return [names, add(`${title}Call`, call)]
   }
 

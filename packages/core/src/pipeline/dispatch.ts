@@ -34,7 +34,7 @@ export async function dispatch(run: Run): Promise<EventResponse> {
     reporter.success(traits.status.done)
     return { status: 200, body, deploymentStatus: traits.status.done }
   } catch (error) {
-    const known = operation.effect && hasBegun ? neverRepeatBlindly(error) : toIntegrationError(error)
+    const known = operation.effectful && hasBegun ? neverRepeatBlindly(error) : toIntegrationError(error)
     reporter.failure(operation.event.name, known)
     const deploymentStatus = await reportFailedDeployment(run, known)
     return { ...toFailure(known, trace.redactor), ...(deploymentStatus && { deploymentStatus }) }

@@ -6,7 +6,6 @@ import { addTo, createBodyMemory } from '../request/body-memory.ts'
  * A point in time, and the signal that fires then. The timer starts when somebody asks for the signal;
  * `AbortSignal.timeout` would hold its closure for its whole time.
  */
-// A class: V8 keeps a hidden class for each object literal with a getter, with all that the getter sees.
 export class Deadline {
   /** In milliseconds since 1970. */
   readonly at: number

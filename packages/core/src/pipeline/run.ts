@@ -64,7 +64,7 @@ export class Run {
   readonly deployment: OpenDeployment | undefined
   readonly context: HandlerContext
   readonly handlerDeadline: Deadline
-  /** Of the reports to the platform, and so of the response. */
+  /** The last reports to the platform, and so the response, leave by then. */
   readonly deadline: Deadline
 
   constructor(shared: Shared, { operation, trace, claiming, claim, arrivedAt }: RunOptions) {
@@ -83,7 +83,7 @@ export class Run {
       deployment,
       deadlines: { provider: this.handlerDeadline, platform: this.deadline },
       claim,
-      recordIntent: operation.effect && !operation.resumable,
+      recordIntent: operation.effectful && !operation.resumable,
       observer: shared.observer,
       trace,
       hostSecrets: shared.hostSecrets,

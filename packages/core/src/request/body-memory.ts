@@ -6,7 +6,7 @@ const MEBIBYTE = 1024 * 1024
 const BUDGET = 64 * MEBIBYTE
 /** Events under way leave the rest of the budget to bodies that arrive. In bytes. */
 const UNDER_WAY = 48 * MEBIBYTE
-/** Of one deployment. An event counts for no more. In bytes. */
+/** For one deployment. An event counts for no more. In bytes. */
 const SHARE = UNDER_WAY / 2
 /** The number of events bounds lighter ones. In bytes. */
 const LIGHT = 64 * 1024

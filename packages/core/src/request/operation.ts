@@ -19,7 +19,7 @@ export interface Operation {
   /** The function that FUNCTION_CALL names; absent if the integration has no such function. */
   readonly function: { name: string; definition: FunctionDefinition } | undefined
   /** Whether it is a call that creates, changes, deletes or sends something. */
-  readonly effect: boolean
+  readonly effectful: boolean
   /** Whether a call continues from its recorded steps after a crash. */
   readonly resumable: boolean
   /** The key of the claim; absent if the event is not claimed. */
@@ -47,12 +47,12 @@ export function resolveOperation(
   const handled = definition.events.some((name) => name === event.name)
   const called =
     handled && event.name === 'FUNCTION_CALL' ? findFunction(definition, event.functionCall.name) : undefined
-  const effect = called?.definition.effect === true
+  const effectful = called?.definition.effectful === true
   const traits = eventTraits[event.name]
   let subject: string | undefined
   if (handled && traits.claims === 'deployment' && event.deployment)
     subject = subjects.deployment(route, event.deployment.id)
-  if (effect && deliveryId !== undefined) subject = subjects.call(route, deliveryId)
+  if (effectful && deliveryId !== undefined) subject = subjects.call(route, deliveryId)
   return {
     route,
     event,
@@ -61,7 +61,7 @@ export function resolveOperation(
     happenedAt: subject && event.timestamp ? Date.parse(event.timestamp) : undefined,
     handled,
     function: called,
-    effect,
+    effectful,
     resumable: called?.definition.resumable === true,
     subject,
   }

@@ -41,13 +41,13 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
   it('runs a function with an effect once for each delivery id', async () => {
     const running = await deployed()
     const first = await running.send(calling(running), { id: 'evt_1' })
-    running.expectSuccess(`${running.effect.name} succeeds with the arguments of the fixture`, first)
+    running.expectSuccess(`${running.effectfulCall.name} succeeds with the arguments of the fixture`, first)
     const again = await running.send(calling(running), { id: 'evt_1' })
     expect([again.status, again.body]).toEqual([200, first.body])
-    expect([isReplay(first), isReplay(again), running.effect.count()]).toEqual([false, true, 1])
+    expect([isReplay(first), isReplay(again), running.effectfulCall.count()]).toEqual([false, true, 1])
     const second = await running.send(calling(running, 2), { id: 'evt_2' })
     running.expectSuccess('Another delivery takes effect, too', second)
-    expect(running.effect.count()).toBe(2)
+    expect(running.effectfulCall.count()).toBe(2)
   })
 
   if (hasSharedAccount(definition)) {
@@ -55,22 +55,22 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
       const running = host()
       const { deployment: _, ...event } = calling(running)
       running.expectSuccess('A call without a deployment uses the shared account', await running.send(event))
-      expect(running.effect.count()).toBe(1)
+      expect(running.effectfulCall.count()).toBe(1)
       running.expectHome()
     })
   }
 
   it('refuses an unknown argument of a function at its path, without an effect', async () => {
     const running = await deployed()
-    const { name } = running.effect
-    const event = callOf(name, { ...running.effect.arguments(1), unheardOf: true })
+    const { name } = running.effectfulCall
+    const event = callOf(name, { ...running.effectfulCall.arguments(1), unheardOf: true })
     const problem = problemOf(await running.send(event))
     expect(problem).toMatchObject({ status: 422, code: 'invalid_arguments' })
     expect(problem.errors?.map(({ path }) => path)).toEqual(['unheardOf'])
-    expect(running.effect.count()).toBe(0)
+    expect(running.effectfulCall.count()).toBe(0)
   })
 
-  for (const [name, { effect, resumable, arguments: schema }] of Object.entries(definition.functions)) {
+  for (const [name, { effectful, resumable, arguments: schema }] of Object.entries(definition.functions)) {
     const call = exampleCall(definition, name)
     const given = call.functionCall.arguments
     const places = examplesOf(schema).flatMap((example) => placesOf(schema, example))
@@ -89,11 +89,11 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
       running.expectSuccess(`${name} succeeds with the example of its contract`, response)
       running.expectHome()
       const [change] = running.changes().slice(before)
-      if (change && !effect)
+      if (change && !effectful)
         fail(
-          `${name} sends ${change.method} ${change.path}: a function that changes something needs effect: true`,
+          `${name} sends ${change.method} ${change.path}: a function that changes something needs effectful: true`,
         )
-      if (!effect) return
+      if (!effectful) return
       const calls = running.provider.calls.length
       expect(isReplay(await running.send(call, { id: 'evt_1' }))).toBe(true)
       expect(running.provider.calls.length).toBe(calls)
@@ -145,7 +145,7 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
         )
     })
 
-    if (effect && !resumable) {
+    if (effectful && !resumable) {
       it(`reports that the provider refuses ${name}`, async () => {
         const running = await deployed()
         const calls = running.provider.calls.length
@@ -161,12 +161,12 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
     for (const [failure, fault] of faults) {
       it(`says whether a retry of ${name} is safe, and lets it take effect at most once, if ${failure}`, async () => {
         const running = await deployed()
-        const event = name === running.effect.name ? calling(running) : call
+        const event = name === running.effectfulCall.name ? calling(running) : call
         const before = running.changes().length
-        await expectRecovery(running, event, fault, { effect, resumable })
+        await expectRecovery(running, event, fault, { effectful, resumable })
         const changes = repeatable(running.changes().slice(before))
         const isRepeated = tookEffect(fault) && changes.length > (await usualChanges(event)).length
-        if (isRepeated || (event !== call && running.effect.count() > 1))
+        if (isRepeated || (event !== call && running.effectfulCall.count() > 1))
           fail(
             `${name} took effect twice: repeat a change only if it had no effect. It sent ${changes.map(({ method, path }) => `${method} ${path}`)}`,
           )

@@ -110,7 +110,7 @@ export function describeIntegration(
       for (const [event, eventOf] of Object.entries(events)) {
         it(`says whether a retry of ${event} is safe, and lets it take effect at most once, if ${failure}`, async () => {
           const running = eventOf === created ? host() : await deployed()
-          await expectRecovery(running, eventOf(running), fault, { effect: false })
+          await expectRecovery(running, eventOf(running), fault, { effectful: false })
           expect((running.provisioned?.() ?? 0) <= 1).toBe(true)
         })
       }

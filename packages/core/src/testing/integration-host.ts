@@ -27,7 +27,7 @@ export interface IntegrationFixture {
   /** Every credential among the inputs and the settings. */
   credentials: readonly string[]
   /** A function with an effect that the suite can count. */
-  effect: {
+  effectfulCall: {
     name: string
     /** Valid arguments; others for each number, so that the provider accepts both. */
     arguments(number: number): Record<string, unknown>

@@ -63,8 +63,8 @@ export const callOf = (name: string, args: Record<string, unknown>) => ({
 })
 
 /** Calls the function with an effect that can be counted. */
-export const calling = ({ effect }: IntegrationHost, number = 1) =>
-  callOf(effect.name, effect.arguments(number))
+export const calling = ({ effectfulCall }: IntegrationHost, number = 1) =>
+  callOf(effectfulCall.name, effectfulCall.arguments(number))
 
 /** Makes the tools of the suite. */
 export function createSuite(
@@ -97,13 +97,13 @@ export function createSuite(
     running: IntegrationHost,
     event: object,
     fault: Fault,
-    { effect, resumable = false }: { effect: boolean; resumable?: boolean | undefined },
+    { effectful, resumable = false }: { effectful: boolean; resumable?: boolean | undefined },
   ): Promise<void> {
     const { provider, changes, describeResponse } = running
     const [before, changed] = [provider.calls.length, changes().length]
     provider.faults.add({ ...fault, ...always })
     // A call that changes something is not repeated, so it is slow only if the provider hangs.
-    const isSlow = !effect || 'hang' in fault
+    const isSlow = !effectful || 'hang' in fault
     const using = running.handler(isSlow ? { timeoutMs: IMPATIENT_MS } : {})
     const first = await running.send(event, { id: 'evt_1', using })
     provider.faults.clear()
@@ -111,7 +111,7 @@ export function createSuite(
     if (provider.calls.length === before && first.status === 200) return
     if (first.status === 200) {
       // A function that continues later has a result for each of its parts; an effect may need no answer.
-      if (resumable || (effect && fault === nonsense)) return
+      if (resumable || (effectful && fault === nonsense)) return
       fail(
         `A failure of the provider is a failure of the event: catch none, and parse every answer. But ${describeResponse(first)}`,
       )

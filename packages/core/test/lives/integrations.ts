@@ -46,7 +46,7 @@ export function createIntegration(route: Route) {
     functions: {
       act: {
         description: 'Creates a user, or sends a mail.',
-        effect: true,
+        effectful: true,
         arguments: functionArguments({ to: z.string() }),
         result: z.object({}),
       },

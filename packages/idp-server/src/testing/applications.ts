@@ -28,7 +28,7 @@ export type NewApplication = z.output<typeof newApplicationFields>
 export interface EmulatedApplication {
   /** `app_…` */
   applicationId: string
-  /** Of the token that created it. */
+  /** The workspace of the token that created it. */
   workspace: string
   name: string
   template: string | undefined

@@ -68,8 +68,8 @@ export function createExampleServiceClient(options: ExampleServiceClientOptions)
 
   return {
     async createItem({ name }, options) {
-      const effect = 'the item was created'
-      return call({ method: 'POST', path: '/items', json: { name }, effect }, wireItem, options)
+      const change = 'the item was created'
+      return call({ method: 'POST', path: '/items', json: { name }, change }, wireItem, options)
     },
     // An id that is not escaped could name another path.
     getItem: (id, options) =>

@@ -37,7 +37,7 @@ export const exampleService = defineIntegration({
   functions: {
     createItem: {
       description: 'Creates an item.',
-      effect: true,
+      effectful: true,
       arguments: functionArguments({ name: z.string().min(1).describe('The item’s name.') }).meta({
         examples: [{ name: 'A first one' }],
       }),
@@ -45,7 +45,7 @@ export const exampleService = defineIntegration({
     },
     getItem: {
       description: 'Gets an item.',
-      effect: false,
+      effectful: false,
       arguments: functionArguments({ itemId: z.string().min(1).describe('The item’s id.') }).meta({
         examples: [{ itemId: 'item_1' }],
       }),
@@ -53,7 +53,7 @@ export const exampleService = defineIntegration({
     },
     countItems: {
       description: 'Counts the items.',
-      effect: false,
+      effectful: false,
       arguments: functionArguments({}),
       result: z.object({ count: z.int() }),
     },

@@ -13,7 +13,7 @@ export function createFixture() {
     createHandler: (dependencies: HandlerDependencies) =>
       createHandler({ ...dependencies, baseUrl, shared: { apiToken: sharedToken } }),
     baseUrl,
-    effect: {
+    effectfulCall: {
       name: 'createItem',
       arguments: (number: number) => ({ name: `Item ${number}` }),
       count: () => [...sample.provider.items.values()].filter(({ name }) => name.startsWith('Item ')).length,
