@@ -29,4 +29,5 @@ function fixture() {
   }
 }
 
-describeIntegration(integration, fixture, { describe, expect, it })
+// The package idp has the same functions.
+describeIntegration(integration, fixture, { describe, expect, it }, { functions: false })

@@ -34,10 +34,11 @@ const tookEffect = (fault: Fault) =>
 const repeatable = (calls: readonly EmulatorCall[]) =>
   calls.filter(({ method }) => method !== 'PUT' && method !== 'DELETE')
 
-/** Describes the promises of functions. */
-export function describeFunctions(definition: IntegrationDefinition, suite: Suite): void {
-  const { it, expect, host, deployed, problemOf, expectRecovery } = suite
-
+/** Describes the promises of any call of a function. */
+export function describeCalls(
+  definition: IntegrationDefinition,
+  { it, expect, host, deployed, problemOf }: Suite,
+): void {
   it('runs a function with an effect once for each delivery id', async () => {
     const running = await deployed()
     const first = await running.send(calling(running), { id: 'evt_1' })
@@ -69,7 +70,11 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
     expect(problem.errors?.map(({ path }) => path)).toEqual(['unheardOf'])
     expect(running.effectfulCall.count()).toBe(0)
   })
+}
 
+/** Describes the promises of each function. */
+export function describeFunctions(definition: IntegrationDefinition, suite: Suite): void {
+  const { it, expect, deployed, expectRecovery } = suite
   for (const [name, { effectful, resumable, arguments: schema }] of Object.entries(definition.functions)) {
     const call = exampleCall(definition, name)
     const given = call.functionCall.arguments

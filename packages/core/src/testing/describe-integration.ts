@@ -3,7 +3,7 @@ import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toManifest } from '../contract/manifest.ts'
 import { secretNames } from '../contract/marks.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
-import { describeFunctions } from './describe-functions.ts'
+import { describeCalls, describeFunctions } from './describe-functions.ts'
 import { describeSecrets } from './describe-secrets.ts'
 import type { Fault } from './faults.ts'
 import { deployment, type IntegrationFixture } from './integration-host.ts'
@@ -44,11 +44,14 @@ const deletedWithoutOutputs = { name: 'DEPLOYMENT_DELETED', deployment }
  * @param definition the contract of the integration
  * @param createFixture makes a handler and a provider; called once for each test
  * @param runner the functions of the test runner
+ * @param options `functions: false` leaves out the tests of each function, if another integration that has the same
+ * ones proves them
  */
 export function describeIntegration(
   definition: IntegrationDefinition,
   createFixture: () => IntegrationFixture,
   runner: TestRunner,
+  { functions = true }: { functions?: boolean } = {},
 ): void {
   const suite = createSuite(definition, createFixture, runner)
   const { describe, it, expect, host, deployed, problemOf, expectRecovery } = suite
@@ -166,7 +169,8 @@ export function describeIntegration(
       expect(problem).toMatchObject({ status: 400, errors: [{ path: 'download.file' }] })
     })
 
-    describeFunctions(definition, suite)
+    describeCalls(definition, suite)
+    if (functions) describeFunctions(definition, suite)
     describeSecrets(definition, suite)
   })
 }
