@@ -107,7 +107,7 @@ describe.skipIf(!hasRedis)('a host on its Redis', () => {
     expect(await store.claim({ subject: 's', leaseMs: 1_000 })).toMatchObject({ state: 'claimed' })
     await redis.ask('CONFIG', 'SET', 'maxmemory', '0')
     await store.probe()
-    expect(String(await connection.sendCommand(['KEYS', '*probe*']))).toBe('')
+    await expect.poll(async () => String(await connection.sendCommand(['KEYS', '*probe*']))).toBe('')
     connection.destroy()
   })
 

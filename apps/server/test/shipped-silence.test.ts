@@ -5,7 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deliver } from '@org/core/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { secret, startSurroundings } from './deployed.ts'
 import { calling, mail, mailDeployment } from './hosted.ts'
 import { listen } from './raw-server.ts'
@@ -47,6 +47,7 @@ function answerInner(query: Buffer, { address, port }: RemoteInfo): void {
 let around: Awaited<ReturnType<typeof startSurroundings>>
 /** Accepts connections, and answers nothing. EGRESS_ALLOW lists it. */
 let silent: Awaited<ReturnType<typeof listen>>
+let environment: Record<string, string | undefined>
 let host: Shipped
 
 beforeAll(async () => {
@@ -54,7 +55,7 @@ beforeAll(async () => {
   if (canMount) await new Promise<void>((resolve) => nameServer.bind(53, NAME_SERVER, resolve))
   around = await startSurroundings()
   silent = await listen(() => {})
-  const environment = {
+  environment = {
     ...around.variables,
     // A name, so that the call to the host's own provider needs a look-up, too.
     MAILER_API_BASE: around.variables.MAILER_API_BASE?.replace('127.0.0.1', 'localhost'),
@@ -72,8 +73,8 @@ afterAll(async () => {
   nameServer.close()
 })
 
-const send = async (event: object) =>
-  deliver(fetch, event, { id: crypto.randomUUID(), secret, url: `${await host.url}/mailer/webhook` })
+const send = async (event: object, to = host) =>
+  deliver(fetch, event, { id: crypto.randomUUID(), secret, url: `${await to.url}/mailer/webhook` })
 const health = (id: string, server: string) => ({
   name: 'HEALTH_CHECK',
   deployment: mailDeployment(id, server),
@@ -123,17 +124,22 @@ describe.skipIf(!canMount)(
 
 describe('while the own server of a deployment is silent, the bundled host', () => {
   it('works on 125 of its events with 16 connections, and on those of others', async () => {
-    const checks = Array.from({ length: 130 }, () => send(health('dep_1', `http://${silent.host}`)))
+    // Even on a busy machine, all events arrive before the time of the first is over.
+    const patient = startShipped({ environment: { ...environment, REQUEST_TIMEOUT_MS: '60000' } })
+    onTestFinished(() => patient.kill('SIGKILL'))
     const refused: unknown[] = []
-    for (const check of checks) void check.then((answer) => answer.status === 503 && refused.push(answer))
+    const check = (id: string) =>
+      send(health(id, `http://${silent.host}`), patient).then(
+        (answer) => answer.status === 503 && refused.push(answer),
+        () => {},
+      )
+    for (let count = 0; count < 130; count += 1) void check('dep_1')
     await expect.poll(() => refused.length).toBe(5)
     expect(refused[0]).toMatchObject({ body: { code: 'overloaded', retryable: true } })
     await expect.poll(silent.connections).toBe(16)
-    expect(await sendMail()).toMatchObject({ status: 200 })
-    const other = send(health('dep_2', `http://${silent.host}`))
+    expect(await send(calling('sendEmail', mail), patient)).toMatchObject({ status: 200 })
+    void check('dep_2')
     await expect.poll(silent.connections).toBe(17)
     expect(refused).toHaveLength(5)
-    expect(await other).toMatchObject(unhealthy)
-    await Promise.all(checks)
   })
 })
