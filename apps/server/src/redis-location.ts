@@ -1,11 +1,5 @@
 /** Where Redis is: one server, a cluster, or a primary that sentinels know. */
 
-/** The address of a server. */
-interface RedisNode {
-  host: string
-  port: number
-}
-
 interface Credentials {
   username?: string
   password?: string
@@ -14,7 +8,8 @@ interface Credentials {
 /** A location in parts. */
 export interface RedisLocation {
   kind: 'server' | 'cluster' | 'sentinel'
-  nodes: RedisNode[]
+  /** The addresses of the servers, or of the sentinels. */
+  nodes: { host: string; port: number }[]
   /** Whether every connection is encrypted, those to sentinels too. */
   tls: boolean
   database: number
@@ -23,7 +18,7 @@ export interface RedisLocation {
   sentinel: { /** Of the primary. */ name: string; credentials: Credentials }
 }
 
-const SCHEME = /^redis(s?)(?:\+(cluster|sentinel))?:\/\//
+const FORM = /^redis(s?)(?:\+(cluster|sentinel))?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/
 const SENTINEL_OPTIONS = ['sentinelUsername', 'sentinelPassword']
 
 /**
@@ -32,34 +27,28 @@ const SENTINEL_OPTIONS = ['sentinelUsername', 'sentinelPassword']
  * @throws {Error} with the fault, without any part of the location
  */
 export function parseRedisLocation(location: string): RedisLocation {
-  const [scheme, secure, kind = 'server'] =
-    SCHEME.exec(location) ??
+  const [, secure, group, userinfo = '', hosts = '', path = '', query] =
+    FORM.exec(location) ??
     fail('expected redis://host:port, redis+cluster://a,b,c or redis+sentinel://a,b/name')
-  const [rest, query = ''] = splitAt(location.slice(scheme.length), '?')
-  const [authority, path = ''] = splitAt(rest, '/')
-  const hosts = authority.slice(authority.lastIndexOf('@') + 1)
-  const userinfo = authority.slice(0, Math.max(0, authority.length - hosts.length - 1))
-  const isSentinel = kind === 'sentinel'
-  const nodes = hosts.split(',').map((host) => parseNode(host, isSentinel ? 26_379 : 6_379))
+  const kind = group === 'cluster' || group === 'sentinel' ? group : 'server'
+  const nodes = hosts.split(',').map((host) => parseNode(host, kind === 'sentinel' ? 26_379 : 6_379))
   if (kind === 'server' && nodes.length > 1)
     fail('redis:// has one host; expected redis+cluster://a,b,c or redis+sentinel://a,b/name for several')
-  const [name = '', database = '', ...more] = isSentinel ? path.split('/') : ['', ...path.split('/')]
-  if (more.length > 0 || !/^\d{0,4}$/.test(database)) fail('expected a number as the database, such as /0')
-  if (isSentinel && name === '')
-    fail('redis+sentinel:// needs the name of the primary after the hosts, such as /mymaster')
+  const [, name = '', database = ''] =
+    (kind === 'sentinel' ? /^([^/]+)(?:\/(\d{0,4}))?$/ : /^()(\d{0,4})$/).exec(path) ??
+    fail('expected a number as the database, such as /0; redis+sentinel:// has /<name of the primary> first')
   if (kind === 'cluster' && Number(database) !== 0) fail('a Redis Cluster has no other database than 0')
   const options = new URLSearchParams(query)
-  for (const option of options.keys()) {
-    if (isSentinel && SENTINEL_OPTIONS.includes(option)) continue
+  const allowed = kind === 'sentinel' ? SENTINEL_OPTIONS : []
+  if ([...options.keys()].some((option) => !allowed.includes(option)))
     fail(`after “?”, redis+sentinel:// takes ${SENTINEL_OPTIONS.join(' and ')}, and the other forms nothing`)
-  }
-  const [username, password = ''] = splitAt(userinfo, ':')
+  const [username = '', ...password] = userinfo.split(':')
   return {
-    kind: kind === 'cluster' || kind === 'sentinel' ? kind : 'server',
+    kind,
     nodes,
     tls: secure === 's',
     database: Number(database),
-    credentials: credentialsOf(decode(username), decode(password)),
+    credentials: credentialsOf(decode(username), decode(password.join(':'))),
     sentinel: {
       name: decode(name),
       credentials: credentialsOf(options.get('sentinelUsername'), options.get('sentinelPassword')),
@@ -72,18 +61,12 @@ export function passwordsOf({ credentials, sentinel }: RedisLocation): string[] 
   return [credentials, sentinel.credentials].flatMap(({ password }) => password ?? [])
 }
 
-function parseNode(text: string, defaultPort: number): RedisNode {
+function parseNode(text: string, defaultPort: number): RedisLocation['nodes'][number] {
   const url = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : undefined
-  const isNode = text !== '' && url?.host === text && url.hostname !== ''
-  if (!url || !isNode) return fail('expected hosts such as redis.example.com:6379, separated by commas')
+  if (!url?.hostname || url.host !== text)
+    return fail('expected hosts such as redis.example.com:6379, separated by commas')
   // A connection takes an IPv6 address without its brackets.
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || defaultPort) }
-}
-
-/** Splits a text at the first separator. */
-function splitAt(text: string, separator: string): [before: string, after?: string] {
-  const at = text.indexOf(separator)
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + separator.length)]
 }
 
 function credentialsOf(username: string | null, password: string | null): Credentials {

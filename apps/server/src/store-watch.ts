@@ -1,4 +1,5 @@
 import type { DeliveryStore, Logger } from '@org/core'
+import { within } from './within.ts'
 
 /** Orchestrators wait for `/readyz` for two seconds or less. */
 const LONGEST_PROBE_MS = 1_500
@@ -47,18 +48,11 @@ export function watchStore(
     const now = performance.now()
     if (now - probedAt < PROBE_INTERVAL_MS) return isReachable
     probedAt = now
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      const error = new Error(`It took no write within ${LONGEST_PROBE_MS} ms.`)
-      timer = setTimeout(() => reject(error), LONGEST_PROBE_MS)
-    })
     try {
-      await Promise.race([store.probe(), late])
+      await within(LONGEST_PROBE_MS, store.probe(), `It took no write within ${LONGEST_PROBE_MS} ms.`)
       note()
     } catch (error) {
       note(error instanceof Error ? error.message : 'unknown')
-    } finally {
-      clearTimeout(timer)
     }
     return isReachable
   }

@@ -6,6 +6,7 @@
 import { createClient, createCluster } from '@redis/client'
 import * as z from 'zod'
 import { parseRedisLocation, type RedisLocation } from '../redis-location.ts'
+import { within } from '../within.ts'
 import { explainRedis } from './redis-errors.ts'
 
 /** Longest time to connect, in milliseconds. */
@@ -37,28 +38,24 @@ export interface RedisConnection {
  */
 export async function connectRedis(location: string, timeoutMs = CONNECT_MS): Promise<RedisConnection> {
   const parsed = parseRedisLocation(location)
-  return open(parsed.kind === 'sentinel' ? await findPrimary(parsed) : parsed, timeoutMs)
+  const servers = parsed.kind === 'sentinel' ? await findPrimary(parsed) : parsed
+  return open(servers, timeoutMs).catch((error: unknown) => {
+    throw explainRedis(error, servers)
+  })
 }
 
 async function open(location: RedisLocation, timeoutMs: number): Promise<RedisConnection> {
   const { connecting, ...connection } = location.kind === 'cluster' ? toCluster(location) : toServer(location)
-  let timer: ReturnType<typeof setTimeout> | undefined
   const hint = location.tls ? ' rediss:// needs a Redis that uses TLS.' : ''
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error(`Redis was not reached within ${timeoutMs} ms.${hint}`)
-    timer = setTimeout(() => reject(error), timeoutMs)
-  })
   try {
-    await Promise.race([connecting, late])
+    await within(timeoutMs, connecting, `Redis was not reached within ${timeoutMs} ms.${hint}`)
+    return connection
   } catch (error) {
     connection.destroy()
     // Closes a connection that opens too late.
     connecting.then(connection.destroy, () => {})
-    throw explainRedis(error, location)
-  } finally {
-    clearTimeout(timer)
+    throw error
   }
-  return connection
 }
 
 type Connecting = RedisConnection & { connecting: Promise<unknown> }
@@ -92,11 +89,16 @@ function toCluster({ nodes, tls, credentials }: RedisLocation): Connecting {
     // Its own error says only that it has reached none.
     connecting: cluster.connect().catch((error: unknown) => Promise.reject(cause ?? error)),
     async sendCommand(command) {
-      const key = keyOf(command)
+      // The key of a script of the store; a question about the server has none.
+      const key = command[0] === 'EVAL' ? command[3] : undefined
       if (!key?.endsWith(PROBE_TAG)) return cluster.sendCommand(key, false, command)
-      const tags = tagsOf(cluster.masters.length, cluster.slots)
-      const probes = tags.map((tag) => command.map((word) => word.replace(PROBE_TAG, tag)))
-      return Promise.all(probes.map((probe) => cluster.sendCommand(keyOf(probe), false, probe)))
+      return Promise.all(
+        cluster.masters.map((primary) => {
+          const tag = `{${tagOf((slot) => cluster.slots[slot]?.master === primary)}}`
+          const probe = command.map((word) => word.replace(PROBE_TAG, tag))
+          return cluster.sendCommand(probe[3], false, probe)
+        }),
+      )
     },
     onFault: (listener) => void cluster.on('node-error', listener),
     isShared: true,
@@ -112,15 +114,15 @@ async function findPrimary(location: RedisLocation): Promise<RedisLocation> {
   const first = Math.floor(Math.random() * nodes.length)
   let failure = new Error('The sentinels were not asked.')
   for (const node of [...nodes.slice(first), ...nodes.slice(0, first)]) {
+    const asked = { ...location, nodes: [node], credentials: sentinel.credentials, database: 0 }
     try {
-      const asked = { ...location, nodes: [node], credentials: sentinel.credentials, database: 0 }
       const { sendCommand, destroy } = await open(asked, CONNECT_ONE_MS)
       const reply = await sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', sentinel.name]).finally(destroy)
       if (reply === null) throw new Error('The sentinels know no primary of the name in DELIVERY_STORE.')
       const [host, port] = address.parse(reply)
-      return { ...location, nodes: [{ host, port }] }
+      return { ...location, kind: 'server', nodes: [{ host, port }] }
     } catch (error) {
-      failure = explainRedis(error, { kind: 'sentinel', nodes: [node] })
+      failure = explainRedis(error, asked)
     }
   }
   throw failure
@@ -145,20 +147,10 @@ function optionsOf(
   }
 }
 
-/** The key of a script of the store; undefined for a question about the server. */
-function keyOf([name, , , key]: string[]): string | undefined {
-  return name === 'EVAL' ? key : undefined
-}
-
-/** A tag for each primary of a cluster, whose keys are there. */
-function tagsOf(masters: number, slots: readonly { master: unknown }[]): string[] {
-  const tags = new Map<unknown, string>()
-  for (let at = 0; tags.size < masters && at < MOST_TAGS; at += 1) {
-    const tag = `probe${at}`
-    const primary = slots[slotOf(tag)]?.master
-    if (primary && !tags.has(primary)) tags.set(primary, `{${tag}}`)
-  }
-  return [...tags.values()]
+/** Finds a tag whose keys are in one of the slots of a primary. */
+function tagOf(isThere: (slot: number) => boolean): string {
+  const tags = Array.from({ length: MOST_TAGS }, (_, at) => `probe${at}`)
+  return tags.find((tag) => isThere(slotOf(tag))) ?? 'probe'
 }
 
 /** The slot of a tag in ASCII: its CRC-16 (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/). */

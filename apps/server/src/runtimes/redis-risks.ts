@@ -1,14 +1,21 @@
 import type { RedisConnection } from './redis-connection.ts'
 
-const ADVICE = 'docs/scaling.md has the settings.'
+/** What Redis says of each setting, and the value with which it loses no record. */
+const SETTINGS = [
+  { name: 'maxmemory-policy', found: /maxmemory_policy:([\w-]+)/, right: 'noeviction' },
+  { name: 'appendonly', found: /aof_enabled:(\d)/, right: '1' },
+  { name: 'appendfsync', found: /appendfsync\W+(\w+)/, right: 'always' },
+]
 
 /**
  * Finds settings of Redis that can lose a record, and with it repeat an effect.
  *
- * @returns a warning for each
+ * @returns one warning for all of them; `undefined` if there is none
  * @throws if Redis does not answer
  */
-export async function findRisks({ sendCommand }: Pick<RedisConnection, 'sendCommand'>): Promise<string[]> {
+export async function findRisks({
+  sendCommand,
+}: Pick<RedisConnection, 'sendCommand'>): Promise<string | undefined> {
   async function ask(...command: string[]): Promise<string> {
     try {
       return JSON.stringify(await sendCommand(command))
@@ -18,29 +25,18 @@ export async function findRisks({ sendCommand }: Pick<RedisConnection, 'sendComm
       throw error
     }
   }
-  const [memory, persistence, fsync] = await Promise.all([
+  // A provider may have one of the two commands only.
+  const answers = await Promise.all([
     ask('INFO', 'memory'),
     ask('INFO', 'persistence'),
     ask('CONFIG', 'GET', 'appendfsync'),
   ])
-  const policy = /maxmemory_policy:([\w-]+)/.exec(memory)?.[1]
-  const appendOnly = /aof_enabled:(\d)/.exec(persistence)?.[1]
-  const sync = /appendfsync\W+(\w+)/.exec(fsync)?.[1]
-  const risks: string[] = []
-  if (policy !== undefined && policy !== 'noeviction')
-    risks.push(`Redis may evict records (maxmemory-policy ${policy}): set it to noeviction. ${ADVICE}`)
-  if (appendOnly === '0')
-    risks.push(`Redis forgets records at a restart (appendonly no): set it to yes. ${ADVICE}`)
-  else if (sync !== undefined && sync !== 'always')
-    risks.push(
-      `Redis may lose the last records at a crash (appendfsync ${sync}): set it to always. ${ADVICE}`,
-    )
-  const unknown = [
-    ...(policy === undefined ? ['maxmemory-policy'] : []),
-    ...(appendOnly === undefined ? ['appendonly'] : []),
-    ...(sync === undefined && appendOnly !== '0' ? ['appendfsync'] : []),
-  ]
-  if (unknown.length > 0)
-    risks.push(`Redis does not let the host read ${unknown.join(', ')}: check them by hand. ${ADVICE}`)
-  return risks
+  const text = answers.join(' ')
+  const risks = SETTINGS.flatMap(({ name, found, right }) => {
+    const value = found.exec(text)?.[1]
+    if (value === undefined) return `${name} can’t be read`
+    return value === right ? [] : `${name} is ${value === '0' ? 'no' : value}`
+  })
+  if (risks.length === 0) return undefined
+  return `Redis may lose records, and effects may be repeated: ${risks.join(', ')}. docs/scaling.md has the settings.`
 }

@@ -15,69 +15,66 @@ const LONGEST_PAUSE_MS = 2_000
 const SILENT_MS = 750
 /** Redis takes no writes here: another server may be the primary now. A script quotes the error in its own. */
 const REFUSAL = /(?:^|-)(READONLY|LOADING|MASTERDOWN|MOVED|CLUSTERDOWN)\b/
-/** A connection that refuses, or of which a part fails, is kept for so long: a failover causes no storm of them. */
+/** No connection is replaced earlier: a failover causes no storm of them. */
 const LEAST_AGE_MS = 500
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
  * Keeps one connection, and replaces it when it breaks, falls silent, or leads to a server that takes no writes. Each
  * connection resolves the name anew, and asks the cluster or the sentinels anew.
  */
 export function keepConnected(location: string, logger: Logger) {
-  let current: { connection: RedisConnection; since: number; repliedAt: number } | undefined
-  let isConnecting = false
+  let current: { connection: RedisConnection; end: (reason: string) => void; repliedAt: number } | undefined
   let isClosed = false
-  const warned = new Set<string>()
-
-  async function connect(): Promise<void> {
-    isConnecting = true
-    for (let pauseMs = FIRST_PAUSE_MS; !isClosed; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-      try {
-        const connection = await connectRedis(location)
-        if (isClosed) return connection.destroy()
-        connection.onFault((error) => replace(connection, explainRedis(error).message))
-        const since = performance.now()
-        retire(current?.connection)
-        current = { connection, since, repliedAt: since }
-        isConnecting = false
-        logger('info', 'The host reached Redis.')
-        return void warnOfRisks(connection)
-      } catch (error) {
-        warn(explainRedis(error).message)
-      }
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
-    }
-  }
+  let warned: string | undefined
 
   const warn = (reason: string) => logger('warn', 'The host can’t reach Redis.', { reason })
 
-  /** Each risk once: a new primary may have another configuration. */
-  async function warnOfRisks(connection: RedisConnection): Promise<void> {
-    for (const risk of await findRisks(connection).catch(() => [])) {
-      if (!warned.has(risk)) logger('warn', risk)
-      warned.add(risk)
+  async function keep(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS
+    while (!isClosed) {
+      const connection = await connectRedis(location).catch((error: Error) => void warn(error.message))
+      if (!connection) {
+        await sleep(pauseMs)
+        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+      } else if (isClosed) {
+        connection.destroy()
+      } else {
+        pauseMs = FIRST_PAUSE_MS
+        await use(connection)
+      }
     }
   }
 
-  /** The replies that are on their way still arrive. */
-  function retire(connection: RedisConnection | undefined): void {
-    if (connection) setTimeout(() => connection.destroy(), SILENT_MS).unref()
-  }
-
-  function replace(connection: RedisConnection, reason: string): void {
-    if (current?.connection !== connection || isConnecting) return
-    const waitMs = current.since + LEAST_AGE_MS - performance.now()
+  /** Resolves when the host needs another connection. */
+  async function use(connection: RedisConnection): Promise<void> {
+    const former = current?.connection
+    // The replies that are on their way still arrive.
+    if (former) setTimeout(() => former.destroy(), SILENT_MS).unref()
+    const since = performance.now()
+    const { promise: ended, resolve: end } = Promise.withResolvers<string>()
+    connection.onFault((error) => end(explainRedis(error).message))
+    current = { connection, end, repliedAt: since }
+    logger('info', 'The host reached Redis.')
+    void warnOfRisks(connection)
+    warn(await ended)
+    // Until there is another, the rest of a shared one still works.
     if (!connection.isShared) {
       current = undefined
       connection.destroy()
-    } else if (waitMs > 0) {
-      setTimeout(() => replace(connection, reason), waitMs).unref()
-      return
     }
-    warn(reason)
-    void connect()
+    await sleep(Math.max(0, since + LEAST_AGE_MS - performance.now()))
   }
 
-  void connect()
+  /** A new primary may have another configuration. */
+  async function warnOfRisks(connection: RedisConnection): Promise<void> {
+    const risk = await findRisks(connection).catch(() => undefined)
+    if (risk !== undefined && risk !== warned) logger('warn', risk)
+    warned = risk ?? warned
+  }
+
+  void keep()
   return {
     async sendCommand(command: string[]): Promise<unknown> {
       if (!current) throw new Error('The host is not connected to Redis.')
@@ -85,13 +82,13 @@ export function keepConnected(location: string, logger: Logger) {
       const { connection } = used
       const sentAt = performance.now()
       const timer = setTimeout(() => {
-        if (connection.isShared || used.repliedAt < sentAt) replace(connection, 'The connection is silent.')
+        if (connection.isShared || used.repliedAt < sentAt) used.end('The connection is silent.')
       }, SILENT_MS)
       try {
         return await connection.sendCommand(command)
       } catch (error) {
         const refusal = error instanceof Error && REFUSAL.exec(error.message)?.[1]
-        if (refusal && performance.now() - used.since > LEAST_AGE_MS) replace(connection, refusal)
+        if (refusal) used.end(refusal)
         throw explainRedis(error)
       } finally {
         clearTimeout(timer)
