@@ -1,9 +1,8 @@
 /** The integrations of the host, and its contract as an OpenAPI document (contract §8). */
 import { loadDefinitions } from '../integrations.ts'
 import { version } from '../version.ts'
-import { createDocsRoute } from './docs/route.ts'
 import { lazily, type Route } from './route.ts'
-import { sendStaticContent, toStaticContent } from './static-content.ts'
+import { type StaticContent, sendStaticContent, toStaticContent } from './static-content.ts'
 
 /**
  * `GET /integrations`, `GET /openapi.json` and `GET /docs`. Their content is made with the first request.
@@ -31,16 +30,31 @@ export function createDescribingRoutes(others: readonly Route[]): Route[] {
       describe: async () => (await import('./descriptions.ts')).openApi,
       handle: asJson(document),
     },
-    createDocsRoute(document),
+    {
+      path: '/docs',
+      describe: async () => (await import('./descriptions.ts')).docs,
+      handle: asStatic(async () => {
+        const { createPage } = await import('./docs/page.ts')
+        const { text, policy } = await createPage(await document())
+        return toStaticContent(text, {
+          'content-type': 'text/html; charset=UTF-8',
+          'content-security-policy': policy,
+        })
+      }),
+    },
   ]
   return routes
 }
 
 /** Answers with a value as JSON. */
 function asJson(make: () => Promise<unknown>): Route['handle'] {
-  const content = lazily(async () =>
+  return asStatic(async () =>
     toStaticContent(JSON.stringify(await make()), { 'content-type': 'application/json' }),
   )
+}
+
+function asStatic(make: () => Promise<StaticContent>): Route['handle'] {
+  const content = lazily(make)
   return async (context) => sendStaticContent(context, await content())
 }
 

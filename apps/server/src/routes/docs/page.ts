@@ -1,61 +1,247 @@
-/** The OpenAPI document as one page that loads nothing else. */
-import type { OpenApiDocument } from '@org/core/internal'
+/** The OpenAPI document as one page that loads nothing else. `html` escapes every value. */
+import { hash } from 'node:crypto'
+import type { OpenApiDocument, OpenApiOperation } from '@org/core/internal'
 import { html, raw } from 'hono/html'
-import { inline, link } from './parts.ts'
-import { script } from './script.ts'
-import { type Section, sectionsOf } from './sections.ts'
-import { style } from './style.ts'
+import { ORIGIN, script, style } from './assets.ts'
+import { createFind, type Find, fieldsOf, nameOf, type Schema, typeOf } from './schema.ts'
 
 /** Makes the page, and its content-security-policy. */
 export async function createPage(document: OpenApiDocument): Promise<{ text: string; policy: string }> {
-  const [styleHash, scriptHash] = await Promise.all([style, script].map(hashOf))
-  const sources = `default-src 'none'; style-src '${styleHash}'; script-src '${scriptHash}'; img-src data:`
+  const { title, version, description = '' } = document.info
+  const [ofStyle, ofScript] = [style, script].map((text) => `'sha256-${hash('sha256', text, 'base64')}'`)
+  const sources = `default-src 'none'; style-src ${ofStyle}; script-src ${ofScript}; img-src data:`
   const policy = `${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
-  return { text: `${await frame(document.info, sectionsOf(document))}`, policy }
-}
-
-async function hashOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return `sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}`
-}
-
-function frame({ title, version, description = '' }: OpenApiDocument['info'], sections: Section[]) {
-  const contents = sections.map(({ id, title, entries = [] }) => {
-    const inner = entries.map((entry) => html`<li>${link(entry.id, entry.title)}</li>`)
-    return html`<li>${link(id, title)}${inner.length > 0 ? html`<ul>${inner}</ul>` : ''}</li>`
-  })
-  const content = sections.map(
-    ({ id, title, content }) =>
-      html`<section aria-labelledby="${id}"><h2 id="${id}">${link(id, title)}</h2>${content}</section>`,
+  const sections = sectionsOf(document)
+  const contents = sections.map(
+    ({ id, title, entries }) =>
+      html`<li>${link(id, title)}<ul>${entries.map((entry) => html`<li>${link(entry.id, entry.title)}</li>`)}</ul></li>`,
   )
-  return html`<!doctype html>
+  const content = sections.map(
+    ({ id, title, content }) => html`<section><h2 id="${id}">${link(id, title)}</h2>${content}</section>`,
+  )
+  const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <title>${title} · Reference</title>
-<link rel="icon" href="${raw(icon)}">
+<link rel="icon" href="data:,">
 <style>${raw(style)}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
-<header id="side">
-<p class="brand">${title}</p>
-<input id="find" type="search" placeholder="Find   /" aria-label="Find" hidden>
-<p id="said" class="quiet" role="status"></p>
 <nav aria-label="Contents"><ul>${contents}</ul></nav>
-</header>
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
-<p class="quiet">Version ${version} · <a href="/openapi.json">openapi.json</a> · <a href="/integrations">integrations</a></p>
+<p>Version ${version} · <a href="/openapi.json">openapi.json</a> · <a href="/integrations">integrations</a></p>
 ${description.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}
 ${content}
 </main>
 <script>${raw(script)}</script>
 </body>
 </html>`
+  return { text: `${await page}`, policy }
 }
 
-const icon =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%232f52cc'/%3E%3Cpath d='M4 8h8' stroke='%23fff' stroke-width='2'/%3E%3C/svg%3E"
+/** The sections of the page. An entry that several webhooks have stands in the first. */
+function sectionsOf({ paths, components }: OpenApiDocument) {
+  const find = createFind(components)
+  const webhooks = Object.entries(paths).flatMap(([path, { post }]) =>
+    post ? [{ path, post, all: entriesOf(path, post, find) }] : [],
+  )
+  const handled = webhooks.flatMap(({ all }) => all.filter(({ response }) => response))
+  const shown = new Map(handled.toReversed().map((entry) => [entry.key, entry]))
+  const isShown = (entry: Entry) => shown.get(entry.key) === entry
+  const general = handled.filter((entry) => entry.isGeneral && isShown(entry))
+  const metrics = webhooks.map(({ path, post }) => {
+    const rows = Object.entries(post['x-metrics'] ?? {})
+    return list(
+      `Metrics of ${path}`,
+      rows.map(([name, { unit, description }]) => [name, unit, description]),
+    )
+  })
+  const show = (entry: Entry) => showEntry(entry, find, entry.title === 'METRIC_UPDATE' ? metrics : '')
+  const ofWebhooks = webhooks.map(({ path, post, all }) => {
+    const entries = all.filter((entry) => !entry.isGeneral && isShown(entry))
+    const others = all.filter((entry) => entry.response && !entries.includes(entry))
+    const links = others.map(({ key, title }) => link(shown.get(key)?.id ?? '', html`<code>${title}</code>`))
+    const ignored = all.filter(({ response }) => !response).map(({ title }) => html`<code>${title}</code>`)
+    const intro = html`<p><code>POST ${path}</code></p>
+<p>${inline(post.description)}${links.length > 0 ? html` It also has ${listed(links)}.` : ''}</p>
+${ignored.length > 0 ? html`<p>It answers ${listed(ignored)} with <code>ignored</code>.</p>` : ''}`
+    return { id: post.tags[0] ?? path, title: post.summary, entries, content: [intro, ...entries.map(show)] }
+  })
+  const sending = showSending(components, find, webhooks[0])
+  return [
+    { id: 'events', title: 'Sending events', entries: general, content: [sending, ...general.map(show)] },
+    ...ofWebhooks,
+    { id: 'failures', title: 'Failures', entries: [], content: showFailures(components, find) },
+    { id: 'routes', title: 'Other routes', entries: [], content: showRoutes(paths, find) },
+  ]
+}
+
+/** One event or one function of a webhook. */
+type Entry = ReturnType<typeof entriesOf>[number]
+
+/** The events of a webhook, with its functions in the place of FUNCTION_CALL. */
+function entriesOf(path: string, { requestBody, tags, ...operation }: OpenApiOperation, find: Find) {
+  const { schema, examples = {} } = requestBody?.content['application/json'] ?? {}
+  return Object.entries(find(schema).discriminator?.mapping ?? {}).flatMap(([event, $ref]) => {
+    const calls = find(find({ $ref }).properties?.functionCall).oneOf
+    return (calls ?? [{ $ref }]).map((reference) => {
+      const schema = find(reference)
+      const { name, arguments: input, deployment } = schema.properties ?? {}
+      const [title = event, ...aliases] = (name?.enum ?? []).map(String)
+      // The same for every integration.
+      const isGeneral = !calls && event !== 'DEPLOYMENT_CREATED'
+      const inputs = isGeneral ? undefined : (input ?? find(deployment).properties?.inputs)
+      const responses = operation['x-responses']?.[title] ?? []
+      return {
+        event,
+        title,
+        aliases,
+        path,
+        isGeneral,
+        /** Its anchor on the page. */
+        id: isGeneral ? title : `${tags[0]}-${title}`,
+        /** The same for the same event or function of another webhook. */
+        key: `${title} ${JSON.stringify(find(inputs))}`,
+        description: schema.description,
+        effect: schema['x-effect'],
+        inputs,
+        /** The successful response; none if the event is ignored. */
+        response: responses.find((response) => nameOf(response) !== 'IgnoredResponse'),
+        example: examples[title]?.value,
+      }
+    })
+  })
+}
+
+function showEntry(entry: Entry, find: Find, more: unknown) {
+  const { id, title, aliases, effect, description, inputs, response, path, example } = entry
+  const { anyOf: forms = [find(response)], properties: { result } = {} } = find(response)
+  const also = aliases.map((alias) => html`<code>${alias}</code>`)
+  const content = html`<p>${inline(description)}${also.length > 0 ? html` Also called ${listed(also)}.` : ''}</p>
+${fields(effect === undefined ? 'Inputs' : 'Arguments', find(inputs), find)}
+${more}
+${result ? fields('Result', find(result), find, true) : forms.map((form, at) => fields(at > 0 ? 'Or' : 'Response', form, find, true))}`
+  const json = JSON.stringify(example, null, 2).replaceAll("'", String.raw`'\''`).replaceAll('\n', '\n  ')
+  const command = `curl ${ORIGIN}${path} \\\n  -H 'content-type: application/json' \\\n  -d '${json}'`
+  const kind = effect === undefined ? '' : mark(effect ? 'once per delivery' : 'reads')
+  return article(id, html`<code>${title}</code>`, content, kind, command)
+}
+
+/** The fields of every event, its headers, and a command that signs an event with OpenSSL. */
+function showSending(
+  { securitySchemes, parameters }: OpenApiDocument['components'],
+  find: Find,
+  { path, all }: { path: string; all: readonly Entry[] } = { path: '', all: [] },
+) {
+  const events = [...new Set(all.map(({ event }) => event))]
+  const name = { type: 'string', description: 'What happened.', enum: events }
+  const { name: _, ...properties } = find({ $ref: 'HealthCheckEvent' }).properties ?? {}
+  const content = html`${fields('Fields', { properties: { name, ...properties }, required: ['name'] }, find)}
+<p>${inline(String(securitySchemes.standardWebhooks?.description))}</p>
+${parameterFields(Object.values(parameters), 'Headers', find)}`
+  const command = `secret=\${PLATFORM_WEBHOOK_SECRET:-whsec_c2VjcmV0}
+body='{"name":"HEALTH_CHECK"}'
+id=evt_$(date +%s) at=$(date +%s)
+key=$(printf %s "\${secret#whsec_}" | base64 -d |
+  od -An -v -tx1 | tr -d ' \\n')
+signature=$(printf %s "$id.$at.$body" |
+  openssl dgst -sha256 -mac HMAC \\
+    -macopt "hexkey:$key" -binary | base64)
+curl ${ORIGIN}${path} \\
+  -H 'content-type: application/json' \\
+  -H "webhook-id: $id" \\
+  -H "webhook-timestamp: $at" \\
+  -H "webhook-signature: v1,$signature" \\
+  -d "$body"`
+  return article('event', 'Event and signature', content, '', command)
+}
+
+/** Every code of a failure. */
+function showFailures({ responses }: OpenApiDocument['components'], find: Find) {
+  const rows = Object.entries(responses).flatMap(([name, { 'x-problems': problems = [] }]) =>
+    problems.map(({ code, title, retryable }) => {
+      const status = html`${name.replace('Problem', '')}${retryable ? mark('retryable') : ''}`
+      return [code, status, `${title}.`]
+    }),
+  )
+  return html`<p>Every failure is <code>application/problem+json</code>. Its <code>code</code> is for programs, its <code>detail</code> for people.</p>
+${list('Codes', rows)}${fields('Fields', find({ $ref: 'Problem' }), find, true)}`
+}
+
+/** The routes beside the webhooks. */
+function showRoutes(paths: OpenApiDocument['paths'], find: Find) {
+  return Object.entries(paths).map(([path, { get }]) => {
+    if (!get) return ''
+    const responses = Object.entries(get.responses).map(([status, response]) => {
+      return [status, '', '$ref' in response ? link('failures', 'A failure') : inline(response.description)]
+    })
+    const { 200: success } = get.responses
+    const body = success && 'content' in success ? success.content?.['application/json']?.schema : undefined
+    const content = html`<p>${get.summary}. ${inline(get.description)}</p>
+${parameterFields(get.parameters ?? [], 'Parameters', find)}
+${list('Responses', responses)}${fields('Fields', find(body), find, true)}`
+    return article(get.operationId, html`<code>GET ${path}</code>`, content)
+  })
+}
+
+/** Text with `code`. */
+const inline = (text = '') =>
+  text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))
+
+/** Pieces with commas between them. */
+const listed = (parts: readonly unknown[]) => parts.map((part, at) => html`${at > 0 ? ', ' : ''}${part}`)
+
+const link = (id: string, text: unknown) => html`<a href="#${id}">${text}</a>`
+
+const mark = (words: string) => html` <span class="mark">${words}</span>`
+
+/** @param command an example that a reader can copy */
+function article(id: string, title: unknown, content: unknown, remark: unknown = '', command?: string) {
+  const example =
+    command === undefined
+      ? ''
+      : html`<figure><pre tabindex="0" role="region" aria-label="Command: ${id}"><code>${command}</code></pre></figure>`
+  return html`<article><div><h3 id="${id}">${link(id, title)}${remark}</h3>${content}</div>${example}</article>`
+}
+
+/** Terms, each with a remark and a text. A long list is closed if it is only for readers of responses. */
+function list(title: string, rows: readonly (readonly unknown[])[], isOpen = true) {
+  const items = rows.map(
+    ([term, remark, text]) => html`<div><dt><code>${term}</code> ${remark}</dt><dd>${text}</dd></div>`,
+  )
+  return rows.length === 0
+    ? ''
+    : html`<details${isOpen ? ' open' : ''}><summary>${title}</summary><dl>${items}</dl></details>`
+}
+
+/** Fields. Required ones have a mark for those who write them, optional ones for those who read them. */
+function fields(title: string, schema: Schema, find: Find, isRead = false) {
+  const rows = fieldsOf(schema, find).map(({ path, isRequired, field }) => {
+    const labelled = field.type === 'string' ? field.oneOf?.map((choice) => choice.const) : undefined
+    const values = labelled ?? field.enum ?? field.items?.enum ?? []
+    const marks = [
+      isRequired && !isRead && 'required',
+      !isRequired && isRead && 'may be absent',
+      field.sensitive && 'sensitive',
+      field.environmentReference && 'or {{env.NAME}}',
+      field.immutable && 'never changes',
+    ].flatMap((words) => (words ? mark(words) : []))
+    const codes = listed(values.map((value) => html`<code>${value}</code>`))
+    const initial =
+      field.default === undefined ? '' : html` Default: <code>${JSON.stringify(field.default)}</code>.`
+    const text = html`${inline(field.description)}${values.length > 0 ? html` One of ${codes}.` : ''}${initial}`
+    return [path, html`${typeOf(field)}${marks}`, text]
+  })
+  return list(title, rows, !isRead || rows.length < 12)
+}
+
+function parameterFields(parameters: readonly object[], title: string, find: Find) {
+  const properties = parameters.flatMap((each) =>
+    'name' in each && 'schema' in each ? [[each.name, { ...Object(each.schema), ...each }]] : [],
+  )
+  return fields(title, { properties: Object.fromEntries(properties) }, find)
+}

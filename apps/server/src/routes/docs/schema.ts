@@ -1,5 +1,5 @@
 /** Reads the JSON Schemas of the document for people. */
-import type { JsonSchema } from '@org/core/internal'
+import type { OpenApiDocument } from '@org/core/internal'
 
 /** The parts of a schema that the page shows. */
 export interface Schema {
@@ -15,7 +15,6 @@ export interface Schema {
   enum?: unknown[]
   const?: unknown
   default?: unknown
-  examples?: unknown[]
   format?: string
   minimum?: number
   maximum?: number
@@ -33,7 +32,7 @@ export type Find = (schema: Schema | undefined) => Schema
 export const nameOf = ({ $ref = '' }: Schema): string => $ref.slice($ref.lastIndexOf('/') + 1)
 
 /** Makes the function that follows the references of a document. */
-export function createFind(schemas: Readonly<Record<string, JsonSchema>>): Find {
+export function createFind({ schemas }: OpenApiDocument['components']): Find {
   return function find({ $ref, ...rest } = {}): Schema {
     return $ref === undefined ? rest : { ...find(Object(schemas[nameOf({ $ref })])), ...rest }
   }
@@ -76,26 +75,4 @@ export function typeOf({
   const most = maximum < Number.MAX_SAFE_INTEGER ? ` ≤ ${maximum}` : ''
   const values = rest.additionalProperties?.type === 'string' ? ' of strings' : ''
   return `${[type].flat().join(' or ')}${values}${format ? ` (${format})` : ''}${least}${most}`
-}
-
-const samples: Readonly<Record<string, string>> = {
-  'date-time': '2026-11-20T09:00:00Z',
-  uri: 'https://example.com',
-}
-
-/** A value of a schema. */
-export function sampleOf(schema: Schema | undefined, find: Find): unknown {
-  const { properties = {}, items, anyOf, oneOf, format, ...rest } = find(schema)
-  const [type] = [rest.type].flat()
-  const [first = rest.const] = rest.enum ?? rest.examples ?? []
-  if (first !== undefined) return first
-  if (type === 'object')
-    return Object.fromEntries(
-      Object.entries(properties).map(([name, field]) => [name, sampleOf(field, find)]),
-    )
-  if (items) return [sampleOf(items, find)].filter((item) => item !== '…')
-  const [choice] = anyOf ?? oneOf ?? []
-  if (choice) return sampleOf(choice, find)
-  if (type === 'string') return samples[format ?? ''] ?? '…'
-  return type === 'boolean' ? false : 0
 }
