@@ -1,6 +1,5 @@
 import { lint } from '@org/openapi-checks/lint'
 import { beforeAll, describe, expect, it } from 'vitest'
-import * as z from 'zod'
 import { createApp } from '../src/app.ts'
 import { integrations } from '../src/integrations.ts'
 import { startContract } from './contract.ts'
@@ -19,19 +18,9 @@ describe('the OpenAPI document of the host', () => {
   })
 
   it('has routes and webhooks that the host answers', async () => {
-    const thing = {
-      path: '/things/{id}',
-      describe: async () => ({
-        operationId: 'getThing',
-        summary: 'One thing',
-        parameters: z.object({ id: z.string().describe('Its id.') }),
-        responses: { 200: { description: 'The thing.', schema: z.object({}) } },
-      }),
-      handle: () => new Response(),
-    }
     const app = createApp({
       webhooks: integrations.map(({ name }) => ({ name, handle: async () => new Response() })),
-      operating: [thing],
+      operating: [{ path: '/deliveries/{id}', handle: () => new Response() }],
       store: { prove: async () => true, isNoWorse: async () => true, isReachable: () => true },
       corsOrigins: [],
       isLeaving: () => false,
@@ -39,7 +28,7 @@ describe('the OpenAPI document of the host', () => {
       logger: () => {},
     })
     const { paths } = await (await app.request('/openapi.json')).json()
-    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/things/{id}', '/healthz', '/docs']))
+    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/deliveries/{id}', '/healthz', '/docs']))
     for (const [path, operations] of Object.entries<object>(paths)) {
       const [method = ''] = Object.keys(operations)
       const url = new URL(path.replace('{id}', 'x'), 'http://host.test')

@@ -9,7 +9,6 @@ type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
 export function createDeliveriesRoute(known: Pick<DeliveryStatusOptions, 'store' | 'redactor'>): Route {
   return {
     path: '/deliveries/{id}',
-    describe: async () => (await import('./descriptions.ts')).delivery,
     async handle(context) {
       const id = context.req.param('id') ?? ''
       const deploymentId = context.req.query('deployment') || undefined

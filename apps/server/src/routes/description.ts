@@ -15,24 +15,28 @@ export function createDescribingRoutes(others: readonly Route[]): Route[] {
     return { integrations: (await loadDefinitions()).map(toManifest) }
   })
   const document = lazily(async () => {
-    const { toOpenApi } = await import('@org/core/internal')
-    const all = [...routes, ...others].map(async ({ path, describe }) => ({ path, ...(await describe()) }))
-    return toOpenApi(await loadDefinitions(), info, await Promise.all(all))
+    const [{ toOpenApi }, { descriptions }] = await Promise.all([
+      import('@org/core/internal'),
+      import('./descriptions.ts'),
+    ])
+    const described = [...routes, ...others].map(({ path, operator }) => {
+      const { problems = [], ...description } = descriptions[path]
+      const all: typeof problems = operator === 'token' ? ['invalid_signature', ...problems] : problems
+      return { path, ...description, problems: all, operator: operator !== undefined }
+    })
+    return toOpenApi(await loadDefinitions(), info, described)
   })
   const routes: Route[] = [
     {
       path: '/integrations',
-      describe: async () => (await import('./descriptions.ts')).integrations,
       handle: asJson(manifests),
     },
     {
       path: '/openapi.json',
-      describe: async () => (await import('./descriptions.ts')).openApi,
       handle: asJson(document),
     },
     {
       path: '/docs',
-      describe: async () => (await import('./descriptions.ts')).docs,
       handle: asStatic(async () => {
         const { createPage } = await import('./docs/page.ts')
         const { text, policy } = await createPage(await document())

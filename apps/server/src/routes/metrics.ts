@@ -5,7 +5,6 @@ import { type Route, unstored } from './route.ts'
 export function createMetricsRoute(metrics: Metrics): Route {
   return {
     path: '/metrics',
-    describe: async () => (await import('./descriptions.ts')).metrics,
     async handle(context) {
       const registry = await metrics.load()
       const headers = { 'content-type': registry.contentType, ...unstored }

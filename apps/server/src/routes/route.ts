@@ -1,18 +1,27 @@
-/**
- * The routes beside the webhooks. Each comes with its description, so the OpenAPI document has all of them.
- */
+/** The routes beside the webhooks. */
 import type { RouteDescription } from '@org/core/internal'
 import type { Context, Hono } from 'hono'
 
-/** A `GET` route with its description for the OpenAPI document. */
-export interface Route extends Pick<RouteDescription, 'path'> {
-  /** Loads its part of `descriptions.ts`. */
-  describe: () => Promise<Description>
+/** As OpenAPI writes it. `descriptions.ts` describes each. */
+export type RoutePath =
+  | '/healthz'
+  | '/readyz'
+  | '/integrations'
+  | '/openapi.json'
+  | '/docs'
+  | '/metrics'
+  | '/deliveries/{id}'
+
+/** A `GET` route. */
+export interface Route {
+  path: RoutePath
+  /** Of a route for operators: whether it wants their token, or is open because there is none. */
+  operator?: 'token' | 'open'
   handle: (context: Context) => Response | Promise<Response>
 }
 
-/** The description of a route at any path. */
-export type Description = Omit<RouteDescription, 'path'>
+/** The description of a route for the OpenAPI document. */
+export type Description = Omit<RouteDescription, 'path' | 'operator'>
 
 /** No delivery or deployment has a longer id. */
 export const LONGEST_ID = 200

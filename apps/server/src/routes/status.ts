@@ -7,12 +7,10 @@ export function createStatusRoutes(store: StoreWatch, isLeaving: () => boolean):
   return [
     {
       path: '/healthz',
-      describe: async () => (await import('./descriptions.ts')).health,
       handle: (context) => context.json({ status: 'ok' }, 200, unstored),
     },
     {
       path: '/readyz',
-      describe: async () => (await import('./descriptions.ts')).readiness,
       async handle(context) {
         if (isLeaving()) return context.json({ status: 'shutting_down' }, 503, unstored)
         const wantsProof = context.req.query('store') !== undefined
