@@ -23,8 +23,8 @@ const MAX_CIRCUITS = 1_000
 /** Headers that name an account at a provider. */
 const CREDENTIAL_HEADER = /^(authorization|x-.*-token)$/i
 
-export const circuitStates = ['closed', 'open', 'half_open'] as const
-type CircuitStateName = (typeof circuitStates)[number]
+/** In the order of `CircuitState`. */
+export const circuitStates = ['closed', 'open', 'half_open']
 
 /** The origin and the account of a circuit. */
 interface CircuitCall {
@@ -91,11 +91,7 @@ export function createCircuits(integration: string, logger: Logger) {
       }
     },
     /** The state of each circuit. */
-    states: () =>
-      [...circuits.values()].map(({ state }): CircuitStateName => {
-        if (state === CircuitState.Closed) return 'closed'
-        return state === CircuitState.HalfOpen ? 'half_open' : 'open'
-      }),
+    states: () => [...circuits.values()].map(({ state }) => circuitStates[state]),
   }
 }
 

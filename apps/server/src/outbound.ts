@@ -106,11 +106,12 @@ export function createOutbound(options: {
             const refusal = egress.refuse(url)
             if (refusal) throw refusedBaseUrl(refusal)
             const connection = connections[egress.isListed(url) ? 'listed' : 'checked']
-            return withServer(servers, request, (onClosed) =>
-              withBody(bodies.deployments, request, () =>
-                deploymentCircuits.run(request, () => connection({ ...request, onClosed })),
-              ),
-            )
+            const onClosed = await takeInTime(servers, 1, request)
+            const send = () => deploymentCircuits.run(request, () => connection({ ...request, onClosed }))
+            return withBody(bodies.deployments, request, send).catch((error: unknown) => {
+              onClosed()
+              throw error
+            })
           },
         },
       }
@@ -134,38 +135,19 @@ async function withBody(
   return send().finally(free)
 }
 
-/** Sends a request once its deployment may have another connection. */
-async function withServer(
-  shares: Shares,
-  request: OutgoingRequest,
-  send: (onClosed: () => void) => Promise<Response>,
-): Promise<Response> {
-  const free = await takeInTime(shares, 1, request)
-  return send(free).catch((error: unknown) => {
-    free()
-    throw error
-  })
-}
-
 /** Waits for a share while enough time is left for the call. */
 async function takeInTime(
   shares: Shares,
   amount: number,
   { deployment = '', signal, deadline }: OutgoingRequest,
 ): Promise<Release> {
-  const waiting = new AbortController()
-  const end = () => waiting.abort()
-  const left = deadline === undefined ? undefined : deadline - Date.now()
-  const timer =
-    left === undefined
-      ? undefined
-      : setTimeout(end, left - Math.min(LONGEST_RESERVE_MS, left * RESERVE_SHARE))
-  if (signal?.aborted) end()
-  signal?.addEventListener('abort', end)
-  return shares.take(deployment, amount, waiting.signal).finally(() => {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', end)
-  })
+  const signals = signal ? [signal] : []
+  if (deadline !== undefined) {
+    const leftMs = Math.max(0, deadline - Date.now())
+    const waitMs = leftMs - Math.min(LONGEST_RESERVE_MS, leftMs * RESERVE_SHARE)
+    signals.push(AbortSignal.timeout(Math.floor(waitMs)))
+  }
+  return shares.take(deployment, amount, AbortSignal.any(signals))
 }
 
 /**
