@@ -35,36 +35,41 @@ export function readConfig(
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
   // Parsed once, so it is not worth compiling.
   const parsed = variables.safeParse(given, { jitless: true })
-  const faults = (parsed.error?.issues ?? []).map(({ path: [variable], message }) => {
+  const invalid = (parsed.error?.issues ?? []).map(({ path: [variable], message }) => {
     const name = String(variable)
     const isMissing = given[name] === undefined
     return `${name}${isMissing ? ' is required' : ''}: ${message.replace(/^Invalid (input|option): /, '')}`
   })
-  if (isProduction(given.NODE_ENV)) {
-    if (!given.PLATFORM_WEBHOOK_SECRET && !given.WEBHOOK_AUTH) {
-      faults.push(
-        'PLATFORM_WEBHOOK_SECRET is required in production: one or more whsec_…; or set WEBHOOK_AUTH=none if a proxy in front of the host authenticates requests',
-      )
-    }
-    if (!given.CORS_ORIGINS)
-      faults.push('CORS_ORIGINS is required in production: the allowed origins, separated by commas')
-    if (!given.DELIVERY_STORE && isFunction) {
-      faults.push(
-        'DELIVERY_STORE is required in production on a platform that keeps no files: redis://… or rediss://…; or memory:, if one instance may repeat the effects of another',
-      )
-    }
-  }
-  if (given.DELIVERY_STORE?.startsWith('sqlite:') && isFunction) {
-    faults.push(
+  const production = isProduction(given.NODE_ENV)
+  const { PLATFORM_WEBHOOK_SECRET, WEBHOOK_AUTH, CORS_ORIGINS, DELIVERY_STORE } = given
+  const faults = texts(
+    ...invalid,
+    production &&
+      !PLATFORM_WEBHOOK_SECRET &&
+      !WEBHOOK_AUTH &&
+      'PLATFORM_WEBHOOK_SECRET is required in production: one or more whsec_…; or set WEBHOOK_AUTH=none if a proxy in front of the host authenticates requests',
+    production &&
+      !CORS_ORIGINS &&
+      'CORS_ORIGINS is required in production: the allowed origins, separated by commas',
+    production &&
+      isFunction &&
+      !DELIVERY_STORE &&
+      'DELIVERY_STORE is required in production on a platform that keeps no files: redis://… or rediss://…; or memory:, if one instance may repeat the effects of another',
+    isFunction &&
+      DELIVERY_STORE?.startsWith('sqlite:') &&
       'DELIVERY_STORE: this platform keeps no files; expected redis://… or rediss://… instead of sqlite:',
-    )
-  }
-  faults.push(...others)
+    ...others,
+  )
   if (!parsed.success || faults.length > 0) {
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
     throw new ConfigurationError([`The configuration has ${count}:`, ...faults].join('\n  '))
   }
   return toConfig(parsed.data, isFunction)
+}
+
+/** The texts whose condition holds. */
+function texts(...given: (string | false | undefined)[]): string[] {
+  return given.flatMap((text) => text || [])
 }
 
 /** A typing error must not open the host, so every other word is production. */
@@ -79,6 +84,7 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
   const deliveryStore = values.DELIVERY_STORE ?? (isFunction ? 'memory:' : DEFAULT_STORE)
   // A host that accepts events of anyone must be out of reach of others.
   const isOpen = webhookSecrets.length === 0 && !production
+  const ownReferences = values.ENV_REFERENCE_ALLOW.filter(isOwnName)
   return {
     production,
     /** Whether the host accepts events of anyone, so that only its own machine may reach it. */
@@ -131,50 +137,24 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
       values.IDP_PLATFORM_API_KEY,
       ...(deliveryStore.startsWith('redis') ? passwordsOf(parseRedisLocation(deliveryStore)) : []),
     ].filter((value) => value !== undefined),
-    warnings: warningsOf(values, { isOpen, isFunction, deliveryStore, hasKey: recordKeys.length > 0 }),
+    /** Risks that the host can run with. */
+    warnings: texts(
+      isOpen &&
+        isFunction &&
+        'Webhooks are not authenticated, and anyone can reach a function: set PLATFORM_WEBHOOK_SECRET.',
+      isOpen &&
+        !isFunction &&
+        `Webhooks are not authenticated, so the host listens on the loopback interface alone.${values.HOST === undefined ? '' : ' HOST is ignored.'} Set PLATFORM_WEBHOOK_SECRET to let others reach it.`,
+      !isOpen &&
+        webhookSecrets.length === 0 &&
+        'WEBHOOK_AUTH is none: everyone who reaches this host may send events. A proxy must check them.',
+      ownReferences.length > 0 &&
+        `ENV_REFERENCE_ALLOW lists ${ownReferences.join(', ')}: a variable of the host itself is never given to a deployment.`,
+      values.ENV_REFERENCE_ALLOW.includes('*') &&
+        'ENV_REFERENCE_ALLOW is *: a deployment may use every variable of this process but those of the host.',
+      recordKeys.length === 0 &&
+        deliveryStore.startsWith('redis') &&
+        'Without PLATFORM_WEBHOOK_SECRET or RECORD_KEYS, the records in Redis have no key of the host: a reader can test guesses of a request, and a writer can change records.',
+    ),
   }
-}
-
-/** Risks that the host can run with. */
-function warningsOf(
-  { HOST, PLATFORM_WEBHOOK_SECRET, ENV_REFERENCE_ALLOW }: z.output<typeof variables>,
-  {
-    isOpen,
-    isFunction,
-    deliveryStore,
-    hasKey,
-  }: { isOpen: boolean; isFunction: boolean; deliveryStore: string; hasKey: boolean },
-): string[] {
-  const warnings: string[] = []
-  if (isOpen && isFunction) {
-    warnings.push(
-      'Webhooks are not authenticated, and anyone can reach a function: set PLATFORM_WEBHOOK_SECRET.',
-    )
-  } else if (isOpen) {
-    const ignored = HOST === undefined ? '' : ' HOST is ignored.'
-    warnings.push(
-      `Webhooks are not authenticated, so the host listens on the loopback interface alone.${ignored} Set PLATFORM_WEBHOOK_SECRET to let others reach it.`,
-    )
-  } else if (!PLATFORM_WEBHOOK_SECRET) {
-    warnings.push(
-      'WEBHOOK_AUTH is none: everyone who reaches this host may send events. A proxy must check them.',
-    )
-  }
-  const own = ENV_REFERENCE_ALLOW.filter(isOwnName)
-  if (own.length > 0) {
-    warnings.push(
-      `ENV_REFERENCE_ALLOW lists ${own.join(', ')}: a variable of the host itself is never given to a deployment.`,
-    )
-  }
-  if (ENV_REFERENCE_ALLOW.includes('*')) {
-    warnings.push(
-      'ENV_REFERENCE_ALLOW is *: a deployment may use every variable of this process but those of the host.',
-    )
-  }
-  if (!hasKey && deliveryStore.startsWith('redis')) {
-    warnings.push(
-      'Without PLATFORM_WEBHOOK_SECRET or RECORD_KEYS, the records in Redis have no key of the host: a reader can test guesses of a request, and a writer can change records.',
-    )
-  }
-  return warnings
 }
