@@ -4,7 +4,7 @@
  * Every label is a word that the host knows: an integration, a function of its contract, a code. Undeclared names,
  * ids and origins from a request never become labels, so no sender can add series.
  */
-import type { EventRecord, IntegrationDefinition } from '@org/core'
+import type { IntegrationDefinition } from '@org/core'
 import type { OutboundCall } from '@org/core/internal'
 import type { Histogram, Registry } from 'prom-client'
 import { circuitStates } from './circuit-breaker.ts'
@@ -66,27 +66,29 @@ export function createMetrics(state: HostState): Metrics {
       const { route, event = OTHER, function: called } = record
       count(({ events, functions }) => {
         const name = called === undefined ? '' : functions.get(route)?.has(called) ? called : OTHER
-        const labels = { route, event, function: name }
-        events.add(labels, outcomeOf(record), record.durationMs / 1000)
+        const outcome = record.outcome === 'replayed' ? 'replayed' : (record.code ?? record.outcome)
+        events.add({ route, event, function: name }, outcome, record.durationMs / 1000)
       })
     },
 
     async call(call, send) {
+      const { to, route: integration } = call
+      const method = METHODS.includes(call.method) ? call.method : OTHER
       const started = performance.now()
       const finish = (outcome: string) => {
         const seconds = (performance.now() - started) / 1000
-        count((to) =>
-          call.to === 'platform'
-            ? to.platformRequests.add({ callback: callbackOf(call) }, outcome, seconds)
-            : to.providerRequests.add({ integration: call.route, method: methodOf(call) }, outcome, seconds),
+        count(({ platformRequests, providerRequests }) =>
+          to === 'platform'
+            ? platformRequests.add({ callback: callbackOf(call) }, outcome, seconds)
+            : providerRequests.add({ integration, method }, outcome, seconds),
         )
       }
       try {
         const response = await send()
         finish(statusClass(response.status))
-        if (call.to === 'provider' && (response.status === 401 || response.status === 403)) {
+        if (to === 'provider' && (response.status === 401 || response.status === 403)) {
           const owner = call.usesHostSecret() ? 'host' : 'deployment'
-          count((to) => to.credentialsRejected.inc({ integration: call.route, owner }))
+          count(({ credentialsRejected }) => credentialsRejected.inc({ integration, owner }))
         }
         return response
       } catch (error) {
@@ -214,16 +216,8 @@ function namesOf({ functions }: IntegrationDefinition): ReadonlySet<string> {
   return new Set(Object.entries(functions).flatMap(([name, { aliases = [] }]) => [name, ...aliases]))
 }
 
-function outcomeOf({ outcome, code }: EventRecord): string {
-  return outcome === 'replayed' ? outcome : (code ?? outcome)
-}
-
 function statusClass(status: number): string {
   return status === 429 ? '429' : `${Math.floor(status / 100)}xx`
-}
-
-function methodOf({ method }: OutboundCall): string {
-  return METHODS.includes(method) ? method : OTHER
 }
 
 function callbackOf({ url }: OutboundCall): string {

@@ -2,7 +2,7 @@
 import { loadDefinitions } from '../integrations.ts'
 import { version } from '../version.ts'
 import { lazily, type Route } from './route.ts'
-import { type StaticContent, sendStaticContent, toStaticContent } from './static-content.ts'
+import { staticContent } from './static-content.ts'
 
 /**
  * `GET /integrations`, `GET /openapi.json` and `GET /docs`. Their content is made with the first request.
@@ -37,13 +37,11 @@ export function createDescribingRoutes(others: readonly Route[]): Route[] {
     },
     {
       path: '/docs',
-      handle: asStatic(async () => {
+      handle: staticContent(async () => {
         const { createPage } = await import('./docs/page.ts')
         const { text, policy } = await createPage(await document())
-        return toStaticContent(text, {
-          'content-type': 'text/html; charset=UTF-8',
-          'content-security-policy': policy,
-        })
+        const headers = { 'content-type': 'text/html; charset=UTF-8', 'content-security-policy': policy }
+        return { text, headers }
       }),
     },
   ]
@@ -52,14 +50,8 @@ export function createDescribingRoutes(others: readonly Route[]): Route[] {
 
 /** Answers with a value as JSON. */
 function asJson(make: () => Promise<unknown>): Route['handle'] {
-  return asStatic(async () =>
-    toStaticContent(JSON.stringify(await make()), { 'content-type': 'application/json' }),
-  )
-}
-
-function asStatic(make: () => Promise<StaticContent>): Route['handle'] {
-  const content = lazily(make)
-  return async (context) => sendStaticContent(context, await content())
+  const headers = { 'content-type': 'application/json' }
+  return staticContent(async () => ({ text: JSON.stringify(await make()), headers }))
 }
 
 const info = {

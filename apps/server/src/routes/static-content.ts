@@ -1,30 +1,25 @@
-/** Content that is made once: all responses share its bytes, so one that nobody reads takes no memory. */
-import type { Context } from 'hono'
-import { etag, RETAINED_304_HEADERS } from 'hono/etag'
+import { hash } from 'node:crypto'
+import { lazily, type Route } from './route.ts'
 
-/** The bytes, and the headers of the response. */
-export interface StaticContent {
-  bytes: Uint8Array<ArrayBuffer>
-  headers: Record<string, string>
-}
-
-/** Encodes a text, and adds its `ETag` to the headers. */
-export async function toStaticContent(text: string, headers: Record<string, string>): Promise<StaticContent> {
-  const bytes = new TextEncoder().encode(text)
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-1', bytes))
-  return { bytes, headers: { ...headers, etag: `"${btoa(String.fromCharCode(...digest))}"` } }
-}
-
-// A browser that has the page takes the policy of the 304 for it.
-const withETag = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] })
-
-/** Answers with the content, or with 304 to a client that has it. */
-export async function sendStaticContent(
-  context: Context,
-  { bytes, headers }: StaticContent,
-): Promise<Response> {
-  await withETag(context, async () => {
-    context.res = context.body(bytes, 200, headers)
+/**
+ * Handles a route with content that is made when it is first asked for, and once: all responses share its bytes, so
+ * one that nobody reads takes no memory. A client that has it gets 304.
+ *
+ * @param make makes the text, and the headers of the response
+ */
+export function staticContent(
+  make: () => Promise<{ text: string; headers: Record<string, string> }>,
+): Route['handle'] {
+  const content = lazily(async () => {
+    const { text, headers } = await make()
+    const etag = `"${hash('sha1', text, 'base64')}"`
+    return { etag, bytes: new TextEncoder().encode(text), headers: { ...headers, etag } }
   })
-  return context.res
+  return async (context) => {
+    const { etag, bytes, headers } = await content()
+    // A proxy that compresses makes it a weak one, and a client may name several.
+    const isKnown = context.req.header('if-none-match')?.includes(etag) ?? false
+    // A browser that has the page takes the policy of the 304 for it.
+    return isKnown ? context.body(null, 304, headers) : context.body(bytes, 200, headers)
+  }
 }

@@ -48,15 +48,6 @@ export interface RunOptions extends Pick<HostOptions, 'environment'> {
   wrapStore?: (store: DeliveryStore) => DeliveryStore
 }
 
-/** A log that nobody reads any more, or a full disk under it, ends no event. */
-function outliveLogReader(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-}
-
-function hasNoFilesLeft(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
-}
-
 /**
  * Loads what the first events would wait for.
  *
@@ -66,18 +57,12 @@ async function loadRest(host: Host): Promise<void> {
   try {
     await Promise.all([host.load(), loadUndici()])
   } catch (error) {
-    if (!hasNoFilesLeft(error)) throw error
-    // Senders may hold all of them. Their connections end, and the next event or attempt loads the rest.
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'EMFILE' && code !== 'ENFILE') throw error
+    // Senders may hold all descriptors. Their connections end, and the next event or attempt loads the rest.
     await setTimeout(WARM_UP_MS, undefined, { ref: false })
     return loadRest(host)
   }
-}
-
-/** @param openStore does the first operation of the store */
-async function warmUp(host: Host, openStore: () => Promise<void>): Promise<void> {
-  await loadRest(host)
-  await openStore()
-  flushCompileCache()
 }
 
 /**
@@ -90,7 +75,8 @@ export async function run(
   config: Config,
   { wrapStore = (store) => store, ...options }: RunOptions,
 ): Promise<void> {
-  outliveLogReader()
+  // A log that nobody reads any more, or a full disk under it, ends no event.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const lines = createLineWriter(process.stdout)
   const rawLogger = createJsonLogger(config.logLevel, lines.write)
   const redactor = createRedactor(config.secrets)
@@ -137,27 +123,30 @@ export async function run(
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
     logger('info', `Listening on http://${name}:${port}`, { address, port })
-    const { promise: isAnswered, resolve } = Promise.withResolvers<void>()
-    // Not `events.once`, which rejects if the first connection breaks.
-    server.once('request', (_, response: EventEmitter) => response.once('close', resolve))
-    Promise.race([isAnswered, setTimeout(WARM_UP_MS, undefined, { ref: false })]).then(() =>
-      // Redis tells its faults itself, and a file that was opened before has told.
-      warmUp(host, () =>
-        store.probe().catch((error: Error) => {
-          if (error.name === 'FormatError') {
-            logger('error', `DELIVERY_STORE: The store in Redis can’t be used: ${error.message}.`)
-            process.exit(1)
-          }
-          if (hadFile && !fault) warn(error.message)
-        }),
-      ),
-    )
+    void warmUp()
   })
   server.maxConnections = MAX_CONNECTIONS
   server.on('error', (error) => {
     logger('error', `The host can’t listen on ${hostname}, port ${port}: ${error.message}`)
     process.exit(1)
   })
+
+  async function warmUp(): Promise<void> {
+    const { promise: isAnswered, resolve } = Promise.withResolvers<void>()
+    // Not `events.once`, which rejects if the first connection breaks.
+    server.once('request', (_, response: EventEmitter) => response.once('close', resolve))
+    await Promise.race([isAnswered, setTimeout(WARM_UP_MS, undefined, { ref: false })])
+    await loadRest(host)
+    await store.probe().catch((error: Error) => {
+      if (error.name === 'FormatError') {
+        logger('error', `DELIVERY_STORE: The store in Redis can’t be used: ${error.message}.`)
+        process.exit(1)
+      }
+      // Redis tells its faults itself, and a file that was opened before has told.
+      if (hadFile && !fault) warn(error.message)
+    })
+    flushCompileCache()
+  }
 
   const { drainDelayMs, requestTimeoutMs, leaseMs } = config
   const drain = createDrain(server, { keepAliveMs: LONGEST_IDLE_MS, hasWaiting })

@@ -18,11 +18,8 @@ const MAX_INFORMATIONAL = 10
 const REFUSED_STREAM = 7
 
 /** The call had no effect: its first byte was not written, or the server refused it unprocessed. Core knows the code. */
-class NotSentError extends Error {
-  readonly code = 'ERR_NOT_SENT'
-}
-
-const notSent = (cause: unknown) => new NotSentError('The call was not sent.', { cause })
+const notSent = (cause: unknown) =>
+  Object.assign(new Error('The call was not sent.', { cause }), { code: 'ERR_NOT_SENT' })
 
 function isRefused(error: unknown): boolean {
   return error instanceof Error && 'http2ErrorCode' in error && error.http2ErrorCode === REFUSED_STREAM

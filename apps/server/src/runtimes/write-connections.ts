@@ -40,17 +40,10 @@ export function connectForWrites(): Connection {
     }
   })
 
-  function serverOf(origin: string): Server {
-    const known = servers.get(origin)
-    if (known) return known
-    const server = { heardAt: 0, offersHttp2: origin.startsWith('https:') }
-    servers.set(origin, server)
-    return server
-  }
-
   return sendOver(async (origin, body) => {
     const { Pool, connect, connectAlone } = await library()
-    const server = serverOf(origin)
+    const server = servers.get(origin) ?? { heardAt: 0, offersHttp2: origin.startsWith('https:') }
+    servers.set(origin, server)
     if (!server.offersHttp2 || !isShareable(body)) {
       server.alone ??= new Pool(origin, { pipelining: 1, connect: connectAlone })
       return { dispatcher: server.alone, reset: true }
