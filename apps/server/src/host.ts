@@ -89,7 +89,8 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const secrets = config.webhookSecrets
   const verify = secrets.length > 0 ? createVerifier({ secrets }) : undefined
   const limit = createConcurrencyLimit(MAX_IN_FLIGHT)
-  const storeWatch = watchStore(store, logger, isShared(config.deliveryStore))
+  const isShared = !/^(memory|sqlite):/.test(config.deliveryStore)
+  const storeWatch = watchStore(store, logger, isShared)
   const metrics = options.createMetrics?.({
     inFlight: () => limit.active,
     circuits: () => outbound.circuits(),
@@ -186,11 +187,6 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     },
   }
-}
-
-/** Whether other hosts may use the same store. */
-function isShared(deliveryStore: string): boolean {
-  return !/^(memory|sqlite):/.test(deliveryStore)
 }
 
 export { type Config, ConfigurationError, readConfig } from './config.ts'

@@ -3,6 +3,7 @@
  * changes nothing. It reads the same variables as the host, and the host's delivery store.
  */
 import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { isIntegrationError } from '@org/core/errors'
 import { createRedactor, escapeInvisible } from '@org/core/internal/host'
@@ -40,7 +41,9 @@ async function main(): Promise<void> {
     options: { json: { type: 'boolean' }, deployments: { type: 'string' }, help: { type: 'boolean' } },
   })
   if (values.help) return print(USAGE)
-  const deploymentIds = values.deployments === undefined ? [] : readIds(values.deployments)
+  const { deployments: file } = values
+  const lines = file === undefined ? [] : readFileSync(file, 'utf8').split('\n')
+  const deploymentIds = lines.flatMap((line) => line.trim() || [])
   const config = readConfig(process.env)
   const redactor = createRedactor(config.secrets)
   try {
@@ -82,23 +85,14 @@ function checkStore(location: string): void {
 }
 
 /** Redis connects in the background. */
-async function reach(read: () => Promise<unknown>): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await read()
-      return
-    } catch (cause) {
-      if (tries === TRIES) throw new Error('The delivery store is unreachable.', { cause })
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-    }
+async function reach(read: () => Promise<unknown>, tries = TRIES): Promise<void> {
+  try {
+    await read()
+  } catch (cause) {
+    if (tries === 1) throw new Error('The delivery store is unreachable.', { cause })
+    await setTimeout(PAUSE_MS)
+    await reach(read, tries - 1)
   }
-}
-
-function readIds(file: string): string[] {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 }
 
 function toTable({ applications, orphans }: OrphanReport): string {

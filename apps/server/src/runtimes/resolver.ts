@@ -53,12 +53,8 @@ async function askServers(hostname: string, limit: AbortSignal): Promise<string[
   if (addresses.length > 0 || failed.status === 'fulfilled') return addresses
   const { code } = failed.reason
   // The resolver has asked twice by now. A retry of the whole call would take as long again.
-  if (limit.aborted || code === dns.TIMEOUT || code === dns.CANCELLED) throw silent(hostname)
-  throw failed.reason
-}
-
-function silent(hostname: string): IntegrationError {
-  return new IntegrationError('provider_error', `The name servers of ${hostname} do not answer.`, {
+  if (!limit.aborted && code !== dns.TIMEOUT && code !== dns.CANCELLED) throw failed.reason
+  throw new IntegrationError('provider_error', `The name servers of ${hostname} do not answer.`, {
     hint: 'Nothing was sent. Check the baseUrl of the deployment, and its DNS.',
   })
 }
