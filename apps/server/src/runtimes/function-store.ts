@@ -13,35 +13,29 @@ interface Connection {
   close(): void
 }
 
-/**
- * Makes the store for `memory:`, or for a location that `parseRedisLocation` parses. It connects with the first claim.
- *
- * @param options.connectMs longest time to connect to Redis, in milliseconds; 2,000 by default
- * @param options.recordKeys sign the records
- */
+/** Options of {@link createFunctionStore}. */
+interface FunctionStoreOptions extends Pick<RedisStoreOptions, 'now' | 'recordKeys'> {
+  /** Longest time to connect to Redis, in milliseconds; 2,000 by default. */
+  connectMs?: number
+}
+
+/** Makes the store for `memory:`, or for a location that `parseRedisLocation` parses. It connects with the first claim. */
 export function createFunctionStore(
   location: string,
-  {
-    connectMs = 2_000,
-    now,
-    recordKeys = [],
-  }: Pick<RedisStoreOptions, 'now' | 'recordKeys'> & { connectMs?: number } = {},
+  { connectMs, ...options }: FunctionStoreOptions = {},
 ): DeliveryStore {
-  const clock = now ? { now } : {}
-  if (location === 'memory:') return memoryStore(clock)
-  return storePerClaim(async () => {
+  if (location === 'memory:') return memoryStore(options)
+  const held = new Map<string, Promise<Connection>>()
+
+  async function open(): Promise<Connection> {
     // Loaded with the first claim: a function should start fast.
     const [{ connectRedis }, { redisStore }] = await Promise.all([
       import('./redis-connection.ts'),
       import('@org/core/stores/redis'),
     ])
     const client = await connectRedis(location, connectMs)
-    return { store: redisStore({ client, recordKeys, ...clock }), close: () => client.destroy() }
-  })
-}
-
-function storePerClaim(open: () => Promise<Connection>): DeliveryStore {
-  const held = new Map<string, Promise<Connection>>()
+    return { store: redisStore({ client, ...options }), close: () => client.destroy() }
+  }
 
   async function briefly<T>(use: (store: DeliveryStore) => Promise<T>): Promise<T> {
     const { store, close } = await open()
@@ -63,14 +57,12 @@ function storePerClaim(open: () => Promise<Connection>): DeliveryStore {
     }
   }
 
-  async function ending<T>(lease: Lease, use: (store: DeliveryStore) => Promise<T>): Promise<T> {
-    try {
-      return await under(lease, use)
-    } finally {
+  function ending<T>(lease: Lease, use: (store: DeliveryStore) => Promise<T>): Promise<T> {
+    return under(lease, use).finally(async () => {
       const own = held.get(lease.owner)
       held.delete(lease.owner)
       if (own) await closed(own)
-    }
+    })
   }
 
   return {
