@@ -14,7 +14,7 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 
-/** Of the Node host. */
+/** The default of the Node host. */
 export const DEFAULT_STORE = 'sqlite:.data/deliveries.db'
 /** Balancers ask for `/readyz` every few seconds. */
 const DRAIN_DELAY_MS = 3_000

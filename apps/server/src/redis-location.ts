@@ -13,9 +13,10 @@ export interface RedisLocation {
   /** Whether every connection is encrypted, those to sentinels too. */
   tls: boolean
   database: number
-  /** Of the servers that hold the records. */
+  /** The account on the servers that hold the records. */
   credentials: Credentials
-  sentinel: { /** Of the primary. */ name: string; credentials: Credentials }
+  /** The name of the primary, and the account on the sentinels. */
+  sentinel: { name: string; credentials: Credentials }
 }
 
 const FORM = /^redis(s?)(?:\+(cluster|sentinel))?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/

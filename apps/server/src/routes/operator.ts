@@ -30,7 +30,7 @@ export function forOperators(
   }))
 }
 
-// Of one length for every text, and the comparison tells nothing of the token.
+// All digests have one length, so the comparison tells nothing of the token.
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 function refused(): Response {

@@ -15,7 +15,7 @@ export type RoutePath =
 /** A `GET` route. */
 export interface Route {
   path: RoutePath
-  /** Of a route for operators: whether it wants their token, or is open because there is none. */
+  /** Set on routes for operators: whether they want the token, or are open because there is none. */
   operator?: 'token' | 'open'
   handle: (context: Context) => Response | Promise<Response>
 }

@@ -62,7 +62,12 @@ type Connecting = RedisConnection & { connecting: Promise<unknown> }
 
 function toServer({ nodes: [node], tls, database, credentials }: RedisLocation): Connecting {
   // The client's own time limit covers no handshake, and warns on Workers for each connection.
-  const client = createClient({ ...optionsOf({ tls, ...node }, 0), ...credentials, database })
+  const client = createClient({
+    ...OPTIONS,
+    ...credentials,
+    database,
+    socket: { ...node, ...socketOf(tls, 0) },
+  })
   // Commands under way fail with the same error.
   client.on('error', () => {})
   return {
@@ -77,7 +82,7 @@ function toServer({ nodes: [node], tls, database, credentials }: RedisLocation):
 function toCluster({ nodes, tls, credentials }: RedisLocation): Connecting {
   const cluster = createCluster({
     rootNodes: nodes.map((socket) => ({ socket })),
-    defaults: { ...optionsOf({ tls }, CONNECT_ONE_MS), ...credentials },
+    defaults: { ...OPTIONS, ...credentials, socket: socketOf(tls, CONNECT_ONE_MS) },
     // A server that is down must not keep the host from the others.
     minimizeConnections: true,
   })
@@ -111,9 +116,8 @@ const address = z.tuple([z.string(), z.coerce.number()])
 /** Asks the sentinels for the primary, one after the other. The client's own way takes four connections for it. */
 async function findPrimary(location: RedisLocation): Promise<RedisLocation> {
   const { nodes, sentinel } = location
-  const first = Math.floor(Math.random() * nodes.length)
   let failure = new Error('The sentinels were not asked.')
-  for (const node of [...nodes.slice(first), ...nodes.slice(0, first)]) {
+  for (const node of nodes) {
     const asked = { ...location, nodes: [node], credentials: sentinel.credentials, database: 0 }
     try {
       const { sendCommand, destroy } = await open(asked, CONNECT_ONE_MS)
@@ -128,24 +132,16 @@ async function findPrimary(location: RedisLocation): Promise<RedisLocation> {
   throw failure
 }
 
-function optionsOf(
-  { tls, ...address }: { tls: boolean; host?: string; port?: number },
-  connectTimeout: number,
-) {
-  return {
-    // A command that can't be sent fails now. Later nobody would wait for its result.
-    disableOfflineQueue: true,
-    // Saves a command.
-    disableClientInfo: true,
-    maintNotifications: 'disabled' as const,
-    socket: {
-      ...address,
-      ...(tls && { tls: true as const }),
-      connectTimeout,
-      reconnectStrategy: false as const,
-    },
-  }
-}
+const OPTIONS = {
+  // A command that can't be sent fails now. Later nobody would wait for its result.
+  disableOfflineQueue: true,
+  // Saves a command.
+  disableClientInfo: true,
+  maintNotifications: 'disabled',
+} as const
+
+const socketOf = (tls: boolean, connectTimeout: number) =>
+  ({ ...(tls && { tls }), connectTimeout, reconnectStrategy: false }) as const
 
 /** Finds a tag whose keys are in one of the slots of a primary. */
 function tagOf(isThere: (slot: number) => boolean): string {
