@@ -67,6 +67,7 @@ pre code { font-size: 0.75rem; overflow-wrap: normal; }
 @media (max-width: 760px) {
   body { display: block; }
   nav { position: static; height: auto; }
+  nav ul ul { display: none; }
   main { padding: 1.5rem 1.25rem; }
   dl > div { grid-template-columns: minmax(0, 1fr); }
 }
