@@ -14,6 +14,9 @@ const USER_AGENT = 'integration-host'
 /** A response may come after a few others that only announce it, such as 103 Early Hints. */
 const MAX_INFORMATIONAL = 10
 
+/** The statuses of responses without a body. */
+const BODILESS = [204, 205, 304]
+
 /** The code of an error of HTTP/2: the server did not process the call (RFC 9113, section 8.7). */
 const REFUSED_STREAM = 7
 
@@ -102,7 +105,7 @@ export function sendOver(wayTo: (origin: string, body: OutgoingRequest['body']) 
               if (informational <= MAX_INFORMATIONAL) return
               throw new TypeError(`The server sent more than ${MAX_INFORMATIONAL} informational responses.`)
             }
-            // No Response can hold it.
+            // The Response of the Node host’s HTTP server takes any status.
             if (status > 599) throw new TypeError(`The server answered with the status ${status}.`)
             const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
               start(opened) {
@@ -114,7 +117,7 @@ export function sendOver(wayTo: (origin: string, body: OutgoingRequest['body']) 
                 controller.abort(new Error('The rest of the response is not needed.'))
               },
             })
-            const content = hasBody(status) ? decompress(stream, headers['content-encoding']) : null
+            const content = BODILESS.includes(status) ? null : decompress(stream, headers['content-encoding'])
             resolve(new Response(content, { status, headers: toPairs(headers) }))
           },
           onResponseData(controller, chunk) {
@@ -143,10 +146,6 @@ function decompress(body: ReadableStream<Uint8Array<ArrayBuffer>>, encoding: str
   return encoding === 'gzip' || encoding === 'deflate'
     ? body.pipeThrough(new DecompressionStream(encoding))
     : body
-}
-
-function hasBody(status: number): boolean {
-  return status !== 204 && status !== 205 && status !== 304
 }
 
 function toPairs(headers: Record<string, string | string[] | undefined>): [string, string][] {
