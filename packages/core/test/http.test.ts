@@ -307,6 +307,13 @@ describe('the wait before a retry', () => {
     expect(failure).toMatchObject({ kind: 'status', status: 429, retryAfter: 31 })
     expect([server.waits.length, server.received.length]).toEqual([0, 1])
   })
+
+  it('leaves time for an attempt that must not be cut', async () => {
+    server.faults.add({ status: 429, headers: { 'retry-after': '29' } })
+    const late = { method: 'POST', deadline: Date.now() + 30_000 } as const
+    expect(await server.failure(late)).toMatchObject({ status: 429, retryAfter: 29 })
+    expect([server.waits.length, server.received.length]).toEqual([0, 1])
+  })
 })
 
 describe('the time limit', () => {

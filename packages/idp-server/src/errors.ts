@@ -25,6 +25,9 @@ export const idpPlatformProvider: Provider = {
     missingHint: 'Pass it as platformApiKey.',
     rejectedHint: CREDENTIALS_HINT,
   },
+  // An application that nobody has: the 404 is an answer.
+  probePath: '/platform/applications/app_none',
+  isOwnForm: (body) => wireErrors.safeParse(body).success,
   readFailure({ body, status }) {
     const words = wireErrors.safeParse(body).data
     return { ...words, hint: status === undefined ? undefined : hints[status] }

@@ -64,11 +64,15 @@ describe('a refused create', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('in an unknown format points at the base URL', async () => {
+  it('by a gateway is retryable, and points at the base URL', async () => {
     provider.faults.add({ html: true, status: 403 })
     const message = expect.stringContaining('base URL')
-    const refusal = { status: 403, code: undefined }
-    expect(await fail(create)).toMatchObject({ ...rejected, message, provider: refusal })
+    const error = { code: 'provider_error', retryable: true, effect: 'none' }
+    expect(await fail(create)).toMatchObject({
+      ...error,
+      message,
+      provider: { status: 403, code: undefined },
+    })
   })
 })
 

@@ -101,9 +101,8 @@ describe('DEPLOYMENT_DELETED fails if', () => {
   it.each<[string, Fault, number, string]>([
     ['the provider refuses the token', { status: 401 }, 422, 'credentials_rejected'],
     ['the Platform API is not enabled', platformNotEnabled(403), 422, 'provider_rejected'],
-    ['a page is the response with 404', { html: true, status: 404 }, 422, 'provider_rejected'],
+    ['a page is the response with 404', { html: true, status: 404 }, 502, 'provider_error'],
     ['the provider still lists it', { ...notFound, method: 'DELETE' }, 422, 'provider_rejected'],
-    ['a 404 has no code', { status: 404, body: { hello: 'world' } }, 422, 'provider_rejected'],
     [
       'the provider denies it, and lists it',
       { ...platformNotEnabled(404), method: 'DELETE' },

@@ -42,6 +42,8 @@ export function createProvider(takenHint?: string): Provider {
       missingHint: 'Pass it as secretKey.',
       rejectedHint: 'Check the secret key. It may have been revoked.',
     },
+    probePath: '/instance',
+    isOwnForm: (body) => wireErrors.safeParse(body).success,
     readFailure({ body }) {
       const words = wireErrors.safeParse(body).data
       return { ...words, hint: words?.code === TAKEN ? takenHint : hints[words?.code ?? ''] }

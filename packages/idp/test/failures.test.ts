@@ -74,14 +74,21 @@ describe('a refusal', () => {
     ])
   })
 
-  it.each<[string, Fault, number]>([
-    ['a page with 403', { html: true, status: 403 }, 403],
-    ['an empty list of errors', { status: 409, body: { errors: [] } }, 409],
-  ])('in an unknown format points at the base URL: %s', async (_what, fault, status) => {
-    backend.faults.add(fault)
+  it('by a gateway is retryable, and points at the base URL', async () => {
+    backend.faults.add({ html: true, status: 403 })
+    const error = { code: 'provider_error', retryable: true, effect: 'none' }
     const message = expect.stringContaining('base URL')
-    expect(await fail(create)).toMatchObject({ ...rejected, message, provider: { status, code: undefined } })
+    expect(await fail(create)).toMatchObject({
+      ...error,
+      message,
+      provider: { status: 403, code: undefined },
+    })
     expect(requests).toHaveLength(1)
+  })
+
+  it('without a reason is one', async () => {
+    backend.faults.add({ status: 409, body: { errors: [] } })
+    expect(await fail(create)).toMatchObject({ ...rejected, provider: { status: 409, code: undefined } })
   })
 })
 

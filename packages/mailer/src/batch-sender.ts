@@ -4,7 +4,7 @@
  * @module
  */
 import { IntegrationError } from '@org/core/errors'
-import type { CallOptions, ProviderClient, ProviderRequest } from '@org/core/http'
+import type { CallOptions, Pass, ProviderClient, ProviderRequest } from '@org/core/http'
 import { toBatchResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { SENDING } from './errors.ts'
@@ -70,7 +70,10 @@ const SHORTEST_LIMIT = 64 * 1024
 
 /** Makes the batch methods of a mailer. */
 export function createBatchSender({ provider, ...settings }: BatchSenderOptions): BatchSender {
-  async function send({ messages, parts: jsonParts }: Call, limits: CallOptions): Promise<unknown> {
+  async function send(
+    { messages, parts: jsonParts }: Call,
+    limits: CallOptions & { pass: Pass },
+  ): Promise<unknown> {
     let expected = messages.length * ANSWER.bytes
     for (const { to, recipients } of messages) {
       expected += to.length * ANSWER.bytesPerCharacter
@@ -90,7 +93,16 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
     // A batch may have any length, so only its calls have a time limit by default.
     const limits = provider.within({ timeoutMs: Number.POSITIVE_INFINITY, ...options })
     const stopping = journal && options.stopping
-    return runBatch(items, { ...settings, ...limits, stopping, send, parse, journal, onProgress })
+    return runBatch(items, {
+      ...settings,
+      ...limits,
+      stopping,
+      enter: provider.enter,
+      send,
+      parse,
+      journal,
+      onProgress,
+    })
   }
 
   /** The results, call by call. */

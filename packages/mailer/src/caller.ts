@@ -4,7 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import { timeSliced } from '@org/core/http'
+import { type Pass, timeSliced } from '@org/core/http'
 import { failedResult, inOrder, toResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { type Ending, timeIsOver } from './ending.ts'
@@ -23,6 +23,8 @@ const LONGEST_RESERVE_MS = 5_000
 const ATTEMPTS = 3
 const FIRST_BACKOFF_MS = 200
 const LONGEST_BACKOFF_MS = 10_000
+/** The messages fail if an outcome is unknown, and the provider then answers no read for so long. */
+const LONGEST_SHUT_MS = 60_000
 /** The messages fail if the provider asks to wait, and accepts no call for so long. */
 const LONGEST_STANDSTILL_MS = 5 * 60_000
 
@@ -31,7 +33,7 @@ export function createCaller(
   options: BatchRunOptions,
   { flow, ending, records }: { flow: Flow; ending: Ending; records: Records | undefined },
 ) {
-  const { send, timeoutMs, signal, deadline } = options
+  const { enter, send, wait, timeoutMs, signal, deadline } = options
   const reserve = records ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
   let unrecorded: IntegrationError | undefined
 
@@ -55,21 +57,37 @@ export function createCaller(
   const recordAll = ({ messages }: Call, value: 'begun' | undefined) =>
     record(new Map(messages.map(({ key }) => [key, value])))
 
+  /** The provider has answered no read for so long, in milliseconds. */
+  let shutMs = 0
+  async function waitWhileShut(milliseconds: number): Promise<boolean> {
+    if (obstacle() || shutMs >= LONGEST_SHUT_MS) return false
+    // A longer pause with each, and at least the one that is asked for.
+    const waitMs = Math.max(milliseconds, Math.min(shutMs, LONGEST_BACKOFF_MS))
+    shutMs += waitMs
+    await wait(waitMs, ending.signal)
+    return !obstacle()
+  }
+
   /** One attempt, between its first and its last record. */
   async function attempt(call: Call): Promise<CallOutcome> {
     const before = obstacle()
     if (before) return unsent(call, before)
-    if (records) {
-      await recordAll(call, 'begun')
-      // Recording may have taken long.
-      const after = obstacle()
-      if (after) {
-        await recordAll(call, undefined)
-        return unsent(call, after)
-      }
+    let pass: Pass
+    try {
+      pass = await enter({ signal, deadline }, waitWhileShut)
+    } catch (error) {
+      return unsent(call, toMailError(error))
+    }
+    if (records) await recordAll(call, 'begun')
+    // Recording and the gate may have taken long.
+    const after = obstacle()
+    if (after) {
+      pass.leave('unmade')
+      if (records) await recordAll(call, undefined)
+      return unsent(call, after)
     }
     const began = Date.now()
-    const outcome = await exchange(call)
+    const outcome = await exchange(call, pass)
     if (records) {
       if (outcome.kind === 'unsent') await recordAll(call, undefined)
       else await record(toRecords(outcome.results, call.messages), Date.now() - began)
@@ -77,9 +95,10 @@ export function createCaller(
     return outcome
   }
 
-  async function exchange(call: Call): Promise<CallOutcome> {
+  async function exchange(call: Call, pass: Pass): Promise<CallOutcome> {
     try {
-      const body = await send(call, { signal, deadline: Math.min(deadline, Date.now() + timeoutMs) })
+      const until = Math.min(deadline, Date.now() + timeoutMs)
+      const body = await send(call, { signal, deadline: until, pass })
       return { kind: 'settled', results: await readResults(body, call) }
     } catch (thrown) {
       const error = toMailError(thrown)
@@ -115,6 +134,7 @@ export function createCaller(
       if (delay !== undefined) flow.pauseFor(delay)
       else if (outcome.kind === 'unsent' && outcome.reason.code === 'credentials_rejected')
         ending.end(outcome.reason)
+      if (outcome.kind === 'settled') shutMs = 0
       const isBroken = outcome.results.some(({ status }) => status === 'unknown')
       flow.leave(turn, outcome.kind === 'unsent' ? 'not sent' : isBroken ? 'broken' : 'answered')
       if (delay !== undefined) continue

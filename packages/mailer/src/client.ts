@@ -4,7 +4,13 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { type CallOptions, createProviderClient, type ProviderRequest, pause } from '@org/core/http'
+import {
+  type CallOptions,
+  createProviderClient,
+  type Gate,
+  type ProviderRequest,
+  pause,
+} from '@org/core/http'
 import type { Address } from './address.ts'
 import { type BatchOptions, type BatchSender, createBatchSender } from './batch-sender.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
@@ -154,13 +160,18 @@ export function createMailer(options: MailerOptions): Mailer {
 /** A mailer whose batches take items of any kind. */
 export type MailClient = Omit<Mailer, 'sendEmails'> & BatchSender
 
-/** How much of a batch is composed at a time. */
-type BatchSizes = Pick<BatchRunOptions, 'callBytes' | 'inFlightBytes' | 'takeMemory'>
+/** What a host decides for its clients: how much of a batch is composed at a time, and the gate that they share. */
+type HostOptions = Pick<BatchRunOptions, 'callBytes' | 'inFlightBytes' | 'takeMemory'> & {
+  gate?: Gate | undefined
+}
 /** The largest call that the provider accepts. */
-const DEFAULT_SIZES: BatchSizes = { callBytes: 50_000_000, inFlightBytes: 64_000_000 }
+const DEFAULT_SIZES: HostOptions = { callBytes: 50_000_000, inFlightBytes: 64_000_000 }
 
 /** Makes a mail client for the webhook. */
-export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT_SIZES): MailClient {
+export function createClient(
+  options: MailerOptions,
+  { gate, ...sizes }: HostOptions = DEFAULT_SIZES,
+): MailClient {
   checkOptions(options, mailerRules, { isClosed: true })
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
   const { wait = pause } = options
@@ -176,6 +187,7 @@ export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT
     fetch: options.fetch,
     timeoutMs,
     wait,
+    gate,
   })
 
   /** Calls the provider with checked options. */

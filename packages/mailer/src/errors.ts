@@ -43,6 +43,8 @@ const BAD_TOKEN = 10
 const MAINTENANCE = 100
 const INVALID_REQUEST = 300
 const INACTIVE = 406
+/** Statuses of calls that the provider would take later, whatever its words. */
+const NOT_NOW = [408, 425, 429, 503]
 
 /**
  * The error for a message or a call that the provider refused with one of its codes.
@@ -89,11 +91,14 @@ export const mailProvider: Provider = {
     missingHint: 'Pass it as apiToken.',
     rejectedHint: TOKEN_HINT,
   },
+  probePath: '/server',
+  isOwnForm: (body) => readRefusal(body) !== undefined,
   readFailure(failure) {
     const refusal = readRefusal(failure.body)
     if (!refusal) return {}
-    const isCertain = failure.effect === 'none' || refusal.errorCode === MAINTENANCE
-    if (isCertain && failure.status !== 429) return refusalError(refusal, failure)
+    const isFinal = failure.effect === 'none' && !NOT_NOW.includes(failure.status ?? 0)
+    if (isFinal || (failure.effect === 'none' && refusal.errorCode === MAINTENANCE))
+      return refusalError(refusal, failure)
     return { code: String(refusal.errorCode), message: maskWords(refusal.message) }
   },
 }

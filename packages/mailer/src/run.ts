@@ -4,6 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
+import type { CallOptions, Pass, ProviderClient } from '@org/core/http'
 import type { Call } from './calls.ts'
 import type { BatchJournal } from './journal.ts'
 import type { MessageDefaults } from './message.ts'
@@ -11,8 +12,10 @@ import type { BatchProgress, MessageResult } from './result.ts'
 
 /** Options of `runBatch`. */
 export interface BatchRunOptions {
+  /** Asks for the right to make one call. */
+  enter: ProviderClient['enter']
   /** Makes one call, and returns the provider’s body. */
-  send: (call: Call, limits: { signal: AbortSignal | undefined; deadline: number }) => Promise<unknown>
+  send: (call: Call, limits: CallOptions & { pass: Pass }) => Promise<unknown>
   /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
   parse: ((item: unknown) => unknown) | undefined
   defaults: MessageDefaults

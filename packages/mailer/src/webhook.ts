@@ -12,6 +12,7 @@
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
+import { createGate } from '@org/core/http'
 import { createBatchMemory, type MailerSettings } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'
 import { createFunctions } from './functions.ts'
@@ -28,7 +29,7 @@ export function createHandler({
   ...dependencies
 }: HandlerDependencies & MailerSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(shared?.apiToken ? [shared.apiToken] : [])]
-  const settings = { shared, baseUrl, memory: createBatchMemory() }
+  const settings = { shared, baseUrl, memory: createBatchMemory(), gateOf: createGate() }
   const handlers = { ...createDeploymentHandlers(settings), functions: createFunctions(settings) }
   return createWebhookHandler(mailer, handlers, { ...dependencies, secrets })
 }

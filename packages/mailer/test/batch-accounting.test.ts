@@ -131,7 +131,7 @@ it('throws if it ends early while it waits for its journal, because messages hav
   const mailer = mail.mailer({ fetch: calls.fetch })
   const batch = failureOf(mailer.sendEmails(messages(1_500), { journal: { read, write: async () => {} } }))
   await calls.answer(1)
-  await calls.answer(1, () => new Response(null, { status: 401 }))
+  await calls.answer(1, () => Response.json({ ErrorCode: 10, Message: 'No' }, { status: 401 }))
   expect(await batch).toMatchObject({ code: 'credentials_rejected', results: { length: 1_000 } })
 })
 

@@ -56,6 +56,8 @@ it('lets no more calls go at a time after a call that broke', async () => {
   for (let broken = 0; broken < 3; broken += 1) {
     await calls.answer(1, () => new Response(null, { status: 500 }))
     expect(calls.held.length).toBeLessThanOrEqual(1)
+    // The read after which the next call may go.
+    if (broken < 2) await calls.answer(1)
   }
   expect((await batch).unknown).toBe(1_500)
 })

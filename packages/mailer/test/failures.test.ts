@@ -76,17 +76,18 @@ describe('a send', () => {
 
   it.each<[string, Fault, number]>([
     ['a page with 403', { html: true, status: 403 }, 403],
-    ['an empty 404', { status: 404 }, 404],
-    ['an empty 413', { status: 413 }, 413],
+    ['a page with 401', { html: true, status: 401 }, 401],
+    ['an empty 413', { status: 413, body: '' }, 413],
     ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, 302],
-  ])('points at the base URL after %s', async (_what, fault, status) => {
+  ])('may be sent later after %s of a gateway, and points at the base URL', async (_what, fault, status) => {
     provider.faults.add(fault)
+    const error = { code: 'provider_error', retryable: true, effect: 'none' }
     const message = expect.stringContaining('base URL')
-    expect(await fail()).toMatchObject({ ...refused, message, provider: { status, code: undefined } })
+    expect(await fail()).toMatchObject({ ...error, message, provider: { status, code: undefined } })
     expect(requests).toHaveLength(1)
   })
 
-  it.each([503, 500, 422])('may be sent later after maintenance with status %i', async (status) => {
+  it.each([503, 422])('may be sent later after maintenance with status %i', async (status) => {
     provider.faults.add({ status, headers: { 'retry-after': '90' }, body: refusal(100) })
     const error = { code: 'provider_error', retryable: true, effect: 'none', retryAfter: 90 }
     expect(await fail()).toMatchObject({ ...error, provider: { code: '100', status } })

@@ -78,6 +78,7 @@ export async function runRoughProvider(random: () => number) {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
+      if (request.method === 'GET') return void response.end('{"ID":1}')
       const messages = batch.parse(JSON.parse(Buffer.concat(chunks).toString()))
       const fate = pick()
       happened.set(fate, (happened.get(fate) ?? 0) + 1)

@@ -73,7 +73,7 @@ it('yields the result of an invalid message in its place', async () => {
 })
 
 it('says that mails may have left if it ends before its source does', async () => {
-  provider.faults.add({ cut: 'after' }, { status: 401 })
+  provider.faults.add({ cut: 'after' }, { path: '/email/batch', status: 401 })
   const stream = mail.mailer({ concurrency: 1 }).streamEmails(source(100_000).messages)
   const error = await failureOf(collect(stream))
   expect(error).toMatchObject({ code: 'credentials_rejected', effect: 'unknown', retryable: false })

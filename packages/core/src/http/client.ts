@@ -14,6 +14,11 @@ export interface HttpClientOptions {
   fetch?: typeof fetch | undefined
   /** Attempts in all, the first included; 3 by default. */
   attempts?: number | undefined
+  /**
+   * Whether the body of a failure is one that the server itself sends, and not a gateway in front of it. Then a 408, 425
+   * or 503 says that the call had no effect. By default, none is.
+   */
+  isOwnForm?: ((body: unknown) => boolean) | undefined
   /** Waits between two attempts, by default with a timer that the signal ends early. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
@@ -49,6 +54,8 @@ export interface HttpRequest {
   repeatable?: boolean | undefined
   /** Longest response after decompression; 1 MiB by default. */
   maxBytes?: number | undefined
+  /** Marks the read of a gate for the transport, whose circuits let it pass. */
+  isProbe?: boolean | undefined
   /** Most values in the JSON of a response, keys not counted; 20,000 by default. */
   maxValues?: number | undefined
 }
@@ -57,6 +64,8 @@ export interface HttpRequest {
 export type HttpClient = (request: HttpRequest) => Promise<HttpResponse>
 
 const DEFAULT_DEADLINE_MS = 30_000
+/** No attempt of a call that must not be sent twice begins so late, in milliseconds. */
+const LONGEST_RESERVE_MS = 2_000
 const FORM = 'application/x-www-form-urlencoded'
 const DEFAULT_MAX_BYTES = 1024 * 1024
 /** The longest time that a timer takes; a longer one would fire at once. */
@@ -75,6 +84,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const attempts = request.attempts ?? options.attempts ?? 3
     const deadline = request.deadline ?? Date.now() + DEFAULT_DEADLINE_MS
     const repeatable = request.repeatable ?? (request.method !== 'POST' && request.method !== 'PATCH')
+    // An attempt that its deadline cuts has an unknown outcome.
+    const reserveMs = repeatable ? 0 : Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) / 3)
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await attemptOnce(options, { ...request, deadline, repeatable })
@@ -82,8 +93,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         if (!(error instanceof HttpFailure) || attempt >= attempts || !isRetryable(error, repeatable))
           throw error
         const delay = error.retryAfter === undefined ? backoff(attempt) : error.retryAfter * 1000
-        if (Date.now() + delay >= deadline) throw error
-        const remaining = Math.min(deadline - Date.now(), LONGEST_TIMER_MS)
+        if (Date.now() + delay + reserveMs >= deadline) throw error
+        const remaining = Math.ceil(Math.min(deadline - Date.now(), LONGEST_TIMER_MS))
         await wait(delay, request.signal ?? AbortSignal.timeout(remaining))
         if (request.signal?.aborted) throw interrupted(request.signal, error.effect)
       }
@@ -126,18 +137,20 @@ async function attemptOnce(
   caller?.addEventListener('abort', end)
   let status: number | undefined
   try {
-    const init: RequestInit & { duplex?: 'half' } = {
+    const init: RequestInit & { duplex?: 'half'; isProbe?: boolean } = {
       method: request.method,
       headers,
       body,
       ...(length && { duplex: 'half' }),
+      ...(request.isProbe && { isProbe: true }),
       redirect: 'manual',
       signal: controller.signal,
     }
     // Not a Request: on Node it is copied through a stream, which takes a third of the time of a call.
     const response = await inTime((options.fetch ?? fetch)(url, init), controller.signal)
     status = response.status
-    return await readResponse(response, maxBytes, request.maxValues)
+    const { isOwnForm } = options
+    return await readResponse(response, maxBytes, { maxValues: request.maxValues, isOwnForm })
   } catch (error) {
     // An injected fetch may have decided that the call must not leave. The caller's reason to end it says nothing of that.
     if (isIntegrationError(error) && error !== controller.signal.reason) throw error

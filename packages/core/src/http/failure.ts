@@ -19,6 +19,8 @@ export class HttpFailure extends Error {
   readonly kind: HttpFailureKind
   readonly effect: 'none' | 'unknown'
   readonly status: number | undefined
+  /** Whether the provider itself answered, and not a gateway or a firewall in front of it. */
+  readonly isOwnForm: boolean
   /** Seconds that the server asked to wait. */
   readonly retryAfter: number | undefined
   // Private, so that printing the error does not show what the provider quotes.
@@ -30,6 +32,7 @@ export class HttpFailure extends Error {
     facts: {
       effect: 'none' | 'unknown'
       status?: number
+      isOwnForm?: boolean
       body?: unknown
       retryAfter?: number | undefined
       cause?: unknown
@@ -39,6 +42,7 @@ export class HttpFailure extends Error {
     this.kind = kind
     this.effect = facts.effect
     this.status = facts.status
+    this.isOwnForm = facts.isOwnForm ?? false
     this.#body = facts.body
     this.retryAfter = facts.retryAfter
   }
@@ -102,8 +106,16 @@ export function toHttpFailure(
   return new HttpFailure('connection', message, { effect: 'unknown', cause })
 }
 
-/** The effect of a call whose response is not whole: a redirect or a refusal was decided before any effect. */
-export function effectOf(status: number): HttpFailure['effect'] {
+/** Statuses that say “not now”. A gateway may say so after it passed the request on. */
+const NOT_NOW = [408, 425, 503]
+
+/**
+ * What a response says of the effect of its call (contract §2). Nothing else decides it.
+ *
+ * @param isOwnForm whether the provider itself answered, and its response is whole
+ */
+export function effectOf(status: number, isOwnForm = false): HttpFailure['effect'] {
+  if (NOT_NOW.includes(status)) return isOwnForm ? 'none' : 'unknown'
   return status >= 300 && status < 500 ? 'none' : 'unknown'
 }
 

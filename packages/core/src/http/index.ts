@@ -13,6 +13,7 @@ export {
   pause,
 } from './client.ts'
 export { HttpFailure, type HttpFailureKind, toHttpFailure } from './failure.ts'
+export { createGate, type Gate, type Pass, type Wait } from './gate.ts'
 export {
   type CallOptions,
   createProviderClient,

@@ -1,14 +1,20 @@
-import { IntegrationError } from '../errors.ts'
+import { IntegrationError, isIntegrationError } from '../errors.ts'
 import { createHttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
-import { HttpFailure } from './failure.ts'
+import { effectOf, HttpFailure } from './failure.ts'
+import { createGate, type Gate, type Pass, type Wait } from './gate.ts'
 import { type Provider, toProviderError, unknownOutcome } from './provider-error.ts'
 
 /** Options of {@link createProviderClient}. */
-export interface ProviderClientOptions extends HttpClientOptions {
+export interface ProviderClientOptions extends Omit<HttpClientOptions, 'isOwnForm'> {
   /** The token or key. It is checked before each call, so that a client can be made without one. */
   credential: string
   /** Longest time for one call with its retries; 30,000 by default. */
   timeoutMs?: number | undefined
+  /**
+   * Holds changes back after one whose outcome is unknown. Clients of one account should share it; by default, a client
+   * has its own.
+   */
+  gate?: Gate | undefined
   /** Longest response after decompression; 1 MiB by default. */
   maxBytes?: number | undefined
   /** Most values in the JSON of a response, keys not counted; 20,000 by default. */
@@ -43,9 +49,10 @@ const CREDENTIAL = /^[!-~]+$/
 
 /** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
 export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
-  const { credential, timeoutMs = 30_000, maxBytes, maxValues } = options
+  const { credential, timeoutMs = 30_000, maxBytes, maxValues, gate = createGate()('') } = options
   const { name, title, credentials } = provider
-  const send = createHttpClient(options)
+  const send = createHttpClient({ ...options, isOwnForm: provider.isOwnForm })
+  const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
   const isMissing = !CREDENTIAL.test(credential.trim())
 
   function within({ signal, deadline, timeoutMs: limit = timeoutMs }: CallOptions = {}) {
@@ -66,40 +73,72 @@ export function createProviderClient(provider: Provider, options: ProviderClient
       : new IntegrationError('provider_error', reason, { hint: 'Check the base URL.', ...refusal })
   }
 
+  /** Whether the provider itself answers, with anything but “not now”. */
+  async function probe(limits: ReturnType<typeof within>): Promise<boolean> {
+    const request = {
+      method: 'GET',
+      path: provider.probePath,
+      attempts: 1,
+      isProbe: true,
+      ...limits,
+    } as const
+    return send({ ...request, maxBytes, maxValues }).then(
+      () => true,
+      (error: unknown) =>
+        error instanceof HttpFailure &&
+        error.isOwnForm &&
+        effectOf(error.status ?? 500) === 'none' &&
+        error.status !== 429,
+    )
+  }
+
+  const enter = (callOptions?: CallOptions, wait?: Wait) =>
+    gate.enter(account, () => probe(within(callOptions)), wait)
+
   return {
+    /**
+     * Asks for the right to make a change, for a caller that has something to do between it and the call.
+     *
+     * @param wait see {@link Gate}
+     */
+    enter,
     /** The options of several calls that share one deadline. */
     within,
     /**
      * Sends a request.
      *
      * @param read reads the body of a 2xx response; `undefined` means that it is not what the provider promises
+     * @param callOptions `pass`: see `enter`; by default, a change asks for one itself
      * @throws {IntegrationError} `aborted` if the signal ended the call before it had an effect
      */
     async call<Value>(
       { change, ...request }: ProviderRequest,
       read: (body: unknown) => Value | undefined,
-      callOptions?: CallOptions,
+      { pass: given, ...callOptions }: CallOptions & { pass?: Pass | undefined } = {},
     ): Promise<{ status: number; value: Value }> {
       if (isMissing) {
+        given?.leave('unmade')
         const message = `The ${credentials.title} is missing, or contains an invalid character.`
         throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
       }
+      const limits = within(callOptions)
       const repeatable = change === undefined
+      const pass = repeatable ? undefined : (given ?? (await enter(callOptions)))
       // A call with an effect is not repeated after a time-out, so one attempt may take all the time.
       const attemptMs = repeatable ? undefined : Number.POSITIVE_INFINITY
-      const { status, body } = await send({
-        maxBytes,
-        maxValues,
-        ...request,
-        ...within(callOptions),
-        repeatable,
-        attemptMs,
-      }).catch((error: unknown) => {
-        throw toError(error, change)
-      })
-      const value = read(body)
-      if (value === undefined) throw notUnderstood(status, change)
-      return { status, value }
+      try {
+        const sent = { maxBytes, maxValues, ...request, ...limits, repeatable, attemptMs }
+        const { status, body } = await send(sent).catch((error: unknown) => {
+          throw toError(error, change)
+        })
+        const value = read(body)
+        if (value === undefined) throw notUnderstood(status, change)
+        pass?.leave('made')
+        return { status, value }
+      } catch (error) {
+        pass?.leave(isIntegrationError(error) && error.effect === 'unknown' ? 'unknown' : 'unmade')
+        throw error
+      }
     },
   }
 }

@@ -33,6 +33,10 @@ export interface Provider {
     /** The hint of the error for rejected credentials. */
     rejectedHint: string
   }
+  /** Whether a body is one that the provider itself sends with a failure: a gateway in front of it has another form. */
+  isOwnForm: (body: unknown) => boolean
+  /** A read that changes nothing: it tells whether the provider answers again. With a leading slash. */
+  probePath: string
   /** Reads the provider's own words from a failure, or decides what the failure means. */
   readFailure: (failure: HttpFailure) => ProviderWords | IntegrationError
 }
@@ -61,7 +65,7 @@ export function toProviderError(
     cause: failure.cause ?? failure,
   }
   if (inDoubt) return unknownOutcome(`It is not known whether ${change}: ${failure.message}`, options)
-  if (failure.status === 401) {
+  if (failure.status === 401 && failure.isOwnForm) {
     const { title, rejectedHint: hint } = provider.credentials
     const sentence = `${provider.title} does not accept the ${title}.`
     return new IntegrationError('credentials_rejected', sentence, { ...options, hint })
@@ -89,12 +93,22 @@ function classify(failure: HttpFailure, title: string, message: string | undefin
   }
   if (failure.status === 429) return ['provider_rate_limited', `${title} asks to slow down.`]
   if (failure.kind === 'status' && failure.status !== undefined && failure.status < 500) {
-    const reason = message
-      ? `refused: ${asSentence(message)}`
-      : `answered with status ${failure.status} and no reason; check the base URL, and proxies in between.`
-    return ['provider_rejected', `${title} ${reason}`]
+    if (!failure.isOwnForm)
+      return [
+        'provider_error',
+        `Not ${toLower(title)} but something in between answered with status ${failure.status}; check the base URL.`,
+      ]
+    if (failure.status !== 425)
+      return [
+        'provider_rejected',
+        `${title} refused${message ? `: ${asSentence(message)}` : ' without a reason.'}`,
+      ]
   }
   return ['provider_error', `${title} failed: ${failure.message}`]
+}
+
+function toLower(title: string): string {
+  return title.charAt(0).toLowerCase() + title.slice(1)
 }
 
 function asSentence(text: string): string {

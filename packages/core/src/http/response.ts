@@ -15,17 +15,24 @@ export interface HttpResponse {
   body: unknown
 }
 
+/** Options of {@link readResponse}. */
+export interface ReadingOptions {
+  /** Most values of the JSON, keys not counted. */
+  maxValues?: number | undefined
+  /** Whether the body of a failure is one that the server itself sends. */
+  isOwnForm?: ((body: unknown) => boolean) | undefined
+}
+
 /**
  * Reads a response to its end, as JSON.
  *
  * @param maxBytes of the body, after decompression
- * @param maxValues of the JSON, keys not counted
  * @throws {HttpFailure} if it is not 2xx, not whole JSON, or larger; a refusal that is larger has no body
  */
 export async function readResponse(
   response: Response,
   maxBytes: number,
-  maxValues = MAX_VALUES,
+  { maxValues = MAX_VALUES, isOwnForm = () => false }: ReadingOptions = {},
 ): Promise<HttpResponse> {
   const { status, headers } = response
   // A refusal is a refusal, also if its words never come.
@@ -36,18 +43,22 @@ export async function readResponse(
   // Others get their turn between two long responses that arrive at once.
   if (text.length > SHORT) await ownTurn()
   const parsed = parseJson(text)
-  if (!response.ok) throw toStatusFailure(response, parsed?.body)
+  if (!response.ok) throw toStatusFailure(response, parsed?.body, parsed && isOwnForm(parsed.body))
   if (parsed) return { status, headers, body: parsed.body }
   const message = 'The server answered with success, but not with whole JSON.'
   throw new HttpFailure('malformed', message, { effect: 'unknown', status })
 }
 
 /** The failure of a response whose status is not 2xx. */
-export function toStatusFailure({ status, headers }: Response, body?: unknown): HttpFailure {
+export function toStatusFailure(
+  { status, headers }: Response,
+  body?: unknown,
+  isOwnForm = false,
+): HttpFailure {
   return new HttpFailure('status', `The server answered with status ${status}.`, {
-    // A refusal below 500 was decided before any effect; 408 is a time-out by another name.
-    effect: status < 500 && status !== 408 ? 'none' : 'unknown',
+    effect: effectOf(status, isOwnForm),
     status,
+    isOwnForm,
     body,
     retryAfter: readRetryAfter(headers),
   })

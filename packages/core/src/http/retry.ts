@@ -1,6 +1,6 @@
 import type { HttpFailure } from './failure.ts'
 
-const RETRYABLE_STATUS = new Set([408, 429, 500, 502, 503, 504])
+const RETRYABLE_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
 const FIRST_BACKOFF_MS = 200
 const LONGEST_BACKOFF_MS = 2_000
 

@@ -31,12 +31,14 @@ const inFlight = new Set<unknown>()
  * Makes a `fetch` function from a handler. It works in process, and as a handler for {@link serve}.
  *
  * @param options.handle responds to a request that no fault prevents
+ * @param options.refusal makes the body of a refusal with a status, for faults that name none
  * @param options.details the facts to record about a call beside its method, path and status
  * @returns the function, and its newest 10,000 calls, newest last, calls that met a fault included
  */
 export function createEmulator<Details extends object>(options: {
   faults: Faults
   handle: (request: EmulatedRequest) => Response | Promise<Response>
+  refusal?: (status: number) => unknown
   details: (request: EmulatedRequest) => Details
 }): { fetch: typeof globalThis.fetch; calls: (EmulatorCall & Details)[] } {
   const calls: (EmulatorCall & Details)[] = []
@@ -56,7 +58,8 @@ export function createEmulator<Details extends object>(options: {
       at: new Date().toISOString(),
     }
     keepNewest(calls, [call], CALLS_KEPT)
-    const response = await withFaults(options.faults, request, async () => options.handle(emulated))
+    const handle = async () => options.handle(emulated)
+    const response = await withFaults(options.faults, request, handle, options.refusal)
     call.status = response.status
     return response
   }

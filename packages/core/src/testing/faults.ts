@@ -13,7 +13,11 @@ interface FaultSelector {
 export interface StatusFault {
   status: number
   headers?: Record<string, string> | undefined
-  /** A string is sent unchanged, anything else as JSON. */
+  /**
+   * A string is sent unchanged, anything else as JSON.
+   * @default the provider's own refusal for a status from 400 to 499 that says more than “not now”, else no body, as
+   * from a gateway
+   */
   body?: unknown
   /** Whether the request takes effect before the failure; by default, it does not. */
   takesEffect?: boolean | undefined
@@ -83,6 +87,9 @@ function matches({ method, path }: FaultSelector, request: Request): boolean {
 
 const cutMarker = Symbol.for('@org/core/testing/ConnectionCut')
 
+/** A gateway may answer with these. */
+const NOT_NOW = [408, 425]
+
 /** A cut connection, as Node's fetch reports it. {@link serve} cuts the real connection if a handler throws it. */
 export class ConnectionCut extends TypeError {
   readonly [cutMarker] = true
@@ -100,12 +107,14 @@ export const isConnectionCut = (value: unknown): boolean =>
  * Applies the faults to a request.
  *
  * @param handle handles the request; it has read the body before, so a client that leaves does not prevent it
+ * @param refusal makes the body of the provider's own refusals
  * @throws {ConnectionCut} if the connection is cut before a response
  */
 export async function withFaults(
   faults: Faults,
   request: Request,
   handle: () => Promise<Response>,
+  refusal?: (status: number) => unknown,
 ): Promise<Response> {
   const fault = faults.take(request)
   if (!fault) return handle()
@@ -125,7 +134,8 @@ export async function withFaults(
   }
   if ('status' in fault) {
     if (fault.takesEffect) await handle()
-    return statusResponse(fault)
+    const isRefusal = fault.status >= 400 && fault.status < 500 && !NOT_NOW.includes(fault.status)
+    return statusResponse(isRefusal ? { body: refusal?.(fault.status), ...fault } : fault)
   }
 
   if ('cut' in fault && fault.cut === 'before') throw new ConnectionCut()

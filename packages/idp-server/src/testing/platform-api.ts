@@ -16,6 +16,7 @@ import {
   reason,
   refusals,
   respond,
+  unexplained,
   withUndocumented,
 } from '@org/idp/testing'
 import {
@@ -169,6 +170,7 @@ export function createPlatformApi({
 
   const { fetch, calls } = createEmulator({
     faults: backend.faults,
+    refusal: unexplained,
     handle: (request) =>
       request.url.pathname.startsWith('/v1/platform/')
         ? respond(() => callEndpoint(request))

@@ -20,5 +20,6 @@ export {
   refusals,
   respond,
   underMaintenance,
+  unexplained,
   withUndocumented,
 } from './refusals.ts'

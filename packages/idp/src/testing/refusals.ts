@@ -111,8 +111,13 @@ function errorBody({ errors }: Refusal, traceId: string): object {
   return { errors, clerk_trace_id: traceId }
 }
 
+/** The body of a refusal that a fault names by its status alone. */
+export function unexplained(status: number): object {
+  return asFault(new Refusal(status, reason('refused', 'Refused'))).body
+}
+
 /** Makes a fault that responds with a refusal, for `faults.add({ path, ...asFault(refusal) })`. */
-export function asFault(refusal: Refusal, headers: Record<string, string> = {}): StatusFault {
+export function asFault(refusal: Refusal, headers: Record<string, string> = {}) {
   return { status: refusal.status, headers, body: errorBody(refusal, '5e1f0c2d4b6a79880f1e2d3c4b5a6978') }
 }
 

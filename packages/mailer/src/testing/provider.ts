@@ -7,7 +7,7 @@
 import { createEmulator, createFaults, type EmulatedRequest, keepNewest } from '@org/core/testing'
 import { limits } from './limits.ts'
 import { type AcceptedMessage, acceptMessage } from './messages.ts'
-import { invalidField, Refusal } from './refusals.ts'
+import { invalidField, Refusal, unexplained } from './refusals.ts'
 import { defaultSettings, type MailProviderSettings, type ServerInfo } from './settings.ts'
 import { readStats } from './stats.ts'
 
@@ -81,7 +81,7 @@ export function createMailProvider(overrides: Partial<MailProviderSettings> = {}
     }
   }
 
-  const { fetch, calls } = createEmulator({ faults, handle, details: () => ({}) })
+  const { fetch, calls } = createEmulator({ faults, handle, refusal: unexplained, details: () => ({}) })
   return {
     /** Works as a `fetch` in process, and as a handler for {@link serve}. */
     fetch,

@@ -33,6 +33,11 @@ export class Refusal extends Error {
   }
 }
 
+/** The body of a refusal that a fault names by its status alone. */
+export function unexplained(status: number): Refusal['body'] {
+  return new Refusal(status === 401 ? 'badToken' : 'invalidRequest', 'Refused.').body
+}
+
 /** The refusal of a field that the provider does not know, or that has the wrong type. */
 export function invalidField(path: string): Refusal {
   return new Refusal('invalidField', `Invalid request field(s): '${path}'.`)

@@ -16,6 +16,8 @@ export const exampleServiceProvider: Provider = {
     missingHint: 'Pass it as apiToken.',
     rejectedHint: 'Check the API token, and that it was not revoked.',
   },
+  probePath: '/account',
+  isOwnForm: (body) => wireRefusal.safeParse(body).success,
   readFailure({ body }) {
     const { code, message } = wireRefusal.safeParse(body).data ?? {}
     return { code, message, hint: code === undefined ? undefined : hints[code] }

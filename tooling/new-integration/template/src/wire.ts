@@ -11,4 +11,4 @@ export const wireItem = z.object({ id: z.string(), name: z.string() })
 export const wireCount = z.object({ count: z.int() }).transform(({ count }) => count)
 
 /** The body of a failure. */
-export const wireRefusal = z.object({ code: z.string().optional(), message: z.string().optional() })
+export const wireRefusal = z.object({ code: z.string(), message: z.string().optional() })

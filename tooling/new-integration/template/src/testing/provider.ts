@@ -72,7 +72,12 @@ export function createExampleServiceProvider({
     return Response.json(item, { status: 201 })
   }
 
-  const { fetch, calls } = createEmulator({ faults, handle, details: () => ({}) })
+  const { fetch, calls } = createEmulator({
+    faults,
+    handle,
+    refusal: () => ({ code: 'refused', message: 'Refused.' }),
+    details: () => ({}),
+  })
   return {
     /** Works as a `fetch` in process, and as a handler for `serve` of `@org/core/testing`. */
     fetch,

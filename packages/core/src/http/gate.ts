@@ -1,0 +1,156 @@
+/** The gate of an account at a provider (contract §2): an outage makes unknown only what had left before it was noticed. */
+import { IntegrationError } from '../errors.ts'
+
+/** At most one probe of an account in this time, in milliseconds. */
+const PROBE_EVERY_MS = 1_000
+/** The pause after a change that breaks although reads succeed, in milliseconds; it doubles with each. */
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 60_000
+/** The account that broke longest ago gives way to a new one. */
+const MOST_ACCOUNTS = 1_000
+
+/** Lets the changes of one owner, such as a deployment, through to accounts. */
+export interface Gate {
+  /**
+   * Lets a change through.
+   *
+   * @param account an origin and a token
+   * @param probe makes a read, and tells whether the provider answered it
+   * @param wait waits so many milliseconds, and tells whether it goes on; without it, nothing waits
+   * @throws {IntegrationError} `provider_error` with the effect `'none'` while the account is shut
+   */
+  enter(account: string, probe: () => Promise<boolean>, wait?: Wait): Promise<Pass>
+}
+
+/** Waits, and tells whether its caller still wants to go on. */
+export type Wait = (milliseconds: number) => Promise<boolean>
+
+/** The right to make one change. */
+export interface Pass {
+  /** Call once, when the change is over. `unmade`: it certainly had no effect. */
+  leave(outcome: 'made' | 'unmade' | 'unknown'): void
+}
+
+/** The changes of an owner broke, and none has succeeded since: one at a time is tried. */
+interface Trouble {
+  pauseMs: number
+  /** No change is tried before, in milliseconds. */
+  until: number
+  /** Resolves when the change that is tried is over. */
+  trying: Promise<void> | undefined
+}
+
+interface Account {
+  /** No change leaves until a probe has succeeded. */
+  isShut: boolean
+  /** How often it was shut. */
+  breaks: number
+  probedAt: number
+  probing: Promise<void> | undefined
+  troubles: Map<string, Trouble>
+  /** Holds everyone up once the changes of two owners have broken. */
+  shared: Trouble
+}
+
+/**
+ * Makes the gate of a process.
+ *
+ * @param now the time in milliseconds; `Date.now` by default
+ * @returns a function from an owner to the gate for its changes
+ */
+export function createGate(now: () => number = Date.now): (owner: string) => Gate {
+  const accounts = new Map<string, Account>()
+
+  function shut(name: string, owner: string, tried: Trouble | undefined): void {
+    const account = accounts.get(name) ?? {
+      ...{ isShut: true, breaks: 0, probedAt: Number.NEGATIVE_INFINITY, probing: undefined },
+      ...{ troubles: new Map<string, Trouble>(), shared: noTrouble() },
+    }
+    accounts.set(name, account)
+    const [oldest = ''] = accounts.keys()
+    if (accounts.size > MOST_ACCOUNTS) accounts.delete(oldest)
+    account.isShut = true
+    account.breaks += 1
+    if (!account.troubles.has(owner)) account.troubles.set(owner, noTrouble())
+    if (!tried) return
+    tried.pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * tried.pauseMs))
+    tried.until = now() + tried.pauseMs
+  }
+
+  function heal(name: string, owner: string): void {
+    const account = accounts.get(name)
+    if (!account) return
+    if (account.troubles.size > 1) account.troubles.clear()
+    else account.troubles.delete(owner)
+    account.shared = noTrouble()
+    if (!account.isShut && account.troubles.size === 0) accounts.delete(name)
+  }
+
+  function look(account: Account, probe: () => Promise<boolean>): Promise<void> {
+    if (account.probing) return account.probing
+    const { breaks } = account
+    account.probedAt = now()
+    account.probing = probe().then((isAnswered) => {
+      // A change that broke meanwhile may have met a later fault than the probe.
+      if (isAnswered && account.breaks === breaks) account.isShut = false
+      account.probing = undefined
+    })
+    return account.probing
+  }
+
+  /** @returns the trouble for which this change is the one that is tried */
+  async function admit(
+    account: Account,
+    owner: string,
+    probe: () => Promise<boolean>,
+    wait?: Wait,
+  ): Promise<Trouble | undefined> {
+    for (;;) {
+      const trouble = account.troubles.size > 1 ? account.shared : account.troubles.get(owner)
+      const pauseMs = Math.max(0, (trouble?.until ?? 0) - now())
+      const beforeProbeMs = account.isShut && !account.probing ? account.probedAt + PROBE_EVERY_MS - now() : 0
+      if (trouble?.trying) {
+        if (!wait) throw refusal(FIRST_PAUSE_MS)
+        await trouble.trying
+      } else if (pauseMs > 0 || beforeProbeMs > 0) {
+        const waitMs = Math.max(pauseMs, beforeProbeMs)
+        if (!(await wait?.(waitMs))) throw refusal(waitMs)
+        // The clock of a test may stand still.
+        if (trouble) trouble.until = 0
+        account.probedAt = Number.NEGATIVE_INFINITY
+      } else if (!account.isShut) {
+        return trouble
+      } else {
+        await look(account, probe)
+        if (account.isShut && !wait) throw refusal(PROBE_EVERY_MS)
+      }
+    }
+  }
+
+  return (owner) => ({
+    async enter(name, probe, wait) {
+      const account = accounts.get(name)
+      const trouble = account && (await admit(account, owner, probe, wait))
+      const tried = Promise.withResolvers<void>()
+      if (trouble) trouble.trying = tried.promise
+      return {
+        leave(outcome) {
+          if (trouble) trouble.trying = undefined
+          if (outcome === 'made') heal(name, owner)
+          if (outcome === 'unknown') shut(name, owner, trouble)
+          tried.resolve()
+        },
+      }
+    },
+  })
+}
+
+function noTrouble(): Trouble {
+  return { pauseMs: 0, until: 0, trying: undefined }
+}
+
+function refusal(waitMs: number): IntegrationError {
+  const message =
+    'The outcome of an earlier call is unknown, so this one was not made: the provider must answer a read first.'
+  return new IntegrationError('provider_error', message, { retryAfter: waitMs / 1_000 })
+}

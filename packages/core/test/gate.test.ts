@@ -1,0 +1,114 @@
+import { createGate, type Gate } from '@org/core/http'
+import { expect, it } from 'vitest'
+
+/** A gate with a clock of its own, an account whose reads and changes succeed or fail as the test says, and no waiting. */
+function open() {
+  const state = { now: 0, reads: true, probes: 0 }
+  const gateOf = createGate(() => state.now)
+  const probe = async () => {
+    state.probes += 1
+    return state.reads
+  }
+  const enter = (owner = 'dep_1', wait?: Parameters<Gate['enter']>[2]) =>
+    gateOf(owner).enter('origin token', probe, wait)
+  /** Tries a change, and returns its outcome, or the pause that the gate asks for. */
+  const change = async (outcome: 'made' | 'unmade' | 'unknown', owner?: string) => {
+    try {
+      const pass = await enter(owner)
+      pass.leave(outcome)
+      return outcome
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'provider_error', effect: 'none', retryable: true })
+      return Number(Reflect.get(Object(error), 'retryAfter'))
+    }
+  }
+  return { state, enter, change }
+}
+
+it('makes no read for an account whose changes have a known outcome', async () => {
+  const { state, change } = open()
+  for (const outcome of ['made', 'unmade', 'made'] as const) expect(await change(outcome)).toBe(outcome)
+  expect(state.probes).toBe(0)
+})
+
+it('lets no change through after an unknown outcome until a read succeeds, and reads once a second', async () => {
+  const { state, change } = open()
+  await change('unknown')
+  state.reads = false
+  expect([await change('made'), await change('made'), await change('made', 'dep_2')]).toEqual([1, 1, 1])
+  expect(state.probes).toBe(1)
+  state.now = 999
+  expect(await change('made')).toBe(0.001)
+  state.now = 1_000
+  expect([await change('made'), state.probes]).toEqual([1, 2])
+  state.reads = true
+  state.now = 2_000
+  expect([await change('made'), await change('made'), state.probes]).toEqual(['made', 'made', 3])
+})
+
+it('makes one read for all changes that wait for it', async () => {
+  const { state, enter } = open()
+  const first = await enter()
+  first.leave('unknown')
+  const passes = await Promise.all(['a', 'b', 'c'].map((owner) => enter(owner)))
+  for (const pass of passes) pass.leave('made')
+  expect(state.probes).toBe(1)
+})
+
+it('stays shut if a change breaks while the read is under way', async () => {
+  const { enter, change } = open()
+  const [broken, late] = [await enter(), await enter()]
+  broken.leave('unknown')
+  const waiting = change('made')
+  late.leave('unknown')
+  expect(await waiting).toBe(1)
+})
+
+it('tries one change of an owner at a time if reads succeed and changes break, after pauses of 1 to 60 seconds', async () => {
+  const { state, enter, change } = open()
+  await change('unknown')
+  const tried = await enter()
+  expect(await change('made')).toBe(1)
+  expect(await change('made', 'dep_2')).toBe('made')
+  tried.leave('unknown')
+  for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
+    expect(await change('made')).toBe(seconds)
+    state.now += seconds * 1_000 - 1
+    expect(await change('made')).toBe(0.001)
+    state.now += 1
+    expect(await change('unknown')).toBe('unknown')
+  }
+  state.now += 60_000
+  expect([await change('made'), await change('made')]).toEqual(['made', 'made'])
+})
+
+it('holds every owner up once the changes of two have broken, until one is made', async () => {
+  const { state, change } = open()
+  await change('unknown', 'dep_1')
+  expect(await change('unknown', 'dep_2')).toBe('unknown')
+  state.now = 1_000
+  expect(await change('unknown', 'dep_3')).toBe('unknown')
+  state.now = 1_999
+  expect(await change('made', 'dep_4')).toBe(0.001)
+  state.now = 2_000
+  expect(await change('made', 'dep_4')).toBe('made')
+  for (const owner of ['dep_1', 'dep_2', 'dep_3']) expect(await change('made', owner)).toBe('made')
+})
+
+it('waits for a caller that wants to, as long as it does', async () => {
+  const { state, enter, change } = open()
+  await change('unknown')
+  state.reads = false
+  const waits: number[] = []
+  const pass = await enter('dep_1', async (milliseconds) => {
+    waits.push(milliseconds)
+    state.now += milliseconds
+    state.reads = waits.length === 3
+    return true
+  })
+  pass.leave('made')
+  expect(waits).toEqual([1_000, 1_000, 1_000])
+  await change('unknown')
+  state.reads = false
+  await expect(enter('dep_1', async () => false)).rejects.toMatchObject({ code: 'provider_error' })
+})

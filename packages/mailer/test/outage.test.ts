@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { messages, runs } from './support.ts'
+import { runWebhook } from './webhook-support.ts'
+
+const webhook = runWebhook()
+const { provider, requests, call } = webhook
+const mail = (index: number) => ({ to: `a${index}@example.org`, subject: 'Hi', textBody: 'private words' })
+const reads = () => requests.filter(({ method }) => method === 'GET')
+
+describe('while the provider is away, the host', () => {
+  it.each([
+    ['a page with 502', { status: 502 }],
+    ['a page with 503', { status: 503 }],
+    ['a broken connection', { cut: 'after' }],
+  ] as const)(
+    'does not know the outcome of the first mail after %s, and sends no other',
+    async (_, fault) => {
+      provider.faults.add({ ...fault, times: 3 })
+      const answers = []
+      for (let index = 0; index < 10; index += 1)
+        answers.push(await call('sendEmail', mail(index), `evt_${index}`))
+      const [first, ...others] = answers
+      expect(first).toMatchObject({ status: 409, body: { code: 'outcome_unknown' } })
+      for (const { status, body, headers } of others) {
+        expect([status, body]).toMatchObject([502, { code: 'provider_error', retryable: true }])
+        expect(headers.get('retry-after')).toBe('1')
+      }
+      expect(reads()).toHaveLength(1)
+      provider.faults.clear()
+      const again = () => call('sendEmail', mail(1), 'evt_1')
+      await expect.poll(async () => (await again()).status).toBe(200)
+      expect((await call('sendEmail', mail(2), 'evt_2')).status).toBe(200)
+    },
+  )
+
+  it('goes on with the mails of others while those of one deployment break', async () => {
+    provider.faults.add({ path: '/email', status: 502 })
+    expect((await call('sendEmail', mail(1))).status).toBe(409)
+    expect((await call('sendEmail', mail(2))).status).toBe(200)
+    expect(reads()).toHaveLength(1)
+  })
+
+  it('opens the gate by a 401, and tells that the token is wrong', async () => {
+    provider.faults.add({ path: '/email', status: 502 })
+    await call('sendEmail', mail(1))
+    provider.settings.apiTokens = ['another-token']
+    expect((await call('sendEmail', mail(2))).body).toMatchObject({ code: 'credentials_rejected' })
+  })
+})
+
+describe('a batch, while the provider is away,', () => {
+  it('leaves unknown what was under way, and sends the rest when the provider is back', async () => {
+    provider.faults.add({ path: '/email/batch', skip: 4, times: 1, status: 502 })
+    provider.faults.add({ path: '/server', times: 3, status: 502 })
+    const batch = await webhook
+      .mailer({ apiToken: 'shared-token', concurrency: 1 })
+      .sendEmails(messages(4_000))
+    expect(runs(batch.results)).toBe('2000 sent,500 unknown,1500 sent')
+    expect(provider.messages).toHaveLength(3_500)
+  })
+
+  it('fails the rest, which may be sent again, if the provider answers no read for a minute', async () => {
+    provider.faults.add({ path: '/email/batch', skip: 1, times: 1, status: 502 })
+    provider.faults.add({ path: '/server', times: Number.POSITIVE_INFINITY, status: 502 })
+    const batch = await webhook
+      .mailer({ apiToken: 'shared-token', concurrency: 1 })
+      .sendEmails(messages(2_000))
+    expect(runs(batch.results)).toBe('500 sent,500 unknown,1000 failed')
+    expect(batch.results.at(-1)?.error).toMatchObject({ code: 'provider_error', retryable: true })
+    const waited = webhook.waits.reduce((sum, wait) => sum + wait, 0)
+    expect([waited >= 60_000, waited < 80_000]).toEqual([true, true])
+  })
+})
