@@ -26,9 +26,11 @@ const CREDENTIAL_HEADER = /^(authorization|x-.*-token)$/i
 /** In the order of `CircuitState`. */
 export const circuitStates = ['closed', 'open', 'half_open']
 
-/** The origin and the account of a circuit. */
+/** A call, with the origin and the account of its circuit. */
 interface CircuitCall {
+  method: string
   url: string
+  isProbe?: boolean | undefined
   headers: Readonly<Record<string, string>>
 }
 
@@ -74,11 +76,13 @@ export function createCircuits(integration: string, logger: Logger) {
 
   return {
     /**
-     * Makes a call unless the circuit of its account is open.
+     * Makes a call. A read is not made while the circuit of its account is open. Changes have a gate in core, whose reads
+     * pass.
      *
      * @throws {IntegrationError} `provider_error` while it is open
      */
     async run(call: CircuitCall, send: () => Promise<Response>): Promise<Response> {
+      if (!isRead(call) || call.isProbe) return send()
       try {
         return await circuitOf(call).execute(send)
       } catch (cause) {
@@ -93,6 +97,11 @@ export function createCircuits(integration: string, logger: Logger) {
     /** The state of each circuit. */
     states: () => [...circuits.values()].map(({ state }) => circuitStates[state]),
   }
+}
+
+/** Whether a call changes nothing. */
+export function isRead({ method }: { method: string }): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /** Recognises a response by its shape: the HTTP server of the Node host replaces the global `Response`. */

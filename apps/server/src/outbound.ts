@@ -2,11 +2,12 @@
 import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
 import { createShares, type Release, type Shares } from '@org/core/internal/host'
-import { type Circuits, createCircuits } from './circuit-breaker.ts'
+import { type Circuits, createCircuits, isRead } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
 
 /** A request that is ready to be sent. */
-export interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend' | 'deployment' | 'deadline'> {
+export interface OutgoingRequest
+  extends Pick<OutboundInit, 'beforeSend' | 'deployment' | 'deadline' | 'isProbe'> {
   url: string
   method: string
   headers: Record<string, string>
@@ -93,8 +94,7 @@ export function createOutbound(options: {
       return {
         async fetch(input, init) {
           const request = await readRequest(input, init)
-          const isRead = request.method === 'GET' || request.method === 'HEAD'
-          const connection = connections[isRead ? 'kept' : 'certain']
+          const connection = connections[isRead(request) ? 'kept' : 'certain']
           return withBody(bodies.own, request, () => circuits.run(request, () => connection(request)))
         },
         egress: egress && {
@@ -165,6 +165,7 @@ async function readRequest(input: string | URL | Request, init: OutboundInit = {
     beforeSend: init.beforeSend,
     deployment: init.deployment,
     deadline: init.deadline,
+    isProbe: init.isProbe,
   }
 }
 

@@ -226,6 +226,7 @@ describe.each(fields)(
         undefined,
         'credentials_rejected',
         'provider_rejected',
+        'provider_error',
       ])
     })
 

@@ -54,10 +54,10 @@ describe('GET /metrics', () => {
   it('counts each attempt of a call to a provider, by method and outcome', async () => {
     const { world, send, value } = startMeasured()
     for (const status of [429, 422, 503]) {
-      world.mail.faults.add({ status })
+      world.mail.faults.add({ method: 'POST', status })
       await send('mailer', calling('sendEmail', mail), { id: `evt_${status}` })
     }
-    world.mail.faults.add({ cut: 'before' })
+    world.mail.faults.add({ method: 'POST', cut: 'before' })
     await send('mailer', calling('sendEmail', mail), { id: 'evt_cut' })
     const labels = { integration: 'mailer', method: 'POST' }
     // The retry after 429 succeeds.

@@ -275,7 +275,7 @@ describe('the circuit of a provider', () => {
     const circuits = createCircuits('mailer', () => {})
     for (let account = 0; account < 1_100; account += 1) {
       const headers = { authorization: `Bearer ${account}` }
-      await circuits.run({ url: 'https://mail.test', headers }, async () => new Response())
+      await circuits.run({ method: 'GET', url: 'https://mail.test', headers }, async () => new Response())
     }
     expect(circuits.states()).toHaveLength(1_000)
   })

@@ -13,6 +13,8 @@ export interface OutboundInit extends RequestInit {
   beforeSend?: (() => void) | undefined
   /** The deployment that the call is made for. A transport shares its connections between deployments by it. */
   deployment?: string | undefined
+  /** Whether the call is the read of a gate, which passes every circuit. */
+  isProbe?: boolean | undefined
   /** When the call must be over, in milliseconds since 1970. A call that waits should not begin shortly before. */
   deadline?: number | undefined
 }
