@@ -42,10 +42,6 @@ export function tally<Item>(items: Iterable<Item>, keyOf: (item: Item) => string
   return [...groups].map(([key, { length }]) => `${key}: ${length}`).join(', ')
 }
 
-/** The key of a response, for `tally`. */
-export const statusAndCode = ({ status, code }: { status: number; code: string | undefined }) =>
-  code ? `${status} ${code}` : status
-
 /** A response, as violations quote it. */
 export const quote = ({ status, body }: Pick<Received, 'status' | 'body'>) =>
   `${status} ${JSON.stringify(body)}`

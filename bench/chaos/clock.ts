@@ -19,20 +19,6 @@ export async function until(
   }
 }
 
-/** Runs `work` for the numbers below `count`, with a limit on concurrency. */
-export async function inParallel(
-  count: number,
-  concurrency: number,
-  work: (number: number) => Promise<unknown>,
-): Promise<void> {
-  let next = 0
-  await Promise.all(
-    Array.from({ length: concurrency }, async () => {
-      while (next < count) await work(next++)
-    }),
-  )
-}
-
 /**
  * Starts work at a steady rate until it is stopped.
  *

@@ -46,5 +46,3 @@ export const challenge = (id: string): Delivery => ({
   id,
   event: { name: 'WEBHOOK_CHALLENGE', challenge: id },
 })
-
-export const health = (id: string): Delivery => ({ route: 'auth', id, event: { name: 'HEALTH_CHECK' } })

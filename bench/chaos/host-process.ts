@@ -23,7 +23,6 @@ export type HostProcess = Awaited<ReturnType<typeof startHost>>
 /** Starts a host in a process of its own, and resolves when it is ready. */
 export async function startHost(options: HostProcessOptions) {
   const { environment, leaseMs = 30_000, settleMs = 1_000, onStoreWrite } = options
-  const falls: string[] = []
   let { host, url } = await start()
 
   async function start() {
@@ -37,9 +36,6 @@ export async function startHost(options: HostProcessOptions) {
         onStoreWrite?.(JSON.parse(line).chaos)
         return true
       },
-    })
-    host.exit.then((code) => {
-      if (code) falls.push(`exit ${code}: ${host.log.slice(-8).join('\n')}`)
     })
     const [, port] = await host.line(/"port":(\d+)/)
     const url = `http://127.0.0.1:${port}`
@@ -59,8 +55,6 @@ export async function startHost(options: HostProcessOptions) {
       const stat = host.alive ? readFileSync(`/proc/${host.child.pid}/stat`, 'utf8') : ''
       return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')
     },
-    /** One entry for each time that it ended by itself with an exit code other than 0. */
-    falls,
     /** Makes it send itself a signal at a later write to its store. */
     async signalAtWrite(order: Order) {
       host.child.send(order)

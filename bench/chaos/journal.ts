@@ -1,12 +1,9 @@
 /** Something that happened outside the hosts, or the response of a host. */
 type Entry =
-  | { kind: 'application created' | 'application deleted'; applicationId: string }
+  | { kind: 'application created'; applicationId: string }
   | { kind: 'mail accepted'; to: readonly string[] }
   | { kind: 'callback'; deployment: string; what: string; body: unknown }
   | { kind: 'response'; delivery: string; status: number; code: string | undefined; host: number }
-  | { kind: 'disturbance'; what: string }
-  /** A host responded with `internal_error`; with the line of its log. */
-  | { kind: 'host fault'; delivery: string; log: string | undefined }
 
 export type Journal = ReturnType<typeof createJournal>
 

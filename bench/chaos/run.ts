@@ -86,19 +86,12 @@ export async function arranged<Result>(
   }
 }
 
-/** Runs a scenario with one host on SQLite and at the same time with one on Redis. */
-export async function onBothStores(
-  random: Random,
-  body: (world: World, random: Random) => Promise<Findings>,
-): Promise<Findings> {
-  const findings: Findings = { figures: {}, violations: [] }
-  const runs = (['sqlite', 'redis'] as const).map((store) =>
-    arranged({ store, hosts: 1, random: random.fork(store) }, async (world) => {
-      const { figures, violations } = await body(world, random.fork(store))
-      findings.violations.push(...violations.map((violation) => `${store}: ${violation}`))
-      for (const [name, figure] of Object.entries(figures)) findings.figures[`${store} ${name}`] = figure
-    }),
+/** Joins findings, each under its name. */
+export function joined(named: Readonly<Record<string, Findings>>): Findings {
+  const all = Object.entries(named)
+  const figures = all.flatMap(([name, found]) =>
+    Object.entries(found.figures).map(([what, figure]) => [`${name}: ${what}`, figure] as const),
   )
-  await Promise.all(runs)
-  return findings
+  const violations = all.flatMap(([name, found]) => found.violations.map((each) => `${name}: ${each}`))
+  return { figures: Object.fromEntries(figures), violations }
 }

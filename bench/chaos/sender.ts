@@ -21,7 +21,7 @@ export type Sender = ReturnType<typeof createSender>
 
 /** Makes the platform as the sender of webhooks, which signs its deliveries. */
 export function createSender(
-  hosts: readonly { url: string; process: { log: readonly string[] } }[],
+  hosts: readonly { url: string }[],
   journal: Pick<Journal, 'write'>,
   random: Pick<Random, 'below' | 'next'>,
 ) {
@@ -36,12 +36,6 @@ export function createSender(
     const status = response?.status ?? 0
     const code = typeof body.code === 'string' ? body.code : undefined
     journal.write({ kind: 'response', delivery: id, status, code, host })
-    if (code === 'internal_error') {
-      // The line may come after the response.
-      await pause(100)
-      const log = hosts[host]?.process.log.findLast((line) => line.includes('internal_error'))
-      journal.write({ kind: 'host fault', delivery: id, log })
-    }
     return {
       status,
       body,

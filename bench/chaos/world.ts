@@ -57,10 +57,6 @@ export async function startOutside() {
       known.add(applicationId)
       journal.write({ kind: 'application created', applicationId })
     }
-    for (const applicationId of known) {
-      if (!idp.applications.has(applicationId) && known.delete(applicationId))
-        journal.write({ kind: 'application deleted', applicationId })
-    }
   }
 
   const mailServer = await watched('mail', mail.fetch, recordMails)

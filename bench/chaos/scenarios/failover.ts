@@ -3,11 +3,10 @@ import { pause, startLoad } from '../clock.ts'
 import { created, sendEmail } from '../events.ts'
 import { startForwarder } from '../forwarder.ts'
 import type { HostProcess } from '../host-process.ts'
-import type { Random } from '../random.ts'
 import { startRedis } from '../redis.ts'
 import { startRedisCluster } from '../redis-groups.ts'
-import { arranged, type Findings, type Scenario, type World } from '../run.ts'
-import { createSender } from '../sender.ts'
+import { arranged, type Findings, joined, type Scenario, type ScenarioOptions, type World } from '../run.ts'
+import { createSender, type Received } from '../sender.ts'
 
 const PER_SECOND = 20
 /** How often the hosts are asked whether they are ready, and whether they write, in milliseconds. */
@@ -19,25 +18,22 @@ const MINUTE_MS = 60_000
 const PROMOTION_MS = 2_000
 const LONGEST_MS = 60_000
 
+type Options = Pick<ScenarioOptions, 'random' | 'minutes' | 'say'>
+
 export const failover: Scenario = {
   name: 'failover',
   shows:
     'each minute a primary dies, and two hosts behind a balancer are restarted in turn: nothing lost, nothing twice',
   async run({ random, minutes, say }) {
-    const findings = await Promise.all(
-      [onReplica, onCluster].map((start) =>
-        outlast(start, { random: random.fork(start.name), minutes, say }),
-      ),
-    )
-    return {
-      figures: Object.assign({}, ...findings.map(({ figures }) => figures)),
-      violations: findings.flatMap(({ violations }) => violations),
-    }
+    const runs = Object.entries({ replica: onReplica, cluster: onCluster }).map(async ([name, start]) => {
+      const options = { random: random.fork(name), minutes, say: (line: string) => say(`${name}: ${line}`) }
+      return [name, await outlast(start, options)] as const
+    })
+    return joined(Object.fromEntries(await Promise.all(runs)))
   },
 }
 
 interface Store {
-  name: string
   location: string
   /** Kills a primary. Resolves when it is back as a replica. */
   failOver(): Promise<void>
@@ -51,9 +47,9 @@ async function onReplica(): Promise<Store> {
   let replica = await startRedis()
   const forwarder = await startForwarder(() => portOf(primary))
   const replication = await startForwarder(() => portOf(primary))
-  await replica.ask('REPLICAOF', '127.0.0.1', String(replication.port))
+  const follow = () => replica.ask('REPLICAOF', '127.0.0.1', String(replication.port))
+  await follow()
   return {
-    name: 'replica',
     location: `redis://127.0.0.1:${forwarder.port}`,
     async failOver() {
       await primary.kill()
@@ -64,7 +60,7 @@ async function onReplica(): Promise<Store> {
       forwarder.cut()
       await pause(PROMOTION_MS)
       await replica.start()
-      await replica.ask('REPLICAOF', '127.0.0.1', String(replication.port))
+      await follow()
     },
     async close() {
       for (const each of [forwarder, replication]) each.close()
@@ -78,7 +74,6 @@ async function onCluster(): Promise<Store> {
   const cluster = await startRedisCluster({ replicas: 1 })
   let turn = 0
   return {
-    name: 'cluster',
     location: `${cluster.url}`,
     async failOver() {
       // Always one of the same three, so that the replicas of the others can vote.
@@ -92,31 +87,24 @@ async function onCluster(): Promise<Store> {
   }
 }
 
-async function outlast(
-  start: () => Promise<Store>,
-  { random, minutes, say }: { random: Random; minutes: number; say: (line: string) => void },
-): Promise<Findings> {
+async function outlast(start: () => Promise<Store>, options: Options): Promise<Findings> {
   const store = await start()
   try {
     const environment = { DELIVERY_STORE: store.location, DRAIN_DELAY_MS: '1500' }
-    return await arranged({ store: 'sqlite', hosts: 2, random, leaseMs: 5_000, environment }, (world) =>
-      disturb(world, store, { random, minutes, say }),
+    return await arranged(
+      { store: 'sqlite', hosts: 2, random: options.random, leaseMs: 5_000, environment },
+      (world) => disturb(world, store, options),
     )
   } finally {
     await store.close()
   }
 }
 
-async function disturb(
-  world: World,
-  store: Store,
-  { random, minutes, say }: { random: Random; minutes: number; say: (line: string) => void },
-): Promise<Findings> {
+async function disturb(world: World, store: Store, { random, minutes, say }: Options): Promise<Findings> {
   const { hosts, journal, idp, platform } = world
   const violations: string[] = []
   const end = Date.now() + minutes * MINUTE_MS
   const watch = watchHosts(hosts, violations)
-  // Like the readiness probe of an orchestrator.
   let turn = 0
   const balancer = await startForwarder(() => {
     const ready = watch.ready()
@@ -125,36 +113,35 @@ async function disturb(
     const host = chosen[turn++ % chosen.length]
     return host && Number(new URL(host.url).port)
   })
-  const behind = { url: `http://127.0.0.1:${balancer.port}`, process: { log: [] } }
-  const sender = createSender([behind], journal, random)
+  const sender = createSender([{ url: `http://127.0.0.1:${balancer.port}` }], journal, random)
 
   const endLoad = startLoad(PER_SECOND, async (number) => {
-    const id = `${store.name}_${number}`
+    const id = `evt_${number}`
     const isCreation = random.below(10) === 0
     if (isCreation) platform.addDeployment({ id })
     const delivery = isCreation ? created(id, id) : sendEmail(id)
-    const response = await sender.untilFinal(delivery, LONGEST_MS).catch((error: Error) => error)
+    const deliver = () => sender.untilFinal(delivery, LONGEST_MS).catch((error: Error) => error)
+    const responses: (Received | Error)[] = [await deliver()]
     // The platform sends an event again although it was answered.
     await pause(random.below(4_000))
-    const again = await sender.untilFinal(delivery, LONGEST_MS).catch((error: Error) => error)
-    return { id, isCreation, response, again }
+    return { id, isCreation, responses: [...responses, await deliver()] }
   })
   let failovers = 0
   let restarts = 0
-  const codes: unknown[] = []
   const failing = (async () => {
     while (Date.now() + MINUTE_MS / 2 < end) {
       await pause(MINUTE_MS / 4 + random.below(MINUTE_MS / 4))
       await store.failOver()
       failovers += 1
-      say(`${store.name}: failover ${failovers}, ${violations.length} violations`)
+      say(`failover ${failovers}, ${violations.length} violations`)
       await pause(MINUTE_MS / 4)
     }
   })()
   while (Date.now() + MINUTE_MS / 3 < end) {
     await pause(MINUTE_MS / 3)
     const host = hosts[restarts % hosts.length]
-    codes.push(await host?.process.stop())
+    const code = await host?.process.stop()
+    if (code !== 0) violations.push(`restart ${restarts} ended with ${code}`)
     await host?.restart()
     restarts += 1
   }
@@ -165,45 +152,34 @@ async function disturb(
   balancer.close()
 
   let unknown = 0
-  let lost = 0
-  for (const { id, isCreation, response, again } of ended) {
-    for (const each of [response, again]) {
-      if (!(each instanceof Error) && each.status === 200) continue
-      if (!(each instanceof Error) && each.body.code === 'outcome_unknown') unknown += 1
-      else violations.push(`${id}: ${each instanceof Error ? each.message : JSON.stringify(each.body)}`)
+  for (const { id, isCreation, responses } of ended) {
+    for (const each of responses) {
+      if (each instanceof Error) violations.push(`${id}: ${each.message}`)
+      else if (each.body.code === 'outcome_unknown') unknown += 1
+      else if (each.status !== 200) violations.push(`${id}: ${JSON.stringify(each.body)}`)
     }
-    if (isCreation || response instanceof Error || response.status !== 200) continue
-    if (timesSent(world, id) === 0) violations.push(`${id}: lost`)
-    if (timesSent(world, id) === 0) lost += 1
+    const isDone = responses.some((each) => !(each instanceof Error) && each.status === 200)
+    if (isDone && !isCreation && timesSent(world, id) === 0) violations.push(`${id}: lost`)
   }
-  const twice = sentTwice(world)
-  violations.push(...twice)
+  violations.push(...sentTwice(world))
   const surplus = idp.applications.size - platform.deployments.size
   if (surplus !== 0) violations.push(`${surplus} applications more than deployments`)
   const resets = journal.of('response').filter(({ status }) => status === 0).length
   if (resets > 0) violations.push(`${resets} requests that were sent got no response`)
-  if (codes.some((code) => code !== 0)) violations.push(`restarts ended with ${codes.join(', ')}`)
-  const figures = {
-    events: ended.length,
-    deliveries: journal.of('response').length,
-    failovers,
-    restarts,
-    lost,
-    doubled: twice.length + Math.max(0, surplus),
-    'sent and reset': resets,
-    outcome_unknown: unknown,
-    'longest time without a write, ms': watch.longest(),
-    responses: tally(journal.of('response'), ({ status, code }) => code ?? status),
-  }
   return {
-    figures: Object.fromEntries(
-      Object.entries(figures).map(([name, figure]) => [`${store.name}: ${name}`, figure]),
-    ),
-    violations: violations.map((violation) => `${store.name}: ${violation}`),
+    figures: {
+      events: ended.length,
+      failovers,
+      restarts,
+      outcome_unknown: unknown,
+      'longest time without a write, ms': watch.longest(),
+      responses: tally(journal.of('response'), ({ status, code }) => code ?? status),
+    },
+    violations,
   }
 }
 
-/** Asks each host whether it is ready, and for a write. */
+/** Asks each host whether it is ready, as the probe of an orchestrator does, and for a write. */
 function watchHosts(hosts: readonly HostProcess[], violations: string[]) {
   const ready = new Set<HostProcess>()
   const prober = createSender(hosts, { write() {} }, { below: () => 0, next: () => 0 })
@@ -214,15 +190,13 @@ function watchHosts(hosts: readonly HostProcess[], violations: string[]) {
     let failingSince: number | undefined
     for (let number = 0; isRunning; number += 1) {
       const asked = performance.now()
-      const answer = await fetch(`${host.url}/readyz?store`, { signal: AbortSignal.timeout(2_000) }).catch(
-        () => undefined,
-      )
+      const probe = { signal: AbortSignal.timeout(2_000) }
+      const answer = await fetch(`${host.url}/readyz?store`, probe).catch(() => undefined)
       if (answer?.ok) ready.add(host)
       else ready.delete(host)
       const { status, body } = await prober.once(sendEmail(`probe_${index}_${number}`), index)
       const isFailing = status === 503 && body.code === 'overloaded'
-      if (!isFailing) failingSince = undefined
-      else failingSince ??= asked
+      failingSince = isFailing ? (failingSince ?? asked) : undefined
       const forMs = failingSince === undefined ? 0 : Math.round(performance.now() - failingSince)
       longest = Math.max(longest, forMs)
       if (answer?.ok && forMs > LONGEST_LIE_MS) violations.push(`ready, but without a write for ${forMs} ms`)

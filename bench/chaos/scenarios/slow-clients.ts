@@ -16,7 +16,7 @@ const REPEATED = 20
 
 export const slowClients: Scenario = {
   name: 'slow-clients',
-  shows: `${CLIENTS} slow connections and 11 expensive bodies: other clients wait for at most ${P99_MS} ms`,
+  shows: `${CLIENTS} slow connections and 11 expensive requests: other clients wait for at most ${P99_MS} ms`,
   run() {
     // The host compares each signature of a request with each secret.
     const secrets = [webhookSecret, ...['1', '2'].map((byte) => `whsec_${btoa(byte.repeat(24))}`)].join(' ')
@@ -30,46 +30,44 @@ export const slowClients: Scenario = {
   },
 }
 
-const FIVE_MB = 5 * 1024 * 1024
+/** As much as a body may have, but for the event around it. */
+const LARGE = 4 * 1024 * 1024 - 100
 const event = (fields: string) => `{"name":"WEBHOOK_CHALLENGE",${fields}}`
 const challenge = event('"challenge":"c"')
-const keys = Array.from({ length: 400_000 }, (_, index) => `"${index.toString(36)}":1`).join(',')
+const keys = Array.from({ length: 350_000 }, (_, index) => `"${index.toString(36)}":1`).join(',')
 const reference = (apiToken: string) =>
   JSON.stringify({
     name: 'DEPLOYMENT_CREATED',
     deployment: { id: 'dep_1', inputs: { serverType: 'dedicated', apiToken } },
   })
-const text = 'x'.repeat(FIVE_MB)
+const text = 'x'.repeat(LARGE)
 
 interface Expensive {
-  name: string
   body: string | Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
 }
 
-const expensive: readonly Expensive[] = [
-  { name: '5 MB in one string', body: event(`"extra":"${text}"`) },
-  { name: '5 MB of quotes', body: event(`"extra":"${'\\"'.repeat(FIVE_MB / 2)}"`) },
-  { name: '5 MB of 1,1', body: event(`"extra":[${'1,'.repeat(FIVE_MB / 2 - 1)}1]`) },
-  { name: '5 MB of keys', body: event(`"extra":{${keys}}`) },
-  { name: '5 MB that is not UTF-8', body: new Uint8Array(FIVE_MB).fill(0xff) },
-  { name: '5 MB with content-encoding gzip', body: text, headers: { 'content-encoding': 'gzip' } },
-  { name: 'arrays, 100,000 deep', body: event(`"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}`) },
-  { name: '64 KB of {{env.', body: reference('{{env.'.repeat(11 * 1024)) },
-  {
-    name: 'a function name of 64 KB',
-    body: JSON.stringify({ name: 'FUNCTION_CALL', functionCall: { name: 'x'.repeat(65_536) } }),
-  },
-  { name: '11 MB', body: 'x'.repeat(11 * 1024 * 1024) },
-  {
-    name: '5 MB with 100 wrong signatures',
+const expensive: Readonly<Record<string, Expensive>> = {
+  '4 MB in one string': { body: event(`"extra":"${text}"`) },
+  '4 MB of quotes': { body: event(`"extra":"${'\\"'.repeat(LARGE / 2)}"`) },
+  '4 MB of 1,1': { body: event(`"extra":[${'1,'.repeat(LARGE / 2 - 1)}1]`) },
+  '4 MB of keys': { body: event(`"extra":{${keys}}`) },
+  '4 MB that is not UTF-8': { body: new Uint8Array(LARGE).fill(0xff) },
+  '4 MB with content-encoding gzip': { body: text, headers: { 'content-encoding': 'gzip' } },
+  '4 MB with 100 wrong signatures': {
     body: text,
     headers: { 'webhook-signature': `v1,${btoa('x'.repeat(32))} `.repeat(100).trim() },
   },
-]
+  'arrays, 100,000 deep': { body: event(`"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}`) },
+  '64 KB of {{env.': { body: reference('{{env.'.repeat(11 * 1024)) },
+  'a function name of 64 KB': {
+    body: JSON.stringify({ name: 'FUNCTION_CALL', functionCall: { name: 'x'.repeat(65_536) } }),
+  },
+  '11 MB': { body: 'x'.repeat(11 * 1024 * 1024) },
+}
 
 /** Posts a signed body, and resolves with the status and the time until the response, in milliseconds. */
-async function post({ hosts: [host] }: World, { body, headers }: Omit<Expensive, 'name'>) {
+async function post({ hosts: [host] }: World, { body, headers }: Expensive) {
   const signature = await sign({ secret: webhookSecret, id: crypto.randomUUID(), body })
   const began = performance.now()
   const response = await fetch(`${host?.url}/mailer/webhook`, {
@@ -83,15 +81,14 @@ async function post({ hosts: [host] }: World, { body, headers }: Omit<Expensive,
 
 async function sendBodies(world: World, { figures, violations }: Findings): Promise<void> {
   const cpuMs = () => world.hosts.reduce((sum, host) => sum + usageOf(host.process).cpuMs, 0)
-  for (const request of expensive) {
+  for (const [name, request] of Object.entries(expensive)) {
     const { status } = await post(world, request)
     const before = cpuMs()
     const waits: number[] = []
     for (let time = 0; time < REPEATED; time += 1) waits.push((await post(world, request)).ms)
     const cpu = (cpuMs() - before) / REPEATED
-    if (cpu > CPU_MS) violations.push(`“${request.name}” took ${milliseconds(cpu)} of processor time`)
-    figures[request.name] =
-      `${status} after ${milliseconds(median(waits))}, ${milliseconds(cpu)} of processor time`
+    if (cpu > CPU_MS) violations.push(`“${name}” took ${milliseconds(cpu)} of processor time`)
+    figures[name] = `${status} after ${milliseconds(median(waits))}, ${milliseconds(cpu)} of processor time`
   }
 }
 

@@ -1,0 +1,193 @@
+import { ConnectionCut } from '../../../packages/core/src/testing/index.ts'
+import { checkMessages, checkPublished, quote } from '../checks.ts'
+import type { StoreWrite } from '../dying-store.ts'
+import { created, type Delivery, deleted, sendEmails } from '../events.ts'
+import { atCall, nameOf, numbersTo, type Point } from '../points.ts'
+import type { Random } from '../random.ts'
+import { arranged, type Findings, joined, type Scenario, type World } from '../run.ts'
+import type { Received } from '../sender.ts'
+
+const PEOPLE = 1_203
+const IN_A_CALL = 500
+
+export const kill: Scenario = {
+  name: 'kill',
+  shows: `kill -9 at every step of a creation, a deletion and a batch of ${PEOPLE} mails, on SQLite and Redis`,
+  async run({ random, seeds }) {
+    const runs = (['sqlite', 'redis'] as const).map(async (store) => {
+      const own = random.fork(store)
+      const findings = await arranged({ store, hosts: 1, random: own }, async (world) => {
+        const subjects = [...deploymentsOf(world), batchesOf(world)]
+        const found: Record<string, Findings> = {}
+        for (const subject of subjects)
+          found[subject.name] = await killAtEveryStep(world, subject, { random: own, seeds })
+        return joined(found)
+      })
+      return [store, findings] as const
+    })
+    return joined(Object.fromEntries(await Promise.all(runs)))
+  },
+}
+
+/** An event that a kill interrupts. */
+interface Subject {
+  name: string
+  prepare?(id: string): Promise<void>
+  event(id: string): Delivery
+  /** Checks the final response and all effects, and lists each violation. */
+  check(id: string, received: Received): Promise<string[]>
+  figures: Findings['figures']
+}
+
+function deploymentsOf(world: World): Subject[] {
+  const { platform, idp, journal, sender } = world
+  const NAME = 'Shop'
+  // An application of the same name, of another owner, which must stay.
+  const foreign = idp.addApplication({ name: NAME }).applicationId
+  const madeSoFar = () =>
+    journal.of('application created').filter(({ applicationId }) => applicationId !== foreign).length
+  let madeBefore = 0
+  async function prepare(id: string): Promise<void> {
+    platform.addDeployment({ id })
+    madeBefore = madeSoFar()
+  }
+  async function checkDeletion({ status, body }: Received): Promise<string[]> {
+    const left = [...idp.applications.keys()].join()
+    return [
+      ...(body.status === 'stopped' ? [] : [`the deletion got ${quote({ status, body })}`]),
+      ...(left === foreign ? [] : [`the applications ${left} are left`]),
+    ]
+  }
+  return [
+    {
+      name: 'creation',
+      prepare,
+      event: (id) => created(id, NAME),
+      async check(id, received) {
+        const made = madeSoFar() - madeBefore
+        const violations = [
+          ...(received.status === 200 ? [] : [`the creation got ${quote(received)}`]),
+          ...(made === 1 ? [] : [`${made} applications were made`]),
+          ...checkPublished(world, id),
+        ]
+        return [...violations, ...(await checkDeletion(await sender.untilFinal(deleted(id))))]
+      },
+      figures: {},
+    },
+    {
+      name: 'deletion',
+      async prepare(id) {
+        await prepare(id)
+        await sender.untilFinal(created(id, NAME))
+      },
+      event: (id) => deleted(id),
+      check: (_, received) => checkDeletion(received),
+      figures: {},
+    },
+  ]
+}
+
+function batchesOf(world: World): Subject {
+  const figures = { messages: 0, sent: 0, unknown: 0, 'unknown though never accepted': 0 }
+  return {
+    name: 'batch',
+    event: (id) => sendEmails(id, PEOPLE),
+    async check(id, { status, body }) {
+      const inFlight = callsInFlight(world.storeWrites)
+      const messages = checkMessages(world, id, body)
+      if (status !== 200 || messages.length !== PEOPLE)
+        return [`${status} with ${messages.length} of ${PEOPLE} results`]
+      const unknown = messages.filter((message) => message.status === 'unknown')
+      figures.messages += messages.length
+      figures.sent += messages.filter((message) => message.status === 'sent').length
+      figures.unknown += unknown.length
+      figures['unknown though never accepted'] += unknown.filter(({ sent }) => sent === 0).length
+      const violations = messages.flatMap(({ violation }) => violation ?? [])
+      return unknown.length > inFlight * IN_A_CALL
+        ? [...violations, `${unknown.length} messages are unknown, but ${inFlight} calls were in flight`]
+        : violations
+    },
+    figures,
+  }
+}
+
+/** How many calls had begun when the host died, and had no recorded result. */
+function callsInFlight(writes: readonly StoreWrite[]): number {
+  const inFlight = new Map<string, 'begins' | 'begun'>()
+  for (const { phase, accepted, calls = {} } of writes) {
+    for (const [call, state] of Object.entries(calls)) {
+      if (phase === 'begins') {
+        if (!inFlight.has(call)) inFlight.set(call, 'begins')
+      } else if (accepted && (state === 'taken back' || inFlight.get(call) === 'begun')) inFlight.delete(call)
+      else inFlight.set(call, 'begun')
+    }
+  }
+  return inFlight.size
+}
+
+/** Delivers an event, kills the host at one of its steps, and delivers it again: at every step, `seeds` times. */
+async function killAtEveryStep(
+  world: World,
+  { name, prepare, event, check, figures }: Subject,
+  { random, seeds }: { random: Random; seeds: number },
+): Promise<Findings> {
+  const { sender, storeWrites } = world
+  const violations: string[] = []
+  const steps = { writes: 0, calls: 0 }
+  let crashes = 0
+  async function deliver(id: string, point?: Point): Promise<void> {
+    await prepare?.(id)
+    storeWrites.length = 0
+    world.atStep = ({ when }) => {
+      if (!point && when === 'before') steps.calls += 1
+    }
+    if (point && (await deliverAndKill(world, event(id), point))) crashes += 1
+    const received = await sender.untilFinal(event(id))
+    if (!point) steps.writes = storeWrites.filter(({ phase }) => phase === 'begins').length
+    world.atStep = () => {}
+    const at = point ? `killed ${nameOf(point)}` : 'not killed'
+    violations.push(...(await check(id, received)).map((violation) => `${id}, ${at}: ${violation}`))
+  }
+  await deliver(`${name}_first`)
+  for (let seed = 0; seed < seeds; seed += 1) {
+    const points = [
+      ...numbersTo(steps.writes).map(
+        (number): Point => ({ at: 'store', number, when: random.pick(['before', 'after']) }),
+      ),
+      ...numbersTo(steps.calls).map(
+        (number): Point => ({ at: 'call', number, when: random.pick(['lost', 'before', 'after']) }),
+      ),
+    ]
+    for (const [index, point] of points.entries()) await deliver(`${name}_${seed}_${index}`, point)
+  }
+  if (crashes === 0) violations.push('the host was never killed')
+  return {
+    figures: { steps: `${steps.writes} writes, ${steps.calls} calls`, crashes, ...figures },
+    violations,
+  }
+}
+
+/**
+ * Delivers an event to the only host, which is killed at a point, and starts the host again.
+ *
+ * @returns whether the host died during the event, which may end before the point
+ */
+async function deliverAndKill(world: World, delivery: Delivery, point: Point): Promise<boolean> {
+  const [host] = world.hosts
+  if (!host) throw new Error('There is no host.')
+  if (point.at === 'store')
+    await host.signalAtWrite({ write: point.number, when: point.when, signal: 'SIGKILL' })
+  else
+    atCall(world, point.number, point.when === 'after' ? 'after' : 'before', () => {
+      host.kill()
+      if (point.when === 'lost') throw new ConnectionCut()
+    })
+  world.claims.length = 0
+  const { status } = await world.sender.once(delivery, 0)
+  world.atStep = () => {}
+  host.kill()
+  await host.process.exit
+  await host.restart()
+  await host.endLeases(world.claims)
+  return status === 0
+}
