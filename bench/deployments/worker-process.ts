@@ -1,17 +1,19 @@
+import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Miniflare } from 'miniflare'
 import { workerd } from '../../tooling/runtimes/targets.ts'
-import { readBundle } from './bundles.ts'
+import { folderOf } from './bundles.ts'
 import type { Target, Variables } from './target.ts'
 
 /** Runs the bundle for Workers in workerd, Cloudflare's runtime. */
 export async function startWorker(variables: Variables): Promise<Target> {
   const log: string[] = []
+  const source = readFileSync(new URL('worker.mjs', folderOf('worker')), 'utf8')
   const collect = (output: Readable) => output.on('data', (chunk) => log.push(String(chunk)))
   const miniflare = new Miniflare({
     host: '127.0.0.1',
     port: 0,
-    modules: [{ type: 'ESModule', path: 'worker.mjs', contents: readBundle('worker').toString() }],
+    modules: [{ type: 'ESModule', path: 'worker.mjs', contents: source }],
     compatibilityDate: workerd.compatibilityDate,
     compatibilityFlags: ['nodejs_compat'],
     bindings: Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined)),

@@ -12,5 +12,3 @@ export const milliseconds = (value: number) => `${rounded(value)} ms`
 export const duration = (ms: number) => (ms < 1_000 ? milliseconds(ms) : `${(ms / 1_000).toFixed(2)} s`)
 export const perSecond = (value: number) => `${Math.round(value).toLocaleString('en')}/s`
 export const megabytes = (bytes: number) => `${rounded(bytes / 1e6)} MB`
-export const kilobytes = (bytes: number) =>
-  bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e3).toFixed(1)} kB`

@@ -1,5 +1,5 @@
 /**
- * `pnpm mutation [--only <part of an id or a file>]`: applies the faults in `faults/` to copies of the repository, and
+ * `node tooling/mutation/main.ts [--only <part of an id or a file>]`: applies the faults in `faults/` to copies of the repository, and
  * lists those that no test notices.
  */
 import { parseArgs } from 'node:util'

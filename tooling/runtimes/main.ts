@@ -1,7 +1,7 @@
 /**
- * Installs the packed packages into an empty project, and uses them on every runtime: `pnpm runtimes`, or for
- * example `pnpm runtimes node24 workerd typescript`; `pnpm runtimes table node deno` prints the table of cases
- * alone. The packages must be built.
+ * Installs the packed packages into an empty project, and uses them on every runtime: `node tooling/runtimes/main.ts`,
+ * or for example `… main.ts node24 workerd typescript`; `… main.ts table node deno` prints the table of cases alone.
+ * The packages must be built.
  */
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -13,7 +13,9 @@ import { readNotes } from '../release/tag.ts'
 it('the bill of materials of the host lists what its bundle contains, with versions and licenses', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sbom-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  execFileSync('pnpm', ['--silent', 'run', 'release:sbom', join(folder, '%s.cdx.json')], { cwd: root })
+  execFileSync('pnpm', ['--silent', 'run', 'sbom', join(folder, '%s.cdx.json')], {
+    cwd: join(root, 'tooling'),
+  })
   const { components } = JSON.parse(await readFile(join(folder, 'org-server.cdx.json'), 'utf8'))
   const { dependencies } = JSON.parse(await readFile(join(root, 'apps/server/package.json'), 'utf8'))
   const purls = components.map(({ purl }: { purl: string }) => decodeURIComponent(purl))

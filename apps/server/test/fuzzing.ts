@@ -1,5 +1,5 @@
 /**
- * Hostile requests, and the rules for every response. The test and the long run (`pnpm fuzz`) share them.
+ * Hostile requests, and the rules for every response. The run of each night (fuzz-run.ts) sends them.
  */
 import { sign } from '@org/core'
 import { problemSchema } from '@org/core/internal'

@@ -86,7 +86,7 @@ async function removeInVain(id: string, timestamp: string) {
 const send = async (event: object, by = host) =>
   deliver(fetch, event, { url: `${await by.url}/idp-server/webhook` })
 
-describe('pnpm orphans', () => {
+describe('orphans.mjs', () => {
   it('lists the applications that belong to no deployment, with the reason, and deletes nothing', async () => {
     const running = await deploy('running')
     const removed = await deploy('removed')
@@ -200,7 +200,7 @@ describe('pnpm orphans', () => {
 })
 
 // At the same time, because each waits for a process of its own.
-describe.concurrent('pnpm orphans names nobody, and fails,', () => {
+describe.concurrent('orphans.mjs names nobody, and fails,', () => {
   it.each([
     ['without a token', { IDP_PLATFORM_API_KEY: '' }, 'IDP_PLATFORM_API_KEY is required'],
     ['with a token that the provider refuses', { IDP_PLATFORM_API_KEY: 'ak_wrong' }, 'does not accept'],

@@ -1,6 +1,7 @@
 /**
- * Builds and starts a new Next.js project with the downloaded files: `pnpm downloads:check`. It takes the newest
- * Next.js and the major before, and installs them in a folder of its own.
+ * Builds and starts a new Next.js project with the downloaded files:
+ * `node --conditions=@org/source packages/idp/test/downloads-check.ts`. It takes the newest Next.js and the major
+ * before, and installs them in a folder of its own.
  *
  * @module
  */

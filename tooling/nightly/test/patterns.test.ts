@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { root } from '../packages/workspace.ts'
-import { findSlowPatterns } from '../patterns.ts'
-import { readSources } from '../sources.ts'
+import { root } from '../../packages/workspace.ts'
+import { findSlowPatterns } from '../../patterns.ts'
+import { readSources } from '../../sources.ts'
 
 it.each([
   ['of second degree', String.raw`url.replace(/\/+$/, '')`],
