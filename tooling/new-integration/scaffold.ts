@@ -75,7 +75,7 @@ export function scaffold(repository: string, name: string) {
   const texts: Record<string, string> = {
     ...Object.fromEntries(files.map((file) => [`packages/${name}/${file}`, renamed(file)])),
     [`packages/${name}/package.json`]: renamed('package.json').replace('  "private": true,\n', ''),
-    [`.changeset/first-${name}.md`]: changeset(names),
+    [`.changeset/${name}.md`]: changeset(names),
   }
   for (const app of ['apps/server/package.json', 'apps/sandbox/package.json'])
     texts[app] = depend(read(app), names)

@@ -41,7 +41,7 @@ describe('pnpm new:integration', () => {
     expect(read('packages/carrier-pigeon-2/src/index.ts')).toContain('createCarrierPigeon2Client')
     expect(read('packages/carrier-pigeon-2/src/connection.ts')).toContain('CARRIER_PIGEON_2_SHARED_API_TOKEN')
     expect(read('packages/carrier-pigeon-2/src/index.ts')).toContain(' * Carrier pigeon 2.')
-    expect(read('.changeset/first-carrier-pigeon-2.md')).toContain('"@org/carrier-pigeon-2": minor')
+    expect(read('.changeset/carrier-pigeon-2.md')).toContain('"@org/carrier-pigeon-2": minor')
   })
 
   it('adds the package to the host and to the sandbox, and changes no other line', () => {
