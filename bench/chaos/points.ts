@@ -1,3 +1,4 @@
+import type { Delivery } from './events.ts'
 import type { World } from './run.ts'
 
 /** Where a host is killed or halted: at its n-th write to the store, or at its n-th call. */
@@ -19,4 +20,16 @@ export function atCall(world: World, number: number, when: 'before' | 'after', a
     world.atStep = () => {}
     act()
   }
+}
+
+/** Delivers an event that nothing interrupts, and counts its writes to the store and its calls. */
+export async function countSteps(world: World, delivery: Delivery) {
+  let calls = 0
+  world.storeWrites.length = 0
+  world.atStep = ({ when }) => {
+    if (when === 'before') calls += 1
+  }
+  const received = await world.sender.untilFinal(delivery)
+  world.atStep = () => {}
+  return { received, calls, writes: world.storeWrites.filter(({ phase }) => phase === 'begins').length }
 }

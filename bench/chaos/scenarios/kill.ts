@@ -2,7 +2,7 @@ import { ConnectionCut } from '../../../packages/core/src/testing/index.ts'
 import { checkMessages, checkPublished, quote } from '../checks.ts'
 import type { StoreWrite } from '../dying-store.ts'
 import { created, type Delivery, deleted, sendEmails } from '../events.ts'
-import { atCall, nameOf, numbersTo, type Point } from '../points.ts'
+import { atCall, countSteps, nameOf, numbersTo, type Point } from '../points.ts'
 import type { Random } from '../random.ts'
 import { arranged, type Findings, joined, type Scenario, type World } from '../run.ts'
 import type { Received } from '../sender.ts'
@@ -133,36 +133,31 @@ async function killAtEveryStep(
 ): Promise<Findings> {
   const { sender, storeWrites } = world
   const violations: string[] = []
-  const steps = { writes: 0, calls: 0 }
   let crashes = 0
-  async function deliver(id: string, point?: Point): Promise<void> {
-    await prepare?.(id)
-    storeWrites.length = 0
-    world.atStep = ({ when }) => {
-      if (!point && when === 'before') steps.calls += 1
-    }
-    if (point && (await deliverAndKill(world, event(id), point))) crashes += 1
-    const received = await sender.untilFinal(event(id))
-    if (!point) steps.writes = storeWrites.filter(({ phase }) => phase === 'begins').length
-    world.atStep = () => {}
-    const at = point ? `killed ${nameOf(point)}` : 'not killed'
-    violations.push(...(await check(id, received)).map((violation) => `${id}, ${at}: ${violation}`))
-  }
-  await deliver(`${name}_first`)
+  await prepare?.(`${name}_first`)
+  const { received, writes, calls } = await countSteps(world, event(`${name}_first`))
+  violations.push(...(await check(`${name}_first`, received)))
   for (let seed = 0; seed < seeds; seed += 1) {
     const points = [
-      ...numbersTo(steps.writes).map(
+      ...numbersTo(writes).map(
         (number): Point => ({ at: 'store', number, when: random.pick(['before', 'after']) }),
       ),
-      ...numbersTo(steps.calls).map(
+      ...numbersTo(calls).map(
         (number): Point => ({ at: 'call', number, when: random.pick(['lost', 'before', 'after']) }),
       ),
     ]
-    for (const [index, point] of points.entries()) await deliver(`${name}_${seed}_${index}`, point)
+    for (const [index, point] of points.entries()) {
+      const id = `${name}_${seed}_${index}`
+      await prepare?.(id)
+      storeWrites.length = 0
+      if (await deliverAndKill(world, event(id), point)) crashes += 1
+      const found = await check(id, await sender.untilFinal(event(id)))
+      violations.push(...found.map((violation) => `${id}, killed ${nameOf(point)}: ${violation}`))
+    }
   }
   if (crashes === 0) violations.push('the host was never killed')
   return {
-    figures: { steps: `${steps.writes} writes, ${steps.calls} calls`, crashes, ...figures },
+    figures: { steps: `${writes} writes, ${calls} calls`, crashes, ...figures },
     violations,
   }
 }

@@ -2,7 +2,7 @@ import { checkPublished, sentTwice, timesSent } from '../checks.ts'
 import { pause, until } from '../clock.ts'
 import { created, type Delivery, deleted, sendEmail } from '../events.ts'
 import type { HostProcess } from '../host-process.ts'
-import { atCall, nameOf, numbersTo, type Point } from '../points.ts'
+import { atCall, countSteps, nameOf, numbersTo, type Point } from '../points.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
 /** Of the host that halts. The other one must not lose its lease on a busy machine. */
@@ -19,7 +19,7 @@ export const pausedHolder: Scenario = {
 }
 
 /** Every step of an event. A call has taken effect, and its response waits in the socket. */
-const pointsOf = (writes: number, calls: number): Point[] => [
+const pointsOf = ({ writes, calls }: { writes: number; calls: number }): Point[] => [
   ...numbersTo(writes).flatMap((number): Point[] => [
     { at: 'store', number, when: 'before' },
     { at: 'store', number, when: 'after' },
@@ -40,9 +40,13 @@ async function pauseEverywhere(world: World, rounds: number): Promise<Findings> 
     return last.body.code
   }
 
+  platform.addDeployment({ id: 'dep' })
+  const creations = pointsOf(await countSteps(world, created('dep', 'dep')))
+  await sender.untilFinal(deleted('dep'))
+  const sends = pointsOf(await countSteps(world, sendEmail('mail')))
   for (let round = 0; round < rounds; round += 1) {
     const idOf = (kind: string, point: Point) => `${kind}_${round}_${nameOf(point)}`.replaceAll(' ', '_')
-    for (const point of pointsOf(6, 7)) {
+    for (const point of creations) {
       const deployment = idOf('dep', point)
       platform.addDeployment({ id: deployment })
       const before = journal.of('application created').length
@@ -53,7 +57,7 @@ async function pauseEverywhere(world: World, rounds: number): Promise<Findings> 
       await sender.untilFinal(deleted(deployment))
       if (idp.applications.size > 0) violations.push(`${deployment}: its application is left`)
     }
-    for (const point of pointsOf(2, 1)) {
+    for (const point of sends) {
       const id = idOf('mail', point)
       const code = await pauseDuring(sendEmail(id), point)
       const sent = timesSent(world, id)
@@ -90,6 +94,8 @@ async function pauseAt(world: World, delivery: Delivery, point: Point) {
   const { replayed } = await first
   await pause(100)
   world.atStep = () => {}
+  // The event may have ended before the point: no later one stops there.
+  await holder.signalAtWrite({ write: 0, when: 'before', signal: 'SIGSTOP' })
   // It was halted before its claim, found the other's response, and reported the status again, as a replay does.
   return { late: replayed ? late.filter((call) => !/^PUT platform.*status$/.test(call)) : late, last }
 }
