@@ -8,7 +8,7 @@ export function describeMachine(): string {
 }
 
 /** Whether a process can be pinned to a core: the machine has `taskset` and more than one core. */
-export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
+const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
 
 /** Makes a command run on one core, if this machine can do so. */
 export function pinned(

@@ -1,6 +1,6 @@
 /**
  * The contenders as their users have them, in one temporary folder: our packages packed and unpacked, the host as
- * its build makes it, the peers as they are published. A build that happens during a run changes nothing.
+ * its build makes it. A build that happens during a run changes nothing.
  */
 import { cpSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,47 +27,39 @@ export async function createFixture() {
   cpSync(join(root, 'apps/server/dist'), join(folder, 'host'), { recursive: true })
   const host = join(folder, 'host/node/node.mjs')
 
-  async function compile(name: string, options: esbuild.BuildOptions): Promise<string> {
+  /** Compiles a program of `programs/`, with or without the packages that it imports. */
+  async function compile(name: string, external: readonly string[]): Promise<string> {
     const outfile = join(folder, `${name}.mjs`)
     await esbuild.build({
       entryPoints: [join(import.meta.dirname, 'programs', `${name}.ts`)],
       outfile,
+      external: [...external],
       bundle: true,
       format: 'esm',
       platform: 'node',
       target: 'node22',
-      banner: { js: REQUIRE },
       logLevel: 'error',
-      ...options,
     })
     return outfile
   }
-  /** Compiles a program of `programs/`; the packages that this workspace depends on stay outside. */
-  const program = (name: string) => compile(name, { external: Object.keys(manifest.devDependencies) })
-  /** Starts the host as in production, or `programs/verifying-server.ts` of a kind, with its log in a file. */
-  async function startLogged(kind: string, { environment, ...options }: LaunchOptions = {}) {
-    const file = kind === 'ours' ? host : await program('verifying-server')
-    return startServer(file, '/healthz', {
-      output: openSync(join(folder, 'servers.log'), 'a'),
-      environment: { ...hostEnvironment, ...environment },
-      parameters: [kind],
-      ...options,
-    })
-  }
+  const program = (name: string) => compile(name, Object.keys(manifest.devDependencies))
   return {
     folder,
     /** The bundled host, for `node`. */
     host,
     program,
     /** Bundles a program with its packages, as the build of the host does. */
-    bundle: (name: string) => compile(name, { conditions: ['@org/source', 'module', 'node'] }),
-    startServer: startLogged,
-    /** Starts the emulated providers, which respond after `delayMs`. */
+    bundle: (name: string) => compile(name, []),
+    /** Starts the host as in production, or a server of `programs/`, with its log in a file. */
+    async startServer(name: string, { environment, ...options }: LaunchOptions = {}) {
+      return startServer(name === 'host' ? host : await program(name), '/healthz', {
+        output: openSync(join(folder, 'servers.log'), 'a'),
+        environment: { ...hostEnvironment, ...environment },
+        ...options,
+      })
+    },
+    /** Starts an emulated provider of mails, which responds after `delayMs`. */
     startProvider: async (delayMs = 0) =>
       startServer(await program('provider'), '/server', { environment: { DELAY_MS: String(delayMs) } }),
   }
 }
-
-/** The CommonJS packages in a bundle need `require`. */
-const REQUIRE =
-  "import { createRequire as makeRequire } from 'node:module'\nconst require = makeRequire(import.meta.url)"

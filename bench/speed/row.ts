@@ -7,18 +7,14 @@ import type { Fixture } from './fixture.ts'
 /** The rounds of a quick run, which prove only that a row works. */
 const QUICK_ROUNDS = 2
 
-export interface Contender {
-  /** Short; `--against` takes the ids of peers. */
+interface Contender {
   id: string
   title: string
-  /**
-   * `ours`; `peer`, a library that does the same; or `floor`, the least that the same work can cost: it has no
-   * retries, typed failures and limits.
-   */
-  kind: 'ours' | 'peer' | 'floor'
+  /** `floor`: the least that the same work can cost. It has no retries, typed failures and limits. */
+  kind: 'ours' | 'floor'
 }
 
-type Values = Readonly<Record<string, number | readonly number[]>>
+type Values = Readonly<Record<string, number>>
 
 interface StartedRow {
   /** Runs a contender before it is measured, so that its code is compiled. */
@@ -30,28 +26,25 @@ interface StartedRow {
 
 export interface RowContext {
   fixture: Fixture
-  /** The contenders that this run measures. */
-  contenders: readonly Contender[]
   quick: boolean
+  /** The contenders to start; all by default. */
+  only?: readonly string[]
   /** The number of events of the memory row, if the caller chooses it. */
-  events: number | undefined
+  events?: number | undefined
 }
 
 interface Column {
   value: string
   title: string
   format: (value: number) => string
-  /** The contenders to which further columns give the ratio. */
-  against?: readonly string[]
+  /** The contender to which a further column gives the ratio. */
+  against?: string
 }
 
 interface Results {
-  spread(value: string, id: string): Spread
-  /**
-   * One contender's values as multiples of another's, round by round, because both meet the same disturbances in one
-   * round; `NaN` if one of them was not run.
-   */
-  ratio(value: string, id: string, against: string): Spread
+  median(value: string, id: string): number
+  /** The median of the ratios of the rounds, because both contenders meet the same disturbances in one round. */
+  ratio(value: string, id: string, against: string): number
 }
 
 interface Target {
@@ -70,19 +63,27 @@ export interface Row {
   rounds: number
   columns: readonly Column[]
   start(context: RowContext): Promise<StartedRow>
-  targets?(results: Results): readonly Target[]
-  /** Sentences about this run that no table can say. */
-  facts?(results: Results): readonly string[]
+  targets(results: Results): readonly Target[]
 }
 
 /** A target that a value reaches if it is at most `most`. */
-export function target(
+export function atMost(
   target: string,
   value: number,
   most: number,
   format: (value: number) => string,
 ): Target {
-  return { target, measured: format(value), reached: value <= most }
+  return { target: `${target}: at most ${format(most)}`, measured: format(value), reached: value <= most }
+}
+
+/** A target that a value reaches if it is at least `least`. */
+export function atLeast(
+  target: string,
+  value: number,
+  least: number,
+  format: (value: number) => string,
+): Target {
+  return { target: `${target}: at least ${format(least)}`, measured: format(value), reached: value >= least }
 }
 
 /**
@@ -95,72 +96,55 @@ export async function measureRow(
   row: Row,
   { random, progress, ...context }: RowContext & { random: Random; progress: (line: string) => void },
 ): Promise<string> {
-  const ids = context.contenders.map(({ id }) => id)
+  const ids = row.contenders.map(({ id }) => id)
   const measured = new Map(ids.map((id): [string, Values[]] => [id, []]))
   const { warm, measure, stop } = await row.start(context)
-  for (const id of warm ? ids : []) {
-    progress(`warming ${id}`)
-    await warm?.(id)
-  }
+  progress('warming')
+  for (const id of ids) await warm?.(id)
   const rounds = context.quick ? Math.min(row.rounds, QUICK_ROUNDS) : row.rounds
   for (let round = 1; round <= rounds; round += 1) {
     progress(`round ${round} of ${rounds}`)
-    for (const id of shuffled(ids, random)) measured.get(id)?.push(await measure(id))
+    const order = ids.map((id) => ({ id, at: random.next() })).sort((one, other) => one.at - other.at)
+    for (const { id } of order) measured.get(id)?.push(await measure(id))
   }
   await stop?.()
+
   const samplesOf = (value: string, id: string) =>
-    measured.get(id)?.flatMap((values) => values[value] ?? []) ?? []
-  const results: Results = {
-    spread: (value, id) => spreadOf(samplesOf(value, id)),
-    ratio(value, id, against) {
-      const others = samplesOf(value, against)
-      return spreadOf(samplesOf(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN)))
-    },
+    measured.get(id)?.map((values) => values[value] ?? Number.NaN) ?? []
+  function ratios(value: string, id: string, against: string): Spread {
+    const others = samplesOf(value, against)
+    return spreadOf(samplesOf(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN)))
   }
-  return toSection(row, context.contenders, results)
-}
-
-function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
-  const drawn = items.map((item) => ({ item, at: random.next() }))
-  return drawn.sort((one, other) => one.at - other.at).map(({ item }) => item)
-}
-
-function toSection(row: Row, contenders: readonly Contender[], results: Results): string {
-  const columns = row.columns.flatMap((column) => toColumns(column, contenders, results))
-  // A target has no result if one of its contenders was left out.
-  const targets = (row.targets?.(results) ?? []).filter(({ measured }) => !measured.includes('NaN'))
-  const targetRows = targets.map(({ reached, ...rest }) => [
-    rest.target,
-    rest.measured,
-    reached ? 'yes' : '**no**',
+  const titleOf = (id: string) => row.contenders.find((each) => each.id === id)?.title
+  const columns = row.columns.flatMap(({ value, title, format, against }) => [
+    {
+      title: `${title}: median (least–most)`,
+      cell: (id: string) => withRange(spreadOf(samplesOf(value, id)), format),
+    },
+    ...(against
+      ? [
+          {
+            title: `${title} × ${titleOf(against)}`,
+            cell: (id: string) => withRange(ratios(value, id, against), (multiple) => multiple.toFixed(2)),
+          },
+        ]
+      : []),
   ])
+  const targets = row.targets({
+    median: (value, id) => spreadOf(samplesOf(value, id)).median,
+    ratio: (...ratio) => ratios(...ratio).median,
+  })
   return [
     row.method,
     toTable([
       ['', '', ...columns.map(({ title }) => title)],
-      ...contenders.map(({ id, title, kind }) => [title, kind, ...columns.map(({ cell }) => cell(id))]),
+      ...row.contenders.map(({ id, title, kind }) => [title, kind, ...columns.map(({ cell }) => cell(id))]),
     ]),
-    ...(targetRows.length > 0 ? [toTable([['target', 'measured', 'reached'], ...targetRows])] : []),
-    ...(row.facts?.(results) ?? []),
+    toTable([
+      ['target', 'measured', 'reached'],
+      ...targets.map(({ target, measured, reached }) => [target, measured, reached ? 'yes' : '**no**']),
+    ]),
   ].join('\n\n')
-}
-
-function toColumns(
-  { value, title, format, against = [] }: Column,
-  contenders: readonly Contender[],
-  { spread, ratio }: Results,
-) {
-  const others = against.flatMap((id) => contenders.filter((contender) => contender.id === id))
-  return [
-    {
-      title: `${title}: median (least–most)`,
-      cell: (id: string) => withRange(spread(value, id), format),
-    },
-    ...others.map((other) => ({
-      title: `${title} × ${other.title}`,
-      cell: (id: string) => withRange(ratio(value, id, other.id), (multiple) => multiple.toFixed(2)),
-    })),
-  ]
 }
 
 function withRange({ median, least, most }: Spread, format: (value: number) => string): string {

@@ -1,30 +1,27 @@
 /**
  * A cheap load generator: plain sockets, requests that are signed and serialized before the clock starts, and one
- * request in flight on each connection.
+ * request in flight on each connection. A library that parses each response costs more than the echo that it loads.
  */
 import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { serveOrders } from '../../shared/serve-orders.ts'
 import { webhookSecret } from './host-environment.ts'
-import { userId } from './wire.ts'
 
-type Kind = 'health' | 'challenge' | 'forged' | 'broken' | 'read' | 'metrics' | 'send' | 'create'
+export type Kind = 'health' | 'challenge' | 'forged' | 'broken' | 'send'
 
 export interface LoadOrder {
   port: number
-  path: string
   connections: number
+  /** The load ends after so long, or after so many events. */
   ms?: number
   events?: number
-  /** @default HEALTH_CHECK */
-  mix?: readonly Kind[]
+  /** The kinds of events, which take turns. */
+  mix: readonly Kind[]
 }
 
 export interface LoadReport {
   done: number
   wallMs: number
-  /** Processor time of the generator, as a share of one core. */
-  cpuShare: number
   statuses: Record<string, number>
 }
 
@@ -36,45 +33,39 @@ let number = 0
 serveOrders(load)
 
 async function load(order: LoadOrder): Promise<LoadReport> {
-  const { port, connections, ms, events = Number.POSITIVE_INFINITY } = order
+  const { port, connections, ms = Number.POSITIVE_INFINITY, events = Number.POSITIVE_INFINITY } = order
   const next = requestsOf(order)
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)))
   const statuses: Record<string, number> = {}
   let begun = 0
   let done = 0
-  const before = process.cpuUsage()
   const began = performance.now()
-  const until = ms === undefined ? Number.POSITIVE_INFINITY : began + ms
-  await Promise.all(
-    sockets.map(
-      (socket) =>
-        new Promise<void>((resolve, reject) => {
-          let pending = ''
-          const send = () => {
-            if (begun >= events || performance.now() >= until) return resolve()
-            begun += 1
-            socket.write(next())
-          }
-          socket.on('data', (chunk: string) => {
-            pending += chunk
-            const length = lengthOf(pending)
-            if (length === undefined || pending.length < length) return
-            const status = pending.slice(9, 12)
-            statuses[status] = (statuses[status] ?? 0) + 1
-            done += 1
-            pending = ''
-            send()
-          })
-          socket.on('error', reject)
-          socket.on('close', () => reject(new Error('The server closed a connection.')))
-          send()
-        }),
-    ),
-  )
+  const work = (socket: Socket) =>
+    new Promise<void>((resolve, reject) => {
+      let pending = ''
+      const send = () => {
+        if (begun >= events || performance.now() >= began + ms) return resolve()
+        begun += 1
+        socket.write(next())
+      }
+      socket.on('data', (chunk: string) => {
+        pending += chunk
+        const length = lengthOf(pending)
+        if (length === undefined || pending.length < length) return
+        const status = pending.slice(9, 12)
+        statuses[status] = (statuses[status] ?? 0) + 1
+        done += 1
+        pending = ''
+        send()
+      })
+      socket.on('error', reject)
+      socket.on('close', () => reject(new Error('The server closed a connection.')))
+      send()
+    })
+  await Promise.all(sockets.map(work))
   const wallMs = performance.now() - began
-  const { user, system } = process.cpuUsage(before)
   for (const socket of sockets) socket.removeAllListeners('close').destroy()
-  return { done, wallMs, cpuShare: (user + system) / 1_000 / wallMs, statuses }
+  return { done, wallMs, statuses }
 }
 
 function open(port: number): Promise<Socket> {
@@ -94,26 +85,27 @@ function lengthOf(response: string): number | undefined {
 }
 
 /** Repeats a few requests. Events with an effect are new each time, because the store replays a repeated one. */
-function requestsOf({ path, mix = ['health'] }: LoadOrder): () => Buffer {
+function requestsOf({ mix }: LoadOrder): () => Buffer {
   const make = () => {
     number += 1
-    return serialize(path, mix[number % mix.length] ?? 'health', `evt_${process.pid}_${number}`)
+    return serialize(mix[number % mix.length] ?? 'health', `evt_${process.pid}_${number}`)
   }
-  if (mix.includes('send') || mix.includes('create')) return make
+  if (mix.includes('send')) return make
   const prepared = Array.from({ length: PREPARED }, make)
   let at = 0
   return () => prepared[at++ % PREPARED] ?? make()
 }
 
-function serialize(path: string, kind: Kind, id: string): Buffer {
-  const body = bodyOf(kind, id)
+function serialize(kind: Kind, id: string): Buffer {
+  const event = { id, timestamp: new Date().toISOString(), ...fieldsOf(kind, id) }
+  const body = JSON.stringify(event).slice(0, kind === 'broken' ? -1 : undefined)
   const timestamp = String(Math.floor(Date.now() / 1000))
   const signature = createHmac('sha256', kind === 'forged' ? 'another' : key)
     .update(`${id}.${timestamp}.${body}`)
     .digest('base64')
   return Buffer.from(
     [
-      `POST ${path} HTTP/1.1`,
+      `POST /${kind === 'send' ? 'mailer' : 'auth'}/webhook HTTP/1.1`,
       'host: 127.0.0.1',
       'content-type: application/json',
       `content-length: ${Buffer.byteLength(body)}`,
@@ -126,22 +118,9 @@ function serialize(path: string, kind: Kind, id: string): Buffer {
   )
 }
 
-function bodyOf(kind: Kind, id: string): string {
-  if (kind === 'broken') return `{"id":"${id}","name":"HEALTH_CHECK"`
-  const timestamp = new Date().toISOString()
-  if (kind === 'challenge')
-    return JSON.stringify({ id, name: 'WEBHOOK_CHALLENGE', timestamp, challenge: `c_${id}` })
-  if (kind === 'metrics') return JSON.stringify({ id, name: 'METRIC_UPDATE', timestamp })
-  if (kind === 'create') {
-    const deployment = { id: `dep_${id}`, inputs: { serverType: 'shared' } }
-    return JSON.stringify({ id, name: 'DEPLOYMENT_CREATED', timestamp, deployment })
-  }
-  if (kind === 'read') {
-    const functionCall = { name: 'getUser', arguments: { userId } }
-    return JSON.stringify({ id, name: 'FUNCTION_CALL', timestamp, functionCall })
-  }
-  if (kind !== 'send') return JSON.stringify({ id, name: 'HEALTH_CHECK', timestamp })
+function fieldsOf(kind: Kind, id: string): object {
+  if (kind === 'challenge') return { name: 'WEBHOOK_CHALLENGE', challenge: `c_${id}` }
+  if (kind !== 'send') return { name: 'HEALTH_CHECK' }
   const args = { to: `${id}@example.org`, subject: 'Your order', textBody: 'It is on its way.' }
-  const functionCall = { name: 'sendEmail', arguments: args }
-  return JSON.stringify({ id, name: 'FUNCTION_CALL', timestamp, functionCall })
+  return { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: args } }
 }
