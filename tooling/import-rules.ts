@@ -37,6 +37,13 @@ const above = (folder: string, ...others: string[]): IForbiddenRuleType => ({
 
 export const forbidden: IForbiddenRuleType[] = [
   { name: 'circle', severity: 'error', from: {}, to: { circular: true } },
+  {
+    name: 'undeclared',
+    comment: 'Who installs a package gets its dependencies, and no devDependencies.',
+    severity: 'error',
+    from: { path: '^packages/[^/]+/src/' },
+    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'npm-peer', 'npm-optional'] },
+  },
   only('index', '^packages/([^/]+)/src/index\\.ts$', '^packages/$1/src/', core),
   only(
     'core',

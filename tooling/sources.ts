@@ -23,7 +23,3 @@ export function readSpecifiers(file: string, text: string): string[] {
     ]),
   ]
 }
-
-/** The package that a specifier names; a `node:` module stays as it is. */
-export const packageOf = (specifier: string) =>
-  /^(node:.*|@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[0] ?? specifier

@@ -1,12 +1,6 @@
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The files that a source map names, relative to its folder. */
-export function sourcesOf(map: string): string[] {
-  const { sources }: { sources: string[] } = JSON.parse(readFileSync(map, 'utf8'))
-  return sources
-}
-
 /**
  * Removes each source map in `dist` that names a file outside the package.
  *
@@ -15,7 +9,8 @@ export function sourcesOf(map: string): string[] {
 export function removeMapsWithoutSources(published: readonly string[]): void {
   const isPublished = (file: string) => published.some((path) => file === path || file.startsWith(`${path}/`))
   for (const map of globSync('dist/**/*.map')) {
-    if (sourcesOf(map).every((source) => isPublished(join(dirname(map), source)))) continue
+    const { sources }: { sources: string[] } = JSON.parse(readFileSync(map, 'utf8'))
+    if (sources.every((source) => isPublished(join(dirname(map), source)))) continue
     const file = map.replace(/\.map$/, '')
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, ''))
     rmSync(map)
