@@ -204,22 +204,14 @@ const batches: Case[] = [
   },
 ]
 
-const invalid = 'invalid_arguments none'
-
 const scripts: Case[] = Object.entries({
-  'source that throws': [sent, sent, sent, 'its own error'],
-  'stream of a source that throws': [sent, sent, sent, 'its own error'],
-  'onProgress that throws': [sent, sent, sent, 'its own error'],
   'source that is stuck, with a time limit': [sent, sent, 'provider_timeout none'],
   'source that is stuck, and a signal': [sent, sent, 'aborted none'],
   'live stream, one message at a time': [sent, sent, sent],
   'batch that comes again, with a row in front': [sent, sent, sent, sent],
   'files of every kind': [sent, sent, sent, sent, sent],
-  'files that are none': [invalid, invalid, invalid, invalid],
   'body that renders': [sent, sent],
   'address of another script': [sent],
-  'null, undefined and a number': [invalid, invalid, invalid],
-  'options that are none': [invalid, invalid, invalid],
 }).map(([name, outcomes]) => ({ name, script: name, onCall: answer, outcomes }))
 
 /** All rows. */

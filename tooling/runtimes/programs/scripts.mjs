@@ -1,6 +1,5 @@
 /** The cases that take more than one call. Each returns its outcomes, message by message. */
 
-const own = new Error('its own error')
 const forever = () => new Promise(() => {})
 
 /** The outcomes on an error of a batch, and the error itself. */
@@ -9,46 +8,11 @@ async function endOf(work, { outcomeOf, describe }) {
     await work
     return ['no error']
   } catch (error) {
-    return [...error.results.map(outcomeOf), error === own ? error.message : describe(error)]
+    return [...error.results.map(outcomeOf), describe(error)]
   }
 }
 
-async function failureOf(work, { describe }) {
-  return Promise.resolve()
-    .then(work)
-    .then(() => 'sent', describe)
-}
-
 export const scripts = {
-  async 'source that throws'(tools) {
-    async function* source() {
-      for (let index = 0; index < 3; index += 1) yield tools.compose(index)
-      throw own
-    }
-    return endOf(tools.mailer.sendEmails(source()), tools)
-  },
-
-  async 'stream of a source that throws'({ mailer, compose, outcomeOf }) {
-    async function* source() {
-      for (let index = 0; index < 3; index += 1) yield compose(index)
-      throw own
-    }
-    const outcomes = []
-    try {
-      for await (const result of mailer.streamEmails(source())) outcomes.push(outcomeOf(result))
-    } catch (error) {
-      if (error === own) outcomes.push(error.message)
-    }
-    return outcomes
-  },
-
-  async 'onProgress that throws'(tools) {
-    const onProgress = () => {
-      throw own
-    }
-    return endOf(tools.mailer.sendEmails([0, 1, 2].map(tools.compose), { onProgress }), tools)
-  },
-
   async 'source that is stuck, with a time limit'(tools) {
     async function* source() {
       for (const index of [0, 1]) yield tools.compose(index)
@@ -108,15 +72,6 @@ export const scripts = {
     return (await mailer.sendEmails(messages)).results.map(outcomeOf)
   },
 
-  async 'files that are none'({ mailer, compose, describe }) {
-    const outcomes = []
-    for (const content of ['', 'no base64!', {}, new Uint8Array()]) {
-      const attachments = [{ name: 'a.txt', contentType: 'text/plain', content }]
-      outcomes.push(await failureOf(() => mailer.sendEmail({ ...compose(0), attachments }), { describe }))
-    }
-    return outcomes
-  },
-
   async 'body that renders'({ mailer, compose, outcomeOf }) {
     const bodies = [async () => '<p>Hello</p>', Promise.resolve('<p>Hello</p>')]
     const messages = bodies.map((htmlBody, index) => ({ ...compose(index), htmlBody }))
@@ -129,20 +84,5 @@ export const scripts = {
       to: { name: 'Jörg', address: 'j@münchen.example' },
     })
     return [to.includes('xn--mnchen-3ya.example') ? 'sent' : to]
-  },
-
-  async 'null, undefined and a number'(tools) {
-    const outcomes = []
-    for (const value of [null, undefined, 7])
-      outcomes.push(await failureOf(() => tools.mailer.sendEmail(value), tools))
-    return outcomes
-  },
-
-  async 'options that are none'(tools) {
-    const outcomes = []
-    for (const options of [null, { timeoutMs: Number.NaN }, { signal: 7 }]) {
-      outcomes.push(await failureOf(() => tools.mailer.sendEmails([tools.compose(0)], options), tools))
-    }
-    return outcomes
   },
 }
