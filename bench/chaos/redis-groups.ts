@@ -1,8 +1,9 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { freePort } from '../shared/processes.ts'
 import { until } from './clock.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 
-const SLOTS = 16_384
 /** The primary that the sentinels watch. */
 const PRIMARY = 'records'
 /** A server or a primary is taken for dead after so long, in milliseconds. */
@@ -32,36 +33,28 @@ export async function startRedisCluster({ replicas = 0 } = {}): Promise<RedisGro
   const servers = await Promise.all(
     buses.map((bus) => startRedis({ parameters: [...parameters, String(bus)] })),
   )
+  const hosts = hostsOf(servers).split(',')
+  const options = ['--cluster-replicas', String(replicas), '--cluster-yes']
+  await promisify(execFile)('redis-cli', ['--cluster', 'create', ...hosts, ...options])
   const primaries = servers.slice(0, 3)
-  const [first] = servers
-  if (!first) throw new Error('No server was started.')
-  for (const [index, server] of servers.entries()) {
-    await server.ask('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
-    if (server !== first) await server.ask('CLUSTER', 'MEET', '127.0.0.1', portOf(first), String(buses[0]))
-  }
-  for (const [index, server] of primaries.entries()) {
-    const [from, to] = [index, index + 1].map((part) => Math.floor((part * SLOTS) / primaries.length))
-    await server.ask('CLUSTER', 'ADDSLOTSRANGE', String(from), String(Number(to) - 1))
-  }
-  for (const [index, server] of servers.entries()) {
-    const primary = primaries[index % primaries.length]
-    if (!primary || primary === server) continue
-    const id = await primary.ask('CLUSTER', 'MYID')
-    await until('a replica follows', async () => {
-      const reply = await server.ask('CLUSTER', 'REPLICATE', id).catch(() => '')
-      return reply === 'OK'
-    })
-  }
+  const followers = servers.slice(3)
   for (const server of servers)
     await until('the cluster is up', async () => /cluster_state:ok/.test(await server.ask('CLUSTER', 'INFO')))
-  await linked(servers.slice(primaries.length))
+  await linked(followers)
+  const [first] = primaries
+  if (!first) throw new Error('No server was started.')
   return {
     url: `redis+cluster://${hostsOf(primaries)}`,
     servers,
     ...operationsOf(primaries),
     killOne: first.kill,
-    // At once: the others may need seconds to agree on it.
-    promote: async () => void (await servers[primaries.length]?.ask('CLUSTER', 'FAILOVER', 'TAKEOVER')),
+    async promote() {
+      for (const follower of followers) {
+        const isOfFirst = (await follower.ask('INFO', 'replication')).includes(`master_port:${portOf(first)}`)
+        // At once: the others may need seconds to agree on it.
+        if (isOfFirst) await follower.ask('CLUSTER', 'FAILOVER', 'TAKEOVER')
+      }
+    },
     close: () => closeAll(servers),
   }
 }

@@ -3,11 +3,8 @@
  * lists those that no test notices.
  */
 import { parseArgs } from 'node:util'
-import core from './faults/core.json' with { type: 'json' }
-import idp from './faults/idp.json' with { type: 'json' }
-import mailer from './faults/mailer.json' with { type: 'json' }
-import server from './faults/server.json' with { type: 'json' }
-import { type Fault, findMistakes, findSurvivors } from './mutation.ts'
+import { allFaults } from './faults.ts'
+import { findMistakes, findSurvivors } from './mutation.ts'
 
 function fail(...lines: readonly string[]): never {
   console.error(lines.join('\n  '))
@@ -19,9 +16,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const root = new URL('../..', import.meta.url).pathname
 const { only = '' } = parseArgs({ options: { only: { type: 'string' } } }).values
-const all: Fault[] = [...core, ...mailer, ...idp, ...server]
-const faults = all.filter(({ id, file }) => id.includes(only) || file.includes(only))
-const mistakes = findMistakes(all, root)
+const faults = allFaults.filter(({ id, file }) => id.includes(only) || file.includes(only))
+const mistakes = findMistakes(allFaults, root)
 if (mistakes.length > 0) fail('The list of faults has mistakes:', ...mistakes)
 if (faults.length === 0) fail(`No fault has “${only}” in its id or its file.`)
 

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allFaults } from '../mutation/faults.ts'
 import { type Fault, findMistakes, findSurvivors } from '../mutation/mutation.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'repository-'))
@@ -60,6 +61,10 @@ describe('a mutation run', () => {
   ])('ends if %s', async (_, change, message) => {
     await expect(run([{ ...fault, ...change }])).rejects.toThrow(message)
   })
+})
+
+it('the faults of this repository are where their list says', () => {
+  expect(findMistakes(allFaults, join(import.meta.dirname, '../..'))).toEqual([])
 })
 
 it('a list of faults has mistakes if a text has moved or is not the only one, or a file is gone', () => {
