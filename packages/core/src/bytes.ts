@@ -8,3 +8,29 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   }
   return whole
 }
+
+/** What newer engines have; Node has it from 25 on. */
+interface Base64 {
+  toBase64?(): string
+}
+interface Base64Constructor {
+  readonly prototype: Uint8Array
+  fromBase64?(text: string): Uint8Array<ArrayBuffer>
+}
+
+/** Encodes bytes in base64. */
+export function toBase64(bytes: Uint8Array & Base64): string {
+  const { Buffer } = globalThis
+  if (bytes.toBase64) return bytes.toBase64()
+  if (Buffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}
+
+/** Decodes what {@link toBase64} made. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const engine: Base64Constructor = Uint8Array
+  const { Buffer } = globalThis
+  if (engine.fromBase64) return engine.fromBase64(text)
+  if (Buffer) return new Uint8Array(Buffer.from(text, 'base64'))
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+}

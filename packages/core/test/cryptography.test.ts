@@ -1,7 +1,7 @@
 import { createVerifier, sign } from '@org/core'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createHmacKey, createWebHmacKey } from '../src/cryptography.ts'
+import { createHmac } from '../src/cryptography.ts'
 
 const encoder = new TextEncoder()
 
@@ -31,7 +31,7 @@ it('a request that differs from the signed one in a single bit is refused', asyn
     await expect(verify(changed.headers, changed.body)).rejects.toMatchObject({ code: 'invalid_signature' })
 })
 
-it('Node makes the digests of Web Crypto for any key, text and bytes, short and long', async () => {
+it('an HMAC is that of Web Crypto for any key, text and bytes, short and long', async () => {
   const some = fc.uint8Array({ minLength: 1 }).map((values) => Uint8Array.from(values))
   const length = fc.oneof(fc.nat(1_000), fc.integer({ min: 60_000, max: 90_000 }))
   const bytes = fc
@@ -40,21 +40,12 @@ it('Node makes the digests of Web Crypto for any key, text and bytes, short and 
   const text = fc
     .tuple(fc.string({ unit: 'binary' }), fc.constantFrom(1, 20_000))
     .map(([text, times]) => text.repeat(times))
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   await fc.assert(
     fc.asyncProperty(some, text, bytes, async (secret, text, bytes) => {
-      const [node, web] = [createHmacKey(secret), createWebHmacKey(secret)]
-      expect(await node.base64(text, bytes)).toBe(await web.base64(text, bytes))
-      expect(await node.digest(bytes, text)).toEqual(await web.digest(bytes, text))
+      const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['sign'])
+      const expected = await crypto.subtle.sign('HMAC', key, await new Blob([text, bytes]).arrayBuffer())
+      expect(await createHmac(secret)(text, bytes)).toEqual(new Uint8Array(expected))
     }),
   )
-})
-
-it('other work runs while the signature of a long body is checked', async () => {
-  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
-  const body = new Uint8Array(64 * 1024 * 1024)
-  const headers = new Headers(await sign({ secret, id: 'msg', body }))
-  let turns = 0
-  const work = setInterval(() => (turns += 1))
-  await createVerifier({ secrets: [secret] })(headers, body).finally(() => clearInterval(work))
-  expect(turns).toBeGreaterThan(1)
 })

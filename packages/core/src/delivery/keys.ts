@@ -3,9 +3,8 @@
  * the host that is not in the store: without the key, a reader of the store can neither decrypt a record nor test a
  * guess of a body, and a writer can't sign one.
  */
-import { concat } from '../bytes.ts'
-import { createHmacKey, decrypt, encrypt, equalTexts } from '../cryptography.ts'
-import { fromBase64, toBase64 } from './base64.ts'
+import { concat, fromBase64, toBase64 } from '../bytes.ts'
+import { createHmac, decrypt, encrypt, equalTexts, type Hmac } from '../cryptography.ts'
 import { DEFLATED, deflate, inflate } from './deflate.ts'
 import type { ClaimRequest, ClaimResult, DeliveryStore } from './store.ts'
 
@@ -30,7 +29,7 @@ const uses = { digest: 'digest of a body, version 3', cipher: 'record, version 3
 const DIGEST_LENGTH = 16
 const MAC_LENGTH = 24
 
-const createKey = (text: string) => createHmacKey(encoder.encode(text))
+const createKey = (text: string) => createHmac(encoder.encode(text))
 
 /**
  * Makes the keys of a host's records.
@@ -44,8 +43,8 @@ export function createRecordKeys(texts: readonly string[] = []) {
   // A host may have had no key before. Everyone could sign with the public one.
   const all = [...own, last]
   const signing = own.length > 0 ? own : all
-  const mac = async (key: typeof last, subject: string, text: string) =>
-    (await key.base64(uses.mac, JSON.stringify(subject), text)).slice(0, MAC_LENGTH)
+  const mac = async (key: Hmac, subject: string, text: string) =>
+    toBase64(await key(uses.mac, JSON.stringify(subject), text)).slice(0, MAC_LENGTH)
 
   return {
     /** Makes the MAC of a record, 24 characters. */
@@ -59,7 +58,7 @@ export function createRecordKeys(texts: readonly string[] = []) {
 
     /** The digests that may be recorded for a body with this hash, the current one first. */
     async *digests(hash: BodyHash): AsyncGenerator<string> {
-      for (const key of all) yield (await key.base64(uses.digest, hash)).slice(0, DIGEST_LENGTH)
+      for (const key of all) yield toBase64(await key(uses.digest, hash)).slice(0, DIGEST_LENGTH)
     },
 
     /**
@@ -68,7 +67,7 @@ export function createRecordKeys(texts: readonly string[] = []) {
      * @param subject what is claimed; a record of another subject or delivery cannot be decrypted
      */
     cipher(hash: BodyHash, subject: string, delivery: string | undefined) {
-      const derive = (key: typeof last, salt: Uint8Array) => key.digest(uses.cipher, salt, hash)
+      const derive = (key: Hmac, salt: Uint8Array) => key(uses.cipher, salt, hash)
       const bind = (what: string) => ({
         iv: IV,
         additionalData: encoder.encode(JSON.stringify([subject, delivery ?? null, what])),

@@ -3,7 +3,6 @@ import { type IntegrationError, toIntegrationError } from '../errors.ts'
 import { toProblem } from '../problem.ts'
 import { createRedactor, type Redactor } from '../redact.ts'
 import type { BodyMemory } from '../request/body-memory.ts'
-import { toBytes } from './deflate.ts'
 
 export type ResponseBody = Record<string, unknown>
 
@@ -43,6 +42,7 @@ const FOR_BROWSERS = {
 
 /** A longer body leaves in pieces. In UTF-16 units. */
 const LONG_TEXT = 1024 * 1024
+const PIECE = 256 * 1024
 /** The memory of a response that nobody reads is free again after this time, in milliseconds. */
 const LONGEST_SEND_MS = 5_000
 
@@ -75,6 +75,29 @@ export function toResponse(
   }
   memory?.free()
   return new Response(json, { status, headers })
+}
+
+/**
+ * The UTF-8 of a text, of which a piece exists at a time.
+ *
+ * @param ended called when the last piece was taken, or nobody wants another one
+ */
+function toBytes(text: string, ended = () => {}): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let at = 0
+  const pieces = new ReadableStream<string>(
+    {
+      pull(controller) {
+        controller.enqueue(text.slice(at, at + PIECE))
+        at += PIECE
+        if (at < text.length) return
+        controller.close()
+        ended()
+      },
+      cancel: ended,
+    },
+    { highWaterMark: 0 },
+  )
+  return pieces.pipeThrough(new TextEncoderStream())
 }
 
 /**

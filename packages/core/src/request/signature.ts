@@ -1,7 +1,8 @@
 // Standard Webhooks 1.0 (contract §3):
 // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 
-import { createHmacKey, equalTexts } from '../cryptography.ts'
+import { toBase64 } from '../bytes.ts'
+import { createHmac, equalTexts } from '../cryptography.ts'
 import { IntegrationError } from '../errors.ts'
 
 /** Checks the signature over the raw bytes of a request; throws `invalid_signature`. */
@@ -36,7 +37,7 @@ const VERSION = 'v1,'
  */
 export function createVerifier(options: VerifierOptions): Verify {
   const { toleranceSeconds = 300, now = Date.now } = options
-  const keys = options.secrets.map((secret) => createHmacKey(decodeSecret(secret)))
+  const hmacs = options.secrets.map((secret) => createHmac(decodeSecret(secret)))
 
   function checkHeaders(headers: Headers) {
     const id = readHeader(headers, 'webhook-id')
@@ -53,10 +54,9 @@ export function createVerifier(options: VerifierOptions): Verify {
     if (given.length === 0) throw invalid('webhook-signature holds no signature of the version v1.')
 
     return async (body: Uint8Array) => {
-      for (const key of keys) {
+      for (const hmac of hmacs) {
         // Compares texts: base64 has several spellings of one digest, and a sender uses one of them.
-        const digest = key.base64(`${id}.${timestamp}.`, body)
-        const expected = typeof digest === 'string' ? digest : await digest
+        const expected = toBase64(await hmac(`${id}.${timestamp}.`, body))
         if (given.some((signature) => equalTexts(expected, signature))) return
       }
       throw invalid('webhook-signature matches none of the secrets.')
@@ -83,7 +83,7 @@ export async function sign(request: {
   const { id, timestamp = new Date(), body } = request
   const seconds = String(Math.floor(timestamp.getTime() / 1000))
   const signature =
-    VERSION + (await createHmacKey(decodeSecret(request.secret)).base64(`${id}.${seconds}.`, body))
+    VERSION + toBase64(await createHmac(decodeSecret(request.secret))(`${id}.${seconds}.`, body))
   return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signature }
 }
 

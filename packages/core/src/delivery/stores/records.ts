@@ -3,10 +3,11 @@
  *
  * @module
  */
+
+import { toBase64 } from '../../bytes.ts'
 import type { Json } from '../../contract/handler-context.ts'
 import { sha256 } from '../../cryptography.ts'
 import { IntegrationError } from '../../errors.ts'
-import { toBase64 } from '../base64.ts'
 import { createRecordKeys } from '../keys.ts'
 import type { RecordedResponse } from '../store.ts'
 import { MARK_LENGTH } from './format.ts'
