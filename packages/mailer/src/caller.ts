@@ -4,7 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import { type Pass, timeSliced } from '@org/core/http'
+import type { Pass } from '@org/core/http'
 import { failedResult, inOrder, toResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { type Ending, timeIsOver } from './ending.ts'
@@ -99,7 +99,7 @@ export function createCaller(
     try {
       const until = Math.min(deadline, Date.now() + timeoutMs)
       const body = await send(call, { signal, deadline: until, pass })
-      return { kind: 'settled', results: await readResults(body, call) }
+      return { kind: 'settled', results: readResults(body, call) }
     } catch (thrown) {
       const error = toMailError(thrown)
       const results = call.messages.map(({ index, to }) => failedResult(index, to, error))
@@ -150,17 +150,10 @@ function unsent({ messages }: Call, reason: IntegrationError): CallOutcome {
   return { kind: 'unsent', reason, results: messages.map(({ index, to }) => failedResult(index, to, reason)) }
 }
 
-async function readResults(body: unknown, { messages }: Call): Promise<MessageResult[]> {
-  const responses = await matchResponses(body, messages)
-  const yieldToLoop = timeSliced()
-  const results: MessageResult[] = []
-  for (let at = 0; at < messages.length; at += 1) {
-    const turn = yieldToLoop()
-    if (turn) await turn
-    const [message, response] = [messages[at], responses?.[at]]
-    if (!message) continue
-    const { index, to } = message
-    results.push(response ? toResult(message, response) : failedResult(index, to, unreadable()))
-  }
-  return results
+function readResults(body: unknown, { messages }: Call): MessageResult[] {
+  const responses = matchResponses(body, messages)
+  return messages.map((message, at) => {
+    const response = responses?.[at]
+    return response ? toResult(message, response) : failedResult(message.index, message.to, unreadable())
+  })
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import { timeSliced } from '@org/core/http'
+import { breathe } from '@org/core/http'
 import type { Parts } from './attachment.ts'
 import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
@@ -58,8 +58,10 @@ const MAX_MESSAGES = 500
 const MAX_SETTLED = 500
 /** A call of a stream leaves when its first message is so old. */
 const MAX_AGE_MS = 100
-/** A message of so many bytes takes longer to compose than others. */
-const LONG_BYTES = 64 * 1024
+/** So many messages are composed at a time. Those of many bytes count for more, and those that are refused for 25. */
+const MANY = 250
+const BYTES_OF_ONE = 4_000
+const REFUSED = 25
 /** The texts of a call become bytes of about this length. */
 const PIECE_LENGTH = 1024 * 1024
 /** For the key of a message, which must not change with the mailer’s defaults. */
@@ -89,7 +91,8 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
   let isOver = false
   let isUnread = false
   let thrown: { reason: unknown } | undefined
-  const yieldToLoop = timeSliced()
+  /** The messages since the last breath. */
+  let composed = 0
 
   /** The key of a message: its fingerprint, and a number if the same message came before. */
   function keyOf({ parts }: ComposedMessage): string {
@@ -135,7 +138,6 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
   /** Reads into a call until the call is full, the source pauses, or the batch is over. */
   async function fill(draft: Draft): Promise<void> {
     const { entries, refused, settled } = draft
-    let wasLong = false
     let timer: ReturnType<typeof setTimeout> | undefined
     let interrupt = () => {}
     const onEnd = () => interrupt()
@@ -143,8 +145,10 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
     try {
       while (entries.length < MAX_MESSAGES && settled.length + refused.length < MAX_SETTLED) {
         if (ending.reason) return await failRest(settled, ending.reason)
-        const turn = yieldToLoop(wasLong)
-        if (turn) await turn
+        if (composed >= MANY) {
+          composed = 0
+          await breathe()
+        }
         const reading = pending ?? read()
         let next: Entry | undefined | 'interrupted'
         if (reading instanceof Promise) {
@@ -164,7 +168,7 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
           isOver = true
           return
         }
-        wasLong = !('bytes' in next) || next.bytes > LONG_BYTES
+        composed += 'bytes' in next ? 1 + next.bytes / BYTES_OF_ONE : REFUSED
         if ('error' in next) settled.push(next)
         else if ('refusal' in next) refused.push(next)
         else if (entries.length > 0 && draft.bytes + next.bytes > callBytes) {
@@ -186,7 +190,7 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
   async function failRest(settled: MessageResult[], reason: IntegrationError): Promise<void> {
     isOver = true
     // A message that is being rendered has failed by now; a source that is stuck gives none.
-    const next = await Promise.race([pending, new Promise<undefined>((resolve) => setTimeout(resolve))])
+    const next = await Promise.race([pending, breathe().then(() => undefined)])
     if (next && 'error' in next) settled.push(next)
     isUnread = !source.isList
     if (isUnread) return
@@ -220,6 +224,8 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
      */
     async next(): Promise<Call | undefined> {
       const draft = emptyDraft()
+      if (composed > 0) await breathe()
+      composed = 0
       if (held) add(draft, held)
       held = undefined
       if (!isOver) await fill(draft)

@@ -4,7 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import { timeSliced, unknownOutcome } from '@org/core/http'
+import { unknownOutcome } from '@org/core/http'
 import type { PlacedMessage } from './batch.ts'
 import { readSendResponse, type SendResponse } from './wire.ts'
 
@@ -21,10 +21,10 @@ type Recipients = Pick<PlacedMessage, 'to' | 'recipients' | 'toCount'>
  * @returns for each message its answer, or `undefined` if there is none that is surely its own; `undefined` if the
  * body is no list
  */
-export async function matchResponses(
+export function matchResponses(
   body: unknown,
   messages: readonly PlacedMessage[],
-): Promise<(SendResponse | undefined)[] | undefined> {
+): (SendResponse | undefined)[] | undefined {
   if (!Array.isArray(body) || body.length > MAX_ANSWERS) return undefined
   const ids = new Set<string>()
   // Out of the list, which settled promises hold.
@@ -36,16 +36,13 @@ export async function matchResponses(
     ids.add(response.messageId)
     return isRepeated ? undefined : response
   })
-  // Each of them may name thousands of recipients.
-  const yieldToLoop = timeSliced()
   const strangers: Accepted[] = []
   for (let at = 0; at < responses.length; at += 1) {
     const [response, message] = [responses[at], messages[at]]
     if (!response?.accepted || response.to === message?.to) continue
-    await yieldToLoop()
     if (message === undefined || !isAbout(response, message)) strangers.push(response)
   }
-  const isShuffled = responses.length !== messages.length || (await isAboutAny(strangers, messages))
+  const isShuffled = responses.length !== messages.length || isAboutAny(strangers, messages)
   if (isShuffled) return matchByRecipient(responses, messages)
   if (strangers.length === 0) return responses
   const unmatched = new Set<SendResponse>(strangers)
@@ -53,16 +50,11 @@ export async function matchResponses(
 }
 
 /** Whether an answer is about any of the messages. Each text is read once: a server may send megabytes of them. */
-async function isAboutAny(
-  responses: readonly Accepted[],
-  messages: readonly PlacedMessage[],
-): Promise<boolean> {
-  const yieldToLoop = timeSliced()
+function isAboutAny(responses: readonly Accepted[], messages: readonly PlacedMessage[]): boolean {
   if (responses.length === 0) return false
   const headers = new Set(messages.map(({ to }) => to))
   const byAddress = new Map<string, Set<string>[]>()
   for (const message of messages) {
-    await yieldToLoop()
     const recipients = new Set(recipientsOf(message))
     for (const address of recipients) {
       const others = byAddress.get(address)
@@ -71,7 +63,6 @@ async function isAboutAny(
     }
   }
   for (const { to } of responses) {
-    await yieldToLoop()
     const named = addressesIn(to)
     if (headers.has(to) || named === undefined) return true
     const [rarest] = named.map((address) => byAddress.get(address) ?? []).sort((a, b) => a.length - b.length)
@@ -90,14 +81,12 @@ export function isAbout({ to }: Pick<Accepted, 'to'>, message: Recipients): bool
 }
 
 /** Only an accepted mail names its recipient, and only a recipient of one message and one answer is certain. */
-async function matchByRecipient(
+function matchByRecipient(
   responses: readonly (SendResponse | undefined)[],
   messages: readonly PlacedMessage[],
-): Promise<(SendResponse | undefined)[]> {
-  const yieldToLoop = timeSliced()
+): (SendResponse | undefined)[] {
   const answers = new Map<string, Accepted | undefined>()
   for (const response of responses) {
-    await yieldToLoop()
     const key = response?.accepted && addressesIn(response.to)?.sort().join()
     if (key) answers.set(key, answers.has(key) ? undefined : response)
   }

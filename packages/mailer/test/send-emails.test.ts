@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { addressOf, deadUrl, failureOf, idle, message, messages, runMailProvider, runs } from './support.ts'
 
 const mail = runMailProvider()
@@ -36,6 +36,18 @@ describe('sendEmails', () => {
     expect(batch.results.map(({ index, to, messageId }) => [index, to, messageId])).toEqual(
       messages(1_203).map(({ to }, index) => [index, to, ids.get(String(to))]),
     )
+  })
+
+  it('sends a long batch in a test that has replaced every timer and clock', async () => {
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      const sent: { To: string }[] = JSON.parse(await new Response(init?.body).text())
+      const answers = sent.map(({ To }) => ({ ErrorCode: 0, MessageID: crypto.randomUUID(), To }))
+      return Response.json(answers)
+    }
+    const mailer = mail.mailer({ fetch })
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await mailer.sendEmails(messages(3_000))).toMatchObject({ sent: 3_000 })
   })
 
   it('sends no call of more than 50 MB, and has no more than 64 MB in flight', async () => {

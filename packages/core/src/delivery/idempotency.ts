@@ -7,12 +7,11 @@ import type { IntegrationDefinition } from '../contract/integration.ts'
 import { secretNames } from '../contract/marks.ts'
 import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts'
 import { IntegrationError } from '../errors.ts'
-import { type Redactor, redactInSlices } from '../redact.ts'
+import type { Redactor } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
 import { type Claim, type ClaimOptions, reservedSteps } from './claim.ts'
 import { claimSubject, type Replay } from './claiming.ts'
 import { decryptResponse, encryptResponse, withEncryptedSteps } from './encryption.ts'
-import { toJson } from './json.ts'
 import type { BodyHash, Cipher, RecordKeys } from './keys.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
@@ -91,8 +90,8 @@ export async function end(
   const isCall = operation.traits.claims === 'call'
   // No delivery continues a call after its response.
   const progress = isCall ? {} : nextProgress(operation, claim.progress, response, claiming.now())
-  const body = await withoutSecrets(response.body ?? {}, definition, redactor)
-  const recorded = await toJson(body)
+  const body = withoutSecrets(response.body ?? {}, definition, redactor)
+  const recorded = JSON.stringify(body)
   const failure = await claim.complete(
     {
       status: response.status,
@@ -195,16 +194,16 @@ export function lastStatus(progress: Readonly<Record<string, Json>>): Deployment
 }
 
 /** The body to record. Encryption does not change what must not be stored: sensitive values. */
-async function withoutSecrets(
+function withoutSecrets(
   body: ResponseBody,
   definition: IntegrationDefinition,
   redactor: Redactor,
-): Promise<ResponseBody> {
+): ResponseBody {
   const { outputs } = body
-  if (typeof outputs !== 'object' || outputs === null) return redactInSlices(redactor, body)
+  if (typeof outputs !== 'object' || outputs === null) return redactor.data(body)
   const { outputs: _, ...rest } = body
   // An output that is not marked as secret is public, even if its value came from the host's environment.
   const sensitive = new Set(secretNames(definition.outputs))
   const open = Object.fromEntries(Object.entries(outputs).filter(([name]) => !sensitive.has(name)))
-  return { ...(await redactInSlices(redactor, rest)), outputs: open }
+  return { ...redactor.data(rest), outputs: open }
 }

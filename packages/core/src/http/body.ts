@@ -1,5 +1,7 @@
 /** The body of a request, in the form that the runtime sends at most once. */
 
+import { breathe } from '../breathe.ts'
+
 /** A `Uint8Array` that is not shared; compilers before 5.7 have no name for it. */
 type Bytes = ReturnType<TextEncoder['encode']>
 
@@ -89,7 +91,7 @@ async function inTurns<Group>(
     groups.push(convert(group))
     group = []
     length = 0
-    await new Promise((resolve) => setTimeout(resolve))
+    await breathe()
   }
   return [...groups, convert(group)]
 }

@@ -3,8 +3,8 @@
  * whether the call may have taken effect. It loads no schema library.
  */
 
+export { breathe } from '../breathe.ts'
 export { maskAddresses } from '../mask.ts'
-export { timeSliced } from '../slices.ts'
 export {
   createHttpClient,
   type HttpClient,

@@ -1,9 +1,6 @@
-import { createJsonCounter } from '../json-limits.ts'
-import { ownTurn } from '../slices.ts'
+import { type ReadJson, readJson } from '../json.ts'
 import { effectOf, HttpFailure } from './failure.ts'
 
-/** Shorter responses are parsed in a few milliseconds, whatever they hold. In UTF-16 code units. */
-const SHORT = 20_000
 /** The answer to 500 mails has 3,500 values. */
 const MAX_VALUES = 20_000
 
@@ -36,17 +33,18 @@ export async function readResponse(
 ): Promise<HttpResponse> {
   const { status, headers } = response
   // A refusal is a refusal, also if its words never come.
-  const text = await readText(response, maxBytes, maxValues).catch((error: unknown) => {
-    if (response.ok || error instanceof HttpFailure) throw error
+  const text = await readText(response, maxBytes).catch((error: unknown) => {
+    if (response.ok) throw error
     return ''
   })
-  // Others get their turn between two long responses that arrive at once.
-  if (text.length > SHORT) await ownTurn()
-  const parsed = parseJson(text)
-  if (!response.ok) throw toStatusFailure(response, parsed?.body, parsed && isOwnForm(parsed.body))
-  if (parsed) return { status, headers, body: parsed.body }
-  const message = 'The server answered with success, but not with whole JSON.'
-  throw new HttpFailure('malformed', message, { effect: 'unknown', status })
+  const parsed = parseJson(text, maxValues)
+  if (!response.ok) throw toStatusFailure(response, parsed?.value, parsed && isOwnForm(parsed.value))
+  if (!parsed) {
+    const message = 'The server answered with success, but not with whole JSON.'
+    throw new HttpFailure('malformed', message, { effect: 'unknown', status })
+  }
+  if (parsed.excess !== undefined) throw tooLarge(status, parsed.excess)
+  return { status, headers, body: parsed.value }
 }
 
 /** The failure of a response whose status is not 2xx. */
@@ -65,36 +63,32 @@ export function toStatusFailure(
 }
 
 /** Reads a body up to a limit, counted as it arrives, so that a compressed bomb is cut off. */
-async function readText(
-  { body, ok, status }: Response,
-  maxBytes: number,
-  maxValues: number,
-): Promise<string> {
+async function readText({ body, status }: Response, maxBytes: number): Promise<string> {
   if (!body) return ''
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  const counter = createJsonCounter({ maxValues })
   let text = ''
   let size = 0
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return text + decoder.decode()
     size += value.byteLength
-    const excess = size > maxBytes ? `is longer than ${maxBytes} bytes` : counter.add(value)
-    if (excess !== undefined) {
+    if (size > maxBytes) {
       // Not awaited: the rest of the body may never end.
       reader.cancel().catch(() => {})
-      // A refusal is a refusal, also without its words.
-      if (!ok) return ''
-      throw new HttpFailure('too_large', `The response ${excess}.`, { effect: effectOf(status), status })
+      throw tooLarge(status, `is longer than ${maxBytes} bytes`)
     }
     text += decoder.decode(value, { stream: true })
   }
 }
 
-function parseJson(text: string): { body: unknown } | undefined {
+function tooLarge(status: number, excess: string): HttpFailure {
+  return new HttpFailure('too_large', `The response ${excess}.`, { effect: effectOf(status), status })
+}
+
+function parseJson(text: string, maxValues: number): Partial<ReadJson> | undefined {
   try {
-    return { body: text === '' ? undefined : JSON.parse(text) }
+    return text === '' ? {} : readJson(text, maxValues)
   } catch {
     return undefined
   }

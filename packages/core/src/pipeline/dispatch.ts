@@ -9,9 +9,7 @@ import { suggestion, summarise } from '../contract/validation.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from '../delivery/response.ts'
 import { IntegrationError, toIntegrationError } from '../errors.ts'
 import { cutText } from '../log.ts'
-import { redactInSlices } from '../redact.ts'
 import { parseArguments } from '../request/fields.ts'
-import { inSlice } from '../slices.ts'
 import { ensureAlive, needsLife, reportHealth } from './life.ts'
 import type { Reporter } from './reporter.ts'
 import { parseResult } from './result.ts'
@@ -193,15 +191,14 @@ async function callFunction(
   if (!wanted) throw unknownFunction(definition, call.name)
   const { arguments: schema, result: resultSchema } = wanted.definition
   for (const name of secretNames(schema)) redactor.add(call.arguments[name])
-  const parsed = await inSlice(() => parseArguments(schema, call.arguments))
+  const parsed = parseArguments(schema, call.arguments)
   if (parsed.errors) {
     const { errors, cause } = parsed
     const message = `The arguments of ${wanted.name} are invalid: ${summarise(errors)}.`
     throw new IntegrationError('invalid_arguments', message, { errors, cause })
   }
-  // A provider may quote a credential in what it says of one message of many.
   const given = await handlers.functions?.[wanted.name]?.(parsed.data, context)
-  const { result } = await redactInSlices(credentials, { result: await parseResult(resultSchema, given) })
+  const result = await parseResult(resultSchema, given, credentials)
   if (resultSchema instanceof z.ZodObject) {
     const values: Record<string, unknown> = { ...(typeof result === 'object' ? result : {}) }
     for (const name of secretNames(resultSchema)) redactor.add(values[name])

@@ -3,7 +3,6 @@ import type { Handlers, IntegrationDefinition } from '../contract/integration.ts
 import { sha256 } from '../cryptography.ts'
 import { DEFAULT_LEASE_MS } from '../delivery/claim.ts'
 import { type Begun, begin, end } from '../delivery/idempotency.ts'
-import { toJson } from '../delivery/json.ts'
 import { createRecordKeys } from '../delivery/keys.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
@@ -11,9 +10,8 @@ import { createJsonLogger } from '../log.ts'
 import { createRedactor, redactLines } from '../redact.ts'
 import { type BodyMemory, weightOf } from '../request/body-memory.ts'
 import { resolveOperation } from '../request/operation.ts'
-import { LARGE_BODY, parseEvent } from '../request/parse.ts'
+import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
-import { inSlice, ownTurn } from '../slices.ts'
 import { dispatch } from './dispatch.ts'
 import { createEventLogger, createTrace, logEvent, type Trace } from './event-log.ts'
 import { repeatStatus } from './life.ts'
@@ -24,8 +22,10 @@ import { type AnyHandlers, Run, type RunOptions, type Shared } from './run.ts'
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
 export type WebhookHandler = (request: Request) => Promise<Response>
 
-const DEFAULT_BODY_LIMIT = 10 * 1024 * 1024
+const DEFAULT_BODY_LIMIT = 4 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 25_000
+/** The memory of a longer body is freed before its event is handled. In bytes. */
+const LARGE_BODY = 256 * 1024
 
 /**
  * Makes the webhook handler of an integration.
@@ -83,7 +83,7 @@ export function createWebhookHandler(
     const response = await work(request, trace, memory)
     const peer = isStranger(trace, response) ? sender : undefined
     logEvent(shared, route, response, trace, { peer, durationMs: now() - started })
-    const json = response.json ?? (await toJson(response.body ?? {}))
+    const json = response.json ?? JSON.stringify(response.body ?? {})
     return toResponse(response, json, memory)
   }
 
@@ -100,8 +100,6 @@ export function createWebhookHandler(
       owner = wanted
       const arrivedAt = Date.now()
       memory?.work(owner, weight)
-      // Many events may have become ready in one turn of the event loop.
-      if (weight > LARGE_BODY) await ownTurn()
       const claiming = claimingFor(trace)
       const { redactor } = trace
       const begun = hash && (await begin({ definition, operation, hash, redactor, keys, store, claiming }))
@@ -117,9 +115,9 @@ export function createWebhookHandler(
   async function read(request: Request, trace: Trace, memory: BodyMemory | undefined) {
     checkRequest(request, bodyLimit)
     const checkBody = verify?.checkHeaders?.(request.headers)
-    const body = await inSlice(() => readBody(request, { bodyLimit, trustContentLength, memory }))
+    const body = await readBody(request, { bodyLimit, trustContentLength, memory })
     await (checkBody ? checkBody(body) : verify?.(request.headers, body))
-    const { event, values } = await parseEvent(body)
+    const { event, values } = parseEvent(body)
     trace.event = event
     const operation = resolveOperation(definition, event, request.headers)
     trace.deliveryId = operation.deliveryId
