@@ -32,7 +32,7 @@ const sizes = defineIntegration({
       arguments: functionArguments({
         list: z.union([entry, z.array(entry)]).optional(),
         few: z.array(entry).max(50).optional(),
-        many: z.array(parsedByFunction(z.unknown())).max(50_000).optional(),
+        many: z.array(parsedByFunction(z.unknown())).optional(),
         body: z
           .string()
           .max(10 * 1024 * 1024)
@@ -56,19 +56,14 @@ const megabyte = 1024 * 1024
 
 describe('the size of an argument', () => {
   it.each<[string, string, Record<string, unknown>]>([
-    ['list', 'may have 10,000 entries, but has 400,000', { list: repeat(400_000, 0) }],
+    ['list', 'may have 10,000 entries, but has 190,000', { list: repeat(190_000, 0) }],
     ['few', 'may have 50 entries, but has 51', { few: repeat(51, 'a') }],
-    ['many', 'may have 50,000 entries, but has 499,000', { many: repeat(499_000, 0) }],
+    ['many', 'may have 10,000 entries, but has 10,001', { many: repeat(10_001, 0) }],
     ['list', 'is longer than 1,048,576 characters', { list: 'x'.repeat(megabyte + 1) }],
     [
       'data.a.b[1]',
       'is longer than 1,048,576 characters',
       { data: { a: { b: [1, 'x'.repeat(megabyte + 1)] } } },
-    ],
-    [
-      'data',
-      'holds a value beyond the 50,000 that all fields may have together',
-      { data: { lists: repeat(9_000, repeat(6, 0)) } },
     ],
     ['unknown', 'may have 10,000 entries, but has 10,001', { unknown: repeat(10_001, 0) }],
   ])('is refused at %s before a schema looks at it: %s', async (path, message, args) => {
@@ -79,10 +74,10 @@ describe('the size of an argument', () => {
   })
 
   it('may be exactly the limit', async () => {
-    const many = [...repeat(49_999, 0), 'x'.repeat(2 * megabyte)]
-    expect(await count({ many })).toMatchObject({ body: { result: { count: 50_000 } } })
+    const many = [...repeat(9_999, 0), 'x'.repeat(2 * megabyte)]
+    expect(await count({ many })).toMatchObject({ body: { result: { count: 10_000 } } })
     const others = { list: repeat(10_000, 'a'), few: repeat(50, 'a'), data: { text: 'x'.repeat(megabyte) } }
-    expect((await count({ ...others, body: 'x'.repeat(5 * megabyte) })).status).toBe(200)
+    expect((await count({ ...others, body: 'x'.repeat(2 * megabyte) })).status).toBe(200)
     expect(looks).toBe(10_050)
   })
 })

@@ -37,7 +37,7 @@ export function createFunctions(settings: HostSettings) {
   } satisfies Handlers<typeof mailer>['functions']
 }
 
-/** Parses a message when its call is due: a batch has up to 50,000, and an invalid one fails alone. */
+/** Parses a message when its call is due: a batch has up to 10,000, and an invalid one fails alone. */
 function parseMessage(item: unknown): unknown {
   const { data, errors } = parseArguments(messageArguments, item)
   if (data) return data

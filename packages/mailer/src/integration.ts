@@ -19,7 +19,7 @@ import { ADDRESS_PATTERN } from './address-pattern.ts'
 import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
 
 const MAX_RECIPIENTS = 50
-const MAX_MESSAGES = 50_000
+const MAX_MESSAGES = 10_000
 /** The longest body or attachment; the message as a whole may have 10 MB. */
 const MAX_BODY_LENGTH = 10 * 1024 * 1024
 
@@ -55,7 +55,10 @@ const content = {
     .array(
       z.strictObject({
         name: z.string().describe('The file’s name.'),
-        content: z.base64().max(MAX_BODY_LENGTH).describe('The file, in base64.'),
+        content: z
+          .base64()
+          .max(MAX_BODY_LENGTH)
+          .describe('The file, in base64. One above 3 MB needs a larger BODY_LIMIT of the host.'),
         contentType: z.string().describe('The file’s media type.'),
         contentId: z.string().optional().describe('For an inline image: the id that `cid:` refers to.'),
       }),

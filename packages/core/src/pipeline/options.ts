@@ -40,7 +40,7 @@ export interface HandlerDependencies {
   logger?: Logger | undefined
   /** Watches events and outbound calls, for metrics and traces. */
   observer?: Observer | undefined
-  /** Longest body, in bytes; 10 MiB by default. */
+  /** Longest body, in bytes; 4 MiB by default. Each MiB takes about 20 ms of the event loop. */
   bodyLimit?: number | undefined
   /**
    * Whether the runtime enforces `content-length`, as HTTP servers do; `false` by default. If it does, core does not

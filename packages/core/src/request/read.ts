@@ -106,5 +106,7 @@ function tooManyPieces(): IntegrationError {
 }
 
 function tooLarge(bodyLimit: number): IntegrationError {
-  return new IntegrationError('body_too_large', `The body is longer than ${bodyLimit} bytes.`)
+  return new IntegrationError('body_too_large', `The body is longer than ${bodyLimit} bytes.`, {
+    hint: 'BODY_LIMIT of the host sets this limit. A file in base64 counts four thirds of its size.',
+  })
 }
