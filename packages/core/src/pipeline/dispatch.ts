@@ -12,7 +12,6 @@ import { cutText } from '../log.ts'
 import { parseArguments } from '../request/fields.ts'
 import { ensureAlive, needsLife, reportHealth } from './life.ts'
 import type { Reporter } from './reporter.ts'
-import { parseResult } from './result.ts'
 import type { Run } from './run.ts'
 
 /** Inputs of one event that a warning may name. */
@@ -198,7 +197,8 @@ async function callFunction(
     throw new IntegrationError('invalid_arguments', message, { errors, cause })
   }
   const given = await handlers.functions?.[wanted.name]?.(parsed.data, context)
-  const result = await parseResult(resultSchema, given, credentials)
+  // A provider may quote a credential in what it says of one message of many.
+  const result = credentials.data(resultSchema.parse(given))
   if (resultSchema instanceof z.ZodObject) {
     const values: Record<string, unknown> = { ...(typeof result === 'object' ? result : {}) }
     for (const name of secretNames(resultSchema)) redactor.add(values[name])
