@@ -40,9 +40,8 @@ const FOR_BROWSERS = {
   'x-frame-options': 'DENY',
 }
 
-/** A longer body leaves in pieces. In UTF-16 units. */
+/** A longer body leaves as a stream. In UTF-16 units. */
 const LONG_TEXT = 1024 * 1024
-const PIECE = 256 * 1024
 /** The memory of a response that nobody reads is free again after this time, in milliseconds. */
 const LONGEST_SEND_MS = 5_000
 
@@ -71,33 +70,12 @@ export function toResponse(
       clearTimeout(timer)
       free()
     }
-    return new Response(toBytes(json, ended), { status, headers })
+    const observer: Transformer & { cancel: () => void } = { flush: ended, cancel: ended }
+    const body = new Blob([json]).stream().pipeThrough(new TransformStream(observer))
+    return new Response(body, { status, headers })
   }
   memory?.free()
   return new Response(json, { status, headers })
-}
-
-/**
- * The UTF-8 of a text, of which a piece exists at a time.
- *
- * @param ended called when the last piece was taken, or nobody wants another one
- */
-function toBytes(text: string, ended = () => {}): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let at = 0
-  const pieces = new ReadableStream<string>(
-    {
-      pull(controller) {
-        controller.enqueue(text.slice(at, at + PIECE))
-        at += PIECE
-        if (at < text.length) return
-        controller.close()
-        ended()
-      },
-      cancel: ended,
-    },
-    { highWaterMark: 0 },
-  )
-  return pieces.pipeThrough(new TextEncoderStream())
 }
 
 /**
