@@ -98,12 +98,12 @@ function faultOfStore(location: string): string | undefined {
   }
 }
 
-const wholeNumber = (least: number, most: number, what: string, why = '') =>
+const wholeNumber = (least: number, most: number, what: string) =>
   z.pipe(
     text.check(
       // `Number` also reads 0x50, 1e3 and an empty text.
       z.refine((value) => /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most, {
-        error: `expected ${what} from ${least} to ${most}${why}`,
+        error: `expected ${what} from ${least} to ${most}`,
       }),
     ),
     z.transform(Number),
@@ -116,6 +116,8 @@ const secrets = z.optional(
     `expected one or more whsec_… (base64 of at least ${LEAST_SECRET_BYTES} bytes), separated by spaces`,
   ),
 )
+
+const BYTES = 'a whole number of bytes, of which each 1048576 take 20 ms of the event loop,'
 
 /** Every variable of the host. */
 export const variables = z.object({
@@ -135,15 +137,7 @@ export const variables = z.object({
     ),
     'info',
   ),
-  BODY_LIMIT: z._default(
-    wholeNumber(
-      1_024,
-      32 * 1024 * 1024,
-      'a whole number of bytes',
-      ': the host answers nobody else for about 20 ms for each 1048576 bytes of a body',
-    ),
-    4 * 1024 * 1024,
-  ),
+  BODY_LIMIT: z._default(wholeNumber(1_024, 32 * 1024 * 1024, BYTES), 4 * 1024 * 1024),
   REQUEST_TIMEOUT_MS: z._default(wholeNumber(1_000, 900_000, 'a whole number of milliseconds'), 25_000),
   DRAIN_DELAY_MS: z.optional(wholeNumber(0, 300_000, 'a whole number of milliseconds')),
   // A third of it must be longer than the slowest answer of a store that is not away.

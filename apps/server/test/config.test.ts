@@ -52,7 +52,7 @@ describe('the configuration', () => {
       'The configuration has 10 faults:',
       '  PORT: expected a port from 0 to 65535',
       '  LOG_LEVEL: expected debug, info, warn or error',
-      '  BODY_LIMIT: expected a whole number of bytes from 1024 to 33554432: the host answers nobody else for about 20 ms for each 1048576 bytes of a body',
+      '  BODY_LIMIT: expected a whole number of bytes, of which each 1048576 take 20 ms of the event loop, from 1024 to 33554432',
       '  PLATFORM_API_URL is required: expected an http:// or https:// URL',
       '  PLATFORM_WEBHOOK_SECRET: expected one or more whsec_… (base64 of at least 24 bytes), separated by spaces',
       '  WEBHOOK_AUTH: expected none; leave it empty otherwise',
