@@ -4,7 +4,7 @@
  * @see https://clerk.com/docs/reference/platform-api
  */
 import { IntegrationError } from '@org/core/errors'
-import { type CallOptions, createProviderClient, type Gate, type ProviderRequest } from '@org/core/http'
+import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
 import type { Environment } from '@org/idp'
 import * as z from 'zod'
 import { idpPlatformProvider } from './errors.ts'
@@ -32,8 +32,6 @@ export interface IdpPlatformClientOptions {
    * @default 30_000
    */
   timeoutMs?: number | undefined
-  /** Holds changes back after one whose outcome is unknown. Clients of one account share it; by default, each has its own. */
-  gate?: Gate | undefined
   /** Waits between two attempts. A test passes a function that does not. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }

@@ -1,6 +1,5 @@
 /** The token that creates an application, and the keys of its instance. */
 import { type HandlerContext, IntegrationError } from '@org/core'
-import type { Gate } from '@org/core/http'
 import { createIdpClient, type IdpClient } from '@org/idp/instance'
 import * as z from 'zod'
 import { createIdpPlatformClient, type IdpPlatformClient } from './client.ts'
@@ -28,12 +27,6 @@ export interface IdpServerSettings {
   settleMs?: number | undefined
 }
 
-/** The settings of one host. */
-export interface HostSettings extends IdpServerSettings {
-  /** The gate for the changes of a deployment. */
-  gateOf: (deploymentId: string) => Gate
-}
-
 /** The workspace of a deployment. */
 export interface Workspace {
   client: IdpPlatformClient
@@ -49,7 +42,10 @@ const DEFAULT_SETTLE_MS = 60_000
 const tokenInput = z.object({ platformApiKey: idpServer.inputs.shape.platformApiKey })
 
 /** Opens the workspace of an event, with the token of its deployment or the host's. */
-export async function connectWorkspace(context: HandlerContext, settings: HostSettings): Promise<Workspace> {
+export async function connectWorkspace(
+  context: HandlerContext,
+  settings: IdpServerSettings,
+): Promise<Workspace> {
   return openWorkspace(await context.deployment?.inputs(tokenInput), context, settings)
 }
 
@@ -61,17 +57,12 @@ export async function connectWorkspace(context: HandlerContext, settings: HostSe
  */
 export async function openWorkspace(
   inputs: z.output<typeof tokenInput> | undefined,
-  { fetch, deployment }: HandlerContext,
-  { platformBaseUrl: baseUrl, settleMs = DEFAULT_SETTLE_MS, gateOf, ...settings }: HostSettings,
+  { fetch }: HandlerContext,
+  { platformBaseUrl: baseUrl, settleMs = DEFAULT_SETTLE_MS, ...settings }: IdpServerSettings,
 ): Promise<Workspace> {
   const platformApiKey = inputs?.platformApiKey ?? settings.platformApiKey
   if (platformApiKey) {
-    const client = createIdpPlatformClient({
-      platformApiKey,
-      baseUrl,
-      fetch,
-      gate: gateOf(deployment?.id ?? ''),
-    })
+    const client = createIdpPlatformClient({ platformApiKey, baseUrl, fetch })
     return { client, fingerprint: await fingerprintOf(platformApiKey), settleMs }
   }
   throw new IntegrationError('missing_credentials', 'The Platform API access token is missing.', {
@@ -102,13 +93,9 @@ export async function keysOf({
 }
 
 /** Makes a client for the provisioned instance. */
-export async function connect(
-  context: HandlerContext,
-  { baseUrl, gateOf }: HostSettings,
-): Promise<IdpClient> {
+export async function connect(context: HandlerContext, { baseUrl }: IdpServerSettings): Promise<IdpClient> {
   const { secretKey } = await keysOf(context)
-  const { fetch, deployment } = context
-  return createIdpClient({ secretKey, baseUrl, fetch, gate: gateOf(deployment?.id ?? '') })
+  return createIdpClient({ secretKey, baseUrl, fetch: context.fetch })
 }
 
 /** The first 16 hexadecimal digits of a SHA-256: too few to be reversed, enough to tell tokens apart. */

@@ -6,7 +6,7 @@ import { createInstanceHandlers, parsePublishableKey } from '@org/idp/instance'
 import {
   connect,
   connectWorkspace,
-  type HostSettings,
+  type IdpServerSettings,
   keysOf,
   openWorkspace,
   type Workspace,
@@ -18,7 +18,7 @@ import { discardApplication, removeApplication } from './removal.ts'
 import type { Application } from './wire.ts'
 
 /** Makes the handlers of every event but FUNCTION_CALL. */
-export function createDeploymentHandlers(settings: HostSettings) {
+export function createDeploymentHandlers(settings: IdpServerSettings) {
   return {
     /** Creates the application or reuses the existing one, and publishes its keys. */
     async created(inputs, context) {

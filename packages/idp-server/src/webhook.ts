@@ -10,7 +10,6 @@
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
-import { createGate } from '@org/core/http'
 import { createFunctions } from '@org/idp/instance'
 import { connect, type IdpServerSettings } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'
@@ -29,7 +28,7 @@ export function createHandler({
   ...dependencies
 }: HandlerDependencies & IdpServerSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(platformApiKey ? [platformApiKey] : [])]
-  const settings = { platformApiKey, platformBaseUrl, baseUrl, settleMs, gateOf: createGate() }
+  const settings = { platformApiKey, platformBaseUrl, baseUrl, settleMs }
   const functions = createFunctions((context) => connect(context, settings))
   const handlers = { ...createDeploymentHandlers(settings), functions }
   return createWebhookHandler(idpServer, handlers, { ...dependencies, secrets })

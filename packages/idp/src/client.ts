@@ -3,13 +3,7 @@
  *
  * @see https://clerk.com/docs/reference/backend-api
  */
-import {
-  type CallOptions,
-  createGate,
-  createProviderClient,
-  type Gate,
-  type ProviderRequest,
-} from '@org/core/http'
+import { type CallOptions, createGate, createProviderClient, type ProviderRequest } from '@org/core/http'
 import * as z from 'zod'
 import { createProvider, invalidArgument, metadataError, takenHints } from './errors.ts'
 import type {
@@ -61,8 +55,6 @@ export interface IdpClientOptions {
    * @default 30_000
    */
   timeoutMs?: number | undefined
-  /** Holds changes back after one whose outcome is unknown. Clients of one account share it; by default, each has its own. */
-  gate?: Gate | undefined
   /** Waits between two attempts. A test passes a function that does not. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
@@ -144,7 +136,8 @@ export interface IdpClient {
  * ```
  */
 export function createIdpClient(options: IdpClientOptions): IdpClient {
-  const { baseUrl = DEFAULT_BASE_URL, secretKey = '', gate = createGate()(''), ...connection } = options
+  const { baseUrl = DEFAULT_BASE_URL, secretKey = '', ...connection } = options
+  const gate = createGate()('')
   const connect = (takenHint?: string) =>
     createProviderClient(createProvider(takenHint), {
       ...connection,

@@ -7,7 +7,6 @@ import {
   IntegrationError,
 } from '@org/core'
 import type { IntegrationErrorOptions } from '@org/core/errors'
-import type { Gate } from '@org/core/http'
 import { createIdpClient, type IdpClient } from './client.ts'
 import { idp } from './integration.ts'
 import type { InstanceKeys } from './keys.ts'
@@ -77,24 +76,18 @@ export async function keysOf({ deployment }: HandlerContext, settings: IdpSettin
   return outputs ?? fromInputs(await deployment.inputs(idp.inputs), settings)
 }
 
-/** The settings of one host. */
-export interface HostSettings extends IdpSettings {
-  /** The gate for the changes of a deployment. */
-  gateOf: (deploymentId: string) => Gate
-}
-
 /** Makes a client for an event. */
-export async function connect(context: HandlerContext, settings: HostSettings): Promise<IdpClient> {
+export async function connect(context: HandlerContext, settings: IdpSettings): Promise<IdpClient> {
   return openClient(await keysOf(context, settings), context, settings)
 }
 
 /** Makes a client for a pair of keys. */
 export function openClient(
   { secretKey }: InstanceKeys,
-  { fetch, deployment }: HandlerContext,
-  { baseUrl, gateOf }: HostSettings,
+  { fetch }: HandlerContext,
+  { baseUrl }: IdpSettings,
 ): IdpClient {
-  return createIdpClient({ secretKey, baseUrl, fetch, gate: gateOf(deployment?.id ?? '') })
+  return createIdpClient({ secretKey, baseUrl, fetch })
 }
 
 function sharedKeys({ shared }: IdpSettings): InstanceKeys {

@@ -1,13 +1,13 @@
 /** A deployment that attaches to an existing application: it verifies the keys, and publishes them. */
 import { type HandlerContext, type Handlers, type Inputs, isIntegrationError } from '@org/core'
 import type { IdpClient } from './client.ts'
-import { connect, fromInputs, type HostSettings, invalidKeys, keysOf, openClient } from './connection.ts'
+import { connect, fromInputs, type IdpSettings, invalidKeys, keysOf, openClient } from './connection.ts'
 import { createInstanceHandlers } from './instance-handlers.ts'
 import type { idp } from './integration.ts'
 import { findKeyFaults, parsePublishableKey } from './keys.ts'
 
 /** Makes the handlers of every event but FUNCTION_CALL. */
-export function createDeploymentHandlers(settings: HostSettings) {
+export function createDeploymentHandlers(settings: IdpSettings) {
   return {
     /** Verifies that both keys are valid and belong together, and publishes them. */
     async created(inputs, context) {

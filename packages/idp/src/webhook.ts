@@ -11,7 +11,6 @@
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
-import { createGate } from '@org/core/http'
 import { connect, type IdpSettings } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'
 import { createFunctions } from './functions.ts'
@@ -28,7 +27,7 @@ export function createHandler({
   ...dependencies
 }: HandlerDependencies & IdpSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(shared?.secretKey ? [shared.secretKey] : [])]
-  const settings = { shared, baseUrl, gateOf: createGate() }
+  const settings = { shared, baseUrl }
   const functions = createFunctions((context) => connect(context, settings))
   const handlers = { ...createDeploymentHandlers(settings), functions }
   return createWebhookHandler(idp, handlers, { ...dependencies, secrets })

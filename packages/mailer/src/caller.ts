@@ -33,7 +33,7 @@ export function createCaller(
   options: BatchRunOptions,
   { flow, ending, records }: { flow: Flow; ending: Ending; records: Records | undefined },
 ) {
-  const { enter, send, wait, timeoutMs, signal, deadline } = options
+  const { enter, gate, send, wait, timeoutMs, signal, deadline } = options
   const reserve = records ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
   let unrecorded: IntegrationError | undefined
 
@@ -74,7 +74,7 @@ export function createCaller(
     if (before) return unsent(call, before)
     let pass: Pass
     try {
-      pass = await enter({ signal, deadline }, waitWhileShut)
+      pass = await enter({ signal, deadline, gate }, waitWhileShut)
     } catch (error) {
       return unsent(call, toMailError(error))
     }

@@ -4,13 +4,7 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import {
-  type CallOptions,
-  createProviderClient,
-  type Gate,
-  type ProviderRequest,
-  pause,
-} from '@org/core/http'
+import { type CallOptions, createProviderClient, type ProviderRequest, pause } from '@org/core/http'
 import type { Address } from './address.ts'
 import { type BatchOptions, type BatchSender, createBatchSender } from './batch-sender.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
@@ -160,18 +154,13 @@ export function createMailer(options: MailerOptions): Mailer {
 /** A mailer whose batches take items of any kind. */
 export type MailClient = Omit<Mailer, 'sendEmails'> & BatchSender
 
-/** What a host decides for its clients: how much of a batch is composed at a time, and the gate that they share. */
-type HostOptions = Pick<BatchRunOptions, 'callBytes' | 'inFlightBytes' | 'takeMemory'> & {
-  gate?: Gate | undefined
-}
+/** How much of a batch is composed at a time. */
+type BatchSizes = Pick<BatchRunOptions, 'callBytes' | 'inFlightBytes' | 'takeMemory'>
 /** The largest call that the provider accepts. */
-const DEFAULT_SIZES: HostOptions = { callBytes: 50_000_000, inFlightBytes: 64_000_000 }
+const DEFAULT_SIZES: BatchSizes = { callBytes: 50_000_000, inFlightBytes: 64_000_000 }
 
 /** Makes a mail client for the webhook. */
-export function createClient(
-  options: MailerOptions,
-  { gate, ...sizes }: HostOptions = DEFAULT_SIZES,
-): MailClient {
+export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT_SIZES): MailClient {
   checkOptions(options, mailerRules, { isClosed: true })
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
   const { wait = pause } = options
@@ -187,7 +176,6 @@ export function createClient(
     fetch: options.fetch,
     timeoutMs,
     wait,
-    gate,
   })
 
   /** Calls the provider with checked options. */

@@ -4,7 +4,6 @@
  * @module
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
-import type { Gate } from '@org/core/http'
 import { createShares, type Shares } from '@org/core/internal'
 import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
@@ -37,8 +36,6 @@ export interface MailerSettings {
 /** The settings of one host. */
 export interface HostSettings extends MailerSettings {
   memory: BatchMemory
-  /** The gate for the mails of a deployment. */
-  gateOf: (deploymentId: string) => Gate
 }
 
 /** A mail server, and the defaults of its messages. */
@@ -105,13 +102,12 @@ export function openMailer(
   const refusal = isHosts ? undefined : egress.refuse(url)
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
   const { own, deployments } = settings.memory
-  const hosted = (shares: Shares) => ({
+  const sizes = (shares: Shares) => ({
     ...SIZES,
-    gate: settings.gateOf(deployment?.id ?? ''),
     takeMemory: (bytes: number, signal: AbortSignal) => shares.take(deployment?.id ?? '', bytes, signal),
   })
-  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, hosted(deployments))
-  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, hosted(own))
+  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, sizes(deployments))
+  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, sizes(own))
 }
 
 /**

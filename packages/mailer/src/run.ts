@@ -4,7 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import type { CallOptions, Pass, ProviderClient } from '@org/core/http'
+import type { CallOptions, Gate, Pass, ProviderClient } from '@org/core/http'
 import type { Call } from './calls.ts'
 import type { BatchJournal } from './journal.ts'
 import type { MessageDefaults } from './message.ts'
@@ -29,6 +29,7 @@ export interface BatchRunOptions {
    * fires first.
    */
   takeMemory?: ((bytes: number, signal: AbortSignal) => Promise<(part?: number) => void>) | undefined
+  gate: Gate
   /** Longest time for one call, from when it leaves, in milliseconds. */
   timeoutMs: number
   signal: AbortSignal | undefined

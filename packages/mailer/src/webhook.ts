@@ -12,7 +12,6 @@
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
-import { createGate } from '@org/core/http'
 import { createBatchMemory, type MailerSettings } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'
 import { createFunctions } from './functions.ts'
@@ -29,7 +28,7 @@ export function createHandler({
   ...dependencies
 }: HandlerDependencies & MailerSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(shared?.apiToken ? [shared.apiToken] : [])]
-  const settings = { shared, baseUrl, memory: createBatchMemory(), gateOf: createGate() }
+  const settings = { shared, baseUrl, memory: createBatchMemory() }
   const handlers = { ...createDeploymentHandlers(settings), functions: createFunctions(settings) }
   return createWebhookHandler(mailer, handlers, { ...dependencies, secrets })
 }

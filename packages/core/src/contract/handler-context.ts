@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { PlatformEvent } from './event.ts'
+import type { Gate } from './gate.ts'
 
 /** Data that survives JSON. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
@@ -81,6 +82,8 @@ export interface HandlerContext {
   readonly fetch: typeof fetch
   /** For a URL that the deployment brought: whether it may be called, and the `fetch` to call it with. */
   readonly egress: Egress
+  /** Holds the deployment's changes back after one whose outcome is unknown. */
+  readonly gate: Gate
   /** Aborts at the deadline, or when another delivery takes over. */
   readonly signal: AbortSignal
   /** In milliseconds since 1970. */

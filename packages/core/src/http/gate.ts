@@ -1,4 +1,5 @@
 /** The gate of an account at a provider (contract §2): an outage makes unknown only what had left before it was noticed. */
+import type { Gate, Wait } from '../contract/gate.ts'
 import { IntegrationError } from '../errors.ts'
 
 /** At most one probe of an account in this time, in milliseconds. */
@@ -8,28 +9,6 @@ const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 /** The account that broke longest ago gives way to a new one. */
 const MOST_ACCOUNTS = 1_000
-
-/** Lets the changes of one owner, such as a deployment, through to accounts. */
-export interface Gate {
-  /**
-   * Lets a change through.
-   *
-   * @param account an origin and a token
-   * @param probe makes a read, and tells whether the provider answered it
-   * @param wait waits so many milliseconds, and tells whether it goes on; without it, nothing waits
-   * @throws {IntegrationError} `provider_error` with the effect `'none'` while the account is shut
-   */
-  enter(account: string, probe: () => Promise<boolean>, wait?: Wait): Promise<Pass>
-}
-
-/** Waits, and tells whether its caller still wants to go on. */
-export type Wait = (milliseconds: number) => Promise<boolean>
-
-/** The right to make one change. */
-export interface Pass {
-  /** Call once, when the change is over. `unmade`: it certainly had no effect. */
-  leave(outcome: 'made' | 'unmade' | 'unknown'): void
-}
 
 /** The changes of an owner broke, and none has succeeded since: one at a time is tried. */
 interface Trouble {

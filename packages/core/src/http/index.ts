@@ -4,6 +4,7 @@
  */
 
 export { breathe } from '../breathe.ts'
+export type { Gate, Pass, Wait } from '../contract/gate.ts'
 export { maskAddresses } from '../mask.ts'
 export {
   createHttpClient,
@@ -13,7 +14,7 @@ export {
   pause,
 } from './client.ts'
 export { HttpFailure, type HttpFailureKind, toHttpFailure } from './failure.ts'
-export { createGate, type Gate, type Pass, type Wait } from './gate.ts'
+export { createGate } from './gate.ts'
 export {
   type CallOptions,
   createProviderClient,

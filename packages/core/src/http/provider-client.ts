@@ -1,7 +1,8 @@
+import type { Gate, Pass, Wait } from '../contract/gate.ts'
 import { IntegrationError, isIntegrationError } from '../errors.ts'
 import { createHttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
 import { effectOf, HttpFailure } from './failure.ts'
-import { createGate, type Gate, type Pass, type Wait } from './gate.ts'
+import { createGate } from './gate.ts'
 import { type Provider, toProviderError, unknownOutcome } from './provider-error.ts'
 
 /** Options of {@link createProviderClient}. */
@@ -10,10 +11,7 @@ export interface ProviderClientOptions extends Omit<HttpClientOptions, 'isOwnFor
   credential: string
   /** Longest time for one call with its retries; 30,000 by default. */
   timeoutMs?: number | undefined
-  /**
-   * Holds changes back after one whose outcome is unknown. Clients of one account should share it; by default, a client
-   * has its own.
-   */
+  /** Holds changes back after one whose outcome is unknown; by default, the client's own. */
   gate?: Gate | undefined
   /** Longest response after decompression; 1 MiB by default. */
   maxBytes?: number | undefined
@@ -29,6 +27,8 @@ export interface CallOptions {
   timeoutMs?: number | undefined
   /** When the call must be over, in milliseconds since 1970; used instead of `timeoutMs`. */
   deadline?: number | undefined
+  /** Holds changes back after one whose outcome is unknown; by default, the client's. */
+  gate?: Gate | undefined
 }
 
 /** One request to a provider. */
@@ -49,14 +49,14 @@ const CREDENTIAL = /^[!-~]+$/
 
 /** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
 export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
-  const { credential, timeoutMs = 30_000, maxBytes, maxValues, gate = createGate()('') } = options
+  const { credential, timeoutMs = 30_000, maxBytes, maxValues, gate: ownGate = createGate()('') } = options
   const { name, title, credentials } = provider
   const send = createHttpClient({ ...options, isOwnForm: provider.isOwnForm })
   const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
   const isMissing = !CREDENTIAL.test(credential.trim())
 
-  function within({ signal, deadline, timeoutMs: limit = timeoutMs }: CallOptions = {}) {
-    return { signal, deadline: deadline ?? Date.now() + limit }
+  function within({ signal, deadline, timeoutMs: limit = timeoutMs, gate = ownGate }: CallOptions = {}) {
+    return { signal, deadline: deadline ?? Date.now() + limit, gate }
   }
 
   function toError(error: unknown, change: string | undefined): unknown {
@@ -92,8 +92,10 @@ export function createProviderClient(provider: Provider, options: ProviderClient
     )
   }
 
-  const enter = (callOptions?: CallOptions, wait?: Wait) =>
-    gate.enter(account, () => probe(within(callOptions)), wait)
+  const enter = (callOptions?: CallOptions, wait?: Wait) => {
+    const limits = within(callOptions)
+    return limits.gate.enter(account, () => probe(limits), wait)
+  }
 
   return {
     /**

@@ -1,3 +1,4 @@
+import type { Gate } from '../contract/gate.ts'
 import type { DeploymentLog, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
 import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
 import type { CallbackOptions, DeploymentStatus, Platform } from '../contract/platform.ts'
@@ -32,6 +33,7 @@ export interface Shared extends Pick<HandlerDependencies, 'environment' | 'egres
   store: DeliveryStore
   /** The host's transport for providers. */
   fetch: typeof fetch
+  gateOf: (deploymentId: string) => Gate
   logger: Logger
   observer: Observer
   /** Knows the secrets of the host alone. */
@@ -151,6 +153,7 @@ class Context implements HandlerContext {
   readonly deployment: OpenDeployment | undefined
   readonly progress: Progress | undefined
   readonly fetch: HandlerContext['fetch']
+  readonly gate: Gate
   readonly deadline: number
   readonly stopping: AbortSignal | undefined
   readonly #run: Run
@@ -161,6 +164,7 @@ class Context implements HandlerContext {
     this.deployment = deployment
     this.progress = run.claim && createProgress(run, run.claim)
     this.fetch = run.outbound.wrap('provider', run.shared.fetch)
+    this.gate = run.shared.gateOf(deployment?.id ?? '')
     this.deadline = run.handlerDeadline.at
     this.stopping = run.shared.stopping
     this.#run = run

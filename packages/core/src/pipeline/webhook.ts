@@ -6,6 +6,7 @@ import { type Begun, begin, end } from '../delivery/idempotency.ts'
 import { createRecordKeys } from '../delivery/keys.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
+import { createGate } from '../http/gate.ts'
 import { createJsonLogger } from '../log.ts'
 import { createRedactor, redactLines } from '../redact.ts'
 import { type BodyMemory, weightOf } from '../request/body-memory.ts'
@@ -72,7 +73,7 @@ export function createWebhookHandler(
   })
   const shared: Shared = {
     ...{ definition, handlers, platform, store, fetch: send, logger, observer, hostSecrets: configured },
-    ...{ environment, egress, stopping, timeoutMs, now },
+    ...{ environment, egress, stopping, timeoutMs, now, gateOf: createGate() },
   }
 
   async function respond(request: Request): Promise<Response> {
