@@ -19,6 +19,18 @@ it('lets the event loop turn', async () => {
   expect(turns).toBeGreaterThanOrEqual(100)
 })
 
+it('lets those that wait go on one in a turn', async () => {
+  let gone = 0
+  const breaths = Array.from({ length: 5 }, () => breathe().then(() => (gone += 1)))
+  const isOver = Promise.all(breaths).then(() => true)
+  let before = 0
+  while (!(await Promise.race([isOver, new Promise((resolve) => setImmediate(resolve, false))]))) {
+    expect(gone - before).toBeLessThanOrEqual(1)
+    before = gone
+  }
+  expect(gone).toBe(5)
+})
+
 it('ends in a test that has replaced every timer and clock', async () => {
   vi.useFakeTimers()
   await expect(breathe()).resolves.toBeUndefined()
