@@ -97,8 +97,7 @@ async function judge(
   const [deploymentId] = known
   if (deploymentId !== undefined)
     return { applicationId, name, state: 'orphaned', deploymentId, reason: reasons.join(' ') }
-  const reason = 'It is not recorded here.'
-  return { applicationId, name, state: 'unrecorded', deploymentId: undefined, reason }
+  return { applicationId, name, state: 'unrecorded', deploymentId, reason: 'It is not recorded here.' }
 }
 
 /** @returns `undefined` if the deployment uses the application, or may be about to */

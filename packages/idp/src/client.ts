@@ -163,7 +163,7 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
 
   const client: IdpClient = {
     async createUser(user, options) {
-      const { createUser: takenHint } = takenHints
+      const takenHint = takenHints.createUser
       return call({ method: 'POST', path: '/users', json: toWireUser(user), takenHint }, wireUser, options)
     },
 
@@ -235,7 +235,7 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
 
     async createOrganization(organization, options) {
       const json = toWireOrganization(organization)
-      const { createOrganization: takenHint } = takenHints
+      const takenHint = takenHints.createOrganization
       return call({ method: 'POST', path: '/organizations', json, takenHint }, wireOrganization, options)
     },
 

@@ -4,10 +4,9 @@
  * @see https://postmarkapp.com/developer/api/overview#error-codes
  * @module
  */
-import type { Provider } from '@org/core/http'
+import { maskAddresses, type Provider } from '@org/core/http'
 import { MailError } from './mail-error.ts'
 import { findNamed, type Refusal, readRefusal } from './wire.ts'
-import { maskWords } from './words.ts'
 
 /** What a call that sends mail changes, as the end of a sentence. */
 export const SENDING = 'the mail was sent'
@@ -59,7 +58,7 @@ export function refusalError(
     recipients?: readonly string[] | undefined
   } = {},
 ): MailError {
-  const words = maskWords(message)
+  const words = maskAddresses(message)
   const options = {
     hint: hintOf(errorCode, message),
     retryAfter: facts.retryAfter,
@@ -99,6 +98,6 @@ export const mailProvider: Provider = {
     const isFinal = failure.effect === 'none' && !NOT_NOW.includes(failure.status ?? 0)
     if (isFinal || (failure.effect === 'none' && refusal.errorCode === MAINTENANCE))
       return refusalError(refusal, failure)
-    return { code: String(refusal.errorCode), message: maskWords(refusal.message) }
+    return { code: String(refusal.errorCode), message: refusal.message }
   },
 }

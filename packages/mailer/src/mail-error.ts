@@ -47,6 +47,11 @@ export class MailError extends IntegrationError {
     return factsOf.get(this)?.rejected ?? []
   }
 
+  /** What the provider said, word for word: it may name people. Printing the error does not show it. */
+  get providerMessage(): string | undefined {
+    return factsOf.get(this)?.words || undefined
+  }
+
   /** The results of a batch before the error, if there are any. Printing the error does not show them. */
   get results(): readonly MessageResult[] | undefined {
     return factsOf.get(this)?.results

@@ -44,7 +44,7 @@ describe('a send', () => {
     async (code) => {
       provider.faults.add({ status: 422, body: refusal(code) })
       const error = await fail()
-      const message = 'Found [address], [address] and […] <[address]>.'
+      const message = 'Found [address], [address] and Shop <[address]>.'
       expect(error).toMatchObject({
         ...refused,
         message: expect.stringContaining(String(code)),

@@ -114,7 +114,7 @@ describe('sendEmail', () => {
   it('passes the provider’s words on, without a token in them', async () => {
     provider.faults.add({ status: 422, body: { ErrorCode: 402, Message: 'Not with shared-token.' } })
     const { body } = await call('sendEmail', mail)
-    expect(body).toHaveProperty('provider.message', 'Not with […].')
+    expect(body).toHaveProperty('provider.message', 'Not with [redacted].')
     expect(JSON.stringify(body)).not.toContain('shared-token')
   })
 })

@@ -34,11 +34,9 @@ const tookEffect = (fault: Fault) =>
 const repeatable = (calls: readonly EmulatorCall[]) =>
   calls.filter(({ method }) => method !== 'PUT' && method !== 'DELETE')
 
-/** Describes the promises of any call of a function. */
-export function describeCalls(
-  definition: IntegrationDefinition,
-  { it, expect, host, deployed, problemOf }: Suite,
-): void {
+/** Describes the promises of functions: of each one if `isWhole`, else what all have in common. */
+export function describeFunctions(definition: IntegrationDefinition, suite: Suite, isWhole: boolean): void {
+  const { it, expect, host, deployed, problemOf, expectRecovery } = suite
   it('runs a function with an effect once for each delivery id', async () => {
     const running = await deployed()
     const first = await running.send(calling(running), { id: 'evt_1' })
@@ -70,11 +68,8 @@ export function describeCalls(
     expect(problem.errors?.map(({ path }) => path)).toEqual(['unheardOf'])
     expect(running.effectfulCall.count()).toBe(0)
   })
-}
 
-/** Describes the promises of each function. */
-export function describeFunctions(definition: IntegrationDefinition, suite: Suite): void {
-  const { it, expect, deployed, expectRecovery } = suite
+  if (!isWhole) return
   for (const [name, { effectful, resumable, arguments: schema }] of Object.entries(definition.functions)) {
     const call = exampleCall(definition, name)
     const given = call.functionCall.arguments

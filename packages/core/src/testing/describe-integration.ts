@@ -3,7 +3,7 @@ import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toManifest } from '../contract/manifest.ts'
 import { secretNames } from '../contract/marks.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
-import { describeCalls, describeFunctions } from './describe-functions.ts'
+import { describeFunctions } from './describe-functions.ts'
 import { describeSecrets } from './describe-secrets.ts'
 import type { Fault } from './faults.ts'
 import { deployment, type IntegrationFixture } from './integration-host.ts'
@@ -44,8 +44,7 @@ const deletedWithoutOutputs = { name: 'DEPLOYMENT_DELETED', deployment }
  * @param definition the contract of the integration
  * @param createFixture makes a handler and a provider; called once for each test
  * @param runner the functions of the test runner
- * @param options `functions: false` leaves out the tests of each function, if another integration that has the same
- * ones proves them
+ * @param options `functions: false` if another integration proves the same functions
  */
 export function describeIntegration(
   definition: IntegrationDefinition,
@@ -169,8 +168,7 @@ export function describeIntegration(
       expect(problem).toMatchObject({ status: 400, errors: [{ path: 'download.file' }] })
     })
 
-    describeCalls(definition, suite)
-    if (functions) describeFunctions(definition, suite)
+    describeFunctions(definition, suite, functions)
     describeSecrets(definition, suite)
   })
 }

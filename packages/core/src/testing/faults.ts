@@ -13,11 +13,7 @@ interface FaultSelector {
 export interface StatusFault {
   status: number
   headers?: Record<string, string> | undefined
-  /**
-   * A string is sent unchanged, anything else as JSON.
-   * @default the provider's own refusal for a status from 400 to 499 that says more than “not now”, else no body, as
-   * from a gateway
-   */
+  /** A string is sent unchanged, anything else as JSON. By default, a 4xx is the provider's own, and a 5xx has none. */
   body?: unknown
   /** Whether the request takes effect before the failure; by default, it does not. */
   takesEffect?: boolean | undefined
@@ -87,9 +83,6 @@ function matches({ method, path }: FaultSelector, request: Request): boolean {
 
 const cutMarker = Symbol.for('@org/core/testing/ConnectionCut')
 
-/** A gateway may answer with these. */
-const NOT_NOW = [408, 425]
-
 /** A cut connection, as Node's fetch reports it. {@link serve} cuts the real connection if a handler throws it. */
 export class ConnectionCut extends TypeError {
   readonly [cutMarker] = true
@@ -134,8 +127,9 @@ export async function withFaults(
   }
   if ('status' in fault) {
     if (fault.takesEffect) await handle()
-    const isRefusal = fault.status >= 400 && fault.status < 500 && !NOT_NOW.includes(fault.status)
-    return statusResponse(isRefusal ? { body: refusal?.(fault.status), ...fault } : fault)
+    // A gateway may answer with the others.
+    const isOwn = fault.status >= 400 && fault.status < 500 && fault.status !== 408 && fault.status !== 425
+    return statusResponse(isOwn ? { body: refusal?.(fault.status), ...fault } : fault)
   }
 
   if ('cut' in fault && fault.cut === 'before') throw new ConnectionCut()

@@ -1,7 +1,4 @@
-/**
- * Tools for tests and the sandbox: the platform emulator, faults on demand, a server for a fetch handler, and
- * the suites that integrations and stores pass.
- */
+/** Tools for tests: emulators, faults on demand, a server, and the suites that integrations and stores pass. */
 export { type DeliverOptions, type DeliveryResponse, deliver } from './deliver.ts'
 export { describeDeliveryStore } from './describe-delivery-store.ts'
 export { describeIntegration } from './describe-integration.ts'

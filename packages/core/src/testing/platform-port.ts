@@ -26,9 +26,8 @@ export function connectPlatform(fetch: typeof globalThis.fetch): Platform {
     const url = `http://platform.test/deployments/${path.map(encodeURIComponent).join('/')}`
     const fail = (cause: unknown): never => {
       if (isIntegrationError(cause)) throw cause
-      throw new IntegrationError('platform_unavailable', 'The platform did not accept the callback.', {
-        cause,
-      })
+      const message = 'The platform did not accept the callback.'
+      throw new IntegrationError('platform_unavailable', message, { cause })
     }
     const response = await wrapFetch(fetch)(url, { method, headers, body, signal }).catch(fail)
     if (response.ok) return response

@@ -75,13 +75,8 @@ function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request
   }
   const { method = 'GET', url = '/' } = incoming
   const body = method === 'GET' || method === 'HEAD' ? null : toStream(incoming)
-  const init: RequestInit & { duplex: 'half' } = {
-    method,
-    headers,
-    body,
-    signal: left.signal,
-    duplex: 'half',
-  }
+  const { signal } = left
+  const init: RequestInit & { duplex: 'half' } = { method, headers, body, signal, duplex: 'half' }
   return new Request(`http://${incoming.headers.host ?? 'localhost'}${url}`, init)
 }
 

@@ -16,7 +16,6 @@ import {
   reason,
   refusals,
   respond,
-  unexplained,
   withUndocumented,
 } from '@org/idp/testing'
 import {
@@ -170,7 +169,7 @@ export function createPlatformApi({
 
   const { fetch, calls } = createEmulator({
     faults: backend.faults,
-    refusal: unexplained,
+    refusal: (status) => asFault(new Refusal(status, reason('refused', 'Refused'))).body,
     handle: (request) =>
       request.url.pathname.startsWith('/v1/platform/')
         ? respond(() => callEndpoint(request))

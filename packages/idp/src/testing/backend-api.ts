@@ -5,7 +5,7 @@
 import { createEmulator, createFaults, type EmulatedRequest, type EmulatorCall } from '@org/core/testing'
 import { createInstance, type EndpointCall, type IdpInstance, type InstanceOptions } from './instance.ts'
 import { createOrganization, listOrganizations } from './organizations.ts'
-import { refusals, respond, unexplained, withUndocumented } from './refusals.ts'
+import { asFault, Refusal, reason, refusals, respond, withUndocumented } from './refusals.ts'
 import { countUsers, listUsers } from './user-list.ts'
 import { createUser, deleteUser, getUser, mergeMetadata, updateUser } from './users.ts'
 
@@ -100,7 +100,7 @@ export function createBackendApi({
   const emulator = createEmulator({
     faults,
     handle,
-    refusal: unexplained,
+    refusal: (status) => asFault(new Refusal(status, reason('refused', 'Refused'))).body,
     details: ({ headers }) => ({ instanceId: findInstance(readBearer(headers) ?? '')?.id }),
   })
 

@@ -20,6 +20,5 @@ export {
   refusals,
   respond,
   underMaintenance,
-  unexplained,
   withUndocumented,
 } from './refusals.ts'

@@ -58,12 +58,9 @@ export const refusals = {
     const message = `Invalid Clerk API version: ${why}`
     return new Refusal(400, reason('api_version_invalid', 'Invalid API version', message))
   },
-  unknownRoute: () => {
-    return new Refusal(404, reason('resource_not_found', 'URL not found', 'The URL was not found'))
-  },
-  notFound: (longMessage: string) => {
-    return new Refusal(404, reason('resource_not_found', 'not found', longMessage))
-  },
+  unknownRoute: () =>
+    new Refusal(404, reason('resource_not_found', 'URL not found', 'The URL was not found')),
+  notFound: (longMessage: string) => new Refusal(404, reason('resource_not_found', 'not found', longMessage)),
   notJson: (type: string) => {
     const message = `Content-Type ${type} is unsupported. You should use application/json instead.`
     return new Refusal(415, reason('unsupported_content_type', 'Content-Type is unsupported', message))
@@ -73,16 +70,14 @@ export const refusals = {
     return new Refusal(400, reason('request_body_invalid', 'Request body invalid', message))
   },
   /** 422 for one parameter. */
-  parameter: (code: string, parameter: string, message: string, longMessage?: string) => {
-    return new Refusal(422, parameterReason(code, parameter, message, longMessage))
-  },
+  parameter: (code: string, parameter: string, message: string, longMessage?: string) =>
+    new Refusal(422, parameterReason(code, parameter, message, longMessage)),
   wrongValue: (parameter: string, value: string) => {
     const message = `${value} does not match one of the allowed values for parameter ${parameter}`
     return refusals.parameter('form_param_value_invalid', parameter, 'is invalid', message)
   },
-  wrongFormat: (parameter: string, longMessage: string) => {
-    return refusals.parameter('form_param_format_invalid', parameter, 'is invalid', longMessage)
-  },
+  wrongFormat: (parameter: string, longMessage: string) =>
+    refusals.parameter('form_param_format_invalid', parameter, 'is invalid', longMessage),
   taken: (parameter: string) => {
     const message = `That ${parameter.replaceAll('_', ' ')} is taken. Please try another.`
     return refusals.parameter('form_identifier_exists', parameter, message)
@@ -109,11 +104,6 @@ export function respond(handle: () => unknown): Response {
 
 function errorBody({ errors }: Refusal, traceId: string): object {
   return { errors, clerk_trace_id: traceId }
-}
-
-/** The body of a refusal that a fault names by its status alone. */
-export function unexplained(status: number): object {
-  return asFault(new Refusal(status, reason('refused', 'Refused'))).body
 }
 
 /** Makes a fault that responds with a refusal, for `faults.add({ path, ...asFault(refusal) })`. */
