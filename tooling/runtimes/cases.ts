@@ -42,6 +42,7 @@ const isNode = (runtime: string) => runtime.startsWith('node')
 
 const cut = (call: Call) => call.accept().end()
 const reset = (call: Call) => call.accept().resetAndDestroy()
+const refuseToken = (call: Call) => call.answer(401, { ErrorCode: 10, Message: 'The token is wrong.' })
 const hang = (call: Call) => void call.accept()
 const half = (call: Call) => call.accept().end('HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\n{"To":"a')
 /** Accepts, and answers with the results as they are edited. */
@@ -131,9 +132,10 @@ const answered: Case[] = [
   {
     name: 'redirect',
     onCall: (call) => call.answer(307, '', 'location: /again\r\n'),
-    outcomes: ['provider_rejected none'],
+    outcomes: [neverSent],
   },
-  { name: '401', onCall: (call) => call.answer(401), outcomes: ['credentials_rejected none'] },
+  { name: '401', onCall: refuseToken, outcomes: ['credentials_rejected none'] },
+  { name: '401 of a gateway', onCall: (call) => call.answer(401), outcomes: [neverSent] },
   {
     name: '500 after acceptance',
     onCall: (call) => {
@@ -192,7 +194,7 @@ const batches: Case[] = [
   },
   {
     name: 'batch, 401',
-    onCall: (call) => call.answer(401),
+    onCall: refuseToken,
     batch: 3,
     outcomes: ['credentials_rejected none'],
   },
