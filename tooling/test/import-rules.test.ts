@@ -51,6 +51,9 @@ it('an import that breaks a rule is reported, however it is written, also on a d
     'packages/core/src/errors.ts': "import './contract/form.ts'",
     'packages/core/src/request/read.ts': "import '../testing/index.ts'",
     'packages/core/src/testing/index.ts': "import '../pipeline/webhook.ts'",
+    'packages/platform-client/package.json': '{ "devDependencies": { "ky": "2" } }',
+    'packages/platform-client/src/client.ts': "import 'ky'",
+    'packages/platform-client/node_modules/ky/index.js': '',
     'packages/mailer/src/one.ts': "import './two.ts'",
     'packages/mailer/src/two.ts': "import './one.ts'",
   }
@@ -74,6 +77,7 @@ it('an import that breaks a rule is reported, however it is written, also on a d
       'sdk-without-zod: packages/mailer/src/index.ts → zod',
       'server: apps/server/src/app.ts → ky',
       'server: apps/server/src/app.ts → packages/mailer/src/index.ts',
+      'undeclared: packages/platform-client/src/client.ts → packages/platform-client/node_modules/ky/index.js',
       'wire: packages/idp/src/wire.ts → packages/idp/src/client.ts',
       'worker: apps/server/src/runtimes/worker.ts → undici',
     ].sort(),
