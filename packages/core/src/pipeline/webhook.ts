@@ -1,4 +1,5 @@
 /** The pipeline between HTTP and a handler, the same for every integration. */
+import { breathe } from '../breathe.ts'
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
 import { sha256 } from '../cryptography.ts'
 import { DEFAULT_LEASE_MS } from '../delivery/claim.ts'
@@ -25,7 +26,7 @@ export type WebhookHandler = (request: Request) => Promise<Response>
 
 const DEFAULT_BODY_LIMIT = 4 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 25_000
-/** The memory of a longer body is freed before its event is handled. In bytes. */
+/** A longer body is parsed in a turn of its own, and its memory freed before its event is handled. In bytes. */
 const LARGE_BODY = 256 * 1024
 
 /**
@@ -118,6 +119,8 @@ export function createWebhookHandler(
     const checkBody = verify?.checkHeaders?.(request.headers)
     const body = await readBody(request, { bodyLimit, trustContentLength, memory })
     await (checkBody ? checkBody(body) : verify?.(request.headers, body))
+    // Several may have become ready in one turn of the event loop.
+    if (body.length > LARGE_BODY) await breathe()
     const { event, values } = parseEvent(body)
     trace.event = event
     const operation = resolveOperation(definition, event, request.headers)
