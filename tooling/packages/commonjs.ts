@@ -29,6 +29,8 @@ function translate(file: string, text: string): void {
     {
       format: 'cjs',
       platform: 'node',
+      // A module that is loaded later is a CommonJS module, too.
+      supported: { 'dynamic-import': false },
       sourcefile: basename(target),
       sourcemap: 'external',
       sourcesContent: false,

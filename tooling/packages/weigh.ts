@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { globSync, statSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -32,17 +32,40 @@ function weigh(folder: string): number {
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
 }
 
-/** Bundles and minifies a program that imports a project's packages, and returns the size in bytes. */
-export async function bundle(project: string, program: string): Promise<{ bytes: number; gzip: number }> {
-  const { outputFiles } = await build({
+/**
+ * Bundles and minifies a program that imports a project's packages.
+ *
+ * @returns the gzipped bytes that it loads at its start, and those that it loads when they are needed
+ */
+export async function bundle(project: string, program: string): Promise<{ atStart: number; later: number }> {
+  const { outputFiles, metafile } = await build({
     stdin: { contents: program, resolveDir: project },
     bundle: true,
+    splitting: true,
     minify: true,
     format: 'esm',
     platform: 'node',
     target: 'es2023',
+    outdir: project,
+    absWorkingDir: project,
+    metafile: true,
     write: false,
   })
-  const contents = outputFiles[0]?.contents ?? new Uint8Array()
-  return { bytes: contents.byteLength, gzip: gzipSync(contents, { level: 9 }).byteLength }
+  const sizes = new Map(
+    outputFiles.map(({ path, contents }) => [
+      relative(project, path),
+      gzipSync(contents, { level: 9 }).byteLength,
+    ]),
+  )
+  const loaded = new Set<string>()
+  const load = (file: string): void => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const { path, kind } of metafile.outputs[file]?.imports ?? [])
+      if (kind === 'import-statement') load(path)
+  }
+  load('stdin.js')
+  const sum = (isWanted: (file: string) => boolean) =>
+    [...sizes].reduce((bytes, [file, size]) => bytes + (isWanted(file) ? size : 0), 0)
+  return { atStart: sum((file) => loaded.has(file)), later: sum((file) => !loaded.has(file)) }
 }

@@ -11,7 +11,6 @@ import { SENDING } from './errors.ts'
 import type { BatchJournal } from './journal.ts'
 import { MailError, toMailError } from './mail-error.ts'
 import type { Messages } from './message.ts'
-import { oneByOne } from './one-by-one.ts'
 import { callRules, checkOptions, checkSource } from './options.ts'
 import type { BatchProgress, BatchResult, MessageResult } from './result.ts'
 import type { BatchRunOptions, CallOutcome } from './run.ts'
@@ -32,10 +31,8 @@ export interface BatchOptions extends CallOptions {
 /** Sends batches. */
 export interface BatchSender {
   sendEmails(items: Messages | readonly unknown[], options?: BatchOptions & ItemOptions): Promise<BatchResult>
-  streamEmails(
-    messages: Messages,
-    options?: Omit<BatchOptions, 'journal'>,
-  ): AsyncIterableIterator<MessageResult>
+  /** The results, call by call. */
+  stream(messages: Messages, options?: Omit<BatchOptions, 'journal'>): AsyncGenerator<MessageResult[], void>
 }
 
 interface ItemOptions {
@@ -105,8 +102,10 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
     })
   }
 
-  /** The results, call by call. */
-  async function* stream(messages: Messages, options: BatchOptions): AsyncGenerator<MessageResult[], void> {
+  async function* stream(
+    messages: Messages,
+    options: BatchOptions = {},
+  ): AsyncGenerator<MessageResult[], void> {
     const batch = run(messages, options)
     let mayHaveSent = false
     try {
@@ -148,7 +147,7 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
       }
     },
 
-    streamEmails: (messages, options = {}) => oneByOne(stream(messages, options)),
+    stream,
   }
 }
 

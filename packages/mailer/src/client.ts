@@ -6,13 +6,14 @@
  */
 import { type CallOptions, createProviderClient, type ProviderRequest, pause } from '@org/core/http'
 import type { Address } from './address.ts'
-import { type BatchOptions, type BatchSender, createBatchSender } from './batch-sender.ts'
+import type { BatchOptions, BatchSender } from './batch-sender.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
 import { createEnding, orEnded } from './ending.ts'
 import { mailProvider, refusalError, SENDING } from './errors.ts'
 import { toMailError } from './mail-error.ts'
 import { isAbout, unreadable } from './matching.ts'
 import type { Message, MessageDefaults, Messages } from './message.ts'
+import { oneByOne } from './one-by-one.ts'
 import { callRules, checkOptions, filterRules, mailerRules } from './options.ts'
 import { renderMessage } from './render.ts'
 import type { BatchResult, MessageResult } from './result.ts'
@@ -152,7 +153,7 @@ export function createMailer(options: MailerOptions): Mailer {
 }
 
 /** A mailer whose batches take items of any kind. */
-export type MailClient = Omit<Mailer, 'sendEmails'> & BatchSender
+export type MailClient = Omit<Mailer, 'sendEmails'> & Pick<BatchSender, 'sendEmails'>
 
 /** How much of a batch is composed at a time. */
 type BatchSizes = Pick<BatchRunOptions, 'callBytes' | 'inFlightBytes' | 'takeMemory'>
@@ -178,6 +179,15 @@ export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT
     wait,
   })
 
+  // Most programs send single mails.
+  const loadBatches = async () => {
+    const { createBatchSender } = await import('./batch-sender.ts')
+    return createBatchSender({ provider, defaults, concurrency, timeoutMs, wait, ...sizes })
+  }
+  async function* stream(...batch: Parameters<BatchSender['stream']>): ReturnType<BatchSender['stream']> {
+    yield* (await loadBatches()).stream(...batch)
+  }
+
   /** Calls the provider with checked options. */
   async function call<Value>(
     request: ProviderRequest,
@@ -192,7 +202,8 @@ export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT
   }
 
   return {
-    ...createBatchSender({ provider, defaults, concurrency, timeoutMs, wait, ...sizes }),
+    sendEmails: async (items, batchOptions) => (await loadBatches()).sendEmails(items, batchOptions),
+    streamEmails: (messages, batchOptions) => oneByOne(stream(messages, batchOptions)),
 
     async sendEmail(message, options = {}) {
       checkOptions(options, callRules)

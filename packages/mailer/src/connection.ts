@@ -13,17 +13,11 @@ const SIZES = { callBytes: 2_000_000, inFlightBytes: 8_000_000 }
 /** The calls of all batches that the host composes at a time. In bytes. */
 const COMPOSED = { all: 24_000_000, each: 8_000_000, what: 'large batches' }
 
-/** The memory of a host for the calls of its batches. */
-export interface BatchMemory {
-  own: Shares
-  /** A server that a deployment brings may read slowly. That must not hold up calls to the host’s own provider. */
-  deployments: Shares
-}
-
-/** Makes the memory of a host. */
-export function createBatchMemory(): BatchMemory {
-  return { own: createShares(COMPOSED), deployments: createShares(COMPOSED) }
-}
+/**
+ * Makes the memory of a host for the calls of its batches. A server that a deployment brings may read slowly: that must
+ * not hold up calls to the host’s own provider.
+ */
+export const createBatchMemory = () => ({ own: createShares(COMPOSED), deployments: createShares(COMPOSED) })
 
 /** The host’s configuration of the mailer, for all deployments. */
 export interface MailerSettings {
@@ -35,7 +29,7 @@ export interface MailerSettings {
 
 /** The settings of one host. */
 export interface HostSettings extends MailerSettings {
-  memory: BatchMemory
+  memory: ReturnType<typeof createBatchMemory>
 }
 
 /** A mail server, and the defaults of its messages. */

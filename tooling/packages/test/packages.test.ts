@@ -16,8 +16,8 @@ const NETWORK = { timeout: 120_000 }
 
 /** Of the mailer and its dependencies, in bytes. */
 const LARGEST_INSTALL = 1_490_000
-/** Of the smallest program that sends a mail, gzipped, in bytes. */
-const LARGEST_BUNDLE = 22_000
+/** The smallest program that sends a mail, gzipped, at its start and at its first batch, in bytes. */
+const LARGEST_BUNDLE = { atStart: 18_300, later: 6_000 }
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
@@ -98,10 +98,11 @@ describe('@org/mailer, installed to send mail,', () => {
     expect(bytes).toBeLessThanOrEqual(LARGEST_INSTALL)
   })
 
-  it(`is a bundle of at most ${LARGEST_BUNDLE} gzipped bytes`, async () => {
-    const { gzip } = await bundle(project, smallestProgram)
-    console.log(`Bundled: ${gzip} bytes as gzip.`)
-    expect(gzip).toBeLessThanOrEqual(LARGEST_BUNDLE)
+  it(`loads at most ${LARGEST_BUNDLE.atStart} gzipped bytes, and ${LARGEST_BUNDLE.later} more at the first batch`, async () => {
+    const { atStart, later } = await bundle(project, smallestProgram)
+    console.log(`Bundled: ${atStart} bytes as gzip, and ${later} for batches.`)
+    expect(atStart).toBeLessThanOrEqual(LARGEST_BUNDLE.atStart)
+    expect(later).toBeLessThanOrEqual(LARGEST_BUNDLE.later)
   })
 })
 
