@@ -3,6 +3,7 @@ import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import type { Observer, OutboundCall, Trace } from './event-log.ts'
 import type { Deadline } from './limits.ts'
+import type { Pace } from './pace.ts'
 
 /** The init that core passes to a transport. */
 export interface OutboundInit extends RequestInit {
@@ -27,6 +28,8 @@ interface OutboundOptions {
   claim: Claim | undefined
   /** Whether the event is a call with an effect that cannot continue from recorded steps. */
   recordIntent: boolean
+  /** How long the changes of all events take. */
+  pace: Pace
   observer: Observer
   trace: Trace
   /** Knows the secrets of the host alone. */
@@ -59,24 +62,31 @@ export class Outbound {
     init: RequestInit | undefined,
   ): Promise<Response> {
     const { claim } = this
-    const { route, deployment, deadlines, recordIntent, observer, trace, hostSecrets } = this.#options
-    const beforeSend = () => {
-      claim?.ensureClaimed()
-      // Also while the intent was recorded: a transport could not tell that nothing was sent.
-      this.#ensureInTime(to, init?.signal?.aborted)
-    }
+    const { route, deployment, deadlines, recordIntent, pace, observer, trace, hostSecrets } = this.#options
     // Not `instanceof Request`: a runtime may have two classes of that name.
     const given = typeof input === 'object' && 'method' in input ? input : undefined
     const method = init?.method ?? given?.method ?? 'GET'
-    if (claim && recordIntent && to === 'provider' && method !== 'GET') {
+    const isChange = to === 'provider' && method !== 'GET'
+    const beforeSend = () => {
+      claim?.ensureClaimed()
+      // Also while the intent was recorded: a transport could not tell that nothing was sent.
+      this.#ensureInTime(to, isChange ? pace.neededMs() : 0, init?.signal?.aborted)
+    }
+    if (claim && recordIntent && isChange) {
       // So the next claim knows whether a change may have left the host.
       this.#intent ??= claim.advance(reservedSteps.intent, true, deadlines.provider.at)
       await this.#intent
     }
+    const sendTimed = async (outbound: OutboundInit) => {
+      const sentAt = Date.now()
+      const response = await send(input, outbound)
+      if (isChange) pace.note(Date.now() - sentAt)
+      return response
+    }
     beforeSend()
     if (to === 'provider') trace.providerCalls += 1
     const outbound: OutboundInit = { ...init, beforeSend, deployment, deadline: deadlines[to].at }
-    if (!observer.call) return send(input, outbound)
+    if (!observer.call) return sendTimed(outbound)
     const call: OutboundCall = {
       to,
       route,
@@ -88,14 +98,19 @@ export class Outbound {
         ),
       headers: {},
     }
-    return observer.call(call, () => send(input, withHeaders(outbound, call.headers, given?.headers)))
+    return observer.call(call, () => sendTimed(withHeaders(outbound, call.headers, given?.headers)))
   }
 
   /** A host that was halted has not noticed yet that its time is over. */
-  #ensureInTime(to: OutboundCall['to'], isAborted = false): void {
-    if (Date.now() < this.#options.deadlines[to].at && !isAborted) return
+  #ensureInTime(to: OutboundCall['to'], neededMs: number, isAborted = false): void {
+    const leftMs = this.#options.deadlines[to].at - Date.now()
+    if (leftMs > neededMs && !isAborted) return
     const code = to === 'provider' ? 'provider_timeout' : 'platform_unavailable'
-    throw new IntegrationError(code, 'The time was over before the call began.')
+    const message =
+      leftMs > 0 && !isAborted
+        ? 'Too little time was left for the call.'
+        : 'The time was over before the call began.'
+    throw new IntegrationError(code, message)
   }
 }
 

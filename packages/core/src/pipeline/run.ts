@@ -15,6 +15,7 @@ import { createEventLogger, type Observer, type Trace } from './event-log.ts'
 import { Deadline } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
 import { Outbound } from './outbound.ts'
+import type { Pace } from './pace.ts'
 import { Reporter } from './reporter.ts'
 
 /** The handler's share of an event's time; the rest is left for the last reports to the platform. */
@@ -34,6 +35,7 @@ export interface Shared extends Pick<HandlerDependencies, 'environment' | 'egres
   /** The host's transport for providers. */
   fetch: typeof fetch
   gateOf: (deploymentId: string) => Gate
+  pace: Pace
   logger: Logger
   observer: Observer
   /** Knows the secrets of the host alone. */
@@ -86,6 +88,7 @@ export class Run {
       deadlines: { provider: this.handlerDeadline, platform: this.deadline },
       claim,
       recordIntent: operation.effectful && !operation.resumable,
+      pace: shared.pace,
       observer: shared.observer,
       trace,
       hostSecrets: shared.hostSecrets,

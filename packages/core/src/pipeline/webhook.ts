@@ -19,6 +19,7 @@ import { createEventLogger, createTrace, logEvent, type Trace } from './event-lo
 import { repeatStatus } from './life.ts'
 import { ownerOf } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
+import { createPace } from './pace.ts'
 import { type AnyHandlers, Run, type RunOptions, type Shared } from './run.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
@@ -74,7 +75,8 @@ export function createWebhookHandler(
   })
   const shared: Shared = {
     ...{ definition, handlers, platform, store, fetch: send, logger, observer, hostSecrets: configured },
-    ...{ environment, egress, stopping, timeoutMs, now, gateOf: createGate() },
+    ...{ environment, egress, stopping, timeoutMs, now },
+    ...{ gateOf: createGate(), pace: createPace(timeoutMs) },
   }
 
   async function respond(request: Request): Promise<Response> {
