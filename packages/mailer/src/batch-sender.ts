@@ -24,6 +24,8 @@ export interface BatchOptions extends CallOptions {
    * @default none: a message for which the time is too short is `failed`
    */
   journal?: BatchJournal | undefined
+  /** Ends the batch well: no further call begins, calls in flight are awaited, and the rest is left for the next run. */
+  stop?: AbortSignal | undefined
   /** Is called after each call of the provider. If it throws, no further call begins, and the batch throws the same. */
   onProgress?: ((progress: BatchProgress) => void) | undefined
 }
@@ -86,13 +88,14 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
   ): AsyncGenerator<CallOutcome, BatchEnd> {
     checkOptions(options, callRules)
     checkSource(items)
-    const { parse, journal, onProgress } = options
+    const { parse, journal, onProgress, stop } = options
     // A batch may have any length, so only its calls have a time limit by default.
     const limits = provider.within({ timeoutMs: Number.POSITIVE_INFINITY, ...options })
     const stopping = journal && options.stopping
     return runBatch(items, {
       ...settings,
       ...limits,
+      stop,
       stopping,
       enter: provider.enter,
       send,

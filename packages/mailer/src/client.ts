@@ -237,7 +237,7 @@ async function compose(
   try {
     const rendered = renderMessage(message)
     if (!(rendered instanceof Promise)) return composeMessage(rendered, defaults)
-    const ending = createEnding({ ...limits, stopping: undefined })
+    const ending = createEnding(limits)
     const plain = await orEnded(rendered, ending.signal).finally(ending.close)
     return composeMessage(plain, defaults)
   } catch (error) {

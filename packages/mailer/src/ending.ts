@@ -1,10 +1,10 @@
 /**
- * The early end of a batch: its signal, its deadline, a host that stops, a refused token, or an error of the caller’s own
- * code.
+ * The early end of a batch: its signals, its deadline, a refused token, or an error of the caller’s own code.
  *
  * @module
  */
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
+import type { BatchRunOptions } from './run.ts'
 
 /** The longest time that a timer takes; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -12,32 +12,30 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** The early end of one batch. */
 export type Ending = ReturnType<typeof createEnding>
 
-/**
- * Watches the signals and the deadline of a batch.
- *
- * @param limits the caller’s signal, when the batch must be over, in milliseconds since 1970, and the signal of a host
- * that stops
- */
+/** Watches the signals and the deadline of a batch. */
 export function createEnding({
   signal,
   deadline,
+  stop,
   stopping,
-}: {
-  signal: AbortSignal | undefined
-  deadline: number
-  stopping: AbortSignal | undefined
-}) {
+}: Pick<BatchRunOptions, 'signal' | 'deadline'> & Partial<Pick<BatchRunOptions, 'stop' | 'stopping'>>) {
   const controller = new AbortController()
   const end = (reason: IntegrationError) => controller.abort(reason)
-  const onAbort = () => end(endedBy(signal?.reason))
-  const onStop = () => end(hostStops())
-  const remaining = deadline - Date.now()
-  const timer =
-    remaining <= LONGEST_TIMER_MS ? setTimeout(() => end(timeIsOver()), Math.max(0, remaining)) : undefined
-  if (signal?.aborted) onAbort()
-  else signal?.addEventListener('abort', onAbort)
-  if (stopping?.aborted) onStop()
-  else stopping?.addEventListener('abort', onStop)
+  const leave: (() => void)[] = []
+  function follow(other: AbortSignal | undefined, reasonOf: () => IntegrationError): void {
+    const onAbort = () => end(reasonOf())
+    if (other?.aborted) onAbort()
+    else other?.addEventListener('abort', onAbort)
+    leave.push(() => other?.removeEventListener('abort', onAbort))
+  }
+  const leftMs = deadline - Date.now()
+  const timer = leftMs <= LONGEST_TIMER_MS ? setTimeout(() => end(timeIsOver()), Math.max(0, leftMs)) : 0
+  follow(signal, () => endedBy(signal?.reason))
+  follow(stop, () => new IntegrationError('aborted', 'The batch was stopped before this mail was sent.'))
+  follow(
+    stopping,
+    () => new IntegrationError('shutting_down', 'The host is shutting down.', { retryAfter: 1 }),
+  )
 
   return {
     /** Fires when the batch ends early. */
@@ -52,8 +50,7 @@ export function createEnding({
     /** Forgets the signals and the timer. */
     close(): void {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-      stopping?.removeEventListener('abort', onStop)
+      for (const each of leave) each()
     },
   }
 }
@@ -61,10 +58,6 @@ export function createEnding({
 /** The failure of a message for which the time is too short. */
 export function timeIsOver(): IntegrationError {
   return new IntegrationError('provider_timeout', 'The time of the batch was over before this mail was sent.')
-}
-
-function hostStops(): IntegrationError {
-  return new IntegrationError('shutting_down', 'The host is shutting down.', { retryAfter: 1 })
 }
 
 function endedBy(reason: unknown): IntegrationError {

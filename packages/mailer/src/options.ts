@@ -47,12 +47,15 @@ export const mailerRules = {
   defaults: [(value) => typeof value === 'object' && value !== null, 'an object'],
 } satisfies Record<string, Rule>
 
+const signal: Rule = [
+  (value) => isRecord(value) && 'aborted' in value && typeof value.addEventListener === 'function',
+  'an AbortSignal',
+]
+
 /** The rules of each call’s options. */
 export const callRules = {
-  signal: [
-    (value) => isRecord(value) && 'aborted' in value && typeof value.addEventListener === 'function',
-    'an AbortSignal',
-  ],
+  signal,
+  stop: signal,
   timeoutMs: duration,
   deadline: [isTime, 'a time in milliseconds since 1970'],
   onProgress: [isFunction, 'a function'],

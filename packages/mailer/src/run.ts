@@ -35,7 +35,8 @@ export interface BatchRunOptions {
   signal: AbortSignal | undefined
   /** When all calls must be over, in milliseconds since 1970. */
   deadline: number
-  /** Ends the batch: no further call begins, and calls in flight go on. */
+  /** Each ends the batch: no further call begins, and calls in flight go on. `stopping`: the host shuts down. */
+  stop: AbortSignal | undefined
   stopping: AbortSignal | undefined
   /** With a journal, messages that an earlier attempt recorded are not sent again. */
   journal: BatchJournal | undefined

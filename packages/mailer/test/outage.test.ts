@@ -71,3 +71,15 @@ describe('a batch, while the provider is away,', () => {
     expect([waited >= 60_000, waited < 80_000]).toEqual([true, true])
   })
 })
+
+it('a batch that is stopped awaits the calls in flight, and leaves the rest', async () => {
+  const calls = webhook.hold()
+  const stop = new AbortController()
+  const mailer = webhook.mailer({ apiToken: 'shared-token', fetch: calls.fetch })
+  const batch = mailer.sendEmails(messages(2_000), { stop: stop.signal })
+  await calls.answer(1)
+  await calls.arrived(2)
+  stop.abort()
+  await calls.answer(2)
+  expect(runs((await batch).results)).toBe('1500 sent,500 failed')
+})
