@@ -152,7 +152,7 @@ export const variables = z.object({
     z.pipe(text, z.literal('none', { error: 'expected none; leave it empty otherwise' })),
   ),
   OPERATOR_TOKEN: z.optional(
-    z.pipe(token(), z.string().check(z.minLength(12, { error: 'expected at least 12 characters' }))),
+    z.pipe(token(), z.string().check(z.minLength(24, { error: 'expected at least 24 characters' }))),
   ),
   CORS_ORIGINS: z.optional(
     list(',', isOrigin, 'expected origins such as https://app.example.com, separated by commas'),

@@ -75,7 +75,7 @@ describe('the configuration', () => {
   it('lists every secret of the host, to keep it out of the log', () => {
     const secrets = {
       PLATFORM_API_TOKEN: 'platform-token',
-      OPERATOR_TOKEN: 'operator-token',
+      OPERATOR_TOKEN: 'operator-token-of-this-host',
       PLATFORM_WEBHOOK_SECRET: `${SECRET} whsec_${btoa('the next secret of the platform')}`,
       MAILER_SHARED_API_TOKEN: 'mail-token',
       IDP_SHARED_SECRET_KEY: 'sk_test_shared',
@@ -127,7 +127,10 @@ describe('the configuration', () => {
     ],
     ['MAILER_API_BASE', ['https://a.example?x', '//a.example']],
     ['PLATFORM_API_TOKEN', ['token\n', 'to\r\nken', 'to ken', 'tok\u0000en', '“token”']],
-    ['OPERATOR_TOKEN', ['operator-token\n', ' operator-token', 'few-letters']],
+    [
+      'OPERATOR_TOKEN',
+      ['operator-token-of-this-host\n', ' operator-token-of-this-host', 'twenty-three-characters'],
+    ],
     ['MAILER_SHARED_API_TOKEN', ['token\r']],
     [
       'MAILER_SHARED_FROM_EMAIL',

@@ -82,7 +82,7 @@ describe.each(['/metrics', '/deliveries/evt_1'])('a stranger at GET %s', (path) 
     CORS_ORIGINS: 'https://app.example.com',
     PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret,
   }
-  const OPERATOR_TOKEN = 'operator-token'
+  const OPERATOR_TOKEN = 'operator-token-of-this-host'
   const reach = async (variables: Record<string, string>, headers: Record<string, string> = {}) => {
     const { get, send } = startHost({ variables, createMetrics })
     await send('mailer', calling('sendEmail', mail), { id: 'evt_1', secret: credentials.webhookSecret })

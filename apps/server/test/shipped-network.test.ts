@@ -119,8 +119,8 @@ describe.skipIf(!isSeparate)('another machine', () => {
   })
 
   it('reads metrics with the token of the operator alone', async () => {
-    const authorization = 'Bearer operator-token'
-    const { answered, log } = await look({ ...production, OPERATOR_TOKEN: 'operator-token' }, [
+    const authorization = 'Bearer operator-token-of-this-host'
+    const { answered, log } = await look({ ...production, OPERATOR_TOKEN: 'operator-token-of-this-host' }, [
       { path: '/metrics' },
       { path: '/metrics', headers: { authorization: 'Bearer operator' } },
       { path: '/metrics', headers: { authorization } },

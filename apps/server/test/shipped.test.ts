@@ -44,7 +44,7 @@ beforeAll(async () => {
     EGRESS_ALLOW: odd.host,
     ENV_REFERENCE_ALLOW: '*',
     TENANT_TOKEN: 'tenant-token-of-a-variable',
-    OPERATOR_TOKEN: 'operator-token',
+    OPERATOR_TOKEN: 'operator-token-of-this-host',
   }
   host = start()
   await host.url
@@ -247,7 +247,7 @@ describe('the bundled host in production:', () => {
   })
 
   it('it serves the metrics of its events, its process and its store', async () => {
-    const headers = { authorization: 'Bearer operator-token' }
+    const headers = { authorization: 'Bearer operator-token-of-this-host' }
     const metrics = await (await fetch(`${await host.url}/metrics`, { headers })).text()
     expect(metrics).toMatch(/^webhook_events_total\{.*function="sendEmail",outcome="ok"\} [1-9]/m)
     expect(metrics).toMatch(/^process_resident_memory_bytes [1-9]\d+$/m)

@@ -97,7 +97,7 @@ describe('docs/signals.md', () => {
     return [...blocks].map(([, text = '']) => text).find((text) => text.includes(words)) ?? ''
   }
   it('has a command that reads the status of a delivery', async () => {
-    const OPERATOR_TOKEN = 'operator-token'
+    const OPERATOR_TOKEN = 'operator-token-of-this-host'
     const { host, send } = startHost({ variables: { OPERATOR_TOKEN } })
     await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
     const server = await serve(async (request) => host.fetch(request))
