@@ -8,11 +8,12 @@ import { createRandom } from './random.ts'
 import { failover } from './scenarios/failover.ts'
 import { kill } from './scenarios/kill.ts'
 import { lives } from './scenarios/lives.ts'
+import { outage } from './scenarios/outage.ts'
 import { pausedHolder } from './scenarios/pause.ts'
 import { redisOutage } from './scenarios/redis.ts'
 import { slowClients } from './scenarios/slow-clients.ts'
 
-const scenarios = [kill, pausedHolder, redisOutage, failover, slowClients, lives]
+const scenarios = [kill, pausedHolder, redisOutage, failover, slowClients, lives, outage]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
