@@ -63,17 +63,6 @@ describe('a refused create', () => {
     })
     expect(requests).toHaveLength(1)
   })
-
-  it('by a gateway is retryable, and points at the base URL', async () => {
-    provider.faults.add({ html: true, status: 403 })
-    const message = expect.stringContaining('base URL')
-    const error = { code: 'provider_error', retryable: true, effect: 'none' }
-    expect(await fail(create)).toMatchObject({
-      ...error,
-      message,
-      provider: { status: 403, code: undefined },
-    })
-  })
 })
 
 describe('a create', () => {

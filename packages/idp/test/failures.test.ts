@@ -85,11 +85,6 @@ describe('a refusal', () => {
     })
     expect(requests).toHaveLength(1)
   })
-
-  it('without a reason is one', async () => {
-    backend.faults.add({ status: 409, body: { errors: [] } })
-    expect(await fail(create)).toMatchObject({ ...rejected, provider: { status: 409, code: undefined } })
-  })
 })
 
 describe('a change', () => {

@@ -77,7 +77,6 @@ describe('a send', () => {
   it.each<[string, Fault, number]>([
     ['a page with 403', { html: true, status: 403 }, 403],
     ['a page with 401', { html: true, status: 401 }, 401],
-    ['an empty 413', { status: 413, body: '' }, 413],
     ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, 302],
   ])('may be sent later after %s of a gateway, and points at the base URL', async (_what, fault, status) => {
     provider.faults.add(fault)

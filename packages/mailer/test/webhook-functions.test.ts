@@ -267,16 +267,6 @@ describe('sendEmails', () => {
     expect(body).toMatchObject({ result: { sent: 1, failed: 2 } })
     expect(JSON.stringify(body).length).toBeLessThan(2_000)
   })
-
-  it('reports the messages of a call whose outcome is unknown', async () => {
-    provider.faults.add({ cut: 'after' })
-    const results = [{ status: 'unknown' }, { status: 'unknown' }]
-    expect(await call('sendEmails', { messages: [mail, mail] })).toMatchObject({
-      status: 200,
-      body: { result: { sent: 0, failed: 0, unknown: 2, results } },
-    })
-    expect(provider.messages).toHaveLength(2)
-  })
 })
 
 describe('getDeliveryStats', () => {
