@@ -247,6 +247,9 @@ describe('the circuit of a provider', () => {
     await callOften(async () => egress?.fetch(url))
     await expect(egress?.fetch(url)).rejects.toMatchObject({ code: 'provider_error', retryAfter: 5 })
     expect(lines).toEqual([`A circuit to ${new URL(url).origin} is Open.`])
+    // Changes have the gate, whose reads pass.
+    for (const init of [{ isProbe: true }, { method: 'POST' }])
+      expect((await egress?.fetch(url, init))?.status).toBe(500)
     expect((await own(url)).status).toBe(500)
   })
 

@@ -5,10 +5,7 @@ import { expect, it } from 'vitest'
 function open() {
   const state = { now: 0, reads: true, probes: 0 }
   const gateOf = createGate(() => state.now)
-  const probe = async () => {
-    state.probes += 1
-    return state.reads
-  }
+  const probe = async () => ++state.probes > 0 && state.reads
   const enter = (owner = 'dep_1', wait?: Parameters<Gate['enter']>[2]) =>
     gateOf(owner).enter('origin token', probe, wait)
   /** Tries a change, and returns its outcome, or the pause that the gate asks for. */
