@@ -82,7 +82,8 @@ export async function findSurvivors(
     for (const [name, files] of Map.groupBy(suites, (suite) => suite.split('/', 2).join('/'))) {
       const output = join(copy, 'report.json')
       rmSync(output, { force: true })
-      const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${output}`]
+      const limits = ['--testTimeout=30000', '--hookTimeout=60000', '--expect.poll.timeout=10000']
+      const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${output}`, ...limits]
       const paths = files.map((file) => join(copy, file))
       const code = await run(join(copy, name), 'node_modules/vitest/vitest.mjs', ...options, ...paths)
       if (code === 0) continue
