@@ -42,7 +42,7 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
 
   function shut(name: string, owner: string, tried: Trouble | undefined): void {
     const account = accounts.get(name) ?? {
-      ...{ isShut: true, breaks: 0, probedAt: Number.NEGATIVE_INFINITY, probing: undefined },
+      ...{ isShut: false, breaks: 0, probedAt: Number.NEGATIVE_INFINITY, probing: undefined },
       ...{ troubles: new Map<string, Trouble>(), shared: noTrouble() },
     }
     accounts.set(name, account)
