@@ -52,6 +52,12 @@ it('makes one read for all changes that wait for it', async () => {
   expect(state.probes).toBe(1)
 })
 
+it('tries one change of those that waited for the same read', async () => {
+  const { change } = open()
+  await change('unknown')
+  expect(await Promise.all([change('made'), change('made'), change('made')])).toEqual(['made', 1, 1])
+})
+
 it('stays shut if a change breaks while the read is under way', async () => {
   const { enter, change } = open()
   const [broken, late] = [await enter(), await enter()]

@@ -79,7 +79,9 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
       for (const address of recipients) expected += (address.length + 1) * ANSWER.bytesPerCharacter
     }
     const request = { ...BATCH, jsonParts, maxBytes: Math.max(SHORTEST_LIMIT, expected) }
-    return (await provider.call(request, (body) => ({ body }), limits)).value.body
+    // Anything but a list leaves the outcome of the call unknown, and shuts the gate.
+    const read = (body: unknown) => (Array.isArray(body) ? { body } : undefined)
+    return (await provider.call(request, read, limits)).value.body
   }
 
   function run(

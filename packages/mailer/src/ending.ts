@@ -4,7 +4,6 @@
  * @module
  */
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
-import type { BatchRunOptions } from './run.ts'
 
 /** The longest time that a timer takes; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -12,13 +11,10 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** The early end of one batch. */
 export type Ending = ReturnType<typeof createEnding>
 
+type Limits = { deadline: number } & { [name in 'signal' | 'stop' | 'stopping']?: AbortSignal | undefined }
+
 /** Watches the signals and the deadline of a batch. */
-export function createEnding({
-  signal,
-  deadline,
-  stop,
-  stopping,
-}: Pick<BatchRunOptions, 'signal' | 'deadline'> & Partial<Pick<BatchRunOptions, 'stop' | 'stopping'>>) {
+export function createEnding({ signal, deadline, stop, stopping }: Limits) {
   const controller = new AbortController()
   const end = (reason: IntegrationError) => controller.abort(reason)
   const leave: (() => void)[] = []

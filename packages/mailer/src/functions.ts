@@ -27,8 +27,8 @@ export function createFunctions(settings: HostSettings) {
         return createRefusingClient(error)
       })
       const parse = messages ? parseMessage : (to: unknown) => ({ ...content, subject, to })
-      const { signal, deadline, stopping } = context
-      return client.sendEmails(messages ?? to, { signal, deadline, stopping, journal, parse })
+      const { signal, deadline, gate, stopping } = context
+      return client.sendEmails(messages ?? to, { signal, deadline, gate, stopping, journal, parse })
     },
 
     async getDeliveryStats(filter, context) {

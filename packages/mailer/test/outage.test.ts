@@ -49,6 +49,18 @@ describe('while the provider is away, the host', () => {
 })
 
 describe('a batch, while the provider is away,', () => {
+  it.each([
+    ['a page with 502', { status: 502 }],
+    ['no list', { status: 200, body: {} }],
+  ])('shares the gate of its host, and shuts it by %s', async (_, fault) => {
+    const batch = () => call('sendEmails', { messages: [mail(1), mail(2)] })
+    provider.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
+    expect((await batch()).body).toMatchObject({ result: { unknown: 2 } })
+    provider.faults.clear()
+    provider.faults.add({ path: '/server', status: 502 })
+    expect((await call('sendEmail', mail(3))).body).toMatchObject({ code: 'provider_error' })
+  })
+
   it('leaves unknown what was under way, and sends the rest when the provider is back', async () => {
     provider.faults.add({ path: '/email/batch', skip: 4, times: 1, status: 502 })
     provider.faults.add({ path: '/server', times: 3, status: 502 })

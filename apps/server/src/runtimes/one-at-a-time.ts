@@ -39,6 +39,13 @@ export function createOneAtATime(
 ): OneAtATime {
   const waiting = new Map<Socket, number>()
   let allWaiting = 0
+  /** The connections that have begun a request in this turn of the event loop. */
+  const begun = new Set<Socket>()
+
+  function mayBegin(socket: Socket): boolean {
+    if (begun.size === 0) setImmediate(() => begun.clear())
+    return begun.size < begun.add(socket).size
+  }
 
   function keepPaused(this: Socket): void {
     if (waiting.has(this)) this.pause()
@@ -63,20 +70,23 @@ export function createOneAtATime(
       return
     }
     const leave = () => count(socket, -1)
-    count(socket, 1)
-    outgoing.once('close', leave).once('socket', () => {
+    const next = () => {
       outgoing.off('close', leave)
       leave()
-      setImmediate(begin)
-    })
+      begin()
+    }
+    count(socket, 1)
+    outgoing.once('close', leave)
+    if (outgoing.socket) setImmediate(next)
+    else outgoing.once('socket', () => setImmediate(next))
   }
 
   function begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
     outgoing.on('timeout', cutUnread)
     if (mayBeLong(incoming)) endUnlessRead(incoming, outgoing)
     const answer = incoming.httpVersion === '1.1' && incoming.headers.host === undefined ? refuse : work
-    // Node gives a response its socket when the one before has left.
-    if (outgoing.socket) answer(incoming, outgoing)
+    // Node gives a response its socket when the one before has left, which may be within one read of the connection.
+    if (outgoing.socket && mayBegin(incoming.socket)) answer(incoming, outgoing)
     else wait(incoming.socket, outgoing, () => answer(incoming, outgoing))
   }
 

@@ -83,7 +83,7 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
     owner: string,
     probe: () => Promise<boolean>,
     wait?: Wait,
-  ): Promise<Trouble | undefined> {
+  ): Promise<{ trouble: Trouble; end: () => void } | undefined> {
     for (;;) {
       const trouble = account.troubles.size > 1 ? account.shared : account.troubles.get(owner)
       const pauseMs = Math.max(0, (trouble?.until ?? 0) - now())
@@ -98,7 +98,10 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
         if (trouble) trouble.until = 0
         account.probedAt = Number.NEGATIVE_INFINITY
       } else if (!account.isShut) {
-        return trouble
+        // At once: others may wait for the same read.
+        const { promise, resolve } = Promise.withResolvers<void>()
+        if (trouble) trouble.trying = promise
+        return trouble && { trouble, end: resolve }
       } else {
         await look(account, probe)
         if (account.isShut && !wait) throw refusal(PROBE_EVERY_MS)
@@ -109,15 +112,13 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
   return (owner) => ({
     async enter(name, probe, wait) {
       const account = accounts.get(name)
-      const trouble = account && (await admit(account, owner, probe, wait))
-      const tried = Promise.withResolvers<void>()
-      if (trouble) trouble.trying = tried.promise
+      const tried = account && (await admit(account, owner, probe, wait))
       return {
         leave(outcome) {
-          if (trouble) trouble.trying = undefined
+          if (tried) tried.trouble.trying = undefined
           if (outcome === 'made') heal(name, owner)
-          if (outcome === 'unknown') shut(name, owner, trouble)
-          tried.resolve()
+          if (outcome === 'unknown') shut(name, owner, tried?.trouble)
+          tried?.end()
         },
       }
     },
