@@ -59,7 +59,15 @@ export function createCaller(
 
   /** The provider has answered no read for so long, in milliseconds. */
   let shutMs = 0
-  async function waitWhileShut(milliseconds: number): Promise<boolean> {
+  let waiting: Promise<boolean> | undefined
+  /** All calls wait together: each minute counts once. */
+  function waitWhileShut(milliseconds: number): Promise<boolean> {
+    waiting ??= waitOnce(milliseconds).finally(() => {
+      waiting = undefined
+    })
+    return waiting
+  }
+  async function waitOnce(milliseconds: number): Promise<boolean> {
     if (obstacle() || shutMs >= LONGEST_SHUT_MS) return false
     // A longer pause with each, and at least the one that is asked for.
     const waitMs = Math.max(milliseconds, Math.min(shutMs, LONGEST_BACKOFF_MS))

@@ -9,6 +9,8 @@ const POLL_MS = 5
 const QUIET_MS = 50
 /** … or after so long. */
 const LONGEST_HOLD_MS = 500
+/** How long what is left of requests has after the last event. */
+const LONGEST_REST_MS = 5_000
 /** How long idle connections stay in development, where nobody wants to wait. Busy senders use them in this time. */
 const HASTY_IDLE_MS = 200
 
@@ -92,7 +94,9 @@ export function createDrain(server: HttpServer, { keepAliveMs, hasWaiting }: Dra
       const finished = finish()
       await Promise.race([closed, idle])
       await finished
-      while (underWay > 0) await setTimeout(POLL_MS)
+      // Responses that leave, and bodies of which nobody knows who sends them.
+      const latest = performance.now() + LONGEST_REST_MS
+      while (underWay > 0 && performance.now() < latest) await setTimeout(POLL_MS)
       // The connections that are left have no request, or a part of one.
       server.closeAllConnections()
       await closed

@@ -8,7 +8,7 @@ const PROBE_EVERY_MS = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 /** The account that broke longest ago gives way to a new one. */
-const MOST_ACCOUNTS = 1_000
+const MOST_ACCOUNTS = 10_000
 
 /** The changes of an owner broke, and none has succeeded since: one at a time is tried. */
 interface Trouble {
@@ -45,6 +45,7 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
       ...{ isShut: false, breaks: 0, probedAt: Number.NEGATIVE_INFINITY, probing: undefined },
       ...{ troubles: new Map<string, Trouble>(), shared: noTrouble() },
     }
+    accounts.delete(name)
     accounts.set(name, account)
     const [oldest = ''] = accounts.keys()
     if (accounts.size > MOST_ACCOUNTS) accounts.delete(oldest)
