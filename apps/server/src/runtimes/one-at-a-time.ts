@@ -71,6 +71,8 @@ export function createOneAtATime(
     }
     const leave = () => count(socket, -1)
     const next = () => {
+      // Closed meanwhile: it has left, and nobody waits for its response.
+      if (!outgoing.listeners('close').includes(leave)) return
       outgoing.off('close', leave)
       leave()
       begin()
