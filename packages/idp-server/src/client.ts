@@ -144,8 +144,8 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
 }
 
 function pathOf(applicationId: string): string {
-  // Such an id would name the list of applications, or its parent.
-  if (/^\.{0,2}$/.test(applicationId)) {
+  // Such an id would name the list of applications, or its parent, or no path at all.
+  if (/^\.{0,2}$/.test(applicationId) || !applicationId.isWellFormed()) {
     throw new IntegrationError('invalid_arguments', `“${applicationId}” is not the id of an application.`)
   }
   return `/platform/applications/${encodeURIComponent(applicationId)}`

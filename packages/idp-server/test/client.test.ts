@@ -58,8 +58,8 @@ describe('getApplication and listApplications', () => {
   })
 })
 
-it.each(['', '.', '..'])(
-  'the client refuses an id that names the list, and sends nothing: “%s”',
+it.each(['', '.', '..', '\ud800'])(
+  'the client refuses an id that cannot be a path, and sends nothing: “%s”',
   async (id) => {
     const { deleteApplication, getApplication } = fixture.client()
     for (const call of [deleteApplication, getApplication]) {
