@@ -1,13 +1,13 @@
-import { createGate, type Gate } from '@org/core/http'
-import { expect, it } from 'vitest'
+import { createGate, type GateLimits } from '@org/core/http'
+import { expect, it, vi } from 'vitest'
 
 /** A gate with a clock of its own, an account whose reads and changes succeed or fail as the test says, and no waiting. */
 function open() {
   const state = { now: 0, reads: true, probes: 0 }
   const gateOf = createGate(() => state.now)
   const probe = async () => ++state.probes > 0 && state.reads
-  const enter = (owner = 'dep_1', wait?: Parameters<Gate['enter']>[2]) =>
-    gateOf(owner).enter('origin token', probe, wait)
+  const enter = (owner = 'dep_1', limits?: GateLimits, read = probe) =>
+    gateOf(owner).enter('origin token', read, limits)
   /** Tries a change, and returns its outcome, or the pause that the gate asks for. */
   const change = async (outcome: 'made' | 'unmade' | 'unknown', owner?: string) => {
     try {
@@ -103,15 +103,62 @@ it('waits for a caller that wants to, as long as it does', async () => {
   await change('unknown')
   state.reads = false
   const waits: number[] = []
-  const pass = await enter('dep_1', async (milliseconds) => {
+  const wait = async (milliseconds: number) => {
     waits.push(milliseconds)
     state.now += milliseconds
     state.reads = waits.length === 3
     return true
-  })
+  }
+  const pass = await enter('dep_1', { wait })
   pass.leave('made')
   expect(waits).toEqual([1_000, 1_000, 1_000])
   await change('unknown')
   state.reads = false
-  await expect(enter('dep_1', async () => false)).rejects.toMatchObject({ code: 'provider_error' })
+  await expect(enter('dep_1', { wait: async () => false })).rejects.toMatchObject({ code: 'provider_error' })
+})
+
+it('holds nobody up by a read that hangs, once one has failed', async () => {
+  const { state, enter, change } = open()
+  await change('unknown')
+  state.reads = false
+  await change('made')
+  state.now = 1_000
+  const { promise: hanging, resolve: answer } = Promise.withResolvers<boolean>()
+  const waiting = enter('dep_1', undefined, () => hanging)
+  expect(await change('made')).toBe(1)
+  const controller = new AbortController()
+  const ended = enter('dep_1', { wait: async () => true, signal: controller.signal })
+  controller.abort()
+  await expect(ended).rejects.toMatchObject({ code: 'provider_error', effect: 'none' })
+  const late = enter('dep_1', { wait: async () => true, deadline: Date.now() + 1 })
+  await expect(late).rejects.toMatchObject({ code: 'provider_error', effect: 'none' })
+  answer(true)
+  expect(await waiting).toBeDefined()
+})
+
+it('reads once a second for those that wait on their own, too', async () => {
+  const { state, enter, change } = open()
+  await change('unknown')
+  state.reads = false
+  const waits: (() => void)[] = []
+  const wait = () => new Promise<boolean>((resolve) => waits.push(() => resolve(true)))
+  const all = [enter('dep_1', { wait }), enter('dep_2', { wait })]
+  await vi.waitUntil(() => waits.length === 2)
+  state.now = 500
+  waits[0]?.()
+  await vi.waitUntil(() => waits.length === 3)
+  waits[1]?.()
+  await vi.waitUntil(() => waits.length === 4)
+  expect(state.probes).toBe(2)
+  state.reads = true
+  for (const end of waits) end()
+  for (const pass of await Promise.all(all)) pass.leave('made')
+})
+
+it('tells a change that waited that the account was shut since', async () => {
+  const { enter, change } = open()
+  const pass = await enter()
+  pass.ensureOpen()
+  await change('unknown')
+  expect(() => pass.ensureOpen()).toThrow(expect.objectContaining({ code: 'provider_error', effect: 'none' }))
 })

@@ -25,8 +25,8 @@ export const idpPlatformProvider: Provider = {
     missingHint: 'Pass it as platformApiKey.',
     rejectedHint: CREDENTIALS_HINT,
   },
-  // An application that nobody has: the 404 is an answer.
-  probePath: '/platform/applications/app_none',
+  // An application that nobody has: its 404 is the answer.
+  probe: { path: '/platform/applications/app_none', isAnswer: () => false },
   isOwnForm: (body) => wireErrors.safeParse(body).success,
   readFailure({ body, status }) {
     const words = wireErrors.safeParse(body).data

@@ -6,7 +6,7 @@
  */
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { type Provider, unknownOutcome } from '@org/core/http'
-import { wireErrors } from './wire.ts'
+import { wireErrors, wireInstance } from './wire.ts'
 
 const TAKEN = 'form_identifier_exists'
 const ORGANIZATIONS_DISABLED = 'organization_not_enabled_in_instance'
@@ -42,7 +42,7 @@ export function createProvider(takenHint?: string): Provider {
       missingHint: 'Pass it as secretKey.',
       rejectedHint: 'Check the secret key. It may have been revoked.',
     },
-    probePath: '/instance',
+    probe: { path: '/instance', isAnswer: (body) => wireInstance.safeParse(body).success },
     isOwnForm: (body) => wireErrors.safeParse(body).success,
     readFailure({ body }) {
       const words = wireErrors.safeParse(body).data

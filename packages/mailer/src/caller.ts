@@ -82,9 +82,9 @@ export function createCaller(
     if (before) return unsent(call, before)
     let pass: Pass
     try {
-      pass = await enter({ signal, deadline, gate }, waitWhileShut)
+      pass = await enter({ signal: ending.signal, deadline, gate }, waitWhileShut)
     } catch (error) {
-      return unsent(call, toMailError(error))
+      return unsent(call, obstacle() ?? toMailError(error))
     }
     if (records) await recordAll(call, 'begun')
     // Recording and the gate may have taken long.
@@ -106,10 +106,12 @@ export function createCaller(
   async function exchange(call: Call, pass: Pass): Promise<CallOutcome> {
     try {
       const until = Math.min(deadline, Date.now() + timeoutMs)
-      const body = await send(call, { signal, deadline: until, pass })
-      return { kind: 'settled', results: readResults(body, call) }
+      const results = readResults(await send(call, { signal, deadline: until, pass }), call)
+      pass.leave(results.some(isUnknown) ? 'unknown' : 'made')
+      return { kind: 'settled', results }
     } catch (thrown) {
       const error = toMailError(thrown)
+      pass.leave(error.effect === 'unknown' ? 'unknown' : 'unmade')
       const results = call.messages.map(({ index, to }) => failedResult(index, to, error))
       return error.effect === 'none'
         ? { kind: 'unsent', results, reason: error }
@@ -143,7 +145,7 @@ export function createCaller(
       else if (outcome.kind === 'unsent' && outcome.reason.code === 'credentials_rejected')
         ending.end(outcome.reason)
       if (outcome.kind === 'settled') shutMs = 0
-      const isBroken = outcome.results.some(({ status }) => status === 'unknown')
+      const isBroken = outcome.results.some(isUnknown)
       flow.leave(turn, outcome.kind === 'unsent' ? 'not sent' : isBroken ? 'broken' : 'answered')
       if (delay !== undefined) continue
       return {
@@ -152,6 +154,10 @@ export function createCaller(
       }
     }
   }
+}
+
+function isUnknown({ status }: MessageResult): boolean {
+  return status === 'unknown'
 }
 
 function unsent({ messages }: Call, reason: IntegrationError): CallOutcome {

@@ -11,7 +11,7 @@ import { type ComposedMessage, composeMessage } from './compose.ts'
 import { createEnding, orEnded } from './ending.ts'
 import { mailProvider, refusalError, SENDING } from './errors.ts'
 import { toMailError } from './mail-error.ts'
-import { isAbout, unreadable } from './matching.ts'
+import { isAbout } from './matching.ts'
 import type { Message, MessageDefaults, Messages } from './message.ts'
 import { oneByOne } from './one-by-one.ts'
 import { callRules, checkOptions, filterRules, mailerRules } from './options.ts'
@@ -209,9 +209,14 @@ export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT
       checkOptions(options, callRules)
       const limits = provider.within(options)
       const { parts: jsonParts, to, recipients, toCount } = await compose(message, defaults, limits)
-      const { value, status } = await call({ ...SINGLE, jsonParts }, readSendResponse, limits, recipients)
+      // An answer about somebody else leaves the outcome unknown, and shuts the gate.
+      const read = (body: unknown) => {
+        const response = readSendResponse(body)
+        const isOwn = !response?.accepted || isAbout(response, { to, recipients, toCount })
+        return isOwn ? response : undefined
+      }
+      const { value, status } = await call({ ...SINGLE, jsonParts }, read, limits, recipients)
       if (!value.accepted) throw refusalError(value.refusal, { status, recipients })
-      if (!isAbout(value, { to, recipients, toCount })) throw toMailError(unreadable())
       const { messageId, submittedAt } = value
       return { messageId, submittedAt, to: value.to || to, ...readRemark(value.message, recipients) }
     },

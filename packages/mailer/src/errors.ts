@@ -6,7 +6,7 @@
  */
 import { maskAddresses, type Provider } from '@org/core/http'
 import { MailError } from './mail-error.ts'
-import { findNamed, type Refusal, readRefusal } from './wire.ts'
+import { findNamed, type Refusal, readRefusal, readServer } from './wire.ts'
 
 /** What a call that sends mail changes, as the end of a sentence. */
 export const SENDING = 'the mail was sent'
@@ -90,7 +90,7 @@ export const mailProvider: Provider = {
     missingHint: 'Pass it as apiToken.',
     rejectedHint: TOKEN_HINT,
   },
-  probePath: '/server',
+  probe: { path: '/server', isAnswer: (body) => readServer(body) !== undefined },
   isOwnForm: (body) => readRefusal(body) !== undefined,
   readFailure(failure) {
     const refusal = readRefusal(failure.body)

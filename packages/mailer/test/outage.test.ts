@@ -40,6 +40,21 @@ describe('while the provider is away, the host', () => {
     expect(reads()).toHaveLength(1)
   })
 
+  it('does not take the page of a gateway for the answer of the provider', async () => {
+    provider.faults.add({ path: '/email', status: 502 })
+    provider.faults.add({ path: '/server', status: 200, body: { status: 'maintenance' } })
+    await call('sendEmail', mail(1))
+    expect((await call('sendEmail', mail(2))).body).toMatchObject({ code: 'provider_error' })
+  })
+
+  it('sends no mail after an answer about somebody else before a read succeeds', async () => {
+    const answer = { ErrorCode: 0, Message: 'OK', MessageID: 'm_1', SubmittedAt: '2026-01-01T00:00:00Z' }
+    provider.faults.add({ path: '/email', status: 200, body: { ...answer, To: 'eve@example.org' } })
+    await call('sendEmail', mail(1))
+    await call('sendEmail', mail(2))
+    expect(reads()).toHaveLength(1)
+  })
+
   it('opens the gate by a 401, and tells that the token is wrong', async () => {
     provider.faults.add({ path: '/email', status: 502 })
     await call('sendEmail', mail(1))
@@ -52,6 +67,7 @@ describe('a batch, while the provider is away,', () => {
   it.each([
     ['a page with 502', { status: 502 }],
     ['no list', { status: 200, body: {} }],
+    ['a list of another length', { status: 200, body: [{ ErrorCode: 406, Message: 'Inactive' }] }],
   ])('shares the gate of its host, and shuts it by %s', async (_, fault) => {
     const batch = () => call('sendEmails', { messages: [mail(1), mail(2)] })
     provider.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
@@ -94,4 +110,28 @@ it('a batch that is stopped awaits the calls in flight, and leaves the rest', as
   stop.abort()
   await calls.answer(2)
   expect(runs((await batch).results)).toBe('1500 sent,500 failed')
+})
+
+it('a mail that waits for a rate limit to end does not leave after the outcome of another is unknown', async () => {
+  provider.faults.add({ path: '/email', status: 429 }, { path: '/email', status: 502 })
+  const other: Promise<unknown>[] = []
+  const mailer = webhook.mailer({
+    apiToken: 'shared-token',
+    async wait() {
+      other.push(mailer.sendEmail(mail(2)))
+      await expect(other[0]).rejects.toMatchObject({ code: 'outcome_unknown' })
+    },
+  })
+  await expect(mailer.sendEmail(mail(1))).rejects.toMatchObject({ code: 'provider_error', effect: 'none' })
+  expect(provider.messages).toEqual([])
+})
+
+it('a batch that is stopped while it waits for a provider that is away says so', async () => {
+  const stop = new AbortController()
+  provider.faults.add({ path: '/email/batch', status: 502 }, { path: '/server', status: 502 })
+  const wait = async () => stop.abort()
+  const mailer = webhook.mailer({ apiToken: 'shared-token', concurrency: 1, wait })
+  const { results } = await mailer.sendEmails(messages(1_000), { stop: stop.signal })
+  expect(runs(results)).toBe('500 unknown,500 failed')
+  expect(results.at(-1)?.error).toMatchObject({ code: 'aborted' })
 })

@@ -56,6 +56,8 @@ export interface HttpRequest {
   maxBytes?: number | undefined
   /** Marks the read of a gate for the transport, whose circuits let it pass. */
   isProbe?: boolean | undefined
+  /** Throws if the request must not leave any more. A transport that can calls it again, right before the first byte. */
+  beforeSend?: (() => void) | undefined
   /** Most values in the JSON of a response, keys not counted; 20,000 by default. */
   maxValues?: number | undefined
 }
@@ -69,7 +71,7 @@ const LONGEST_RESERVE_MS = 2_000
 const FORM = 'application/x-www-form-urlencoded'
 const DEFAULT_MAX_BYTES = 1024 * 1024
 /** The longest time that a timer takes; a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
  * Makes a client for one base URL. It follows no redirect, and retries by the rules of `isRetryable` while the
@@ -124,6 +126,7 @@ async function attemptOnce(
   const fault = findFault(url, request.path, headers)
   if (fault) throw new HttpFailure('connection', fault, { effect: 'none' })
   if (caller?.aborted) throw interrupted(caller, 'none')
+  request.beforeSend?.()
 
   const controller = new AbortController()
   const end = () => controller.abort(caller?.reason)
@@ -137,12 +140,13 @@ async function attemptOnce(
   caller?.addEventListener('abort', end)
   let status: number | undefined
   try {
-    const init: RequestInit & { duplex?: 'half'; isProbe?: boolean } = {
+    const init: RequestInit & { duplex?: 'half' } & Pick<HttpRequest, 'isProbe' | 'beforeSend'> = {
       method: request.method,
       headers,
       body,
       ...(length && { duplex: 'half' }),
       ...(request.isProbe && { isProbe: true }),
+      ...(request.beforeSend && { beforeSend: request.beforeSend }),
       redirect: 'manual',
       signal: controller.signal,
     }

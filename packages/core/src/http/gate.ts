@@ -1,6 +1,7 @@
 /** The gate of an account at a provider (contract §2): an outage makes unknown only what had left before it was noticed. */
-import type { Gate, Wait } from '../contract/gate.ts'
+import type { Gate, GateLimits } from '../contract/gate.ts'
 import { IntegrationError } from '../errors.ts'
+import { LONGEST_TIMER_MS, pause } from './client.ts'
 
 /** At most one probe of an account in this time, in milliseconds. */
 const PROBE_EVERY_MS = 1_000
@@ -22,6 +23,8 @@ interface Trouble {
 interface Account {
   /** No change leaves until a probe has succeeded. */
   isShut: boolean
+  /** The last probe failed. */
+  isAway: boolean
   /** How often it was shut. */
   breaks: number
   probedAt: number
@@ -42,7 +45,8 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
 
   function shut(name: string, owner: string, tried: Trouble | undefined): void {
     const account = accounts.get(name) ?? {
-      ...{ isShut: false, breaks: 0, probedAt: Number.NEGATIVE_INFINITY, probing: undefined },
+      ...{ isShut: false, isAway: false, breaks: 0 },
+      ...{ probedAt: Number.NEGATIVE_INFINITY, probing: undefined },
       ...{ troubles: new Map<string, Trouble>(), shared: noTrouble() },
     }
     accounts.delete(name)
@@ -73,6 +77,7 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
     account.probing = probe().then((isAnswered) => {
       // A change that broke meanwhile may have met a later fault than the probe.
       if (isAnswered && account.breaks === breaks) account.isShut = false
+      account.isAway = !isAnswered
       account.probing = undefined
     })
     return account.probing
@@ -83,38 +88,46 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
     account: Account,
     owner: string,
     probe: () => Promise<boolean>,
-    wait?: Wait,
+    limits: GateLimits,
   ): Promise<{ trouble: Trouble; end: () => void } | undefined> {
+    const { wait, signal, deadline = Number.POSITIVE_INFINITY } = limits
     for (;;) {
+      if (signal?.aborted || Date.now() >= deadline) throw refusal(PROBE_EVERY_MS)
       const trouble = account.troubles.size > 1 ? account.shared : account.troubles.get(owner)
-      const pauseMs = Math.max(0, (trouble?.until ?? 0) - now())
-      const beforeProbeMs = account.isShut && !account.probing ? account.probedAt + PROBE_EVERY_MS - now() : 0
-      if (trouble?.trying) {
+      const { until = 0, trying } = trouble ?? {}
+      const { isShut, probing, probedAt } = account
+      const beforeProbeMs = isShut && !probing ? probedAt + PROBE_EVERY_MS - now() : 0
+      const waitMs = Math.max(until - now(), beforeProbeMs)
+      if (trying) {
         if (!wait) throw refusal(FIRST_PAUSE_MS)
-        await trouble.trying
-      } else if (pauseMs > 0 || beforeProbeMs > 0) {
-        const waitMs = Math.max(pauseMs, beforeProbeMs)
+        await orEnded(trying, limits)
+      } else if (waitMs > 0) {
         if (!(await wait?.(waitMs))) throw refusal(waitMs)
-        // The clock of a test may stand still.
-        if (trouble) trouble.until = 0
-        account.probedAt = Number.NEGATIVE_INFINITY
-      } else if (!account.isShut) {
+        // The time is over, also if the clock of a test stands still. Others may have begun meanwhile.
+        if (trouble?.until === until) trouble.until = 0
+        if (account.probedAt === probedAt) account.probedAt = Number.NEGATIVE_INFINITY
+      } else if (!isShut) {
         // At once: others may wait for the same read.
         const { promise, resolve } = Promise.withResolvers<void>()
         if (trouble) trouble.trying = promise
         return trouble && { trouble, end: resolve }
       } else {
-        await look(account, probe)
+        // A provider that is away may not answer the read either, and must not hold everyone up.
+        if (probing && account.isAway && !wait) throw refusal(PROBE_EVERY_MS)
+        await orEnded(look(account, probe), limits)
         if (account.isShut && !wait) throw refusal(PROBE_EVERY_MS)
       }
     }
   }
 
   return (owner) => ({
-    async enter(name, probe, wait) {
+    async enter(name, probe, limits = {}) {
       const account = accounts.get(name)
-      const tried = account && (await admit(account, owner, probe, wait))
+      const tried = account && (await admit(account, owner, probe, limits))
       return {
+        ensureOpen() {
+          if (accounts.get(name)?.isShut) throw refusal(PROBE_EVERY_MS)
+        },
         leave(outcome) {
           if (tried) tried.trouble.trying = undefined
           if (outcome === 'made') heal(name, owner)
@@ -124,6 +137,14 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
       }
     },
   })
+}
+
+/** Resolves when the work is over, or the limits of the caller are. */
+function orEnded(work: Promise<void>, { signal, deadline }: GateLimits): Promise<void> {
+  const done = new AbortController()
+  work.then(() => done.abort())
+  const leftMs = Math.min((deadline ?? Number.POSITIVE_INFINITY) - Date.now(), LONGEST_TIMER_MS)
+  return pause(leftMs, signal ? AbortSignal.any([done.signal, signal]) : done.signal)
 }
 
 function noTrouble(): Trouble {

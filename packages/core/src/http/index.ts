@@ -4,7 +4,7 @@
  */
 
 export { breathe } from '../breathe.ts'
-export type { Gate, Pass, Wait } from '../contract/gate.ts'
+export type { Gate, GateLimits, Pass } from '../contract/gate.ts'
 export { maskAddresses } from '../mask.ts'
 export {
   createHttpClient,

@@ -1,7 +1,7 @@
-import type { Gate, Pass, Wait } from '../contract/gate.ts'
+import type { Gate, GateLimits, Pass } from '../contract/gate.ts'
 import { IntegrationError, isIntegrationError } from '../errors.ts'
 import { createHttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
-import { effectOf, HttpFailure } from './failure.ts'
+import { effectOf, HttpFailure, interrupted } from './failure.ts'
 import { createGate } from './gate.ts'
 import { type Provider, toProviderError, unknownOutcome } from './provider-error.ts'
 
@@ -33,7 +33,7 @@ export interface CallOptions {
 
 /** One request to a provider. */
 export interface ProviderRequest
-  extends Omit<HttpRequest, 'signal' | 'deadline' | 'repeatable' | 'attemptMs'> {
+  extends Omit<HttpRequest, 'signal' | 'deadline' | 'repeatable' | 'attemptMs' | 'beforeSend'> {
   /**
    * What the call changes, as the end of a sentence, for example `the mail was sent`. Such a call is repeated only if it certainly had no
    * effect, and a failure without a clear response is `outcome_unknown`.
@@ -44,6 +44,8 @@ export interface ProviderRequest
 /** Calls one provider. */
 export type ProviderClient = ReturnType<typeof createProviderClient>
 
+/** The longest time for the read of a gate, in milliseconds. */
+const PROBE_MS = 2_000
 /** A credential that a header can hold. */
 const CREDENTIAL = /^[!-~]+$/
 
@@ -75,15 +77,10 @@ export function createProviderClient(provider: Provider, options: ProviderClient
 
   /** Whether the provider itself answers, with anything but “not now”. */
   async function probe(limits: ReturnType<typeof within>): Promise<boolean> {
-    const request = {
-      method: 'GET',
-      path: provider.probePath,
-      attempts: 1,
-      isProbe: true,
-      ...limits,
-    } as const
-    return send({ ...request, maxBytes, maxValues }).then(
-      () => true,
+    const { path, isAnswer } = provider.probe
+    const request = { method: 'GET', path, attempts: 1, attemptMs: PROBE_MS, isProbe: true } as const
+    return send({ ...request, ...limits, maxBytes, maxValues }).then(
+      ({ body }) => isAnswer(body),
       (error: unknown) =>
         error instanceof HttpFailure &&
         error.isOwnForm &&
@@ -92,16 +89,21 @@ export function createProviderClient(provider: Provider, options: ProviderClient
     )
   }
 
-  const enter = (callOptions?: CallOptions, wait?: Wait) => {
-    const limits = within(callOptions)
-    return limits.gate.enter(account, () => probe(limits), wait)
+  const enter = async (callOptions: CallOptions = {}, wait?: GateLimits['wait']) => {
+    const { gate, ...limits } = within(callOptions)
+    const { signal } = limits
+    return gate
+      .enter(account, () => probe({ gate, ...limits }), { wait, ...limits })
+      .catch((error: unknown) => {
+        throw signal?.aborted ? toError(interrupted(signal, 'none'), undefined) : error
+      })
   }
 
   return {
     /**
      * Asks for the right to make a change, for a caller that has something to do between it and the call.
      *
-     * @param wait see {@link Gate}
+     * @param wait see {@link GateLimits}
      */
     enter,
     /** The options of several calls that share one deadline. */
@@ -110,7 +112,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
      * Sends a request.
      *
      * @param read reads the body of a 2xx response; `undefined` means that it is not what the provider promises
-     * @param callOptions `pass`: see `enter`; by default, a change asks for one itself
+     * @param callOptions `pass`: see `enter`, its owner leaves; by default, a change asks for one itself
      * @throws {IntegrationError} `aborted` if the signal ended the call before it had an effect
      */
     async call<Value>(
@@ -119,26 +121,26 @@ export function createProviderClient(provider: Provider, options: ProviderClient
       { pass: given, ...callOptions }: CallOptions & { pass?: Pass | undefined } = {},
     ): Promise<{ status: number; value: Value }> {
       if (isMissing) {
-        given?.leave('unmade')
         const message = `The ${credentials.title} is missing, or contains an invalid character.`
         throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
       }
       const limits = within(callOptions)
       const repeatable = change === undefined
-      const pass = repeatable ? undefined : (given ?? (await enter(callOptions)))
+      const own = repeatable || given ? undefined : await enter(callOptions)
+      const beforeSend = (given ?? own)?.ensureOpen
       // A call with an effect is not repeated after a time-out, so one attempt may take all the time.
       const attemptMs = repeatable ? undefined : Number.POSITIVE_INFINITY
       try {
-        const sent = { maxBytes, maxValues, ...request, ...limits, repeatable, attemptMs }
+        const sent = { maxBytes, maxValues, ...request, ...limits, repeatable, attemptMs, beforeSend }
         const { status, body } = await send(sent).catch((error: unknown) => {
           throw toError(error, change)
         })
         const value = read(body)
         if (value === undefined) throw notUnderstood(status, change)
-        pass?.leave('made')
+        own?.leave('made')
         return { status, value }
       } catch (error) {
-        pass?.leave(isIntegrationError(error) && error.effect === 'unknown' ? 'unknown' : 'unmade')
+        own?.leave(isIntegrationError(error) && error.effect === 'unknown' ? 'unknown' : 'unmade')
         throw error
       }
     },

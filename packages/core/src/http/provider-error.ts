@@ -35,8 +35,13 @@ export interface Provider {
   }
   /** Whether a body is one that the provider itself sends with a failure: a gateway in front of it has another form. */
   isOwnForm: (body: unknown) => boolean
-  /** A read that changes nothing: it tells whether the provider answers again. With a leading slash. */
-  probePath: string
+  /** A read that changes nothing, which tells whether the provider answers again. */
+  probe: {
+    /** With a leading slash. */
+    path: string
+    /** Whether the body of a 2xx response is the provider's own: a page of a gateway is not. */
+    isAnswer: (body: unknown) => boolean
+  }
   /** Reads the provider's own words from a failure, or decides what the failure means. */
   readFailure: (failure: HttpFailure) => ProviderWords | IntegrationError
 }

@@ -59,15 +59,17 @@ export class Outbound {
     to: OutboundCall['to'],
     send: typeof fetch,
     input: Parameters<typeof fetch>[0],
-    init: RequestInit | undefined,
+    init: OutboundInit | undefined,
   ): Promise<Response> {
     const { claim } = this
+    const { beforeSend: ensureOpen } = init ?? {}
     const { route, deployment, deadlines, recordIntent, pace, observer, trace, hostSecrets } = this.#options
     // Not `instanceof Request`: a runtime may have two classes of that name.
     const given = typeof input === 'object' && 'method' in input ? input : undefined
     const method = init?.method ?? given?.method ?? 'GET'
     const isChange = to === 'provider' && method !== 'GET'
     const beforeSend = () => {
+      ensureOpen?.()
       claim?.ensureClaimed()
       // Also while the intent was recorded: a transport could not tell that nothing was sent.
       this.#ensureInTime(to, isChange ? pace.neededMs() : 0, init?.signal?.aborted)

@@ -1,6 +1,6 @@
 /** The provider's failures: its own codes and messages, and a hint for each common code. */
 import type { Provider } from '@org/core/http'
-import { wireRefusal } from './wire.ts'
+import { wireAccount, wireRefusal } from './wire.ts'
 
 /** Hints for the provider's codes; the set is open. */
 const hints: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ export const exampleServiceProvider: Provider = {
     missingHint: 'Pass it as apiToken.',
     rejectedHint: 'Check the API token, and that it was not revoked.',
   },
-  probePath: '/account',
+  probe: { path: '/account', isAnswer: (body) => wireAccount.safeParse(body).success },
   isOwnForm: (body) => wireRefusal.safeParse(body).success,
   readFailure({ body }) {
     const { code, message } = wireRefusal.safeParse(body).data ?? {}
