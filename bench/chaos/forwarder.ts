@@ -5,8 +5,9 @@ import { connect, createServer, type Socket } from 'node:net'
  * Starts a TCP proxy that knows nothing of what it forwards, like a balancer of a network.
  *
  * @param choose the port that a new connection leads to; without one it is closed
+ * @param ownPort where it listens; by default, where a port is free
  */
-export async function startForwarder(choose: () => number | undefined) {
+export async function startForwarder(choose: () => number | undefined, ownPort = 0) {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const port = choose()
@@ -23,7 +24,7 @@ export async function startForwarder(choose: () => number | undefined) {
       })
     }
     client.pipe(upstream).pipe(client)
-  }).listen(0, '127.0.0.1')
+  }).listen(ownPort, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   const cut = () => {

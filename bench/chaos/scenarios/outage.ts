@@ -1,79 +1,187 @@
 import type { Fault } from '../../../packages/core/src/testing/index.ts'
-import { quote, sentTwice, timesSent } from '../checks.ts'
+import { type BatchJournal, createMailer } from '../../../packages/mailer/src/index.ts'
+import { sentTwice, tally, timesSent } from '../checks.ts'
 import { pause, startLoad } from '../clock.ts'
-import { sendEmail } from '../events.ts'
-import { arranged, type Findings, joined, type Scenario } from '../run.ts'
+import { addressOf, sendEmail, sendEmails } from '../events.ts'
+import { startForwarder } from '../forwarder.ts'
+import { arranged, type Findings, joined, type Scenario, type World } from '../run.ts'
 
-const faults: Readonly<Record<string, Fault>> = {
-  'a page with 502': { html: true, status: 502 },
+/** `refused`: nobody listens. */
+const faults: Readonly<Record<string, Fault | 'refused'>> = {
+  refused: 'refused',
+  429: { status: 429, headers: { 'retry-after': '1' } },
+  'maintenance (503)': { status: 503, body: { ErrorCode: 100, Message: 'Maintenance' } },
   'a page with 503': { html: true, status: 503 },
   500: { status: 500 },
+  'a page with 502': { html: true, status: 502 },
   reset: { cut: 'before' },
   'reset after the mail': { cut: 'after' },
   silence: { hang: true },
-  429: { status: 429, headers: { 'retry-after': '1' } },
-  maintenance: { status: 503, body: { ErrorCode: 100, Message: 'Maintenance' } },
 }
 /** How long the provider is away, and back, and away again, in milliseconds. */
-const SHAPES = { 'ten seconds': [10_000], flapping: [3_000, 3_000, 3_000] }
-const RATES = [3, 30]
+const SHAPES = { '20 s': [20_000], '120 s': [120_000], flapping: [3_000, 3_000, 3_000, 3_000, 3_000] }
 /** A mail that leaves later has not heeded the first unknown outcome. */
 const GRACE_MS = 250
+const CALL = 500
+const MOST_IN_FLIGHT = 12 * CALL
+const AT_A_TIME = 9
+const PATIENCE_MS = 240_000
+
+interface Outage {
+  world: World
+  /** Resolves when the provider is back for good. */
+  over: Promise<void>
+  /** Whether the provider is away, for the only time. */
+  isAway: () => boolean
+}
+type Fate = 'sent' | 'unknown'
+type Load = (outage: Outage) => Promise<Map<string, Fate>>
+
+const loads: Readonly<Record<string, Load>> = {
+  '0.2/s': singles(0.2),
+  '3/s': singles(3),
+  '30/s': singles(30),
+  'batch of 10,000': hostBatch,
+  'SDK, 40,000': sdkBatch,
+}
 
 export const outage: Scenario = {
   name: 'outage',
   shows: 'the mail provider is away: unknown is what had left, nothing is sent twice, and the rest arrives',
   async run({ say }) {
+    const cells = Object.entries(faults).flatMap(([what, fault]) =>
+      Object.entries(SHAPES).flatMap(([shape, spans]) =>
+        Object.entries(loads).map(([name, load]) => ({
+          name: `${what}, ${shape}, ${name}`,
+          fault,
+          spans,
+          load,
+        })),
+      ),
+    )
     const found: Record<string, Findings> = {}
-    for (const [what, fault] of Object.entries(faults)) {
-      for (const [shape, spans] of Object.entries(SHAPES)) {
-        for (const rate of RATES) {
-          const name = `${what}, ${shape}, ${rate} a second`
-          say(name)
-          found[name] = await outlast({ ...fault, times: Number.POSITIVE_INFINITY }, spans, rate)
-        }
+    const work = async () => {
+      for (let cell = cells.shift(); cell; cell = cells.shift()) {
+        found[cell.name] = await outlast(cell).catch((error) => ({
+          figures: {},
+          violations: [String(error)],
+        }))
+        say(`${cell.name}: ${JSON.stringify(found[cell.name])}`)
       }
     }
+    await Promise.all(Array.from({ length: AT_A_TIME }, work))
     return joined(found)
   },
 }
 
-/** @param spans the milliseconds that the provider is away, back, away … */
-function outlast(fault: Fault, spans: readonly number[], rate: number): Promise<Findings> {
-  const environment = { REQUEST_TIMEOUT_MS: '3000' }
+async function outlast(cell: {
+  fault: Fault | 'refused'
+  spans: readonly number[]
+  load: Load
+}): Promise<Findings> {
+  const { fault, spans, load } = cell
+  let port: number | undefined
+  let front = await startForwarder(() => port)
+  const environment = { REQUEST_TIMEOUT_MS: '5000', MAILER_API_BASE: `http://127.0.0.1:${front.port}` }
   return arranged({ store: 'sqlite', hosts: 1, environment }, async (world) => {
-    const { sender, mail } = world
-    const violations: string[] = []
+    port = Number(new URL(world.variables.MAILER_API_BASE).port)
+    world.variables.MAILER_API_BASE = environment.MAILER_API_BASE
     let isAway = false
-    /** When the first unknown outcome of this span was told. */
+    const outage = async () => {
+      await pause(1_000)
+      for (const [index, spanMs] of spans.entries()) {
+        isAway = spans.length === 1
+        if (index % 2 === 1) {
+          world.mail.faults.clear()
+          if (fault === 'refused') front = await startForwarder(() => port, front.port)
+        } else if (fault === 'refused') front.close()
+        else world.mail.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
+        await pause(spanMs)
+      }
+      isAway = false
+      world.mail.faults.clear()
+      if (fault === 'refused') front = await startForwarder(() => port, front.port)
+    }
+    const fates = await load({ world, over: outage(), isAway: () => isAway })
+    front.close()
+    const wrong = [...fates].filter(([id, fate]) => fate === 'sent' && timesSent(world, id) !== 1)
+    const violations = [...sentTwice(world), ...wrong.map(([id]) => `${id} is sent, and was not`).slice(0, 5)]
+    return { figures: { mails: tally(fates.values(), (fate) => fate) }, violations }
+  }).finally(() => front.close())
+}
+
+/** Single mails at a steady rate, which the sender repeats as it is told. */
+function singles(rate: number): Load {
+  return async ({ world, over, isAway }) => {
+    const fates = new Map<string, Fate>()
     let toldAt: number | undefined
-    let [unknown, late] = [0, 0]
+    let late = 0
     world.atStep = ({ to, method, when }) => {
-      const hasLeftLate = toldAt !== undefined && performance.now() > toldAt + GRACE_MS
-      if (to === 'mail' && method === 'POST' && when === 'before' && isAway && hasLeftLate) late += 1
+      const hasLeftLate = isAway() && toldAt !== undefined && performance.now() > toldAt + GRACE_MS
+      if (to === 'mail' && method === 'POST' && when === 'before' && hasLeftLate) late += 1
     }
     const endLoad = startLoad(rate, async (number) => {
-      const delivery = sendEmail(`mail_${number}`)
-      const response = await sender.untilFinal(delivery, 120_000)
-      if (response.body.code === 'outcome_unknown') {
-        unknown += 1
-        toldAt ??= performance.now()
-      } else if (response.status !== 200) violations.push(`${delivery.id}: ${quote(response)}`)
-      else if (timesSent(world, delivery.id) !== 1) violations.push(`${delivery.id} is sent, and was not`)
+      const { id } = sendEmail(`mail_${number}`)
+      const { status, body } = await world.sender.untilFinal(sendEmail(id), PATIENCE_MS)
+      if (body.code === 'outcome_unknown' && isAway()) toldAt ??= performance.now()
+      if (status !== 200 && body.code !== 'outcome_unknown')
+        throw new Error(`${id}: ${status} ${JSON.stringify(body)}`)
+      fates.set(id, status === 200 ? 'sent' : 'unknown')
     })
-    await pause(1_000)
-    for (const [index, spanMs] of spans.entries()) {
-      isAway = index % 2 === 0
-      toldAt = undefined
-      if (isAway) mail.faults.add(fault)
-      else mail.faults.clear()
-      await pause(spanMs)
-    }
-    isAway = false
-    mail.faults.clear()
-    const ended = await endLoad()
-    if (late > 0) violations.push(`${late} mails left after the first unknown outcome was told`)
-    violations.push(...sentTwice(world))
-    return { figures: { mails: ended.length, unknown }, violations }
+    await over
+    await endLoad()
+    if (late > 0) throw new Error(`${late} mails left after the first unknown outcome was told`)
+    return fates
+  }
+}
+
+/** Messages that failed go into the next batch. */
+async function hostBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
+  const fates = new Map<string, Fate>()
+  const end = Date.now() + PATIENCE_MS
+  for (let round = 0; fates.size < 10_000 && Date.now() < end; round += 1) {
+    const ids = Array.from({ length: 10_000 - fates.size }, (_, index) => `batch_${round}.${index}`)
+    const { body } = await world.sender.untilFinal(sendEmails(`batch_${round}`, ids.length), PATIENCE_MS)
+    const { results = [] } = Object(body.result)
+    for (const { index, status } of results) if (status !== 'failed') fates.set(ids[index] ?? '', status)
+    if (fates.size < 10_000) await pause(1_000)
+  }
+  await over
+  return checked(fates, 10_000)
+}
+
+/** The program runs again with its journal until no message fails. */
+async function sdkBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
+  const fates = new Map<string, Fate>()
+  const records = new Map()
+  const journal: BatchJournal = {
+    read: (keys) => new Map(keys.flatMap((key) => (records.has(key) ? [[key, records.get(key)]] : []))),
+    write(written) {
+      for (const [key, record] of written)
+        record === undefined ? records.delete(key) : records.set(key, record)
+    },
+  }
+  const mailer = createMailer({
+    apiToken: 'shared-token',
+    fromEmail: 'shop@example.com',
+    baseUrl: world.variables.MAILER_API_BASE,
+    timeoutMs: 5_000,
   })
+  const ids = Array.from({ length: 40_000 }, (_, index) => `sdk.${index}`)
+  const messages = ids.map((id) => ({ to: addressOf(id), subject: 'Hi', textBody: 'Hi' }))
+  const end = Date.now() + PATIENCE_MS
+  while (fates.size < ids.length && Date.now() < end) {
+    const { results = [] } = await mailer.sendEmails(messages, { journal }).catch((error) => error)
+    for (const { index, status } of results) if (status !== 'failed') fates.set(ids[index] ?? '', status)
+    if (fates.size < ids.length) await pause(1_000)
+  }
+  await over
+  return checked(fates, ids.length)
+}
+
+function checked(fates: Map<string, Fate>, count: number): Map<string, Fate> {
+  const unknown = [...fates.values()].filter((fate) => fate === 'unknown').length
+  if (fates.size < count) throw new Error(`${count - fates.size} messages were never sent`)
+  if (unknown > 3 * MOST_IN_FLIGHT) throw new Error(`${unknown} messages are unknown`)
+  return fates
 }
