@@ -11,9 +11,8 @@ import { lives } from './scenarios/lives.ts'
 import { outage } from './scenarios/outage.ts'
 import { pausedHolder } from './scenarios/pause.ts'
 import { redisOutage } from './scenarios/redis.ts'
-import { slowClients } from './scenarios/slow-clients.ts'
 
-const scenarios = [kill, pausedHolder, redisOutage, failover, slowClients, lives, outage]
+const scenarios = [kill, pausedHolder, redisOutage, failover, lives, outage]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -3,24 +3,26 @@
  *
  * Half of the time, random requests go to a host in this process, and each response must keep the rules. It ends
  * with the smallest request that breaks one. The other half, large requests go to the host that ships, and none may
- * stall it or fill its memory: each alone, a few at a time, and crowds of them.
+ * stall it or fill its memory: each alone, a few at a time, and crowds of them. Then slow connections beside
+ * signed events.
  *
  * @module
  */
 import { parseArgs } from 'node:util'
 import { fuzz } from './fuzzing.ts'
 import { hostileCrowds, namedRequests, sampleRequests } from './hostile-sizes.ts'
+import { outlastSlowClients } from './slow-clients.ts'
 import { isTooMuch, type Stall, startWatched, targets } from './stalls.ts'
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '2' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    only: { type: 'string', default: 'rules,sizes' },
+    only: { type: 'string', default: 'rules,sizes,slow' },
   },
 })
 const kinds = values.only.split(',')
-const shareMs = (Number(values.minutes) * 60_000) / kinds.length
+const shareMs = (Number(values.minutes) * 60_000) / kinds.filter((kind) => kind !== 'slow').length
 const print = (text: string) => process.stdout.write(`${text}\n`)
 /** Requests per host, because its emulators remember every call. */
 const ROUND = 2_000
@@ -83,5 +85,14 @@ async function checkSizes(end: number): Promise<void> {
   if (worst.length > 0) process.exitCode = 1
 }
 
+async function checkSlow(): Promise<void> {
+  const host = await startWatched()
+  const faults = await outlastSlowClients(host.url(), print)
+  await host.close()
+  for (const fault of faults) print(`TOO MUCH  ${fault}`)
+  if (faults.length > 0) process.exitCode = 1
+}
+
 if (kinds.includes('rules')) await checkRules(Date.now() + shareMs)
 if (kinds.includes('sizes')) await checkSizes(Date.now() + shareMs)
+if (kinds.includes('slow')) await checkSlow()

@@ -76,6 +76,7 @@ export async function startWatched() {
 
   let running = await start()
   return {
+    url: () => running.url,
     /** Sends requests at a time, and measures what they do. */
     async measure(requests: readonly HostileRequest[]): Promise<Stall> {
       const { shipped, url } = running

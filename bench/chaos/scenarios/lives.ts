@@ -1,8 +1,8 @@
 import { outerFaults, workspaceOf } from '../../../packages/core/test/lives/events.ts'
 import { type World as Lives, runLives } from '../../../packages/core/test/lives/lives.ts'
+import { Provisioned } from '../../../packages/core/test/lives/provisioned.ts'
 import { timesSent } from '../checks.ts'
 import { addressOf } from '../events.ts'
-import { Provisioned } from '../provisioned.ts'
 import { arranged, type Scenario, type World } from '../run.ts'
 
 const LIVES_PER_SEED = 20

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../packages/core/src/testing/index.ts'
-import { type BatchJournal, createMailer } from '../../../packages/mailer/src/index.ts'
+import { type BatchJournal, createMailer, type MessageRecord } from '../../../packages/mailer/src/index.ts'
 import { sentTwice, tally, timesSent } from '../checks.ts'
 import { pause, startLoad } from '../clock.ts'
 import { addressOf, sendEmail, sendEmails } from '../events.ts'
@@ -35,6 +35,7 @@ interface Outage {
   isAway: () => boolean
 }
 type Fate = 'sent' | 'unknown'
+type Result = { index: number; status: Fate | 'failed' }
 type Load = (outage: Outage) => Promise<Map<string, Fate>>
 
 const loads: Readonly<Record<string, Load>> = {
@@ -52,10 +53,7 @@ export const outage: Scenario = {
     const cells = Object.entries(faults).flatMap(([what, fault]) =>
       Object.entries(SHAPES).flatMap(([shape, spans]) =>
         Object.entries(loads).map(([name, load]) => ({
-          name: `${what}, ${shape}, ${name}`,
-          fault,
-          spans,
-          load,
+          ...{ name: `${what}, ${shape}, ${name}`, fault, spans, load },
         })),
       ),
     )
@@ -136,50 +134,52 @@ function singles(rate: number): Load {
 }
 
 /** Messages that failed go into the next batch. */
-async function hostBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
-  const fates = new Map<string, Fate>()
-  const end = Date.now() + PATIENCE_MS
-  for (let round = 0; fates.size < 10_000 && Date.now() < end; round += 1) {
-    const ids = Array.from({ length: 10_000 - fates.size }, (_, index) => `batch_${round}.${index}`)
-    const { body } = await world.sender.untilFinal(sendEmails(`batch_${round}`, ids.length), PATIENCE_MS)
+function hostBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
+  return untilSent(10_000, over, async (_, left, round) => {
+    const { body } = await world.sender.untilFinal(sendEmails(`batch_${round}`, left), PATIENCE_MS)
     const { results = [] } = Object(body.result)
-    for (const { index, status } of results) if (status !== 'failed') fates.set(ids[index] ?? '', status)
-    if (fates.size < 10_000) await pause(1_000)
-  }
-  await over
-  return checked(fates, 10_000)
+    return new Map(results.map(({ index, status }: Result) => [`batch_${round}.${index}`, status]))
+  })
 }
 
 /** The program runs again with its journal until no message fails. */
-async function sdkBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
-  const fates = new Map<string, Fate>()
-  const records = new Map()
+function sdkBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
+  const records = new Map<string, MessageRecord | undefined>()
   const journal: BatchJournal = {
-    read: (keys) => new Map(keys.flatMap((key) => (records.has(key) ? [[key, records.get(key)]] : []))),
+    read: () => new Map([...records].flatMap(([key, record]) => (record ? [[key, record]] : []))),
     write(written) {
-      for (const [key, record] of written)
-        record === undefined ? records.delete(key) : records.set(key, record)
+      for (const [key, record] of written) records.set(key, record)
     },
   }
+  const { MAILER_API_BASE: baseUrl } = world.variables
   const mailer = createMailer({
     apiToken: 'shared-token',
     fromEmail: 'shop@example.com',
-    baseUrl: world.variables.MAILER_API_BASE,
+    baseUrl,
     timeoutMs: 5_000,
   })
-  const ids = Array.from({ length: 40_000 }, (_, index) => `sdk.${index}`)
-  const messages = ids.map((id) => ({ to: addressOf(id), subject: 'Hi', textBody: 'Hi' }))
-  const end = Date.now() + PATIENCE_MS
-  while (fates.size < ids.length && Date.now() < end) {
+  return untilSent(40_000, over, async (count) => {
+    const ids = Array.from({ length: count }, (_, index) => `sdk.${index}`)
+    const messages = ids.map((id) => ({ to: addressOf(id), subject: 'Hi', textBody: 'Hi' }))
     const { results = [] } = await mailer.sendEmails(messages, { journal }).catch((error) => error)
-    for (const { index, status } of results) if (status !== 'failed') fates.set(ids[index] ?? '', status)
-    if (fates.size < ids.length) await pause(1_000)
-  }
-  await over
-  return checked(fates, ids.length)
+    return new Map(results.map(({ index, status }: Result) => [`sdk.${index}`, status]))
+  })
 }
 
-function checked(fates: Map<string, Fate>, count: number): Map<string, Fate> {
+/** Sends until the fate of each message is known, or nobody waits any longer. */
+async function untilSent(
+  count: number,
+  over: Promise<void>,
+  send: (count: number, left: number, round: number) => Promise<Map<string, Fate | 'failed'>>,
+): Promise<Map<string, Fate>> {
+  const fates = new Map<string, Fate>()
+  const end = Date.now() + PATIENCE_MS
+  for (let round = 0; fates.size < count && Date.now() < end; round += 1) {
+    for (const [id, fate] of await send(count, count - fates.size, round))
+      if (fate !== 'failed') fates.set(id, fate)
+    await pause(1_000)
+  }
+  await over
   const unknown = [...fates.values()].filter((fate) => fate === 'unknown').length
   if (fates.size < count) throw new Error(`${count - fates.size} messages were never sent`)
   if (unknown > 3 * MOST_IN_FLIGHT) throw new Error(`${unknown} messages are unknown`)

@@ -1,10 +1,5 @@
-import { type Inputs, workspaceOf } from '../../packages/core/test/lives/events.ts'
-import {
-  type Answer,
-  type CarryingEvent,
-  Deployment,
-  type Resource,
-} from '../../packages/core/test/lives/model.ts'
+import { type Inputs, workspaceOf } from './events.ts'
+import { type Answer, type CarryingEvent, Deployment, type Resource } from './model.ts'
 
 /** idp-server: an application belongs to the deployment that created it, and to the workspace of its token. */
 export class Provisioned extends Deployment {
