@@ -3,38 +3,20 @@
  *
  * @module
  */
-import { encodeBase64, fingerprint, isBase64 } from './base64.ts'
+import { toBase64 } from '@org/core/http'
 import type { Faults } from './faults.ts'
 import { isRecord } from './fields.ts'
 import { readLine } from './headers.ts'
 import type { WireAttachment } from './wire.ts'
+import { MAX_MESSAGE_BYTES, type Written } from './writing.ts'
 
-/** The pieces of a JSON text: text and ASCII bytes. */
-export type Parts = (string | Uint8Array)[]
+const encoder = new TextEncoder()
 
-/** A JSON text that grows. */
-export interface Draft {
-  parts: Parts
-  /** The last piece. */
-  text: string
-  /** The JSON without the files’ content, to be measured. */
-  skeleton: string
-  /** The size of the files in base64. */
-  base64Bytes: number
-}
-
-/**
- * Checks attachments, and appends them as a JSON list. Bytes become pieces of their own.
- *
- * @param maxBytes of all files in base64; those beyond it are only counted
- */
-export function appendAttachments(
-  faults: Faults,
-  draft: Draft,
-  { attachments, maxBytes }: { attachments: readonly unknown[]; maxBytes: number },
-): void {
-  append(draft, '[')
-  let separator = ''
+/** Checks attachments, and writes them as a JSON list. What is too long for a message is only counted. */
+export function writeAttachments(faults: Faults, attachments: readonly unknown[]): Written {
+  const files: string[] = []
+  // The brackets of the list; each file has a comma.
+  let bytes = 1
   for (const [index, attachment] of attachments.entries()) {
     const path = `attachments[${index}]`
     if (!isRecord(attachment)) {
@@ -47,30 +29,16 @@ export function appendAttachments(
       ContentType: readRequired(faults, `${path}.contentType`, contentType),
       ContentID: readContentId(faults, `${path}.contentId`, contentId),
     } satisfies Record<Exclude<keyof WireAttachment, 'Content'>, unknown>)
-    append(draft, `${separator}${head.slice(0, -1)},"Content":"`)
     const file = readContent(content)
-    if (typeof file === 'string') faults.add(`${path}.content`, file)
-    else {
-      draft.base64Bytes += file.base64Bytes
-      if (draft.base64Bytes <= maxBytes) insert(draft, file.encode())
+    if (typeof file === 'string') {
+      faults.add(`${path}.content`, file)
+      continue
     }
-    append(draft, '"}')
-    separator = ','
+    const start = `${head.slice(0, -1)},"Content":"`
+    bytes += encoder.encode(start).length + file.length + '"},'.length
+    if (bytes <= MAX_MESSAGE_BYTES) files.push(`${start}${file.encode()}"}`)
   }
-  append(draft, ']')
-}
-
-function append(draft: Draft, text: string): void {
-  draft.text += text
-  draft.skeleton += text
-}
-
-function insert(draft: Draft, base64: Parts[number]): void {
-  if (typeof base64 === 'string') draft.text += base64
-  else {
-    draft.parts.push(draft.text, base64)
-    draft.text = ''
-  }
+  return { json: `[${files.join()}]`, bytes }
 }
 
 function readRequired(faults: Faults, path: string, value: unknown): string | undefined {
@@ -88,22 +56,23 @@ function readContentId(faults: Faults, path: string, value: unknown): string | u
 }
 
 interface File {
-  base64Bytes: number
-  encode: () => Parts[number]
+  /** In base64. */
+  length: number
+  encode: () => string
 }
 
 /** @returns the fault if the content is invalid */
 function readContent(content: unknown): File | string {
   if (typeof content === 'string') {
     const base64 = /\s/.test(content) ? content.replaceAll(/[\r\n\t ]+/g, '') : content
-    return findFault(base64) ?? { base64Bytes: base64.length, encode: () => base64 }
+    return findFault(base64) ?? { length: base64.length, encode: () => base64 }
   }
   if (!isBuffer(content)) return 'must be a Blob, a Uint8Array, an ArrayBuffer or a text of base64'
   const bytes = ArrayBuffer.isView(content)
     ? new Uint8Array(content.buffer, content.byteOffset, content.byteLength)
     : new Uint8Array(content)
   if (bytes.length === 0) return 'is empty'
-  return { base64Bytes: 4 * Math.ceil(bytes.length / 3), encode: () => encodeOnce(bytes, content) }
+  return { length: 4 * Math.ceil(bytes.length / 3), encode: () => toBase64(bytes) }
 }
 
 function findFault(base64: string): string | undefined {
@@ -112,6 +81,12 @@ function findFault(base64: string): string | undefined {
   if (base64.startsWith('data:')) return 'is a data: URL: pass only the base64 after its comma'
   if (/^[\w-]+=*$/.test(base64)) return 'is not base64: write + and / instead of - and _, and pad it with ='
   return 'is not base64: pass text as new TextEncoder().encode(text)'
+}
+
+/** Whether a text is base64 with padding and without line breaks. */
+function isBase64(text: string): boolean {
+  // Ten times as fast as the exact class of characters, which has no `_`.
+  return text.length % 4 === 0 && /^[\w+/]*={0,2}$/.test(text) && !text.includes('_')
 }
 
 /** Without `instanceof`, because a value may come from another realm. */
@@ -126,24 +101,4 @@ export function isBlob(value: unknown): value is Blob {
 
 function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value)
-}
-
-interface Encoded {
-  fingerprint: number
-  base64: WeakRef<Uint8Array<ArrayBuffer>>
-}
-
-/** Encoded files that are in flight or were just sent. It keeps nothing alive, and some runtimes have no `WeakRef`. */
-const encodings = new WeakMap<object, Encoded>()
-
-/** A file that goes with many messages is encoded and held once. A buffer that was filled anew is another file. */
-function encodeOnce(bytes: Uint8Array, key: object): Uint8Array<ArrayBuffer> {
-  if (typeof WeakRef === 'undefined') return encodeBase64(bytes)
-  const known = encodings.get(key)
-  const current = fingerprint(bytes)
-  const kept = known?.fingerprint === current ? known.base64.deref() : undefined
-  if (kept) return kept
-  const base64 = encodeBase64(bytes)
-  encodings.set(key, { fingerprint: current, base64: new WeakRef(base64) })
-  return base64
 }

@@ -24,6 +24,17 @@ export interface BatchOptions extends CallOptions {
    * @default none: a message for which the time is too short is `failed`
    */
   journal?: BatchJournal | undefined
+  /**
+   * Is asked for each message whose outcome the journal knows as `unknown`: `true` sends it again.
+   * @default such a message is not sent again
+   */
+  resend?: ((result: MessageResult) => boolean) | undefined
+  /**
+   * How long the batch waits for a provider that is away, in milliseconds. After it, the messages that are left are
+   * `failed`, and may be sent again.
+   * @default 60_000
+   */
+  outageMs?: number | undefined
   /** Ends the batch well: no further call begins, calls in flight are awaited, and the rest is left for the next run. */
   stop?: AbortSignal | undefined
   /** Is called after each call of the provider. If it throws, no further call begins, and the batch throws the same. */
@@ -63,6 +74,10 @@ const BATCH: ProviderRequest = {
   attempts: 1,
 }
 
+const LONGEST_OUTAGE_MS = 60_000
+/** What to do about a batch with a journal that is not done. */
+const REST = 'Send the batch again with the same journal: it sends the rest.'
+
 /** The answer to a message has 200 bytes, and names its recipients, with up to six bytes for a character. */
 const ANSWER = { bytes: 2_000, bytesPerCharacter: 8 }
 const SHORTEST_LIMIT = 64 * 1024
@@ -70,7 +85,7 @@ const SHORTEST_LIMIT = 64 * 1024
 /** Makes the batch methods of a mailer. */
 export function createBatchSender({ provider, ...settings }: BatchSenderOptions): BatchSender {
   async function send(
-    { messages, parts: jsonParts }: Call,
+    { messages, json: jsonText }: Call,
     limits: CallOptions & { pass: Pass },
   ): Promise<unknown> {
     let expected = messages.length * ANSWER.bytes
@@ -78,7 +93,7 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
       expected += to.length * ANSWER.bytesPerCharacter
       for (const address of recipients) expected += (address.length + 1) * ANSWER.bytesPerCharacter
     }
-    const request = { ...BATCH, jsonParts, maxBytes: Math.max(SHORTEST_LIMIT, expected) }
+    const request = { ...BATCH, jsonText, maxBytes: Math.max(SHORTEST_LIMIT, expected) }
     // Anything but a list leaves the outcome of the call unknown, and shuts the gate.
     const read = (body: unknown) => (Array.isArray(body) ? { body } : undefined)
     return (await provider.call(request, read, limits)).value.body
@@ -90,7 +105,7 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
   ): AsyncGenerator<CallOutcome, BatchEnd> {
     checkOptions(options, callRules)
     checkSource(items)
-    const { parse, journal, onProgress, stop } = options
+    const { parse, resend, journal, onProgress, stop, outageMs = LONGEST_OUTAGE_MS } = options
     // A batch may have any length, so only its calls have a time limit by default.
     const limits = provider.within({ timeoutMs: Number.POSITIVE_INFINITY, ...options })
     const stopping = journal && options.stopping
@@ -101,7 +116,9 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
       stopping,
       enter: provider.enter,
       send,
+      outageMs,
       parse,
+      resend,
       journal,
       onProgress,
     })
@@ -175,15 +192,12 @@ function failureOf(
   }
   // Another delivery has taken over.
   if (left.code === 'delivery_in_progress') return left
-  const done = outcomes.length - unsent.length
+  const done = outcomes.reduce((sum, { kind, results }) => sum + (kind === 'unsent' ? 0 : results.length), 0)
+  const read = outcomes.reduce((sum, { results }) => sum + results.length, 0)
   return new IntegrationError(
     left.code === 'shutting_down' ? left.code : 'overloaded',
-    `${done} of the ${outcomes.length} calls of this batch are done.`,
-    {
-      hint: 'Deliver the event again with the same id to send the rest.',
-      retryAfter: left.retryAfter ?? 1,
-      cause: left,
-    },
+    `The batch ended early: ${done} of ${read} messages are done. ${left.message}`,
+    { hint: REST, retryAfter: left.retryAfter ?? 1, cause: left },
   )
 }
 

@@ -14,18 +14,19 @@ import { readRemark, type SendResponse } from './wire.ts'
 export interface PlacedMessage extends Pick<ComposedMessage, 'to' | 'recipients' | 'toCount'> {
   /** The message’s position in the batch. */
   index: number
-  /** The message’s key in the journal; empty without one. */
+  /** The message’s own key, or its key in the journal; empty without both. */
   key: string
 }
 
 /** The result of a message that the provider accepted or refused. */
-export function toResult({ index, to, recipients }: PlacedMessage, response: SendResponse): MessageResult {
+export function toResult(message: PlacedMessage, response: SendResponse): MessageResult {
+  const { to, recipients } = message
   if (!response.accepted) {
     const error = refusalError(response.refusal, { recipients })
-    return { ...failedResult(index, to, error), rejected: [...error.rejected] }
+    return { ...failedResult(message, error), rejected: [...error.rejected] }
   }
   return {
-    index,
+    ...placeOf(message),
     // The same text is held once.
     to: response.to === to ? to : response.to || to,
     status: 'sent',
@@ -36,17 +37,28 @@ export function toResult({ index, to, recipients }: PlacedMessage, response: Sen
   }
 }
 
+/** What a result says of the message itself. */
+export function placeOf({ index, key }: Pick<PlacedMessage, 'index' | 'key'>): {
+  index: number
+  key?: string
+} {
+  return key === '' ? { index } : { index, key }
+}
+
 /** Many messages of a batch have the same fault: their results hold its words once. */
 let lastWords = ''
 
 /** The result of a message that was not sent, or whose outcome is unknown. */
-export function failedResult(index: number, to: string | null, error: IntegrationError): UnsentResult {
+export function failedResult(
+  message: Pick<PlacedMessage, 'index' | 'key'> & { to: string | null },
+  error: IntegrationError,
+): UnsentResult {
   const { code, retryable, retryAfter, provider, hint } = error
-  const message = hint ? `${error.message} ${hint}` : error.message
-  if (message !== lastWords) lastWords = message
+  const words = hint ? `${error.message} ${hint}` : error.message
+  if (words !== lastWords) lastWords = words
   return {
-    index,
-    to,
+    ...placeOf(message),
+    to: message.to,
     status: error.effect === 'unknown' ? 'unknown' : 'failed',
     messageId: null,
     submittedAt: null,
@@ -70,7 +82,7 @@ export function toBatchResult(results: readonly MessageResult[]): BatchResult {
   return { ...counts, results: inOrder(results) }
 }
 
-/** The results by position. */
-export function inOrder(results: readonly MessageResult[]): MessageResult[] {
-  return results.toSorted((a, b) => a.index - b.index)
+/** Messages, or their results, by position. */
+export function inOrder<Item extends { index: number }>(items: readonly Item[]): Item[] {
+  return items.toSorted((a, b) => a.index - b.index)
 }

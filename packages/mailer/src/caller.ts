@@ -23,8 +23,6 @@ const LONGEST_RESERVE_MS = 5_000
 const ATTEMPTS = 3
 const FIRST_BACKOFF_MS = 200
 const LONGEST_BACKOFF_MS = 10_000
-/** The messages fail if an outcome is unknown, and the provider then answers no read for so long. */
-const LONGEST_SHUT_MS = 60_000
 /** The messages fail if the provider asks to wait, and accepts no call for so long. */
 const LONGEST_STANDSTILL_MS = 5 * 60_000
 
@@ -33,7 +31,7 @@ export function createCaller(
   options: BatchRunOptions,
   { flow, ending, records }: { flow: Flow; ending: Ending; records: Records | undefined },
 ) {
-  const { enter, gate, send, wait, timeoutMs, signal, deadline } = options
+  const { enter, gate, outageMs, send, wait, timeoutMs, signal, deadline } = options
   const reserve = records ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
   let unrecorded: IntegrationError | undefined
 
@@ -68,9 +66,9 @@ export function createCaller(
     return waiting
   }
   async function waitOnce(milliseconds: number): Promise<boolean> {
-    if (obstacle() || shutMs >= LONGEST_SHUT_MS) return false
+    if (obstacle() || shutMs >= outageMs) return false
     // A longer pause with each, and at least the one that is asked for.
-    const waitMs = Math.max(milliseconds, Math.min(shutMs, LONGEST_BACKOFF_MS))
+    const waitMs = Math.max(milliseconds, Math.min(shutMs, LONGEST_BACKOFF_MS, outageMs - shutMs))
     shutMs += waitMs
     await wait(waitMs, ending.signal)
     return !obstacle()
@@ -84,7 +82,10 @@ export function createCaller(
     try {
       pass = await enter({ signal: ending.signal, deadline, gate }, waitWhileShut)
     } catch (error) {
-      return unsent(call, obstacle() ?? toMailError(error))
+      const reason = obstacle() ?? toMailError(error)
+      // No later call fares better, and each would wait as long.
+      if (shutMs >= outageMs) ending.end(reason)
+      return unsent(call, reason)
     }
     if (records) await recordAll(call, 'begun')
     // Recording and the gate may have taken long.
@@ -112,7 +113,7 @@ export function createCaller(
     } catch (thrown) {
       const error = toMailError(thrown)
       pass.leave(error.effect === 'unknown' ? 'unknown' : 'unmade')
-      const results = call.messages.map(({ index, to }) => failedResult(index, to, error))
+      const results = call.messages.map((message) => failedResult(message, error))
       return error.effect === 'none'
         ? { kind: 'unsent', results, reason: error }
         : { kind: 'settled', results }
@@ -161,13 +162,13 @@ function isUnknown({ status }: MessageResult): boolean {
 }
 
 function unsent({ messages }: Call, reason: IntegrationError): CallOutcome {
-  return { kind: 'unsent', reason, results: messages.map(({ index, to }) => failedResult(index, to, reason)) }
+  return { kind: 'unsent', reason, results: messages.map((message) => failedResult(message, reason)) }
 }
 
 function readResults(body: unknown, { messages }: Call): MessageResult[] {
   const responses = matchResponses(body, messages)
   return messages.map((message, at) => {
     const response = responses?.[at]
-    return response ? toResult(message, response) : failedResult(message.index, message.to, unreadable())
+    return response ? toResult(message, response) : failedResult(message, unreadable())
   })
 }

@@ -3,28 +3,28 @@
  *
  * @module
  */
-import type { IntegrationError } from '@org/core/errors'
+import { IntegrationError } from '@org/core/errors'
 import { breathe } from '@org/core/http'
-import type { Parts } from './attachment.ts'
 import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
 import { type Ending, orEnded } from './ending.ts'
-import { fingerprint } from './fingerprint.ts'
-import { restore } from './journal.ts'
+import { invalidMessage } from './faults.ts'
+import { isRecord } from './fields.ts'
+import { keyOf, restore } from './journal.ts'
 import { toMailError } from './mail-error.ts'
 import type { MessageDefaults } from './message.ts'
 import type { Records } from './records.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
 import type { Source } from './source.ts'
-import { createBatchWriter } from './writing.ts'
+import { createBodyWriter } from './writing.ts'
 
 /** One call of the provider’s batch endpoint. */
 export interface Call {
   messages: PlacedMessage[]
   /** The JSON of the body. */
-  parts: Parts
-  /** The size of `parts` in UTF-8, or an upper bound. */
+  json: string
+  /** The size of `json` in UTF-8, or an upper bound. */
   bytes: number
   /** The results of messages that are not sent: invalid, recorded by an earlier attempt, or too late. */
   settled: MessageResult[]
@@ -32,9 +32,16 @@ export interface Call {
   isResumed: boolean
 }
 
-/** A message of a call that is not full yet: its place in the batch, and its text on the wire. */
-interface ComposedEntry extends PlacedMessage {
-  parts: ComposedMessage['parts']
+/** A message that was read: its place in the batch, and the JSON by which a journal knows it if it has no key. */
+interface ReadEntry extends PlacedMessage {
+  identity: string
+  /** Whether an earlier message of the batch has the same key of its own. */
+  isTwice: boolean
+}
+
+/** A message of a call that is not full yet, and its text on the wire. */
+interface ComposedEntry extends ReadEntry {
+  json: string
   bytes: number
 }
 
@@ -47,7 +54,7 @@ interface Draft {
 }
 
 /** A message that cannot be sent, but that an earlier attempt may have sent. */
-interface RefusedEntry extends PlacedMessage {
+interface RefusedEntry extends ReadEntry {
   refusal: IntegrationError
 }
 
@@ -62,17 +69,17 @@ const MAX_AGE_MS = 100
 const MANY = 250
 const BYTES_OF_ONE = 4_000
 const REFUSED = 25
-/** The texts of a call become bytes of about this length. */
-const PIECE_LENGTH = 1024 * 1024
+/** A message that is invalid. Its key may be known from an earlier attempt. */
+const NO_MESSAGE: ComposedMessage = { json: '', bytes: 0, to: '', recipients: [], toCount: 0 }
 /** For the key of a message, which must not change with the mailer’s defaults. */
 const NO_DEFAULTS: MessageDefaults = { fromEmail: 'none@none.invalid' }
-
-const encoder = new TextEncoder()
 
 interface CutterOptions {
   source: Source
   /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
   parse: ((item: unknown) => unknown) | undefined
+  /** Whether a message whose recorded outcome is unknown is sent again. */
+  resend: ((result: MessageResult) => boolean) | undefined
   defaults: MessageDefaults
   /** The largest body of a call of several messages, in bytes. */
   callBytes: number
@@ -81,8 +88,10 @@ interface CutterOptions {
 }
 
 /** Makes the cutter of a batch. It reads no further than the next call needs. */
-export function createCutter({ source, parse, defaults, callBytes, ending, records }: CutterOptions) {
-  const writer = createBatchWriter()
+export function createCutter(options: CutterOptions) {
+  const { source, parse, resend, defaults, callBytes, ending, records } = options
+  const write = createBodyWriter()
+  /** How often each key came. */
   const seen = new Map<string, number>()
   let index = 0
   /** The next message, while it is read and composed. */
@@ -94,34 +103,34 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
   /** The messages since the last breath. */
   let composed = 0
 
-  /** The key of a message: its fingerprint, and a number if the same message came before. */
-  function keyOf({ parts }: ComposedMessage): string {
-    const print = fingerprint(parts, writer.printOf)
-    const count = (seen.get(print) ?? 0) + 1
-    seen.set(print, count)
-    return count === 1 ? print : `${print}#${count}`
-  }
-
-  function place(at: number, message: unknown): Entry {
-    if (!records) return entryOf(at, '', composeMessage(message, defaults, writer))
-    const identity = composeMessage(message, NO_DEFAULTS, writer)
-    const key = keyOf(identity)
+  function place(at: number, key: string, message: unknown): Entry {
+    const from = (given: MessageDefaults) => composeMessage(message, given, write)
+    // A key of its own is enough; the content’s key must not change with the mailer’s defaults.
+    const identity = records && key === '' ? from(NO_DEFAULTS) : undefined
     try {
-      return entryOf(at, key, composeMessage(message, defaults, writer))
+      return entryOf(at, key, identity?.json ?? '', from(defaults))
     } catch (error) {
-      return { ...identity, index: at, key, refusal: toMailError(error) }
+      if (!identity) throw error
+      return { ...entryOf(at, key, identity.json, identity), refusal: toMailError(error) }
     }
   }
 
   function compose(item: unknown): Entry | Promise<Entry> {
     const at = index
     index += 1
-    const fail = (error: unknown) => failedResult(at, null, toMailError(error))
+    let key = ''
+    const fail = (error: unknown): Entry => {
+      const refusal = toMailError(error)
+      if (!records || key === '') return failedResult({ index: at, key, to: null }, refusal)
+      return { ...entryOf(at, key, '', NO_MESSAGE), refusal }
+    }
     try {
-      const rendered = renderMessage(parse ? parse(item) : item)
-      if (!(rendered instanceof Promise)) return place(at, rendered)
+      const message = parse ? parse(item) : item
+      key = readKey(message)
+      const rendered = renderMessage(message)
+      if (!(rendered instanceof Promise)) return place(at, key, rendered)
       return orEnded(rendered, ending.signal)
-        .then((message) => place(at, message))
+        .then((message) => place(at, key, message))
         .catch(fail)
     } catch (error) {
       return fail(error)
@@ -195,24 +204,45 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
     isUnread = !source.isList
     if (isUnread) return
     for (let next = source.read(); next !== undefined; next = source.read()) {
-      settled.push(failedResult(index, null, reason))
+      settled.push(failedResult({ index, key: '', to: null }, reason))
       index += 1
     }
   }
 
   /** Takes the messages that an earlier attempt recorded out of a call. */
   async function withoutRecorded(draft: Draft, known: Records): Promise<Call> {
-    const read = [...draft.entries, ...draft.refused]
-    const found = await known.read(read.map(({ key }) => key))
+    const read: (ComposedEntry | RefusedEntry)[] = inOrder([...draft.entries, ...draft.refused])
     const rest = emptyDraft()
     const settled = [...draft.settled]
     for (const message of read) {
-      const record = found.get(message.key)
-      if (record) settled.push(restore(record, message))
-      else if ('refusal' in message) settled.push(failedResult(message.index, message.to, message.refusal))
+      const key = message.key || (await keyOf(message.identity))
+      const count = (seen.get(key) ?? 0) + 1
+      seen.set(key, count)
+      message.isTwice = message.key !== '' && count > 1
+      message.key = count === 1 || message.isTwice ? key : `${key}#${count}`
+      message.identity = ''
+    }
+    const found = await known.read(read.filter(({ isTwice }) => !isTwice).map(({ key }) => key))
+    for (const message of read) {
+      const record = message.isTwice ? undefined : found.get(message.key)
+      const restored = record && restore(record, message)
+      if (restored && !(restored.status === 'unknown' && mayGoAgain(restored))) settled.push(restored)
+      else if (message.isTwice) settled.push(failedResult(message, twice()))
+      else if ('refusal' in message)
+        settled.push(failedResult({ ...message, to: message.to || null }, message.refusal))
       else add(rest, message)
     }
     return { ...toCall(rest), isResumed: found.size > 0, settled: inOrder(settled) }
+  }
+
+  function mayGoAgain(result: MessageResult): boolean {
+    try {
+      return resend?.(result) ?? false
+    } catch (reason) {
+      thrown ??= { reason }
+      isOver = true
+      throw new IntegrationError('aborted', 'resend threw before this mail was sent.', { cause: reason })
+    }
   }
 
   return {
@@ -244,8 +274,24 @@ export function createCutter({ source, parse, defaults, callBytes, ending, recor
 }
 
 // Not a spread, which takes as long as the check of a short message.
-function entryOf(index: number, key: string, { parts, bytes, to, recipients, toCount }: ComposedMessage) {
-  return { index, key, to, recipients, toCount, parts, bytes }
+function entryOf(
+  index: number,
+  key: string,
+  identity: string,
+  { json, bytes, to, recipients, toCount }: ComposedMessage,
+): ComposedEntry {
+  return { index, key, identity, isTwice: false, to, recipients, toCount, json, bytes }
+}
+
+/** The key of a message; `composeMessage` names the fault of one that is no text. */
+function readKey(message: unknown): string {
+  const key = isRecord(message) ? message.key : undefined
+  return typeof key === 'string' ? key : ''
+}
+
+function twice(): IntegrationError {
+  const errors = [{ path: 'key', message: 'is the key of an earlier message of this batch' }]
+  return toMailError(invalidMessage(errors))
 }
 
 /** The brackets of the list, and a comma after each message. */
@@ -258,37 +304,11 @@ function add(draft: Draft, message: ComposedEntry): void {
   draft.bytes += message.bytes + 1
 }
 
-/** Texts become bytes: those take no part in the collections of V8’s heap while their call is in flight. */
 function toCall({ entries, bytes, settled }: Draft): Call {
-  const parts: Parts = []
-  let texts: string[] = []
-  let length = 0
-  const flush = () => {
-    if (length > 0) parts.push(encoder.encode(texts.join('')))
-    texts = []
-    length = 0
-  }
-  const write = (part: Parts[number]) => {
-    if (typeof part === 'string') {
-      texts.push(part)
-      length += part.length
-      if (length >= PIECE_LENGTH) flush()
-    } else {
-      flush()
-      parts.push(part)
-    }
-  }
-  let separator = '['
-  for (const entry of entries) {
-    write(separator)
-    for (const part of entry.parts) write(part)
-    separator = ','
-  }
-  write(']')
-  flush()
+  const json = `[${entries.map((entry) => entry.json).join()}]`
   // Without their texts.
   const messages = entries.map(({ index, key, to, recipients, toCount }) => {
     return { index, key, to, recipients, toCount }
   })
-  return { messages, parts, bytes, settled, isResumed: false }
+  return { messages, json, bytes, settled, isResumed: false }
 }

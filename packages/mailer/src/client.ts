@@ -208,14 +208,14 @@ export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT
     async sendEmail(message, options = {}) {
       checkOptions(options, callRules)
       const limits = provider.within(options)
-      const { parts: jsonParts, to, recipients, toCount } = await compose(message, defaults, limits)
+      const { json: jsonText, to, recipients, toCount } = await compose(message, defaults, limits)
       // An answer about somebody else leaves the outcome unknown, and shuts the gate.
       const read = (body: unknown) => {
         const response = readSendResponse(body)
         const isOwn = !response?.accepted || isAbout(response, { to, recipients, toCount })
         return isOwn ? response : undefined
       }
-      const { value, status } = await call({ ...SINGLE, jsonParts }, read, limits, recipients)
+      const { value, status } = await call({ ...SINGLE, jsonText }, read, limits, recipients)
       if (!value.accepted) throw refusalError(value.refusal, { status, recipients })
       const { messageId, submittedAt } = value
       return { messageId, submittedAt, to: value.to || to, ...readRemark(value.message, recipients) }

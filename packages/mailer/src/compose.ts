@@ -5,19 +5,19 @@
  * @module
  */
 import { formatAddress, parseAddress } from './address.ts'
-import type { Parts } from './attachment.ts'
+import { writeAttachments } from './attachment.ts'
 import { Faults, invalidMessage } from './faults.ts'
 import { isRecord } from './fields.ts'
 import { readHeaders, readLine, readMetadata } from './headers.ts'
 import { type MessageDefaults, NO_BODY, type PlainMessage } from './message.ts'
 import type { WireMessage } from './wire.ts'
-import { MAX_MESSAGE_BYTES, plainWriter, type Writer, writeMessage } from './writing.ts'
+import { type BodyWriter, MAX_MESSAGE_BYTES, writeBody, writeMessage } from './writing.ts'
 
 /** A message that is ready to be sent. */
 export interface ComposedMessage {
-  /** The JSON of the message. Files as bytes and long bodies are pieces of UTF-8 bytes. */
-  parts: Readonly<Parts>
-  /** The size of `parts` in UTF-8; for a small message an upper bound. */
+  /** The JSON of the message. */
+  json: string
+  /** The size of `json` in UTF-8; for a small message an upper bound. */
   bytes: number
   /** The To header. */
   to: string
@@ -30,6 +30,8 @@ export interface ComposedMessage {
 const MAX_RECIPIENTS = 50
 const ON_OR_OFF = [true, false]
 const LINKS = ['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']
+const LONGEST_KEY = 255
+const KEY_FAULT = `must be a text of at most ${LONGEST_KEY} characters`
 const TOO_LARGE = 'it is larger than 10 MB, including its attachments'
 
 /** The fields of a message as they may come from anywhere. */
@@ -38,18 +40,18 @@ type Unchecked = { [Name in keyof PlainMessage]?: unknown }
 /**
  * Checks a message, and puts it into the provider’s format.
  *
- * @param writer makes the JSON; that of a batch makes it once for what many messages have in common
+ * @param write writes the bodies; that of a batch writes one that many messages share once
  * @throws {IntegrationError} `invalid_arguments`, with the path of each fault, but no address and no text
  */
 export function composeMessage(
   message: unknown,
   defaults: MessageDefaults,
-  writer: Writer = plainWriter,
+  write: BodyWriter = writeBody,
 ): ComposedMessage {
   const faults = new Faults()
   let composed: ComposedMessage | undefined
   try {
-    if (isRecord(message)) composed = compose(message, { defaults, writer }, faults)
+    if (isRecord(message)) composed = compose(message, { defaults, write }, faults)
     else faults.add('', 'it is no message: expected an object')
   } catch (cause) {
     throw invalidMessage([{ path: findUnreadable(message), message: 'can’t be read' }], { cause })
@@ -60,11 +62,11 @@ export function composeMessage(
 
 function compose(
   message: Unchecked,
-  { defaults, writer }: { defaults: MessageDefaults; writer: Writer },
+  { defaults, write }: { defaults: MessageDefaults; write: BodyWriter },
   faults: Faults,
 ): ComposedMessage | undefined {
   const { to, from, cc, bcc, replyTo, subject, tag, messageStream, htmlBody, textBody, body } = message
-  const { headers, metadata, attachments, trackOpens, trackLinks } = message
+  const { headers, metadata, attachments, trackOpens, trackLinks, key } = message
   const recipients: string[] = []
   const To = readAddresses(faults, 'to', to, recipients)
   const toCount = recipients.length
@@ -79,6 +81,7 @@ function compose(
   const alias = readBody(faults, 'body', body)
   const html = readBody(faults, 'htmlBody', htmlBody)
   const TextBody = readBody(faults, 'textBody', textBody)
+  if (!isAbsent(key) && (typeof key !== 'string' || key.length > LONGEST_KEY)) faults.add('key', KEY_FAULT)
   if (alias !== undefined && html !== undefined)
     faults.add('body', 'is an alias of htmlBody: set only one of them')
   if (isAbsent(htmlBody) && isAbsent(textBody) && isAbsent(body)) faults.add(NO_BODY.path, NO_BODY.message)
@@ -104,9 +107,11 @@ function compose(
   }
   const files = isAbsent(attachments) ? undefined : attachments
   if (files !== undefined && !Array.isArray(files)) faults.add('attachments', 'must be a list')
-  const { parts, bytes } = writeMessage(wire, Array.isArray(files) ? files : undefined, { faults, writer })
-  if (bytes > MAX_MESSAGE_BYTES) faults.add('', TOO_LARGE)
-  return { parts, bytes, to: To ?? '', recipients, toCount }
+  const list = Array.isArray(files) ? writeAttachments(faults, files) : undefined
+  const isTooLarge = list !== undefined && list.bytes > MAX_MESSAGE_BYTES
+  const { json, bytes } = writeMessage(wire, isTooLarge ? undefined : list, write)
+  if (isTooLarge || bytes > MAX_MESSAGE_BYTES) faults.add('', TOO_LARGE)
+  return { json, bytes, to: To ?? '', recipients, toCount }
 }
 
 function isAbsent(value: unknown): boolean {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Handlers } from '@org/core'
+import { type Handlers, IntegrationError, isIntegrationError } from '@org/core'
 import { parseArguments } from '@org/core/internal'
 import { connect, createRefusingClient, type HostSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
@@ -28,13 +28,24 @@ export function createFunctions(settings: HostSettings) {
       })
       const parse = messages ? parseMessage : (to: unknown) => ({ ...content, subject, to })
       const { signal, deadline, gate, stopping } = context
-      return client.sendEmails(messages ?? to, { signal, deadline, gate, stopping, journal, parse })
+      const options = { signal, deadline, gate, stopping, journal, parse }
+      return client.sendEmails(messages ?? to, options).catch((error: unknown) => {
+        throw journal ? forDelivery(error) : error
+      })
     },
 
     async getDeliveryStats(filter, context) {
       return (await connect(context, settings)).getDeliveryStats(filter, context)
     },
   } satisfies Handlers<typeof mailer>['functions']
+}
+
+/** The mailer speaks of a batch and its journal; whoever sends events knows neither. */
+function forDelivery(error: unknown): unknown {
+  const isLeft = isIntegrationError(error) && (error.code === 'overloaded' || error.code === 'shutting_down')
+  if (!isLeft) return error
+  const hint = 'Deliver the event again with the same id to send the rest.'
+  return new IntegrationError(error.code, error.message, { ...error, cause: error.cause, hint })
 }
 
 /** Parses a message when its call is due: a batch has up to 10,000, and an invalid one fails alone. */

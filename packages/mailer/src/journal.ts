@@ -5,7 +5,8 @@
  * @module
  */
 import { IntegrationError } from '@org/core/errors'
-import { failedResult, type PlacedMessage } from './batch.ts'
+import { toBase64 } from '@org/core/http'
+import { failedResult, type PlacedMessage, placeOf } from './batch.ts'
 import type { MessageResult, SentResult, UnsentResult } from './result.ts'
 
 /** The result of one message, without any address. */
@@ -22,7 +23,8 @@ export type MessageRecord = 'begun' | RecordedOutcome
 
 /**
  * Records the messages of a batch, so that the batch can go on after a crash or a time limit and sends nothing
- * twice. A key is a fingerprint of the message; the same message a second time has a key of its own.
+ * twice. It knows a message by its `key`, or by a SHA-256 of its content; the same content a second time has a key of
+ * its own.
  */
 export interface BatchJournal {
   /**
@@ -47,11 +49,24 @@ export interface BatchJournal {
   readonly callMs?: number | undefined
 }
 
+/** Changes with the way in which messages are written, so that no other release takes a key for its own. */
+const KEY_VERSION = 1
+/** 128 bits: no two messages of a batch share them by chance. */
+const KEY_BYTES = 16
+
+/** Makes the key of a message from its JSON. */
+export async function keyOf(json: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(json))
+  return `${KEY_VERSION}:${toBase64(new Uint8Array(digest, 0, KEY_BYTES))}`
+}
+
 /** The result of a message that an earlier attempt recorded. */
-export function restore(record: MessageRecord, { index, to, recipients }: PlacedMessage): MessageResult {
-  if (record === 'begun') return failedResult(index, to, interrupted())
+export function restore(record: MessageRecord, message: PlacedMessage): MessageResult {
+  if (record === 'begun') return failedResult(message, interrupted())
+  const { to, recipients } = message
   const rejected = record.rejected.flatMap((position) => recipients[position] ?? [])
-  return record.status === 'sent' ? { ...record, index, to, rejected } : { ...record, index, to, rejected }
+  const place = { ...placeOf(message), to, rejected }
+  return record.status === 'sent' ? { ...record, ...place } : { ...record, ...place }
 }
 
 /** The records of a call’s results. */
@@ -60,7 +75,7 @@ export function toRecords(
   messages: readonly PlacedMessage[],
 ): Map<string, MessageRecord> {
   const records = new Map<string, MessageRecord>()
-  for (const [at, { index: _, to: _to, rejected, ...outcome }] of results.entries()) {
+  for (const [at, { index: _, key: _key, to: _to, rejected, ...outcome }] of results.entries()) {
     const message = messages[at]
     if (!message) continue
     const positions = rejected.map((address) => message.recipients.indexOf(address))

@@ -101,6 +101,12 @@ export interface MessageFields {
    * @see https://postmarkapp.com/developer/user-guide/tracking-links
    */
   trackLinks?: 'None' | 'HtmlAndText' | 'HtmlOnly' | 'TextOnly' | undefined
+  /**
+   * Your own name for the mail, such as the id of a row, at most 255 characters. A batch’s journal knows the message by
+   * it alone, so that the mail leaves once even if its content changes between two runs. It does not leave with the mail.
+   * @default a SHA-256 of the content
+   */
+  key?: string | undefined
 }
 
 /** The bodies of a message, at most 5 MB each. */

@@ -57,8 +57,10 @@ export const callRules = {
   signal,
   stop: signal,
   timeoutMs: duration,
+  outageMs: duration,
   deadline: [isTime, 'a time in milliseconds since 1970'],
   onProgress: [isFunction, 'a function'],
+  resend: [isFunction, 'a function'],
   journal: [
     (value) => typeof value === 'object' && value !== null && 'read' in value && 'write' in value,
     'an object with read and write',

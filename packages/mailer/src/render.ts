@@ -55,8 +55,8 @@ function fill(
   attachments: readonly PlainAttachment[],
 ): PlainMessage {
   const { to, subject, from, cc, bcc, replyTo, tag, messageStream, headers, metadata } = message
-  const { trackOpens, trackLinks } = message
-  const head = { to, subject, from, cc, bcc, replyTo, tag, messageStream, headers, metadata }
+  const { trackOpens, trackLinks, key } = message
+  const head = { to, subject, from, cc, bcc, replyTo, tag, messageStream, headers, metadata, key }
   return { ...head, htmlBody, textBody, body, attachments, trackOpens, trackLinks } satisfies Record<
     keyof PlainMessage,
     unknown
@@ -67,23 +67,14 @@ function renderBody(path: string, body: MessageBody | undefined): Pending<string
   return attempt(path, () => (typeof body === 'function' ? body() : body))
 }
 
-/** The bytes of a Blob never change, so they are read once, and `composeMessage` recognises them. */
-const bytesOfBlobs = new WeakMap<Blob, ArrayBuffer>()
-
 function readFile(file: Attachment, index: number): Pending<PlainAttachment> {
   if (isPlainFile(file)) return file
   const { name, content, contentType, contentId } = file
   const read = async () => {
-    const bytes = isBlob(content) ? await readBlob(content) : content
+    const bytes = isBlob(content) ? await content.arrayBuffer() : content
     return { name, content: bytes, contentType, contentId }
   }
   return attempt(`attachments[${index}].content`, read)
-}
-
-async function readBlob(blob: Blob): Promise<ArrayBuffer> {
-  const bytes = bytesOfBlobs.get(blob) ?? (await blob.arrayBuffer())
-  bytesOfBlobs.set(blob, bytes)
-  return bytes
 }
 
 function attempt<Value>(path: string, work: () => Value | PromiseLike<Value>): Pending<Value> {

@@ -18,6 +18,8 @@ export interface BatchRunOptions {
   send: (call: Call, limits: CallOptions & { pass: Pass }) => Promise<unknown>
   /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
   parse: ((item: unknown) => unknown) | undefined
+  /** Whether a message whose recorded outcome is unknown is sent again. */
+  resend: ((result: MessageResult) => boolean) | undefined
   defaults: MessageDefaults
   /** The most calls in flight at a time. */
   concurrency: number
@@ -30,6 +32,8 @@ export interface BatchRunOptions {
    */
   takeMemory?: ((bytes: number, signal: AbortSignal) => Promise<(part?: number) => void>) | undefined
   gate: Gate
+  /** How long the batch waits for a provider that answers no read, in milliseconds. */
+  outageMs: number
   /** Longest time for one call, from when it leaves, in milliseconds. */
   timeoutMs: number
   signal: AbortSignal | undefined

@@ -35,10 +35,10 @@ describe('the types', () => {
     expectTypeOf<number[]>().not.toExtend<Attachment['content']>()
   })
 
-  it('have the same fields in the contract, in a message, on the wire and in the emulator', () => {
-    expectTypeOf<keyof Contract>().toEqualTypeOf<KeysOfUnion<Message>>()
+  it('have the same fields in the contract, in a message, on the wire and in the emulator, but for the key', () => {
+    expectTypeOf<keyof Contract>().toEqualTypeOf<Exclude<KeysOfUnion<Message>, 'key'>>()
     expectTypeOf<keyof PlainMessage>().toEqualTypeOf<KeysOfUnion<Message>>()
-    expectTypeOf<keyof WireMessage>().toEqualTypeOf<Capitalize<Exclude<keyof PlainMessage, 'body'>>>()
+    expectTypeOf<keyof WireMessage>().toEqualTypeOf<Capitalize<Exclude<keyof PlainMessage, 'body' | 'key'>>>()
     expectTypeOf<keyof EmulatedMessage>().toEqualTypeOf<keyof WireMessage>()
     expectTypeOf<keyof ContractAttachment>().toEqualTypeOf<keyof Attachment>()
     expectTypeOf<keyof PlainAttachment>().toEqualTypeOf<keyof Attachment>()

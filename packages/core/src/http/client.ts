@@ -1,5 +1,5 @@
 import { isIntegrationError } from '../errors.ts'
-import { type JsonPart, toBody } from './body.ts'
+import { toBody } from './body.ts'
 import { HttpFailure, interrupted, toHttpFailure } from './failure.ts'
 import { type HttpResponse, readResponse } from './response.ts'
 import { backoff, isRetryable } from './retry.ts'
@@ -36,11 +36,8 @@ export interface HttpRequest {
   json?: unknown
   /** The body of a provider that takes forms (`application/x-www-form-urlencoded`), instead of `json`. */
   form?: Parameters | undefined
-  /**
-   * The body as JSON text in parts, instead of `json`: texts, and UTF-8 bytes, which are sent without a copy.
-   * The request has a `content-length`.
-   */
-  jsonParts?: readonly JsonPart[] | undefined
+  /** The body as JSON text, instead of `json`. */
+  jsonText?: string | undefined
   headers?: Record<string, string> | undefined
   /** Ends the call at once. */
   signal?: AbortSignal | undefined
@@ -113,12 +110,11 @@ async function attemptOnce(
   if (limitMs <= 0)
     throw new HttpFailure('timeout', 'The deadline passed before the call began.', { effect: 'none' })
   const url = toUrl(options.baseUrl, request)
-  const parts = bodyOf(request)
-  const unrepeatableMs = request.repeatable ? Number.POSITIVE_INFINITY : limitMs
-  const { body, headers: length, isWithheld } = await toBody(request.method, parts, unrepeatableMs)
+  const text = textOf(request)
+  const { body, headers: length, isWithheld } = toBody(request.method, text)
   const headers = {
     accept: 'application/json',
-    ...(parts && { 'content-type': request.form ? FORM : 'application/json' }),
+    ...(text !== undefined && { 'content-type': request.form ? FORM : 'application/json' }),
     ...options.headers,
     ...request.headers,
     ...length,
@@ -135,8 +131,7 @@ async function attemptOnce(
     timedOut = true
     controller.abort(new DOMException('The time is over.', 'TimeoutError'))
   }
-  // A long body took some of the time.
-  const timer = setTimeout(onTime, Math.min(limitMs, deadline - Date.now()))
+  const timer = setTimeout(onTime, limitMs)
   caller?.addEventListener('abort', end)
   let status: number | undefined
   try {
@@ -187,9 +182,9 @@ function findFault(url: string, path: string, headers: Readonly<Record<string, s
   return invalid && `The header ${invalid[0]} contains an invalid character.`
 }
 
-function bodyOf({ json, jsonParts, form }: HttpRequest): readonly JsonPart[] | undefined {
-  if (form) return [encode(form).toString()]
-  return json === undefined ? jsonParts : [JSON.stringify(json)]
+function textOf({ json, jsonText, form }: HttpRequest): string | undefined {
+  if (form) return encode(form).toString()
+  return json === undefined ? jsonText : JSON.stringify(json)
 }
 
 function encode(values: Parameters): URLSearchParams {

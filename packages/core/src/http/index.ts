@@ -4,6 +4,7 @@
  */
 
 export { breathe } from '../breathe.ts'
+export { toBase64 } from '../bytes.ts'
 export type { Gate, GateLimits, Pass } from '../contract/gate.ts'
 export { maskAddresses } from '../mask.ts'
 export {
