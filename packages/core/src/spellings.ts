@@ -1,4 +1,4 @@
-import { toBase64 } from './bytes.ts'
+import { toBase64 } from './base64.ts'
 
 /** Longer values are no keys, and their encodings would cost too much. */
 const MAX_ENCODED_LENGTH = 10_000

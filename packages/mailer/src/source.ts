@@ -18,32 +18,14 @@ export interface Source {
 
 /** Opens a list, an iterable or an async iterable. */
 export function openSource(items: Iterable<unknown> | AsyncIterable<unknown>): Source {
-  if (Array.isArray(items)) return openList(items)
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
-  return openIterator(iterator)
-}
-
-function openList(items: readonly unknown[]): Source {
-  let next = 0
-  return {
-    isList: true,
-    read() {
-      if (next >= items.length) return undefined
-      next += 1
-      return { item: items[next - 1] }
-    },
-    close() {},
-  }
-}
-
-function openIterator(iterator: Iterator<unknown> | AsyncIterator<unknown>): Source {
   let isOver = false
   function toItem({ done, value }: IteratorResult<unknown>): SourceItem {
     isOver ||= done === true
     return done ? undefined : { item: value }
   }
   return {
-    isList: false,
+    isList: Array.isArray(items),
     read() {
       const step = iterator.next()
       return 'then' in step ? step.then(toItem) : toItem(step)

@@ -3,7 +3,8 @@
  * the host that is not in the store: without the key, a reader of the store can neither decrypt a record nor test a
  * guess of a body, and a writer can't sign one.
  */
-import { concat, fromBase64, toBase64 } from '../bytes.ts'
+import { toBase64 } from '../base64.ts'
+import { concat, fromBase64 } from '../bytes.ts'
 import { createHmac, decrypt, encrypt, equalTexts, type Hmac } from '../cryptography.ts'
 import { DEFLATED, deflate, inflate } from './deflate.ts'
 import type { ClaimRequest, ClaimResult, DeliveryStore } from './store.ts'
