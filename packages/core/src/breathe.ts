@@ -1,5 +1,5 @@
-// Kept from the start: a test may replace the timers.
-const { MessageChannel: Channel, setTimeout: later } = globalThis
+// Kept from the start, because a test may replace it. Where a runtime or a test has no channels, there are no turns.
+const { MessageChannel: Channel } = globalThis
 
 /** Workers end the turns of a request with the request, so no other request may wait for them there. */
 declare const FixedLengthStream: unknown
@@ -24,18 +24,13 @@ export function breathe(): Promise<void> {
   return turns
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    // Workers have had channels since 2025 only.
-    if (!Channel) {
-      later(resolve)
-      return
-    }
-    const { port1, port2 } = new Channel()
-    port1.onmessage = () => {
-      port1.close()
-      resolve()
-    }
+/** Lets the event loop do other work like {@link breathe}, and waits for no other caller. */
+export async function nextTurn(): Promise<void> {
+  if (!Channel) return
+  const { port1, port2 } = new Channel()
+  await new Promise((resolve) => {
+    port1.onmessage = resolve
     port2.postMessage(undefined)
   })
+  port1.close()
 }

@@ -95,6 +95,9 @@ describe('the error of a transport', () => {
     ['there is no descriptor left', coded('EMFILE', { syscall: 'connect' }), 'none'],
     ['no connection came in time', coded('UND_ERR_CONNECT_TIMEOUT'), 'none'],
     ['the certificate has expired', coded('CERT_HAS_EXPIRED'), 'none'],
+    ['the proxy refuses', new Error('Proxy response (407) !== 200 when HTTP Tunneling'), 'none'],
+    ['ALPN is refused', coded('ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'), 'none'],
+    ['the stream is refused', new Error('Stream closed with error code NGHTTP2_REFUSED_STREAM'), 'none'],
     ['no address answers', new AggregateError([refused, refused]), 'none'],
     ['only some addresses do not answer', new AggregateError([refused, reset]), 'unknown'],
     ['it names no error', new AggregateError([]), 'unknown'],
@@ -113,6 +116,14 @@ describe('the error of a transport', () => {
       expect(failure.cause).toBe(error)
     }
   })
+})
+
+it('a fetch that throws instead of rejecting has sent nothing', async () => {
+  const fetch = () => {
+    throw new TypeError('the mock has no such route')
+  }
+  const failure = await server.failure({ method: 'POST', attempts: 1 }, { fetch })
+  expect(failure).toMatchObject({ kind: 'connection', effect: 'none' })
 })
 
 describe('a call that never reached the server', () => {

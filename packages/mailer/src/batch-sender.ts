@@ -61,7 +61,14 @@ interface ItemOptions {
 interface BatchSenderOptions
   extends Pick<
     BatchRunOptions,
-    'defaults' | 'concurrency' | 'callBytes' | 'inFlightBytes' | 'takeMemory' | 'timeoutMs' | 'wait'
+    | 'breathe'
+    | 'defaults'
+    | 'concurrency'
+    | 'callBytes'
+    | 'inFlightBytes'
+    | 'takeMemory'
+    | 'timeoutMs'
+    | 'wait'
   > {
   provider: ProviderClient
 }

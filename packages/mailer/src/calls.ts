@@ -4,7 +4,6 @@
  * @module
  */
 import { IntegrationError } from '@org/core/errors'
-import { breathe } from '@org/core/http'
 import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
 import { type Ending, orEnded } from './ending.ts'
@@ -84,12 +83,14 @@ interface CutterOptions {
   /** The largest body of a call of several messages, in bytes. */
   callBytes: number
   ending: Ending
+  /** Lets other work go on between the messages. */
+  breathe: () => Promise<void>
   records: Records | undefined
 }
 
 /** Makes the cutter of a batch. It reads no further than the next call needs. */
 export function createCutter(options: CutterOptions) {
-  const { source, parse, resend, defaults, callBytes, ending, records } = options
+  const { source, parse, resend, defaults, callBytes, ending, breathe, records } = options
   const write = createBodyWriter()
   /** How often each key came. */
   const seen = new Map<string, number>()

@@ -4,7 +4,7 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { type CallOptions, createProviderClient, type ProviderRequest, pause } from '@org/core/http'
+import { type CallOptions, createProviderClient, nextTurn, type ProviderRequest, pause } from '@org/core/http'
 import type { Address } from './address.ts'
 import type { BatchOptions, BatchSender } from './batch-sender.ts'
 import { type ComposedMessage, composeMessage } from './compose.ts'
@@ -156,9 +156,9 @@ export function createMailer(options: MailerOptions): Mailer {
 export type MailClient = Omit<Mailer, 'sendEmails'> & Pick<BatchSender, 'sendEmails'>
 
 /** How much of a batch is composed at a time. */
-type BatchSizes = Pick<BatchRunOptions, 'callBytes' | 'inFlightBytes' | 'takeMemory'>
+type BatchSizes = Pick<BatchRunOptions, 'breathe' | 'callBytes' | 'inFlightBytes' | 'takeMemory'>
 /** The largest call that the provider accepts. */
-const DEFAULT_SIZES: BatchSizes = { callBytes: 50_000_000, inFlightBytes: 64_000_000 }
+const DEFAULT_SIZES: BatchSizes = { breathe: nextTurn, callBytes: 50_000_000, inFlightBytes: 64_000_000 }
 
 /** Makes a mail client for the webhook. */
 export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT_SIZES): MailClient {

@@ -4,12 +4,13 @@
  * @module
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
+import { breathe } from '@org/core/http'
 import { createShares, type Shares } from '@org/core/internal'
 import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
 
 /** How much of a batch the host composes at a time. In bytes. */
-const SIZES = { callBytes: 2_000_000, inFlightBytes: 8_000_000 }
+const SIZES = { breathe, callBytes: 2_000_000, inFlightBytes: 8_000_000 }
 /** The calls of all batches that the host composes at a time. In bytes. */
 const COMPOSED = { all: 24_000_000, each: 8_000_000, what: 'large batches' }
 

@@ -31,6 +31,8 @@ export interface BatchRunOptions {
    * fires first.
    */
   takeMemory?: ((bytes: number, signal: AbortSignal) => Promise<(part?: number) => void>) | undefined
+  /** Lets other work go on between the messages. */
+  breathe: () => Promise<void>
   gate: Gate
   /** How long the batch waits for a provider that answers no read, in milliseconds. */
   outageMs: number

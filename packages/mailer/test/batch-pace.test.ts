@@ -1,3 +1,4 @@
+import { breathe } from '@org/core/http'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Message } from '../src/index.ts'
 import {
@@ -279,4 +280,16 @@ it('sends the messages of a live stream without waiting for a full call', async 
   }, passing)
   expect(results).toEqual(['sent', 'sent', 'sent'])
   expect(provider.calls).toHaveLength(3)
+})
+
+it('works in a test that has replaced every timer and clock, which stand still', async () => {
+  vi.useFakeTimers()
+  const mailer = mail.mailer({ fetch: provider.fetch })
+  expect((await mailer.sendEmails(messages(600))).sent).toBe(600)
+  const caller = new AbortController()
+  const stuck = mail.mailer({ fetch: () => new Promise<never>(() => {}) })
+  const sending = stuck.sendEmail(message(), { signal: caller.signal })
+  await breathe()
+  caller.abort()
+  await expect(sending).rejects.toMatchObject({ code: 'outcome_unknown' })
 })

@@ -1,3 +1,4 @@
+import { nextTurn } from '../breathe.ts'
 import { isIntegrationError } from '../errors.ts'
 import { toBody } from './body.ts'
 import { HttpFailure, interrupted, toHttpFailure } from './failure.ts'
@@ -134,6 +135,7 @@ async function attemptOnce(
   const timer = setTimeout(onTime, limitMs)
   caller?.addEventListener('abort', end)
   let status: number | undefined
+  let hasBegun = false
   try {
     const init: RequestInit & { duplex?: 'half' } & Pick<HttpRequest, 'isProbe' | 'beforeSend'> = {
       method: request.method,
@@ -146,14 +148,16 @@ async function attemptOnce(
       signal: controller.signal,
     }
     // Not a Request: on Node it is copied through a stream, which takes a third of the time of a call.
-    const response = await inTime((options.fetch ?? fetch)(url, init), controller.signal)
+    const sending = (options.fetch ?? fetch)(url, init)
+    hasBegun = true
+    const response = await inTime(sending, controller.signal)
     status = response.status
     const { isOwnForm } = options
     return await readResponse(response, maxBytes, { maxValues: request.maxValues, isOwnForm })
   } catch (error) {
     // An injected fetch may have decided that the call must not leave. The caller's reason to end it says nothing of that.
     if (isIntegrationError(error) && error !== controller.signal.reason) throw error
-    throw toHttpFailure(error, status, caller, timedOut, isWithheld())
+    throw toHttpFailure(error, status, caller, timedOut, !hasBegun || isWithheld())
   } finally {
     clearTimeout(timer)
     caller?.removeEventListener('abort', end)
@@ -164,7 +168,7 @@ async function attemptOnce(
 function inTime(sending: Promise<Response>, signal: AbortSignal): Promise<Response> {
   return new Promise((resolve, reject) => {
     // Not at once: the transport may know that nothing was sent.
-    signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason)))
+    signal.addEventListener('abort', () => nextTurn().then(() => reject(signal.reason)))
     sending.then(resolve, reject)
   })
 }

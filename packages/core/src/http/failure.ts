@@ -72,12 +72,12 @@ const BAD_CERTIFICATE =
 
 /** Codes of servers that refuse the handshake of TLS, or answer it in plain text. */
 const BAD_HANDSHAKE =
-  /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|SSLV3_ALERT_HANDSHAKE_FAILURE|TLSV1_(ALERT_PROTOCOL_VERSION|UNRECOGNIZED_NAME))$/
+  /^ERR_SSL_(WRONG_VERSION_NUMBER|TLSV1_ALERT_NO_APPLICATION_PROTOCOL|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|SSLV3_ALERT_HANDSHAKE_FAILURE|TLSV1_(ALERT_PROTOCOL_VERSION|UNRECOGNIZED_NAME))$/
 
 /** Messages of the same errors, where a runtime has no code for them. */
 const NEVER_SENT_MESSAGE =
-  // Node's two; then Deno's.
-  /^bad port$|^Client network socket disconnected before secure TLS connection|client error \(Connect\)|^Fetch failed: Requests to port \d+ are blocked/
+  // Node's: a port, a handshake, a proxy that refuses, a server of HTTP/2 that does; then Deno's.
+  /^bad port$|^Proxy response \(\d+\) !== 200 when HTTP Tunneling|NGHTTP2_REFUSED_STREAM|^Client network socket disconnected before secure TLS connection|client error \(Connect\)|^Fetch failed: Requests to port \d+ are blocked/
 
 /**
  * Converts a thrown value.
