@@ -87,7 +87,7 @@ const marker = Symbol.for('@org/core/IntegrationError')
  * ```
  */
 export class IntegrationError extends Error {
-  override readonly name = 'IntegrationError'
+  override readonly name: string = 'IntegrationError'
   readonly code: ErrorCode
   /** The HTTP status of the webhook's response; the provider's own is `provider.status`. */
   readonly status: number

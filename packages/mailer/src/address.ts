@@ -65,11 +65,11 @@ export function parseAddress(given: unknown): ParsedAddress | string {
     if (hasControlCharacter(given)) return ADDRESS_FAULT
     const text = given.trim()
     const open = text.endsWith('>') ? text.lastIndexOf('<') : -1
-    if (open === -1) return join('', text)
+    if (open === -1) return text.includes(',') ? faultOf(text) : join('', text)
     const name = text.slice(0, open).trim()
     const isQuoted = QUOTED.test(name)
     // Another address in front.
-    if (!isQuoted && /[<>]/.test(name)) return ADDRESS_FAULT
+    if (!isQuoted && /[<>]|@.*,/.test(name)) return faultOf(text)
     return join(isQuoted ? unquote(name) : name, text.slice(open + 1, -1).trim())
   }
   if (!isRecord(given)) return ADDRESS_FAULT
@@ -79,6 +79,13 @@ export function parseAddress(given: unknown): ParsedAddress | string {
   if (typeof (name ?? '') !== 'string' || hasControlCharacter(String(name ?? '') + address))
     return ADDRESS_FAULT
   return join(String(name ?? '').trim(), address.trim())
+}
+
+/** Not split: a comma in a user’s input would add a recipient. */
+function faultOf(text: string): string {
+  return text.includes(',') && text.split('@').length > 2
+    ? 'has several addresses: expected one, or a list of them'
+    : ADDRESS_FAULT
 }
 
 /** Formats an address for a header, and quotes a name that contains a special character. */

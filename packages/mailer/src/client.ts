@@ -14,7 +14,7 @@ import { toMailError } from './mail-error.ts'
 import { isAbout } from './matching.ts'
 import type { Message, MessageDefaults, Messages } from './message.ts'
 import { oneByOne } from './one-by-one.ts'
-import { callRules, checkOptions, filterRules, mailerRules } from './options.ts'
+import { callRules, checkOptions, checkSender, filterRules, mailerRules } from './options.ts'
 import { renderMessage } from './render.ts'
 import type { BatchResult, MessageResult } from './result.ts'
 import type { BatchRunOptions } from './run.ts'
@@ -141,7 +141,7 @@ export interface Mailer {
 /**
  * Makes a mail client.
  *
- * @throws {MailError} `invalid_arguments` if an option is invalid
+ * @throws {MailError} `invalid_arguments` if an option is invalid; `missing_credentials` if the token is
  * @example
  * ```ts
  * const mailer = createMailer({ apiToken, fromEmail: 'Shop <shop@example.com>' })
@@ -163,6 +163,7 @@ const DEFAULT_SIZES: BatchSizes = { breathe: nextTurn, callBytes: 50_000_000, in
 /** Makes a mail client for the webhook. */
 export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT_SIZES): MailClient {
   checkOptions(options, mailerRules, { isClosed: true })
+  checkSender(options.fromEmail)
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
   const { wait = pause } = options
   const defaults = {
@@ -178,6 +179,12 @@ export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT
     timeoutMs,
     wait,
   })
+
+  try {
+    provider.checkCredential()
+  } catch (error) {
+    throw toMailError(error)
+  }
 
   // Most programs send single mails.
   const loadBatches = async () => {

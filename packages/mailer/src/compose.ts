@@ -8,7 +8,7 @@ import { formatAddress, parseAddress } from './address.ts'
 import { writeAttachments } from './attachment.ts'
 import { Faults, invalidMessage } from './faults.ts'
 import { isRecord } from './fields.ts'
-import { readHeaders, readLine, readMetadata } from './headers.ts'
+import { isName, readHeaders, readLine, readMetadata } from './headers.ts'
 import { type MessageDefaults, NO_BODY, type PlainMessage } from './message.ts'
 import type { WireMessage } from './wire.ts'
 import { type BodyWriter, MAX_MESSAGE_BYTES, writeBody, writeMessage } from './writing.ts'
@@ -67,10 +67,11 @@ function compose(
 ): ComposedMessage | undefined {
   const { to, from, cc, bcc, replyTo, subject, tag, messageStream, htmlBody, textBody, body } = message
   const { headers, metadata, attachments, trackOpens, trackLinks, key } = message
+  findUnknown(faults, message)
   const recipients: string[] = []
   const To = readAddresses(faults, 'to', to, recipients)
   const toCount = recipients.length
-  if (To === undefined && faults.count === 0) faults.add('to', 'needs at least one recipient')
+  if (isAbsent(to)) faults.add('to', 'needs at least one recipient')
   const Cc = readAddresses(faults, 'cc', cc, recipients)
   const Bcc = readAddresses(faults, 'bcc', bcc, recipients)
   if (recipients.length > MAX_RECIPIENTS) faults.add('to', tooMany(recipients.length))
@@ -188,6 +189,54 @@ function readChoice<Choice>(
   const choice = choices.find((each) => each === value)
   if (choice === undefined) faults.add(path, `must be ${choices.join(' or ')}`)
   return choice
+}
+
+const fieldNames = {
+  to: 1,
+  from: 1,
+  cc: 1,
+  bcc: 1,
+  replyTo: 1,
+  subject: 1,
+  tag: 1,
+  messageStream: 1,
+  htmlBody: 1,
+  textBody: 1,
+  body: 1,
+  headers: 1,
+  metadata: 1,
+  attachments: 1,
+  trackOpens: 1,
+  trackLinks: 1,
+  key: 1,
+} satisfies Record<keyof PlainMessage, 1>
+
+/** Finds fields that no message has. A class may have fields of its own. */
+function findUnknown(faults: Faults, message: Unchecked): void {
+  const prototype: unknown = Object.getPrototypeOf(message)
+  if (prototype !== Object.prototype && prototype !== null) return
+  for (const [name, value] of Object.entries(message)) {
+    if (Object.hasOwn(fieldNames, name) || (value ?? undefined) === undefined) continue
+    const nearest = nearestField(name)
+    faults.add(
+      isName(name) ? name : '',
+      `is no field of a message${nearest ? `: the nearest is ${nearest}` : ''}`,
+    )
+  }
+}
+
+/** The field that begins like the name, or that contains it. */
+function nearestField(name: string): string | undefined {
+  const given = name.toLowerCase().replaceAll(/[^a-z]/g, '')
+  const shared = (field: string) => {
+    const known = field.toLowerCase()
+    if (given.length > 2 && known.includes(given)) return given.length
+    let length = 0
+    while (length < known.length && known[length] === given[length]) length += 1
+    return length
+  }
+  const [nearest = ''] = Object.keys(fieldNames).sort((a, b) => shared(b) - shared(a))
+  return shared(nearest) > 1 ? nearest : undefined
 }
 
 /** The first field that throws when it is read; empty if no field can be read. */

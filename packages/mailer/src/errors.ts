@@ -12,7 +12,7 @@ import { findNamed, type Refusal, readRefusal, readServer } from './wire.ts'
 export const SENDING = 'the mail was sent'
 
 const TOKEN_HINT =
-  'Check the Server API Token: the provider shows it in the settings of the mail server, under “API Tokens”.'
+  'Check the Server API Token: the provider shows it in the settings of the mail server, under “API Tokens”. A gateway at baseUrl may need tokenHeader.'
 
 /** Hints for the provider’s codes that users meet; other codes have none. */
 const hints: Record<number, string> = {

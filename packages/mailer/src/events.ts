@@ -196,18 +196,29 @@ const readers: Record<string, (payload: Payload) => MailEvent> = {
  * Reads a payload that the provider POSTed. It ignores fields and accepts kinds of events that it does not know.
  * It does not check who sent the payload: protect the endpoint, for example with a password in its URL.
  *
- * @param body the parsed JSON
+ * @param given the parsed JSON, or its text or bytes
  * @throws {IntegrationError} `invalid_event` if the body is no JSON object, or a known event without a recipient
  */
-export function parseMailEvent(body: unknown): MailEvent {
+export function parseMailEvent(given: unknown): MailEvent {
+  const body = parsed(given)
   if (!isRecord(body) || Array.isArray(body)) {
     throw new IntegrationError('invalid_event', 'The mail event is no JSON object.', {
-      hint: 'Pass the parsed body: parseMailEvent(await request.json()).',
+      hint: 'Pass the body: parseMailEvent(await request.json()).',
     })
   }
   const recordType = text(body, 'RecordType')
   const read = recordType !== null && Object.hasOwn(readers, recordType) ? readers[recordType] : undefined
   return read ? read(body) : { type: 'unknown', recordType, payload: body }
+}
+
+function parsed(body: unknown): unknown {
+  const isBytes = ArrayBuffer.isView(body) || body instanceof ArrayBuffer
+  if (typeof body !== 'string' && !isBytes) return body
+  try {
+    return JSON.parse(isBytes ? new TextDecoder().decode(body) : body)
+  } catch {
+    return undefined
+  }
 }
 
 function readCommon(payload: Payload, recipientName: string, timeName: string): MailEventFields {

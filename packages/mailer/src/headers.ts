@@ -1,4 +1,5 @@
 import type { Faults } from './faults.ts'
+import { isRecord, readField, readText } from './fields.ts'
 
 /** C0, DEL, C1 (with U+0085), and the separators of lines and paragraphs. */
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u
@@ -63,15 +64,17 @@ export function readMetadata(
   return texts.length > 0 ? Object.fromEntries(texts) : undefined
 }
 
-/** The texts of an object, by name, without the empty ones. */
+/** The texts of an object, a `Map`, `Headers` or a list of names and values, without the empty ones. */
 function readTexts(faults: Faults, field: string, value: unknown): [name: string, text: string][] {
   const texts: [string, string][] = []
   if (isNone(value)) return texts
-  if (typeof value !== 'object' || Array.isArray(value)) {
+  const entries = entriesOf(value)
+  if (!entries) {
     faults.add(field, 'must be an object of texts, by name')
     return texts
   }
-  for (const [name, given] of Object.entries(value)) {
+  for (const [name, value] of entries) {
+    const given = typeof value === 'number' ? String(value) : value
     if (typeof given === 'string' && !hasControlCharacter(given)) {
       if (given !== '') texts.push([name, given])
       // The path repeats only a valid name, which can’t be an address or contain a line break.
@@ -80,10 +83,28 @@ function readTexts(faults: Faults, field: string, value: unknown): [name: string
   return texts
 }
 
+/** @returns `undefined` if the value has no names */
+function entriesOf(value: unknown): [name: string, value: unknown][] | undefined {
+  if (!isRecord(value)) return undefined
+  if (!Array.isArray(value)) {
+    const { entries } = value
+    const pairs: Iterable<[unknown, unknown]> =
+      typeof entries === 'function' ? entries.call(value) : Object.entries(value)
+    return Array.from(pairs, ([name, each]) => [String(name), each])
+  }
+  const named = value.map((item: unknown): [string, unknown] | undefined => {
+    const name = readText(item, 'Name') ?? readText(item, 'name')
+    return name === undefined ? undefined : [name, readField(item, 'Value') ?? readField(item, 'value')]
+  })
+  const known = named.filter((entry) => entry !== undefined)
+  return known.length === named.length ? known : undefined
+}
+
 function isNone(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
 
-function isName(text: string): boolean {
+/** Whether a text may be repeated in an error: it can’t be an address, or contain a line break. */
+export function isName(text: string): boolean {
   return text.length <= LONGEST_NAME && NAME.test(text)
 }

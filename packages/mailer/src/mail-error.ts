@@ -29,6 +29,7 @@ const factsOf = new WeakMap<object, Facts>()
  */
 export class MailError extends IntegrationError {
   declare readonly code: MailErrorCode
+  override readonly name = 'MailError'
   override readonly retryable: boolean
 
   constructor(

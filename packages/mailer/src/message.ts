@@ -37,7 +37,15 @@ export interface PlainAttachment extends Attachment {
 /** A body: a text, or a function or a promise that yields one, such as a template that renders. */
 export type MessageBody = string | PromiseLike<string> | (() => string | PromiseLike<string>)
 
-/** The fields of a message beside its bodies. An optional field that is empty counts as absent. */
+/** Texts by name, in any common form. A number is written as text. */
+export type Texts =
+  | Readonly<Record<string, string | number | null | undefined>>
+  | ReadonlyMap<string, string | number>
+  | Headers
+  | readonly { readonly Name: string; readonly Value: string | number }[]
+  | readonly { readonly name: string; readonly value: string | number }[]
+
+/** The fields of a message beside its bodies. An optional field that is empty or `null` counts as absent. */
 export interface MessageFields {
   /**
    * The recipients. To, cc and bcc hold at most 50 together.
@@ -52,61 +60,61 @@ export interface MessageFields {
    * @default the mailer’s `fromEmail`
    * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
    */
-  from?: Address | undefined
+  from?: Address | null | undefined
   /** Recipients of a copy, whom everyone sees. */
-  cc?: Addresses | undefined
+  cc?: Addresses | null | undefined
   /** Recipients of a copy, whom nobody sees. */
-  bcc?: Addresses | undefined
+  bcc?: Addresses | null | undefined
   /**
    * Where answers go.
    * @default the mailer’s `defaults.replyTo`, else the sender
    */
-  replyTo?: Addresses | undefined
+  replyTo?: Addresses | null | undefined
   /**
    * A category for the statistics, at most 1,000 characters.
    * @default the mailer’s `defaults.tag`
    * @see https://postmarkapp.com/developer/api/stats-api#overview
    */
-  tag?: string | undefined
+  tag?: string | null | undefined
   /**
    * The id of the message stream.
    * @default the mailer’s `messageStream`
    * @see https://postmarkapp.com/message-streams
    */
-  messageStream?: string | undefined
+  messageStream?: string | null | undefined
   /**
    * Additional headers, by name, for example `List-Unsubscribe`. Headers that the message’s fields or mail
    * servers write are refused, and so is a name that comes twice in different cases.
    * @default the mailer’s `defaults.headers`, name by name
    */
-  headers?: Readonly<Record<string, string>> | undefined
+  headers?: Texts | null | undefined
   /**
    * Up to 10 values that the provider stores with the mail, and returns in its events. A name has at most 20
    * characters, a value 80.
    * @default the mailer’s `defaults.metadata`, name by name
    * @see https://postmarkapp.com/support/article/1125-custom-metadata-faq
    */
-  metadata?: Readonly<Record<string, string>> | undefined
+  metadata?: Texts | null | undefined
   /** Files. A message has at most 10 MB, with its files in base64. */
-  attachments?: readonly Attachment[] | undefined
+  attachments?: readonly Attachment[] | null | undefined
   /**
    * Whether the provider records when the mail is opened.
    * @default the mailer’s `defaults.trackOpens`, else the server’s setting
    * @see https://postmarkapp.com/developer/user-guide/tracking-opens
    */
-  trackOpens?: boolean | undefined
+  trackOpens?: boolean | null | undefined
   /**
    * In which bodies the provider records clicks on links.
    * @default the mailer’s `defaults.trackLinks`, else the server’s setting
    * @see https://postmarkapp.com/developer/user-guide/tracking-links
    */
-  trackLinks?: 'None' | 'HtmlAndText' | 'HtmlOnly' | 'TextOnly' | undefined
+  trackLinks?: 'None' | 'HtmlAndText' | 'HtmlOnly' | 'TextOnly' | null | undefined
   /**
    * Your own name for the mail, such as the id of a row, at most 255 characters. A batch’s journal knows the message by
    * it alone, so that the mail leaves once even if its content changes between two runs. It does not leave with the mail.
    * @default a SHA-256 of the content
    */
-  key?: string | undefined
+  key?: string | null | undefined
 }
 
 /** The bodies of a message, at most 5 MB each. */
@@ -115,15 +123,15 @@ export interface MessageBodies {
    * The body as HTML, or what renders it: `() => render(<Welcome />)`.
    * @see https://postmarkapp.com/developer/user-guide/send-email-with-api
    */
-  htmlBody?: MessageBody | undefined
+  htmlBody?: MessageBody | null | undefined
   /** The body as plain text. */
-  textBody?: MessageBody | undefined
+  textBody?: MessageBody | null | undefined
   /** An alias of htmlBody: set only one of them. */
-  body?: MessageBody | undefined
+  body?: MessageBody | null | undefined
 }
 
 type Has<Name extends keyof MessageBodies> = {
-  [Key in keyof Pick<MessageBodies, Name>]-?: Exclude<MessageBodies[Key], undefined>
+  [Key in keyof Pick<MessageBodies, Name>]-?: NonNullable<MessageBodies[Key]>
 }
 
 /** A mail. It has at least one body. */
@@ -142,8 +150,8 @@ export type Messages = Iterable<Message> | AsyncIterable<Message>
 
 /** A message in which nothing is left to wait for. */
 export type PlainMessage = Omit<MessageFields, 'attachments'> & {
-  [Name in keyof MessageBodies]: string | undefined
-} & { attachments?: readonly PlainAttachment[] | undefined }
+  [Name in keyof MessageBodies]: string | null | undefined
+} & { attachments?: readonly PlainAttachment[] | null | undefined }
 
 /** Values for messages that lack them. `headers` and `metadata` are merged name by name. */
 export interface MessageDefaults

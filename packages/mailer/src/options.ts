@@ -4,6 +4,7 @@
  * @module
  */
 import type { FieldError } from '@org/core/errors'
+import { parseAddress } from './address.ts'
 import { isRecord } from './fields.ts'
 import { MailError } from './mail-error.ts'
 
@@ -96,6 +97,12 @@ export function checkOptions(
     errors.push({ path: `${path}.${name}`, message: `must be ${rule[1]}` })
   }
   if (errors.length > 0) throw invalid(errors)
+}
+
+/** @throws {MailError} `invalid_arguments` if the default sender is no address */
+export function checkSender(fromEmail: unknown): void {
+  const fault = fromEmail === undefined || fromEmail === '' ? undefined : parseAddress(fromEmail)
+  if (typeof fault === 'string') throw invalid([{ path: 'options.fromEmail', message: fault }])
 }
 
 /** @throws {MailError} `invalid_arguments` if the messages of a batch are neither a list nor a stream */

@@ -51,7 +51,7 @@ function isPlainFile(file: Attachment): file is PlainAttachment {
 /** Field by field, because a message may be an object of a class with getters. */
 function fill(
   message: Message,
-  [htmlBody, textBody, body]: readonly (string | undefined)[],
+  [htmlBody, textBody, body]: readonly (string | null | undefined)[],
   attachments: readonly PlainAttachment[],
 ): PlainMessage {
   const { to, subject, from, cc, bcc, replyTo, tag, messageStream, headers, metadata } = message
@@ -63,7 +63,7 @@ function fill(
   >
 }
 
-function renderBody(path: string, body: MessageBody | undefined): Pending<string | undefined> {
+function renderBody(path: string, body: MessageBody | null | undefined): Pending<string | null | undefined> {
   return attempt(path, () => (typeof body === 'function' ? body() : body))
 }
 

@@ -145,7 +145,14 @@ describe('parseMailEvent', () => {
     expect(parseMailEvent(payload)).toEqual({ type: 'unknown', recordType: RecordType ?? null, payload })
   })
 
-  it.each([undefined, null, 7, '{}', []])('refuses %j', (body) => {
+  it('reads a text and bytes as well', () => {
+    const text = JSON.stringify({ RecordType: 'Bounce', Email: 'a@b.c' })
+    const bytes = Buffer.from(text)
+    const forms = [text, bytes, new Uint8Array(bytes).buffer]
+    expect(forms.map((form) => parseMailEvent(form).type)).toEqual(['bounce', 'bounce', 'bounce'])
+  })
+
+  it.each([undefined, null, 7, '{', '[]', Buffer.from('7'), []])('refuses %j', (body) => {
     expect(() => parseMailEvent(body)).toThrow(
       expect.objectContaining({ code: 'invalid_event', status: 400 }),
     )

@@ -45,7 +45,7 @@ const messages: fc.Arbitrary<Message> = fc.record(
   { requiredKeys: ['to', 'subject', 'textBody'] },
 )
 
-function listOf(value: Message['to'] | undefined): readonly unknown[] {
+function listOf(value: Message['to'] | null | undefined): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined || value === '' ? [] : [value]
 }
 

@@ -94,10 +94,9 @@ it('does not send with an invalid sender, however often it comes', async () => {
   expect(requests).toEqual([])
 })
 
-it.each(['', ' ', 'a\nb', 'tökén'])('does not send with the invalid token %j', async (apiToken) => {
-  const error = await failureOf(mail.mailer({ apiToken }).sendEmail(message()))
-  expect(error).toMatchObject({ code: 'missing_credentials', retryable: false, effect: 'none' })
-  expect(requests).toEqual([])
+it.each(['', ' ', 'a\nb', 'tökén'])('is not made with the invalid token %j', (apiToken) => {
+  const refusal = { code: 'missing_credentials', retryable: false, effect: 'none' }
+  expect(() => mail.mailer({ apiToken })).toThrow(expect.objectContaining(refusal))
 })
 
 it('sends a message to 50 recipients', async () => {
@@ -165,7 +164,7 @@ it.each<[string, unknown, string[]]>([
   ['a subject that is a number', { subject: 7 }, ['subject']],
   ['a body that is an object', { textBody: {} }, ['textBody']],
   ['a tag that is a list', { tag: ['a'] }, ['tag']],
-  ['headers that are a list', { headers: [{ name: 'X-A', value: 'b' }] }, ['headers']],
+  ['headers that are a list of texts', { headers: ['X-A: b'] }, ['headers']],
   ['a bigint in metadata', { metadata: { order: 7n } }, ['metadata.order']],
   ['a circle in metadata', { metadata: circle }, ['metadata.self']],
   ['metadata that throws', { metadata: throwing }, ['metadata']],
@@ -218,4 +217,34 @@ it.each<[string, Partial<Message>]>([
   const error = await failureOf(mail.mailer().sendEmail(message(fields)))
   expect(error.code).toBe('invalid_arguments')
   expect(JSON.stringify([error.message, error.errors]).length).toBeLessThan(5_000)
+})
+
+it.each([
+  ['html', 'htmlBody'],
+  ['HtmlBody', 'htmlBody'],
+  ['htmlBdy', 'htmlBody'],
+  ['replyto', 'replyTo'],
+  ['reply_to', 'replyTo'],
+  ['stream', 'messageStream'],
+  ['quux', undefined],
+])('refuses the unknown field %s, and names the nearest: %s', async (name, nearest) => {
+  const error = await failureOf(mail.mailer().sendEmail({ ...message(), [name]: 'secret-words' }))
+  const words = `is no field of a message${nearest ? `: the nearest is ${nearest}` : ''}`
+  expect(error).toMatchObject({ code: 'invalid_arguments', errors: [{ path: name, message: words }] })
+  expect(error.message).not.toContain('secret-words')
+  expect(requests).toEqual([])
+})
+
+it.each<[string, Partial<Message>]>([
+  ['text with a comma', { to: 'a@b.c, d@e.f' }],
+  ['text with a name', { cc: 'Ann <a@b.c>, d@e.f' }],
+  ['text that ends in a name', { bcc: 'a@b.c, Dan <d@e.f>' }],
+])('asks for a list instead of several addresses in one %s', async (_, fields) => {
+  const { errors } = await failureOf(mail.mailer().sendEmail(message(fields)))
+  expect(errors).toMatchObject([{ message: 'has several addresses: expected one, or a list of them' }])
+})
+
+it('is not made with a default sender that is none', () => {
+  const errors = [{ path: 'options.fromEmail', message: expect.stringContaining('expected one address') }]
+  expect(() => mail.mailer({ fromEmail: 'Shop' })).toThrow(expect.objectContaining({ errors }))
 })

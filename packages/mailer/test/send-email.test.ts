@@ -120,3 +120,50 @@ it('fills in the recipients and the time if the provider leaves them out', async
   expect(result).toMatchObject({ messageId: 'id-1', to: 'ann@example.org', rejected: [], notice: null })
   expect(Date.parse(result.submittedAt)).not.toBeNaN()
 })
+
+it.each<[string, Message['headers']]>([
+  ['Headers', new Headers({ 'x-order': '7', 'x-shop': 'books' })],
+  [
+    'a Map',
+    new Map<string, string | number>([
+      ['x-order', 7],
+      ['x-shop', 'books'],
+    ]),
+  ],
+  [
+    'the provider’s list',
+    [
+      { Name: 'x-order', Value: 7 },
+      { Name: 'x-shop', Value: 'books' },
+    ],
+  ],
+  [
+    'a list of names and values',
+    [
+      { name: 'x-order', value: '7' },
+      { name: 'x-shop', value: 'books' },
+    ],
+  ],
+  ['an object with numbers and null', { 'x-order': 7, 'x-shop': 'books', 'x-none': null }],
+])('takes headers and metadata as %s', async (_, texts) => {
+  await mailer().sendEmail(message({ headers: texts, metadata: texts }))
+  const sent = JSON.parse(requests[0]?.text ?? '')
+  expect(sent.Metadata).toEqual({ 'x-order': '7', 'x-shop': 'books' })
+  expect(sent.Headers).toEqual(Object.entries(sent.Metadata).map(([Name, Value]) => ({ Name, Value })))
+})
+
+it('takes the null of a database row for an absent field', async () => {
+  const none = {
+    cc: null,
+    from: null,
+    tag: null,
+    headers: null,
+    attachments: null,
+    htmlBody: null,
+    key: null,
+  }
+  await mailer().sendEmail({ ...none, to: 'ann@example.org', subject: 'Hi', textBody: 'Hi' })
+  expect(Object.keys(JSON.parse(requests[0]?.text ?? ''))).toEqual([
+    ...['From', 'To', 'Subject', 'MessageStream', 'TextBody'],
+  ])
+})

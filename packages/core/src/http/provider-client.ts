@@ -55,7 +55,12 @@ export function createProviderClient(provider: Provider, options: ProviderClient
   const { name, title, credentials } = provider
   const send = createHttpClient({ ...options, isOwnForm: provider.isOwnForm })
   const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
-  const isMissing = !CREDENTIAL.test(credential.trim())
+
+  function checkCredential(): void {
+    if (CREDENTIAL.test(credential.trim())) return
+    const message = `The ${credentials.title} is missing, or contains an invalid character.`
+    throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
+  }
 
   function within({ signal, deadline, timeoutMs: limit = timeoutMs, gate = ownGate }: CallOptions = {}) {
     return { signal, deadline: deadline ?? Date.now() + limit, gate }
@@ -100,6 +105,8 @@ export function createProviderClient(provider: Provider, options: ProviderClient
   }
 
   return {
+    /** @throws {IntegrationError} `missing_credentials` */
+    checkCredential,
     /**
      * Asks for the right to make a change, for a caller that has something to do between it and the call.
      *
@@ -120,10 +127,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
       read: (body: unknown) => Value | undefined,
       { pass: given, ...callOptions }: CallOptions & { pass?: Pass | undefined } = {},
     ): Promise<{ status: number; value: Value }> {
-      if (isMissing) {
-        const message = `The ${credentials.title} is missing, or contains an invalid character.`
-        throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
-      }
+      checkCredential()
       const limits = within(callOptions)
       const repeatable = change === undefined
       const own = repeatable || given ? undefined : await enter(callOptions)
