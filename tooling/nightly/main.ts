@@ -10,7 +10,7 @@ import { root } from '../packages/workspace.ts'
 
 const suites: Readonly<Record<string, string>> = {
   build: 'pnpm install --frozen-lockfile --reporter=append-only && pnpm build',
-  'repository checks': 'pnpm --filter @org/tooling run nightly',
+  'repository checks': 'pnpm --filter @org/tooling --filter @org/server run nightly',
   runtimes: 'node tooling/runtimes/main.ts',
   downloads: 'node --conditions=@org/source packages/idp/test/downloads-check.ts',
   fuzz: 'node --conditions=@org/source apps/server/test/fuzz-run.ts --minutes 20',

@@ -51,6 +51,7 @@ interface Asked {
 
 const production = {
   NODE_ENV: 'production',
+  DRAIN_DELAY_MS: '0',
   PLATFORM_API_URL: 'http://127.0.0.1:9',
   PLATFORM_WEBHOOK_SECRET: `whsec_${btoa('a secret of the platform')}`,
   CORS_ORIGINS: 'https://app.example.com',

@@ -20,9 +20,9 @@ const production = {
   CORS_ORIGINS: 'https://app.example.com',
 }
 
-async function start(environment: Record<string, string>) {
+async function start(environment: Record<string, string>, onFinished = onTestFinished) {
   const host = startShipped({ environment })
-  onTestFinished(() => host.kill('SIGKILL'))
+  onFinished(() => host.kill('SIGKILL'))
   const port = new URL(await host.url).port
   const line = host.log.find(({ message }) => message?.startsWith('Listening'))
   const warnings = host.log.filter(({ level }) => level === 'warn').map(({ message }) => message)
@@ -82,41 +82,64 @@ it('the bundled host refuses a store of another format by name, and leaves it as
   expect(readFileSync(file)).toEqual(before)
 })
 
-it('the bundled host starts with a store that another process has locked, and works once it is free', async () => {
-  const folder = createFolder()
-  const other = new DatabaseSync(`${folder}/deliveries.db`)
-  onTestFinished(() => other.close())
-  other.exec('PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE')
-  const environment = { ...development, DELIVERY_STORE: `sqlite:${folder}/deliveries.db` }
-  const { url, warnings } = await start(environment)
-  expect(warnings).toContainEqual(expect.stringMatching(/^DELIVERY_STORE: .* another process has locked it/))
-  const readiness = async () => (await fetch(`${await url}/readyz`)).status
-  const send = async (event: object, route: string) =>
-    deliver(fetch, event, { url: `${await url}/${route}/webhook`, id: `evt_${route}` })
-  const create = calling('createUser', { emailAddress: 'ada@example.com' })
-  expect(await send(create, 'idp')).toMatchObject({ status: 503, body: { code: 'overloaded' } })
-  expect(await send({ name: 'WEBHOOK_CHALLENGE' }, 'auth')).toMatchObject({ status: 200 })
-  expect(await readiness()).toBe(503)
-  other.exec('COMMIT')
-  await expect.poll(readiness).toBe(200)
-  // Until the host has taken back the claim whose answer was lost, the event is in progress.
-  await expect.poll(() => send(create, 'idp')).toMatchObject({ body: { code: 'missing_credentials' } })
-})
+// At the same time, because they mostly wait.
+describe.concurrent('the bundled host', () => {
+  it('starts with a store that another process has locked, and works once it is free', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const folder = createFolder()
+    const other = new DatabaseSync(`${folder}/deliveries.db`)
+    onTestFinished(() => other.close())
+    other.exec('PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE')
+    const environment = { ...development, DELIVERY_STORE: `sqlite:${folder}/deliveries.db` }
+    const { url, warnings } = await start(environment, onTestFinished)
+    expect(warnings).toContainEqual(
+      expect.stringMatching(/^DELIVERY_STORE: .* another process has locked it/),
+    )
+    const readiness = async () => (await fetch(`${await url}/readyz`)).status
+    const send = async (event: object, route: string) =>
+      deliver(fetch, event, { url: `${await url}/${route}/webhook`, id: `evt_${route}` })
+    const create = calling('createUser', { emailAddress: 'ada@example.com' })
+    expect(await send(create, 'idp')).toMatchObject({ status: 503, body: { code: 'overloaded' } })
+    expect(await send({ name: 'WEBHOOK_CHALLENGE' }, 'auth')).toMatchObject({ status: 200 })
+    expect(await readiness()).toBe(503)
+    other.exec('COMMIT')
+    await expect.poll(readiness).toBe(200)
+    // Until the host has taken back the claim whose answer was lost, the event is in progress.
+    await expect.poll(() => send(create, 'idp')).toMatchObject({ body: { code: 'missing_credentials' } })
+  })
 
-it('the bundled host warns of a lock on the file of an earlier start, too', async () => {
-  const folder = createFolder()
-  const file = `${folder}/deliveries.db`
-  const store = sqliteStore({ file })
-  await store.probe()
-  await store.close()
-  const other = new DatabaseSync(file)
-  onTestFinished(() => other.close())
-  other.exec('BEGIN EXCLUSIVE')
-  const { log } = await start({ ...development, DELIVERY_STORE: `sqlite:${file}` })
-  const messages = () => log.map(({ message }) => message)
-  await expect
-    .poll(messages, { timeout: 10_000 })
-    .toContainEqual(expect.stringMatching(/^DELIVERY_STORE: .* another process has locked it/))
+  it('warns of a lock on the file of an earlier start, too', async ({ expect, onTestFinished }) => {
+    const folder = createFolder()
+    const file = `${folder}/deliveries.db`
+    const store = sqliteStore({ file })
+    await store.probe()
+    await store.close()
+    const other = new DatabaseSync(file)
+    onTestFinished(() => other.close())
+    other.exec('BEGIN EXCLUSIVE')
+    const { log } = await start({ ...development, DELIVERY_STORE: `sqlite:${file}` }, onTestFinished)
+    const messages = () => log.map(({ message }) => message)
+    await expect
+      .poll(messages, { timeout: 10_000 })
+      .toContainEqual(expect.stringMatching(/^DELIVERY_STORE: .* another process has locked it/))
+  })
+
+  it('outlives connections that use up its files', async ({ onTestFinished }) => {
+    const host = startShipped({ environment: development, within: ['prlimit', '--nofile=64:64'] })
+    onTestFinished(() => host.kill('SIGKILL'))
+    const url = await host.url
+    const closed = Array.from({ length: 100 }, () => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+        .on('error', () => {})
+        .resume()
+      return once(socket, 'close')
+    })
+    // The host closes them because they send nothing.
+    await Promise.all(closed)
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  })
 })
 
 it('the bundled host tells its version in its log, its metrics and its OpenAPI document', async () => {
@@ -295,19 +318,4 @@ describe('the bundled host', () => {
       })
     },
   )
-
-  it('outlives connections that use up its files', async () => {
-    const host = startShipped({ environment: development, within: ['prlimit', '--nofile=64:64'] })
-    onTestFinished(() => host.kill('SIGKILL'))
-    const url = await host.url
-    const closed = Array.from({ length: 100 }, () => {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1')
-        .on('error', () => {})
-        .resume()
-      return once(socket, 'close')
-    })
-    // The host closes them because they send nothing.
-    await Promise.all(closed)
-    expect((await fetch(`${url}/healthz`)).status).toBe(200)
-  })
 })
