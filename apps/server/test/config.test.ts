@@ -113,92 +113,40 @@ describe('the configuration', () => {
   })
 
   it.each([
-    ['HOST', ['example.com', '0.0.0.0:80', '[::1]', '127.1']],
-    ['PORT', ['0x50', '1e3', '80.0', '-1', '65536', '８０']],
-    ['BODY_LIMIT', ['0', '1e6', '10 MiB', '33554433', '99999999999999999999']],
-    ['REQUEST_TIMEOUT_MS', ['25s', '0', 'Infinity']],
-    [
-      'PLATFORM_API_URL',
-      ['https://a.example?x=1', 'https://a.example/api#x', 'https://a.example?', 'a.example'],
-    ],
-    [
-      'PLATFORM_API_URL',
-      ['https://a.example/a b', 'https://a.ex\nample', 'https://a.example\\api', 'https://.', 'https://a..b'],
-    ],
-    ['MAILER_API_BASE', ['https://a.example?x', '//a.example']],
-    ['PLATFORM_API_TOKEN', ['token\n', 'to\r\nken', 'to ken', 'tok\u0000en', '“token”']],
+    ['HOST', 'example.com | 0.0.0.0:80 | [::1] | 127.1'],
+    ['PORT', '0x50 | 1e3 | 80.0 | -1 | 65536 | ８０'],
+    ['BODY_LIMIT', '0 | 1e6 | 10 MiB | 33554433 | 99999999999999999999'],
+    ['REQUEST_TIMEOUT_MS', '25s | 0 | Infinity'],
+    ['PLATFORM_API_URL', 'https://a.example?x=1 | https://a.example/api#x | https://a.example? | a.example'],
+    ['PLATFORM_API_URL', 'https://a.example/a b | https://a.ex\nample | https://a.example\\api'],
+    ['PLATFORM_API_URL', 'https://. | https://a..b'],
+    ['MAILER_API_BASE', 'https://a.example?x | //a.example'],
+    ['PLATFORM_API_TOKEN', 'token\n | to\r\nken | to ken | tok\u0000en | “token”'],
     [
       'OPERATOR_TOKEN',
-      ['operator-token-of-this-host\n', ' operator-token-of-this-host', 'twenty-three-characters'],
+      'operator-token-of-this-host\n |  operator-token-of-this-host | twenty-three-characters',
     ],
-    ['MAILER_SHARED_API_TOKEN', ['token\r']],
-    [
-      'MAILER_SHARED_FROM_EMAIL',
-      ['shop', 'a@b.example\r\nBcc: c@d.example', 'A\u2028B <a@b.example>', 'a@b.example, c@d.example'],
-    ],
-    ['IDP_PLATFORM_API_KEY', ['ak\n']],
-    ['IDP_SHARED_SECRET_KEY', ['sk_test_x\n', 'pk_test_x', 'sk_']],
-    ['PLATFORM_WEBHOOK_SECRET', [' , ', `whsec_${btoa('23 bytes are too few...')}`, btoa(SECRET)]],
-    [
-      'CORS_ORIGINS',
-      [
-        ',',
-        '*',
-        'https://.',
-        'https://*.example',
-        'https://a.example/',
-        'https://a.example,null',
-        'ftp://a.example',
-      ],
-    ],
-    [
-      'EGRESS_ALLOW',
-      [',', '*', '*.internal', 'https://a.example', 'a.example/x', 'A.example', '::1', '443', 'a b'],
-    ],
-    ['EGRESS_ALLOW', ['-', '.', '.a', 'a..b', '-a.b', 'a-.b', 'a.example,-']],
-    ['ENV_REFERENCE_ALLOW', [',', 'A-B', 'A*B', '{{env.A}}', '1A']],
-    [
-      'DELIVERY_STORE',
-      [
-        'sqlite:',
-        'sqlite:a\u0000b',
-        'sqlite::memory:',
-        'sqlite:file:x?mode=memory',
-        'memory',
-        'redis:',
-        'redis://',
-        'redis://:%zz@a.example',
-      ],
-    ],
-    [
-      'DELIVERY_STORE',
-      [
-        'redis://u:p\n@a',
-        'redis://a,b',
-        'redis://a:70000',
-        'redis://a/x',
-        'redis://a/1/2',
-        'redis://a?tls=1',
-      ],
-    ],
-    [
-      'DELIVERY_STORE',
-      ['redis+cluster://a,,b', 'redis+cluster://a,b/1', 'redis+sharded://a', 'redis+cluster://'],
-    ],
-    [
-      'DELIVERY_STORE',
-      [
-        'redis+sentinel://a,b',
-        'redis+sentinel://a/name/x',
-        'redis+sentinel://a/n?password=x',
-        'redis://a?x=x',
-        'redis://a?sentinelPassword=x',
-      ],
-    ],
-    ['WEBHOOK_AUTH', ['None', 'basic']],
-    ['LOG_LEVEL', ['INFO', 'trace']],
-  ])('refuses every odd value of %s by its name', (name, values) => {
-    for (const value of values) {
+    ['MAILER_SHARED_API_TOKEN', 'token\r'],
+    ['MAILER_SHARED_FROM_EMAIL', 'shop | a@b.example\r\nBcc: c@d.example | a@b.example, c@d.example'],
+    ['MAILER_SHARED_FROM_EMAIL', 'A\u2028B <a@b.example>'],
+    ['IDP_PLATFORM_API_KEY', 'ak\n'],
+    ['IDP_SHARED_SECRET_KEY', 'sk_test_x\n | pk_test_x | sk_'],
+    ['PLATFORM_WEBHOOK_SECRET', ` ,  | whsec_${btoa('23 bytes are too few...')} | ${btoa(SECRET)}`],
+    ['CORS_ORIGINS', ', | * | https://. | https://*.example | https://a.example/ | ftp://a.example'],
+    ['CORS_ORIGINS', 'https://a.example,null'],
+    ['EGRESS_ALLOW', ', | * | *.internal | https://a.example | a.example/x | A.example | ::1 | 443 | a b'],
+    ['EGRESS_ALLOW', '- | . | .a | a..b | -a.b | a-.b | a.example,-'],
+    ['ENV_REFERENCE_ALLOW', ', | A-B | A*B | {{env.A}} | 1A'],
+    ['DELIVERY_STORE', 'sqlite: | sqlite:a\u0000b | sqlite::memory: | sqlite:file:x?mode=memory | memory'],
+    ['DELIVERY_STORE', 'redis: | redis:// | redis://:%zz@a.example | redis://u:p\n@a | redis://a,b'],
+    ['DELIVERY_STORE', 'redis://a:70000 | redis://a/x | redis://a/1/2 | redis://a?tls=1 | redis://a?x=x'],
+    ['DELIVERY_STORE', 'redis+cluster://a,,b | redis+cluster://a,b/1 | redis+sharded://a | redis+cluster://'],
+    ['DELIVERY_STORE', 'redis+sentinel://a,b | redis+sentinel://a/name/x | redis+sentinel://a/n?password=x'],
+    ['DELIVERY_STORE', 'redis://a?sentinelPassword=x'],
+    ['WEBHOOK_AUTH', 'None | basic'],
+    ['LOG_LEVEL', 'INFO | trace'],
+  ])('refuses every odd value of %s by its name: %j', (name, values) => {
+    for (const value of values.split(' | ')) {
       const faults = faultsOf({ ...required, [name]: value }).split('\n')
       expect([value, faults.length, faults[1]]).toEqual([value, 2, expect.stringContaining(`${name}: `)])
     }
