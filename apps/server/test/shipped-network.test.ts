@@ -118,16 +118,4 @@ describe.skipIf(!isSeparate)('another machine', () => {
     const refused = expect.objectContaining({ code: 'invalid_signature', peer: '192.0.2.2' })
     await expect.poll(() => log).toContainEqual(refused)
   })
-
-  it('reads metrics with the token of the operator alone', async () => {
-    const authorization = 'Bearer operator-token-of-this-host'
-    const { answered, log } = await look({ ...production, OPERATOR_TOKEN: 'operator-token-of-this-host' }, [
-      { path: '/metrics' },
-      { path: '/metrics', headers: { authorization: 'Bearer operator' } },
-      { path: '/metrics', headers: { authorization } },
-    ])
-    expect(answered.map(({ status }) => status)).toEqual([401, 401, 200])
-    const refusals = () => log.filter(({ level }) => level === 'warn')
-    await expect.poll(refusals).toMatchObject(Array(2).fill({ route: '/metrics', peer: '192.0.2.2' }))
-  })
 })

@@ -69,30 +69,20 @@ const withServer = (baseUrl?: string, apiToken = 'tenant-token') => ({
 })
 
 describe('the bundled host verifies signatures:', () => {
-  const another = `whsec_${btoa('another secret of 24 bytes')}`
-  it.each<[string, Partial<Parameters<typeof sign>[0]> | undefined]>([
-    ['signed with another secret', { secret: another }],
-    ['signed six minutes ago', { timestamp: new Date(Date.now() - 360_000) }],
-    ['signed over another body', { body: sendEmail.replace('ada', 'eve') }],
-    ['not signed', undefined],
-  ])('it refuses an event that was %s, before any call leaves', async (_, given) => {
+  it('it refuses an event whose body was changed, before any call leaves', async () => {
     const before = around.mail.calls.length
-    const signed = given && (await sign({ secret, id: 'e', body: sendEmail, ...given }))
-    const headers = { 'content-type': 'application/json', ...signed }
-    const url = `${await host.url}/mailer/webhook`
-    const response = await fetch(url, { method: 'POST', headers, body: sendEmail })
+    const { headers, url } = await signedRequest(sendEmail, { url: `${await host.url}/mailer/webhook` })
+    const response = await fetch(url, { method: 'POST', headers, body: sendEmail.replace('ada', 'eve') })
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({ code: 'invalid_signature', retryable: false })
     expect(around.mail.calls).toHaveLength(before)
   })
-})
 
-describe('the bundled host waits for no body of a request', () => {
   it.each([
-    ['without a signature', {}],
+    ['without a signature', undefined],
     ['signed six minutes ago', { timestamp: new Date(Date.now() - 360_000) }],
-  ])('%s', async (_, given) => {
-    const signed = 'timestamp' in given ? await sign({ secret, id: 'e', body: sendEmail, ...given }) : {}
+  ])('it waits for the body of no request that is %s', async (_, given) => {
+    const signed = given && (await sign({ secret, id: 'e', body: sendEmail, ...given }))
     const headers = { 'content-type': 'application/json', 'content-length': '1000', ...signed }
     const unfinished = request(`${await host.url}/mailer/webhook`, { method: 'POST', headers })
     onTestFinished(() => void unfinished.destroy())
@@ -113,13 +103,6 @@ describe('the bundled host repeats no effect:', () => {
     expect(sentTo('once@example.com')).toHaveLength(1)
   })
 
-  it('it refuses the id of one event with the body of another', async () => {
-    await send('mailer', mailTo('first@example.com'), 'evt_two_bodies')
-    const second = await send('mailer', mailTo('second@example.com'), 'evt_two_bodies')
-    expect(second).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
-    expect(sentTo('second@example.com')).toEqual([])
-  })
-
   it('it does not repeat a send whose response is lost', async () => {
     around.mail.faults.add({ method: 'POST', path: '/email', cut: 'after' })
     const unknown = { status: 409, body: { code: 'outcome_unknown', retryable: false } }
@@ -130,16 +113,9 @@ describe('the bundled host repeats no effect:', () => {
 })
 
 describe('the bundled host calls providers:', () => {
-  it.each([
-    ['the status 503', { status: 503 }],
-    ['the status 429', { status: 429, headers: { 'retry-after': '0' } }],
-    ['a connection reset', { cut: 'before' }],
-  ] as const)('it repeats a read after %s', async (_, fault) => {
-    around.mail.faults.add({ method: 'GET', path: /outbound/, ...fault })
+  it('it repeats a read after a connection reset, and a send that is refused with the status 429', async () => {
+    around.mail.faults.add({ method: 'GET', path: /outbound/, cut: 'before' })
     expect(await send('mailer', calling('getDeliveryStats'))).toMatchObject({ status: 200 })
-  })
-
-  it('it repeats a send that the provider refuses with the status 429', async () => {
     around.mail.faults.add({ method: 'POST', path: '/email', status: 429, headers: { 'retry-after': '0' } })
     expect(await send('mailer', mailTo('later@example.com'))).toMatchObject({ status: 200 })
     expect(sentTo('later@example.com')).toHaveLength(1)
@@ -172,14 +148,8 @@ describe('the bundled host calls providers:', () => {
 })
 
 describe('the bundled host in production:', () => {
-  const forbidden = [
-    'http://mail.example.com',
-    'https://10.0.0.1',
-    'https://169.254.169.254',
-    'https://[::1]',
-  ]
-  it.each(forbidden)('it refuses %s as the server of a deployment', async (baseUrl) => {
-    const event = { name: 'DEPLOYMENT_CREATED', deployment: withServer(baseUrl) }
+  it('it refuses a server of a deployment that is not public', async () => {
+    const event = { name: 'DEPLOYMENT_CREATED', deployment: withServer('https://169.254.169.254') }
     const errors = [{ path: 'deployment.inputs.baseUrl' }]
     expect(await send('mailer', event)).toMatchObject({
       status: 422,
@@ -246,9 +216,13 @@ describe('the bundled host in production:', () => {
     expect(JSON.stringify(host.log)).not.toMatch(/@example\.com|mail-token|platform-token|whsec_|sk_test/)
   })
 
-  it('it serves the metrics of its events, its process and its store', async () => {
-    const headers = { authorization: 'Bearer operator-token-of-this-host' }
-    const metrics = await (await fetch(`${await host.url}/metrics`, { headers })).text()
+  it('it serves the metrics of its events, its process and its store to its operator alone', async () => {
+    const ask = async (token: string) =>
+      fetch(`${await host.url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+    expect((await ask('operator')).status).toBe(401)
+    const refusal = expect.objectContaining({ level: 'warn', route: '/metrics', peer: '127.0.0.1' })
+    await expect.poll(() => host.log).toContainEqual(refusal)
+    const metrics = await (await ask('operator-token-of-this-host')).text()
     expect(metrics).toMatch(/^webhook_events_total\{.*function="sendEmail",outcome="ok"\} [1-9]/m)
     expect(metrics).toMatch(/^process_resident_memory_bytes [1-9]\d+$/m)
     expect(metrics).toMatch(/^webhook_store_reachable 1$/m)
@@ -282,17 +256,13 @@ describe('the bundled host in production:', () => {
     expect(second.log.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining(PORT) })
   })
 
-  it.each([
-    [`${bundle}/node.mjs`, 'it is no SQLite database'],
-    ['/proc/none/deliveries.db', 'its folder can’t be created'],
-  ])(
-    'it exits with 1 if its store can’t be %s, and names the variable and the cause',
-    async (file, cause) => {
-      const failed = startShipped({ environment: { ...environment, DELIVERY_STORE: `sqlite:${file}` } })
-      expect(await failed.exit).toBe(1)
-      expect(failed.errors()).toBe(`DELIVERY_STORE: The store ${file} can’t be used: ${cause}.\n`)
-    },
-  )
+  it('it exits with 1 if its store can’t be opened, and names the variable and the cause', async () => {
+    const file = `${bundle}/node.mjs`
+    const failed = startShipped({ environment: { ...environment, DELIVERY_STORE: `sqlite:${file}` } })
+    expect(await failed.exit).toBe(1)
+    const cause = 'it is no SQLite database'
+    expect(failed.errors()).toBe(`DELIVERY_STORE: The store ${file} can’t be used: ${cause}.\n`)
+  })
 
   it.skipIf(!canBeNobody)('it exits with 1 if it can’t write the file of its store', async () => {
     const readOnly = createFolder()
