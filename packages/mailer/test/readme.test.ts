@@ -8,7 +8,7 @@ const provider = createMailProvider()
 const secret = `whsec_${btoa('a secret of twenty-four b')}`
 
 await describeReadme(join(import.meta.dirname, '..'), {
-  files: ['README.md', '../../README.md'],
+  files: ['README.md', '../../README.md', '../../docs/from-postmark.md'],
   entries: ['@org/mailer', '@org/mailer/webhook', '@org/mailer/events', '@org/mailer/testing'],
   environment: {
     MAILER_API_TOKEN: 'server-token',
