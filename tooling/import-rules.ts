@@ -73,6 +73,13 @@ export const forbidden: IForbiddenRuleType[] = [
     npm('zod'),
   ),
   {
+    name: 'public-names',
+    comment: 'A published package needs names of core that keep their promise over its releases.',
+    severity: 'error',
+    from: { path: '^packages/(?!core/)[^/]+/src/' },
+    to: { path: `${core}(internal|host)\\.ts$` },
+  },
+  {
     ...only('server', '^apps/server/src/'),
     to: { path: ['^packages/(?!core/|platform-client/)[^/]+/src/(?!webhook\\.ts$)', npm('ky')] },
     // Its check of the default sender, without the webhook: a host loads integrations after its start.

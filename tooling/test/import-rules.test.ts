@@ -54,6 +54,8 @@ it('an import that breaks a rule is reported, however it is written, also on a d
     'packages/platform-client/package.json': '{ "devDependencies": { "ky": "2" } }',
     'packages/platform-client/src/client.ts': "import 'ky'",
     'packages/platform-client/node_modules/ky/index.js': '',
+    'packages/idp/src/keys.ts': "import '../../core/src/internal.ts'",
+    'packages/core/src/internal.ts': '',
     'packages/mailer/src/one.ts': "import './two.ts'",
     'packages/mailer/src/two.ts': "import './one.ts'",
   }
@@ -73,6 +75,7 @@ it('an import that breaks a rule is reported, however it is written, also on a d
       'integration: packages/idp/src/webhook.ts → @org/platform-client',
       'integration: packages/mailer/src/address.ts → fs/promises',
       'integration: packages/mailer/src/wire.ts → @org/idp/webhook',
+      'public-names: packages/idp/src/keys.ts → packages/core/src/internal.ts',
       'sdk-without-webhook: packages/idp/src/index.ts → packages/idp/src/webhook.ts',
       'sdk-without-zod: packages/mailer/src/index.ts → zod',
       'server: apps/server/src/app.ts → ky',

@@ -1,5 +1,4 @@
-import { type HandlerContext, memoryStore } from '@org/core'
-import { readRecordedDeployment, readResourceOwner } from '@org/core/internal'
+import { type HandlerContext, memoryStore, readRecordedDeployment, readResourceOwner } from '@org/core'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { clock, created, createHost, deleted, slowProvider } from './fixtures.ts'

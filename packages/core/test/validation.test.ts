@@ -1,5 +1,5 @@
-import { functionArguments } from '@org/core'
-import { parseArguments, suggestion } from '@org/core/internal'
+import { functionArguments, parseArguments } from '@org/core'
+import { suggestion } from '@org/core/internal'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 

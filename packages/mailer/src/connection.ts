@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
+import { createShares, type HandlerContext, type Inputs, IntegrationError, type Shares } from '@org/core'
 import { breathe } from '@org/core/http'
-import { createShares, type Shares } from '@org/core/internal'
 import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
 

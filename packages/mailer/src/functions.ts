@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { type Handlers, IntegrationError, isIntegrationError } from '@org/core'
-import { parseArguments } from '@org/core/internal'
+import { type Handlers, IntegrationError, isIntegrationError, parseArguments } from '@org/core'
 import { connect, createRefusingClient, type HostSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
 import { invalidMessage } from './faults.ts'

@@ -38,7 +38,7 @@ export interface PlainAttachment extends Attachment {
 export type MessageBody = string | PromiseLike<string> | (() => string | PromiseLike<string>)
 
 /** Texts by name, in any common form. A number is written as text. */
-export type Texts =
+type Texts =
   | Readonly<Record<string, string | number | null | undefined>>
   | ReadonlyMap<string, string | number>
   | Headers
