@@ -3,10 +3,17 @@
  *
  * @module
  */
-import { type Handlers, IntegrationError, isIntegrationError, parseArguments } from '@org/core'
+import {
+  type HandlerContext,
+  type Handlers,
+  IntegrationError,
+  isIntegrationError,
+  parseArguments,
+} from '@org/core'
 import { connect, createRefusingClient, type HostSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
 import { invalidMessage } from './faults.ts'
+import { hasControlCharacter } from './headers.ts'
 import { type mailer, messageArguments } from './integration.ts'
 import { hasBody, NO_BODY } from './message.ts'
 
@@ -15,7 +22,7 @@ export function createFunctions(settings: HostSettings) {
   return {
     async sendEmail(message, context) {
       if (!hasBody(message)) throw invalidMessage([NO_BODY])
-      return (await connect(context, settings)).sendEmail(message, context)
+      return (await connect(context, settings)).sendEmail(findable(message, context), context)
     },
 
     async sendEmails({ messages, to = [], subject = '', ...content }, context) {
@@ -25,7 +32,8 @@ export function createFunctions(settings: HostSettings) {
         if (!journal || journal.isEmpty) throw error
         return createRefusingClient(error)
       })
-      const parse = messages ? parseMessage : (to: unknown) => ({ ...content, subject, to })
+      const parse = (item: unknown) =>
+        findable(messages ? parseMessage(item) : { ...content, subject, to: item }, context)
       const { signal, deadline, gate, stopping } = context
       const options = { signal, deadline, gate, stopping, journal, parse }
       return client.sendEmails(messages ?? to, options).catch((error: unknown) => {
@@ -39,6 +47,20 @@ export function createFunctions(settings: HostSettings) {
   } satisfies Handlers<typeof mailer>['functions']
 }
 
+/** What the provider stores with a mail. */
+const METADATA = { most: 10, longest: 80 }
+
+/** Gives a mail the id of its delivery, by which it is found at the provider, unless the sender needs the place. */
+function findable<Mail extends { metadata?: Record<string, string> | undefined }>(
+  mail: Mail,
+  { deliveryId }: Pick<HandlerContext, 'deliveryId'>,
+): Mail {
+  const { metadata = {} } = mail
+  const isFull = 'delivery' in metadata || Object.keys(metadata).length >= METADATA.most
+  if (deliveryId === undefined || isFull || hasControlCharacter(deliveryId)) return mail
+  return { ...mail, metadata: { ...metadata, delivery: deliveryId.slice(0, METADATA.longest) } }
+}
+
 /** The mailer speaks of a batch and its journal; whoever sends events knows neither. */
 function forDelivery(error: unknown): unknown {
   const isLeft = isIntegrationError(error) && (error.code === 'overloaded' || error.code === 'shutting_down')
@@ -48,7 +70,7 @@ function forDelivery(error: unknown): unknown {
 }
 
 /** Parses a message when its call is due: a batch has up to 10,000, and an invalid one fails alone. */
-function parseMessage(item: unknown): unknown {
+function parseMessage(item: unknown): { metadata?: Record<string, string> | undefined } {
   const { data, errors } = parseArguments(messageArguments, item)
   if (data) return data
   throw invalidMessage(errors)

@@ -42,6 +42,24 @@ describe.each(['sendEmail', 'send'])('%s', (name) => {
   })
 })
 
+it('gives each mail the id of its delivery, unless the sender needs the place', async () => {
+  const full = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`field-${at}`, 'x']))
+  const own = [undefined, { order: '7' }, { delivery: 'mine' }, full]
+  for (const [at, metadata] of own.entries()) await call('sendEmail', { ...mail, metadata }, `evt_${at}`)
+  await call('sendEmails', { messages: [mail] }, 'e'.repeat(100))
+  await call('sendEmails', { ...mail, to: ['ann@example.org'] }, 'a\u0085b')
+  await call('sendEmail', mail)
+  expect(requests.map(({ text }) => [JSON.parse(text)].flat()[0].Metadata)).toEqual([
+    { delivery: 'evt_0' },
+    { order: '7', delivery: 'evt_1' },
+    { delivery: 'mine' },
+    full,
+    { delivery: 'e'.repeat(80) },
+    undefined,
+    undefined,
+  ])
+})
+
 describe('sendEmail', () => {
   it('reads the outputs from the platform if the event has none', async () => {
     const { outputs } = platform.addDeployment({ id: 'dep_1' })

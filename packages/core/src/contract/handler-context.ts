@@ -74,6 +74,8 @@ export interface Egress {
 /** Every handler receives it, and may pass it on as the `CallOptions` of a provider client. */
 export interface HandlerContext {
   readonly event: PlatformEvent
+  /** The same for every delivery of an event; absent if the sender gave none. */
+  readonly deliveryId: string | undefined
   /** Absent if the event names no deployment: then the shared credentials apply. */
   readonly deployment: Deployment | undefined
   readonly log: DeploymentLog

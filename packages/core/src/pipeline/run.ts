@@ -158,6 +158,7 @@ class Context implements HandlerContext {
   readonly fetch: HandlerContext['fetch']
   readonly gate: Gate
   readonly deadline: number
+  readonly deliveryId: string | undefined
   readonly stopping: AbortSignal | undefined
   readonly #run: Run
   #egress: Egress | undefined
@@ -169,6 +170,7 @@ class Context implements HandlerContext {
     this.fetch = run.outbound.wrap('provider', run.shared.fetch)
     this.gate = run.shared.gateOf(deployment?.id ?? '')
     this.deadline = run.handlerDeadline.at
+    this.deliveryId = run.operation.deliveryId
     this.stopping = run.shared.stopping
     this.#run = run
   }
