@@ -2,14 +2,17 @@
 
 import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser'
 
-type From = IForbiddenRuleType['from']
-
 /** Packages as pnpm stores them, or as a file names one that is not installed. */
 const npm = (...names: string[]) => `(^|node_modules/)(${names.join('|')})(/|$)`
 const core = '^packages/core/src/'
+const publicCore = `${core}(?!(internal|host)\\.ts$)`
 
 /** The files may import their own package and these, and nothing else. */
-const only = (name: string, files: string | From, ...allowed: string[]): IForbiddenRuleType => ({
+const only = (
+  name: string,
+  files: string | IForbiddenRuleType['from'],
+  ...allowed: string[]
+): IForbiddenRuleType => ({
   name,
   comment: 'docs/architecture.md lists what each package may import.',
   severity: 'error',
@@ -64,21 +67,14 @@ export const forbidden: IForbiddenRuleType[] = [
     '^packages/(core|idp)/src/testing/index\\.ts$',
     npm('zod'),
   ),
-  only('idp-server', '^packages/idp-server/src/', '^packages/(idp-server|idp|core)/src/', npm('zod')),
+  only('idp-server', '^packages/idp-server/src/', '^packages/(idp-server|idp)/src/', publicCore, npm('zod')),
   only(
     'integration',
     '^packages/(?!core/|platform-client/|idp-server/)([^/]+)/src/',
     '^packages/$1/src/',
-    core,
+    publicCore,
     npm('zod'),
   ),
-  {
-    name: 'public-names',
-    comment: 'A published package needs names of core that keep their promise over its releases.',
-    severity: 'error',
-    from: { path: '^packages/(?!core/)[^/]+/src/' },
-    to: { path: `${core}(internal|host)\\.ts$` },
-  },
   {
     ...only('server', '^apps/server/src/'),
     to: { path: ['^packages/(?!core/|platform-client/)[^/]+/src/(?!webhook\\.ts$)', npm('ky')] },

@@ -35,6 +35,8 @@ const LAG_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const LAG_SAMPLE_MS = 100
 /** Whose credential a request carried. */
 const OWNERS = ['host', 'deployment']
+/** What became of a message. */
+const FATES = ['sent', 'failed', 'unknown'] as const
 /** Stands for every word that the host does not know. */
 const OTHER = 'other'
 
@@ -64,10 +66,11 @@ export function createMetrics(state: HostState): Metrics {
 
     answered(record) {
       const { route, event = OTHER, function: called } = record
-      count(({ events, functions }) => {
+      count(({ events, messages, functions }) => {
         const name = called === undefined ? '' : functions.get(route)?.has(called) ? called : OTHER
         const outcome = record.outcome === 'replayed' ? 'replayed' : (record.code ?? record.outcome)
         events.add({ route, event, function: name }, outcome, record.durationMs / 1000)
+        for (const fate of FATES) if (record[fate]) messages.inc({ route, fate }, record[fate])
       })
     },
 
@@ -162,9 +165,17 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
     labelNames: ['integration', 'owner'],
     registers,
   })
+  const messages = new Counter({
+    name: 'webhook_messages_total',
+    help: 'Messages by fate: sent, failed, or unknown.',
+    labelNames: ['route', 'fate'],
+    registers,
+  })
   // A series that begins with 1 has not increased.
-  for (const { name: integration } of integrations)
-    for (const owner of OWNERS) credentialsRejected.inc({ integration, owner }, 0)
+  for (const { name } of integrations) {
+    for (const owner of OWNERS) credentialsRejected.inc({ integration: name, owner }, 0)
+    for (const fate of FATES) messages.inc({ route: name, fate }, 0)
+  }
   createGauge('webhook_events_in_flight', 'Events under way.', inFlight)
   createGauge('webhook_store_reachable', 'Whether the delivery store takes writes: 1, or 0.', async () =>
     (await isStoreReachable()) ? 1 : 0,
@@ -184,6 +195,7 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
     registry,
     functions: new Map(definitions.map((definition) => [definition.name, namesOf(definition)])),
     credentialsRejected,
+    messages,
     events: createTally(
       'webhook_event',
       'Events by outcome: ok, ignored, replayed, or the code of the problem',

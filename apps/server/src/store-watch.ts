@@ -7,18 +7,7 @@ const LONGEST_PROBE_MS = 1_500
 const PROBE_INTERVAL_MS = 1_000
 
 /** The state of the delivery store, for `GET /readyz` and the metrics. */
-export interface StoreWatch {
-  /**
-   * Proves that the store takes a write. A second proof within a second is the result of the first.
-   *
-   * @returns whether it took the last write
-   */
-  prove(): Promise<boolean>
-  /** Whether another host would be no better: after the first write, a shared store is away for all hosts. */
-  isNoWorse(): Promise<boolean>
-  /** Whether the store took the last write. */
-  isReachable(): boolean
-}
+export type StoreWatch = ReturnType<typeof watchStore>
 
 /**
  * Watches the delivery store. It logs when the store goes away or comes back: without an event that has an effect,
@@ -26,11 +15,7 @@ export interface StoreWatch {
  *
  * @param isShared whether other hosts use the same store
  */
-export function watchStore(
-  store: Pick<DeliveryStore, 'probe'>,
-  logger: Logger,
-  isShared: boolean,
-): StoreWatch {
+export function watchStore(store: Pick<DeliveryStore, 'probe'>, logger: Logger, isShared: boolean) {
   let isReachable = false
   let hasWritten = false
   let hasTold = false
@@ -58,8 +43,15 @@ export function watchStore(
   }
 
   return {
+    /**
+     * Proves that the store takes a write. A second proof within a second is the result of the first.
+     *
+     * @returns whether it took the last write
+     */
     prove,
+    /** Whether the store took the last write. */
     isReachable: () => isReachable,
+    /** Whether another host would be no better: after the first write, a shared store is away for all hosts. */
     async isNoWorse() {
       const proof = prove()
       // A store without an answer must not make this one late.

@@ -41,6 +41,30 @@ describe('GET /metrics', () => {
     expect(await value('webhook_event_duration_seconds_count', sendEmail)).toBe(3)
   })
 
+  it('counts messages by their fate, those of a batch too, and no replay', async () => {
+    const { world, send, value } = startMeasured()
+    const fates = () =>
+      Promise.all(
+        ['sent', 'failed', 'unknown'].map((fate) =>
+          value('webhook_messages_total', { route: 'mailer', fate }),
+        ),
+      )
+    expect(await fates()).toEqual([0, 0, 0])
+    const messages = [mail, { ...mail, to: 'no address' }, mail]
+    for (let turn = 0; turn < 2; turn += 1)
+      await send('mailer', calling('sendEmails', { messages }), { id: 'evt_1' })
+    await send('mailer', calling('sendEmail', mail), { id: 'evt_2' })
+    expect(await fates()).toEqual([3, 1, 0])
+    world.mail.faults.add({ method: 'POST', status: 500 })
+    await send('mailer', calling('sendEmails', { messages }), { id: 'evt_3' })
+    world.mail.faults.add({ method: 'POST', status: 500 })
+    await send('mailer', calling('sendEmail', mail), { id: 'evt_4' })
+    expect(await fates()).toEqual([3, 2, 3])
+    const batches = { route: 'mailer', function: 'sendEmails' }
+    expect(await value('webhook_events_total', { ...batches, outcome: 'partial' })).toBe(1)
+    expect(await value('webhook_events_total', { ...batches, outcome: 'unknown' })).toBe(1)
+  })
+
   it('counts refused signatures, whatever the sender wrote into the request', async () => {
     const { send, value } = startMeasured({
       variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret },

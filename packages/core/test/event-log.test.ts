@@ -66,7 +66,7 @@ describe('the log line of an event', () => {
   it.each([
     ['not_found', 'info', 'refused'],
     ['provider_rejected', 'info', 'refused'],
-    ['outcome_unknown', 'warn', 'refused'],
+    ['outcome_unknown', 'warn', 'unknown'],
     ['provider_error', 'warn', 'failed'],
     ['platform_unavailable', 'error', 'failed'],
     ['internal_error', 'error', 'failed'],

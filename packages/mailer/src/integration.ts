@@ -215,6 +215,7 @@ export const mailer = defineIntegration({
       description: 'Sends one mail.',
       aliases: ['send'],
       effectful: true,
+      messages: 'one',
       arguments: messageArguments,
       result: z.object({ messageId: z.string(), submittedAt: sentAt, to: recipients, rejected }),
     },
@@ -223,6 +224,7 @@ export const mailer = defineIntegration({
       aliases: ['sendBatch'],
       effectful: true,
       resumable: true,
+      messages: 'many',
       arguments: batchArguments,
       result: z.object({
         sent: z.int(),

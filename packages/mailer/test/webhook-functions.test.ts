@@ -60,6 +60,31 @@ it('gives each mail the id of its delivery, unless the sender needs the place', 
   ])
 })
 
+it('tells the fates and the ids of the messages in the line of the event', async () => {
+  const lines = () =>
+    webhook.log.map((line) => JSON.parse(line)).filter(([, , facts]) => facts.messageIds || facts.event)
+  await call('sendEmails', { messages: Array.from({ length: 450 }, () => mail) }, 'evt_1')
+  const ids = lines().map(([level, , { outcome, sent, messageIds }]) => [
+    level,
+    outcome,
+    sent,
+    messageIds.length,
+  ])
+  expect(ids).toEqual([
+    ['info', 'ok', 450, 200],
+    ['info', undefined, undefined, 200],
+    ['info', undefined, undefined, 50],
+  ])
+  webhook.log.length = 0
+  provider.faults.add({ status: 500 })
+  await call('sendEmails', { messages: [mail, { ...mail, to: 'nobody' }] }, 'evt_2')
+  await call('sendEmails', { messages: [mail, { ...mail, to: 'nobody' }] }, 'evt_3')
+  expect(lines()).toMatchObject([
+    ['warn', 'FUNCTION_CALL 200', { outcome: 'unknown', sent: 0, failed: 1, unknown: 1 }],
+    ['info', 'FUNCTION_CALL 200', { outcome: 'partial', sent: 1, failed: 1, unknown: 0 }],
+  ])
+})
+
 describe('sendEmail', () => {
   it('reads the outputs from the platform if the event has none', async () => {
     const { outputs } = platform.addDeployment({ id: 'dep_1' })

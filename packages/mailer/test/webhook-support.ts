@@ -54,6 +54,7 @@ export function runWebhook() {
   const send = (event: object, id?: string) => deliver((request) => handle(request), event, { id })
   return Object.assign(mail, {
     platform,
+    log,
     handler,
     send,
     /** Calls a function without a deployment. */

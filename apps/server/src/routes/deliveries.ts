@@ -16,7 +16,7 @@ export function createDeliveriesRoute(known: Pick<DeliveryStatusOptions, 'store'
       const records = tooLong
         ? []
         : await read({ ...known, integrations: await loadDefinitions(), deliveryId: id, deploymentId })
-      if (records.length === 0) throw unknownDelivery(deploymentId)
+      if (records.length === 0) throw unknownDelivery()
       return context.json({ id, records }, 200, unstored)
     },
   }
@@ -33,11 +33,8 @@ async function read(options: DeliveryStatusOptions) {
   }
 }
 
-function unknownDelivery(deploymentId: string | undefined): IntegrationError {
+function unknownDelivery(): IntegrationError {
   return new IntegrationError('not_found', 'The host has no record of this delivery.', {
-    hint:
-      deploymentId === undefined
-        ? 'Only events with an effect are recorded, for seven days. For an event of a deployment, add ?deployment=<its id>.'
-        : 'Only events with an effect are recorded, for seven days; for a deployment, those that were answered and the last one.',
+    hint: 'Only events with an effect are recorded, for seven days. For an event of a deployment, add ?deployment=<its id>.',
   })
 }

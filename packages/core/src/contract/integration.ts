@@ -19,6 +19,11 @@ export interface FunctionDefinition {
    * again once a change may have left the host.
    */
   resumable?: boolean
+  /**
+   * Whether it sends messages, whose fates the log and the metrics tell. The result of `one` has a `messageId`; that of
+   * `many` counts `sent`, `failed` and `unknown`, and has a `messageId` or `null` in each of its `results`.
+   */
+  messages?: 'one' | 'many'
 }
 
 /** One value that METRIC_UPDATE reports. */

@@ -5,6 +5,7 @@ import type { EventResponse } from '../delivery/response.ts'
 import type { ErrorCode, IntegrationError } from '../errors.ts'
 import type { Logger, LogLevel } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
+import type { Fates } from './fates.ts'
 
 /** The log line of an event. */
 export type EventRecord = {
@@ -20,7 +21,13 @@ export type EventRecord = {
   request: string
   /** The network address of a sender whose signature was refused, or whose body gave way to others. */
   peer: string | undefined
-  outcome: 'ok' | 'ignored' | 'replayed' | 'refused' | 'failed'
+  /** `partial`: some messages failed. `unknown`: some effect may have happened. */
+  outcome: 'ok' | 'partial' | 'unknown' | 'ignored' | 'replayed' | 'refused' | 'failed'
+  /** What became of the messages that it sent, and the provider's ids of the first ones. */
+  sent?: number
+  failed?: number
+  unknown?: number
+  messageIds?: string[]
   /** The HTTP status. */
   status: number
   /** The code of a failure. */
@@ -64,6 +71,8 @@ export interface Trace {
   deliveryId: string | undefined
   readonly requestId: string
   providerCalls: number
+  /** What became of the messages that the event sent. */
+  fates?: Fates | undefined
   /** Knows the credentials of the host and of the deployment. */
   readonly credentials: Redactor
   /** Knows these and what people chose, such as a password, which may be a word of any response. */
@@ -98,6 +107,9 @@ export function createEventLogger(logger: Logger, route: string, trace: Trace): 
   return (level, message, facts) => logger(level, message, { ...identify(route, trace), ...facts })
 }
 
+/** The most message ids in one line. */
+const IDS_OF_LINE = 200
+
 /** Writes the log line of an event, and passes it to the observer. */
 export function logEvent(
   { logger, observer }: { logger: Logger; observer: Observer },
@@ -106,14 +118,17 @@ export function logEvent(
   trace: Trace,
   { peer, durationMs }: Pick<EventRecord, 'peer' | 'durationMs'>,
 ): void {
-  const { event, providerCalls, redactor } = trace
+  const { event, providerCalls, redactor, fates } = trace
+  const { ids = [], ...counts } = fates ?? {}
   const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
   const record: EventRecord = {
     ...identify(route, trace),
     event: event?.name,
     function: called === undefined ? undefined : textForLog(redactor, called),
     peer,
-    outcome: outcomeOf(response),
+    outcome: outcomeOf(response, fates),
+    ...counts,
+    ...(ids.length > 0 && { messageIds: ids.slice(0, IDS_OF_LINE) }),
     status: response.status,
     code: response.error?.code,
     replayed: response.replayed,
@@ -122,10 +137,14 @@ export function logEvent(
     ...faultOf(response.error, redactor),
   }
   logger(
-    response.error ? levelOfFailure(response.error) : 'info',
+    record.outcome === 'unknown' ? 'warn' : response.error ? levelOfFailure(response.error) : 'info',
     `${event?.name ?? 'refused'} ${response.status}`,
     record,
   )
+  for (let at = IDS_OF_LINE; at < ids.length; at += IDS_OF_LINE) {
+    const messageIds = ids.slice(at, at + IDS_OF_LINE)
+    logger('info', 'Further messages', { ...identify(route, trace), messageIds })
+  }
   observer.answered?.(record)
 }
 
@@ -148,9 +167,13 @@ export function levelOfFailure({ code }: Pick<IntegrationError, 'code'>): LogLev
   return WARNINGS.includes(code) ? 'warn' : 'info'
 }
 
-function outcomeOf({ status, body, replayed }: EventResponse): EventRecord['outcome'] {
+function outcomeOf(
+  { status, body, error, replayed }: EventResponse,
+  { unknown, failed }: Partial<Fates> = {},
+): EventRecord['outcome'] {
   if (replayed) return 'replayed'
-  if (status < 400) return body?.status === 'ignored' ? 'ignored' : 'ok'
+  if (unknown || error?.code === 'outcome_unknown') return 'unknown'
+  if (status < 400) return body?.status === 'ignored' ? 'ignored' : failed ? 'partial' : 'ok'
   return status < 500 ? 'refused' : 'failed'
 }
 

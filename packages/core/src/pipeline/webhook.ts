@@ -16,6 +16,7 @@ import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
 import { dispatch } from './dispatch.ts'
 import { createEventLogger, createTrace, logEvent, type Trace } from './event-log.ts'
+import { fatesOf } from './fates.ts'
 import { repeatStatus } from './life.ts'
 import { ownerOf } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
@@ -146,6 +147,7 @@ export function createWebhookHandler(
       if (given?.body?.status === 'ignored')
         run.reporter.log.warn(`${name} is ignored. ${String(given.body.reason)}`)
       const isReplay = given !== undefined && claimed === undefined
+      if (!isReplay) event.trace.fates = fatesOf(run.operation.function?.definition, response)
       if (isReplay && run.operation.traits.claims === 'deployment') await repeatStatus(run)
       await run.close()
       return claimed ? await end(claimed, response, run.deadline.at) : response
