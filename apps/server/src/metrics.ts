@@ -109,14 +109,12 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
   const registry = new Registry()
   const registers = [registry]
 
+  const createCounter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers })
+
   /** `<name>s_total`, with the outcome as a label, and the histogram `<name>_duration_seconds`. */
   function createTally(name: string, help: string, labelNames: string[]) {
-    const outcomes = new Counter({
-      name: `${name}s_total`,
-      help: `${help}.`,
-      labelNames: [...labelNames, 'outcome'],
-      registers,
-    })
+    const outcomes = createCounter(`${name}s_total`, `${help}.`, [...labelNames, 'outcome'])
     const durations = new Histogram({
       name: `${name}_duration_seconds`,
       help: `${help}: how long they took.`,
@@ -159,18 +157,12 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
     labelNames: ['version'],
     registers,
   }).set({ version }, 1)
-  const credentialsRejected = new Counter({
-    name: 'webhook_provider_credentials_rejected_total',
-    help: 'Requests that a provider refused with 401 or 403, by whose credential it was.',
-    labelNames: ['integration', 'owner'],
-    registers,
-  })
-  const messages = new Counter({
-    name: 'webhook_messages_total',
-    help: 'Messages by fate: sent, failed, or unknown.',
-    labelNames: ['route', 'fate'],
-    registers,
-  })
+  const credentialsRejected = createCounter(
+    'webhook_provider_credentials_rejected_total',
+    'Requests that a provider refused with 401 or 403, by whose credential it was.',
+    ['integration', 'owner'],
+  )
+  const messages = createCounter('webhook_messages_total', 'Messages by fate.', ['route', 'fate'])
   // A series that begins with 1 has not increased.
   for (const { name } of integrations) {
     for (const owner of OWNERS) credentialsRejected.inc({ integration: name, owner }, 0)

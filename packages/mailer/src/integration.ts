@@ -215,7 +215,7 @@ export const mailer = defineIntegration({
       description: 'Sends one mail.',
       aliases: ['send'],
       effectful: true,
-      messages: 'one',
+      sends: 'one',
       arguments: messageArguments,
       result: z.object({ messageId: z.string(), submittedAt: sentAt, to: recipients, rejected }),
     },
@@ -224,7 +224,7 @@ export const mailer = defineIntegration({
       aliases: ['sendBatch'],
       effectful: true,
       resumable: true,
-      messages: 'many',
+      sends: 'many',
       arguments: batchArguments,
       result: z.object({
         sent: z.int(),

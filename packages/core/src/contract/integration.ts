@@ -23,7 +23,7 @@ export interface FunctionDefinition {
    * Whether it sends messages, whose fates the log and the metrics tell. The result of `one` has a `messageId`; that of
    * `many` counts `sent`, `failed` and `unknown`, and has a `messageId` or `null` in each of its `results`.
    */
-  messages?: 'one' | 'many'
+  sends?: 'one' | 'many'
 }
 
 /** One value that METRIC_UPDATE reports. */

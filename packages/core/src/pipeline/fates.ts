@@ -28,8 +28,8 @@ export function fatesOf(
   definition: FunctionDefinition | undefined,
   { body, error }: EventResponse,
 ): Fates | undefined {
-  if (!definition?.messages) return undefined
-  if (!error) return (definition.messages === 'one' ? one : many).safeParse(body?.result).data
-  if (definition.messages === 'many' || error.retryable) return undefined
+  if (!definition?.sends) return undefined
+  if (!error) return (definition.sends === 'one' ? one : many).safeParse(body?.result).data
+  if (definition.sends === 'many' || error.retryable) return undefined
   return error.code === 'outcome_unknown' ? { ...none, unknown: 1 } : { ...none, failed: 1 }
 }
