@@ -49,12 +49,6 @@ describe('a redelivery', () => {
     expect(replays).toEqual([false, true, false])
   })
 
-  it('is recognized by the id in the body', async () => {
-    const host = createHost()
-    expect(isReplay(await deliver(host.handle, { ...greet, id }))).toBe(false)
-    expect(isReplay(await deliver(host.handle, { ...greet, id }))).toBe(true)
-  })
-
   it.each([greet, created])('of the final failure of $name gets the same problem', async (event) => {
     const provider = failing(new IntegrationError('provider_rejected', 'No such person.'))
     const host = createHost({ provider })
@@ -172,13 +166,4 @@ describe('a deleted deployment', () => {
     pass(7 * DAY_MS)
     expect((await deliver(host.handle, created, { id: 'evt_2' })).body).toMatchObject({ status: 'running' })
   })
-
-  it.each(['provider_rejected', 'provider_error'] as const)(
-    'is not one whose deletion failed with %s',
-    async (code) => {
-      const host = createHost({ provider: failing(new IntegrationError(code, 'No.'), 1) })
-      await deliver(host.handle, deleted, { id })
-      expect((await deliver(host.handle, created, { id: 'evt_2' })).body).toMatchObject({ status: 'running' })
-    },
-  )
 })

@@ -52,39 +52,6 @@ describe('a health check', () => {
     expect(shown(host)).toBe('unhealthy')
   })
 
-  it.each(['deploying', 'failed', 'stopped'] as const)(
-    'reports nothing of a deployment that the platform shows %s',
-    async (status) => {
-      const { host, fail } = switchable()
-      await deliver(host.handle, created)
-      Object.assign(host.record() ?? {}, { status })
-      for (const failure of [undefined, away]) {
-        fail(failure)
-        await deliver(host.handle, health)
-      }
-      expect(history(host)).toEqual(['deploying', 'running'])
-    },
-  )
-
-  it.each([
-    ['failed', created, new IntegrationError('provider_rejected', 'No.')],
-    ['stopped', deleted, undefined],
-  ])(
-    'reports nothing of a deployment that is %s, if the platform has missed it',
-    async (_, event, failure) => {
-      const { host, fail } = switchable()
-      fail(failure)
-      await deliver(host.handle, event)
-      Object.assign(host.record() ?? {}, { status: 'running' })
-      const before = history(host)
-      fail(away)
-      expect((await deliver(host.handle, health)).body).toMatchObject({ status: 'unhealthy' })
-      expect(history(host)).toEqual(before)
-      fail()
-      expect((await deliver(host.handle, deleted)).body).toEqual({ status: 'stopped' })
-    },
-  )
-
   it('does not overtake another delivery that works on the deployment', async () => {
     const store = memoryStore()
     const { host, fail } = switchable(store)
@@ -97,20 +64,6 @@ describe('a health check', () => {
 })
 
 describe('a deleted deployment', () => {
-  it.each([greet, { name: 'METRIC_UPDATE', deployment }, { name: 'DOWNLOAD_STARTED', deployment }])(
-    'refuses $name',
-    async (event) => {
-      const host = createHost()
-      await deliver(host.handle, created)
-      await deliver(host.handle, deleted)
-      expect(await deliver(host.handle, event)).toMatchObject({
-        status: 422,
-        body: { code: 'deployment_deleted', retryable: false },
-      })
-      expect(host.providerCalls.map(({ action }) => action)).toEqual(['connect', 'disconnect'])
-    },
-  )
-
   it('refuses functions by the platform’s record if the store has forgotten it', async () => {
     const host = createHost()
     await deliver(host.handle, created)
@@ -118,23 +71,6 @@ describe('a deleted deployment', () => {
     const later = createHost({ platform: connectPlatform(host.platform.fetch) })
     const answer = await deliver(later.handle, greet)
     expect(answer.body).toMatchObject({ code: 'deployment_deleted' })
-  })
-
-  it('stays deleted if a creation arrives that happened before a deletion without a timestamp', async () => {
-    const host = createHost()
-    await deliver(host.handle, at(created, '09:00'))
-    await deliver(host.handle, deleted)
-    expect((await deliver(host.handle, at(created, '10:00'))).body).toMatchObject({ status: 'ignored' })
-  })
-
-  it('begins anew with a creation that is later than the deletion', async () => {
-    const host = createHost()
-    await deliver(host.handle, at(created, '09:00'))
-    await deliver(host.handle, at(deleted, '10:00'))
-    expect((await deliver(host.handle, at(created, '09:30'))).body).toMatchObject({ status: 'ignored' })
-    expect((await deliver(host.handle, at(created, '11:00'))).body).toMatchObject({ status: 'running' })
-    expect(shown(host)).toBe('running')
-    expect((await deliver(host.handle, greet)).status).toBe(200)
   })
 
   it('ignores a redelivery of its creation, also while something else works on it', async () => {
@@ -146,33 +82,9 @@ describe('a deleted deployment', () => {
     const again = await deliver(host.handle, created, { id: 'evt_1' })
     expect(again.body).toMatchObject({ status: 'ignored' })
   })
-
-  it('stays deleted if a creation arrives that is older than the last one, by a clock that is ahead', async () => {
-    const host = createHost()
-    const ahead = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
-    await deliver(host.handle, { ...created, timestamp: ahead(2) })
-    await deliver(host.handle, deleted)
-    const late = await deliver(host.handle, { ...created, timestamp: ahead(1) })
-    expect(late.body).toMatchObject({ status: 'ignored' })
-    expect(shown(host)).toBe('stopped')
-  })
 })
 
 describe('a deployment that begins anew under the id of a deleted one', () => {
-  it('repeats the responses to its own events, and ignores redeliveries for the deleted one', async () => {
-    const host = createHost()
-    const life = [at(created, '09:00'), at(deleted, '10:00'), at(created, '11:00')]
-    const deliverAll = async () => {
-      const responses = []
-      for (const [index, event] of life.entries())
-        responses.push(Object((await deliver(host.handle, event, { id: `evt_${index}` })).body).status)
-      return responses
-    }
-    expect(await deliverAll()).toEqual(['running', 'stopped', 'running'])
-    expect(await deliverAll()).toEqual(['ignored', 'ignored', 'running'])
-    expect(shown(host)).toBe('running')
-  })
-
   it('begins once the store has taken it, and with the next delivery if it can’t', async () => {
     const memory = memoryStore()
     const advance = vi.fn(memory.advance)
@@ -188,34 +100,6 @@ describe('a deployment that begins anew under the id of a deleted one', () => {
       expect((await deliver(host.handle, at(created, '11:00'))).body).toMatchObject({ status: 'running' })
     })
   })
-
-  it('is deploying, whatever got lost, until its creation succeeds', async () => {
-    const { host, fail } = switchable(memoryStore(), 'connect')
-    await deliver(host.handle, at(created, '09:00'))
-    await deliver(host.handle, at(deleted, '10:00'), { id: 'evt_2' })
-    fail(away)
-    host.platform.faults.add({ path: /status$/, status: 503, times: 9 })
-    await deliver(host.handle, at(created, '11:00'))
-    host.platform.faults.clear()
-    expect(shown(host)).toBe('stopped')
-    await deliver(host.handle, at(deleted, '10:00'), { id: 'evt_2' })
-    expect(shown(host)).toBe('deploying')
-  })
-
-  it.each(['provider_rejected', 'provider_error'] as const)(
-    'is not replaced by the deleted one if its creation fails with %s',
-    async (code) => {
-      const { host, fail } = switchable(memoryStore(), 'connect')
-      await deliver(host.handle, at(created, '09:00'))
-      await deliver(host.handle, at(deleted, '10:00'))
-      fail(new IntegrationError(code, 'No.'))
-      expect((await deliver(host.handle, at(created, '11:00'))).body).toMatchObject({ code })
-      fail()
-      for (const event of [created, deleted])
-        expect((await deliver(host.handle, at(event, '09:30'))).body).toMatchObject({ status: 'ignored' })
-      expect((await deliver(host.handle, at(created, '11:00'))).body).toMatchObject({ status: 'running' })
-    },
-  )
 })
 
 describe('an event that is older than the last one', () => {
@@ -227,27 +111,6 @@ describe('an event that is older than the last one', () => {
     expect(answer).toMatchObject({ status: 200, body: { status: 'ignored' } })
     expect(history(host)).toEqual(before)
     expect(logs(host).at(-1)).toContain('2026-11-20T12:00:00.000Z')
-  })
-
-  it('is ignored also if the last one has no timestamp', async () => {
-    const host = createHost()
-    await deliver(host.handle, at(created, '12:00'))
-    await deliver(host.handle, created)
-    expect((await deliver(host.handle, at(deleted, '11:00'))).body).toMatchObject({ status: 'ignored' })
-  })
-
-  it('is not the one of the same time: it runs, unless it would revive what was deleted then', async () => {
-    const host = createHost()
-    const statuses = []
-    for (const event of [created, created, deleted, deleted, created])
-      statuses.push(Object((await deliver(host.handle, at(event, '12:00'))).body).status)
-    expect(statuses).toEqual(['running', 'running', 'stopped', 'stopped', 'ignored'])
-  })
-
-  it('runs if one of the two has no timestamp', async () => {
-    const host = createHost()
-    await deliver(host.handle, at(created, '12:00'))
-    expect((await deliver(host.handle, created)).body).toMatchObject({ status: 'running' })
   })
 })
 
@@ -304,31 +167,6 @@ describe('a redeploy that fails', () => {
     await deliver(host.handle, created)
     expect(shown(host)).toBe('running')
   })
-
-  it('for the moment leaves an unhealthy deployment unhealthy', async () => {
-    const { host, fail } = switchable()
-    await deliver(host.handle, created)
-    fail(away)
-    await deliver(host.handle, health)
-    await deliver(host.handle, created)
-    expect(history(host)?.slice(-3)).toEqual(['unhealthy', 'deploying', 'unhealthy'])
-  })
-})
-
-describe('a deletion that fails for good', () => {
-  it('leaves a running deployment failed, and a stopped one stopped', async () => {
-    const { host, fail } = switchable(memoryStore(), 'disconnect')
-    const statuses = []
-    for (const failure of [new IntegrationError('provider_rejected', 'No.'), undefined]) {
-      await deliver(host.handle, created)
-      fail(failure)
-      await deliver(host.handle, deleted)
-      statuses.push(shown(host))
-    }
-    fail(new IntegrationError('provider_rejected', 'No.'))
-    await deliver(host.handle, deleted)
-    expect([...statuses, shown(host)]).toEqual(['failed', 'stopped', 'stopped'])
-  })
 })
 
 describe('a redeploy', () => {
@@ -346,26 +184,6 @@ describe('a redeploy', () => {
 })
 
 describe('a replay', () => {
-  it('reports the status of the last event, which may be a failure', async () => {
-    const { host, fail } = switchable()
-    await deliver(host.handle, created, { id: 'evt_1' })
-    fail(new IntegrationError('provider_rejected', 'No.'))
-    await deliver(host.handle, created, { id: 'evt_2' })
-    expect(shown(host)).toBe('failed')
-    expect((await deliver(host.handle, created, { id: 'evt_1' })).body).toMatchObject({ status: 'running' })
-    expect(shown(host)).toBe('failed')
-  })
-
-  it('reports no status while another delivery works on the deployment', async () => {
-    const store = memoryStore()
-    const host = createHost({ store })
-    await deliver(host.handle, created, { id: 'evt_1' })
-    await store.claim({ subject: 'greeter/deployment/dep_1', leaseMs: 60_000 })
-    host.platform.calls.length = 0
-    expect((await deliver(host.handle, created, { id: 'evt_1' })).status).toBe(200)
-    expect(host.writes()).toEqual([])
-  })
-
   it('reports no status after its lease, because another delivery may have changed it', async () => {
     const { now, pass } = clock()
     const store = memoryStore({ now })

@@ -86,8 +86,11 @@ describe('the OpenAPI document', () => {
 
   it('closes no response, so that a client that validates them survives a new field', () => {
     expect(schemaOf(document, 'GreeterSendGreetingArguments')).toHaveProperty('additionalProperties', false)
-    expect(JSON.stringify(schemaOf(document, 'GreeterResponse'))).not.toContain('additionalProperties')
-    expect(schemaOf(document, 'GreeterSendGreetingResult')).not.toHaveProperty('additionalProperties')
+    const received = Object.entries(document.components.schemas).filter(([name]) =>
+      /(Response|Result)$/.test(name),
+    )
+    expect(received.length).toBeGreaterThan(10)
+    for (const [, schema] of received) expect(schema).not.toHaveProperty('additionalProperties', false)
   })
 
   it('has on each route only the statuses that it may answer with', () => {
