@@ -230,22 +230,6 @@ describe('a callback that fails', () => {
     const warning = host.lines.find(({ level }) => level === 'warn')
     expect(warning?.message).toMatch(/^The platform did not receive the (status “\w+”|log|metrics)\.$/)
   })
-
-  it('does not prevent the later callbacks', async () => {
-    const host = createHost()
-    host.platform.faults.add({ path: /status$/, cut: 'before' })
-    await deliver(host.handle, created)
-    expect(host.record()).toMatchObject({ status: 'running', logs: [{ level: 'info' }] })
-  })
-
-  it('fails DEPLOYMENT_CREATED if it publishes the outputs, until a redelivery succeeds', async () => {
-    const host = createHost()
-    host.platform.faults.add({ path: /outputs$/, cut: 'before' })
-    const code = 'platform_unavailable'
-    expect(await deliver(host.handle, created)).toMatchObject({ status: 502, body: { code } })
-    expect(host.record()?.status).toBe('deploying')
-    expect((await deliver(host.handle, created)).body).toMatchObject({ status: 'running' })
-  })
 })
 
 it('a download whose files the platform did not get fails, and a metric that is not a number', async () => {
@@ -273,14 +257,6 @@ describe('a platform that no longer knows the deployment', () => {
     expect(actions(host)).toEqual(['connect', 'discard'])
   })
 
-  it('discards nothing that was published', async () => {
-    const host = createHost()
-    await deliver(host.handle, created)
-    host.platform.removeDeployment('dep_1')
-    expect((await deliver(host.handle, created)).body).toMatchObject({ status: 'ignored' })
-    expect(actions(host)).toEqual(['connect', 'connect'])
-  })
-
   it('fails DEPLOYMENT_CREATED if what was made can’t be discarded', async () => {
     const provider = async ({ action }: ProviderCall) => {
       if (action === 'discard') throw new IntegrationError('provider_error', 'It is away.')
@@ -288,13 +264,5 @@ describe('a platform that no longer knows the deployment', () => {
     const { handle, platform } = createHost({ provider })
     platform.removeDeployment('dep_1')
     expect(await deliver(handle, created)).toMatchObject({ status: 502, body: { code: 'provider_error' } })
-  })
-
-  it('does not fail another event', async () => {
-    const { handle, platform } = createHost()
-    platform.removeDeployment('dep_1')
-    expect((await deliver(handle, { ...greet, deployment })).status).toBe(200)
-    for (const name of ['HEALTH_CHECK', 'METRIC_UPDATE', 'DOWNLOAD_STARTED', 'DEPLOYMENT_DELETED'])
-      expect((await deliver(handle, { name, deployment, download: { id: 'dl_1' } })).status).toBe(200)
   })
 })

@@ -65,16 +65,6 @@ describe('a redelivery', () => {
     const again = await deliver(host.handle, event, { id })
     expect([again.status, isReplay(again), actions(host).length]).toEqual([200, false, 2])
   })
-
-  it('gets outcome_unknown if the host failed in the middle of the call', async () => {
-    const host = createHost({ provider: failing(new TypeError('a fault of the host'), 1) })
-    for (const replayed of [false, true]) {
-      const response = await deliver(host.handle, greet, { id })
-      expect(response).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
-      expect(isReplay(response)).toBe(replayed)
-    }
-    expect(actions(host)).toEqual(['greet'])
-  })
 })
 
 describe('a delivery during another one', () => {

@@ -106,17 +106,6 @@ describe('a store that can’t be reached', () => {
     expect(complete).toHaveBeenCalledTimes(2)
   })
 
-  it('at the end of a deployment event does not fail it if the response is recorded without an answer', async () => {
-    const memory = memoryStore()
-    const complete = vi.fn(memory.complete).mockImplementationOnce(async (...written) => {
-      await memory.complete(...written)
-      throw new Error('The connection broke.')
-    })
-    const host = createHost({ store: { ...memory, complete } })
-    const response = await inFakeTime(() => deliver(host.handle, created, { id }))
-    expect([response.status, complete.mock.calls.length]).toEqual([200, 2])
-  })
-
   it('at the end of a deployment event has the time that the event has left', async () => {
     const memory = memoryStore()
     const complete: DeliveryStore['complete'] = async (...written) => {
