@@ -1,6 +1,6 @@
 import { type DeliveryStore, memoryStore } from '@org/core'
 import { errorCodes } from '@org/core/internal'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type HostResponse, startContract } from './contract.ts'
 import { calling, credentials, mail } from './hosted.ts'
 
@@ -87,10 +87,7 @@ const failures: Record<string, (contract: Contract) => Promise<HostResponse>> = 
   },
 }
 
-let contract: Contract
-beforeAll(async () => {
-  contract = await startContract()
-})
+const contract = await startContract()
 
 it.each(Object.entries(failures))('the problem %s matches the document', async (name, provoke) => {
   const { status, body } = await provoke(contract)

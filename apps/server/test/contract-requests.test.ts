@@ -86,11 +86,7 @@ function placesOf(value: unknown, place: string[] = []): string[][] {
 }
 
 const verdicts: Verdict[] = []
-let contract: Awaited<ReturnType<typeof startContract>>
-
-beforeAll(async () => {
-  contract = await startContract({ environment: { TENANT_MAIL_TOKEN: credentials.tenantMailToken } })
-})
+const contract = await startContract({ environment: { TENANT_MAIL_TOKEN: credentials.tenantMailToken } })
 
 const given = validEvents.map(({ route, event }) => {
   const { outputs: _, ...created } = event.deployment

@@ -1,13 +1,10 @@
 import { memoryStore } from '@org/core'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startContract } from './contract.ts'
 import { calling, mail, mailDeployment } from './hosted.ts'
 
 // `send` and `ask` fail if a response is not one of the document's. The valid events are in contract-requests.
-let contract: Awaited<ReturnType<typeof startContract>>
-beforeAll(async () => {
-  contract = await startContract()
-})
+const contract = await startContract()
 
 const deployments: Record<string, { id: string; inputs: object }> = {
   mailer: mailDeployment('dep_mailer'),

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createOutbound } from '../src/outbound.ts'
 import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
 import { listen } from './raw-server.ts'
 
-let attacker: Awaited<ReturnType<typeof listen>>
-let port: string | undefined
-beforeAll(async () => {
-  attacker = await listen((_, response) => response.end())
-  port = attacker.host.split(':')[1]
-})
+const attacker = await listen((_, response) => response.end())
+const [, port] = attacker.host.split(':')
 afterAll(() => attacker.close())
 
 /** Addresses that no public provider has, in the spellings that attackers try. */

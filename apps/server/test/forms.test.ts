@@ -1,12 +1,12 @@
 /** `GET /integrations` is enough to draw a form: a well-kept form library draws every integration from it alone. */
-import { type Manifest, manifestSchema } from '@org/core/internal'
+import { manifestSchema } from '@org/core/internal'
 import Form from '@rjsf/core'
 import type { RJSFSchema } from '@rjsf/utils'
 import validator from '@rjsf/validator-ajv8'
 import fc from 'fast-check'
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { integrations } from '../src/integrations.ts'
 import { credentials, startHost } from './hosted.ts'
@@ -19,13 +19,9 @@ const environment = {
 }
 const { get, send, world } = startHost({ environment })
 
-let manifests: Map<string, Manifest>
-beforeAll(async () => {
-  const { integrations } = z
-    .object({ integrations: z.array(manifestSchema) })
-    .parse(await (await get('/integrations')).json())
-  manifests = new Map(integrations.map((manifest) => [manifest.name, manifest]))
-})
+const listed = z.object({ integrations: z.array(manifestSchema) })
+const received = listed.parse(await (await get('/integrations')).json())
+const manifests = new Map(received.integrations.map((manifest) => [manifest.name, manifest]))
 
 const schemaOf = (name: string): RJSFSchema => manifests.get(name)?.inputs ?? {}
 

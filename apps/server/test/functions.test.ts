@@ -8,13 +8,10 @@ import {
 import { toFunctionUrlEvent, toGatewayEvent } from '../../../bench/deployments/lambda-gateway.ts'
 import type { Target } from '../../../bench/deployments/target.ts'
 import { startWorker } from '../../../bench/deployments/worker-process.ts'
-import { sendEmail, signedRequest, startSurroundings } from './deployed.ts'
+import { sendEmail, signedRequest } from './deployed.ts'
+import { surround } from './surrounded.ts'
 
-let around: Awaited<ReturnType<typeof startSurroundings>>
-beforeAll(async () => {
-  around = await startSurroundings()
-})
-afterAll(() => around.close())
+const around = await surround()
 beforeEach(() => around.reset())
 
 /** A signed delivery whose body was changed on the way. */

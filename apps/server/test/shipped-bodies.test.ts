@@ -1,21 +1,11 @@
 /** Large events through the bundle, beside strangers who send large bodies slowly and never finish them. */
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { signedRequest, startSurroundings } from './deployed.ts'
-import { type Shipped, startShipped } from './shipped.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { signedRequest } from './deployed.ts'
+import { ship, surround } from './surrounded.ts'
 
-let around: Awaited<ReturnType<typeof startSurroundings>>
-let host: Shipped
-beforeAll(async () => {
-  around = await startSurroundings()
-  host = startShipped({ environment: { ...around.variables, BODY_LIMIT: '10485760' } })
-  await host.url
-})
-afterAll(async () => {
-  host.kill('SIGKILL')
-  await host.exit
-  await around.close()
-})
+const { variables } = await surround()
+const host = ship({ environment: { ...variables, BODY_LIMIT: '10485760' } })
 
 /** The head of a request with a forged signature. */
 const head = (headers: Record<string, string | number>) =>

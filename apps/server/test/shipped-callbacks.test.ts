@@ -1,21 +1,11 @@
 import { deliver, type EmulatedDeployment, type Fault, type PlatformCall } from '@org/core/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { secret, secretKey, startSurroundings } from './deployed.ts'
+import { describe, expect, it } from 'vitest'
+import { secret, secretKey } from './deployed.ts'
 import { calling } from './hosted.ts'
-import { type Shipped, startShipped } from './shipped.ts'
+import { ship, surround } from './surrounded.ts'
 
-let around: Awaited<ReturnType<typeof startSurroundings>>
-let host: Shipped
-beforeAll(async () => {
-  around = await startSurroundings()
-  host = startShipped({ environment: around.variables })
-  await host.url
-})
-afterAll(async () => {
-  host.kill('SIGKILL')
-  await host.exit
-  await around.close()
-})
+const around = await surround()
+const host = ship({ environment: around.variables })
 
 const failures: Record<string, Fault> = {
   'the status 408': { status: 408 },

@@ -2,18 +2,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { sign } from '@org/core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { secret, startSurroundings } from './deployed.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { secret } from './deployed.ts'
 import { calling, mail } from './hosted.ts'
 import { startShipped } from './shipped.ts'
+import { surround } from './surrounded.ts'
 
 const OPERATOR_TOKEN = 'the-token-of-the-operator-of-this-host'
-let around: Awaited<ReturnType<typeof startSurroundings>>
-
-beforeAll(async () => {
-  around = await startSurroundings()
-})
-afterAll(() => around.close())
+const around = await surround()
 
 async function start() {
   const host = startShipped({ environment: { ...around.variables, OPERATOR_TOKEN } })

@@ -5,11 +5,12 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deliver } from '@org/core/testing'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { secret, startSurroundings } from './deployed.ts'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { secret } from './deployed.ts'
 import { calling, mail, mailDeployment } from './hosted.ts'
 import { listen } from './raw-server.ts'
-import { type Shipped, startShipped } from './shipped.ts'
+import { startShipped } from './shipped.ts'
+import { ship, surround } from './surrounded.ts'
 
 const NAME_SERVER = '127.53.53.53'
 const resolvConf = join(mkdtempSync(join(tmpdir(), 'names-')), 'resolv.conf')
@@ -44,31 +45,20 @@ function answerInner(query: Buffer, { address, port }: RemoteInfo): void {
   if (type === 1 && query.includes('inner')) nameServer.send(toLoopback(query), port, address)
 }
 
-let around: Awaited<ReturnType<typeof startSurroundings>>
+nameServer.on('message', answerInner)
+if (canMount) await new Promise<void>((resolve) => nameServer.bind(53, NAME_SERVER, resolve))
+const { variables } = await surround()
 /** Accepts connections, and answers nothing. EGRESS_ALLOW lists it. */
-let silent: Awaited<ReturnType<typeof listen>>
-let environment: Record<string, string | undefined>
-let host: Shipped
-
-beforeAll(async () => {
-  nameServer.on('message', answerInner)
-  if (canMount) await new Promise<void>((resolve) => nameServer.bind(53, NAME_SERVER, resolve))
-  around = await startSurroundings()
-  silent = await listen(() => {})
-  environment = {
-    ...around.variables,
-    // A name, so that the call to the host's own provider needs a look-up, too.
-    MAILER_API_BASE: around.variables.MAILER_API_BASE?.replace('127.0.0.1', 'localhost'),
-    EGRESS_ALLOW: silent.host,
-    REQUEST_TIMEOUT_MS: '4000',
-  }
-  host = startShipped({ environment, within: canMount ? withNameServer : [] })
-  await host.url
-})
-afterAll(async () => {
-  host.kill('SIGKILL')
-  await host.exit
-  await around.close()
+const silent = await listen(() => {})
+const environment = {
+  ...variables,
+  // A name, so that the call to the host's own provider needs a look-up, too.
+  MAILER_API_BASE: variables.MAILER_API_BASE?.replace('127.0.0.1', 'localhost'),
+  EGRESS_ALLOW: silent.host,
+  REQUEST_TIMEOUT_MS: '4000',
+}
+const host = ship({ environment, within: canMount ? withNameServer : [] })
+afterAll(() => {
   silent.close()
   nameServer.close()
 })

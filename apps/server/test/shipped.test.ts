@@ -4,11 +4,12 @@ import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { sign } from '@org/core'
 import { deliver } from '@org/core/testing'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { secret, sendEmail, signedRequest, startSurroundings } from './deployed.ts'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { secret, sendEmail, signedRequest } from './deployed.ts'
 import { calling } from './hosted.ts'
 import { listen } from './raw-server.ts'
-import { bundle, createFolder, type Shipped, startShipped } from './shipped.ts'
+import { bundle, createFolder, startShipped } from './shipped.ts'
+import { surround } from './surrounded.ts'
 
 /** Debian's nobody. */
 const nobody = { uid: 65_534, gid: 65_534 }
@@ -19,45 +20,34 @@ if (!canBeNobody) process.stderr.write('SKIPPED: the bundle as a user without ri
 
 const BODY_LIMIT = 20_000
 const folder = createFolder()
-let around: Awaited<ReturnType<typeof startSurroundings>>
+const around = await surround()
+const attacker = await listen((_, response) => response.end())
 /** EGRESS_ALLOW lists this one. It answers with redirects and with the status 600. */
-let odd: Awaited<ReturnType<typeof listen>>
-let attacker: typeof odd
-let environment: Record<string, string | undefined>
-let host: Shipped
-
-beforeAll(async () => {
-  around = await startSurroundings()
-  attacker = await listen((_, response) => response.end())
-  odd = await listen((request, response) => {
-    const location = `http://${attacker.host}/stolen`
-    response.writeHead(request.url?.startsWith('/redirect') ? 307 : 600, { location }).end('{}')
-  })
-  chmodSync(folder, 0o755)
-  mkdirSync(`${folder}/data`)
-  if (canBeNobody) chownSync(`${folder}/data`, nobody.uid, nobody.gid)
-  environment = {
-    ...around.variables,
-    DELIVERY_STORE: 'sqlite:data/deliveries.db',
-    BODY_LIMIT: String(BODY_LIMIT),
-    REQUEST_TIMEOUT_MS: '6000',
-    EGRESS_ALLOW: odd.host,
-    ENV_REFERENCE_ALLOW: '*',
-    TENANT_TOKEN: 'tenant-token-of-a-variable',
-    OPERATOR_TOKEN: 'operator-token-of-this-host',
-  }
-  host = start()
-  await host.url
+const odd = await listen((request, response) => {
+  const location = `http://${attacker.host}/stolen`
+  response.writeHead(request.url?.startsWith('/redirect') ? 307 : 600, { location }).end('{}')
 })
+chmodSync(folder, 0o755)
+mkdirSync(`${folder}/data`)
+if (canBeNobody) chownSync(`${folder}/data`, nobody.uid, nobody.gid)
+const environment: Record<string, string | undefined> = {
+  ...around.variables,
+  DELIVERY_STORE: 'sqlite:data/deliveries.db',
+  BODY_LIMIT: String(BODY_LIMIT),
+  REQUEST_TIMEOUT_MS: '6000',
+  EGRESS_ALLOW: odd.host,
+  ENV_REFERENCE_ALLOW: '*',
+  TENANT_TOKEN: 'tenant-token-of-a-variable',
+  OPERATOR_TOKEN: 'operator-token-of-this-host',
+}
+const start = () => startShipped({ environment, folder, ...(canBeNobody && { user: nobody }) })
+let host = start()
 afterAll(async () => {
   host.kill('SIGKILL')
   await host.exit
   odd.close()
   attacker.close()
-  await around.close()
 })
-
-const start = () => startShipped({ environment, folder, ...(canBeNobody && { user: nobody }) })
 
 const send = async (route: string, event: object, id: string = crypto.randomUUID()) =>
   deliver(fetch, event, { id, secret, url: `${await host.url}/${route}/webhook` })

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { deliveryStatusSchema } from '@org/core/internal'
 import { serve } from '@org/core/testing'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { calling, mail, mailDeployment, startHost } from './hosted.ts'
-import { type Series, startMeasured } from './measured.ts'
+import { startMeasured } from './measured.ts'
 
 const file = (name: string) => new URL(`../../../docs/${name}`, import.meta.url).pathname
 const read = (name: string) => readFileSync(file(name), 'utf8')
@@ -26,15 +26,11 @@ const alerted = [...alerts.matchAll(/- alert: (\w+)\n(?: +#.*\n)* +expr: (.+)\n/
 )
 const metricsOf = (query: string) => query.match(/\b(webhook|process|nodejs)_\w+/g) ?? []
 
-let series: Series[]
-
-beforeAll(async () => {
-  const { world, send, read: readMetrics } = startMeasured()
-  world.platform.addDeployment(mailDeployment('dep_1'))
-  await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') })
-  await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
-  series = await readMetrics()
-})
+const measured = startMeasured()
+measured.world.platform.addDeployment(mailDeployment('dep_1'))
+await measured.send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') })
+await measured.send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
+const series = await measured.read()
 
 describe.each([
   ['docs/grafana-dashboard.json', shown],

@@ -3,18 +3,12 @@ import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/red
 import type { Target } from '../../../bench/deployments/target.ts'
 import { startWorker } from '../../../bench/deployments/worker-process.ts'
 import worker from '../src/runtimes/worker.ts'
-import { sendEmail, signedRequest, startSurroundings } from './deployed.ts'
+import { sendEmail, signedRequest } from './deployed.ts'
+import { surround } from './surrounded.ts'
 
-let around: Awaited<ReturnType<typeof startSurroundings>>
-let target: Target
-beforeAll(async () => {
-  around = await startSurroundings()
-  target = await startWorker(around.variables)
-})
-afterAll(async () => {
-  await target.close()
-  await around.close()
-})
+const around = await surround()
+const target = await startWorker(around.variables)
+afterAll(() => target.close())
 beforeEach(() => around.reset())
 
 const send = async ({ url }: Target, body: string | object = sendEmail, id?: string) =>

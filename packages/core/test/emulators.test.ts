@@ -1,12 +1,5 @@
-import {
-  createEmulator,
-  createFaults,
-  createPlatformEmulator,
-  type Fault,
-  type Served,
-  serve,
-} from '@org/core/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createEmulator, createFaults, createPlatformEmulator, type Fault, serve } from '@org/core/testing'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 
 const faults = createFaults()
 let effects: string[] = []
@@ -19,11 +12,7 @@ const { fetch: inProcess, calls } = createEmulator({
   details: () => ({}),
 })
 const platform = createPlatformEmulator({ token: 'platform-token' })
-let server: Served
-
-beforeAll(async () => {
-  server = await serve(platform.fetch)
-})
+const server = await serve(platform.fetch)
 afterAll(() => server.close())
 beforeEach(() => {
   effects = []

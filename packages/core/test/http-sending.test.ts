@@ -1,13 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import type { HttpRequest } from '@org/core/http'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startServer } from './http-server.ts'
 
-let server: Awaited<ReturnType<typeof startServer>>
-
-beforeAll(async () => {
-  server = await startServer()
-})
+const server = await startServer()
 afterAll(() => server.close())
 beforeEach(() => server.reset())
 afterEach(() => void vi.unstubAllGlobals())

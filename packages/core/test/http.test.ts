@@ -2,15 +2,11 @@ import { gzipSync } from 'node:zlib'
 import { IntegrationError } from '@org/core'
 import { createHttpClient, type HttpRequest } from '@org/core/http'
 import { type Fault, serve } from '@org/core/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { inFakeTime } from './fixtures.ts'
 import { HOUR_MS, startServer } from './http-server.ts'
 
-let server: Awaited<ReturnType<typeof startServer>>
-
-beforeAll(async () => {
-  server = await startServer()
-})
+const server = await startServer()
 afterAll(() => server.close())
 beforeEach(() => server.reset())
 
