@@ -52,6 +52,25 @@ describe('a health check', () => {
     expect(shown(host)).toBe('unhealthy')
   })
 
+  it.each([
+    ['failed', created, new IntegrationError('provider_rejected', 'No.')],
+    ['stopped', deleted, undefined],
+  ])(
+    'reports nothing of a deployment that is %s, if the platform has missed it',
+    async (_, event, failure) => {
+      const { host, fail } = switchable()
+      fail(failure)
+      await deliver(host.handle, event)
+      Object.assign(host.record() ?? {}, { status: 'running' })
+      const before = history(host)
+      fail(away)
+      expect((await deliver(host.handle, health)).body).toMatchObject({ status: 'unhealthy' })
+      expect(history(host)).toEqual(before)
+      fail()
+      expect((await deliver(host.handle, deleted)).body).toEqual({ status: 'stopped' })
+    },
+  )
+
   it('does not overtake another delivery that works on the deployment', async () => {
     const store = memoryStore()
     const { host, fail } = switchable(store)
@@ -166,6 +185,15 @@ describe('a redeploy that fails', () => {
     host.platform.faults.add({ method: 'GET', status: 503, times: 9 })
     await deliver(host.handle, created)
     expect(shown(host)).toBe('running')
+  })
+
+  it('for the moment leaves an unhealthy deployment unhealthy', async () => {
+    const { host, fail } = switchable()
+    await deliver(host.handle, created)
+    fail(away)
+    await deliver(host.handle, health)
+    await deliver(host.handle, created)
+    expect(history(host)?.slice(-3)).toEqual(['unhealthy', 'deploying', 'unhealthy'])
   })
 })
 
