@@ -20,21 +20,8 @@ export function createJsonLogger(
   return (level, message, facts) => {
     if (LEVELS.indexOf(level) < least) return
     const line = limitLine(message, facts)
-    write(escapeInvisible(JSON.stringify({ time: timeNow(), level, message: line.message, ...line.facts })))
+    write(escapeInvisible(JSON.stringify({ time: new Date(), level, message: line.message, ...line.facts })))
   }
-}
-
-let lastMs = 0
-let lastTime = ''
-
-/** To write the time takes as long as to write the rest of a line, and many lines have the same. */
-function timeNow(): string {
-  const now = Date.now()
-  if (now !== lastMs) {
-    lastMs = now
-    lastTime = new Date(now).toISOString()
-  }
-  return lastTime
 }
 
 const PRINTABLE = /^[\t\n\x20-\x7e]*$/

@@ -2,7 +2,7 @@ import type { FieldError, IntegrationError } from './errors.ts'
 import { cutText } from './log.ts'
 import type { Problem } from './problem-schema.ts'
 import type { Redactor } from './redact.ts'
-import { titles } from './titles.ts'
+import { titleOf } from './titles.ts'
 
 /** Faults that a response names; it counts the others. */
 export const MAX_FAULTS = 50
@@ -16,7 +16,7 @@ export function toProblem(error: IntegrationError, redactor?: Redactor): Problem
   const code = error.code === 'aborted' ? 'internal_error' : error.code
   return {
     type: `urn:problem:${code}`,
-    title: titles[code],
+    title: titleOf(code),
     status: error.status,
     detail: cut(error.hint ? `${error.message} ${error.hint}` : error.message),
     code,

@@ -1,7 +1,7 @@
 /** What operations share: headers, parameters, security and failures. */
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { type ErrorCode, errorCodes } from '../errors.ts'
-import { codes, titles } from '../titles.ts'
+import { codes, titleOf } from '../titles.ts'
 import { refer } from './components.ts'
 import type { OpenApiOperation, OpenApiResponse, Reference } from './document.ts'
 
@@ -106,9 +106,9 @@ function toProblemResponse(status: number): OpenApiResponse {
   }
   const details = { type: 'object', properties: { status: { const: status }, code: { enum: own } } }
   return {
-    description: own.map((code) => `\`${code}\`: ${titles[code]}.`).join(' '),
+    description: own.map((code) => `\`${code}\`: ${titleOf(code)}.`).join(' '),
     ...(Object.keys(sent).length > 0 && { headers: sent }),
     content: { 'application/problem+json': { schema: { allOf: [refer('schemas', 'Problem'), details] } } },
-    'x-problems': own.map((code) => ({ code, title: titles[code], retryable: errorCodes[code].retryable })),
+    'x-problems': own.map((code) => ({ code, title: titleOf(code), retryable: errorCodes[code].retryable })),
   }
 }

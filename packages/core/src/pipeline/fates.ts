@@ -3,25 +3,26 @@ import * as z from 'zod'
 import type { FunctionDefinition } from '../contract/integration.ts'
 import type { EventResponse } from '../delivery/response.ts'
 
-/** Messages by their fate. */
-export interface Fates {
-  sent: number
-  failed: number
-  /** They may have been sent. */
-  unknown: number
-  /** The provider's ids of those that were sent. */
-  ids: string[]
-}
-
-const none: Fates = { sent: 0, failed: 0, unknown: 0, ids: [] }
-const id = z.object({ messageId: z.string().nullable() })
-const one = id.transform(({ messageId }) => ({ ...none, sent: 1, ids: messageId ? [messageId] : [] }))
 const many = z
-  .object({ sent: z.int(), failed: z.int(), unknown: z.int(), results: z.array(id) })
+  .object({
+    sent: z.int(),
+    failed: z.int(),
+    /** They may have been sent. */
+    unknown: z.int(),
+    results: z.array(z.object({ messageId: z.string().nullable() })),
+  })
   .transform(({ results, ...counts }) => ({
     ...counts,
     ids: results.flatMap((each) => each.messageId ?? []),
   }))
+
+/** Messages by their fate, and the provider's ids of those that were sent. */
+export type Fates = z.infer<typeof many>
+
+const none: Fates = { sent: 0, failed: 0, unknown: 0, ids: [] }
+const one = z
+  .object({ messageId: z.string() })
+  .transform(({ messageId }): Fates => ({ ...none, sent: 1, ids: [messageId] }))
 
 /** @returns `undefined` for another function, for a call that will be tried again, and for a batch that did not begin */
 export function fatesOf(

@@ -105,14 +105,9 @@ export class Outbound {
 
   /** A host that was halted has not noticed yet that its time is over. */
   #ensureInTime(to: OutboundCall['to'], neededMs: number, isAborted = false): void {
-    const leftMs = this.#options.deadlines[to].at - Date.now()
-    if (leftMs > neededMs && !isAborted) return
+    if (this.#options.deadlines[to].at - Date.now() > neededMs && !isAborted) return
     const code = to === 'provider' ? 'provider_timeout' : 'platform_unavailable'
-    const message =
-      leftMs > 0 && !isAborted
-        ? 'Too little time was left for the call.'
-        : 'The time was over before the call began.'
-    throw new IntegrationError(code, message)
+    throw new IntegrationError(code, 'Too little time was left for the call, so it was not made.')
   }
 }
 
