@@ -115,7 +115,7 @@ export const forbidden: IForbiddenRuleType[] = [
   {
     ...above('.'),
     name: 'core-root',
-    from: { path: `${core}[^/]+\\.ts$`, pathNot: `${core}(index|internal|host)\\.ts$` },
+    from: { path: `${core}[^/]+\\.ts$`, pathNot: `${core}(index|authoring|internal|host)\\.ts$` },
     to: { path: `${core}[^/]+/` },
   },
   above('contract', 'request', 'delivery', 'http', 'pipeline', 'openapi', 'testing'),

@@ -22,15 +22,7 @@ export {
   type IntegrationDefinition,
   type Outputs,
 } from './contract/integration.ts'
-export { type JsonSchema, toJsonSchema } from './contract/json-schema.ts'
-export {
-  environmentReference,
-  immutable,
-  orReference,
-  parsedByFunction,
-  secret,
-  token,
-} from './contract/marks.ts'
+export { environmentReference, immutable, secret, token } from './contract/marks.ts'
 export type {
   CallbackOptions,
   DeploymentRecord,
@@ -41,7 +33,6 @@ export type {
 } from './contract/platform.ts'
 export type { EnvironmentLookup } from './contract/references.ts'
 export { functionArguments } from './contract/validation.ts'
-export { readRecordedDeployment, readResourceOwner } from './delivery/ownership.ts'
 export type { DeliveryStore } from './delivery/store.ts'
 export { memoryStore } from './delivery/stores/memory.ts'
 export {
@@ -55,6 +46,4 @@ export type { EventRecord, Observer } from './pipeline/event-log.ts'
 export { createConcurrencyLimit } from './pipeline/limits.ts'
 export type { HandlerDependencies } from './pipeline/options.ts'
 export { createWebhookHandler, type WebhookHandler } from './pipeline/webhook.ts'
-export { parseArguments } from './request/fields.ts'
 export { createVerifier, sign, type Verify } from './request/signature.ts'
-export { createShares, type Release, type Shares } from './shares.ts'

@@ -9,5 +9,5 @@ export const codes = Object.keys(errorCodes).filter(
 
 /** The title of a problem: its code in words. */
 export function titleOf(code: ProblemCode): string {
-  return `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ')}`
+  return `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ').replace('json', 'JSON')}`
 }

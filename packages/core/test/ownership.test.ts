@@ -1,4 +1,5 @@
-import { type HandlerContext, memoryStore, readRecordedDeployment, readResourceOwner } from '@org/core'
+import { type HandlerContext, memoryStore } from '@org/core'
+import { readRecordedDeployment, readResourceOwner } from '@org/core/authoring'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { clock, created, createHost, deleted, slowProvider } from './fixtures.ts'

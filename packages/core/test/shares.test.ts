@@ -1,4 +1,4 @@
-import { createShares } from '@org/core'
+import { createShares } from '@org/core/authoring'
 import { describe, expect, it } from 'vitest'
 
 const never = new AbortController().signal

@@ -4,8 +4,8 @@ import {
   functionArguments,
   type Handlers,
   IntegrationError,
-  parsedByFunction,
 } from '@org/core'
+import { parsedByFunction } from '@org/core/authoring'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'

@@ -1,4 +1,5 @@
-import { functionArguments, parseArguments } from '@org/core'
+import { functionArguments } from '@org/core'
+import { parseArguments } from '@org/core/authoring'
 import { suggestion } from '@org/core/internal'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'

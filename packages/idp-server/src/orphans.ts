@@ -1,5 +1,6 @@
 /** Finds the applications of a workspace that belong to no deployment. It only reads. */
-import { type DeliveryStore, type Platform, readRecordedDeployment, readResourceOwner } from '@org/core'
+import type { DeliveryStore, Platform } from '@org/core'
+import { readRecordedDeployment, readResourceOwner } from '@org/core/authoring'
 import * as z from 'zod'
 import { createIdpPlatformClient } from './client.ts'
 import { idpServer } from './integration.ts'

@@ -8,9 +8,9 @@ import {
   defineIntegration,
   environmentReference,
   functionArguments,
-  orReference,
   secret,
 } from '@org/core'
+import { orReference } from '@org/core/authoring'
 import * as z from 'zod'
 import { MIN_SECRET_LENGTH } from './keys.ts'
 import { organization, organizationOrderFields, passwordHashers, user, userOrderFields } from './schema.ts'

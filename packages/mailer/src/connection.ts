@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { createShares, type HandlerContext, type Inputs, IntegrationError, type Shares } from '@org/core'
+import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
+import { createShares, type Shares } from '@org/core/authoring'
 import { breathe } from '@org/core/http'
 import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'

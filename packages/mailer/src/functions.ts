@@ -3,13 +3,8 @@
  *
  * @module
  */
-import {
-  type HandlerContext,
-  type Handlers,
-  IntegrationError,
-  isIntegrationError,
-  parseArguments,
-} from '@org/core'
+import { type HandlerContext, type Handlers, IntegrationError, isIntegrationError } from '@org/core'
+import { parseArguments } from '@org/core/authoring'
 import { connect, createRefusingClient, type HostSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
 import { invalidMessage } from './faults.ts'

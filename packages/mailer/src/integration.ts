@@ -9,11 +9,10 @@ import {
   defineIntegration,
   environmentReference,
   functionArguments,
-  parsedByFunction,
   secret,
-  toJsonSchema,
   token,
 } from '@org/core'
+import { parsedByFunction, toJsonSchema } from '@org/core/authoring'
 import * as z from 'zod'
 import { ADDRESS_FAULT, isAddress } from './address.ts'
 import { ADDRESS_PATTERN } from './address-pattern.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Platform } from '@org/core'
-import { toJsonSchema } from '@org/core'
+import { toJsonSchema } from '@org/core/authoring'
 import { callbackBodies } from '@org/core/internal'
 import { createPlatformEmulator } from '@org/core/testing'
 import { lint } from '@org/openapi-checks/lint'

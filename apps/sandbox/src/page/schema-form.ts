@@ -2,7 +2,7 @@
  * Forms. A JSON Schema gives one field for each property. The host validates the values, and `static/forms.js`
  * shows its errors at their fields.
  */
-import type { JsonSchema } from '@org/core'
+import type { JsonSchema } from '@org/core/authoring'
 import { html } from 'hono/html'
 import { at, isRecord, listOf } from '../world/json.ts'
 import { type Html, hint, options } from './html.ts'
