@@ -252,7 +252,7 @@ describeInBrowser('the timeline', (visit) => {
     await tab.getByRole('link', { name: 'New event' }).click()
     await tab.getByLabel('Signature').selectOption('wrong')
     await button(tab, 'Send')
-    await verdictOf(tab).getByText('The signature is invalid').waitFor()
+    await verdictOf(tab).getByText('Invalid signature').waitFor()
   })
 
   it('copies an event as a curl command that the host accepts, signed anew, and a call as TypeScript', async () => {
