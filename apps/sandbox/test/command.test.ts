@@ -70,7 +70,7 @@ describe('the command', () => {
     })
     const [code] = await once(child, 'close')
     expect(code).toBe(0)
-    expect(await title).toContain('<h1>See it, try it, break it</h1>')
+    expect(await title).toContain('<h1>Every event takes effect once</h1>')
   })
 
   it('opens the page with the key o, and ends with Ctrl-C, in a terminal', async () => {

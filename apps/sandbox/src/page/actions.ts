@@ -2,6 +2,7 @@
  * The actions of the page. Each one takes and returns JSON; `html` shows the effect, if there is one to show.
  */
 import { Hono } from 'hono'
+import { html } from 'hono/html'
 import { type Delivery, deliveryHeaders } from '../world/deliver.ts'
 import { at, isRecord, listOf, parse } from '../world/json.ts'
 import { MASK } from '../world/mask.ts'
@@ -9,12 +10,11 @@ import { bodyOf, parseSession } from '../world/session.ts'
 import { plural } from '../world/text.ts'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { exchangeResult } from './exchange-view.ts'
 import { faultTargets, makeFault, titleOf } from './faults.ts'
-import { faultMade } from './faults-view.ts'
-import { actionButton } from './html.ts'
+import { actionButton, address } from './html.ts'
 import { snippet } from './snippets.ts'
 import type { Stream } from './stream.ts'
+import { judge } from './verdict.ts'
 
 type Values = Record<string, unknown>
 
@@ -46,14 +46,27 @@ export function createActions(context: PageContext, stream: Stream): Hono {
 
 function actionsOf(context: PageContext) {
   const { world, timeline } = context
-  let restore: (() => void) | undefined
+  let undo: (() => void) | undefined
 
+  /** Delivers events at the same time. `url` shows the first one, and `message` says what happened. */
   const deliver = async (...deliveries: Delivery[]) => {
     const exchanges = await Promise.all(deliveries.map((delivery) => world.deliver(delivery, 'page')))
-    const entries = exchanges.flatMap(({ number }) => timeline.get(number) ?? [])
-    const [{ number, response } = { number: undefined, response: undefined }] = exchanges
-    const errors = listOf(at(response?.body, 'errors'))
-    return { number, status: response?.status, errors, html: String(await exchangeResult(context, entries)) }
+    const [first] = exchanges
+    const entry = timeline.get(first?.number ?? 0)
+    const url = `/timeline?event=${first?.number}`
+    const errors = listOf(at(first?.response.body, 'errors'))
+    const message = entry ? context.mask({ title: judge(context, entry).title }).title : ''
+    return {
+      url,
+      errors,
+      message: `${message}.`,
+      html: String(html`<a href="${url}">Event ${first?.number}</a>`),
+    }
+  }
+
+  const undoable = (message: string, restore: () => void) => {
+    undo = restore
+    return { message, html: String(actionButton('Undo', 'undo', {}, { look: 'link' })) }
   }
 
   function entryOf({ number }: Values): TimelineEntry {
@@ -69,20 +82,23 @@ function actionsOf(context: PageContext) {
   }
 
   const actions: Readonly<Record<string, (values: Values) => Promise<object> | object>> = {
-    event({ route, event }) {
+    async event({ route, event }) {
       if (!context.manifests.some(({ name }) => name === route)) throw new Refusal('There is no such route.')
       const id = at(event, 'deployment', 'id')
       const inputs = at(event, 'deployment', 'inputs') ?? world.platform.deployments.get(String(id))?.inputs
       // The page does not know the inputs of a deployment, because they contain secrets.
       const again = at(event, 'name') === 'DEPLOYMENT_CREATED' && { deployment: { id, inputs } }
       const body = JSON.stringify(isRecord(event) ? { ...event, ...again } : event)
-      return deliver({ route: String(route), id: crypto.randomUUID(), body })
+      const result = await deliver({ route: String(route), id: crypto.randomUUID(), body })
+      return again ? { ...result, url: address('/deployments', { deployment: String(id) }) } : result
     },
-    again(values) {
+    async again(values) {
       const event = recorded(values)
       const fault = makeFault(String(values.fault))
       if (fault) world.mail.emulator?.faults.add(fault)
       const id = values.id === 'same' ? event.id : crypto.randomUUID()
+      // As a platform does that got no response.
+      if (values.id === 'lost') await deliver({ ...event, id })
       return deliver(...Array<Delivery>(values.id === 'twice' ? 2 : 1).fill({ ...event, id }))
     },
     raw(values) {
@@ -122,15 +138,18 @@ function actionsOf(context: PageContext) {
       return { message: `${plural(events.length, 'event')} delivered again; ${difference}.` }
     },
     clear() {
-      const cleared = plural(timeline.list().length, 'event')
-      restore = timeline.clear()
-      const undo = actionButton('Undo', 'restore', {}, { look: 'link' })
-      return { message: `Cleared ${cleared}.`, html: String(undo) }
+      return undoable(`Cleared ${plural(timeline.list().length, 'event')}.`, timeline.clear())
     },
-    restore() {
-      restore?.()
-      restore = undefined
-      return { message: 'The events are back.' }
+    'clear-mail'() {
+      const messages = world.mail.emulator?.messages ?? []
+      const cleared = messages.splice(0)
+      return undoable(`Removed ${plural(cleared.length, 'mail')}.`, () => void messages.unshift(...cleared))
+    },
+    undo() {
+      if (!undo) throw new Refusal('There is nothing to undo.')
+      undo()
+      undo = undefined
+      return { message: 'Undone.' }
     },
     reveal(values) {
       const deployment = world.platform.deployments.get(String(values.deployment))
@@ -139,7 +158,7 @@ function actionsOf(context: PageContext) {
         throw new Refusal('There is no such output.')
       return { text: String(deployment.outputs[name]) }
     },
-    async faults(values) {
+    faults(values) {
       const target = faultTargets(context).find(({ name }) => name === values.target)
       const times = wholeNumber(values, 'times', MOST_FAULTS)
       const delayMs = values.kind === 'delay' ? wholeNumber(values, 'delayMs', MOST_DELAY_MS) : 0
@@ -151,7 +170,7 @@ function actionsOf(context: PageContext) {
       const [first] = faults
       if (!target || !first) throw new Refusal('There is no such fault.')
       target.faults.add(...faults)
-      return { html: String(await faultMade(context, target, first, times)) }
+      return { message: 'The next matching call breaks.' }
     },
     'take-back'(values) {
       const target = faultTargets(context).find(({ name }) => name === values.target)
@@ -167,10 +186,6 @@ function actionsOf(context: PageContext) {
     'read-mail'() {
       for (const { messageId } of world.mail.emulator?.messages ?? []) context.readMail.add(messageId)
       return {}
-    },
-    'clear-mail'() {
-      world.mail.emulator?.messages.splice(0)
-      return { message: 'The mailbox is empty.' }
     },
   }
   return new Map(Object.entries(actions))

@@ -9,14 +9,11 @@ import { toSession } from '../world/session.ts'
 import { createActions } from './actions.ts'
 import type { PageContext } from './context.ts'
 import { deploymentsView } from './deployments-view.ts'
-import { faultsView } from './faults-view.ts'
-import { functionsView } from './functions-view.ts'
 import { guard, MAIL_POLICY } from './guard.ts'
 import { empty, type Query, type View } from './html.ts'
 import { layout } from './layout.ts'
 import { mailDocument } from './mail-content.ts'
 import { mailboxView } from './mailbox-view.ts'
-import { peopleView } from './people-view.ts'
 import { findEvents, readFilter } from './search.ts'
 import { startView } from './start-view.ts'
 import type { Stream } from './stream.ts'
@@ -25,11 +22,8 @@ import { pageOfChosen, timelineView } from './timeline-view.ts'
 const views: Readonly<Record<string, (context: PageContext, query: Query) => View>> = {
   '/': startView,
   '/deployments': deploymentsView,
-  '/functions': functionsView,
   '/timeline': timelineView,
   '/mailbox': mailboxView,
-  '/people': peopleView,
-  '/faults': faultsView,
 }
 
 const folder = new URL('static/', import.meta.url)
@@ -94,7 +88,7 @@ export function createPageApp(context: PageContext, stream: Stream): Hono {
   app.route('/actions', createActions(context, stream))
   app.notFound((request) => {
     const hint = html`<a href="/">Start</a>, or read the <a href="${world.url}/docs">reference of the host</a>.`
-    const view = { title: 'There is no such page', body: empty(request.req.path, hint) }
+    const view = { title: 'There is no such page', bar: '', body: empty(request.req.path, hint) }
     return request.html(layout(context, '', view), 404)
   })
   return app

@@ -45,6 +45,11 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
     readMail: new Set<string>(),
     /** The number of the event that sent a mail, by the mail’s id. */
     eventOfMail,
+    /** The ids of the mails that an event sent. */
+    mailsOf: (number: number) =>
+      (world.mail.emulator?.messages ?? []).flatMap(({ messageId }) =>
+        eventOfMail.get(messageId) === number ? messageId : [],
+      ),
     /** Hides the secrets of an exchange from now on, and links its mails to it. */
     learn({ number, route, request, calls, response }: OpenExchange): void {
       const properties = at(manifests.find(({ name }) => name === route)?.inputs, 'properties')

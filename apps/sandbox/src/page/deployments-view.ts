@@ -1,19 +1,20 @@
-/** Deployments: a form from the manifest, and the state of each deployment. */
-import type { Manifest } from '@org/core/internal'
+/** Deployments: a line for each, and beside it what belongs to the chosen one. */
 import { html } from 'hono/html'
 import { at, listOf } from '../world/json.ts'
+import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
 import {
   actionButton,
-  card,
+  address,
   clock,
   code,
   empty,
   field,
+  filterBar,
   type Html,
   hint,
-  lines,
   type Query,
+  split,
   status,
   type Tone,
   tabs,
@@ -25,7 +26,7 @@ import { schemaFields, sendForm } from './schema-form.ts'
 type Deployment = ReturnType<PageContext['deployments']>[number]
 type Term = readonly [name: unknown, value: unknown]
 
-const MOST_LOGS = 10
+const MOST_ROWS = 200
 const tones: Readonly<Record<string, Tone>> = {
   deploying: 'busy',
   running: 'ok',
@@ -33,78 +34,140 @@ const tones: Readonly<Record<string, Tone>> = {
   failed: 'bad',
   stopped: 'idle',
 }
+const stateOf = ({ status: state }: Deployment) => status(tones[state] ?? 'idle', state)
 
 export function deploymentsView(context: PageContext, query: Query): View {
-  const deployable = context.manifests.filter(({ events }) => events.includes('DEPLOYMENT_CREATED'))
-  const chosen = deployable.find(({ name }) => name === query.new) ?? deployable.at(-1)
-  const links = deployable.map((one) => [one.name, `/deployments?new=${one.name}`, one === chosen] as const)
+  const { q = '', deployment: chosenId, new: fresh, tab, ...rest } = query
+  const all = context.deployments()
+  const words = q.toLowerCase().split(/\s+/)
+  const textOf = ({ id, route, status, inputs }: Deployment) =>
+    JSON.stringify([id, route, status, context.mask(inputs)]).toLowerCase()
+  const isStopped = ({ status }: Deployment) => Number(status === 'stopped')
+  const rows = all
+    .filter((one) => words.every((word) => textOf(one).includes(word)))
+    .toSorted((one, other) => isStopped(one) - isStopped(other))
+  const chosen = all.find(({ id }) => id === chosenId)
+  const urlOf = (more: Query) => address('/deployments', { ...rest, q, ...more })
+  const none =
+    all.length > 0
+      ? empty('No match', html`<a href="/deployments">Show every deployment</a>`)
+      : empty(
+          'No deployment yet',
+          html`<a href="/deployments?new=mailer">Deploy the mailer</a>: it uses the shared mail server and needs no input.`,
+        )
   return {
     title: 'Deployments',
-    lead: 'The status, the outputs, the inputs, the metrics, the files and the log of each deployment.',
-    body: html`<div class="columns">
-      ${card('New deployment', html`${tabs('Integration', links)}${chosen && newDeployment(context, chosen)}`)}
-      <section aria-label="Deployments" id="deployments" data-live>${deploymentList(context)}</section>
-    </div>`,
+    tall: true,
+    bar: html`${filterBar('q', q, 'Find an id, an integration, a status, an input')}
+      <a class="button primary" href="/deployments?new=mailer">New deployment</a>`,
+    body: split('Deployments', rows, query, {
+      row: (one) =>
+        deploymentRow(context, one, urlOf({ deployment: one.id, tab: tab ?? '' }), one === chosen),
+      none,
+      anchorOf: ({ id }) => id,
+      detail: fresh === undefined ? chosen && detail(context, chosen, query) : newDeployment(context, fresh),
+      back: urlOf({}),
+    }),
   }
 }
 
-function newDeployment(context: PageContext, { name, description, inputs }: Manifest): Html {
+function deploymentRow(context: PageContext, one: Deployment, url: string, isChosen: boolean): Html {
+  const { id, route, statusHistory } = one
+  const latest = statusHistory.at(-1)
+  return html`<li class="entry" id="row-${id}"><a class="line deployment-row" href="${url}" ${isChosen && html`aria-current="true"`}>
+    <span class="outcome">${stateOf(one)}</span><strong class="name">${id}</strong><span class="muted">${route}</span>
+    <span class="summary muted">${context.mask({ message: latest?.message ?? '' }).message}</span>${latest && html`<span class="when small">${clock(latest.at)}</span>`}</a></li>`
+}
+
+function newDeployment(context: PageContext, wanted: string): Html {
+  const deployable = context.manifests.filter(({ events }) => events.includes('DEPLOYMENT_CREATED'))
+  const chosen = deployable.find(({ name }) => name === wanted) ?? deployable[0]
+  if (!chosen) return empty('Nothing can be deployed', 'No integration takes deployments.')
+  const { name, description, inputs } = chosen
   // The values of the required fields, from the example of the manifest.
   const [example] = listOf(inputs.examples)
   const required = listOf(inputs.required).map((one) => [String(one), at(example, String(one))])
-  const body = { route: name, event: { name: 'DEPLOYMENT_CREATED' } }
-  const id = html`<input type="text" id="deployment-id" name="event.deployment.id" value="${context.freeId(name)}" autocomplete="off" spellcheck="false">`
-  return html`${hint(description)}
-    ${sendForm(
-      { action: 'event', body, target: '#deploy-result', button: `Deploy ${name}` },
-      html`<div id="new-deployment" data-live>${field('deployment-id', 'Deployment id', id)}</div>
-        ${schemaFields(inputs, 'event.deployment.inputs', Object.fromEntries(required))}`,
+  const free = context.freeId(name)
+  const id = html`<input type="text" id="deployment-id" name="event.deployment.id" value="${free}" autocomplete="off" spellcheck="false">`
+  return html`<section class="exchange" aria-label="New deployment"><h2>New deployment</h2>
+    ${tabs(
+      'Integration',
+      deployable.map((one) => [one.name, `/deployments?new=${one.name}`, one === chosen]),
     )}
-    <div id="deploy-result" class="result" aria-live="polite"></div>`
+    ${hint(description)}
+    ${sendForm(
+      {
+        id: `new-${free}`,
+        action: 'event',
+        body: { route: name, event: { name: 'DEPLOYMENT_CREATED' } },
+        button: `Deploy ${name}`,
+      },
+      html`${field('deployment-id', html`Deployment ID <code class="api-name">id</code>`, id)}
+        ${schemaFields(inputs, 'event.deployment.inputs', Object.fromEntries(required))}`,
+    )}</section>`
 }
 
-function deploymentList(context: PageContext): unknown {
-  const isStopped = ({ status }: Deployment) => Number(status === 'stopped')
-  const all = context.deployments().toSorted((one, other) => isStopped(one) - isStopped(other))
-  if (all.length > 0) return all.map((deployment) => deploymentCard(context, deployment))
-  return empty('No deployment yet', 'Deploy the mailer: it uses the shared mail server and needs no input.')
-}
-
-function deploymentCard(context: PageContext, deployment: Deployment): Html {
-  const { id, route, status: state, statusHistory, inputs, logs } = deployment
-  const message = statusHistory.at(-1)?.message
-  const tone = tones[state] ?? 'idle'
-  const log = context.mask(logs.slice(-MOST_LOGS)).reverse()
-  return html`<article class="card" id="deployment-${id}" data-deployment="${id}" aria-label="Deployment ${id}">
-    <header class="row"><h2><code>${id}</code></h2> ${status(tone, state)} <span class="muted">${route}</span></header>
-    ${message && html`<p class="notice ${tone}">${context.mask({ message }).message}</p>`}
-    <div class="row">${state !== 'stopped' && buttons(deployment)}</div>
-    <div class="result" id="result-${id}" data-keep aria-live="polite"></div>
-    ${values('Outputs', outputs(deployment), 'The host published no outputs.')}
-    ${values('Inputs', Object.entries(context.mask(inputs)).map(toTerm), 'None: the defaults apply.')}
-    ${values('Metrics', latestMetrics(deployment), 'The host reported no metrics.')}
-    ${files(context, deployment)}
-    ${log.length > 0 && html`<h3>Log</h3>${lines(log.map(logLine), '')}`}
-  </article>`
+function detail(context: PageContext, deployment: Deployment, query: Query): Html {
+  const { id, route, statusHistory, logs, downloads } = deployment
+  const manifest = context.manifests.find(({ name }) => name === route)
+  const instance = instanceOf(context, deployment)
+  const state = statusHistory.at(-1)
+  const functions = Object.entries(manifest?.functions ?? {})
+  const files = manifest?.downloads ?? []
+  const log = () =>
+    html`<ul class="log">${context.mask(logs).reverse().slice(0, MOST_ROWS).map(logLine)}</ul>`
+  const panes: Readonly<Record<string, readonly [title: string, shown: boolean, draw: () => unknown]>> = {
+    overview: ['Overview', true, () => overview(context, deployment)],
+    functions: [
+      `Functions ${functions.length}`,
+      functions.length > 0,
+      () => functions.map((one) => functionLine(deployment, one)),
+    ],
+    people: [
+      `People ${instance?.users.size}`,
+      instance !== undefined,
+      () => instance && people(deployment, instance),
+    ],
+    files: [`Files ${downloads.size}`, files.length > 0, () => filesOf(context, deployment, files)],
+    log: [`Log ${logs.length}`, true, () => (logs.length > 0 ? log() : hint('The host logged nothing.'))],
+  }
+  const shown = Object.entries(panes).filter(([, [, isShown]]) => isShown)
+  const [open, pane] = shown.find(([name]) => name === query.tab) ?? shown[0] ?? []
+  const links = shown.map(
+    ([name, [title]]) => [title, address('/deployments', { ...query, tab: name }), name === open] as const,
+  )
+  return html`<article class="exchange" data-deployment="${id}" aria-label="Deployment ${id}">
+    <header class="row"><h2>${id}</h2> ${stateOf(deployment)} <span class="muted">${route}</span></header>
+    ${state?.message && html`<p class="notice ${tones[state.status] ?? 'idle'}">${context.mask({ message: state.message }).message}</p>`}
+    ${deployment.status !== 'stopped' && buttons(deployment)}
+    ${tabs('Parts of the deployment', links)}<div class="pane">${pane?.[2]()}</div></article>`
 }
 
 /** A button that sends an event of a deployment. */
-function send(label: string, { id, route }: Deployment, event: object, look = 'secondary', confirm?: string) {
-  const body = { route, event: { ...event, deployment: { id } } }
-  return actionButton(label, 'event', body, { look, target: `#result-${id}`, ...(confirm && { confirm }) })
+function send(label: string, { id, route }: Deployment, event: object, options = {}): Html {
+  return actionButton(label, 'event', { route, event: { ...event, deployment: { id } } }, options)
 }
 
 function buttons(deployment: Deployment): Html {
-  const { id, route } = deployment
   const ask = (label: string, name: string) => send(label, deployment, { name })
-  const question = `Delete ${id}? The host deletes what it created at the provider.`
-  return html`<a class="button secondary" href="/functions?route=${route}&deployment=${id}">Call a function</a>
-    ${ask('Check health', 'HEALTH_CHECK')} ${ask('Read metrics', 'METRIC_UPDATE')} ${ask('Deploy again', 'DEPLOYMENT_CREATED')}
-    <span class="push">${send('Delete', deployment, { name: 'DEPLOYMENT_DELETED' }, 'danger', question)}</span>`
+  const confirm = `Delete ${deployment.id}? The host deletes what it created at the provider.`
+  return html`<div class="row">${ask('Check health', 'HEALTH_CHECK')} ${ask('Read metrics', 'METRIC_UPDATE')} ${ask('Deploy again', 'DEPLOYMENT_CREATED')}
+    <span class="push">${send('Delete', deployment, { name: 'DEPLOYMENT_DELETED' }, { look: 'danger', confirm })}</span></div>`
 }
 
-function values(title: string, entries: readonly Term[], none: string): Html {
-  return html`<h3>${title}</h3>${entries.length === 0 ? hint(none) : terms(entries)}`
+function overview(context: PageContext, deployment: Deployment): Html {
+  const values = (title: string, entries: readonly Term[], none: string) =>
+    html`<h3>${title}</h3>${entries.length === 0 ? hint(none) : terms(entries)}`
+  const latest = new Map(deployment.metrics.map((metric) => [metric.name, metric]))
+  const metrics = [...latest.values()].map(
+    ({ name, value, unit = '', timestamp }): Term => [
+      name,
+      html`<strong>${value.toLocaleString('en-US')}</strong> ${unit} <span class="muted">at ${clock(timestamp)}</span>`,
+    ],
+  )
+  return html`${values('Outputs', outputs(deployment), 'The host published no outputs.')}
+    ${values('Inputs', Object.entries(context.mask(deployment.inputs)).map(toTerm), 'None: the defaults apply.')}
+    ${values('Metrics', metrics, 'The host reported no metrics.')}`
 }
 
 function toTerm([name, value]: Term): Term {
@@ -115,42 +178,82 @@ function outputs({ id, outputs, sensitive }: Deployment): Term[] {
   return Object.entries(outputs).map(([name, value]) => {
     if (!sensitive.includes(name)) return toTerm([name, value])
     const button = (label: string, target: string) =>
-      actionButton(label, 'reveal', { deployment: id, output: name }, { look: 'quiet', target })
+      actionButton(label, 'reveal', { deployment: id, output: name }, { look: 'link', target })
     return [
       html`${name} <span class="tag">secret</span>`,
-      html`<code class="value" id="value-${id}-${name}">••••••••••••</code>
-        ${button('Reveal', `#value-${id}-${name}`)} ${button('Copy', 'clipboard')}`,
+      html`<code class="value" id="value-${id}-${name}">••••••••••••</code> ${button('Reveal', `#value-${id}-${name}`)} ${button('Copy', 'clipboard')}`,
     ]
   })
 }
 
-/** The last value of each metric. */
-function latestMetrics({ metrics }: Deployment): Term[] {
-  const latest = new Map(metrics.map((metric) => [metric.name, metric]))
-  return [...latest.values()].map(({ name, value, unit = '', timestamp }) => [
-    name,
-    html`<strong>${value.toLocaleString('en-US')}</strong> ${unit} <span class="muted">at ${clock(timestamp)}</span>`,
+function functionLine(
+  { id, route, status }: Deployment,
+  [name, { description, effectful }]: [string, { description: string; effectful: boolean }],
+): Html {
+  const url = address('/timeline', { new: `${route}/${name}`, deployment: id })
+  return html`<p class="function row"><strong>${name}</strong> <span class="muted">${description}</span>${effectful && html`<span class="tag">has an effect</span>`}
+    ${status !== 'stopped' && html`<a class="push" href="${url}" aria-label="Call ${name}">Call</a>`}</p>`
+}
+
+/** The instance at the identity provider whose keys a deployment has. */
+function instanceOf({ world }: PageContext, { outputs }: Deployment) {
+  const own = [...(world.idpServer.emulator?.applications.values() ?? [])].flatMap(
+    ({ instances }) => instances,
+  )
+  const shared = world.idp.emulator?.instance
+  const all = shared ? [...own, shared] : own
+  return all.find(({ publishableKey }) => publishableKey === outputs.publishableKey)
+}
+
+function people({ id, route }: Deployment, instance: NonNullable<ReturnType<typeof instanceOf>>): Html {
+  const { users, organizations, members } = instance
+  const create = (name: string, label: string) =>
+    html`<a href="${address('/timeline', { new: `${route}/${name}`, deployment: id })}">${label}</a>`
+  const userRows = newest(users).map((user) => [
+    html`${[user.first_name, user.last_name].filter(Boolean).join(' ') || '–'} ${user.banned && html`<span class="tag">banned</span>`}`,
+    user.email_addresses.map((one) => one.email_address).join(', ') || '–',
+    html`<code>${user.id}</code>`,
+    clock(user.created_at),
   ])
+  const organizationRows = newest(organizations).map((one) => [
+    one.name,
+    plural(members.get(one.id)?.size ?? 0, 'member'),
+    html`<code>${one.id}</code>`,
+    clock(one.created_at),
+  ])
+  return html`<h3>${plural(users.size, 'user')}</h3>
+    ${table('Users', ['Name', 'Address', 'ID', 'Created'], userRows, html`Nobody yet. ${create('createUser', 'Create a user')}.`)}
+    <h3>${plural(organizations.size, 'organization')}</h3>
+    ${table('Organizations', ['Name', 'Members', 'ID', 'Created'], organizationRows, html`None yet. ${create('createOrganization', 'Create an organization')}.`)}`
+}
+
+function table(label: string, columns: string[], rows: unknown[][], none: Html): Html {
+  if (rows.length === 0) return hint(none)
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table>
+    <thead><tr>${columns.map((title) => html`<th>${title}</th>`)}</tr></thead>
+    <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table></div>`
+}
+
+function newest<Item>(items: ReadonlyMap<string, Item>): Item[] {
+  return [...items.values()].slice(-MOST_ROWS).reverse()
 }
 
 /** A button for each file of the integration. The page hides the secrets of a file; a saved file is complete. */
-function files({ manifests, maskText }: PageContext, deployment: Deployment): Html | undefined {
-  const { id, route, downloads, status } = deployment
-  const names = manifests.find(({ name }) => name === route)?.downloads ?? []
-  if (names.length === 0) return undefined
+function filesOf({ maskText }: PageContext, deployment: Deployment, names: readonly string[]): Html {
+  const { id, downloads, status } = deployment
   const generate = (file: string) =>
     send(`Generate ${file}`, deployment, { name: 'DOWNLOAD_STARTED', download: { id: `dl_${file}`, file } })
   const all = [...downloads].flatMap(([download, generated]) =>
     generated.map(({ path, content }, index) => {
       const url = ['/files', encodeURIComponent(id), encodeURIComponent(download), index].join('/')
-      return html`<section class="wire"><div class="row"><h4>${path}</h4><a href="${url}" download="${path}">Save</a></div>
+      return html`<section class="wire"><div class="row"><h3>${path}</h3><a class="push" href="${url}" download="${path}">Save</a></div>
         ${code(path, maskText(content))}</section>`
     }),
   )
-  return html`<h3>Files</h3>${status !== 'stopped' && html`<div class="row">${names.map(generate)}</div>`}${all.reverse()}`
+  return html`${status !== 'stopped' && html`<div class="row">${names.map(generate)}</div>`}${all.reverse()}`
 }
 
 function logLine({ level, message, timestamp }: Deployment['logs'][number]): Html {
   const state = level !== 'info' && status(level === 'error' ? 'bad' : 'warn', level)
-  return html`${clock(timestamp)} ${state} ${message}`
+  return html`<li>${clock(timestamp)} ${state} ${message}</li>`
 }

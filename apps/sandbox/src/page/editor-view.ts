@@ -1,71 +1,115 @@
-/** Writes an event, from nothing or from one that was delivered: any body, with any signature. */
+/** Writes an event: any function of any deployment as a form or as JSON, or any body with any signature. */
 import type { Manifest } from '@org/core/internal'
 import { html } from 'hono/html'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { exampleOf } from './functions-view.ts'
-import { field, type Html, hint, options, tabs } from './html.ts'
-import { sendForm } from './schema-form.ts'
+import { exampleEvent, exampleOf } from './examples.ts'
+import { address, field, type Html, hint, options, type Query, tabs } from './html.ts'
+import { schemaFields, sendForm } from './schema-form.ts'
 
 /**
  * The form for an event.
  *
  * @param edited the event to begin with
- * @param template otherwise a route, and the name of an event or of a function: `mailer/sendEmail`
+ * @param query otherwise `new` is a route, and the name of an event or of a function: `mailer/sendEmail`
  */
-export function editor(context: PageContext, edited: TimelineEntry | undefined, template: string): Html {
-  const { manifests, world } = context
-  const [name, choice] = template.split('/')
-  const manifest = manifests.find((one) => one.name === (edited?.route ?? name)) ?? manifests[0]
-  const templates = manifest ? templatesOf(context, manifest) : []
-  const chosen = templates.find(([title]) => title === choice) ?? templates[0]
-  const body = edited ? context.maskText(edited.body ?? '') : JSON.stringify(chosen?.[1] ?? {}, null, 2)
-  const url = (...parts: unknown[]) => `/timeline?new=${parts.join('/')}`
-  const routes = manifests.map((one) => [one.name, url(one.name), one === manifest] as const)
-  const titles = templates.map((one) => [one[0], url(manifest?.name, one[0]), one === chosen] as const)
-  const same = edited?.deliveryId ? [['same', `the same: ${edited.deliveryId}`] as const] : []
-  const signatures = ['right', 'wrong', 'missing'].map((one) => [one, one] as const)
-  const secrets = edited ? ' Values that read [redacted] keep their secrets.' : ''
-  const about = world.webhookSecret
-    ? 'The host accepts only the right signature.'
-    : 'The host has no secret, so it accepts any signature. Start it with PLATFORM_WEBHOOK_SECRET=whsec_… to see it refuse.'
+export function editor(context: PageContext, edited: TimelineEntry | undefined, query: Query): Html {
+  const { manifests } = context
+  const [route, wanted = ''] = (edited?.route ?? query.new ?? '').split('/')
+  const manifest = manifests.find(({ name }) => name === route) ?? manifests[0]
+  if (edited || !manifest) {
+    const text = context.maskText(edited?.body ?? '')
+    return html`<section class="exchange" aria-label="Write an event"><h2>Edit event #${edited?.number}</h2>${jsonForm(context, route ?? '', text, edited)}</section>`
+  }
+  const names = namesOf(manifest)
+  const name = names.find((one) => one === wanted) ?? names[0] ?? ''
+  const definition = manifest.functions[name]
+  const asJson = query.as === 'json' || !definition
+  const deployments = context
+    .deployments()
+    .filter((one) => one.route === manifest.name && one.status !== 'stopped')
+    .toSorted((one, other) => Number(other.status === 'running') - Number(one.status === 'running'))
+  const none = query.deployment === 'none'
+  const id = none ? undefined : (deployments.find((one) => one.id === query.deployment) ?? deployments[0])?.id
+  const event = exampleEvent(context, manifest, name, id)
+  const choices = manifests.map((one) => {
+    const group = namesOf(one).map((title) => [`${one.name}/${title}`, title] as const)
+    return html`<optgroup label="${one.name}">${options(group, `${manifest.name}/${name}`)}</optgroup>`
+  })
+  const places = deployments.map((one) => [one.id, `${one.id} · ${one.status}`] as const)
+  const { as: _as, ...rest } = query
+  const url = (as: string) => address('/timeline', { ...rest, as })
   return html`<section class="exchange" aria-label="Write an event">
-    <h2>${edited ? `Edit event #${edited.number}` : 'New event'}</h2>
-    ${!edited && html`${tabs('Integration', routes)} ${tabs('Events and functions', titles)}`}
-    ${sendForm(
-      { action: 'raw', body: edited ? { number: edited.number } : {}, target: 'follow', button: 'Send' },
-      html`${field(
-        'raw-body',
-        'Body',
-        html`<textarea id="raw-body" name="text" rows="12" spellcheck="false" aria-describedby="raw-hint">
-${body}</textarea>`,
-        hint(`It is sent as it is, broken JSON included.${secrets}`, 'raw-hint'),
-      )}
-      <div class="field-row">
-        ${field('raw-route', 'Route', html`<input type="text" id="raw-route" name="route" value="${edited?.route ?? manifest?.name}" list="raw-routes" spellcheck="false"><datalist id="raw-routes">${options(manifests.map((one) => [one.name, one.name]))}</datalist>`)}
-        ${field('raw-id', 'Delivery id', html`<select id="raw-id" name="id">${options([['new', 'a new one'], ...same, ['none', 'none']])}</select>`)}
-        ${field('raw-signature', 'Signature', html`<select id="raw-signature" name="signature" aria-describedby="signature-hint">${options(signatures)}</select>`)}</div>
-      ${hint(about, 'signature-hint')}`,
-    )}</section>`
+    <h2>New event</h2>
+    <div class="field-row" id="chooser">
+      ${field('choose-event', 'Event or function', html`<select id="choose-event" data-parameter="new">${choices}</select>`)}
+      ${field('choose-deployment', 'Deployment', html`<select id="choose-deployment" data-parameter="deployment">${options([...places, ['none', 'none: the host’s shared credentials']], id ?? 'none')}</select>`)}
+    </div>
+    ${
+      definition &&
+      html`${hint(`${definition.description} ${definition.effectful ? 'It has an effect, once for each delivery id.' : 'It only reads.'}`)}
+      ${tabs('Form or JSON', [
+        ['Form', url(''), !asJson],
+        ['JSON', url('json'), asJson],
+      ])}`
+    }
+    ${
+      asJson
+        ? jsonForm(context, manifest.name, JSON.stringify(event, null, 2))
+        : sendForm(
+            {
+              id: `form-${manifest.name}-${name}-${id}`,
+              action: 'event',
+              body: {
+                route: manifest.name,
+                event: {
+                  name: 'FUNCTION_CALL',
+                  functionCall: { name },
+                  ...(id !== undefined && { deployment: { id } }),
+                },
+              },
+              button: `Send ${name}`,
+            },
+            schemaFields(
+              definition.arguments,
+              'event.functionCall.arguments',
+              exampleOf(context, manifest.name, name, id),
+            ),
+          )
+    }</section>`
 }
 
-/** An example of each function and of each event, from the manifest. */
-function templatesOf(context: PageContext, manifest: Manifest): [title: string, event: object][] {
-  const { name, events, functions, downloads } = manifest
-  const id = context.deployments().find(({ route, status }) => route === name && status === 'running')?.id
-  const deployment = id === undefined ? {} : { deployment: { id } }
-  const more: Readonly<Record<string, object>> = {
-    DEPLOYMENT_CREATED: { deployment: { id: context.freeId(name), inputs: {} } },
-    WEBHOOK_CHALLENGE: { challenge: 'c_1' },
-    DOWNLOAD_STARTED: { download: { id: 'dl_1', file: downloads[0] } },
-    DEPLOYMENT_DELETED: { deployment: { id: id ?? 'dep_1' } },
-  }
-  const ofEvents = events
-    .filter((event) => event !== 'FUNCTION_CALL')
-    .map((event): [string, object] => [event, { name: event, ...deployment, ...more[event] }])
-  const ofFunctions = Object.keys(functions).map((title): [string, object] => {
-    const functionCall = { name: title, arguments: exampleOf(context, name, title, id ?? '') }
-    return [title, { name: 'FUNCTION_CALL', ...deployment, functionCall }]
-  })
-  return [...ofFunctions, ...ofEvents]
+/** The functions of an integration, and its events. */
+function namesOf({ functions, events }: Manifest): string[] {
+  return [...Object.keys(functions), ...events.filter((event) => event !== 'FUNCTION_CALL')]
+}
+
+const signatures = ['right', 'wrong', 'missing'].map((one) => [one, one] as const)
+
+function jsonForm({ world }: PageContext, route: string, text: string, edited?: TimelineEntry): Html {
+  const same = edited?.deliveryId ? [['same', `the same: ${edited.deliveryId}`] as const] : []
+  const secrets =
+    edited && text.includes('[redacted]') ? 'Values that read [redacted] keep their secrets.' : ''
+  const signed = world.webhookSecret
+    ? 'The host accepts only the right signature.'
+    : 'Any signature is accepted: PLATFORM_WEBHOOK_SECRET=whsec_… npm start makes the host check it.'
+  const select = (name: string, label: string, choices: Parameters<typeof options>[0]) =>
+    field(`raw-${name}`, label, html`<select id="raw-${name}" name="${name}">${options(choices)}</select>`)
+  return sendForm(
+    {
+      id: `json-${route}-${edited?.number ?? text.length}`,
+      action: 'raw',
+      body: { route, ...(edited && { number: edited.number }) },
+      button: 'Send',
+    },
+    html`${field(
+      'raw-body',
+      'Body',
+      html`<textarea id="raw-body" name="text" rows="14" spellcheck="false" aria-describedby="raw-hint">
+${text}</textarea>`,
+      html`<p class="hint" id="raw-hint">It is sent as it is, broken JSON included. ${secrets} ${signed}</p>`,
+    )}
+    <div class="field-row">${select('id', 'Delivery id', [['new', 'a new one'], ...same, ['none', 'none']])}
+      ${select('signature', 'Signature', signatures)}</div>`,
+  )
 }

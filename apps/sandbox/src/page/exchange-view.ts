@@ -1,10 +1,11 @@
-/** One event with all details, and the short result of an action. */
+/** One event with all details. */
 import { html } from 'hono/html'
 import type { LogLine, Message } from '../world/exchange.ts'
 import { plural } from '../world/text.ts'
 import { hasSucceeded, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { titleOf } from './faults.ts'
+import { worstStatus } from './groups.ts'
 import {
   actionButton,
   clock,
@@ -12,14 +13,13 @@ import {
   duration,
   type Html,
   hint,
-  lines,
   menu,
   type Query,
   status,
   tabs,
   terms,
 } from './html.ts'
-import { callStatus, entryStatus, eventsWithCalls, fieldsOf, tagsOf } from './timeline-rows.ts'
+import { callStatus, fieldsOf, tagsOf } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
 
@@ -31,8 +31,8 @@ const SECRET = 'Contains its secrets; an event is signed now if there is a secre
  * @param query the address of the page: the open tab and the unfolded call
  */
 export function exchangeDetail(context: PageContext, entry: TimelineEntry, query: Query): Html {
-  const { number, subject, event, route, deployment, deliveryId, calls, log, response, signed } = entry
-  const { tab = 'request', call, ...rest } = query
+  const { number, subject, event, calls, log, response } = entry
+  const { tab = '', call, ...rest } = query
   const urlOf = (more: Query) =>
     `/timeline?${new URLSearchParams({ ...rest, event: String(number), ...more })}`
   const request = { headers: entry.headers, text: entry.body ?? 'The body was too long to keep.' }
@@ -47,28 +47,46 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
     calls: [`Calls ${calls.length}`, () => (calls.length > 0 ? drawCalls() : hint('The host made no call.'))],
     log: [
       `Log ${log.length}`,
-      () => lines(context.mask(log).map(logLine), 'The host logged nothing about this event.'),
+      () =>
+        log.length > 0
+          ? html`<ul class="log">${context.mask(log).map(logLine)}</ul>`
+          : hint('The host logged nothing about this event.'),
     ],
   }
-  const open = Object.hasOwn(contents, tab) ? tab : 'request'
+  const failed = response !== undefined && response.status >= 400
+  const open = Object.hasOwn(contents, tab) ? tab : failed ? 'response' : 'request'
   const links = Object.entries(contents).map(
     ([name, [title]]) => [title, urlOf({ tab: name }), name === open] as const,
   )
-  const tags = [...tagsOf(entry), ...(signed ? ['signed'] : [])]
   return html`<article class="exchange" aria-label="Event ${number}">
   <header class="row"><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
-    ${entryStatus(entry)}${tags.map((tag) => html`<span class="tag">${tag}</span>`)}</header>
+    ${worstStatus([entry])}${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}</header>
+  ${facts(context, entry)}
   ${verdict(context, entry)}
   ${buttons(entry)}
   ${deliveries(context, entry)}
   ${waterfall(context, entry, (index) => urlOf({ tab: 'calls', call: String(index) }))}
-  ${terms([
-    ['Route', html`<code>POST /${route}/webhook</code>`],
-    ['Deployment', deployment ? html`<code>${deployment}</code>` : 'none'],
-    ['Delivery', deliveryId ? html`<code>${deliveryId}</code>` : 'without an id: the host records nothing'],
-    ['Received', clock(entry.at)],
-  ])}
   ${tabs('Details', links)}<div>${contents[open]?.[1]()}</div></article>`
+}
+
+/** Where an event went, with links to the deployment and to the mail that it names. */
+function facts(
+  { world, mailsOf }: PageContext,
+  { number, route, deployment, deliveryId, signed, at }: TimelineEntry,
+): Html {
+  const isKnown = deployment !== undefined && world.platform.deployments.has(deployment)
+  const mails = mailsOf(number)
+  const all = [
+    html`<code>POST /${route}/webhook</code>`,
+    isKnown
+      ? html`<a href="/deployments?deployment=${encodeURIComponent(deployment)}"><code>${deployment}</code></a>`
+      : html`<code>${deployment ?? 'no deployment'}</code>`,
+    deliveryId ? html`<code>${deliveryId}</code>` : 'without an id: nothing is recorded',
+    signed ? 'signed' : 'not signed',
+    clock(at),
+    ...(mails[0] ? [html`<a href="/mailbox?mail=${mails[0]}">${plural(mails.length, 'mail')}</a>`] : []),
+  ]
+  return html`<ul class="facts-line">${all.map((fact) => html`<li>${fact}</li>`)}</ul>`
 }
 
 function buttons({ number, body }: TimelineEntry): Html | undefined {
@@ -101,7 +119,7 @@ function deliveries({ timeline, manifests }: PageContext, entry: TimelineEntry):
   const isUnknown = all.some(({ code }) => code === 'outcome_unknown')
   const effects = isUnknown ? `perhaps ${plural(Math.max(done, 1), 'effect')}` : plural(done, 'effect')
   const link = (one: TimelineEntry) =>
-    html`<li><a href="/timeline?event=${one.number}" ${one === entry && html`aria-current="true"`}>${entryStatus(one)} #${one.number}${one.response?.replayed && ' replayed'}</a></li>`
+    html`<li><a href="/timeline?event=${one.number}" ${one === entry && html`aria-current="true"`}>${worstStatus([one])} #${one.number}${one.response?.replayed && ' replayed'}</a></li>`
   return html`<section class="row" aria-label="Deliveries"><strong>${reads ? '' : `${effects}, `}${all.length} deliveries</strong>
     <ol class="row">${all.map(link)}</ol></section>`
 }
@@ -143,19 +161,5 @@ function message(context: PageContext, title: string, { headers, text }: Omit<Me
 const tones = { debug: 'idle', info: 'idle', warn: 'warn', error: 'bad' } as const
 
 function logLine(line: LogLine): Html {
-  return html`${status(tones[line.level], line.level)} ${line.message} <code class="muted">${fieldsOf(line).join(' ')}</code>`
-}
-
-/** The events that an action caused, with their calls and responses. */
-export function exchangeResult(context: PageContext, entries: readonly TimelineEntry[]): Html {
-  const answered = entries.flatMap((entry) => (entry.response ? { entry, response: entry.response } : []))
-  const responses = answered.map(
-    ({
-      entry,
-      response,
-    }) => html`${verdict(context, entry)}<section class="wire"><div class="row"><h4>Response${entries.length > 1 && ` #${entry.number}`}</h4>
-      <a href="/timeline?event=${entry.number}">All details</a></div>
-      ${code(`Response to event ${entry.number}`, context.maskText(response.text))}</section>`,
-  )
-  return html`${eventsWithCalls(context, entries)}${responses}`
+  return html`<li>${status(tones[line.level], line.level)} ${line.message} <code class="muted">${fieldsOf(line).join(' ')}</code></li>`
 }

@@ -108,7 +108,7 @@ export function makeFault(name: string, delayMs = 0, path = ''): Fault | undefin
 
 /** The title of a fault. */
 export function titleOf(fault: Fault): string {
-  return made.get(fault)?.title ?? 'Another fault'
+  return made.get(fault)?.title ?? ('status' in fault ? `status ${fault.status}` : 'a fault')
 }
 
 /** The host gives up on a silent provider after 10 seconds, and on a silent platform after 5. */

@@ -11,14 +11,11 @@ export type Query = Readonly<Record<string, string>>
 /** A view, ready to be put into the page. */
 export interface View {
   title: string
-  /** One sentence below the title. */
-  lead?: unknown
-  /** Beside the title. */
-  actions?: unknown
+  /** Beside the title: the search of the view, and its actions. */
+  bar?: unknown
   body: unknown
   /** The view fills the window, and scrolls inside. */
   tall?: boolean
-  script?: string
 }
 
 /** A state, shown as a colour, a shape and a word, so that nobody depends on one of them. */
@@ -59,24 +56,12 @@ export function actionButton(
       ${button(html`${place} command="close" commandfor="${id}"`)}</div></dialog>`
 }
 
-/** A part of a view with a heading, and with more beside it. */
-export function card(title: unknown, body: unknown, beside: unknown = '', label = title): Html {
-  return html`<section class="card" aria-label="${label}"><header class="row"><h2>${title}</h2>${beside}</header>${body}</section>`
-}
-
 export function terms(entries: readonly (readonly [name: unknown, value: unknown])[]): Html {
   return html`<dl class="values">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
-export function hint(text: unknown, id?: string): Html {
-  return html`<p class="hint" ${id && html`id="${id}"`}>${text}</p>`
-}
-
-/** A list with a line for each item; without items, a hint. */
-export function lines(items: readonly unknown[], none: string): Html {
-  return items.length === 0
-    ? hint(none)
-    : html`<ul class="log">${items.map((item) => html`<li>${item}</li>`)}</ul>`
+export function hint(text: unknown): Html {
+  return html`<p class="hint">${text}</p>`
 }
 
 /** Links, of which one is current. */
@@ -90,7 +75,7 @@ export function tabs(
 }
 
 /** A control with its label. */
-export function field(id: string, label: string, control: unknown, more: unknown = ''): Html {
+export function field(id: string, label: unknown, control: unknown, more: unknown = ''): Html {
   return html`<div class="field"><label for="${id}">${label}</label>${control}${more}</div>`
 }
 
@@ -102,14 +87,14 @@ export function options(choices: readonly (readonly [value: string, label: unkno
 }
 
 /** The search of a list, and other controls that choose from it. */
-export function filterBar(name: string, value: string, placeholder: string, more: Html): Html {
+export function filterBar(name: string, value: string, placeholder: string, more: unknown = ''): Html {
   return html`<form class="filter" role="search">
     <label class="grow"><span class="visually-hidden">Find</span><input type="search" name="${name}" value="${value}" placeholder="${placeholder}" autocomplete="off" spellcheck="false"></label>
     ${more}</form>`
 }
 
 /** The items on one page of a list. */
-export const PAGE = 200
+export const PAGE = 100
 
 /** A list, newest first, in pages; beside it the details of the chosen item. */
 export function split<Item>(
@@ -117,27 +102,29 @@ export function split<Item>(
   items: readonly Item[],
   { start: anchor, ...rest }: Query,
   parts: {
-    list: (shown: readonly Item[]) => Html
+    /** The line of an item. */
+    row: (item: Item) => Html
     /** Stands for an empty list. */
-    none: Html
+    none: unknown
     /** Names the first item of a page, so that new items do not move it. */
     anchorOf: (item: Item) => string
-    isAt: (item: Item, anchor: string) => boolean
+    isAt?: (item: Item, anchor: string) => boolean
     /** The details of the chosen item, if there is one. */
     detail: Html | undefined
     /** The address without a choice. */
     back: string
   },
 ): Html {
-  const found = items.findIndex((item) => anchor !== undefined && parts.isAt(item, anchor))
+  const { anchorOf, isAt = (item, one) => anchorOf(item) === one } = parts
+  const found = items.findIndex((item) => anchor !== undefined && isAt(item, anchor))
   const start = Math.max(0, found)
   const older = items.length - start - PAGE
   const page = (index: number, label: string) => {
     const first = items[index]
-    return html`<a href="${address('', { ...rest, start: index > 0 && first ? parts.anchorOf(first) : '' }) || '?'}">${label}</a>`
+    return html`<a href="${address('', { ...rest, start: index > 0 && first ? anchorOf(first) : '' }) || '?'}">${label}</a>`
   }
   return html`<div class="split">
-    <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? parts.list(items.slice(start, start + PAGE)) : parts.none}
+    <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? html`<ol class="rows">${items.slice(start, start + PAGE).map(parts.row)}</ol>` : parts.none}
       <p class="pager">${start > 0 && page(start - PAGE, 'Newer')} ${older > 0 && page(start + PAGE, `${older} older`)}</p></section>
     <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.detail && html`<a class="button quiet back" href="${parts.back}">Back to the list</a>${parts.detail}`}</section>
   </div>`

@@ -42,18 +42,6 @@ function hrefOf(attributes: string): string {
   return decode(quoted.replaceAll(/^["']|["']$/g, '')).trim()
 }
 
-/** The links of a mail, each once, with the text that a reader would click. */
-export function linksOf({ htmlBody = '', textBody = '' }: AcceptedMessage): { url: string; label: string }[] {
-  const links = new Map<string, string>()
-  for (const anchor of htmlBody.split(/<a\s/i).slice(1)) {
-    const [tag = '', label = ''] = splitAt(anchor, '>')
-    const url = hrefOf(` ${tag}`)
-    if (url !== '' && !links.has(url)) links.set(url, plainText(splitAt(label, '</a')[0]))
-  }
-  for (const [url] of textBody.matchAll(/https?:\/\/[^\s<>"]+/g)) if (!links.has(url)) links.set(url, '')
-  return [...links].map(([url, label]) => ({ url, label }))
-}
-
 /** The parts of a text before and after a mark. */
 function splitAt(text: string, mark: string): [string, string] {
   const index = text.indexOf(mark)

@@ -14,14 +14,13 @@ import {
   empty,
   filterBar,
   type Html,
-  lines,
   type Query,
   split,
   tabs,
   terms,
   type View,
 } from './html.ts'
-import { hasWords, linksOf, snippetOf } from './mail-content.ts'
+import { hasWords, snippetOf } from './mail-content.ts'
 
 const addressOf = (query: Query) => address('/mailbox', query)
 
@@ -36,24 +35,19 @@ export function mailboxView(context: PageContext, query: Query): View {
   const chosen = messages.find(({ messageId }) => messageId === chosenId)
   if (chosen) readMail.add(chosen.messageId)
   const found = words === '' ? messages : messages.filter((mail) => hasWords(mail, words))
-  const send = html`<a href="/functions?route=mailer&function=sendEmail">Send one</a>: it shows up here.`
+  const send = html`<a href="/timeline?new=mailer/sendEmail">Send one</a>: it shows up here, and does not leave this machine.`
   const clear = html`Nothing has “${q}”. <a href="/mailbox">Show every mail</a>`
-  const item = (mail: AcceptedMessage) =>
-    mailItem(mail, query, { current: mail === chosen, unread: !readMail.has(mail.messageId) })
   return {
     title,
-    lead: 'The mail that the mail provider accepted. It does not leave this machine.',
     tall: true,
-    script: 'split',
-    body: html`${filterBar('q', q, 'Find: address, subject, words, file', toolbar(messages, found.length, words, readMail))}
-    ${split('Mails', found.toReversed(), query, {
-      list: (mails) => html`<ul class="mails">${mails.map(item)}</ul>`,
+    bar: html`${filterBar('q', q, 'Find: address, subject, words, file')}${toolbar(messages, found.length, words, readMail)}`,
+    body: split('Mails', found.toReversed(), query, {
+      row: (mail) => mailItem(mail, query, mail === chosen, !readMail.has(mail.messageId)),
       none: messages.length > 0 ? empty('No match', clear) : empty('No mail yet', send),
       anchorOf: ({ messageId }) => messageId,
-      isAt: ({ messageId }, anchor) => messageId === anchor,
       detail: chosen && mailDetail(context, chosen, query),
       back: addressOf({ ...rest, q }),
-    })}`,
+    }),
   }
 }
 
@@ -73,18 +67,13 @@ function toolbar(
 
 const CLIP = html`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="m11 5-5 5a1 1 0 0 0 2 2l5-5a3 3 0 0 0-4-4L4 8a4 4 0 0 0 6 6l4-4"/></svg>`
 
-/** A mail in a list. */
-export function mailItem(
-  mail: AcceptedMessage,
-  query: Query = {},
-  { current = false, unread = false } = {},
-): Html {
+function mailItem(mail: AcceptedMessage, query: Query, current: boolean, unread: boolean): Html {
   const { messageId, from, to, cc, subject, submittedAt, attachments } = mail
   const files = plural(attachments.length, 'file')
-  return html`<li><a class="line mail" id="mail-${messageId}" href="${addressOf({ ...query, mail: messageId })}" ${current && html`aria-current="true"`}>
+  return html`<li class="entry"><a class="line mail" id="mail-${messageId}" href="${addressOf({ ...query, mail: messageId })}" ${current && html`aria-current="true"`}>
     <span class="mail-from">${unread && html`<span class="unread"><span class="visually-hidden">unread</span></span>`}${showTurns(nameOf(from))}</span>
-    <span class="mail-to"><span class="visually-hidden">to</span> ${[...to, ...cc].join(', ')}</span>
-    <span class="mail-about"><strong>${showTurns(subject) || '(no subject)'}</strong> <span class="snippet">${snippetOf(mail)}</span></span>
+    <span class="mail-to muted"><span class="visually-hidden">to</span> ${[...to, ...cc].join(', ')}</span>
+    <span class="mail-about"><strong>${showTurns(subject) || '(no subject)'}</strong> <span class="muted">${snippetOf(mail)}</span></span>
     <span class="mail-clip">${attachments.length > 0 && html`${CLIP}<span class="visually-hidden">${files}</span>`}</span>
     ${clock(submittedAt)}</a></li>`
 }
@@ -97,14 +86,10 @@ function nameOf(sender: string): string {
 function mailDetail(context: PageContext, mail: AcceptedMessage, query: Query): Html {
   const { messageId, subject, htmlBody = '', textBody = '', attachments, submittedAt } = mail
   const event = context.eventOfMail.get(messageId)
-  const links = linksOf(mail)
   const panes: Readonly<Record<string, readonly [title: string, shown: boolean, draw: () => Html]>> = {
     html: ['HTML', htmlBody !== '', () => frame(mail, query)],
     text: ['Text', textBody !== '', () => code('The mail as text', textBody)],
-    source: ['Source', htmlBody !== '', () => code('HTML source', htmlBody)],
-    headers: ['Headers', true, () => headers(mail)],
-    raw: ['Raw', true, () => code('The message on the wire', rawText(mail))],
-    links: [`Links ${links.length}`, links.length > 0, () => lines(links.map(linkItem), '')],
+    source: ['Source', true, () => source(mail)],
     files: [`Files ${attachments.length}`, attachments.length > 0, () => fileList(mail)],
   }
   const shown = Object.entries(panes).filter(([, [, isShown]]) => isShown)
@@ -140,17 +125,13 @@ function frame({ messageId }: AcceptedMessage, query: Query): Html {
     <iframe class="mail-frame" width="${width}" sandbox="allow-popups allow-popups-to-escape-sandbox" src="/mail/${messageId}/html" title="The mail as HTML" referrerpolicy="no-referrer"></iframe></div>`
 }
 
-function headers({ messageId, messageStream, tag, headers, metadata }: AcceptedMessage): Html {
+/** The HTML, and the message as the provider received it. */
+function source(mail: AcceptedMessage): Html {
+  const { messageId, htmlBody = '', headers, metadata } = mail
   const own = headers.map(({ name, value }) => [name, value] as const)
-  const more = Object.entries(metadata).map(
-    ([name, value]) => [html`${name} <span class="tag">metadata</span>`, value] as const,
-  )
-  const facts = [
-    ['Message id', html`<code>${messageId}</code>`],
-    ['Stream', messageStream],
-    ['Tag', tag],
-  ] as const
-  return terms([...facts.filter(([, fact]) => fact), ...own, ...more])
+  return html`${htmlBody !== '' && html`<h3>HTML</h3>${code('HTML source', htmlBody)}`}
+    <h3>Headers</h3>${terms([['Message ID', html`<code>${messageId}</code>`], ...own, ...Object.entries(metadata)])}
+    <h3>On the wire</h3>${code('The message on the wire', rawText(mail))}`
 }
 
 const LONGEST_RAW = 2_000
@@ -164,16 +145,9 @@ function rawText({ raw }: AcceptedMessage): string {
   return JSON.stringify(raw, cut, 2)
 }
 
-function linkItem({ url, label }: ReturnType<typeof linksOf>[number]): Html {
-  const link = /^(https?|mailto):/i.test(url)
-    ? html`<a href="${url}" target="_blank" rel="noopener noreferrer">${url}</a>`
-    : html`<code>${url}</code>`
-  return html`${link} <span class="muted">${label}</span>`
-}
-
 function fileList({ messageId, attachments }: AcceptedMessage): Html {
   const item = ({ name, contentType, content, contentId }: (typeof attachments)[number], index: number) =>
-    html`<span class="row"><strong>${name}</strong> <span class="muted">${contentType}, ${plural(Buffer.byteLength(content, 'base64'), 'byte')}</span>${contentId && html` <span class="tag">inline</span>`}
-      <a class="button push" href="/mail/${messageId}/files/${index}" download="${name}">Save</a></span>`
-  return lines(attachments.map(item), '')
+    html`<li class="row"><strong>${name}</strong> <span class="muted">${contentType}, ${plural(Buffer.byteLength(content, 'base64'), 'byte')}</span>${contentId && html` <span class="tag">inline</span>`}
+      <a class="button push" href="/mail/${messageId}/files/${index}" download="${name}">Save</a></li>`
+  return html`<ul class="log">${attachments.map(item)}</ul>`
 }

@@ -8,18 +8,18 @@ import { at, isRecord, listOf } from '../world/json.ts'
 import { type Html, hint, options } from './html.ts'
 
 /**
- * A form that `static/forms.js` sends to an action. The name of a control is its path in the body.
+ * A form that `static/forms.js` sends to an action. The name of a control is its path in the body. A change on the
+ * page leaves it as it is.
  *
- * @param send the action, the fixed part of its body, the element for the result, and the label of the button
+ * @param send the action, the fixed part of its body, and the label of the button
  */
 export function sendForm(
-  send: { action: string; body?: object; target: string; button: string },
-  fields: Html,
+  { id, action, body = {}, button }: { id: string; action: string; body?: object; button: string },
+  fields: unknown,
 ): Html {
-  return html`<form data-action="${send.action}" data-body="${JSON.stringify(send.body ?? {})}" data-target="${send.target}" novalidate>
+  return html`<form id="${id}" data-action="${action}" data-body="${JSON.stringify(body)}" data-target="follow" data-keep novalidate>
     ${fields}
-    <p class="fault form-fault" role="alert" hidden></p>
-    <button class="button primary">${send.button}</button></form>`
+    <div class="send row"><button class="button primary">${button}</button> <kbd>Ctrl ⏎</kbd><p class="fault form-fault" role="alert" hidden></p></div></form>`
 }
 
 /** So many fields are never folded. */
@@ -77,13 +77,37 @@ function fieldOf(
 ): Html {
   const id = path.replaceAll('.', '-')
   const kind = kindOf(name, schema)
-  const note = { list: 'Separate several by commas.', json: 'As JSON.' }[String(kind)]
-  // Descriptions are Markdown with `code`.
-  const text = [at(schema, 'description'), note].filter(Boolean).join(' ').replaceAll('`', '')
+  const title = String(at(schema, 'title') ?? sentenceCase(name))
+  const note = { list: 'Separate several by commas.', json: 'As JSON.' }[String(kind)] ?? ''
+  const text = `${newsIn(String(at(schema, 'description') ?? ''), title)} ${note}`.trim()
   const attributes = html`id="${id}" name="${path}" data-kind="${kind}" aria-describedby="${id}-hint ${id}-fault"`
   return html`<div class="field" data-field="${name}" ${shownWhen && html`data-shown-when="${shownWhen}" hidden`}>
-    <label for="${id}">${at(schema, 'title') ?? name}${required && html` <span class="required">required</span>`}</label>${controlOf(kind, attributes, schema, value)}
+    <label for="${id}">${title} <code class="api-name">${name}</code>${required && html` <span class="required">required</span>`}</label>${controlOf(kind, attributes, schema, value)}
     <p class="hint" id="${id}-hint">${text}</p><p class="fault" id="${id}-fault" hidden></p></div>`
+}
+
+/** `emailAddress` as “Email address”. */
+function sentenceCase(name: string): string {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return words
+    .replace(/^./, (letter) => letter.toUpperCase())
+    .replace(/\bid\b/, 'ID')
+    .replace(/\b[hH]tml\b/, 'HTML')
+}
+
+/** The sentences of a description that say more than the label. Descriptions are Markdown with `code`. */
+function newsIn(description: string, title: string): string {
+  const known = new Set([
+    ...title.toLowerCase().split(' '),
+    ...'the a an of as its in line plain is'.split(' '),
+  ])
+  const isNew = (sentence: string) =>
+    (sentence.toLowerCase().match(/[\w’]+/g) ?? []).some((word) => !known.has(word))
+  return description
+    .replaceAll('`', '')
+    .split(/(?<=\.) (?=[A-Z])/)
+    .filter(isNew)
+    .join(' ')
 }
 
 type Kind = 'text' | 'long' | 'password' | 'number' | 'boolean' | 'choice' | 'list' | 'files' | 'json'

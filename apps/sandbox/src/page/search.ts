@@ -15,11 +15,8 @@ export interface TimelineFilter {
   text: string
   route: string
   outcome: string
-  /** Includes the events of the walk. */
+  /** Whether to include the events of the walk. */
   walk: boolean
-  /** The earliest and the latest time, in milliseconds since 1970. */
-  from: number
-  to: number
 }
 
 type Test = (entry: TimelineEntry) => boolean
@@ -34,26 +31,18 @@ export const outcomes: Readonly<Record<string, { title: string; test: Test }>> =
 
 /** Reads the filter of an address. */
 export function readFilter(query: Query): TimelineFilter {
-  const { text = '', route = '', outcome = '', walk = '', from = '', to = '' } = query
-  return {
-    text: text.trim().slice(0, 200),
-    route,
-    outcome,
-    walk: walk !== '',
-    from: Number(from) || Number.NEGATIVE_INFINITY,
-    to: Number(to) || Number.POSITIVE_INFINITY,
-  }
+  const { text = '', route = '', outcome = '', walk = '' } = query
+  return { text: text.trim().slice(0, 200), route, outcome, walk: walk !== 'hide' }
 }
 
 /** The events that a filter selects, newest first. */
 export function findEvents(
   context: PageContext,
-  { text, route, outcome, walk, from, to }: TimelineFilter,
+  { text, route, outcome, walk }: TimelineFilter,
 ): TimelineEntry[] {
   const terms = [...text.toLowerCase().matchAll(TERM)].flatMap(([term]) => toTest(context, term) ?? [])
   return context.timeline.list().filter((entry) => {
     if (!walk && entry.source === 'walk') return false
-    if (entry.at < from || entry.at > to) return false
     if (route !== '' && entry.route !== route) return false
     if (outcomes[outcome]?.test(entry) === false) return false
     return terms.every((fits) => fits(entry))

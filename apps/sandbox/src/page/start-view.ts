@@ -1,107 +1,137 @@
-/** The start: a tour of the host in four clicks. */
+/** The start: what the host is worth, and four steps that show it. */
 import { html } from 'hono/html'
-import { plural } from '../world/text.ts'
+import { count, plural } from '../world/text.ts'
 import { hasFailed, hasSucceeded, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { exampleMail } from './functions-view.ts'
-import { actionButton, card, empty, type Html, hint, status, type View } from './html.ts'
-import { mailItem } from './mailbox-view.ts'
-import { eventsWithCalls } from './timeline-rows.ts'
+import { exampleMail } from './examples.ts'
+import { effectsOf, figuresOf } from './groups.ts'
+import { actionButton, type Html, type View } from './html.ts'
+import { timelineRow } from './timeline-rows.ts'
+import { verdict } from './verdict.ts'
+import { mostAttempts, waterfall } from './waterfall.ts'
 
-const EVENTS_SHOWN = 5
-const MAILS_SHOWN = 3
+const LATEST_SHOWN = 6
 
 export function startView(context: PageContext): View {
+  const steps = stepsOf(context)
+  const current = steps.findIndex(({ done }) => !done)
   return {
-    title: 'See it, try it, break it',
-    lead: 'A platform sends events; the host handles them at a provider, and reports back. Four clicks show how.',
-    body: html`<div class="columns">
-      <ol id="tour" data-live>${tour(context).map(stepCard)}</ol>
-      <div>${card('Mailbox', html`<div id="latest-mail" data-live>${latestMail(context)}</div>`, html`<a class="push" href="/mailbox">All mail</a>`)}
-        ${card('Events', html`<div id="latest" data-live>${latestEvents(context)}</div>`, html`<a class="push" href="/timeline">Timeline</a>`)}
-      </div></div>`,
+    title: 'Start',
+    body: html`<div class="start"><header><h1>Every event takes effect once</h1>
+      <p class="muted">A platform sends events, twice or out of order. Providers fail halfway. The host between them acts once, and can prove it.</p></header>
+      <div id="figures" data-live>${figures(context)}</div>
+      <div class="columns">
+        <ol class="steps card" id="tour" aria-label="Try it in four steps" data-live>${steps.map((step, index) => stepRow(step, index, index === current))}</ol>
+        <section class="card" id="story" aria-label="What has just happened" data-live>${story(context)}</section>
+      </div>
+      <section class="card list" id="latest" aria-label="The newest events" data-live>${latest(context)}</section></div>`,
   }
 }
 
-function stepCard({ title, text, button, done }: ReturnType<typeof tour>[number], index: number): Html {
-  return html`<li class="card step"><header class="row"><span class="step-number" aria-hidden="true">${index + 1}</span><h2>${title}</h2>
-    ${done && html`<a class="push" href="/timeline?event=${done.number}">${status('ok', 'done')}</a>`}</header>
-    <p>${text}</p><div>${button}</div></li>`
+/** Platform → Host → Provider, with the figures of all events. */
+function figures({ timeline }: PageContext): Html {
+  const { events, calls, retries, replays, twice } = figuresOf(timeline.list())
+  const figure = (value: number, label: string) =>
+    html`<span class="figure"><strong>${count(value)}</strong> ${label}</span>`
+  const place = (name: string, content: unknown) =>
+    html`<li><span class="small">${name}</span><span class="row">${content}</span></li>`
+  return html`<ol class="strip" aria-label="What has happened so far">
+    ${place('Platform', figure(events, 'events'))}
+    ${place('Host', [figure(retries, retries === 1 ? 'retry' : 'retries'), figure(replays, replays === 1 ? 'replay' : 'replays')])}
+    ${place('Provider', [figure(calls, 'calls'), html`<span class="figure ${twice > 0 ? 'bad' : 'ok'}"><strong>${twice}</strong> effects twice</span>`])}</ol>`
 }
 
-function tour(context: PageContext) {
+function stepRow({ title, text, button, done }: Step, index: number, isCurrent: boolean): Html {
+  const mark = html`<span class="step-mark" aria-hidden="true">${done ? '✓' : index + 1}</span>`
+  const state =
+    done && html`<a class="push small" href="/timeline?event=${done.number}">event ${done.number}</a>`
+  return html`<li class="step ${done && 'done'}" ${isCurrent && html`aria-current="step"`}><div class="row">${mark}<h2>${title}</h2>${done && html`<span class="visually-hidden">done</span>`}${state}</div>
+    ${isCurrent && html`<div class="step-body"><p>${text}</p>${button}</div>`}</li>`
+}
+
+type Step = ReturnType<typeof stepsOf>[number]
+
+function stepsOf(context: PageContext) {
   const { timeline, world } = context
   const newest = (condition: (entry: TimelineEntry) => boolean) =>
     timeline.newest((entry) => entry.source === 'page' && condition(entry))
-  const isMail = (entry: TimelineEntry) => entry.subject === 'sendEmail' && hasSucceeded(entry)
+  const isMail = ({ subject }: TimelineEntry) => subject === 'sendEmail'
   const mail = exampleMail(context)
-  const sent = newest(isMail)
+  const sent = newest((entry) => isMail(entry) && hasSucceeded(entry))
   const running = context.deployments().find((one) => one.status === 'running' && one.route === 'mailer')?.id
   const button = (label: string, action: string, body: object) =>
-    actionButton(label, action, body, { look: 'primary' })
+    actionButton(label, action, body, { look: 'primary', target: 'quiet' })
   const again = (label: string, more: object) =>
-    sent
+    world.mail.emulator && sent
       ? button(label, 'again', { number: sent.number, ...more })
-      : html`<button type="button" class="button primary" disabled>Send a mail first</button>`
+      : html`<p class="hint">A real provider can’t be broken.</p>`
   const send = (name: string, more: object) => ({ route: 'mailer', event: { name, ...more } })
   return [
     {
       title: 'Deploy the mailer',
-      text: 'The host verifies the shared token, and publishes the outputs that senders need.',
-      button: running
-        ? html`<p><code>${running}</code> is running. <a href="/deployments">Its outputs and log</a></p>`
-        : button(
-            'Deploy',
-            'event',
-            send('DEPLOYMENT_CREATED', { deployment: { id: context.freeId('mailer'), inputs: {} } }),
-          ),
+      text: 'The host checks the token at the provider, and publishes the outputs that senders need.',
+      button: button(
+        'Deploy',
+        'event',
+        send('DEPLOYMENT_CREATED', { deployment: { id: context.freeId('mailer'), inputs: {} } }),
+      ),
       done: newest(
-        (entry) => entry.event === 'DEPLOYMENT_CREATED' && entry.route === 'mailer' && hasSucceeded(entry),
+        ({ event, route, ...entry }) =>
+          event === 'DEPLOYMENT_CREATED' && route === 'mailer' && (entry.response?.status ?? 500) < 400,
       ),
     },
     {
       title: 'Send a mail',
-      text: html`To ${mail.to}: “${mail.subject}”. <a href="/functions?route=mailer&function=sendEmail">Change it</a>`,
+      text: html`To ${mail.to}: “${mail.subject}”. <a href="/timeline?new=mailer/sendEmail">Change it</a>`,
       button: button(
         'Send',
         'event',
         send('FUNCTION_CALL', {
           functionCall: { name: 'sendEmail', arguments: mail },
-          deployment: running && { id: running },
+          ...(running && { deployment: { id: running } }),
         }),
       ),
       done: sent,
     },
     {
       title: 'Break the provider',
-      text: html`The next response is <code>429</code>, too many requests. Nothing was sent, so the host waits, and tries again.`,
-      button: world.mail.emulator
-        ? again('Break it, and send', { id: 'new', fault: 'rate-limit' })
-        : hint('A real provider can’t be broken.'),
-      done: newest((entry) => isMail(entry) && entry.calls.some(hasFailed)),
+      text: html`It answers <code>429</code>, too many requests. Nothing was sent, so the host waits and tries again.`,
+      button: again('Break it, and send', { id: 'new', fault: 'rate-limit' }),
+      done: newest((entry) => isMail(entry) && hasSucceeded(entry) && entry.calls.some(hasFailed)),
     },
     {
-      title: 'Deliver it again',
-      text: 'The host replays the recorded response: no call, and no second mail.',
-      button: again('Deliver again', { id: 'same' }),
-      done: newest((entry) => entry.subject === 'sendEmail' && entry.response?.replayed === true),
+      title: 'Lose the response, deliver again: one mail',
+      text: 'The provider sends the mail, but its response is lost. The platform delivers the event again. A host that guesses would send a second mail.',
+      button: again('Lose it, and deliver again', { id: 'lost', fault: 'cut-after' }),
+      done: newest((entry) => isMail(entry) && entry.response?.replayed === true),
     },
   ]
 }
 
-function latestEvents(context: PageContext): Html {
-  const entries = context.timeline.list().filter(({ source }) => source !== 'walk')
-  if (entries.length === 0) return empty('No event yet', 'Each event shows up here with its calls.')
-  return eventsWithCalls(context, entries.slice(0, EVENTS_SHOWN))
+/** The sentence and the waterfall of the step just made; before the first one, of a retry in the walk. */
+function story(context: PageContext): Html {
+  const { timeline, world } = context
+  const entry =
+    timeline.newest(({ source, response }) => source === 'page' && response !== undefined) ??
+    timeline.newest(({ subject, calls }) => subject !== undefined && mostAttempts(calls) > 1) ??
+    timeline.newest(() => true)
+  if (!entry)
+    return html`<h2>Nothing has happened yet</h2><p class="muted">The first step sends an event to the host.</p>`
+  const group = timeline.deliveriesOf(entry)
+  const first = group.find(({ calls }) => calls.length > 0) ?? entry
+  const { effects, twice } = effectsOf(group)
+  const isLost = group.some(({ code }) => code === 'outcome_unknown') && group.length > 1
+  const mails = plural(world.mail.emulator?.messages.length ?? 0, 'mail')
+  const lost = html`<section class="verdict ok" aria-label="What happened"><p><strong>${plural(effects, 'mail')}, ${plural(group.length, 'delivery').replace('deliverys', 'deliveries')}.</strong> The provider sent it, and its response was lost. The host did not guess: it answered “outcome unknown”, and gave the second delivery the same answer without a call.</p>
+    <p class="row next"><span aria-hidden="true">→</span><a href="/mailbox">${mails} in the mailbox</a></p></section>`
+  return html`<header class="row"><h2>${entry.subject ?? entry.event} <a class="muted" href="/timeline?event=${entry.number}">#${entry.number}</a></h2>
+      <span class="push small">${entry.source === 'walk' ? 'in the walk, at the start' : 'just now'}</span></header>
+    ${isLost && twice === 0 ? lost : verdict(context, entry)}
+    ${waterfall(context, first, (index) => `/timeline?event=${first.number}&tab=calls&call=${index}`)}`
 }
 
-function latestMail({ world }: PageContext): Html {
-  const messages = world.mail.emulator?.messages ?? []
-  const none = 'The mail that the provider accepts shows up here. It does not leave this machine.'
-  if (messages.length === 0) return empty('No mail yet', none)
-  return html`<p><strong data-count="mail">${plural(messages.length, 'mail')}</strong> accepted by the provider</p>
-    <ul class="mails">${messages
-      .slice(-MAILS_SHOWN)
-      .reverse()
-      .map((mail) => mailItem(mail))}</ul>`
+function latest(context: PageContext): Html {
+  const entries = context.timeline.list().slice(0, LATEST_SHOWN)
+  return html`<header class="row"><h2>The newest events</h2><a class="push" href="/timeline">Timeline</a></header>
+    <ol class="rows">${entries.map((entry) => timelineRow(context, [entry], { url: `/timeline?event=${entry.number}` }))}</ol>`
 }

@@ -4,7 +4,7 @@ import { at, listOf, parse } from '../world/json.ts'
 import { plural, truncate } from '../world/text.ts'
 import { hasFailed, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { actionButton, duration, type Html, type Tone } from './html.ts'
+import { actionButton, address, duration, type Html, type Tone } from './html.ts'
 import { attemptsOf, mostAttempts } from './waterfall.ts'
 
 interface Verdict {
@@ -31,7 +31,7 @@ export function verdict(context: PageContext, entry: TimelineEntry): Html {
 
 /** The verdict in words. */
 export function judge(context: PageContext, entry: TimelineEntry): Verdict {
-  const { response, calls, number, event, deployment, route } = entry
+  const { response, calls, number, event, deployment } = entry
   if (!response) return { tone: 'busy', title: 'The host is working on it', text: '', next: [] }
   const body = bodyOf(entry)
   if (response.status >= 400) return judgeFailure(context, entry, body)
@@ -63,8 +63,9 @@ export function judge(context: PageContext, entry: TimelineEntry): Verdict {
     const text = `${tally}. The response has a result for each, in the order given.`
     return { tone: 'warn', title: `${name} worked in part`, text, next: [...look, edit(number)] }
   }
-  const deployed = html`<a href="/deployments?new=${route}#deployment-${deployment}">The deployment</a>`
-  const next = entry.subject !== undefined && look.length > 0 ? look : deployment ? [deployed] : []
+  const deployed = html`<a href="/deployments?deployment=${encodeURIComponent(deployment ?? '')}">The deployment</a>`
+  const isKnown = deployment !== undefined && context.world.platform.deployments.has(deployment)
+  const next = entry.subject !== undefined && look.length > 0 ? look : isKnown ? [deployed] : []
   const title = `${name} worked in ${duration(entry.durationMs)}`
   const retried = attemptsOf(calls).find(({ attempt }) => attempt > 1)
   const [failed, ...others] = calls.filter(hasFailed)
@@ -101,12 +102,15 @@ function judgeFailure(context: PageContext, entry: TimelineEntry, body: unknown)
 }
 
 /** Where the effect of an event can be seen. */
-function placesOf({ world }: PageContext, { calls }: TimelineEntry): Html[] {
+function placesOf({ world }: PageContext, { calls, deployment = '' }: TimelineEntry): Html[] {
   const changes = calls.filter(({ method }) => method !== 'GET')
   const origins = new Set(changes.map(({ url }) => new URL(url).origin))
+  const people = address('/deployments', { deployment, tab: 'people' })
   return [
     ...(origins.has(world.mail.url ?? '') ? [html`<a href="/mailbox">Look in the mailbox</a>`] : []),
-    ...(origins.has(world.identityUrl) ? [html`<a href="/people">Look at the people</a>`] : []),
+    ...(origins.has(world.identityUrl) && world.platform.deployments.has(deployment)
+      ? [html`<a href="${people}">Look at the people</a>`]
+      : []),
   ]
 }
 

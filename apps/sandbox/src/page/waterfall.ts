@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { shortenPath } from '../world/text.ts'
 import { hasFailed, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { titleOf } from './faults.ts'
+import { judgeFault, titleOf } from './faults.ts'
 import { duration, type Html, type Tone } from './html.ts'
 
 const MOST_CALLS = 40
@@ -55,9 +55,10 @@ export function mostAttempts(calls: readonly TimelineCall[]): number {
  */
 export function waterfall(
   context: PageContext,
-  { calls, durationMs, deployment, response }: TimelineEntry,
+  entry: TimelineEntry,
   urlOf: (index: number) => string,
 ): Html {
+  const { calls, durationMs, deployment, response } = entry
   const attempts = attemptsOf(calls)
   const end = Math.max(durationMs ?? 0, 1, ...calls.map((call) => call.startedMs + (call.durationMs ?? 0)))
   const percent = (milliseconds: number) => `${((milliseconds * 100) / end).toFixed(2)}%`
@@ -72,6 +73,7 @@ export function waterfall(
     const tone: Tone = took === undefined ? 'busy' : hasFailed(call) ? 'bad' : 'ok'
     const shown = context.mask({ path, short: pathOf(call, deployment) })
     const isTried = attempts.some((other) => other.attempt > 1 && other.call.url === url)
+    const judged = fault && judgeFault(fault, call, entry)
     const said = [status, failure].filter(Boolean).join(', ') || 'no response'
     const bars = [
       wait && bar('wait', wait.fromMs, startedMs - wait.fromMs),
@@ -80,7 +82,7 @@ export function waterfall(
     return html`<li><a class="line bar-row" href="${urlOf(index)}" title="${method} ${shown.path}">
       <span class="call-label small"><span class="method">${method}</span> ${shown.short}${isTried && html` <span class="tag">attempt ${attempt}</span>`}</span>
       ${plot(bars)} <span class="took">${duration(took)}</span></a>
-      ${(wait || tone === 'bad' || fault) && html`<p class="why small">${wait && html`<span>${wait.text}</span>`}${tone === 'bad' && html`<span class="bad">${said}</span>`}${fault && html`<span class="warn">injected: ${titleOf(fault)}</span>`}</p>`}</li>`
+      ${(wait || tone === 'bad' || fault) && html`<p class="why small">${wait && html`<span>${wait.text}</span>`}${tone === 'bad' && html`<span class="bad">${said}</span>`}${fault && html`<span class="warn">injected: ${titleOf(fault)}</span>`}${judged && html`<span class="${judged.fulfilled === false ? 'bad' : 'ok'}">expected: ${judged.expected}, saw: ${judged.saw}</span>`}</p>`}</li>`
   }
   const lane = (title: string, to: TimelineCall['to']) => {
     const own = attempts.filter(({ call }) => call.to === to)

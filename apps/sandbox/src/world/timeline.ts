@@ -72,6 +72,7 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
       return entry
     },
     get: (number: number) => (number > cleared ? entries.get(number)?.entry : undefined),
+    size: () => visible().length,
     /** Newest first. */
     list: () => visible().reverse(),
     /** The deliveries with the id of an event, newest first. */

@@ -6,12 +6,12 @@ import { act, callFunction, describeInBrowser } from './support.ts'
 const views = [
   '/',
   '/deployments?new=idp-server',
-  '/functions',
+  '/deployments?deployment=dep_idp_1&tab=people',
+  '/deployments?deployment=dep_idp_1&tab=files',
   '/timeline',
-  '/timeline?new=mailer',
+  '/timeline?new=idp/createUser',
+  '/timeline?new=mailer/sendEmail&as=json',
   '/mailbox',
-  '/people',
-  '/faults',
 ]
 
 /** Colours are all that differs in the dark. */
@@ -19,7 +19,7 @@ const schemes = [
   ['light', ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']],
   ['dark', ['color-contrast', 'link-in-text-block']],
 ] as const
-const widths = [390, 900, 1_024, 1_150]
+const widths = [390, 900, 1_024, 1_150, 1_440]
 
 /** Fills every view. */
 async function fill(url: string): Promise<void> {
@@ -80,7 +80,7 @@ describeInBrowser('every view', (visit) => {
         await tab.setViewportSize({ width, height: 844 })
         const fits = await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
         const cut = await tab
-          .locator('.event-row :is(.number, .outcome, .tries, .took, .when)')
+          .locator('.event-row :is(.number, .outcome, .tag, .tries, .took, .when)')
           .evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map(String))
         const titles = await tab.getByRole('heading', { level: 1 }).count()
         expect({ view, width, fits, cut, titles }).toEqual({ view, width, fits: true, cut: [], titles: 1 })

@@ -134,7 +134,7 @@ describeInBrowser('a hostile mail', (visit) => {
     expect(asked.map((path) => new URL(path).pathname).filter((path) => path !== '/favicon.ico')).toEqual([
       '/link',
     ])
-    expect(await tab.title()).toBe('Mailbox · Sandbox')
+    expect(await tab.title()).toBe('Mailbox · Integration host')
     expect(tab.url()).toContain(`${url}/mailbox?mail=`)
     expect(await frame.locator('h1').textContent()).toBe('Hello')
     // The policy also protects a person who opens the frame’s address directly.

@@ -27,20 +27,19 @@ describeInBrowser('the page', (visit) => {
   it('draws a form from the manifest, with conditional fields, and shows the host’s errors at their fields', async () => {
     const { world, tab } = await visit('/deployments?new=idp-server')
     expect(await tab.getByLabel('Environment').inputValue()).toBe('development')
-    expect(await tab.getByLabel('Domain').isVisible()).toBe(false)
+    expect(await tab.locator('[data-field=domain]').isVisible()).toBe(false)
     await tab.getByLabel('Environment').selectOption('production')
     await tab.getByRole('button', { name: 'Deploy idp-server' }).click()
-    const domain = tab.getByLabel('Domain')
+    const domain = tab.locator('[data-field=domain] input')
     await tab.locator('[data-field=domain] .fault').getByText('is required').waitFor()
     expect(await domain.getAttribute('aria-invalid')).toBe('true')
     expect(await domain.evaluate((field) => field === document.activeElement)).toBe(true)
     await domain.fill('example.com')
     await tab.getByRole('button', { name: 'Deploy idp-server' }).click()
-    await tab.locator('[data-deployment=dep_idp_server_1] .status').getByText('running').waitFor()
+    await tab.locator('[data-deployment=dep_idp_server_1] h2 + .status').getByText('running').waitFor()
     expect(world.platform.deployments.get('dep_idp_server_1')?.inputs).toMatchObject({
       domain: 'example.com',
     })
-    expect(await domain.getAttribute('aria-invalid')).toBe(null)
   })
 
   it('hides a secret output, and reveals and copies it on demand', async () => {
@@ -62,6 +61,7 @@ describeInBrowser('the page', (visit) => {
   it('shows a generated file without its secret, saves it with the secret, and shows the latest metrics', async () => {
     const { world, tab } = await visit('/deployments?new=idp')
     await tab.getByRole('button', { name: 'Deploy idp' }).click()
+    await tab.getByRole('link', { name: 'Files' }).click()
     await tab.getByRole('button', { name: 'Generate .env.local' }).click()
     const card = tab.locator('[data-deployment=dep_idp_1]')
     await card.getByLabel('.env.local').getByText("CLERK_SECRET_KEY='sk_test_[redacted]'").waitFor()
@@ -72,6 +72,7 @@ describeInBrowser('the page', (visit) => {
     expect(await readFile(await download.path(), 'utf8')).toContain(
       String(world.idp.emulator?.instance.secretKey),
     )
+    await card.getByRole('link', { name: 'Overview' }).click()
     const users = card.locator('dt', { hasText: 'number_of_users' }).locator('+ dd')
     await card.getByRole('button', { name: 'Read metrics' }).click()
     await users.getByText('0', { exact: true }).waitFor()
@@ -80,22 +81,33 @@ describeInBrowser('the page', (visit) => {
     await users.getByText('1', { exact: true }).waitFor()
   })
 
-  it('shows the errors of arguments at their fields, and the result beside the form', async () => {
-    const { tab } = await visit('/functions?route=idp&function=createUser')
+  it('shows the errors of arguments at their fields, in words of the field, and then the event', async () => {
+    const { tab } = await visit('/timeline?new=idp/createUser')
     await tab.getByText('more fields').click()
-    await tab.getByLabel('publicMetadata').fill('{"plan":')
-    await tab.getByRole('button', { name: 'Call createUser' }).click()
-    await tab.locator('[data-field=publicMetadata] .fault').getByText('is not JSON').waitFor()
+    const field = (name: string) => tab.locator(`[data-field=${name}]`)
+    expect(await field('emailAddress').locator('label').textContent()).toMatch(/^Email address emailAddress/)
+    expect(await field('firstName').locator('.hint').textContent()).toBe('')
+    await field('publicMetadata').locator('textarea').fill('{"plan":')
+    await tab.keyboard.press('Control+Enter')
+    await field('publicMetadata').locator('.fault').getByText('is not JSON').waitFor()
     await tab.getByLabel('publicMetadata').fill('[1]')
-    await tab.getByRole('button', { name: 'Call createUser' }).click()
-    await tab.locator('[data-field=publicMetadata] .fault').getByText('expected record').waitFor()
+    await tab.keyboard.press('Control+Enter')
+    await field('publicMetadata').locator('.fault').getByText('expected record').waitFor()
     await tab.getByLabel('publicMetadata').fill('{"plan":"pro"}')
     await tab.getByLabel('emailAddress').fill('ada@example.com, countess@example.com')
-    await tab.getByRole('button', { name: 'Call createUser' }).click()
-    const result = tab.locator('#call-result')
-    await result.locator('pre', { hasText: '"plan": "pro"' }).waitFor()
-    await result.getByText('"countess@example.com"').first().waitFor()
-    await result.getByText('/v1/users').first().waitFor()
+    await tab.keyboard.press('Control+Enter')
+    await tab.getByRole('article', { name: 'Event 2' }).waitFor()
+    await tab.getByRole('link', { name: 'Response' }).click()
+    await tab
+      .locator('pre', { hasText: '"plan": "pro"' })
+      .getByText('"countess@example.com"')
+      .first()
+      .waitFor()
+    await tab.getByRole('link', { name: 'New event' }).click()
+    await field('to').locator('input').fill('ada@example.com, nope')
+    expect(await tab.locator('[data-field=subject] .hint').textContent()).toBe('')
+    await tab.keyboard.press('Control+Enter')
+    await field('to').locator('.fault').getByText('“nope” is invalid: expected one address').waitFor()
   })
 
   it('asks before it deletes, and two clicks on one spot delete nothing', async () => {
@@ -123,8 +135,10 @@ describeInBrowser('the page', (visit) => {
       route: 'mailer',
       event: { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_3' } },
     })
-    await tab.goto(`${url}/functions?route=mailer&function=sendEmail`)
-    const choices = tab.getByLabel('Deployment').locator('option')
+    await tab.goto(`${url}/timeline?new=mailer/sendEmail`)
+    const focused = () => tab.evaluate(() => document.activeElement?.getAttribute('name'))
+    await eventually(focused).toBe('event.functionCall.arguments.to')
+    const choices = tab.locator('#choose-deployment option')
     expect(await choices.allTextContents()).toEqual([
       'dep_2 · running',
       'dep_1 · running',
@@ -139,15 +153,13 @@ describeInBrowser('the page', (visit) => {
     ])
     await tab.getByLabel('trackOpens').selectOption('no')
     world.mail.emulator?.faults.add({ path: '/email', delayMs: 1_000 })
-    await tab.getByRole('button', { name: 'Call sendEmail' }).click()
-    await tab
-      .locator('#call-result')
-      .getByText(/Calling … 0\.[5-9] s/)
-      .waitFor()
-    await tab.locator('#call-result').getByText('messageId').waitFor()
-    expect(
-      await tab.locator('#call-result').evaluate((place) => place.getBoundingClientRect().top),
-    ).toBeLessThan(800)
+    // In sight, however long the form is.
+    const send = tab.getByRole('button', { name: 'Send sendEmail' })
+    expect((await send.boundingBox())?.y).toBeLessThan(800)
+    await tab.evaluate('delete Uint8Array.prototype.toBase64')
+    await send.click()
+    await eventually(() => send.getAttribute('data-time')).toMatch(/^0\.[5-9] s$/)
+    await tab.getByRole('link', { name: '1 mail', exact: true }).waitFor()
     const [mail] = world.mail.emulator?.messages ?? []
     expect(mail?.raw).toMatchObject({
       TrackOpens: false,
@@ -156,25 +168,59 @@ describeInBrowser('the page', (visit) => {
         { Name: 'b.dat', ContentType: 'application/octet-stream', Content: 'AP8=' },
       ],
     })
-    await tab.getByLabel('trackOpens').selectOption('not set')
-    await tab.getByRole('button', { name: 'Call sendEmail' }).click()
-    await eventually(() => world.mail.emulator?.messages.at(-1)?.raw.TrackOpens).toBe(undefined)
+    await tab.getByRole('link', { name: 'New event' }).click()
+    await tab.getByText('more fields').click()
+    expect(await tab.getByLabel('trackOpens').inputValue()).toBe('')
+    await tab.locator('#choose-deployment').selectOption('none')
+    await tab.waitForURL(/deployment=none/)
+    await tab.locator('#choose-event').selectOption('idp/countUsers')
+    await tab.getByRole('button', { name: 'Send countUsers' }).waitFor()
   })
 
   it('fills a form with the example of the manifest, and with the id of what exists', async () => {
-    const { url, world, tab } = await visit('/functions?route=idp&function=createUser')
-    const result = tab.locator('#call-result')
-    await tab.getByRole('button', { name: 'Call createUser' }).click()
-    await result.getByText('"ada@example.com"').first().waitFor()
-    await tab.goto(`${url}/functions?route=idp&function=createUser`)
+    const { url, world, tab } = await visit('/timeline?new=idp/createUser')
+    const verdict = tab.getByRole('region', { name: 'What happened' })
+    await tab.getByRole('button', { name: 'Send createUser' }).click()
+    await verdict.getByText('createUser worked').waitFor()
+    await tab.goto(`${url}/timeline?new=idp/createUser`)
     expect(await tab.getByLabel('emailAddress').inputValue()).toBe('ada-2@example.com')
     const [user = ''] = world.idp.emulator?.instance.users.keys() ?? []
-    await tab.goto(`${url}/functions?route=idp&function=deleteUser`)
+    await tab.goto(`${url}/timeline?new=idp/deleteUser`)
     expect(await tab.getByLabel('userId').inputValue()).toBe(user)
-    await tab.getByRole('button', { name: 'Call deleteUser' }).click()
-    await result.getByText('"deleted": true').waitFor()
-    await tab.goto(`${url}/functions?route=idp&function=getUser`)
+    await tab.getByRole('button', { name: 'Send deleteUser' }).click()
+    await verdict.getByText('deleteUser worked').waitFor()
+    await tab.goto(`${url}/timeline?new=idp/getUser`)
     expect(await tab.getByLabel('userId').inputValue()).toBe('')
+  })
+
+  it('lists many deployments in rows of 40 pixels, finds one, and shows its people beside the list', async () => {
+    const { url, world, tab } = await visit()
+    const deploy = (id: string, route: string) =>
+      act(url, 'event', { route, event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs: {} } } })
+    await Promise.all(Array.from({ length: 43 }, (_, index) => deploy(`dep_${index}`, 'mailer')))
+    await deploy('dep_people', 'idp')
+    await callFunction(url, 'createUser', { emailAddress: 'ada@example.com' }, 'idp')
+    await tab.goto(`${url}/deployments`)
+    const rows = tab.locator('.deployment-row')
+    expect(await rows.count()).toBe(44)
+    expect(await rows.nth(1).evaluate((row) => row.getBoundingClientRect().height)).toBe(40)
+    expect(await tab.evaluate(() => document.documentElement.scrollHeight)).toBe(800)
+    await tab.getByLabel('Find').fill('people')
+    await eventually(() => rows.count()).toBe(1)
+    await rows.click()
+    await tab.getByRole('link', { name: 'People 1' }).click()
+    await tab.getByRole('cell', { name: 'ada@example.com' }).waitFor()
+    await tab.getByRole('link', { name: 'Functions' }).click()
+    await tab.getByRole('link', { name: 'Call createUser' }).click()
+    await tab.getByRole('button', { name: 'Send createUser' }).waitFor()
+    expect(await tab.locator('#choose-deployment').inputValue()).toBe('dep_people')
+    expect(world.platform.deployments.size).toBe(44)
+    expect(await tab.locator('#nav li').allTextContents()).toEqual([
+      'Start',
+      'Deployments 44',
+      'Timeline 45',
+      'Mailbox',
+    ])
   })
 
   it('has what a person typed after the way back, but no secret', async () => {
@@ -182,8 +228,8 @@ describeInBrowser('the page', (visit) => {
     await tab.getByLabel('Mail server').selectOption('Your own')
     await tab.getByLabel('Default sender').fill('Shop <shop@example.com>')
     await tab.getByLabel('Server API Token').fill('a-secret-token')
-    await tab.getByRole('link', { name: 'People' }).click()
-    await tab.getByRole('heading', { name: 'People' }).waitFor()
+    await tab.getByRole('link', { name: 'Mailbox' }).click()
+    await tab.getByRole('heading', { name: 'Mailbox' }).waitFor()
     await tab.goBack()
     expect(await tab.getByLabel('Default sender').inputValue()).toBe('Shop <shop@example.com>')
     expect(await tab.getByLabel('Server API Token').isVisible()).toBe(true)
@@ -192,26 +238,28 @@ describeInBrowser('the page', (visit) => {
     expect(await tab.getByLabel('Default sender').inputValue()).toBe('')
   })
 
-  it('says what it expects of the host after a fault and whether it came, and takes single faults back', async () => {
-    const { world, tab } = await visit('/faults')
-    const result = tab.locator('#fault-result')
-    await tab.getByRole('button', { name: 'Break it' }).click()
-    await result.getByText('Mail provider: 429, too many requests, for the next call.').waitFor()
-    await result.getByRole('button', { name: 'Send a mail now' }).click()
-    const outcomes = tab.getByRole('region', { name: 'What came of it' }).getByRole('listitem')
-    await outcomes.getByText('expected: retry after 1.0 s, saw: retry after 1.0 s').waitFor()
-    await outcomes.getByText('as expected').waitFor()
-    await tab.getByLabel('Done, but the response is lost').check()
-    await tab.getByRole('button', { name: 'Break it' }).click()
-    await result.getByRole('button', { name: 'Send a mail now' }).click()
-    await outcomes.first().getByText('expected: no retry, saw: no retry').waitFor()
-
-    for (const kind of ['401, credentials refused', 'HTML page instead of JSON']) {
-      await tab.getByLabel(kind).check()
+  it('breaks the next call, tells a pending fault once, and says whether the host reacted as expected', async () => {
+    const { world, tab } = await visit('/timeline')
+    const pending = tab.locator('#broken')
+    const breakNext = async (kind?: string) => {
+      await tab.getByRole('button', { name: 'Break the next call' }).click()
+      if (kind) await tab.getByLabel(kind).check()
       await tab.getByRole('button', { name: 'Break it' }).click()
-      await tab.locator('#pending').getByText(kind).waitFor()
     }
-    await tab.locator('#pending li', { hasText: '401' }).getByRole('button', { name: 'Take back' }).click()
+    await breakNext()
+    await pending.getByText('429, too many requests, for the next call.').waitFor()
+    expect(await tab.getByText('429, too many requests, for the next call.').count()).toBe(1)
+    await pending.getByRole('button', { name: 'Send a mail now' }).click()
+    const why = tab.locator('.why')
+    await why.getByText('expected: retry after 1.0 s, saw: retry after 1.0 s').waitFor()
+    await breakNext('Done, but the response is lost')
+    await pending.getByRole('button', { name: 'Send a mail now' }).click()
+    await why.getByText('expected: no retry, saw: no retry').waitFor()
+    for (const kind of ['401, credentials refused', 'HTML page instead of JSON']) {
+      await breakNext(kind)
+      await pending.getByText(kind).waitFor()
+    }
+    await pending.locator('li', { hasText: '401' }).getByRole('button', { name: 'Take back' }).click()
     await eventually(() => world.mail.emulator?.faults.pending()).toEqual([{ html: true }])
   })
 
@@ -236,23 +284,28 @@ describeInBrowser('the page', (visit) => {
   })
 
   it('breaks the platform for some calls, warns on every view, and mends it', async () => {
-    const { url, world, tab } = await visit('/faults')
+    const { url, world, tab } = await visit('/timeline')
+    const open = tab.getByRole('button', { name: 'Break the next call' })
+    await open.click()
     await tab.getByLabel('Where').selectOption('platform')
     await tab.getByLabel('500, internal error').check()
     await tab.getByLabel('For the next').fill('2')
     await tab.getByLabel('Only paths with').fill('/outputs')
     await tab.getByRole('button', { name: 'Break it' }).click()
-    await tab.locator('[data-target=platform]').getByText('2 faults to come').waitFor()
+    await tab.getByText('for the next 2 calls').waitFor()
     await tab.goto(url)
-    await tab.getByText('Platform, 2 calls to come').waitFor()
+    await tab.getByText('Broken on purpose').waitFor()
     await tab.getByRole('button', { name: 'Deploy', exact: true }).click()
     await eventually(() => world.platform.calls.filter(({ status }) => status === 500).length).toBe(2)
-    await tab.locator('#latest').getByText('…/outputs').first().waitFor()
+    await tab.locator('#story').getByText('…/outputs').first().waitFor()
     await tab.getByText('Broken on purpose').waitFor({ state: 'hidden' })
-    await tab.goto(`${url}/faults`)
-    await tab.getByLabel('Slow response').check()
-    await tab.getByLabel('Delay').fill('20')
-    await tab.getByRole('button', { name: 'Break it' }).click()
+    await tab.goto(`${url}/timeline`)
+    for (const kind of ['401, credentials refused', 'Slow response']) {
+      await open.click()
+      await tab.getByLabel(kind).check()
+      await tab.getByRole('button', { name: 'Break it' }).click()
+      await tab.locator('#broken').getByText(kind).waitFor()
+    }
     await tab.getByRole('button', { name: 'Mend everything' }).click()
     await eventually(() => world.mail.emulator?.faults.pending()).toEqual([])
   })

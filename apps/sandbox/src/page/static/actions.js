@@ -1,20 +1,22 @@
 /**
- * Buttons with an action: they send `data-body` to `/actions/<data-action>`, and show the result in `data-target`.
+ * Buttons with an action: they send `data-body` to `/actions/<data-action>`, and show the result.
  *
  * @module
  */
 const toast = document.querySelector('#toast')
-const report = ({ message }) => say(message)
+const TOAST_MS = 8_000
 let toastTimer
 
 document.addEventListener('click', ({ target }) => {
   for (const menu of document.querySelectorAll('.menu[open]')) {
-    if (!menu.querySelector('summary').contains(target)) menu.removeAttribute('open')
+    // A question stands inside its menu.
+    if (!menu.querySelector('summary').contains(target) && !target.closest('[commandfor], dialog[open]'))
+      menu.removeAttribute('open')
   }
   const copied = target.closest('[data-copy]')
   if (copied) copy(copied.parentElement.querySelector('pre').textContent).catch(report)
   const button = target.closest('button[data-action]')
-  if (button) run(button, button, () => JSON.parse(button.dataset.body)).catch(report)
+  if (button) press(button).catch(report)
 })
 
 // A file beside its place would replace the page.
@@ -25,24 +27,41 @@ for (const type of ['dragover', 'drop']) {
   })
 }
 
+function report({ message }) {
+  say(message)
+}
+
+async function press(button) {
+  const { action, body, target = '' } = button.dataset
+  const place = target.startsWith('#') ? document.getElementById(target.slice(1)) : undefined
+  if (place?.dataset.hidden) return toggle(button, place)
+  if (action === 'undo') hideToast()
+  const result = await run(action, button, () => JSON.parse(body))
+  if (!result) return
+  if (place) toggle(button, place, result.text)
+  else if (target === 'clipboard') await copy(result.text)
+  else if (target === 'follow') follow(result.url)
+  else if (target !== 'quiet' && result.message) say(result.message, result.html)
+}
+
 /**
- * Performs the action of an element, and shows its result.
+ * Performs an action. The button is busy until then, and tells how long it takes.
  *
- * @param button is busy until then
+ * @returns `undefined` if the button was busy already
  * @throws {Error} with a sentence for the reader
  */
-export async function run({ dataset: { action, target = '' } }, button, bodyOf) {
+export async function run(action, button, bodyOf) {
   if (button.getAttribute('aria-disabled') === 'true') return undefined
   button.setAttribute('aria-disabled', 'true')
-  const place = document.getElementById(target.slice(1))
-  const ask = async () => perform(action, await bodyOf())
+  const started = performance.now()
+  const timer = setInterval(() => {
+    button.dataset.time = `${((performance.now() - started) / 1_000).toFixed(1)} s`
+  }, 100)
   try {
-    if (action === 'reveal' && place) return await toggle(button, place, ask)
-    const result = await (place ? waiting(ask(), place) : ask())
-    if (target === 'clipboard') await copy(result.text)
-    else show(result, place, target)
-    return result
+    return await perform(action, await bodyOf())
   } finally {
+    clearInterval(timer)
+    delete button.dataset.time
     button.removeAttribute('aria-disabled')
   }
 }
@@ -66,59 +85,42 @@ export async function perform(action, body) {
   return result
 }
 
-/** Shows in a place that something is under way, and for how long. */
-async function waiting(result, place) {
-  const started = performance.now()
-  place.innerHTML = '<p>Calling … <span aria-hidden="true">0.0 s</span></p>'
-  const time = place.querySelector('span')
-  place.scrollIntoView({ block: 'nearest' })
-  const timer = setInterval(() => {
-    time.textContent = `${((performance.now() - started) / 1_000).toFixed(1)} s`
-  }, 100)
-  try {
-    return await result
-  } catch (error) {
-    place.replaceChildren()
-    throw error
-  } finally {
-    clearInterval(timer)
-  }
-}
-
-/** Shows a result in its place; without a place, as a short message. */
-function show({ html, message, status, number }, place, target) {
-  if (target === 'follow' && number !== undefined) {
-    const query = new URLSearchParams(location.pathname === '/timeline' ? location.search : '')
-    for (const name of ['call', 'edit', 'new', 'start']) query.delete(name)
-    query.set('event', number)
-    location.assign(`/timeline?${query}`)
-  } else if (place && html !== undefined) {
-    place.innerHTML = html
-    place.scrollIntoView({ block: 'nearest' })
-  } else if (message !== undefined) say(message, html)
-  else if (status >= 400) say(`The host responded with ${status}.`)
+/** Goes to what an action made; the list beside it keeps its filter. */
+export function follow(url) {
+  const target = new URL(url, location)
+  const query = new URLSearchParams(target.pathname === location.pathname ? location.search : '')
+  for (const name of ['call', 'tab', 'edit', 'new', 'as', 'deployment', 'event', 'start']) query.delete(name)
+  for (const [name, value] of target.searchParams) query.set(name, value)
+  location.assign(`${target.pathname}?${query}`)
 }
 
 /**
- * Says something for a moment.
+ * Says something for a moment, longer while a person is at it.
  *
  * @param html follows, such as a button
  */
 export function say(message, html = '') {
   toast.textContent = `${message} `
   toast.insertAdjacentHTML('beforeend', html)
-  toast.classList.add('shown')
+  toast.hidden = false
   clearTimeout(toastTimer)
-  toastTimer = setTimeout(() => toast.classList.remove('shown'), 5_000)
+  toastTimer = setTimeout(
+    () => (toast.matches(':hover, :focus-within') ? say(message, html) : hideToast()),
+    TOAST_MS,
+  )
+}
+
+function hideToast() {
+  toast.hidden = true
+  toast.replaceChildren()
 }
 
 /** Shows a secret, or hides it again. */
-async function toggle(button, place, ask) {
+function toggle(button, place, text = place.dataset.hidden) {
   const { hidden } = place.dataset
-  const text = hidden ?? (await ask()).text
-  place.dataset.hidden = place.textContent
+  if (hidden === undefined) place.dataset.hidden = place.textContent
+  else delete place.dataset.hidden
   place.textContent = text
-  if (hidden !== undefined) delete place.dataset.hidden
   button.textContent = hidden === undefined ? 'Hide' : 'Reveal'
 }
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { run } from './actions.js'
+import { follow, run, say } from './actions.js'
 
 // The browser fills in what a person typed before, after they came back.
 addEventListener('pageshow', () => {
@@ -13,6 +13,9 @@ addEventListener('pageshow', () => {
     for (const control of form.querySelectorAll('input, textarea'))
       if (control.value !== control.defaultValue) unfold(control)
   }
+})
+document.addEventListener('keydown', ({ key, ctrlKey, metaKey, target }) => {
+  if (key === 'Enter' && (ctrlKey || metaKey)) target.form?.requestSubmit()
 })
 document.addEventListener('input', ({ target }) => {
   if (target.form?.dataset.action) applyConditions(target.form)
@@ -38,8 +41,13 @@ async function send(form) {
   try {
     const body = await bodyOf(form, errors)
     if (errors.length > 0) return showErrors(form, errors)
-    const result = await run(form, form.querySelector('button.primary'), () => body)
-    showErrors(form, result?.errors ?? [])
+    const result = await run(form.dataset.action, form.querySelector('button.primary'), () => body)
+    if (!result) return
+    // A person who can correct the event stays; everybody else sees what came of it.
+    if (result.errors?.some(({ path }) => fieldOf(form, path))) return showErrors(form, result.errors)
+    form.closest('dialog')?.close()
+    if (result.url) follow(result.url)
+    else say(result.message)
   } catch ({ message }) {
     showErrors(form, [{ path: '', message }])
   }
@@ -54,8 +62,9 @@ async function bodyOf(form, errors) {
     try {
       const value = await read(control)
       if (value !== undefined) assign(body, name.split('.'), value)
-    } catch {
-      errors.push({ path: name.replace(/^event\./, ''), message: 'is not JSON' })
+    } catch (error) {
+      const message = control.files ? error.message : 'is not JSON'
+      errors.push({ path: name.replace(/^event\./, ''), message })
     }
   }
   return body
@@ -79,35 +88,60 @@ function read({ value, files, dataset }) {
     case 'json':
       return JSON.parse(value)
     case 'list':
-      // A comma in quotes or angle brackets does not separate.
-      return (value.match(/(?:"[^"]*"|<[^>]*>|[^,\n"<])+/g) ?? []).map((item) => item.trim()).filter(Boolean)
+      return listOf(value)
     default:
       return value
   }
 }
 
-async function readFile(file, { content }) {
-  const bytes = new Uint8Array(await file.arrayBuffer())
-  const contentType = file.type || 'application/octet-stream'
-  return { name: file.name, contentType, [content]: bytes.toBase64() }
+/** The items of a list. A comma in quotes or angle brackets does not separate. */
+function listOf(value) {
+  return (value.match(/(?:"[^"]*"|<[^>]*>|[^,\n"<])+/g) ?? []).map((item) => item.trim()).filter(Boolean)
 }
 
-/** Shows each error at its field: `deployment.inputs.domain` at `domain`, `messages[0].to` at `messages`. */
+async function readFile(file, { content }) {
+  const url = await new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.addEventListener('load', () => resolve(reader.result))
+    reader.addEventListener('error', () => reject(new Error('can’t be read')))
+    reader.readAsDataURL(file)
+  })
+  const contentType = file.type || 'application/octet-stream'
+  return { name: file.name, contentType, [content]: url.slice(url.indexOf(',') + 1) }
+}
+
+/** The path inside the inputs or the arguments: `deployment.inputs.domain` is `domain`. */
+function innerPath(path) {
+  return path.replace(/^(deployment\.inputs|functionCall\.arguments)\./, '')
+}
+
+/** The field of an error: `messages[0].to` stands at `messages`. */
+function fieldOf(form, path) {
+  const [name] = innerPath(path).split(/[.[]/)
+  return form.querySelector(`[data-field="${CSS.escape(name)}"]:not([hidden])`)
+}
+
+/** An error in the words of the field: the value instead of its index. */
+function wordsOf(path, message, { value, dataset: { kind } }) {
+  const [, index, rest = ''] = /^[^.[]+(?:\[(\d+)\])?(.*)$/.exec(innerPath(path)) ?? []
+  const item = kind === 'list' ? listOf(value)[index ?? 0] : undefined
+  if (item === undefined) return `${index === undefined ? '' : `[${index}]`}${rest} ${message}`.trim()
+  return `“${item}” ${message}`
+}
+
 function showErrors(form, errors) {
   const others = []
   for (const { path, message } of errors) {
-    const inner = path.replace(/^(deployment\.inputs|functionCall\.arguments)\./, '')
-    const [name] = inner.split(/[.[]/)
-    const field = form.querySelector(`[data-field="${CSS.escape(name)}"]:not([hidden])`)
+    const field = fieldOf(form, path)
     const line = field?.querySelector('.fault')
     if (!line) {
       others.push(`${path} ${message}`.trim())
       continue
     }
-    const text = `${inner.slice(name.length)} ${message}`.trim()
+    const control = field.querySelector('[data-kind]')
+    const text = wordsOf(path, message, control)
     line.textContent = line.hidden ? text : `${line.textContent}; ${text}`
     line.hidden = false
-    const control = field.querySelector('[data-kind]')
     control.setAttribute('aria-invalid', 'true')
     unfold(control)
   }

@@ -1,35 +1,62 @@
 /**
  * Keeps the page up to date: after a change, it loads the page again and morphs the parts marked `data-live`.
  *
+ * A browser opens at most six connections to a site. So one tab holds a lock, listens to the stream, and tells the
+ * others; when it closes, another tab takes over.
+ *
  * @module
  */
 import { Idiomorph } from './idiomorph.js'
 
-const connection = document.querySelector('#connection')
+const words = {
+  open: ['Live', ''],
+  lost: ['Not connected', 'Not connected: is the sandbox running? What you see is old.'],
+}
+const word = document.querySelector('#connection')
+const banner = document.querySelector('#banner')
+const channel = new BroadcastChannel('changes')
 const liveParts = (root) => root.querySelectorAll('[data-live]')
 /** The last HTML of each part: an unchanged part is not even compared. */
 const known = new Map(Array.from(liveParts(document), (part) => [part.id, part.innerHTML]))
 
 let loading
 let again = false
+/** The state of the stream, in the tab that listens to it. */
+let state
 
-/** The stream that all tabs share tells about changes. */
-function listen({ data: state }) {
-  if (state !== 'changed') {
-    const lost = state === 'lost'
-    connection.textContent = lost ? 'Not connected: is the sandbox running?' : 'Live'
-    connection.className = lost ? 'bad' : 'ok'
-    if (lost) return
-  }
-  refresh()
+/** Listens for changes. */
+export function connect() {
+  channel.addEventListener('message', ({ data }) => {
+    if (data !== 'ask') hear(data)
+    else if (state) channel.postMessage(state)
+  })
+  channel.postMessage('ask')
+  navigator.locks.request('stream', () => new Promise(listen))
+  // The browser may bring an old page back.
+  addEventListener('pageshow', ({ persisted }) => persisted && refresh())
 }
-new BroadcastChannel('changes').addEventListener('message', listen)
-const { port } = new SharedWorker('/static/stream-worker.js')
-port.addEventListener('message', listen)
-port.start()
-// The browser may bring an old page back.
-addEventListener('pageshow', ({ persisted }) => persisted && refresh())
-document.querySelector('nav [aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+
+function listen() {
+  const tell = (now) => {
+    if (now !== 'changed') state = now
+    channel.postMessage(now)
+    hear(now)
+  }
+  const source = new EventSource('/events')
+  source.addEventListener('message', () => tell('changed'))
+  source.addEventListener('open', () => tell('open'))
+  source.addEventListener('error', () => tell('lost'))
+}
+
+function hear(now) {
+  if (now !== 'changed') {
+    const [short, long] = words[now]
+    word.textContent = short
+    banner.textContent = long
+    document.body.className = now
+  }
+  if (now !== 'lost') refresh()
+}
 
 /** Draws the page of the current address; a change in the meantime draws it once more. */
 export function refresh() {
@@ -61,7 +88,7 @@ function morph({ id, innerHTML }) {
   Idiomorph.morph(old, innerHTML, { morphStyle: 'innerHTML', ignoreActiveValue, callbacks })
 }
 
-/** A result stays, an open part stays open, and nobody loses what they typed. */
+/** A form stays as it is, an open part stays open, and nobody loses what they typed. */
 const callbacks = {
   beforeNodeMorphed: (old) => !(old instanceof HTMLElement && old.dataset.keep !== undefined),
   beforeAttributeUpdated: (name, _, change) => !(name === 'open' && change === 'remove'),

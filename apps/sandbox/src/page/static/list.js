@@ -1,0 +1,164 @@
+/**
+ * A list beside its details: the filter and the chosen item are the address, and the page is drawn again for each.
+ * The timeline has more: keys, and the import of a session.
+ *
+ * @module
+ */
+import { perform, say } from './actions.js'
+import { refresh } from './live.js'
+
+const list = document.querySelector('#list')
+const detail = document.querySelector('#detail')
+const filter = document.querySelector('.filter')
+/** The parameters that choose something. */
+const CHOICES = ['event', 'mail', 'edit', 'new', 'deployment']
+let chosen = choice()
+
+/** The parameters of the address. */
+function parameters() {
+  return new URLSearchParams(location.search)
+}
+
+/** Goes to other parameters, as a step of the history or in place of the current one. */
+function go(query, history = 'push') {
+  navigation.navigate(location.pathname + (query.size > 0 ? `?${query}` : ''), { history })
+}
+
+function chosenRow() {
+  return list.querySelector('[aria-current]')
+}
+
+function choice() {
+  return [...CHOICES, 'as'].map((name) => parameters().get(name)).join()
+}
+
+/** The focus follows the choice: onto its line, or into the editor. */
+async function draw() {
+  const before = chosenRow()
+  await refresh()
+  if (chosen !== choice()) {
+    chosen = choice()
+    detail.scrollTop = 0
+    const row = chosenRow() ?? before
+    row?.scrollIntoView({ block: 'nearest' })
+    if (!enter()) row?.focus({ preventScroll: true })
+  }
+  detail.querySelector('.call[open]')?.scrollIntoView({ block: 'nearest' })
+}
+
+/** Puts the focus into a form in the details, unless a person chooses what to write. */
+function enter() {
+  const control = detail.querySelector('form :is(input, textarea, select)')
+  if (!document.activeElement.closest('#chooser')) control?.focus({ preventScroll: true })
+  return control
+}
+
+function fillFilter() {
+  for (const control of filter.elements) {
+    const value = parameters().get(control.name) ?? ''
+    if (control.type === 'checkbox') control.checked = value !== ''
+    else control.value = value
+  }
+}
+
+/** Chooses the next or the previous line. The way back leads to the list, and not through every line on the way. */
+function move(by) {
+  const rows = [...list.querySelectorAll('.line')]
+  const from = rows.indexOf(rows.find((row) => row === document.activeElement) ?? chosenRow())
+  const row = rows[from === -1 ? 0 : from + by]
+  if (!row) return
+  row.focus()
+  go(new URL(row.href).searchParams, detail.childElementCount > 0 ? 'replace' : 'push')
+}
+
+function close() {
+  const query = parameters()
+  for (const name of [...CHOICES, 'call', 'tab', 'as']) query.delete(name)
+  if (query.size < parameters().size) go(query)
+}
+
+function followAddress(event) {
+  const { canIntercept, destination, downloadRequest, hashChange, navigationType } = event
+  const isElsewhere = new URL(destination.url).pathname !== location.pathname
+  if (!canIntercept || isElsewhere || hashChange || downloadRequest !== null || navigationType === 'reload')
+    return
+  const handler = () => {
+    if (navigationType !== 'replace') fillFilter()
+    return draw()
+  }
+  event.intercept({ focusReset: 'manual', scroll: 'manual', handler })
+}
+
+if (list && filter) {
+  chosenRow()?.scrollIntoView({ block: 'center' })
+  enter()
+  navigation.addEventListener('navigate', followAddress)
+  filter.addEventListener('submit', (event) => event.preventDefault())
+  filter.addEventListener('input', () => {
+    const query = parameters()
+    for (const name of ['start', ...Array.from(filter.elements, (control) => control.name)])
+      query.delete(name)
+    for (const [name, value] of new FormData(filter)) if (value !== '') query.set(name, value)
+    list.scrollTop = 0
+    go(query, 'replace')
+  })
+  list.addEventListener('keydown', (event) => {
+    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+    event.preventDefault()
+    move(event.key === 'ArrowDown' ? 1 : -1)
+  })
+  detail.addEventListener('change', ({ target: { dataset, value } }) => {
+    if (dataset.parameter === undefined) return
+    const query = parameters()
+    query.set(dataset.parameter, value)
+    go(query, 'replace')
+  })
+}
+
+const keyboard = document.querySelector('#keys')
+const press = (selector) => document.querySelector(selector)?.click()
+const keys = {
+  '/': () => filter.elements[0].focus(),
+  '?': () => keyboard.showModal(),
+  j: () => move(1),
+  k: () => move(-1),
+  // Never with a new id: a key must not repeat an effect.
+  r: () => press('#detail [data-action="again"][data-body*="same"]'),
+  e: () => press('#detail a[href*="edit="]'),
+  n: () => press('.bar .primary'),
+}
+
+document.addEventListener('keydown', (event) => {
+  const { key, target } = event
+  if (!filter || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]'))
+    return
+  if (key === 'Escape') {
+    if (target === filter.elements[0] && target.value !== '') return
+    event.preventDefault()
+    const menu = document.querySelector('.menu[open]')
+    if (menu) return menu.removeAttribute('open')
+    target.blur()
+    return close()
+  }
+  if (target.closest('input, textarea, select, [role="textbox"]') || !Object.hasOwn(keys, key)) return
+  if (key === '?' && !keyboard) return
+  event.preventDefault()
+  keys[key]()
+})
+
+// A session, chosen or dropped.
+const picker = document.querySelector('#import')
+if (picker) {
+  document.addEventListener('drop', ({ dataTransfer: { files } }) => {
+    if (files.length === 0) return
+    picker.files = files
+    picker.dispatchEvent(new Event('change'))
+  })
+  picker.addEventListener('change', async () => {
+    const [file] = picker.files
+    if (!file) return
+    const result = perform('import', { text: await file.text() })
+    picker.value = ''
+    say((await result.catch((error) => error)).message)
+  })
+}
