@@ -62,7 +62,7 @@ describe('with the real identity provider', () => {
     expect(provider.applications.size).toBe(0)
     for (const secret of secrets) expect(output).not.toContain(secret)
     expect(output).toContain('sk_test_[redacted]')
-    expect(output).toMatch(/emailAddress: "ada-[\w-]+\+clerk_test@example\.com"/)
+    expect(output.replaceAll(/\s/g, '')).toMatch(/ada-[\w-]+\+clerk_test/)
     expect(code).toBe(0)
   })
 

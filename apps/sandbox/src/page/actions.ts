@@ -12,7 +12,7 @@ import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { faultTargets, makeFault, titleOf } from './faults.ts'
 import { actionButton, address } from './html.ts'
-import { snippet } from './snippets.ts'
+import { curlOf } from './snippets.ts'
 import type { Stream } from './stream.ts'
 import { judge } from './verdict.ts'
 
@@ -119,12 +119,12 @@ function actionsOf(context: PageContext) {
         const call = entryOf(values).calls[Number(values.call)]
         if (!call) throw new Refusal('There is no such call.')
         const { method, url, request } = call
-        return { text: snippet(values.as, { method, url, headers: request.headers, body: request.text }) }
+        return { text: curlOf({ method, url, headers: request.headers, body: request.text }) }
       }
       const { route, body, id } = recorded(values)
       const headers = Object.entries(await deliveryHeaders({ id, body }, world.webhookSecret))
       const url = `${world.url}/${route}/webhook`
-      return { text: snippet(values.as, { method: 'POST', url, headers, body }) }
+      return { text: curlOf({ method: 'POST', url, headers, body }) }
     },
     async import({ text }) {
       const events = readSession(String(text))

@@ -93,17 +93,16 @@ function buttons({ number, body }: TimelineEntry): Html | undefined {
   if (body === undefined) return undefined
   const again = (label: string, id: string, title: string) =>
     actionButton(label, 'again', { number, id }, { target: 'follow', title })
-  const copy = (label: string, as: string) =>
-    actionButton(label, 'copy', { number, as }, { target: 'clipboard', title: SECRET })
+  const copy = actionButton('Copy as curl', 'copy', { number }, { target: 'clipboard', title: SECRET })
   return html`<div class="row">
     ${again('Deliver again', 'same', 'With the same id: the host replays the recorded response')}
-    <a class="button secondary" href="/timeline?edit=${number}">Edit and replay</a>
+    <a class="button" href="/timeline?edit=${number}">Edit and replay</a>
     ${menu(
       'More',
       html`
       ${again('Deliver with a new id', 'new', 'As a new event: the effect happens once more')}
       ${again('Deliver twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
-      ${copy('Copy as curl', 'curl')} ${copy('Copy as TypeScript', 'typescript')}`,
+      ${copy}`,
     )}
   </div>`
 }
@@ -133,21 +132,16 @@ function callDetail(
 ): Html {
   const { to, method, startedMs, durationMs, failure, fault, request, response } = call
   const { path, url } = context.mask({ path: call.path, url: call.url })
-  const copy = (label: string, as: string) =>
-    actionButton(
-      label,
-      'copy',
-      { number, call: index, as },
-      { look: 'link', target: 'clipboard', title: SECRET },
-    )
+  const look = { look: 'link', target: 'clipboard', title: SECRET }
+  const copy = actionButton('curl', 'copy', { number, call: index }, look)
   return html`<details class="call" id="call-${number}-${index}" ${open && html`open`}>
-    <summary>${callStatus(call)} <span class="call-name"><span class="method">${method}</span> ${path}</span>
+    <summary>${callStatus(call)} <code>${method} ${path}</code>
       <span class="muted">${to}, ${duration(durationMs)}, at ${duration(startedMs)}</span></summary>
     ${failure && html`<p class="notice bad">${failure.charAt(0).toUpperCase()}${failure.slice(1)}.</p>`}
     ${fault && html`<p class="notice warn">Injected: ${titleOf(fault)}.</p>`}
-    <p class="row hint"><code>${url}</code> ${copy('curl', 'curl')} ${copy('TypeScript', 'typescript')}</p>
-    <h4>Request</h4>${message(context, 'Request', request)}
-    ${response.headers.length > 0 && html`<h4>Response</h4>${message(context, 'Response', response)}`}
+    <p class="row hint"><code>${url}</code> ${copy}</p>
+    <h3>Request</h3>${message(context, 'Request', request)}
+    ${response.headers.length > 0 && html`<h3>Response</h3>${message(context, 'Response', response)}`}
   </details>`
 }
 
@@ -155,7 +149,7 @@ function message(context: PageContext, title: string, { headers, text }: Omit<Me
   const shown = context.maskText(text)
   return html`<section class="wire">
     ${shown === '' ? hint('The body is empty.') : code(`${title}, body`, shown)}
-    <details class="headers"><summary>${plural(headers.length, 'header')}</summary>${terms(context.maskHeaders(headers))}</details></section>`
+    <details><summary>${plural(headers.length, 'header')}</summary>${terms(context.maskHeaders(headers))}</details></section>`
 }
 
 const tones = { debug: 'idle', info: 'idle', warn: 'warn', error: 'bad' } as const

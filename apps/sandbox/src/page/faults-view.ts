@@ -12,7 +12,7 @@ export function breakButton(context: PageContext): Html {
   const places = faultTargets(context).map(({ name, title }) => [name, title] as const)
   const kinds = Object.entries(faultKinds).map(
     ([name, { title, hint }], index) =>
-      html`<label class="row choice"><input type="radio" name="kind" value="${name}" ${index === 0 && html`checked`}><span>${title}<span class="hint">${hint}</span></span></label>`,
+      html`<label class="choice"><input type="radio" name="kind" value="${name}" ${index === 0 && html`checked`}><span>${title}. <span class="hint">${hint}</span></span></label>`,
   )
   const input = (name: string, attributes: Html) =>
     html`<input id="fault-${name}" name="${name}" ${attributes}>`
@@ -23,7 +23,7 @@ export function breakButton(context: PageContext): Html {
     <fieldset class="field"><legend>What</legend>${kinds}</fieldset>`
   return html`<button type="button" class="button" command="show-modal" commandfor="break">Break the next call</button>
     <dialog id="break" aria-labelledby="break-title"><header class="row"><h2 id="break-title">Break the next call</h2>
-      <button type="button" class="button quiet push" command="close" commandfor="break">Close</button></header>
+      <button type="button" class="button push" command="close" commandfor="break">Close</button></header>
       ${sendForm({ id: 'break-form', action: 'faults', button: 'Break it' }, fields)}</dialog>`
 }
 

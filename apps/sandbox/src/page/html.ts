@@ -44,7 +44,7 @@ export function actionButton(
   body: object,
   options: ButtonOptions = {},
 ): Html {
-  const { look = 'secondary', target = '', title, confirm } = options
+  const { look = '', target = '', title, confirm } = options
   const id = `confirm-${action}-${target.slice(1)}`
   const button = (attributes: unknown) =>
     html`<button type="button" class="button ${look}" data-action="${action}" data-body="${JSON.stringify(body)}" ${attributes}>${label}</button>`
@@ -126,7 +126,7 @@ export function split<Item>(
   return html`<div class="split">
     <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? html`<ol class="rows">${items.slice(start, start + PAGE).map(parts.row)}</ol>` : parts.none}
       <p class="pager">${start > 0 && page(start - PAGE, 'Newer')} ${older > 0 && page(start + PAGE, `${older} older`)}</p></section>
-    <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.detail && html`<a class="button quiet back" href="${parts.back}">Back to the list</a>${parts.detail}`}</section>
+    <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.detail && html`<a class="button back" href="${parts.back}">Back to the list</a>${parts.detail}`}</section>
   </div>`
 }
 
@@ -161,7 +161,7 @@ function drawField([name, value]: [string, unknown], line: string): Html {
 
 /** Actions that are seldom needed, behind a button. */
 export function menu(label: string, items: Html): Html {
-  return html`<details class="menu"><summary class="button secondary">${label}</summary><div class="menu-items">${items}</div></details>`
+  return html`<details class="menu"><summary class="button">${label} ▾</summary><div class="menu-items">${items}</div></details>`
 }
 
 /** Stands for an empty list, and says how to fill it. */

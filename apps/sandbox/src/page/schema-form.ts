@@ -53,7 +53,7 @@ export function schemaFields(schema: JsonSchema, path: string, values: Record<st
   const { first = [], rest = [] } = Object.groupBy(fields, ({ important }) => (important ? 'first' : 'rest'))
   const draw = (some: typeof fields) => html`<div class="fields">${some.map(({ field }) => field)}</div>`
   return html`${draw(first)}
-    ${rest.length > 0 && html`<details class="more"><summary>${rest.length} ${first.length > 0 ? 'more' : 'optional'} fields</summary>${draw(rest)}</details>`}
+    ${rest.length > 0 && html`<details><summary>${rest.length} ${first.length > 0 ? 'more' : 'optional'} fields</summary>${draw(rest)}</details>`}
     ${all.length === 0 && hint('It has no fields.')}`
 }
 

@@ -11,6 +11,7 @@ import { verdict } from './verdict.ts'
 import { mostAttempts, waterfall } from './waterfall.ts'
 
 const LATEST_SHOWN = 6
+const ARROW = html`<li class="wide" aria-hidden="true">→</li>`
 
 export function startView(context: PageContext): View {
   const steps = stepsOf(context)
@@ -34,11 +35,11 @@ function figures({ timeline }: PageContext): Html {
   const figure = (value: number, label: string) =>
     html`<span class="figure"><strong>${count(value)}</strong> ${label}</span>`
   const place = (name: string, content: unknown) =>
-    html`<li><span class="small">${name}</span><span class="row">${content}</span></li>`
-  return html`<ol class="strip" aria-label="What has happened so far">
+    html`<li class="card"><span class="small">${name}</span><span class="row">${content}</span></li>`
+  return html`<ol class="strip row" aria-label="What has happened so far">
     ${place('Platform', figure(events, 'events'))}
-    ${place('Host', [figure(retries, retries === 1 ? 'retry' : 'retries'), figure(replays, replays === 1 ? 'replay' : 'replays')])}
-    ${place('Provider', [figure(calls, 'calls'), html`<span class="figure ${twice > 0 ? 'bad' : 'ok'}"><strong>${twice}</strong> effects twice</span>`])}</ol>`
+    ${ARROW}${place('Host', [figure(retries, retries === 1 ? 'retry' : 'retries'), figure(replays, replays === 1 ? 'replay' : 'replays')])}
+    ${ARROW}${place('Provider', [figure(calls, 'calls'), html`<span class="figure ${twice > 0 ? 'bad' : 'ok'}"><strong>${twice}</strong> effects twice</span>`])}</ol>`
 }
 
 function stepRow({ title, text, button, done }: Step, index: number, isCurrent: boolean): Html {
@@ -100,7 +101,7 @@ function stepsOf(context: PageContext) {
       done: newest((entry) => isMail(entry) && hasSucceeded(entry) && entry.calls.some(hasFailed)),
     },
     {
-      title: 'Lose the response, deliver again: one mail',
+      title: 'Lose the response, deliver again',
       text: 'The provider sends the mail, but its response is lost. The platform delivers the event again. A host that guesses would send a second mail.',
       button: again('Lose it, and deliver again', { id: 'lost', fault: 'cut-after' }),
       done: newest((entry) => isMail(entry) && entry.response?.replayed === true),

@@ -101,15 +101,15 @@ function detailOf(context: PageContext, query: Query, back: string): Html | unde
 
 function toolbar(context: PageContext, query: Query): Html {
   const save = (label: string, more: Query, title = '') =>
-    html`<a class="button quiet" href="${address('/timeline/session.json', { ...query, ...more })}" download title="${title}">${label}</a>`
+    html`<a class="button" href="${address('/timeline/session.json', { ...query, ...more })}" download title="${title}">${label}</a>`
   return html`<div class="row">${breakButton(context)}
     ${menu(
       'Session',
       html`<span id="export" data-live>${save('Export session', {})} ${save('Export with secrets', { secrets: '1' }, 'The events as they were sent')}</span>
-      <label class="button quiet">Import a session<input class="visually-hidden" type="file" id="import" accept=".json,application/json"></label>
-      ${actionButton('Clear events', 'clear', {}, { look: 'quiet', confirm: 'Remove every event from the timeline?' })}`,
+      <label class="button">Import a session<input class="visually-hidden" type="file" id="import" accept=".json,application/json"></label>
+      ${actionButton('Clear events', 'clear', {}, { confirm: 'Remove every event from the timeline?' })}`,
     )}
-    <button type="button" class="button quiet" command="show-modal" commandfor="keys" title="Keyboard shortcuts">?</button>
+    <button type="button" class="button" command="show-modal" commandfor="keys" title="Keyboard shortcuts">?</button>
     <a class="button primary" href="/timeline?new=mailer/sendEmail">New event</a></div>`
 }
 
@@ -120,7 +120,7 @@ function filters({ manifests, timeline }: PageContext, { text, route, outcome, w
   const routes = manifests.map(({ name }): [string, string] => [name, name])
   const ends = Object.entries(outcomes).map(([name, { title }]): [string, string] => [name, title])
   const more = html`${select('Integration', 'route', routes, route)} ${select('Outcome', 'outcome', ends, outcome)}
-    ${walked > 0 && html`<label class="chip row"><input type="checkbox" name="walk" value="hide" ${!walk && html`checked`}>Hide the walk</label>`}`
+    ${walked > 0 && html`<label class="button"><input type="checkbox" name="walk" value="hide" ${!walk && html`checked`}>Hide the walk</label>`}`
   return filterBar('text', text, 'Find anything, or to:ada status:429 #45', more)
 }
 

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { shortenPath } from '../world/text.ts'
 import { hasFailed, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { judgeFault, titleOf } from './faults.ts'
+import { titleOf } from './faults.ts'
 import { duration, type Html, type Tone } from './html.ts'
 
 const MOST_CALLS = 40
@@ -38,7 +38,7 @@ export function attemptsOf(calls: readonly TimelineCall[]): Attempt[] {
 }
 
 /** The path of a call, in short, and without the deployment, which the event names. */
-export function pathOf({ path }: TimelineCall, deployment = ''): string {
+function pathOf({ path }: TimelineCall, deployment = ''): string {
   const own = `/deployments/${encodeURIComponent(deployment)}`
   return shortenPath(path.replace(`${own}/`, '…/').replace(own, '/deployments/…'))
 }
@@ -73,16 +73,15 @@ export function waterfall(
     const tone: Tone = took === undefined ? 'busy' : hasFailed(call) ? 'bad' : 'ok'
     const shown = context.mask({ path, short: pathOf(call, deployment) })
     const isTried = attempts.some((other) => other.attempt > 1 && other.call.url === url)
-    const judged = fault && judgeFault(fault, call, entry)
     const said = [status, failure].filter(Boolean).join(', ') || 'no response'
     const bars = [
       wait && bar('wait', wait.fromMs, startedMs - wait.fromMs),
       bar(tone, startedMs, took ?? end - startedMs),
     ]
     return html`<li><a class="line bar-row" href="${urlOf(index)}" title="${method} ${shown.path}">
-      <span class="call-label small"><span class="method">${method}</span> ${shown.short}${isTried && html` <span class="tag">attempt ${attempt}</span>`}</span>
+      <span class="small"><code>${method}</code> ${shown.short}${isTried && html` <span class="tag">attempt ${attempt}</span>`}</span>
       ${plot(bars)} <span class="took">${duration(took)}</span></a>
-      ${(wait || tone === 'bad' || fault) && html`<p class="why small">${wait && html`<span>${wait.text}</span>`}${tone === 'bad' && html`<span class="bad">${said}</span>`}${fault && html`<span class="warn">injected: ${titleOf(fault)}</span>`}${judged && html`<span class="${judged.fulfilled === false ? 'bad' : 'ok'}">expected: ${judged.expected}, saw: ${judged.saw}</span>`}</p>`}</li>`
+      ${(wait || tone === 'bad' || fault) && html`<p class="why small">${wait && html`<span class="muted">${wait.text}</span>`}${tone === 'bad' && html`<span class="muted bad">${said}</span>`}${fault && html`<span class="muted warn">injected: ${titleOf(fault)}</span>`}</p>`}</li>`
   }
   const lane = (title: string, to: TimelineCall['to']) => {
     const own = attempts.filter(({ call }) => call.to === to)
@@ -93,8 +92,8 @@ export function waterfall(
     html`<text x="${percent(at)}" y="11" ${index > 0 && html`text-anchor="${at > end * 0.93 ? 'end' : 'middle'}"`}>${duration(at)}</text>`
   const host: Tone = response ? (response.status < 400 ? 'ok' : 'bad') : 'busy'
   return html`<section class="waterfall" aria-label="Time">
-    <ol><li class="bar-row"><span></span><svg class="marks" aria-hidden="true"><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line y2="6"/></pattern>${marks.map(label)}</svg><span></span></li>
-    <li class="bar-row"><span class="call-label small">Host</span>${plot(bar(host, 0, durationMs ?? end))}<span class="took">${duration(durationMs)}</span></li>
+    <ol><li class="line bar-row"><span></span><svg aria-hidden="true"><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line y2="6"/></pattern>${marks.map(label)}</svg><span></span></li>
+    <li class="line bar-row"><span class="small">Host</span>${plot(bar(host, 0, durationMs ?? end))}<span class="took">${duration(durationMs)}</span></li>
     ${lane('Provider', 'provider')}${lane('Platform', 'platform')}</ol></section>`
 }
 

@@ -1,8 +1,9 @@
 /** Prints a run: each event with its response, its calls, and its checks. */
-import { describeCall, describeEvent, describeResponse, filesOf, loggedMessages } from '../world/describe.ts'
+import { describeCall, loggedMessages, summarize } from '../world/describe.ts'
 import type { Exchange, LogLine, OutboundCall } from '../world/exchange.ts'
+import { at } from '../world/json.ts'
 import { createMask } from '../world/mask.ts'
-import { brief, shortenPath, truncate } from '../world/text.ts'
+import { shortenPath, truncate } from '../world/text.ts'
 import type { World } from '../world/world.ts'
 import type { Walk } from './step.ts'
 import { type Piece, paint, type Style, type Terminal, wrap } from './terminal.ts'
@@ -28,8 +29,6 @@ export interface Check {
 export type Printer = ReturnType<typeof createPrinter>
 
 const LINES_OF_DATA = 5
-const LINES_OF_RECORD = 2
-const LINES_OF_FILE = 6
 const NUMBER_WIDTH = 4
 const INDENT = ' '.repeat(6)
 const PEER_WIDTH = 10
@@ -63,11 +62,6 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
     const text = `${shortenPath(path)}  ${describeCall(outbound)}`.trimEnd()
     const said = `${status ?? '–––'}`.padEnd(5)
     line(INDENT, ['dim', to.padEnd(PEER_WIDTH)], [style, said], ['dim', method.padEnd(7)], text)
-  }
-
-  function file(lines: readonly string[]): void {
-    const shown = lines.length > LINES_OF_FILE ? [...lines.slice(0, LINES_OF_FILE), '…'] : lines
-    for (const text of shown) line(INDENT, ['dim', `│ ${text}`.trimEnd()])
   }
 
   function log({ level, message }: LogLine): void {
@@ -109,14 +103,21 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
 
     exchange(exchange: Exchange): void {
       const shown = mask(exchange)
-      const { response, calls } = shown
-      const event = describeEvent(shown)
-      if (event !== '') block(['dim', '→'], event)
-      const style = response.status < 400 ? 'green' : 'yellow'
-      const said = `${response.status} · ${Math.round(shown.durationMs)} ms · ${describeResponse(response)}`
-      // A recorded response has been on the screen before.
-      block([style, '←'], said, undefined, response.replayed ? LINES_OF_RECORD : LINES_OF_DATA)
-      for (const { lines } of filesOf(response.body)) file(lines)
+      const { response, calls, request, deliveryId, signed } = shown
+      const { status, replayed, body } = response
+      const style = status < 400 ? 'green' : 'yellow'
+      const facts = [
+        status,
+        `${Math.round(shown.durationMs)} ms`,
+        replayed && 'recorded',
+        at(request.body, 'functionCall', 'name') ?? at(request.body, 'download', 'file'),
+        summarize(request.body, body),
+        at(request.body, 'deployment', 'id') && `deployment ${at(request.body, 'deployment', 'id')}`,
+        deliveryId && `delivery ${deliveryId}`,
+        signed && 'signed',
+        status >= 400 && `${at(body, 'code')}: ${at(body, 'detail')}`,
+      ]
+      block([style, '←'], facts.filter(Boolean).join(' · '))
       for (const outbound of calls) call(outbound)
       // The calls above show the messages that the platform got.
       const known = new Set(calls.flatMap(({ request }) => loggedMessages(request.body)))
@@ -129,8 +130,8 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
       for (const { sentence, failure } of mask(checks)) {
         if (!failure) continue
         block(['red', '✗'], sentence, 'red')
-        block(' ', `expected ${text(failure.expected)}`)
-        block(' ', `found    ${text(failure.found)}`)
+        block(' ', `expected ${JSON.stringify(failure.expected)}`)
+        block(' ', `found    ${JSON.stringify(failure.found)}`)
       }
     },
 
@@ -201,8 +202,4 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
 
 function isWarning({ level }: LogLine): boolean {
   return level === 'warn' || level === 'error'
-}
-
-function text(value: unknown): string {
-  return value === undefined ? 'nothing' : brief(value)
 }

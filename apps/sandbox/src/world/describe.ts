@@ -1,8 +1,8 @@
-/** Describes events, responses and calls in a few words, whatever the integration. */
-import type { Exchange, HostResponse, OutboundCall } from './exchange.ts'
+/** Describes events and calls in a few words, whatever the integration. */
+import type { OutboundCall } from './exchange.ts'
 import { at, isRecord, listOf } from './json.ts'
 import { SECRET_FIELD } from './mask.ts'
-import { brief, count, plural, shortenIds, showTurns, withoutAbsent } from './text.ts'
+import { plural, shortenIds, showTurns } from './text.ts'
 
 const MOST_FACTS = 3
 const LONGEST_FACT = 60
@@ -20,36 +20,6 @@ export function summarize(event: unknown, response: unknown): string {
   return showTurns(facts.filter(Boolean).slice(0, MOST_FACTS).join(' · '))
 }
 
-/** The essentials of an event, for example `sendEmail { to: "ada@example.com" } · deployment dep_shop`. */
-export function describeEvent({ request: { body }, deliveryId, signed }: Exchange): string {
-  const { functionCall, challenge, download, deployment } = isRecord(body) ? body : {}
-  const inputs = at(deployment, 'inputs')
-  const facts = [
-    !isRecord(body) && 'a body that is not an event',
-    isRecord(functionCall) && `${at(functionCall, 'name')} ${brief(at(functionCall, 'arguments') ?? {})}`,
-    typeof challenge === 'string' && `challenge ${brief(challenge)}`,
-    isRecord(download) && `file ${brief(at(download, 'file'))}`,
-    isRecord(deployment) &&
-      `deployment ${at(deployment, 'id')}${inputs === undefined ? '' : ` ${brief(inputs)}`}`,
-    deliveryId !== undefined && `delivery ${deliveryId}`,
-    signed && 'signed',
-  ]
-  return facts.filter(Boolean).join(' · ')
-}
-
-/** The response without its status: the code and the detail of a problem, or the data. */
-export function describeResponse({ status, replayed, body }: HostResponse): string {
-  const remark = replayed ? '(recorded) ' : ''
-  if (status >= 400) {
-    const retry = at(body, 'retryable') === true ? 'retryable' : 'final'
-    return `${remark}${at(body, 'code')} (${retry}): ${at(body, 'detail')}`
-  }
-  const files = filesOf(body).map(
-    ({ path, contentType, lines }) => `${path}, ${contentType}, ${count(lines.length)} lines`,
-  )
-  return files.length > 0 ? files.join('; ') : remark + brief(withoutAbsent(body))
-}
-
 /** The content of a call to the platform or to a provider, whichever it is. Contains secrets if the call did. */
 export function describeCall({ to, method, request, response }: OutboundCall): string {
   const [refusal] = listOf(at(response.body, 'errors'))
@@ -63,15 +33,6 @@ export function describeCall({ to, method, request, response }: OutboundCall): s
 /** The messages that a callback writes into the deployment’s log. */
 export function loggedMessages(body: unknown): string[] {
   return listOf(at(body, 'entries')).map((entry) => String(at(entry, 'message')))
-}
-
-/** The files in the body of a response; none if it has no files. */
-export function filesOf(body: unknown): { path: string; contentType: string; lines: readonly string[] }[] {
-  return listOf(at(body, 'files')).map((file) => ({
-    path: String(at(file, 'path')),
-    contentType: String(at(file, 'contentType')),
-    lines: String(at(file, 'content')).trimEnd().split('\n'),
-  }))
 }
 
 function factsOf(values: unknown): string[] {

@@ -43,7 +43,7 @@ export interface LogLine {
 }
 
 /** The host’s response to an event. */
-export interface HostResponse extends Message {
+interface HostResponse extends Message {
   status: number
   /** Whether the host replayed a recorded response. */
   replayed: boolean

@@ -9,8 +9,8 @@
 import { Idiomorph } from './idiomorph.js'
 
 const words = {
-  open: ['Live', ''],
-  lost: ['Not connected', 'Not connected: is the sandbox running? What you see is old.'],
+  open: ['Live', '', 'ok'],
+  lost: ['Not connected', 'Not connected: is the sandbox running? What you see is old.', 'bad'],
 }
 const word = document.querySelector('#connection')
 const banner = document.querySelector('#banner')
@@ -50,10 +50,11 @@ function listen() {
 
 function hear(now) {
   if (now !== 'changed') {
-    const [short, long] = words[now]
+    const [short, long, look] = words[now]
     word.textContent = short
     banner.textContent = long
-    document.body.className = now
+    word.className = look
+    document.body.dataset.connection = now
   }
   if (now !== 'lost') refresh()
 }
