@@ -12,7 +12,8 @@ const NODE = '24.21.0'
 const NODE_MAJOR = Number.parseInt(NODE, 10)
 /** The first Node that runs TypeScript without a flag. */
 const OLDEST = [22, 18]
-const PROBE_MS = 4_000
+/** A slow registry that works responds within this time. */
+const PROBE_MS = 20_000
 const { env, execPath, platform, stdout, versions } = process
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const pathOf = (...names) => join(root, ...names)
@@ -34,9 +35,13 @@ try {
   // Compiled code is kept: the next start is quicker.
   const environment = { NODE_COMPILE_CACHE: pathOf('.data', 'compiled'), ...env }
   const child = spawn(node, ['--conditions=@org/source', main, ...given], {
-    stdio: 'inherit',
+    // The channel ends with this process, however that ends.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environment,
   })
+  // Whoever kills npm means the program.
+  const parent = process.ppid
+  setInterval(() => process.ppid === parent || child.kill(), 500).unref()
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code) => process.exit(code ?? 1))
 } catch (error) {
@@ -105,11 +110,14 @@ async function step(title, ...command) {
   }
   process.on('SIGINT', interrupt)
   const silence = setTimeout(() => {
-    stdout.write('\nThe package registry does not respond. Is there a network?\n')
+    stdout.write('\nThe package registry has not responded for 20 s. Still trying: is there a network?\n')
   }, PROBE_MS)
   let printed = ''
   let errors = ''
-  child.stdout.on('data', (chunk) => (printed += chunk))
+  child.stdout.on('data', (chunk) => {
+    clearTimeout(silence)
+    printed += chunk
+  })
   child.stderr.on('data', (chunk) => (errors += chunk))
   const resultOf = (one) => new Promise((resolve, reject) => one.on('error', reject).on('close', resolve))
   const isOffline = new Promise((resolve) => {

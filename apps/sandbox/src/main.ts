@@ -61,9 +61,10 @@ async function main(): Promise<number> {
   process.stdout.on('error', () => process.exit(1))
   const { env: environment, stdin } = process
   const terminal = processTerminal(process)
+  const takesKeys = stdin.isTTY === true
   const { once, walk } = values
   const onReady = (_: unknown, pageUrl: string | undefined) => {
-    if (!stdin.isTTY || pageUrl === undefined) return
+    if (!takesKeys || pageUrl === undefined) return
     // Without Return; then Ctrl-C is a key, too.
     stdin.setRawMode(true).on('data', (keys) => {
       if (String(keys) === 'o') open(pageUrl)
@@ -71,7 +72,10 @@ async function main(): Promise<number> {
       if (String(keys).includes('\u0003')) end.abort()
     })
   }
-  const code = await run({ environment, terminal, once, walk, pagePort, signal: end.signal, onReady })
+  // The launcher has gone.
+  process.on('disconnect', () => end.abort())
+  const options = { environment, terminal, once, walk, pagePort, takesKeys }
+  const code = await run({ ...options, signal: end.signal, onReady })
   // A listening terminal keeps the process alive.
   stdin.pause()
   return code

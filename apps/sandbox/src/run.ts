@@ -23,6 +23,8 @@ export interface RunOptions {
   signal: AbortSignal
   /** The port of the page, 0 for a free one; without it, there is no page. */
   pagePort?: number | undefined
+  /** Whether the `o` key opens the page. */
+  takesKeys?: boolean | undefined
   /** @default all walks */
   walks?: readonly Walk[] | undefined
   /** Runs after the walks, if the host keeps running. */
@@ -38,7 +40,8 @@ const INTERRUPTED = 130
  * @returns the exit code: 0 if every step passed
  */
 export async function run(options: RunOptions): Promise<number> {
-  const { environment, terminal, once, walk = false, signal, walks = allWalks, pagePort, onReady } = options
+  const { environment, terminal, once, walk = false, signal, takesKeys = false } = options
+  const { walks = allWalks, pagePort, onReady } = options
   let world: World | undefined
   let page: Page | undefined
   try {
@@ -47,6 +50,10 @@ export async function run(options: RunOptions): Promise<number> {
       const choice = environment.SANDBOX_PORT?.trim() ? 'exactly' : 'or the next'
       page = await startPage(world, pagePort, choice)
     }
+    for (const taken of [world.taken, page?.taken]) {
+      if (taken !== undefined)
+        terminal.write(`${taken} is taken (another sandbox?): using the next free port.\n`)
+    }
     const printer = createPrinter(terminal, world, walk)
     printer.opening()
     const summary = await runWalks(walks, world, printer, signal)
@@ -54,7 +61,7 @@ export async function run(options: RunOptions): Promise<number> {
     if (signal.aborted) return INTERRUPTED
     if (!once) {
       page?.ready()
-      printer.invitation(page?.url)
+      printer.invitation(page?.url, takesKeys)
       world.listeners.onVisit = (exchange) => {
         const event = String(at(exchange.request.body, 'name') ?? 'unreadable')
         printer.heading(exchange.route, event, exchange.source ? 'from the page' : 'a call from outside')

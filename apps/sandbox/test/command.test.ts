@@ -70,6 +70,8 @@ describe('the command', () => {
     })
     const [code] = await once(child, 'close')
     expect(code).toBe(0)
+    expect(printed).toMatch(/^3009 is taken \(another sandbox\?\).*\n3010 is taken/)
+    expect(printed).not.toContain('press o')
     expect(await title).toContain('<h1>Every event takes effect once</h1>')
   })
 

@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { programEnvironment } from './fixtures.ts'
 
 const launch = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -14,6 +15,26 @@ describe('the launcher', () => {
   it('runs a program at once if everything is there', async () => {
     const { stdout } = await launch(process.execPath, [join(root, program), 'replay', '--help'])
     expect(stdout).toMatch(/^Usage: npm run replay/)
+  })
+
+  it('ends the sandbox with the process that started it', async () => {
+    const start = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(join(root, program))}, 'main'], { stdio: 'inherit' })`
+    const env = { ...programEnvironment, PORT: '0', SANDBOX_PORT: '0' }
+    const parent = spawn(process.execPath, ['-e', start], { env })
+    let printed = ''
+    parent.stdout.on('data', (chunk) => {
+      printed += chunk
+    })
+    const url = () => /Page +(http:\S+)/.exec(printed)?.[1]
+    await expect.poll(() => url()).toBeDefined()
+    expect((await fetch(`${url()}`)).status).toBe(200)
+    parent.kill('SIGKILL')
+    const isGone = () =>
+      fetch(`${url()}`).then(
+        ({ ok }) => !ok,
+        () => true,
+      )
+    await expect.poll(isGone).toBe(true)
   })
 
   it('says that the first start needs a network, if there is none', async () => {

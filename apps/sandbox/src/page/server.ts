@@ -39,6 +39,8 @@ export async function startPage(world: World, port: number, choice: PortChoice =
   )
   return {
     url: `http://localhost:${server.port}`,
+    /** The usual port, if something else listens there. */
+    taken: server.taken,
     /** Ends the walk: from now on the page responds. */
     ready(): void {
       world.reset()

@@ -173,11 +173,13 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
     },
 
     /** Names the page, the host and its documentation. */
-    invitation(pageUrl: string | undefined): void {
+    invitation(pageUrl: string | undefined, takesKeys: boolean): void {
       const { url, isEmulated, webhookSecret } = world
       const leaves = isEmulated ? 'Nothing leaves this machine.' : 'Some providers are real.'
       const rows = [
-        ...(pageUrl ? [['Page', pageUrl, 'see it, try it, break it; press o to open it']] : []),
+        ...(pageUrl
+          ? [['Page', pageUrl, `see it, try it, break it${takesKeys ? '; press o to open it' : ''}`]]
+          : []),
         ['Host', url, webhookSecret ? 'accepts only signed events' : 'takes events from this machine'],
         ['Docs', `${url}/docs`, 'every route, event and function'],
         ['', '', `${leaves} Ctrl-C ends it.`],

@@ -15,6 +15,9 @@ export type PortChoice = 'exactly' | 'or the next'
 /** Ports to try after one that is taken. */
 const MOST_PORTS = 50
 
+/** A server, and the port that it would have had if nobody else listened there. */
+export type Listening = Served & { taken: number | undefined }
+
 /**
  * Serves a handler on a port of this machine.
  *
@@ -26,12 +29,13 @@ const MOST_PORTS = 50
 export async function listen(
   handle: (request: Request) => Promise<Response>,
   { port, choice, what, variable }: { port: number; choice: PortChoice; what: string; variable: string },
-): Promise<Served> {
+): Promise<Listening> {
   let reason = ''
   for (let tried = port; tried <= Math.min(65_535, port + MOST_PORTS); tried += 1) {
     const server = await serve(handle, { port: tried }).catch((error: Error) => error)
     if (!(server instanceof Error)) {
-      if (tried === port || choice === 'or the next') return server
+      if (tried === port) return { ...server, taken: undefined }
+      if (choice === 'or the next') return { ...server, taken: port }
       await server.close()
       throw new SandboxError(
         `The ${what} can’t listen on port ${port}: ${reason}. Port ${tried} is free: ${variable}=${tried} npm start`,

@@ -117,6 +117,8 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
   return {
     ...providers,
     url,
+    /** The usual port of the host, if something else listens there. */
+    taken: hostServer.taken,
     platform,
     /** If set, the host accepts only signed events. */
     webhookSecret,
