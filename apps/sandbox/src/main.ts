@@ -74,6 +74,7 @@ async function main(): Promise<number> {
   }
   // The launcher has gone.
   process.on('disconnect', () => end.abort())
+  process.channel?.unref()
   const options = { environment, terminal, once, walk, pagePort, takesKeys }
   const code = await run({ ...options, signal: end.signal, onReady })
   // A listening terminal keeps the process alive.
