@@ -5,12 +5,16 @@ import { createHost, createMetrics, readConfig, refuseOtherSites } from '@org/se
 import { type Delivery, deliveryHeaders } from './deliver.ts'
 import { type StartHost, startElsewhere } from './elsewhere.ts'
 import { type Exchange, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
+import { at } from './json.ts'
 import { type Environment, listen } from './listen.ts'
 import { createObserver } from './observer.ts'
 import { startProviders } from './providers.ts'
 
 /** The running sandbox. */
 export type World = Awaited<ReturnType<typeof startWorld>>
+
+/** The user that the examples of the contract name. */
+const SEEDED = { id: 'user_2xPZv8ySAMPLEcQ4sKfT1b9d', first_name: 'Sam', email_address: ['sam@example.com'] }
 
 /** The variable with a tenant’s mail token, for `{{env.…}}`. */
 export const TENANT_TOKEN = 'SANDBOX_TENANT_MAIL_TOKEN'
@@ -62,6 +66,13 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
   const exchanges = new Map<string, Exchange>()
   const tickets = new Map<string, Exchange>()
   const deploymentRoutes = new Map<string, string>()
+  /** After the walk, every instance has the user of the examples. */
+  let isSeeding = false
+  const seed = () => {
+    const applications = [...(idpServer.emulator?.applications.values() ?? [])]
+    const all = [idp.emulator?.instance, ...applications.flatMap(({ instances }) => instances)]
+    for (const instance of all) if (instance?.users.size === 0) instance.createUser(SEEDED)
+  }
   const listeners = {
     /** Runs after each event that the walk did not send. */
     onVisit: (_: Exchange): void => {},
@@ -85,6 +96,7 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
       if (source !== 'walk') listeners.onVisit(exchange)
       else if (deliveryId !== undefined) exchanges.set(deliveryId, exchange)
       if (ticket !== undefined) tickets.set(ticket, exchange)
+      if (isSeeding && at(exchange.request.body, 'name') === 'DEPLOYMENT_CREATED') seed()
     },
   })
   for (const faults of [mail.emulator?.faults, providers.identityFaults, platform.faults]) {
@@ -155,6 +167,8 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
         provider.reset()
         prepare?.()
       }
+      isSeeding = true
+      seed()
     },
   }
 }

@@ -229,7 +229,7 @@ describeInBrowser('the timeline', (visit) => {
     await body.fill((await body.inputValue()).replace('ada@', 'grace@'))
     await button(tab, 'Send')
     await verdictOf(tab).getByText('createUser worked').waitFor()
-    expect(world.idp.emulator?.users.size).toBe(2)
+    expect(world.idp.emulator?.users.size).toBe(3)
     const session = await (await fetch(`${url}/timeline/session.json?secrets=1`)).text()
     expect(session.match(/correct horse battery/g)).toHaveLength(2)
     await tab.getByRole('link', { name: 'New event' }).click()

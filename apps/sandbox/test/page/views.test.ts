@@ -75,10 +75,10 @@ describeInBrowser('the page', (visit) => {
     await card.getByRole('link', { name: 'Overview' }).click()
     const users = card.locator('dt', { hasText: 'number_of_users' }).locator('+ dd')
     await card.getByRole('button', { name: 'Read metrics' }).click()
-    await users.getByText('0', { exact: true }).waitFor()
+    await users.getByText('1', { exact: true }).waitFor()
     await deliverFromOutside(world, 'idp', functionCall('createUser', { emailAddress: 'ada@example.com' }))
     await card.getByRole('button', { name: 'Read metrics' }).click()
-    await users.getByText('1', { exact: true }).waitFor()
+    await users.getByText('2', { exact: true }).waitFor()
   })
 
   it('shows the errors of arguments at their fields, in words of the field, and then the event', async () => {
@@ -184,7 +184,7 @@ describeInBrowser('the page', (visit) => {
     await verdict.getByText('createUser worked').waitFor()
     await tab.goto(`${url}/timeline?new=idp/createUser`)
     expect(await tab.getByLabel('emailAddress').inputValue()).toBe('ada-2@example.com')
-    const [user = ''] = world.idp.emulator?.instance.users.keys() ?? []
+    const [, user = ''] = world.idp.emulator?.instance.users.keys() ?? []
     await tab.goto(`${url}/timeline?new=idp/deleteUser`)
     expect(await tab.getByLabel('userId').inputValue()).toBe(user)
     await tab.getByRole('button', { name: 'Send deleteUser' }).click()
@@ -208,7 +208,7 @@ describeInBrowser('the page', (visit) => {
     await tab.getByLabel('Find').fill('people')
     await eventually(() => rows.count()).toBe(1)
     await rows.click()
-    await tab.getByRole('link', { name: 'People 1' }).click()
+    await tab.getByRole('link', { name: 'People 2' }).click()
     await tab.getByRole('cell', { name: 'ada@example.com' }).waitFor()
     await tab.getByRole('link', { name: 'Functions' }).click()
     await tab.getByRole('link', { name: 'Call createUser' }).click()
