@@ -34,11 +34,7 @@ export interface RunOptions {
 /** The exit code of shells after SIGINT. */
 const INTERRUPTED = 130
 
-/**
- * Runs the sandbox.
- *
- * @returns the exit code: 0 if every step passed
- */
+/** Runs the sandbox. @returns the exit code: 0 if every step passed */
 export async function run(options: RunOptions): Promise<number> {
   const { environment, terminal, once, walk = false, signal, takesKeys = false } = options
   const { walks = allWalks, pagePort, onReady } = options

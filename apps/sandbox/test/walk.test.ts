@@ -132,7 +132,7 @@ describe('a running host', () => {
         expect(mail.emulator?.messages).toHaveLength(1)
       },
     })
-    expect(output).toMatch(/│ {2}Docs {2}http:\/\/localhost:\d+\/docs /)
+    expect(output).toMatch(/ {2}Docs {2}http:\/\/localhost:\d+\/docs /)
     expect(output).toContain('a call from outside')
     expect(output).toMatch(/provider +200 +POST +\/email/)
     expect(code).toBe(0)

@@ -1,6 +1,4 @@
-/**
- * The actions of the page. Each one takes and returns JSON; `html` shows the effect, if there is one to show.
- */
+/** The actions of the page. Each one takes and returns JSON; `html` shows the effect, if there is one to show. */
 import { Hono } from 'hono'
 import { html } from 'hono/html'
 import { type Delivery, deliveryHeaders } from '../world/deliver.ts'

@@ -25,11 +25,7 @@ import { waterfall } from './waterfall.ts'
 
 const SECRET = 'Contains its secrets; an event is signed now if there is a secret'
 
-/**
- * All details of an event.
- *
- * @param query the address of the page: the open tab and the unfolded call
- */
+/** All details of an event. `query`: the address of the page: the open tab and the unfolded call. */
 export function exchangeDetail(context: PageContext, entry: TimelineEntry, query: Query): Html {
   const { number, subject, event, calls, log, response } = entry
   const { tab = '', call, ...rest } = query

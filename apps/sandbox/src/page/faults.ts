@@ -23,11 +23,6 @@ export const faultKinds: Readonly<Record<string, FaultKind>> = {
     hint: 'The host retries a read. It does not retry a send, which may have gone out.',
     fault: { status: 503, headers: retryAfter, body: { Message: 'Down for maintenance.' } },
   },
-  error: {
-    title: '500, internal error',
-    hint: 'Like 503, but without a time for the retry.',
-    fault: { status: 500, body: { Message: 'Internal error.' } },
-  },
   unauthorized: {
     title: '401, credentials refused',
     hint: 'As if the key had been revoked. The host does not retry.',
@@ -47,11 +42,6 @@ export const faultKinds: Readonly<Record<string, FaultKind>> = {
     title: 'Done, but the response is lost',
     hint: 'The worst case: the effect happened, and the host can’t know.',
     fault: { cut: 'after' },
-  },
-  'cut-during': {
-    title: 'Done, but the response breaks off',
-    hint: 'Half a response, then the connection is cut.',
-    fault: { cut: 'during' },
   },
   html: {
     title: 'HTML page instead of JSON',

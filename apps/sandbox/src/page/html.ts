@@ -1,6 +1,5 @@
 /** The elements of every view. `html` escapes every inserted value. */
 import { html } from 'hono/html'
-import { isRecord, parse } from '../world/json.ts'
 
 /** A piece of a page. */
 export type Html = ReturnType<typeof html>
@@ -132,31 +131,7 @@ export function split<Item>(
 
 /** A text that scrolls by keyboard, too. */
 export function code(label: string, text: string): Html {
-  return html`<div class="code"><button type="button" class="button link copy" data-copy>Copy</button><pre tabindex="0" aria-label="${label}"><code>${inColours(text)}</code></pre></div>`
-}
-
-const LONGEST_COLOURED = 64 * 1024
-
-/** JSON, with a colour for each kind of value; any other text as it is. */
-function inColours(text: string): unknown {
-  const data = text.length > LONGEST_COLOURED ? text : parse(text)
-  return typeof data === 'object' ? drawJson(data, '\n') : text
-}
-
-/** @param line begins a line at the indent of the value */
-function drawJson(value: unknown, line: string): unknown {
-  const inner = `${line}  `
-  const [open, close, items]: [string, string, unknown[]] = Array.isArray(value)
-    ? ['[', ']', value.map((item) => drawJson(item, inner))]
-    : ['{', '}', Object.entries(isRecord(value) ? value : {}).map((entry) => drawField(entry, inner))]
-  if (typeof value !== 'object' || value === null)
-    return html`<span class="json-${typeof value === 'string' ? 'text' : 'value'}">${JSON.stringify(value)}</span>`
-  const separated = items.flatMap((item, index) => [index > 0 && ',', inner, item])
-  return [open, separated, items.length > 0 && line, close]
-}
-
-function drawField([name, value]: [string, unknown], line: string): Html {
-  return html`<span class="json-name">${JSON.stringify(name)}</span>: ${drawJson(value, line)}`
+  return html`<div class="code"><button type="button" class="button link copy" data-copy>Copy</button><pre tabindex="0" aria-label="${label}"><code>${text}</code></pre></div>`
 }
 
 /** Actions that are seldom needed, behind a button. */

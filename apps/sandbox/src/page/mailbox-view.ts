@@ -4,7 +4,7 @@
  */
 import type { AcceptedMessage } from '@org/mailer/testing'
 import { html } from 'hono/html'
-import { count, plural, showTurns } from '../world/text.ts'
+import { count, plural, showTurns, truncate } from '../world/text.ts'
 import type { PageContext } from './context.ts'
 import {
   actionButton,
@@ -30,7 +30,7 @@ export function mailboxView(context: PageContext, query: Query): View {
   const title = 'Mailbox'
   if (!messages)
     return { title, body: empty('The mail provider is real', 'Its own dashboard shows the mail.') }
-  const { q = '', mail: chosenId, tab: _tab, width: _width, ...rest } = query
+  const { q = '', mail: chosenId, tab: _tab, ...rest } = query
   const words = q.trim()
   const chosen = messages.find(({ messageId }) => messageId === chosenId)
   if (chosen) readMail.add(chosen.messageId)
@@ -87,7 +87,7 @@ function mailDetail(context: PageContext, mail: AcceptedMessage, query: Query): 
   const { messageId, subject, htmlBody = '', textBody = '', attachments, submittedAt } = mail
   const event = context.eventOfMail.get(messageId)
   const panes: Readonly<Record<string, readonly [title: string, shown: boolean, draw: () => Html]>> = {
-    html: ['HTML', htmlBody !== '', () => frame(mail, query)],
+    html: ['HTML', htmlBody !== '', () => frame(mail)],
     text: ['Text', textBody !== '', () => code('The mail as text', textBody)],
     source: ['Source', true, () => source(mail)],
     files: [`Files ${attachments.length}`, attachments.length > 0, () => fileList(mail)],
@@ -114,15 +114,10 @@ function mailDetail(context: PageContext, mail: AcceptedMessage, query: Query): 
   </article>`
 }
 
-const widths = { 375: '375 px', 600: '600 px', '100%': 'Full' }
-
-function frame({ messageId }: AcceptedMessage, query: Query): Html {
-  const width = Object.keys(widths).find((one) => one === query.width) ?? '100%'
-  const links = Object.entries(widths).map(
-    ([one, label]) => [label, addressOf({ ...query, width: one }), one === width] as const,
-  )
-  return html`<div class="mail-pane"><div class="row">${tabs('Width', links)}<a class="push" href="/mail/${messageId}/html" target="_blank" rel="noopener">Open alone</a></div>
-    <iframe class="mail-frame" width="${width}" sandbox="allow-popups allow-popups-to-escape-sandbox" src="/mail/${messageId}/html" title="The mail as HTML" referrerpolicy="no-referrer"></iframe></div>`
+function frame({ messageId }: AcceptedMessage): Html {
+  const url = `/mail/${messageId}/html`
+  return html`<div class="mail-pane"><a class="push" href="${url}" target="_blank" rel="noopener">Open alone</a>
+    <iframe class="mail-frame" width="100%" sandbox="allow-popups allow-popups-to-escape-sandbox" src="${url}" title="The mail as HTML" referrerpolicy="no-referrer"></iframe></div>`
 }
 
 /** The HTML, and the message as the provider received it. */
@@ -131,19 +126,10 @@ function source(mail: AcceptedMessage): Html {
   const own = headers.map(({ name, value }) => [name, value] as const)
   return html`${htmlBody !== '' && html`<h3>HTML</h3>${code('HTML source', htmlBody)}`}
     <h3>Headers</h3>${terms([['Message ID', html`<code>${messageId}</code>`], ...own, ...Object.entries(metadata)])}
-    <h3>On the wire</h3>${code('The message on the wire', rawText(mail))}`
+    <h3>On the wire</h3>${code('The message on the wire', truncate(JSON.stringify(mail.raw, null, 2), LONGEST_RAW))}`
 }
 
-const LONGEST_RAW = 2_000
-
-/** The message as the provider received it; long texts are cut. */
-function rawText({ raw }: AcceptedMessage): string {
-  const cut = (_: string, value: unknown) =>
-    typeof value === 'string' && value.length > LONGEST_RAW
-      ? `${value.slice(0, LONGEST_RAW)}… (${count(value.length)} characters)`
-      : value
-  return JSON.stringify(raw, cut, 2)
-}
+const LONGEST_RAW = 100_000
 
 function fileList({ messageId, attachments }: AcceptedMessage): Html {
   const item = ({ name, contentType, content, contentId }: (typeof attachments)[number], index: number) =>

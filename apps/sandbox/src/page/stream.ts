@@ -4,7 +4,7 @@
 export type Stream = ReturnType<typeof createStream>
 
 /** After a message, the changes within this time go into the next one. */
-const COLLECT_MS = 120
+const COLLECT_MS = 50
 /** A page with more unread messages is asleep, and needs no further one. */
 const MOST_UNREAD = 16
 

@@ -32,9 +32,7 @@ function rowsOf(context: PageContext, entries: Group, { text }: TimelineFilter):
 
 const numberOf = ([newest]: Group) => newest?.number ?? 0
 
-/**
- * @returns the address of the page with the chosen event; `undefined` if the address has that page
- */
+/** @returns the address of the page with the chosen event; `undefined` if the address has that page */
 export function pageOfChosen(context: PageContext, query: Query): string | undefined {
   const chosen = context.timeline.get(Number(query.event))
   if (!chosen || query.start !== undefined) return undefined

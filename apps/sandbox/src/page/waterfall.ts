@@ -48,11 +48,7 @@ export function mostAttempts(calls: readonly TimelineCall[]): number {
   return Math.max(0, ...attemptsOf(calls).map(({ attempt }) => attempt))
 }
 
-/**
- * Draws the time of an event.
- *
- * @param urlOf the address of a call
- */
+/** Draws the time of an event. `urlOf`: the address of a call. */
 export function waterfall(
   context: PageContext,
   entry: TimelineEntry,

@@ -1,7 +1,7 @@
 /** The life of an application of its own: created once, used, and deleted with its deployment. */
 import { platformNotEnabled } from '@org/idp-server/testing'
 import type { World } from '../world/world.ts'
-import { counted, lifeOf, refused, running, type Step, type Walk } from './step.ts'
+import { counted, gives, lifeOf, refused, running, type Step, type Walk } from './step.ts'
 
 const inputs = { applicationName: 'Portal', template: 'b2b-saas' }
 const portal = lifeOf('dep_portal', inputs)
@@ -24,23 +24,21 @@ const needsInstance = (world: World) => {
   return needsApplication(world) ?? (bothEmulated ? undefined : mixed)
 }
 
+const missing = { errors: [{ path: 'deployment.inputs.domain' }] }
+const ids = { applicationId: /^app_/, instanceId: /^ins_/, frontendApiUrl: /^https:/ }
+const created = { ...ids, publishableKey: /^pk_test_/, secretKey: /^sk_test_/ }
+const metrics = Object.entries({ number_of_users: 1, number_of_organizations: 0 }).map(([name, value]) => ({
+  name,
+  value,
+}))
+
 const life: Step[] = [
   portal.created('It begins in development, from a template', (world) =>
-    running(
-      'running, with five outputs',
-      {
-        applicationId: /^app_/,
-        instanceId: /^ins_/,
-        publishableKey: /^pk_test_/,
-        secretKey: /^sk_test_/,
-        frontendApiUrl: /^https:/,
-      },
-      {
-        changes: ['POST /v1/platform/applications 200'],
-        sensitive: ['secretKey'],
-        also: applications(world, 1),
-      },
-    ),
+    running('running, with five outputs', created, {
+      changes: ['POST /v1/platform/applications 200'],
+      sensitive: ['secretKey'],
+      also: applications(world, 1),
+    }),
   ),
   portal.created('It is deployed again', (world) => ({
     says: 'the same application',
@@ -56,24 +54,14 @@ const life: Step[] = [
       ({ newcomer, idpServer }) => {
         const [application] = idpServer.emulator?.applications.values() ?? []
         const found = application?.instances[0]?.users.size
-        return {
-          says: 'created',
-          body: { result: { emailAddress: newcomer } },
-          provider: ['POST /v1/users 200'],
-          also: counted('in the new instance', found, 1),
-        }
+        const seen = counted('in the new instance', found, 1)
+        return gives('created', { emailAddress: newcomer }, ['POST /v1/users 200'], seen)
       },
     ),
     skip: needsInstance,
   },
   { ...portal.healthy('A health check'), skip: needsInstance },
-  {
-    ...portal.metrics(() => [
-      { name: 'number_of_users', value: 1 },
-      { name: 'number_of_organizations', value: 0 },
-    ]),
-    skip: needsInstance,
-  },
+  { ...portal.metrics(() => metrics), skip: needsInstance },
   portal.download(
     'The keys for the frontend',
     '.env.local',
@@ -96,22 +84,14 @@ export const idpServerWalk: Walk = {
   steps: [
     portal.created(
       'A portal goes live without a domain',
-      refused(
-        'refused, with the missing input',
-        'invalid_inputs',
-        { errors: [{ path: 'deployment.inputs.domain' }] },
-        { provider: [] },
-      ),
+      refused('refused, with the missing input', 'invalid_inputs', missing, { provider: [] }),
       { ...inputs, environmentType: 'production' },
     ),
     ...life.map((step) => ({ skip: needsApplication, ...step })),
     {
       ...campus.created(
         'A workspace without the beta',
-        refused('refused, with what to ask for', 'provider_rejected', {
-          retryable: false,
-          detail: /Platform API beta/,
-        }),
+        refused('refused, with what to ask for', 'provider_rejected', { detail: /Platform API beta/ }),
       ),
       skip: ({ idpServer }) =>
         idpServer.emulator ? undefined : 'The real workspace either has the beta or does not.',

@@ -2,7 +2,7 @@
 import { rateLimited } from '@org/idp/testing'
 import { at } from '../world/json.ts'
 import type { World } from '../world/world.ts'
-import { counted, lifeOf, refused, running, type Step, type Walk } from './step.ts'
+import { counted, gives, lifeOf, refused, running, type Step, type Walk } from './step.ts'
 
 const studio = lifeOf('dep_studio', { serverType: 'shared' })
 /** Valid in shape only, and each in the field of the other. */
@@ -21,70 +21,52 @@ const changes = ({ idp }: World) =>
 
 const users = ({ idp }: World, number: number) => counted('at the provider', idp.emulator?.users.size, number)
 
+const ada = { firstName: 'Ada', publicMetadata: { plan: 'reader' }, skipPasswordRequirement: true }
+const grace = { emailAddress: 'grace@example.com', firstName: 'Grace' }
+const id = (world: World) => ({ userId: adaId(world) })
+
 const people: Step[] = [
   {
     ...studio.call(
       'Ada signs up',
       'createUser',
-      ({ newcomer }) => ({
-        emailAddress: newcomer,
-        firstName: 'Ada',
-        publicMetadata: { plan: 'reader' },
-        skipPasswordRequirement: true,
-      }),
-      (world) => ({
-        says: 'created',
-        body: { result: { id: /^user_/, emailAddress: world.newcomer, firstName: 'Ada' } },
-        provider: ['POST /v1/users 200'],
-        also: users(world, 1),
-      }),
+      ({ newcomer }) => ({ emailAddress: newcomer, ...ada }),
+      (world) => {
+        const made = { id: /^user_/, emailAddress: world.newcomer, firstName: 'Ada' }
+        return gives('created', made, ['POST /v1/users 200'], users(world, 1))
+      },
     ),
     delivery: adaArrives,
   },
   studio.call(
     'Ada takes the newsletter',
     'updateUser',
-    (world) => ({ userId: adaId(world), publicMetadata: { newsletter: true } }),
-    {
-      says: 'merged with the earlier metadata',
-      body: { result: { publicMetadata: { plan: 'reader', newsletter: true } } },
-      provider: [/^PATCH \/v1\/users\/user_\w+\/metadata 200$/],
-    },
+    (world) => ({ ...id(world), publicMetadata: { newsletter: true } }),
+    gives('merged with the earlier metadata', { publicMetadata: { plan: 'reader', newsletter: true } }, [
+      /^PATCH \/v1\/users\/user_\w+\/metadata 200$/,
+    ]),
   ),
   studio.call(
     'An organization for Ada',
     'createOrganization',
     (world) => ({ name: 'Analytical Engines', createdBy: adaId(world) }),
-    (world) => ({
-      says: 'created',
-      body: { result: { id: /^org_/, name: 'Analytical Engines', createdBy: adaId(world) } },
-      provider: ['POST /v1/organizations 200'],
-    }),
+    (world) => gives('created', { id: /^org_/, createdBy: adaId(world) }, ['POST /v1/organizations 200']),
   ),
   {
-    ...studio.call(
-      'Grace signs up while the provider is busy',
-      'createUser',
-      { emailAddress: 'grace@example.com', firstName: 'Grace' },
-      (world) => ({
-        says: 'created with the second attempt',
-        body: { result: { emailAddress: 'grace@example.com' } },
-        provider: ['POST /v1/users 429', 'POST /v1/users 200'],
-        also: users(world, 2),
-      }),
-    ),
+    ...studio.call('Grace signs up while the provider is busy', 'createUser', grace, (world) => {
+      const calls = ['POST /v1/users 429', 'POST /v1/users 200']
+      return gives(
+        'created with the second attempt',
+        { emailAddress: grace.emailAddress },
+        calls,
+        users(world, 2),
+      )
+    }),
     skip: ({ idp }) => (idp.emulator ? undefined : 'The real provider’s limits are left alone.'),
     prepare: ({ idp }) => idp.emulator?.faults.add({ method: 'POST', path: '/v1/users', ...rateLimited(0) }),
   },
-  studio.call(
-    'Ada leaves again',
-    'deleteUser',
-    (world) => ({ userId: adaId(world) }),
-    (world) => ({
-      says: 'deleted',
-      body: { result: { id: adaId(world), deleted: true } },
-      also: users(world, 1),
-    }),
+  studio.call('Ada leaves again', 'deleteUser', id, (world) =>
+    gives('deleted', { id: adaId(world), deleted: true }, [/^DELETE .* 200$/], users(world, 1)),
   ),
 ]
 
@@ -95,12 +77,7 @@ export const idpWalk: Walk = {
   steps: [
     studio.created(
       'A studio swaps its two keys',
-      refused(
-        'refused, with what to do',
-        'invalid_inputs',
-        { retryable: false, detail: /swap them/ },
-        { provider: [] },
-      ),
+      refused('refused, with what to do', 'invalid_inputs', { detail: /swap them/ }, { provider: [] }),
       swappedKeys,
     ),
     studio.created('The studio takes the shared application', ({ idp }) =>

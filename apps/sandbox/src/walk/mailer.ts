@@ -2,7 +2,7 @@
 import { at, listOf } from '../world/json.ts'
 import { count } from '../world/text.ts'
 import { TENANT_TOKEN, type World } from '../world/world.ts'
-import { counted, lifeOf, refused, running, type Walk } from './step.ts'
+import { counted, gives, lifeOf, refused, running, type Walk } from './step.ts'
 
 const shop = lifeOf('dep_shop', { serverType: 'shared' })
 const press = lifeOf('dep_press', { serverType: 'dedicated', apiToken: 'a-token-with-a-typo' })
@@ -24,12 +24,10 @@ const order = {
     'One mail',
     'sendEmail',
     ({ mail }) => ({ to: mail.to, subject: 'Your order', textBody: 'It is on its way.', tag: 'order' }),
-    (world) => ({
-      says: 'sent, with a message id',
-      body: { result: { messageId: /./, to: world.mail.to, rejected: [] } },
-      provider: ['POST /email 200'],
-      also: mailbox(world, 1),
-    }),
+    (world) => {
+      const sent = { messageId: /./, to: world.mail.to, rejected: [] }
+      return gives('sent, with a message id', sent, ['POST /email 200'], mailbox(world, 1))
+    },
   ),
   delivery: 'evt_order_1',
 }

@@ -182,22 +182,14 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
           : []),
         ['Host', url, webhookSecret ? 'accepts only signed events' : 'takes events from this machine'],
         ['Docs', `${url}/docs`, 'every route, event and function'],
-        ['', '', `${leaves} Ctrl-C ends it.`],
+        ['', `${leaves} Ctrl-C ends it.`],
       ]
-      const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-      const inner = widths.reduce((sum, one) => sum + one + 2, 2)
       line()
-      // A narrow terminal has no room for a frame.
-      if (inner + 2 > width) {
-        for (const row of rows) for (const part of wrap(row.filter(Boolean).join(' '), width)) line(part)
-        return
+      for (const [name = '', value = '', hint = ''] of rows) {
+        if (value.length + hint.length + 10 > width)
+          for (const part of wrap([name, value, hint].join(' '), width)) line(part)
+        else line('  ', ['bold', name.padEnd(6)], ['cyan', value.padEnd(28)], ['dim', hint])
       }
-      line(['dim', `╭${'─'.repeat(inner)}╮`])
-      for (const row of rows) {
-        const [name = '', value = '', hint = ''] = row.map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        line(['dim', '│  '], ['bold', name], '  ', ['cyan', value], '  ', ['dim', `${hint}  │`])
-      }
-      line(['dim', `╰${'─'.repeat(inner)}╯`])
     },
   }
 }

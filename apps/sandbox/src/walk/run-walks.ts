@@ -6,11 +6,7 @@ import type { World } from '../world/world.ts'
 import type { Check, Printer, Summary } from './print.ts'
 import { type Effects, type Expectation, made, type Step, type Walk } from './step.ts'
 
-/**
- * Runs every step of every walk.
- *
- * @param signal ends the run after the current step
- */
+/** Runs every step of every walk. `signal`: ends the run after the current step. */
 export async function runWalks(
   walks: readonly Walk[],
   world: World,

@@ -138,12 +138,7 @@ export function lifeOf(id: string, given: Fields) {
     deleted: (title: string, says: string, more: Of<Partial<Expectation>> = {}): Step => ({
       title,
       event: { name: 'DEPLOYMENT_DELETED', deployment },
-      expect: (world) => ({
-        says,
-        body: { status: 'stopped' },
-        statuses: ['stopped'],
-        ...made(more, world),
-      }),
+      expect: (world) => ({ says, body: { status: 'stopped' }, statuses: ['stopped'], ...made(more, world) }),
     }),
     late: (): Step => ({
       title: 'An old event arrives late, out of order',
@@ -151,6 +146,16 @@ export function lifeOf(id: string, given: Fields) {
       expect: { ...ignored(/deleted/), provider: [], statuses: [] },
     }),
   }
+}
+
+/** A call of a function with this result, and these calls to the provider. */
+export function gives(
+  says: string,
+  result: Fields,
+  provider: readonly (string | RegExp)[],
+  also: readonly FurtherCheck[] = [],
+): Expectation {
+  return { says, body: { result }, provider, also }
 }
 
 /** The host has nothing to do for an event. */

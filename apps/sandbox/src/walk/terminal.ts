@@ -43,11 +43,7 @@ export function paint(pieces: readonly Piece[], { colours, width }: Terminal): s
     .join('')
 }
 
-/**
- * Breaks a text between words.
- *
- * @param most the number of lines; the last one is cut
- */
+/** Breaks a text between words. `most`: the number of lines; the last one is cut. */
 export function wrap(text: string, width: number, most = Number.POSITIVE_INFINITY): string[] {
   const lines: string[] = []
   let rest = [...text]

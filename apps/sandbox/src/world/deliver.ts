@@ -11,11 +11,7 @@ export interface Delivery {
   signature?: 'right' | 'wrong' | 'missing'
 }
 
-/**
- * The headers of a delivery.
- *
- * @param secret signs the delivery
- */
+/** The headers of a delivery. `secret`: signs the delivery. */
 export async function deliveryHeaders(
   { id, body, signature = 'right' }: Omit<Delivery, 'route'>,
   secret: string | undefined,

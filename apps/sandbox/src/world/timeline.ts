@@ -1,11 +1,11 @@
 /** The observed events, as many as the memory limit allows: the oldest are dropped first. */
-import { describeCall, summarize } from './describe.ts'
+import { summarize } from './describe.ts'
 import type { HeaderList, Message, OpenExchange, OutboundCall } from './exchange.ts'
 import { at } from './json.ts'
 import { truncate } from './text.ts'
 
-/** A call with a description; its bodies are cut. */
-export type TimelineCall = OutboundCall & { detail: string }
+/** A call; its bodies are cut. */
+export type TimelineCall = OutboundCall
 
 /** One event with its calls. Contains secrets. */
 export interface TimelineEntry extends Omit<OpenExchange, 'request' | 'calls'> {
@@ -25,14 +25,9 @@ export interface TimelineEntry extends Omit<OpenExchange, 'request' | 'calls'> {
 
 const TEXT_KEPT = 64 * 1024
 const BODY_KEPT = 1024 * 1024
-const LONGEST_DETAIL = 200
 const LONGEST_NAME = 60
 
-/**
- * Makes an empty timeline.
- *
- * @param maxCharacters limits all bodies together
- */
+/** Makes an empty timeline. `maxCharacters`: limits all bodies together. */
 export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 * 1024 } = {}) {
   const entries = new Map<number, { entry: TimelineEntry; weight: number }>()
   let weight = 0
@@ -79,11 +74,7 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
     deliveriesOf,
     /** The newest event that fulfils a condition. */
     newest: (condition: (entry: TimelineEntry) => boolean) => visible().findLast(condition),
-    /**
-     * Hides every event.
-     *
-     * @returns brings them back
-     */
+    /** Hides every event. @returns brings them back */
     clear(): () => void {
       const before = cleared
       cleared = newestNumber
@@ -111,7 +102,6 @@ function toEntry({ request, ...exchange }: OpenExchange): TimelineEntry {
     response: response && { ...response, ...cut(response) },
     calls: exchange.calls.map((call) => ({
       ...call,
-      detail: truncate(describeCall(call), LONGEST_DETAIL),
       request: cut(call.request),
       response: cut(call.response),
     })),

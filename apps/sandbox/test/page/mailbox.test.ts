@@ -44,7 +44,7 @@ describeInBrowser('the mailbox', (visit) => {
     expect(complaints).toEqual([])
   })
 
-  it('shows a mail in tabs and widths, and saves its attachments', async () => {
+  it('shows a mail in tabs, and saves its attachments', async () => {
     const { url, tab } = await visit()
     await callFunction(url, 'sendEmail', order)
     await tab.goto(`${url}/mailbox`)
@@ -58,8 +58,6 @@ describeInBrowser('the mailbox', (visit) => {
     await eventually(foot).toBeLessThan(1_000)
     await frame.getByText('Account').waitFor()
     expect(await frame.getByRole('link', { name: 'Account' }).count()).toBe(0)
-    await mail.getByRole('link', { name: '375 px' }).click()
-    await eventually(async () => (await mail.locator('iframe').boundingBox())?.width).toBe(375)
     const open = (name: string) => mail.getByRole('link', { name, exact: true }).click()
     for (const [name, text] of [
       ['Text', 'It left the house today.'],

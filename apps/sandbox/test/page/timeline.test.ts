@@ -47,7 +47,7 @@ describeInBrowser('the timeline', (visit) => {
     ).toBeGreaterThanOrEqual(320)
     await time.getByRole('link', { name: 'attempt 2' }).click()
     const call = tab.locator('#call-1-1[open]')
-    await call.getByText('"Hello"', { exact: true }).waitFor()
+    await call.getByText('"Subject": "Hello"').waitFor()
     await call.getByText('header').first().click()
     await call.getByText('x-mailer-server-token').waitFor()
     await time.getByRole('link', { name: 'attempt 1' }).click()
