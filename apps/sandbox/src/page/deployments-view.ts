@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { at, listOf } from '../world/json.ts'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
+import type { Html, Query, Tone, View } from './html.ts'
 import {
   actionButton,
   address,
@@ -11,15 +12,11 @@ import {
   empty,
   field,
   filterBar,
-  type Html,
   hint,
-  type Query,
   split,
   status,
-  type Tone,
   tabs,
   terms,
-  type View,
 } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
 

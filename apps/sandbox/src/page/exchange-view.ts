@@ -6,19 +6,8 @@ import { hasSucceeded, type TimelineCall, type TimelineEntry } from '../world/ti
 import type { PageContext } from './context.ts'
 import { titleOf } from './faults.ts'
 import { worstStatus } from './groups.ts'
-import {
-  actionButton,
-  clock,
-  code,
-  duration,
-  type Html,
-  hint,
-  menu,
-  type Query,
-  status,
-  tabs,
-  terms,
-} from './html.ts'
+import type { Html, Query } from './html.ts'
+import { actionButton, clock, code, duration, hint, menu, status, tabs, terms } from './html.ts'
 import { callStatus, fieldsOf, tagsOf } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
@@ -65,6 +54,9 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
   ${tabs('Details', links)}<div>${contents[open]?.[1]()}</div></article>`
 }
 
+/** Its beginning is enough; the headers have all of it. */
+const UUID = /^([\da-f]{8})-[\da-f-]{27}$/
+
 /** Where an event went, with links to the deployment and to the mail that it names. */
 function facts(
   { world, mailsOf }: PageContext,
@@ -77,7 +69,9 @@ function facts(
     isKnown
       ? html`<a href="/deployments?deployment=${encodeURIComponent(deployment)}"><code>${deployment}</code></a>`
       : html`<code>${deployment ?? 'no deployment'}</code>`,
-    deliveryId ? html`<code>${deliveryId}</code>` : 'without an id: nothing is recorded',
+    deliveryId
+      ? html`<code title="${deliveryId}">${deliveryId.replace(UUID, '$1…')}</code>`
+      : 'without an id: nothing is recorded',
     signed ? 'signed' : 'not signed',
     clock(at),
     ...(mails[0] ? [html`<a href="/mailbox?mail=${mails[0]}">${plural(mails.length, 'mail')}</a>`] : []),

@@ -6,20 +6,8 @@ import type { AcceptedMessage } from '@org/mailer/testing'
 import { html } from 'hono/html'
 import { count, plural, showTurns, truncate } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import {
-  actionButton,
-  address,
-  clock,
-  code,
-  empty,
-  filterBar,
-  type Html,
-  type Query,
-  split,
-  tabs,
-  terms,
-  type View,
-} from './html.ts'
+import type { Html, Query, View } from './html.ts'
+import { actionButton, address, clock, code, empty, filterBar, split, tabs, terms } from './html.ts'
 import { hasWords, snippetOf } from './mail-content.ts'
 
 const addressOf = (query: Query) => address('/mailbox', query)

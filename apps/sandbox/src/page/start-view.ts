@@ -4,13 +4,14 @@ import { count, plural } from '../world/text.ts'
 import { hasFailed, hasSucceeded, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { exampleMail } from './examples.ts'
-import { effectsOf, figuresOf } from './groups.ts'
+import { effectsOf, figuresOf, groupsOf } from './groups.ts'
 import { actionButton, type Html, type View } from './html.ts'
 import { timelineRow } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { mostAttempts, waterfall } from './waterfall.ts'
 
 const LATEST_SHOWN = 6
+const NEXT = html`<li class="step"><div class="row"><a href="/timeline?new=mailer/sendEmail">Write an event of your own</a></div></li>`
 const ARROW = html`<li class="wide" aria-hidden="true">→</li>`
 
 export function startView(context: PageContext): View {
@@ -22,7 +23,7 @@ export function startView(context: PageContext): View {
       <p class="muted">A platform sends events, twice or out of order. Providers fail halfway. The host between them acts once, and can prove it.</p></header>
       <div id="figures" data-live>${figures(context)}</div>
       <div class="columns">
-        <ol class="steps card" id="tour" aria-label="Try it in four steps" data-live>${steps.map((step, index) => stepRow(step, index, index === current))}</ol>
+        <ol class="steps card" id="tour" aria-label="Try it in four steps" data-live>${steps.map((step, index) => stepRow(step, index, index === current))}${current === -1 && NEXT}</ol>
         <section class="card" id="story" aria-label="What has just happened" data-live>${story(context)}</section>
       </div>
       <section class="card list" id="latest" aria-label="The newest events" data-live>${latest(context)}</section></div>`,
@@ -132,7 +133,7 @@ function story(context: PageContext): Html {
 }
 
 function latest(context: PageContext): Html {
-  const entries = context.timeline.list().slice(0, LATEST_SHOWN)
+  const groups = [...groupsOf(context.timeline.list()).values()].slice(0, LATEST_SHOWN)
   return html`<header class="row"><h2>The newest events</h2><a class="push" href="/timeline">Timeline</a></header>
-    <ol class="rows">${entries.map((entry) => timelineRow(context, [entry], { url: `/timeline?event=${entry.number}` }))}</ol>`
+    <ol class="rows">${groups.map((group) => timelineRow(context, group, { url: `/timeline?event=${group[0]?.number}` }))}</ol>`
 }

@@ -5,20 +5,8 @@ import { editor } from './editor-view.ts'
 import { exchangeDetail } from './exchange-view.ts'
 import { breakButton } from './faults-view.ts'
 import { type Group, groupsOf, keyOf } from './groups.ts'
-import {
-  actionButton,
-  address,
-  empty,
-  filterBar,
-  type Html,
-  menu,
-  options,
-  PAGE,
-  type Query,
-  split,
-  terms,
-  type View,
-} from './html.ts'
+import type { Html, Query, View } from './html.ts'
+import { actionButton, address, empty, filterBar, menu, options, PAGE, split, terms } from './html.ts'
 import { findEvents, outcomes, readFilter, type TimelineFilter } from './search.ts'
 import { timelineRow } from './timeline-rows.ts'
 

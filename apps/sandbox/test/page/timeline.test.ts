@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Page as Tab } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { makeFault } from '../../src/page/faults.ts'
@@ -278,37 +276,29 @@ describeInBrowser('the timeline', (visit) => {
     const ada = { emailAddress: 'ada@example.com', password: 'correct horse battery' }
     await callFunction(url, 'createUser', ada, 'idp')
     const session = tab.locator('.bar summary')
-    const save = async (name: string) => {
-      await session.click()
-      const [download] = await Promise.all([
-        tab.waitForEvent('download'),
-        tab.getByRole('link', { name, exact: true }).click(),
-      ])
-      const path = join(tmpdir(), `session-${crypto.randomUUID()}.json`)
-      await download.saveAs(path)
-      return path
-    }
-    const masked = await readFile(await save('Export session'), 'utf8')
+    await session.click()
+    const [download] = await Promise.all([
+      tab.waitForEvent('download'),
+      tab.getByRole('link', { name: 'Export session', exact: true }).click(),
+    ])
+    const masked = await readFile(await download.path(), 'utf8')
     const [event, ...others] = parseSession(masked, 'session.json')
     expect([event?.route, event?.answered?.status, others]).toEqual(['idp', 200, []])
     expect(masked).not.toContain('correct horse battery')
     await tab.goto(`${url}/timeline`)
-    const whole = await save('Export with secrets')
-    expect(await readFile(whole, 'utf8')).toContain('correct horse battery')
+    const whole = await (await fetch(`${url}/timeline/session.json?secrets=1`)).text()
+    expect(whole).toContain('correct horse battery')
     await session.click()
     await button(tab, 'Clear events')
     await tab.getByRole('dialog').getByRole('button', { name: 'Clear events' }).click()
     await tab.getByText('No event yet').waitFor()
     await button(tab, 'Undo')
     await eventually(() => tab.locator('.event-row').count()).toBe(2)
-    const dataTransfer = await tab.evaluateHandle(
-      (text) => {
-        const transfer = new DataTransfer()
-        transfer.items.add(new File([text], 'session.json', { type: 'application/json' }))
-        return transfer
-      },
-      await readFile(whole, 'utf8'),
-    )
+    const dataTransfer = await tab.evaluateHandle((text) => {
+      const transfer = new DataTransfer()
+      transfer.items.add(new File([text], 'session.json', { type: 'application/json' }))
+      return transfer
+    }, whole)
     await tab.dispatchEvent('main', 'drop', { dataTransfer })
     await tab.getByText('2 events delivered again; the status of 0 responses changed.').waitFor()
     await eventually(() => tab.locator('.event-row').getByText('1 replay').count()).toBe(2)
