@@ -15,7 +15,7 @@ import { createEnvironmentLookup } from './environment.ts'
 import { integrations } from './integrations.ts'
 import type { createMetrics, Metrics } from './metrics.ts'
 import { type Connections, connectBy, createOutbound } from './outbound.ts'
-import { createDeliveriesRoute } from './routes/deliveries.ts'
+import { createDeliveriesRoutes } from './routes/deliveries.ts'
 import { createMetricsRoute } from './routes/metrics.ts'
 import { forOperators } from './routes/operator.ts'
 import { lazily } from './routes/route.ts'
@@ -145,7 +145,10 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const app = createApp({
     webhooks,
     operating: forOperators(
-      [createDeliveriesRoute({ store, redactor }), ...(metrics ? [createMetricsRoute(metrics)] : [])],
+      [
+        ...createDeliveriesRoutes({ store, redactor }, logger),
+        ...(metrics ? [createMetricsRoute(metrics)] : []),
+      ],
       config,
       ({ path }, request: SentRequest) =>
         logger('warn', 'A request without the token of the operator was refused.', {

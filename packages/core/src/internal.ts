@@ -6,6 +6,7 @@ export { type Manifest, manifestSchema, toManifest } from './contract/manifest.t
 export { secretNames } from './contract/marks.ts'
 export { callbackBodies } from './contract/platform.ts'
 export { suggestion } from './contract/validation.ts'
+export { settleDelivery, settlementSchema } from './delivery/settlement.ts'
 export { deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
 export type { Lease, RecordedResponse } from './delivery/store.ts'
 export { errorCodes } from './errors.ts'

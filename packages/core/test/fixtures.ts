@@ -216,6 +216,7 @@ export const unreachableStore: DeliveryStore = {
   advance: away,
   complete: away,
   release: away,
+  reopen: away,
   reserve: away,
   read: away,
   probe: away,

@@ -44,13 +44,17 @@ export function createJournal(progress: Progress): BatchJournal & { isEmpty: boo
   let isDamaged = false
   const durations: number[] = []
   for (let step = progress.read(nameOf(0)); step !== undefined; step = progress.read(nameOf(calls))) {
+    // Then the messages without a record go again, and each has a later step.
+    const isSettled = progress.isSettled(nameOf(calls))
     calls += 1
     if (step === null) continue
     const { data } = callRecord.safeParse(step)
     if (!data) isDamaged = true
-    else if ('begun' in data) for (const key of data.begun) records.set(key, 'begun')
-    else {
-      for (const [key, outcome] of data.done) records.set(key, outcome)
+    else if ('begun' in data) {
+      if (!isSettled) for (const key of data.begun) records.set(key, 'begun')
+    } else {
+      for (const [key, outcome] of data.done)
+        if (!isSettled || outcome.status !== 'unknown') records.set(key, outcome)
       durations.push(data.ms)
     }
   }

@@ -146,6 +146,21 @@ const messageResult = z.object({
   error: messageError.nullable(),
 })
 
+const batchResult = z.object({
+  sent: z.int(),
+  failed: z.int(),
+  unknown: z.int().describe('Messages of calls whose outcome is unknown; they may have been sent.'),
+  results: z.array(messageResult).describe('In the order given.'),
+})
+
+/** A result whose unknown messages were sent. */
+function settle({ sent, failed, unknown, results }: z.infer<typeof batchResult>) {
+  const found = results.map((each) =>
+    each.status === 'unknown' ? { ...each, status: 'sent', error: null } : each,
+  )
+  return { sent: sent + unknown, failed, unknown: 0, results: found }
+}
+
 const day = z.iso.date().describe('A day, for example 2026-11-20.')
 
 const baseUrl = z
@@ -216,7 +231,15 @@ export const mailer = defineIntegration({
       effectful: true,
       sends: 'one',
       arguments: messageArguments,
-      result: z.object({ messageId: z.string(), submittedAt: sentAt, to: recipients, rejected }),
+      result: z.object({
+        messageId: z.string().nullable().describe('Null if an operator settled the delivery without it.'),
+        submittedAt: sentAt,
+        to: recipients,
+        rejected,
+      }),
+      settled: ({ arguments: { to }, messageId, at }) => {
+        return { messageId, submittedAt: at, to: [to].flat().join(', '), rejected: [] }
+      },
     },
     sendEmails: {
       description: 'Sends many mails, and returns a result for each.',
@@ -225,12 +248,8 @@ export const mailer = defineIntegration({
       resumable: true,
       sends: 'many',
       arguments: batchArguments,
-      result: z.object({
-        sent: z.int(),
-        failed: z.int(),
-        unknown: z.int().describe('Messages of calls whose outcome is unknown; they may have been sent.'),
-        results: z.array(messageResult).describe('In the order given.'),
-      }),
+      result: batchResult,
+      settled: ({ result }) => batchResult.transform(settle).safeParse(result).data,
     },
     getDeliveryStats: {
       description: 'Returns the totals of outbound mail.',

@@ -1,33 +1,54 @@
-/** `GET /deliveries/{id}`: the status of a delivery, for operators. */
+/** The status of a delivery, and what happened if its outcome is unknown, for operators. */
+import type { Logger } from '@org/core'
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import type { readDeliveryStatus } from '@org/core/internal'
+import type { Context } from 'hono'
 import { loadDefinitions } from '../integrations.ts'
 import { LONGEST_ID, type Route, unstored } from './route.ts'
 
 type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
 
-export function createDeliveriesRoute(known: Pick<DeliveryStatusOptions, 'store' | 'redactor'>): Route {
-  return {
-    path: '/deliveries/{id}',
-    async handle(context) {
-      const id = context.req.param('id') ?? ''
-      const deploymentId = context.req.query('deployment') || undefined
-      const tooLong = [id, deploymentId ?? ''].some((given) => given.length > LONGEST_ID)
-      const records = tooLong
-        ? []
-        : await read({ ...known, integrations: await loadDefinitions(), deliveryId: id, deploymentId })
-      if (records.length === 0) throw unknownDelivery()
-      return context.json({ id, records }, 200, unstored)
-    },
+/** `GET /deliveries/{id}` and `POST /deliveries/{id}/settle`. */
+export function createDeliveriesRoutes(
+  known: Pick<DeliveryStatusOptions, 'store' | 'redactor'>,
+  logger: Logger,
+): Route[] {
+  async function show(context: Context): Promise<Response> {
+    const id = idOf(context)
+    const deploymentId = context.req.query('deployment') || undefined
+    const { readDeliveryStatus } = await import('@org/core/internal')
+    const options = { ...known, integrations: await loadDefinitions(), deliveryId: id, deploymentId }
+    const tooLong = [id, deploymentId ?? ''].some((given) => given.length > LONGEST_ID)
+    const records = tooLong ? [] : await reach(readDeliveryStatus(options))
+    if (records.length === 0) throw unknownDelivery()
+    return context.json({ id, records }, 200, unstored)
   }
+
+  async function settle(context: Context): Promise<Response> {
+    const id = idOf(context)
+    const given: unknown = await context.req.json().catch(() => {
+      throw new IntegrationError('invalid_json', 'The body is not JSON.')
+    })
+    const { settleDelivery } = await import('@org/core/internal')
+    const settled = await reach(settleDelivery(known.store, await loadDefinitions(), id, given))
+    if (!settled) throw unknownDelivery()
+    logger('info', 'A delivery was settled.', { delivery: id, ...settled })
+    return show(context)
+  }
+
+  return [
+    { path: '/deliveries/{id}', handle: show },
+    { method: 'post', path: '/deliveries/{id}/settle', handle: settle },
+  ]
 }
 
-async function read(options: DeliveryStatusOptions) {
-  const { readDeliveryStatus } = await import('@org/core/internal')
+const idOf = (context: Context) => context.req.param('id') ?? ''
+
+async function reach<T>(answer: Promise<T>): Promise<T> {
   try {
-    return await readDeliveryStatus(options)
+    return await answer
   } catch (cause) {
-    // The host did not sign the record.
+    // The host did not sign the record, or does not settle it.
     if (isIntegrationError(cause)) throw cause
     throw new IntegrationError('overloaded', 'The delivery store can’t be reached.', { retryAfter: 5, cause })
   }

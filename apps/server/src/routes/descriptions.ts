@@ -1,9 +1,11 @@
 /** The descriptions of the routes, for the OpenAPI document. Their schemas are not loaded before the document is made. */
-import { deliveryStatusSchema, manifestSchema } from '@org/core/internal'
+import { deliveryStatusSchema, manifestSchema, settlementSchema } from '@org/core/internal'
 import * as z from 'zod'
 import { type Description, LONGEST_ID, type RoutePath } from './route.ts'
 
 const unchanged = { description: 'Nothing changed since the `ETag` in `if-none-match`.' }
+const delivery = z.object({ id: z.string().max(LONGEST_ID).describe('The delivery’s id.') })
+const deliveryRecords = z.object({ id: z.string(), records: z.array(deliveryStatusSchema) })
 
 export const descriptions: Readonly<Record<RoutePath, Description>> = {
   '/healthz': {
@@ -47,7 +49,7 @@ export const descriptions: Readonly<Record<RoutePath, Description>> = {
     summary: 'The status of a delivery',
     description:
       'The recorded steps, the status of the response, and the effect of another delivery of the same event. The body of the response stays encrypted.',
-    parameters: z.object({ id: z.string().max(LONGEST_ID).describe('The delivery’s id.') }),
+    parameters: delivery,
     query: z.object({
       deployment: z
         .string()
@@ -61,9 +63,19 @@ export const descriptions: Readonly<Record<RoutePath, Description>> = {
     responses: {
       200: {
         description: 'The records of the delivery, one for each route that has one.',
-        schema: z.object({ id: z.string(), records: z.array(deliveryStatusSchema) }),
+        schema: deliveryRecords,
       },
     },
+  },
+  '/deliveries/{id}/settle': {
+    operationId: 'settleDelivery',
+    summary: 'Says what happened to a delivery whose outcome is unknown',
+    description:
+      'Look at the provider first. After `sent`, a redelivery with the same id and body gets a success. After `not_sent`, it tries again; of a batch, the messages alone that were unknown. The route exists on a host with an `OPERATOR_TOKEN` only.',
+    parameters: delivery,
+    body: settlementSchema,
+    problems: ['invalid_json', 'not_found', 'delivery_in_progress', 'invalid_arguments', 'overloaded'],
+    responses: { 200: { description: 'The records of the delivery.', schema: deliveryRecords } },
   },
   '/integrations': {
     operationId: 'getIntegrations',

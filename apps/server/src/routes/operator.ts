@@ -6,7 +6,8 @@ import type { Config } from '../config.ts'
 import type { Route } from './route.ts'
 
 /**
- * Guards routes with the token of the operator. Without a token, they are open in development, and absent elsewhere.
+ * Guards routes with the token of the operator. Without a token, those that only read are open in development, and all
+ * others absent.
  *
  * @param onRefused is told of each request without the token
  */
@@ -16,7 +17,7 @@ export function forOperators(
   onRefused: (route: Route, request: Request) => void,
 ): Route[] {
   if (operatorToken === undefined)
-    return production ? [] : routes.map((route) => ({ ...route, operator: 'open' }))
+    return routes.flatMap((route) => (production || route.method ? [] : { ...route, operator: 'open' }))
   const expected = digest(`Bearer ${operatorToken}`)
   return routes.map((route) => ({
     ...route,

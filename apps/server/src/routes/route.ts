@@ -11,9 +11,12 @@ export type RoutePath =
   | '/docs'
   | '/metrics'
   | '/deliveries/{id}'
+  | '/deliveries/{id}/settle'
 
-/** A `GET` route. */
+/** A route. */
 export interface Route {
+  /** @default 'get' */
+  method?: 'post'
   path: RoutePath
   /** Set on routes for operators: whether they want the token, or are open because there is none. */
   operator?: 'token' | 'open'
@@ -31,7 +34,8 @@ export const unstored = { 'cache-control': 'no-store' }
 
 /** Mounts each route at its path. */
 export function mountRoutes(app: Hono, routes: readonly Route[]): void {
-  for (const { path, handle } of routes) app.get(path.replaceAll(/\{(\w+)\}/g, ':$1'), handle)
+  for (const { method = 'get', path, handle } of routes)
+    app[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), handle)
 }
 
 /** Makes a value when it is first needed, and once; again if the promise of it fails. */

@@ -80,6 +80,7 @@ export function createFunctionStore(
     advance: (lease, steps) => under(lease, (store) => store.advance(lease, steps)),
     complete: (lease, completion) => ending(lease, (store) => store.complete(lease, completion)),
     release: (lease) => ending(lease, (store) => store.release(lease)),
+    reopen: (...values) => briefly((store) => store.reopen(...values)),
     reserve: (reservation) => briefly((store) => store.reserve(reservation)),
     read: (...values) => briefly((store) => store.read(...values)),
     probe: () => briefly((store) => store.probe()),

@@ -48,6 +48,8 @@ export interface Progress {
    * made, write `null`.
    */
   write(name: string, value: Json): Promise<void>
+  /** Whether an operator found out, after a step was recorded, that what is unknown in it did not happen. */
+  isSettled(name: string): boolean
   /**
    * Reserves a resource of the provider for this deployment alone.
    *

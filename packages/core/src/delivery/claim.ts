@@ -20,6 +20,8 @@ export const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
 export const reservedSteps = {
   /** A change may have left the host. */
   intent: '@intent',
+  /** What an operator said of a call whose outcome was unknown. */
+  settled: '@settled',
   /** The deployment was deleted. */
   deleted: '@deleted',
   /** When the last event of the deployment happened that was handled, in milliseconds since 1970. */
@@ -59,6 +61,7 @@ export function startClaim(
   { logger, leaseMs, now, waitUntil, ending }: ClaimOptions,
 ) {
   const claimedAt = performance.now()
+  const stored = { ...progress }
   const lost = new AbortController()
   const lose = () => lost.abort(takenOver())
   // Counted from before the request to the store, so never later than the store's own time.
@@ -93,11 +96,12 @@ export function startClaim(
   async function record(
     steps: Record<string, Json>,
     by?: number,
-    stored: typeof steps | Promise<typeof steps> = steps,
+    written: typeof steps | Promise<typeof steps> = steps,
   ): Promise<void> {
     Object.assign(progress, steps)
     const kept = await write(async () => {
-      const kept = await store.advance(lease, await stored)
+      Object.assign(stored, await written)
+      const kept = await store.advance(lease, await written)
       if (!kept) lose()
       return kept
     }, by)
@@ -140,6 +144,8 @@ export function startClaim(
     claimedAt,
     /** The steps: those of earlier claims, and its own, whether the store has them already or not. */
     progress,
+    /** The steps as the store has them. */
+    stored,
     /** Aborts when the lease is lost; nothing may be written after that. */
     lost: lost.signal,
     /**

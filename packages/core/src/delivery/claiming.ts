@@ -130,6 +130,7 @@ export function readStore(
   return reach(options, () => store.read(subject))
 }
 
-function inProgress(retryAfter: number): IntegrationError {
+/** The error for what another delivery works on. */
+export function inProgress(retryAfter: number): IntegrationError {
   return new IntegrationError('delivery_in_progress', 'Another delivery is working on this.', { retryAfter })
 }

@@ -14,6 +14,7 @@ import { claimSubject, type Replay } from './claiming.ts'
 import { decryptResponse, encryptResponse, withEncryptedSteps } from './encryption.ts'
 import type { BodyHash, Cipher, RecordKeys } from './keys.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
+import { settlementOf } from './settlement.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 /** One delivery of one event. */
@@ -88,8 +89,10 @@ export async function end(
     return response
   }
   const isCall = operation.traits.claims === 'call'
-  // No delivery continues a call after its response.
-  const progress = isCall ? {} : nextProgress(operation, claim.progress, response, claiming.now())
+  const isUnknown = response.error?.code === 'outcome_unknown' || response.fates?.unknown
+  // No delivery continues a call after its response, unless an operator settles what is unknown.
+  const ofCall = isUnknown ? { ...claim.stored, [reservedSteps.intent]: true } : {}
+  const progress = isCall ? ofCall : nextProgress(operation, claim.progress, response, claiming.now())
   const body = withoutSecrets(response.body ?? {}, definition, redactor)
   const recorded = JSON.stringify(body)
   const failure = await claim.complete(
@@ -101,7 +104,7 @@ export async function end(
     },
     // A call's effect stands even if it is not recorded, so its response does not wait. A deployment's end must be
     // recorded, or a late CREATED revives it.
-    { progress, isLiving: isLiving(progress), by: isCall ? undefined : by },
+    { progress, isLiving: !isCall && isLiving(progress), by: isCall ? undefined : by },
   )
   if (failure && !isCall) return toFailure(failure, redactor)
   return body === response.body ? { ...response, json: recorded } : response
@@ -133,8 +136,14 @@ function isLiving(progress: Readonly<Record<string, Json>>): boolean {
 }
 
 /** A call whose earlier attempt died: with the intent still set, it died mid-request; else nothing was sent. */
-function refuseCall({ operation, claim, redactor }: ClaimedDelivery): EventResponse | undefined {
-  if (operation.resumable || claim.progress[reservedSteps.intent] !== true) return undefined
+async function refuseCall(claimed: ClaimedDelivery): Promise<EventResponse | undefined> {
+  const { operation, claim, redactor } = claimed
+  const settlement = settlementOf(claim.progress)
+  if (settlement?.outcome === 'sent') {
+    const result = await settledResult(claimed, settlement)
+    if (result?.success)
+      return { status: 200, body: { result: result.data, settled: { outcome: 'sent', at: settlement.at } } }
+  } else if (operation.resumable || claim.progress[reservedSteps.intent] !== true) return undefined
   const error = new IntegrationError(
     'outcome_unknown',
     'An earlier attempt of this delivery died before it could answer.',
@@ -144,6 +153,18 @@ function refuseCall({ operation, claim, redactor }: ClaimedDelivery): EventRespo
     },
   )
   return toFailure(error, redactor)
+}
+
+/** The result of a call whose messages an operator found at the provider. */
+async function settledResult(
+  { operation: { event, function: called }, cipher }: ClaimedDelivery,
+  { messageId, at, answer }: NonNullable<ReturnType<typeof settlementOf>>,
+) {
+  if (event.name !== 'FUNCTION_CALL' || !called) return undefined
+  const { json } = answer === null ? {} : await decryptResponse({ status: 200, body: answer }, cipher)
+  const { result }: ResponseBody = json === undefined ? {} : JSON.parse(json)
+  const { settled, result: schema } = called.definition
+  return schema.safeParse(settled?.({ arguments: event.functionCall.arguments, messageId, at, result }))
 }
 
 /** An event that is older than the last one, or a creation after the deletion. */

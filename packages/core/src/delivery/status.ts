@@ -9,6 +9,7 @@ import { subjects } from '../request/operation.ts'
 import { reservedSteps } from './claim.ts'
 import { isEncrypted } from './encryption.ts'
 import { lastStatus } from './idempotency.ts'
+import { stateOf } from './settlement.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 const CONTINUES =
@@ -20,9 +21,12 @@ const redeliveries = {
   released: CONTINUES,
   abandoned: CONTINUES,
   outcome_unknown:
-    'The host answers 409 (outcome_unknown) and sends nothing. Check with the provider whether the change took effect.',
+    'The host sends nothing: it answers 409 (outcome_unknown), or what a batch did. Check with the provider whether the change took effect, and settle it.',
+  settled_sent: 'The host answers with success, and sends nothing.',
+  settled_not_sent: 'It runs: the host does again what was unknown.',
 }
 
+const states = ['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown'] as const
 const time = z.iso.datetime()
 const scalar = z.union([z.string(), z.number(), z.boolean()])
 
@@ -31,7 +35,7 @@ export const deliveryStatusSchema = z.object({
   route: z.string().describe('The integration.'),
   subject: z.enum(['call', 'deployment']).describe('What the host claims: one call, or a whole deployment.'),
   deployment: z.string().optional(),
-  state: z.enum(['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown']),
+  state: z.enum([...states, 'settled_sent', 'settled_not_sent']),
   claims: z.int().describe('The number of claims of the subject, by any delivery (its fence).'),
   claimedAt: time.optional().describe('The time of this delivery’s last claim.'),
   leaseEndsAt: time.optional().describe('No other host works on it before, unless the work ends earlier.'),
@@ -130,13 +134,6 @@ export async function readDeliveryStatus(options: DeliveryStatusOptions): Promis
       },
     ]
   }
-}
-
-function stateOf({ leaseMs, progress, response }: SubjectRecord): DeliveryStatus['state'] {
-  if (response) return 'done'
-  if (leaseMs !== undefined && leaseMs > 0) return 'in_progress'
-  if (progress[reservedSteps.intent] === true) return 'outcome_unknown'
-  return leaseMs === undefined ? 'released' : 'abandoned'
 }
 
 /** @param shown the fields of an object that are not secret */

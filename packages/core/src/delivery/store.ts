@@ -104,6 +104,17 @@ export interface DeliveryStore {
   /** Ends the work without a response, so that the next delivery may try again. */
   release(lease: Lease): Promise<boolean>
   /**
+   * Replaces the response of the last claim of a subject by steps, so that its delivery may try again.
+   *
+   * @param fence of that claim
+   * @returns `false` if there was another claim meanwhile, or one lasts
+   */
+  reopen(
+    subject: string,
+    fence: number,
+    toSteps: (response: RecordedResponse | undefined) => Record<string, Json>,
+  ): Promise<boolean>
+  /**
    * Reserves a resource, in one write and without a lease: nobody can die halfway.
    *
    * @returns the owner: the one of the request, or the one that was first

@@ -20,7 +20,7 @@ export interface OpenApiDocument {
   info: OpenApiInfo & { license: { name: string; identifier: string } }
   servers: { url: string; description: string }[]
   tags: { name: string; description: string }[]
-  /** The operation of each path: a webhook takes POST, any other route GET. */
+  /** The operation of each path: a webhook takes POST, as a route with a body does, any other GET. */
   paths: Record<string, { get?: OpenApiOperation; post?: OpenApiOperation }>
   components: {
     schemas: Record<string, JsonSchema>

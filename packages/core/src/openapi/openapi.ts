@@ -25,7 +25,9 @@ export function toOpenApi(
   const webhooks = integrations.map((definition) => {
     return [`/${definition.name}/webhook`, { post: describeWebhook(definition, components) }] as const
   })
-  const others = routes.map((route) => [route.path, { get: describeRoute(route, components) }] as const)
+  const others = routes.map(
+    (route) => [route.path, { [route.body ? 'post' : 'get']: describeRoute(route, components) }] as const,
+  )
   const schemas = [...components.schemas].toSorted(([one], [other]) => (one < other ? -1 : 1))
   return {
     openapi: '3.1.0',

@@ -3,9 +3,10 @@ import { toJsonSchema } from '../contract/json-schema.ts'
 import type { ErrorCode } from '../errors.ts'
 import { type Components, toPascalCase } from './components.ts'
 import type { OpenApiOperation, OpenApiParameter } from './document.ts'
+import { exampleOf } from './examples.ts'
 import { referToProblems } from './shared.ts'
 
-/** The description of a `GET` route. */
+/** The description of a route: `POST` if it has a body, else `GET`. */
 export interface RouteDescription {
   /** As OpenAPI writes it: `/deployments/{id}`. */
   path: string
@@ -17,7 +18,9 @@ export interface RouteDescription {
   parameters?: z.ZodObject
   /** The parameters in the query, by name. */
   query?: z.ZodObject
-  /** Whether a request needs the token of the operator, if the host has one. */
+  /** The body, with examples. */
+  body?: z.ZodObject
+  /** Whether a request needs the token of the operator, if the host has one. Without one, it has no `POST` route. */
   operator?: boolean
   /** The successful responses, by status; JSON by default. A response without a schema has no body. */
   responses: Readonly<Record<number, { description: string; mediaType?: string; schema?: z.ZodType }>>
@@ -27,7 +30,11 @@ export interface RouteDescription {
 
 /** Describes one route. */
 export function describeRoute(route: RouteDescription, components: Components): OpenApiOperation {
-  const { operationId, summary, description, operator = false, problems = [] } = route
+  const { operationId, summary, description, body, operator = false, problems = [] } = route
+  const request = body && {
+    schema: components.add(`${toPascalCase(operationId)}Request`, toJsonSchema(body, 'input')),
+    examples: { body: { value: exampleOf(body) } },
+  }
   const parameters = [...toParameters('path', route.parameters), ...toParameters('query', route.query)]
   const responses = Object.entries(route.responses).map(([status, response]) => {
     const { description, mediaType = 'application/json', schema } = response
@@ -43,8 +50,9 @@ export function describeRoute(route: RouteDescription, components: Components): 
     tags: ['host'],
     summary,
     ...(description !== undefined && { description }),
-    security: operator ? [{ operatorToken: [] }, {}] : [],
+    security: operator ? [{ operatorToken: [] }, ...(body ? [] : [{}])] : [],
     ...(parameters.length > 0 && { parameters }),
+    ...(request && { requestBody: { required: true, content: { 'application/json': request } } }),
     responses: { ...Object.fromEntries(responses), ...referToProblems(problems) },
   }
 }

@@ -5,6 +5,7 @@ import type { CallbackOptions, DeploymentStatus, Platform } from '../contract/pl
 import { type Claim, type ClaimOptions, reservedSteps } from '../delivery/claim.ts'
 import { readStore, reserve } from '../delivery/claiming.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
+import { settlementOf } from '../delivery/settlement.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import { namedHostsOnly } from '../http/egress.ts'
 import type { Logger } from '../log.ts'
@@ -227,6 +228,7 @@ function createProgress({ shared, operation, claiming, handlerDeadline }: Run, c
       if (name.startsWith('@')) throw new TypeError(`The step name “${name}” begins with “@”.`)
       await claim.advance(name, value, by)
     },
+    isSettled: (name) => settlementOf(claim.progress)?.steps.includes(name) ?? false,
     reserve: (resource) =>
       reserve(store, { resource: `${route}/${resource}`, owner: claim.lease.subject, by }, claiming),
     async isReserved(resource) {

@@ -81,6 +81,7 @@ export class HaltingHost {
     },
     complete: (...given) => this.#write('complete', () => this.#store.complete(...given)),
     release: (...given) => this.#write('release', () => this.#store.release(...given)),
+    reopen: (...given) => this.#write('reopen', () => this.#store.reopen(...given)),
     reserve: (...given) => this.#write('reserve', () => this.#store.reserve(...given)),
     read: (...given) => this.#step(() => this.#store.read(...given)),
     probe: () => this.#store.probe(),

@@ -47,7 +47,7 @@ ${content}
 function sectionsOf({ paths, components }: OpenApiDocument) {
   const find = createFind(components)
   const webhooks = Object.entries(paths).flatMap(([path, { post }]) =>
-    post ? [{ path, post, all: entriesOf(path, post, find) }] : [],
+    post?.['x-responses'] ? [{ path, post, all: entriesOf(path, post, find) }] : [],
   )
   const handled = webhooks.flatMap(({ all }) => all.filter(({ response }) => response))
   const shown = new Map(handled.toReversed().map((entry) => [entry.key, entry]))
@@ -174,17 +174,19 @@ ${list('Codes', rows)}${fields('Fields', find({ $ref: 'Problem' }), find, true)}
 
 /** The routes beside the webhooks. */
 function showRoutes(paths: OpenApiDocument['paths'], find: Find) {
-  return Object.entries(paths).map(([path, { get }]) => {
-    if (!get) return ''
-    const responses = Object.entries(get.responses).map(([status, response]) => {
+  return Object.entries(paths).map(([path, { get, post }]) => {
+    const route = get ?? post
+    if (!route || route['x-responses']) return ''
+    const responses = Object.entries(route.responses).map(([status, response]) => {
       return [status, '', '$ref' in response ? link('failures', 'A failure') : inline(response.description)]
     })
-    const { 200: success } = get.responses
+    const { 200: success } = route.responses
     const body = success && 'content' in success ? success.content?.['application/json']?.schema : undefined
-    const content = html`<p>${get.summary}. ${inline(get.description)}</p>
-${parameterFields(get.parameters ?? [], 'Parameters', find)}
+    const given = route.requestBody?.content['application/json']?.schema
+    const content = html`<p>${route.summary}. ${inline(route.description)}</p>
+${parameterFields(route.parameters ?? [], 'Parameters', find)}${fields('Body', find(given), find)}
 ${list('Responses', responses)}${fields('Fields', find(body), find, true)}`
-    return article(get.operationId, html`<code>GET ${path}</code>`, content)
+    return article(route.operationId, html`<code>${get ? 'GET' : 'POST'} ${path}</code>`, content)
   })
 }
 

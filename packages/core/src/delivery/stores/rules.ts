@@ -101,6 +101,14 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
         'owner',
       ),
 
+    reopen: (subject, fence, toSteps) =>
+      change<boolean>(subject, (last, time) => {
+        if (last?.fence !== fence || isClaimed(last, time)) return { result: false }
+        const { claimed, expires, delivery, digest, response } = last
+        const steps = { ...last.steps, ...toSteps(response) }
+        return { record: { fence: fence + 1, claimed, expires, delivery, digest, steps }, result: true }
+      }),
+
     reserve: ({ subject, owner, keepMs }) =>
       change(subject, (last, time) => {
         const first = last?.steps?.owner

@@ -135,6 +135,7 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
     advance: track(store.advance),
     complete: track(store.complete),
     release: track(store.release),
+    reopen: track(store.reopen),
     reserve: track(store.reserve),
     read: track(store.read),
     probe: track(store.probe),

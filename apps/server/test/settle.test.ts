@@ -1,0 +1,180 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DeliveryStore, memoryStore } from '@org/core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
+import { openStore } from '../src/runtimes/store.ts'
+import { calling, credentials, mail, type StartOptions, startHost } from './hosted.ts'
+
+const OPERATOR_TOKEN = 'operator-token-of-this-host'
+const broken = { method: 'POST', status: 500 }
+const notSent = { route: 'mailer', outcome: 'not_sent' }
+const sent = { route: 'mailer', outcome: 'sent', messageId: 'm_1' }
+const batch = (...to: string[]) => calling('sendEmails', { to, subject: 'Hi', textBody: 'x' })
+const people = ['ada@example.com', 'bob@example.com', 'no address']
+
+function start({ variables = { OPERATOR_TOKEN }, ...options }: StartOptions = {}) {
+  const { world, host, send, get } = startHost({ variables, ...options })
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+  return {
+    world,
+    send: async (event: object, id = 'evt_1', route = 'mailer') => {
+      const response = await send(route, event, { id })
+      const isReplay = response.headers.has('idempotency-replayed')
+      return { status: response.status, isReplay, body: response.body }
+    },
+    settle: async (given: unknown, { id = 'evt_1', ...init }: RequestInit & { id?: string } = {}) => {
+      const url = `http://host.test/deliveries/${id}/settle`
+      const body = typeof given === 'string' ? given : JSON.stringify(given)
+      const response = await host.fetch(new Request(url, { method: 'POST', headers, body, ...init }))
+      return { status: response.status, headers: response.headers, body: await response.json() }
+    },
+    stateOf: async (id: string) =>
+      (await (await get(`/deliveries/${id}`, headers)).json()).records?.[0].state,
+  }
+}
+
+async function open(location: string): Promise<DeliveryStore> {
+  const { store, close } = await openStore({ deliveryStore: location, recordKeys: ['key'] }, () => {})
+  onTestFinished(close)
+  return store
+}
+
+const stores: [string, () => Promise<DeliveryStore>][] = [
+  ['in memory', () => open('memory:')],
+  ['in SQLite', () => open(`sqlite:${join(mkdtempSync(join(tmpdir(), 'settle-')), 'store.db')}`)],
+]
+if (hasRedis)
+  stores.push([
+    'in Redis',
+    async () => {
+      const redis = await startRedis()
+      onTestFinished(() => redis.close())
+      const store = await open(redis.url)
+      await expect
+        .poll(() =>
+          store.probe().then(
+            () => true,
+            () => false,
+          ),
+        )
+        .toBe(true)
+      return store
+    },
+  ])
+
+describe.each(stores)('a delivery of unknown outcome %s', (_, openIt) => {
+  it('is tried again after “not_sent”, and answered after “sent”, each once', async () => {
+    const { world, send, settle, stateOf } = start({ store: await openIt() })
+    world.mail.faults.add(broken)
+    expect(await send(calling('sendEmail', mail))).toMatchObject({ status: 409 })
+    expect(await settle(notSent)).toMatchObject({
+      status: 200,
+      body: { records: [{ state: 'settled_not_sent' }] },
+    })
+    world.mail.faults.add(broken)
+    expect(await send(calling('sendEmail', mail))).toMatchObject({ status: 409, isReplay: false })
+    expect(await send(calling('sendEmail', mail))).toMatchObject({ status: 409, isReplay: true })
+    expect(await stateOf('evt_1')).toBe('outcome_unknown')
+    expect(await settle(sent)).toMatchObject({ status: 200, body: { records: [{ state: 'settled_sent' }] } })
+    expect(await send(calling('sendEmail', { ...mail, subject: 'Another' }))).toMatchObject({ status: 422 })
+    const answer = { result: { messageId: 'm_1', to: 'ada@example.com' }, settled: { outcome: 'sent' } }
+    expect(await send(calling('sendEmail', mail))).toMatchObject({
+      status: 200,
+      isReplay: false,
+      body: answer,
+    })
+    expect(await send(calling('sendEmail', mail))).toMatchObject({
+      status: 200,
+      isReplay: true,
+      body: answer,
+    })
+    expect(world.mail.messages).toHaveLength(0)
+    expect(await stateOf('evt_1')).toBe('done')
+  })
+
+  it('is the unknown messages alone of a batch', async () => {
+    const { world, send, settle } = start({ store: await openIt() })
+    const many = batch(...Array.from({ length: 501 }, (_, at) => `p${at}@example.com`), 'no address')
+    world.mail.faults.add({ ...broken, skip: 1 })
+    const unknown = { result: { sent: 500, failed: 1, unknown: 1 } }
+    expect(await send(many)).toMatchObject({ status: 200, body: unknown })
+    await settle(notSent)
+    world.mail.faults.add(broken)
+    // What became unknown since then is no part of the settlement.
+    expect(await send(many)).toMatchObject({ status: 200, isReplay: false, body: unknown })
+    expect(await send(many)).toMatchObject({ status: 200, isReplay: true, body: unknown })
+    expect(world.mail.messages).toHaveLength(500)
+    await settle(notSent)
+    const done = { result: { sent: 501, failed: 1, unknown: 0 } }
+    expect(await send(many)).toMatchObject({ status: 200, isReplay: false, body: done })
+    expect(await send(many)).toMatchObject({ status: 200, isReplay: true, body: done })
+    expect(world.mail.messages).toHaveLength(501)
+    expect(await settle(notSent)).toMatchObject({ status: 422 })
+  })
+})
+
+describe('POST /deliveries/{id}/settle', () => {
+  it('makes the unknown messages of a batch sent ones', async () => {
+    const { world, send, settle } = start()
+    world.mail.faults.add(broken)
+    await send(batch(...people))
+    expect(await settle(sent)).toMatchObject({ status: 200 })
+    const results = [{ status: 'sent', error: null }, { status: 'sent' }, { status: 'failed' }]
+    const result = { sent: 2, failed: 1, unknown: 0, results }
+    expect(await send(batch(...people))).toMatchObject({ status: 200, body: { result } })
+    expect(world.mail.messages).toHaveLength(0)
+  })
+
+  it('settles a call whose host died while a change was under way', async () => {
+    let time = Date.now()
+    const memory = memoryStore({ now: () => time })
+    const dead = start({
+      store: { ...memory, renew: async () => true, complete: () => new Promise(() => {}) },
+    })
+    await dead.send(calling('sendEmail', mail))
+    const { send, settle, stateOf, world } = start({ store: memory })
+    expect(await settle(notSent)).toMatchObject({ status: 409, body: { code: 'delivery_in_progress' } })
+    time += 60_000
+    expect(await stateOf('evt_1')).toBe('outcome_unknown')
+    expect(await settle(notSent)).toMatchObject({ status: 200 })
+    expect(await send(calling('sendEmail', mail))).toMatchObject({ status: 200, isReplay: false })
+    expect(world.mail.messages).toHaveLength(1)
+  })
+
+  it('refuses what it can’t settle, and says why', async () => {
+    const { world, send, settle, stateOf } = start()
+    await send(calling('sendEmail', mail))
+    const detail = expect.stringContaining('the delivery is done')
+    expect(await settle(notSent)).toMatchObject({ status: 422, body: { code: 'invalid_arguments', detail } })
+    expect(await settle(notSent, { id: 'evt_2' })).toMatchObject({ status: 404, body: { code: 'not_found' } })
+    expect(await settle({ ...notSent, route: 'idp' })).toMatchObject({ status: 404 })
+    expect(await settle('{')).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
+    const errors = [{ path: 'outcome' }]
+    expect(await settle({ route: 'mailer', outcome: 'lost' })).toMatchObject({
+      status: 422,
+      body: { errors },
+    })
+    world.overrides.set('idp.test', () => new Response('', { status: 500 }))
+    const remove = calling('deleteUser', { userId: 'user_1' })
+    expect(await send(remove, 'evt_3', 'idp')).toMatchObject({ status: 409 })
+    expect(await settle({ ...sent, route: 'idp' }, { id: 'evt_3' })).toMatchObject({
+      status: 422,
+      body: { errors },
+    })
+    expect(await stateOf('evt_3')).toBe('outcome_unknown')
+    expect(await settle({ ...notSent, route: 'idp' }, { id: 'evt_3' })).toMatchObject({ status: 200 })
+  })
+
+  it('is closed without the token, in development too', async () => {
+    const production = { NODE_ENV: 'production', CORS_ORIGINS: 'https://app.example.com' }
+    const signed = { ...production, PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret }
+    for (const variables of [{}, signed]) {
+      expect(await start({ variables }).settle(notSent)).toMatchObject({ status: 404 })
+      const { settle } = start({ variables: { ...variables, OPERATOR_TOKEN } })
+      expect(await settle(notSent, { headers: {} })).toMatchObject({ status: 401 })
+      expect(await settle(notSent)).toMatchObject({ status: 404, body: { detail: /no record/ } })
+    }
+  })
+})
