@@ -3,6 +3,7 @@ import { type IntegrationError, toIntegrationError } from '../errors.ts'
 import { toProblem } from '../problem.ts'
 import { createRedactor, type Redactor } from '../redact.ts'
 import type { BodyMemory } from '../request/body-memory.ts'
+import type { Fates } from './fates.ts'
 
 export type ResponseBody = Record<string, unknown>
 
@@ -16,6 +17,8 @@ export interface EventResponse {
   error?: IntegrationError | undefined
   /** Whether it was recorded by an earlier delivery. */
   replayed?: boolean
+  /** What became of the messages that the event sent. */
+  fates?: Fates | undefined
   /** The last status of the deployment that was reported. */
   deploymentStatus?: DeploymentStatus
 }

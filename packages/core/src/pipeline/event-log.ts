@@ -5,7 +5,6 @@ import type { EventResponse } from '../delivery/response.ts'
 import type { ErrorCode, IntegrationError } from '../errors.ts'
 import type { Logger, LogLevel } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
-import type { Fates } from './fates.ts'
 
 /** The log line of an event. */
 export type EventRecord = {
@@ -71,8 +70,6 @@ export interface Trace {
   deliveryId: string | undefined
   readonly requestId: string
   providerCalls: number
-  /** What became of the messages that the event sent. */
-  fates?: Fates | undefined
   /** Knows the credentials of the host and of the deployment. */
   readonly credentials: Redactor
   /** Knows these and what people chose, such as a password, which may be a word of any response. */
@@ -118,15 +115,15 @@ export function logEvent(
   trace: Trace,
   { peer, durationMs }: Pick<EventRecord, 'peer' | 'durationMs'>,
 ): void {
-  const { event, providerCalls, redactor, fates } = trace
-  const { ids = [], ...counts } = fates ?? {}
+  const { event, providerCalls, redactor } = trace
+  const { ids = [], ...counts } = response.fates ?? {}
   const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
   const record: EventRecord = {
     ...identify(route, trace),
     event: event?.name,
     function: called === undefined ? undefined : textForLog(redactor, called),
     peer,
-    outcome: outcomeOf(response, fates),
+    outcome: outcomeOf(response),
     ...counts,
     ...(ids.length > 0 && { messageIds: ids.slice(0, IDS_OF_LINE) }),
     status: response.status,
@@ -167,13 +164,10 @@ export function levelOfFailure({ code }: Pick<IntegrationError, 'code'>): LogLev
   return WARNINGS.includes(code) ? 'warn' : 'info'
 }
 
-function outcomeOf(
-  { status, body, error, replayed }: EventResponse,
-  { unknown, failed }: Partial<Fates> = {},
-): EventRecord['outcome'] {
+function outcomeOf({ status, body, error, replayed, fates }: EventResponse): EventRecord['outcome'] {
   if (replayed) return 'replayed'
-  if (unknown || error?.code === 'outcome_unknown') return 'unknown'
-  if (status < 400) return body?.status === 'ignored' ? 'ignored' : failed ? 'partial' : 'ok'
+  if (fates?.unknown || error?.code === 'outcome_unknown') return 'unknown'
+  if (status < 400) return body?.status === 'ignored' ? 'ignored' : fates?.failed ? 'partial' : 'ok'
   return status < 500 ? 'refused' : 'failed'
 }
 

@@ -3,6 +3,7 @@ import { breathe } from '../breathe.ts'
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
 import { sha256 } from '../cryptography.ts'
 import { DEFAULT_LEASE_MS } from '../delivery/claim.ts'
+import { fatesOf } from '../delivery/fates.ts'
 import { type Begun, begin, end } from '../delivery/idempotency.ts'
 import { createRecordKeys } from '../delivery/keys.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
@@ -16,7 +17,6 @@ import { parseEvent } from '../request/parse.ts'
 import { checkRequest, readBody } from '../request/read.ts'
 import { dispatch } from './dispatch.ts'
 import { createEventLogger, createTrace, logEvent, type Trace } from './event-log.ts'
-import { fatesOf } from './fates.ts'
 import { repeatStatus } from './life.ts'
 import { ownerOf } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
@@ -147,7 +147,7 @@ export function createWebhookHandler(
       if (given?.body?.status === 'ignored')
         run.reporter.log.warn(`${name} is ignored. ${String(given.body.reason)}`)
       const isReplay = given !== undefined && claimed === undefined
-      if (!isReplay) event.trace.fates = fatesOf(run.operation.function?.definition, response)
+      if (!isReplay) response.fates = fatesOf(run.operation.function?.definition, response)
       if (isReplay && run.operation.traits.claims === 'deployment') await repeatStatus(run)
       await run.close()
       return claimed ? await end(claimed, response, run.deadline.at) : response

@@ -1,7 +1,7 @@
 /** What became of the messages that a function sent, for the log and the metrics. */
 import * as z from 'zod'
 import type { FunctionDefinition } from '../contract/integration.ts'
-import type { EventResponse } from '../delivery/response.ts'
+import type { EventResponse } from './response.ts'
 
 const many = z
   .object({
