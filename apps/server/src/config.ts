@@ -42,24 +42,20 @@ export function readConfig(
   })
   const production = isProduction(given.NODE_ENV)
   const { PLATFORM_WEBHOOK_SECRET, WEBHOOK_AUTH, CORS_ORIGINS, DELIVERY_STORE } = given
-  const faults = texts(
+  const faults = [
     ...invalid,
-    production &&
-      !PLATFORM_WEBHOOK_SECRET &&
-      !WEBHOOK_AUTH &&
-      'PLATFORM_WEBHOOK_SECRET is required in production: one or more whsec_…; or set WEBHOOK_AUTH=none if a proxy in front of the host authenticates requests',
-    production &&
-      !CORS_ORIGINS &&
-      'CORS_ORIGINS is required in production: the allowed origins, separated by commas',
-    production &&
-      isFunction &&
-      !DELIVERY_STORE &&
-      'DELIVERY_STORE is required in production on a platform that keeps no files: redis://… or rediss://…; or memory:, if one instance may repeat the effects of another',
-    isFunction &&
-      DELIVERY_STORE?.startsWith('sqlite:') &&
-      'DELIVERY_STORE: this platform keeps no files; expected redis://… or rediss://… instead of sqlite:',
+    ...textsThatHold({
+      'PLATFORM_WEBHOOK_SECRET is required in production: one or more whsec_…; or set WEBHOOK_AUTH=none if a proxy in front of the host authenticates requests':
+        production && !PLATFORM_WEBHOOK_SECRET && !WEBHOOK_AUTH,
+      'CORS_ORIGINS is required in production: the allowed origins, separated by commas':
+        production && !CORS_ORIGINS,
+      'DELIVERY_STORE is required in production on a platform that keeps no files: redis://… or rediss://…; or memory:, if one instance may repeat the effects of another':
+        production && isFunction && !DELIVERY_STORE,
+      'DELIVERY_STORE: this platform keeps no files; expected redis://… or rediss://… instead of sqlite:':
+        isFunction && DELIVERY_STORE?.startsWith('sqlite:'),
+    }),
     ...others,
-  )
+  ]
   if (!parsed.success || faults.length > 0) {
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
     throw new ConfigurationError([`The configuration has ${count}:`, ...faults].join('\n  '))
@@ -68,8 +64,8 @@ export function readConfig(
 }
 
 /** The texts whose condition holds. */
-function texts(...given: (string | false | undefined)[]): string[] {
-  return given.flatMap((text) => text || [])
+function textsThatHold(texts: Readonly<Record<string, boolean | undefined>>): string[] {
+  return Object.keys(texts).filter((text) => texts[text])
 }
 
 /** A typing error must not open the host, so every other word is production. */
@@ -138,23 +134,19 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
       ...(deliveryStore.startsWith('redis') ? passwordsOf(parseRedisLocation(deliveryStore)) : []),
     ].filter((value) => value !== undefined),
     /** Risks that the host can run with. */
-    warnings: texts(
-      isOpen &&
-        isFunction &&
-        'Webhooks are not authenticated, and anyone can reach a function: set PLATFORM_WEBHOOK_SECRET.',
-      isOpen &&
-        !isFunction &&
-        `Webhooks are not authenticated, so the host listens on the loopback interface alone.${values.HOST === undefined ? '' : ' HOST is ignored.'} Set PLATFORM_WEBHOOK_SECRET to let others reach it.`,
-      !isOpen &&
-        webhookSecrets.length === 0 &&
-        'WEBHOOK_AUTH is none: everyone who reaches this host may send events. A proxy must check them.',
-      ownReferences.length > 0 &&
-        `ENV_REFERENCE_ALLOW lists ${ownReferences.join(', ')}: a variable of the host itself is never given to a deployment.`,
-      values.ENV_REFERENCE_ALLOW.includes('*') &&
-        'ENV_REFERENCE_ALLOW is *: a deployment may use every variable of this process but those of the host.',
-      recordKeys.length === 0 &&
-        deliveryStore.startsWith('redis') &&
-        'Without PLATFORM_WEBHOOK_SECRET or RECORD_KEYS, the records in Redis have no key of the host: a reader can test guesses of a request, and a writer can change records.',
-    ),
+    warnings: textsThatHold({
+      'Webhooks are not authenticated, and anyone can reach a function: set PLATFORM_WEBHOOK_SECRET.':
+        isOpen && isFunction,
+      [`Webhooks are not authenticated, so the host listens on the loopback interface alone.${values.HOST === undefined ? '' : ' HOST is ignored.'} Set PLATFORM_WEBHOOK_SECRET to let others reach it.`]:
+        isOpen && !isFunction,
+      'WEBHOOK_AUTH is none: everyone who reaches this host may send events. A proxy must check them.':
+        !isOpen && webhookSecrets.length === 0,
+      [`ENV_REFERENCE_ALLOW lists ${ownReferences.join(', ')}: a variable of the host itself is never given to a deployment.`]:
+        ownReferences.length > 0,
+      'ENV_REFERENCE_ALLOW is *: a deployment may use every variable of this process but those of the host.':
+        values.ENV_REFERENCE_ALLOW.includes('*'),
+      'Without PLATFORM_WEBHOOK_SECRET or RECORD_KEYS, the records in Redis have no key of the host: a reader can test guesses of a request, and a writer can change records.':
+        recordKeys.length === 0 && deliveryStore.startsWith('redis'),
+    }),
   }
 }

@@ -16,7 +16,7 @@ import { integrations } from './integrations.ts'
 import type { createMetrics, Metrics } from './metrics.ts'
 import { type Connections, connectBy, createOutbound } from './outbound.ts'
 import { createDeliveriesRoutes } from './routes/deliveries.ts'
-import { createMetricsRoute } from './routes/metrics.ts'
+import { createMetricsRoutes } from './routes/metrics.ts'
 import { forOperators } from './routes/operator.ts'
 import { lazily } from './routes/route.ts'
 import { watchStore } from './store-watch.ts'
@@ -145,10 +145,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const app = createApp({
     webhooks,
     operating: forOperators(
-      [
-        ...createDeliveriesRoutes({ store, redactor }, logger),
-        ...(metrics ? [createMetricsRoute(metrics)] : []),
-      ],
+      [...createDeliveriesRoutes({ store, redactor }, logger), ...createMetricsRoutes(metrics)],
       config,
       ({ path }, request: SentRequest) =>
         logger('warn', 'A request without the token of the operator was refused.', {

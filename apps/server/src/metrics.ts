@@ -6,7 +6,7 @@
  */
 import type { IntegrationDefinition } from '@org/core'
 import type { OutboundCall } from '@org/core/internal'
-import type { Histogram, Registry } from 'prom-client'
+import type { Gauge, Histogram, Registry } from 'prom-client'
 import { circuitStates } from './circuit-breaker.ts'
 import { integrations, loadDefinitions } from './integrations.ts'
 import type { Outbound } from './outbound.ts'
@@ -111,17 +111,13 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
 
   const createCounter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })
+  const createHistogram = (name: string, help: string, labelNames: string[], buckets = BUCKETS) =>
+    new Histogram({ name, help, labelNames, buckets, registers })
 
   /** `<name>s_total`, with the outcome as a label, and the histogram `<name>_duration_seconds`. */
   function createTally(name: string, help: string, labelNames: string[]) {
     const outcomes = createCounter(`${name}s_total`, `${help}.`, [...labelNames, 'outcome'])
-    const durations = new Histogram({
-      name: `${name}_duration_seconds`,
-      help: `${help}: how long they took.`,
-      labelNames,
-      buckets: BUCKETS,
-      registers,
-    })
+    const durations = createHistogram(`${name}_duration_seconds`, `${help}: how long they took.`, labelNames)
     return {
       add(labels: Record<string, string>, outcome: string, seconds: number): void {
         outcomes.inc({ ...labels, outcome })
@@ -130,33 +126,16 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
     }
   }
 
-  function createGauge(name: string, help: string, read: () => number | Promise<number>): void {
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        this.set(await read())
-      },
-    })
+  type SetGauge = (gauge: Pick<Gauge, 'set'>) => void | Promise<void>
+  /** @param set is called at each scrape */
+  const createGauge = (name: string, help: string, labelNames: string[], set: SetGauge) => {
+    const gauge: Gauge = new Gauge({ name, help, labelNames, registers, collect: () => set(gauge) })
   }
 
   collectDefaultMetrics({ register: registry })
   // The library's own gauges begin anew at each scrape, and see nothing of a delay before the last one.
-  observeLag(
-    new Histogram({
-      name: 'webhook_event_loop_lag_seconds',
-      help: 'How late a timer fires, for timers of every 100 ms.',
-      buckets: LAG_BUCKETS,
-      registers,
-    }),
-  )
-  new Gauge({
-    name: 'webhook_build_info',
-    help: 'Always 1; the labels tell the version of the host.',
-    labelNames: ['version'],
-    registers,
-  }).set({ version }, 1)
+  const lag = 'webhook_event_loop_lag_seconds'
+  observeLag(createHistogram(lag, 'How late a timer fires, for timers of every 100 ms.', [], LAG_BUCKETS))
   const credentialsRejected = createCounter(
     'webhook_provider_credentials_rejected_total',
     'Requests that a provider refused with 401 or 403, by whose credential it was.',
@@ -168,20 +147,18 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
     for (const owner of OWNERS) credentialsRejected.inc({ integration: name, owner }, 0)
     for (const fate of FATES) messages.inc({ route: name, fate }, 0)
   }
-  createGauge('webhook_events_in_flight', 'Events under way.', inFlight)
-  createGauge('webhook_store_reachable', 'Whether the delivery store takes writes: 1, or 0.', async () =>
-    (await isStoreReachable()) ? 1 : 0,
+  const info = 'Always 1; the labels tell the version of the host.'
+  createGauge('webhook_build_info', info, ['version'], (gauge) => gauge.set({ version }, 1))
+  createGauge('webhook_events_in_flight', 'Events under way.', [], (gauge) => gauge.set(inFlight()))
+  const reachable = 'Whether the delivery store takes writes: 1, or 0.'
+  createGauge('webhook_store_reachable', reachable, [], async (gauge) =>
+    gauge.set((await isStoreReachable()) ? 1 : 0),
   )
-  new Gauge({
-    name: 'webhook_provider_circuits',
-    help: 'Circuits to the accounts of each integration, by state.',
-    labelNames: ['integration', 'state'],
-    registers,
-    collect() {
-      for (const [integration, states] of circuits())
-        for (const state of circuitStates)
-          this.set({ integration, state }, states.filter((each) => each === state).length)
-    },
+  const ofCircuits = 'Circuits to the accounts of each integration, by state.'
+  createGauge('webhook_provider_circuits', ofCircuits, ['integration', 'state'], (gauge) => {
+    for (const [integration, states] of circuits())
+      for (const state of circuitStates)
+        gauge.set({ integration, state }, states.filter((each) => each === state).length)
   })
   return {
     registry,

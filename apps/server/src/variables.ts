@@ -176,9 +176,7 @@ export const variables = z.object({
   ),
 
   MAILER_SHARED_API_TOKEN: z.optional(token()),
-  MAILER_SHARED_FROM_EMAIL: z.optional(
-    text.check(z.refine(isAddress, { error: 'expected a@b.c or Name <a@b.c>' })),
-  ),
+  MAILER_SHARED_FROM_EMAIL: z.optional(text.check(z.refine(isAddress, 'expected a@b.c or Name <a@b.c>'))),
   MAILER_API_BASE: z.optional(httpUrl),
 
   IDP_SHARED_SECRET_KEY: z.optional(token('sk_', 'expected a secret key, sk_…')),

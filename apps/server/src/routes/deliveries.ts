@@ -14,7 +14,7 @@ export function createDeliveriesRoutes(
   logger: Logger,
 ): Route[] {
   async function show(context: Context): Promise<Response> {
-    const id = idOf(context)
+    const id = context.req.param('id') ?? ''
     const deploymentId = context.req.query('deployment') || undefined
     const { readDeliveryStatus } = await import('@org/core/internal')
     const options = { ...known, integrations: await loadDefinitions(), deliveryId: id, deploymentId }
@@ -25,14 +25,14 @@ export function createDeliveriesRoutes(
   }
 
   async function settle(context: Context): Promise<Response> {
-    const id = idOf(context)
+    const delivery = context.req.param('id') ?? ''
     const given: unknown = await context.req.json().catch(() => {
       throw new IntegrationError('invalid_json', 'The body is not JSON.')
     })
     const { settleDelivery } = await import('@org/core/internal')
-    const settled = await reach(settleDelivery(known.store, await loadDefinitions(), id, given))
+    const settled = await reach(settleDelivery(known.store, await loadDefinitions(), delivery, given))
     if (!settled) throw unknownDelivery()
-    logger('info', 'A delivery was settled.', { delivery: id, ...settled })
+    logger('info', 'A delivery was settled.', { delivery, ...settled })
     return show(context)
   }
 
@@ -41,8 +41,6 @@ export function createDeliveriesRoutes(
     { method: 'post', path: '/deliveries/{id}/settle', handle: settle },
   ]
 }
-
-const idOf = (context: Context) => context.req.param('id') ?? ''
 
 async function reach<T>(answer: Promise<T>): Promise<T> {
   try {

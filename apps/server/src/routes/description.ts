@@ -27,14 +27,8 @@ export function createDescribingRoutes(others: readonly Route[]): Route[] {
     return toOpenApi(await loadDefinitions(), info, described)
   })
   const routes: Route[] = [
-    {
-      path: '/integrations',
-      handle: asJson(manifests),
-    },
-    {
-      path: '/openapi.json',
-      handle: asJson(document),
-    },
+    { path: '/integrations', handle: asJson(manifests) },
+    { path: '/openapi.json', handle: asJson(document) },
     {
       path: '/docs',
       handle: staticContent(async () => {

@@ -24,19 +24,16 @@ export interface FunctionDefinition {
    * `many` counts `sent`, `failed` and `unknown`, and has a `messageId` or `null` in each of its `results`.
    */
   sends?: 'one' | 'many'
-  /** The result of messages of unknown fate that an operator found at the provider. Every function that sends has one. */
-  settled?: (found: Found) => unknown
-}
-
-/** Messages that an operator found at the provider. */
-interface Found {
-  arguments: Readonly<Record<string, unknown>>
-  /** Of a single message, if the operator knows it. */
-  messageId: string | null
-  /** When it was settled: ISO 8601, UTC. */
-  at: string
-  /** The result until then, if the call had one: some messages of a batch were unknown. */
-  result: unknown
+  /**
+   * The result of messages of unknown fate that an operator found at the provider, at the time `at`. `result` is the one
+   * until then, if there was one. Every function that sends has this.
+   */
+  settled?: (found: {
+    arguments: Readonly<Record<string, unknown>>
+    messageId: string | null
+    at: string
+    result: unknown
+  }) => unknown
 }
 
 /** One value that METRIC_UPDATE reports. */

@@ -43,15 +43,10 @@ export type Manifest = z.infer<typeof manifestSchema>
  */
 export function toManifest(definition: IntegrationDefinition): Manifest {
   const { name, title, description, inputs, outputs } = definition
-  const functions = Object.entries(definition.functions).map(([name, { aliases = [], ...each }]) => {
-    const schemas = {
-      arguments: toJsonSchema(each.arguments, 'input'),
-      result: toJsonSchema(each.result, 'output'),
-    }
-    return [
-      name,
-      { description: each.description, aliases: [...aliases], effectful: each.effectful, ...schemas },
-    ]
+  const functions = Object.entries(definition.functions).map(([name, called]) => {
+    const { description, aliases = [], effectful, arguments: input, result } = called
+    const schemas = { arguments: toJsonSchema(input, 'input'), result: toJsonSchema(result, 'output') }
+    return [name, { description, aliases: [...aliases], effectful, ...schemas }]
   })
   return {
     name,

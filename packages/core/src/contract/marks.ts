@@ -56,24 +56,20 @@ export function isParsedByFunction(schema: z.core.$ZodType): boolean {
 }
 
 /** The names of the fields that are marked {@link secret}. */
-export function secretNames(schema: z.ZodObject): string[] {
-  return markedNames(schema, 'writeOnly', secretFields)
-}
+export const secretNames = createFinder('writeOnly')
 
 /** The names of the fields that are marked {@link environmentReference}. */
-export function referenceNames(schema: z.ZodObject): string[] {
-  return markedNames(schema, 'environmentReference', referenceFields)
-}
+export const referenceNames = createFinder('environmentReference')
 
-// Schemas do not change, and every event asks for the marks of several.
-const secretFields = new WeakMap<z.ZodObject, string[]>()
-const referenceFields = new WeakMap<z.ZodObject, string[]>()
-
-function markedNames(schema: z.ZodObject, mark: string, known: typeof secretFields): string[] {
-  const names =
-    known.get(schema) ?? Object.keys(schema.shape).filter((name) => isMarked(schema.shape[name], mark))
-  known.set(schema, names)
-  return names
+function createFinder(mark: string): (schema: z.ZodObject) => string[] {
+  // Schemas do not change, and every event asks for the marks of several.
+  const known = new WeakMap<z.ZodObject, string[]>()
+  return (schema) => {
+    const names =
+      known.get(schema) ?? Object.keys(schema.shape).filter((name) => isMarked(schema.shape[name], mark))
+    known.set(schema, names)
+    return names
+  }
 }
 
 function isMarked(schema: z.core.$ZodType, mark: string): boolean {

@@ -107,27 +107,22 @@ async function claimOrTakeBack(
   }
 }
 
-/** Logs if the store fails, and throws `overloaded` if it is unreachable. */
-async function reach<T>({ logger }: ClaimOptions, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask()
-  } catch (cause) {
-    logStoreFault(logger, cause)
-    throw isIntegrationError(cause) ? cause : unreachable(cause)
-  }
-}
-
 /**
  * Reads a record.
  *
  * @throws {IntegrationError} `overloaded` if the store is unreachable
  */
-export function readStore(
+export async function readStore(
   store: DeliveryStore,
   subject: string,
-  options: ClaimOptions,
+  { logger }: ClaimOptions,
 ): Promise<SubjectRecord | undefined> {
-  return reach(options, () => store.read(subject))
+  try {
+    return await store.read(subject)
+  } catch (cause) {
+    logStoreFault(logger, cause)
+    throw isIntegrationError(cause) ? cause : unreachable(cause)
+  }
 }
 
 /** The error for what another delivery works on. */

@@ -81,14 +81,7 @@ export function toResponse(
   return new Response(json, { status, headers })
 }
 
-/**
- * A failure as a `Response`, for requests that a host refuses before they become events.
- *
- * @example
- * ```ts
- * app.notFound(() => toProblemResponse(new IntegrationError('not_found', 'There is nothing here.')))
- * ```
- */
+/** A failure as a `Response`, for requests that a host refuses before they become events. */
 export function toProblemResponse(error: unknown): Response {
   const failure = toFailure(error, createRedactor())
   return toResponse(failure, JSON.stringify(failure.body))

@@ -1,6 +1,5 @@
 /** Deliveries whose outcome is unknown, and what an operator found out about them at the provider. */
 import * as z from 'zod'
-import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { functionArguments, summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
@@ -19,22 +18,15 @@ export const settlementSchema = functionArguments({
   messageId: z.string().max(200).optional().describe('The provider’s id of a single message that was sent.'),
 }).meta({ examples: [{ route: 'mailer', outcome: 'not_sent' }] })
 
+/** With the handler’s steps until then, and the encrypted response if it was a success. */
 const recorded = z.object({
-  outcome,
-  messageId: z.string().nullable(),
-  at: z.string(),
-  /** The handler’s steps until then. */
-  steps: z.array(z.string()),
-  /** The encrypted response until then, if it was a success. */
-  answer: z.string().nullable(),
+  ...{ outcome, messageId: z.string().nullable(), at: z.string() },
+  ...{ steps: z.array(z.string()), answer: z.string().nullable() },
 })
 
-type Steps = Readonly<Record<string, Json>>
-
 /** What an operator said of a call, by its steps. */
-export function settlementOf(progress: Steps): z.infer<typeof recorded> | undefined {
-  return recorded.safeParse(progress[reservedSteps.settled]).data
-}
+export const settlementOf = (progress: SubjectRecord['progress']) =>
+  recorded.safeParse(progress[reservedSteps.settled]).data
 
 /** The state of a delivery. */
 export function stateOf({ leaseMs, progress, response }: SubjectRecord) {
@@ -61,7 +53,7 @@ export async function settleDelivery(
   given: unknown,
 ): Promise<Pick<z.infer<typeof settlementSchema>, 'route' | 'outcome'> | undefined> {
   const { data, errors } = parseArguments(settlementSchema, given)
-  if (!data) throw refused(errors)
+  if (!data) throw refused('', errors)
   const { route, outcome, messageId = null } = data
   const definition = integrations.find(({ name }) => name === route)
   const subject = subjects.call(route, deliveryId)
@@ -70,14 +62,13 @@ export async function settleDelivery(
   const { fence, progress, response } = record
   const state = stateOf(record)
   if (state === 'in_progress') throw inProgress(1)
-  if (state !== 'outcome_unknown')
-    throw refused([{ path: 'outcome', message: `is not unknown: the delivery is ${state}` }])
+  if (state !== 'outcome_unknown') throw refused(`is not unknown: the delivery is ${state}`)
   const steps = Object.keys(progress).filter((name) => !name.startsWith('@'))
   const effects = Object.values(definition.functions).filter(({ effectful }) => effectful)
   if (outcome === 'sent' && !effects.every(({ settled }) => settled))
-    throw refused([{ path: 'outcome', message: `must be not_sent: /${route} does more than to send` }])
+    throw refused(`must be not_sent: /${route} does more than to send`)
   if (outcome === 'sent' && steps.length > 0 && response?.status !== 200)
-    throw refused([{ path: 'outcome', message: 'must be not_sent: nobody knows how much of it began' }])
+    throw refused('must be not_sent: nobody knows how much of it began')
   const settled = { outcome, messageId, at: new Date().toISOString(), steps }
   const isReopened = await store.reopen(subject, fence, (response) => ({
     [reservedSteps.intent]: null,
@@ -87,6 +78,6 @@ export async function settleDelivery(
   return { route, outcome }
 }
 
-function refused(errors: readonly FieldError[]): IntegrationError {
+function refused(message: string, errors: FieldError[] = [{ path: 'outcome', message }]): IntegrationError {
   return new IntegrationError('invalid_arguments', `It can’t be settled: ${summarise(errors)}.`, { errors })
 }

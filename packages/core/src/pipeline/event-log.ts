@@ -1,13 +1,14 @@
 // One log line per event, and the port for metrics and traces. Neither shows a body, a secret or a mail address.
 
 import type { EventName, PlatformEvent } from '../contract/event.ts'
+import type { Fates } from '../contract/integration.ts'
 import type { EventResponse } from '../delivery/response.ts'
 import type { ErrorCode, IntegrationError } from '../errors.ts'
 import type { Logger, LogLevel } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
 
-/** The log line of an event. */
-export type EventRecord = {
+/** The log line of an event, with the fates of the messages that it was to send. */
+export type EventRecord = Partial<Fates> & {
   /** The integration's name. */
   route: string
   /** Absent if the request was refused before it was parsed. */
