@@ -3,8 +3,6 @@
 const MAX_DEPTH = 32
 /** Keys of one object. */
 const MAX_KEYS = 5_000
-/** Different keys in all: `JSON.parse` takes ten times as long for one that it has not seen before. */
-const MAX_NAMES = 20_000
 const MAX_VALUES = 200_000
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c]
@@ -38,7 +36,6 @@ type Places = [from: number, to: number][]
 function count(text: string, maxValues: number): Omit<ReadJson, 'value'> & { escapedKeys: Places } {
   const escapedKeys: Places = []
   const keysByDepth = [0]
-  const names = createNames()
   let [depth, values, from, to, isEscaped] = [0, 1, 0, 0, false]
   const exceeds = (excess: string) => ({ values, excess, escapedKeys })
   for (let at = 0; at < text.length; at += 1) {
@@ -58,7 +55,6 @@ function count(text: string, maxValues: number): Omit<ReadJson, 'value'> & { esc
       const keys = (keysByDepth[depth] ?? 0) + 1
       keysByDepth[depth] = keys
       if (keys > MAX_KEYS) return exceeds(tooMany('has an object with', MAX_KEYS, 'keys'))
-      if (names.add(text, from, to) > MAX_NAMES) return exceeds(tooMany('has', MAX_NAMES, 'different keys'))
       if (isEscaped) escapedKeys.push([from, to])
       // In a text that is not JSON, the next colon may follow at once.
       isEscaped = false
@@ -84,27 +80,6 @@ function isEmptyFrom(text: string, start: number): boolean {
   while (text.charCodeAt(at) <= 0x20) at += 1
   const code = text.charCodeAt(at)
   return code === CLOSE_LIST || code === CLOSE_OBJECT
-}
-
-/** For each hash of a key, the last text that had it. Made once: it is larger than most texts. */
-const seen = new Uint32Array(2 ** 16)
-let texts = 0
-
-/** Counts the different keys of a text: up to 20,000, at least four of five. */
-function createNames() {
-  texts += 1
-  const own = texts
-  let size = 0
-  return {
-    add(text: string, from: number, to: number): number {
-      let hash = 0
-      for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01_00_01_93)
-      const place = (hash ^ (hash >>> 16)) & 0xffff
-      if (seen[place] !== own) size += 1
-      seen[place] = own
-      return size
-    },
-  }
 }
 
 /**

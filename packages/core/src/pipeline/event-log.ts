@@ -1,7 +1,7 @@
 // One log line per event, and the port for metrics and traces. Neither shows a body, a secret or a mail address.
 
 import type { EventName, PlatformEvent } from '../contract/event.ts'
-import type { Fates } from '../contract/integration.ts'
+import type { Fates } from '../delivery/fates.ts'
 import type { EventResponse } from '../delivery/response.ts'
 import type { ErrorCode, IntegrationError } from '../errors.ts'
 import type { Logger, LogLevel } from '../log.ts'
