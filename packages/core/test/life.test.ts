@@ -197,6 +197,22 @@ describe('a redeploy that fails', () => {
   })
 })
 
+describe('a deletion that fails for good', () => {
+  it('leaves a running deployment failed, and a stopped one stopped', async () => {
+    const { host, fail } = switchable(memoryStore(), 'disconnect')
+    const statuses = []
+    for (const failure of [new IntegrationError('provider_rejected', 'No.'), undefined]) {
+      await deliver(host.handle, created)
+      fail(failure)
+      await deliver(host.handle, deleted)
+      statuses.push(shown(host))
+    }
+    fail(new IntegrationError('provider_rejected', 'No.'))
+    await deliver(host.handle, deleted)
+    expect([...statuses, shown(host)]).toEqual(['failed', 'stopped', 'stopped'])
+  })
+})
+
 describe('a redeploy', () => {
   it('names inputs that have no effect', async () => {
     const host = createHost()
