@@ -89,7 +89,8 @@ describe('a deleted deployment', () => {
     await deliver(host.handle, deleted)
     const later = createHost({ platform: connectPlatform(host.platform.fetch) })
     const answer = await deliver(later.handle, greet)
-    expect(answer.body).toMatchObject({ code: 'deployment_deleted' })
+    const body = { code: 'deployment_deleted', retryable: false }
+    expect(answer).toMatchObject({ status: 422, body })
   })
 
   it('ignores a redelivery of its creation, also while something else works on it', async () => {
