@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Served, serve } from '@org/core/testing'
+import { serve } from '@org/core/testing'
 import { generateClients } from '@org/openapi-checks/clients'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startContract } from './contract.ts'
@@ -84,12 +84,10 @@ const mistakes = {
 }
 
 const folder = join(import.meta.dirname, '../.data/client')
-let contract: Awaited<ReturnType<typeof startContract>>
-let served: Served
+const contract = await startContract({ variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret } })
+const served = await serve(async (request) => contract.host.fetch(request))
 
 beforeAll(async () => {
-  contract = await startContract({ variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret } })
-  served = await serve(async (request) => contract.host.fetch(request))
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const wrong = Object.values(mistakes).map(

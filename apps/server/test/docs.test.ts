@@ -4,22 +4,16 @@ import { promisify } from 'node:util'
 import { defineIntegration } from '@org/core'
 import { type OpenApiDocument, toOpenApi } from '@org/core/internal'
 import { serve } from '@org/core/testing'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createPage } from '../src/routes/docs/page.ts'
 import { credentials, startHost } from './hosted.ts'
 
-let page: string
-let policy: string
-let document: OpenApiDocument
-
-beforeAll(async () => {
-  const { get } = startHost()
-  const response = await get('/docs')
-  page = await response.text()
-  policy = response.headers.get('content-security-policy') ?? ''
-  document = await (await get('/openapi.json')).json()
-})
+const { get } = startHost()
+const response = await get('/docs')
+const page = await response.text()
+const policy = response.headers.get('content-security-policy') ?? ''
+const document: OpenApiDocument = await (await get('/openapi.json')).json()
 
 const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
 /** The visible text. */

@@ -1,13 +1,10 @@
 import { lint } from '@org/openapi-checks/lint'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createApp } from '../src/app.ts'
 import { integrations } from '../src/integrations.ts'
 import { startContract } from './contract.ts'
 
-let contract: Awaited<ReturnType<typeof startContract>>
-beforeAll(async () => {
-  contract = await startContract()
-})
+const contract = await startContract()
 
 describe('the OpenAPI document of the host', () => {
   it('passes a strict linter', async () => {

@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPlatformEmulator, deliver, serve } from '@org/core/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import { bundle, createFolder, type Shipped, startShipped } from './shipped.ts'
+import { ship } from './surrounded.ts'
 
 const key = 'ak_of_the_workspace'
 const tenantKey = 'ak_of_a_tenant'
@@ -15,30 +16,18 @@ const provider = createPlatformApi({
   workspaces: { [key]: 'host', [tenantKey]: 'tenant' },
 })
 const folder = createFolder()
-let environment: Record<string, string>
-let host: Shipped
-let close: () => Promise<unknown>
-
-beforeAll(async () => {
-  const servers = await Promise.all([platform, provider].map((each) => serve(each.fetch)))
-  const [platformUrl = '', providerUrl = ''] = servers.map(({ url }) => url)
-  environment = {
-    PLATFORM_API_URL: platformUrl,
-    PLATFORM_API_TOKEN: 'platform-token',
-    IDP_PLATFORM_API_KEY: key,
-    IDP_PLATFORM_API_BASE: `${providerUrl}/v1`,
-    IDP_API_BASE: `${providerUrl}/v1`,
-    DELIVERY_STORE: 'sqlite:deliveries.db',
-  }
-  host = startShipped({ environment, folder })
-  await host.url
-  close = () => Promise.all(servers.map((server) => server.close()))
-})
-afterAll(async () => {
-  host.kill('SIGKILL')
-  await host.exit
-  await close()
-})
+const servers = await Promise.all([platform, provider].map((each) => serve(each.fetch)))
+afterAll(() => Promise.all(servers.map((server) => server.close())))
+const [platformUrl = '', providerUrl = ''] = servers.map(({ url }) => url)
+const environment: Record<string, string> = {
+  PLATFORM_API_URL: platformUrl,
+  PLATFORM_API_TOKEN: 'platform-token',
+  IDP_PLATFORM_API_KEY: key,
+  IDP_PLATFORM_API_BASE: `${providerUrl}/v1`,
+  IDP_API_BASE: `${providerUrl}/v1`,
+  DELIVERY_STORE: 'sqlite:deliveries.db',
+}
+const host = ship({ environment, folder })
 
 /** Runs the bundle in a process of its own, beside the host. */
 function runOrphans(flags: readonly string[] = [], variables: Record<string, string> = {}) {
