@@ -53,13 +53,11 @@ export const eventTraits = {
 } as const satisfies Record<EventName, EventTraits>
 
 type Table = typeof eventTraits
-type EventsWith<Traits> = { [Name in EventName]: Table[Name] extends Traits ? Name : never }[EventName]
 
 /** The events that an integration may handle. */
-export type HandledEvent = EventsWith<{ handler: string }>
-
-/** The events that may write outputs. */
-export type PublishingEvent = EventsWith<{ publishes: true }>
+export type HandledEvent = {
+  [Name in EventName]: Table[Name] extends { handler: string } ? Name : never
+}[EventName]
 
 /** The name of the handler of an event. */
 export type HandlerName<Event extends HandledEvent> = Table[Event]['handler']

@@ -98,7 +98,7 @@ async function create(
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
   const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
   for (const name of sensitive) trace.redactor.add(outputs[name])
-  if ((await reporter.outputs({ event: event.name, outputs, sensitive })) === 'gone') {
+  if ((await reporter.outputs({ outputs, sensitive })) === 'gone') {
     if (!wasPublished) await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
   }
@@ -200,8 +200,7 @@ async function callFunction(
   // A provider may quote a credential in what it says of one message of many.
   const result = credentials.data(resultSchema.parse(given))
   if (resultSchema instanceof z.ZodObject) {
-    const values: Record<string, unknown> = { ...(typeof result === 'object' ? result : {}) }
-    for (const name of secretNames(resultSchema)) redactor.add(values[name])
+    for (const name of secretNames(resultSchema)) redactor.add(Object(result)[name])
   }
   return { result }
 }

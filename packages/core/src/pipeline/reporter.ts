@@ -1,4 +1,3 @@
-import type { PublishingEvent } from '../contract/event-traits.ts'
 import type { DeploymentLog } from '../contract/handler-context.ts'
 import type {
   CallbackOptions,
@@ -27,13 +26,6 @@ interface ReporterOptions {
   logger: Logger
   redactor: Redactor
   now: () => number
-}
-
-interface Publication {
-  /** Only such an event has the claim of its deployment. */
-  event: PublishingEvent
-  outputs: Record<string, unknown>
-  sensitive: readonly string[]
 }
 
 /**
@@ -101,10 +93,10 @@ export class Reporter {
     this.#send('metrics', (deployment) => platform.reportMetrics(deployment, metrics, this.#keyed('metrics')))
   }
 
-  async outputs({ outputs, sensitive }: Publication): Promise<WriteResult> {
+  async outputs(outputs: Parameters<Platform['setOutputs']>[1]): Promise<WriteResult> {
     const { platform, deploymentId: id } = this.#options
     if (id === undefined) return 'accepted'
-    return this.#inOrder(() => platform.setOutputs(id, { outputs, sensitive }, this.#keyed('outputs')))
+    return this.#inOrder(() => platform.setOutputs(id, outputs, this.#keyed('outputs')))
   }
 
   async download(downloadId: string, files: readonly DownloadFile[]): Promise<WriteResult> {
