@@ -4,7 +4,6 @@ import { html } from 'hono/html'
 import { type Delivery, deliveryHeaders } from '../world/deliver.ts'
 import { at, isRecord, listOf, parse } from '../world/json.ts'
 import { MASK } from '../world/mask.ts'
-import { bodyOf, parseSession } from '../world/session.ts'
 import { plural } from '../world/text.ts'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
@@ -113,27 +112,10 @@ function actionsOf(context: PageContext) {
       })
     },
     async copy(values) {
-      if (values.call !== undefined) {
-        const call = entryOf(values).calls[Number(values.call)]
-        if (!call) throw new Refusal('There is no such call.')
-        const { method, url, request } = call
-        return { text: curlOf({ method, url, headers: request.headers, body: request.text }) }
-      }
       const { route, body, id } = recorded(values)
       const headers = Object.entries(await deliveryHeaders({ id, body }, world.webhookSecret))
       const url = `${world.url}/${route}/webhook`
-      return { text: curlOf({ method: 'POST', url, headers, body }) }
-    },
-    async import({ text }) {
-      const events = readSession(String(text))
-      let changed = 0
-      for (const event of events) {
-        const { route, deliveryId: id, answered } = event
-        const { response } = await world.deliver({ route, id, body: bodyOf(event) }, 'page')
-        if (answered && answered.status !== response.status) changed += 1
-      }
-      const difference = `the status of ${plural(changed, 'response')} changed`
-      return { message: `${plural(events.length, 'event')} delivered again; ${difference}.` }
+      return { text: curlOf(url, headers, body) }
     },
     clear() {
       return undoable(`Cleared ${plural(timeline.list().length, 'event')}.`, timeline.clear())
@@ -193,14 +175,6 @@ function wholeNumber(values: Values, name: string, most: number): number {
   const value = Number(values[name])
   if (Number.isInteger(value) && value >= 1 && value <= most) return value
   throw new Refusal(`${name}: expected a whole number from 1 to ${most}.`)
-}
-
-function readSession(text: string) {
-  try {
-    return parseSession(text, 'This file')
-  } catch (error) {
-    throw error instanceof TypeError ? new Refusal(error.message) : error
-  }
 }
 
 /** The edited body with the secrets of the original, where the page showed none. */

@@ -13,6 +13,7 @@ import {
   field,
   filterBar,
   hint,
+  panes,
   split,
   status,
   tabs,
@@ -113,31 +114,25 @@ function detail(context: PageContext, deployment: Deployment, query: Query): Htm
   const files = manifest?.downloads ?? []
   const log = () =>
     html`<ul class="log">${context.mask(logs).reverse().slice(0, MOST_ROWS).map(logLine)}</ul>`
-  const panes: Readonly<Record<string, readonly [title: string, shown: boolean, draw: () => unknown]>> = {
-    overview: ['Overview', true, () => overview(context, deployment)],
-    functions: [
-      `Functions ${functions.length}`,
-      functions.length > 0,
-      () => functions.map((one) => functionLine(deployment, one)),
-    ],
-    people: [
-      `People ${instance?.users.size}`,
-      instance !== undefined,
-      () => instance && people(deployment, instance),
-    ],
-    files: [`Files ${downloads.size}`, files.length > 0, () => filesOf(context, deployment, files)],
-    log: [`Log ${logs.length}`, true, () => (logs.length > 0 ? log() : hint('The host logged nothing.'))],
-  }
-  const shown = Object.entries(panes).filter(([, [, isShown]]) => isShown)
-  const [open, pane] = shown.find(([name]) => name === query.tab) ?? shown[0] ?? []
-  const links = shown.map(
-    ([name, [title]]) => [title, address('/deployments', { ...query, tab: name }), name === open] as const,
-  )
   return html`<article class="exchange" data-deployment="${id}" aria-label="Deployment ${id}">
     <header class="row"><h2>${id}</h2> ${stateOf(deployment)} <span class="muted">${route}</span></header>
     ${state?.message && html`<p class="notice ${tones[state.status] ?? 'idle'}">${context.mask({ message: state.message }).message}</p>`}
     ${deployment.status !== 'stopped' && buttons(deployment)}
-    ${tabs('Parts of the deployment', links)}<div class="pane">${pane?.[2]()}</div></article>`
+    ${panes('Parts of the deployment', '/deployments', query, {
+      overview: ['Overview', true, () => overview(context, deployment)],
+      functions: [
+        `Functions ${functions.length}`,
+        functions.length > 0,
+        () => functions.map((one) => functionLine(deployment, one)),
+      ],
+      people: [
+        `People ${instance?.users.size}`,
+        instance !== undefined,
+        () => instance && people(deployment, instance),
+      ],
+      files: [`Files ${downloads.size}`, files.length > 0, () => filesOf(context, deployment, files)],
+      log: [`Log ${logs.length}`, true, () => (logs.length > 0 ? log() : hint('The host logged nothing.'))],
+    })}</article>`
 }
 
 /** A button that sends an event of a deployment. */
@@ -206,29 +201,22 @@ function people({ id, route }: Deployment, instance: NonNullable<ReturnType<type
   const { users, organizations, members } = instance
   const create = (name: string, label: string) =>
     html`<a href="${address('/timeline', { new: `${route}/${name}`, deployment: id })}">${label}</a>`
-  const userRows = newest(users).map((user) => [
-    html`${[user.first_name, user.last_name].filter(Boolean).join(' ') || '–'} ${user.banned && html`<span class="tag">banned</span>`}`,
-    user.email_addresses.map((one) => one.email_address).join(', ') || '–',
-    html`<code>${user.id}</code>`,
-    clock(user.created_at),
-  ])
-  const organizationRows = newest(organizations).map((one) => [
-    one.name,
-    plural(members.get(one.id)?.size ?? 0, 'member'),
-    html`<code>${one.id}</code>`,
-    clock(one.created_at),
-  ])
+  const row = (name: unknown, address: unknown, id: string, at: number) =>
+    html`<li class="row"><strong>${name}</strong> ${address} <code class="push">${id}</code> ${clock(at)}</li>`
+  const list = (rows: unknown[], none: Html) =>
+    rows.length > 0 ? html`<ul class="log">${rows}</ul>` : hint(none)
+  const userRows = newest(users).map(({ first_name, last_name, email_addresses, banned, id, created_at }) => {
+    const name = [first_name, last_name].filter(Boolean).join(' ') || '–'
+    const addresses = email_addresses.map((one) => one.email_address).join(', ')
+    return row(name, html`${addresses} ${banned && html`<span class="tag">banned</span>`}`, id, created_at)
+  })
+  const organizationRows = newest(organizations).map(({ name, id, created_at }) =>
+    row(name, plural(members.get(id)?.size ?? 0, 'member'), id, created_at),
+  )
   return html`<h3>${plural(users.size, 'user')}</h3>
-    ${table('Users', ['Name', 'Address', 'ID', 'Created'], userRows, html`Nobody yet. ${create('createUser', 'Create a user')}.`)}
+    ${list(userRows, html`Nobody yet. ${create('createUser', 'Create a user')}.`)}
     <h3>${plural(organizations.size, 'organization')}</h3>
-    ${table('Organizations', ['Name', 'Members', 'ID', 'Created'], organizationRows, html`None yet. ${create('createOrganization', 'Create an organization')}.`)}`
-}
-
-function table(label: string, columns: string[], rows: unknown[][], none: Html): Html {
-  if (rows.length === 0) return hint(none)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table>
-    <thead><tr>${columns.map((title) => html`<th>${title}</th>`)}</tr></thead>
-    <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table></div>`
+    ${list(organizationRows, html`None yet. ${create('createOrganization', 'Create an organization')}.`)}`
 }
 
 function newest<Item>(items: ReadonlyMap<string, Item>): Item[] {

@@ -9,7 +9,6 @@ import { schemaFields, sendForm } from './schema-form.ts'
 
 /**
  * The form for an event.
- *
  * @param edited the event to begin with
  * @param query otherwise `new` is a route, and the name of an event or of a function: `mailer/sendEmail`
  */

@@ -2,12 +2,12 @@
 import { html } from 'hono/html'
 import type { LogLine, Message } from '../world/exchange.ts'
 import { plural } from '../world/text.ts'
-import { hasSucceeded, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
+import type { TimelineCall, TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { titleOf } from './faults.ts'
-import { worstStatus } from './groups.ts'
+import { effectsOf, worstStatus } from './groups.ts'
 import type { Html, Query } from './html.ts'
-import { actionButton, clock, code, duration, hint, menu, status, tabs, terms } from './html.ts'
+import { actionButton, clock, code, duration, hint, menu, panes, status, terms } from './html.ts'
 import { callStatus, fieldsOf, tagsOf } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
@@ -23,26 +23,9 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
   const request = { headers: entry.headers, text: entry.body ?? 'The body was too long to keep.' }
   const drawCalls = () =>
     calls.map((one, index) => callDetail(context, entry, one, index, String(index) === call))
-  const contents: Readonly<Record<string, readonly [title: string, draw: () => unknown]>> = {
-    request: ['Request', () => message(context, 'Request', request)],
-    response: [
-      'Response',
-      () => (response ? message(context, 'Response', response) : hint('There is no response yet.')),
-    ],
-    calls: [`Calls ${calls.length}`, () => (calls.length > 0 ? drawCalls() : hint('The host made no call.'))],
-    log: [
-      `Log ${log.length}`,
-      () =>
-        log.length > 0
-          ? html`<ul class="log">${context.mask(log).map(logLine)}</ul>`
-          : hint('The host logged nothing about this event.'),
-    ],
-  }
   const failed = response !== undefined && response.status >= 400
-  const open = Object.hasOwn(contents, tab) ? tab : failed ? 'response' : 'request'
-  const links = Object.entries(contents).map(
-    ([name, [title]]) => [title, urlOf({ tab: name }), name === open] as const,
-  )
+  const answer = () => (response ? message(context, 'Response', response) : hint('There is no response yet.'))
+  const lines = () => html`<ul class="log">${context.mask(log).map(logLine)}</ul>`
   return html`<article class="exchange" aria-label="Event ${number}">
   <header class="row"><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
     ${worstStatus([entry])}${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}</header>
@@ -51,7 +34,21 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
   ${buttons(entry)}
   ${deliveries(context, entry)}
   ${waterfall(context, entry, (index) => urlOf({ tab: 'calls', call: String(index) }))}
-  ${tabs('Details', links)}<div>${contents[open]?.[1]()}</div></article>`
+  ${panes(
+    'Details',
+    '/timeline',
+    { ...rest, event: String(number), tab: tab || (failed ? 'response' : '') },
+    {
+      request: ['Request', true, () => message(context, 'Request', request)],
+      response: ['Response', true, answer],
+      calls: [
+        `Calls ${calls.length}`,
+        true,
+        () => (calls.length > 0 ? drawCalls() : hint('The host made no call.')),
+      ],
+      log: [`Log ${log.length}`, true, () => (log.length > 0 ? lines() : hint('The host logged nothing.'))],
+    },
+  )}</article>`
 }
 
 /** Its beginning is enough; the headers have all of it. */
@@ -98,18 +95,15 @@ function buttons({ number, body }: TimelineEntry): Html | undefined {
 }
 
 /** The deliveries with the same id: what they did together, and a link to each. */
-function deliveries({ timeline, manifests }: PageContext, entry: TimelineEntry): Html | undefined {
+function deliveries({ timeline }: PageContext, entry: TimelineEntry): Html | undefined {
   const all = timeline.deliveriesOf(entry)
   if (all.length < 2) return undefined
-  const functions = manifests.find(({ name }) => name === entry.route)?.functions ?? {}
-  const known = Object.hasOwn(functions, entry.subject ?? '') ? functions[entry.subject ?? ''] : undefined
-  const reads = known ? !known.effectful : !/^DEPLOYMENT_/.test(entry.event)
-  const done = all.filter((one) => hasSucceeded(one) && !one.response?.replayed).length
-  const isUnknown = all.some(({ code }) => code === 'outcome_unknown')
-  const effects = isUnknown ? `perhaps ${plural(Math.max(done, 1), 'effect')}` : plural(done, 'effect')
+  const { effects } = effectsOf(all)
+  const perhaps = all.some(({ code }) => code === 'outcome_unknown') ? 'perhaps ' : ''
+  const done = effects > 0 ? `${perhaps}${plural(effects, 'effect')}, ` : ''
   const link = (one: TimelineEntry) =>
     html`<li><a href="/timeline?event=${one.number}" ${one === entry && html`aria-current="true"`}>${worstStatus([one])} #${one.number}${one.response?.replayed && ' replayed'}</a></li>`
-  return html`<section class="row" aria-label="Deliveries"><strong>${reads ? '' : `${effects}, `}${all.length} deliveries</strong>
+  return html`<section class="row" aria-label="Deliveries"><strong>${done}${all.length} deliveries</strong>
     <ol class="row">${all.map(link)}</ol></section>`
 }
 
@@ -122,14 +116,12 @@ function callDetail(
 ): Html {
   const { to, method, startedMs, durationMs, failure, fault, request, response } = call
   const { path, url } = context.mask({ path: call.path, url: call.url })
-  const look = { look: 'link', target: 'clipboard', title: SECRET }
-  const copy = actionButton('curl', 'copy', { number, call: index }, look)
   return html`<details class="call" id="call-${number}-${index}" ${open && html`open`}>
     <summary>${callStatus(call)} <code>${method} ${path}</code>
       <span class="muted">${to}, ${duration(durationMs)}, at ${duration(startedMs)}</span></summary>
     ${failure && html`<p class="notice bad">${failure.charAt(0).toUpperCase()}${failure.slice(1)}.</p>`}
     ${fault && html`<p class="notice warn">Injected: ${titleOf(fault)}.</p>`}
-    <p class="row hint"><code>${url}</code> ${copy}</p>
+    <p class="row hint"><code>${url}</code></p>
     <h3>Request</h3>${message(context, 'Request', request)}
     ${response.headers.length > 0 && html`<h3>Response</h3>${message(context, 'Response', response)}`}
   </details>`

@@ -64,7 +64,6 @@ const titles = new WeakMap<Fault, string>()
 
 /**
  * Makes one fault.
- *
  * @param delayMs for the kind `delay`
  * @param path a part of the path of the affected requests; a `*` matches any text
  * @returns `undefined` if there is no such kind

@@ -73,6 +73,19 @@ export function tabs(
   return html`<nav class="tabs" aria-label="${label}">${links.map(link)}</nav>`
 }
 
+/** A part of a detail: its title, whether there is one, and how to draw it. */
+export type Pane = readonly [title: string, shown: boolean, draw: () => unknown]
+
+/** Tabs, and the part of the open one; by default, of the first. */
+export function panes(label: string, path: string, query: Query, all: Readonly<Record<string, Pane>>): Html {
+  const shown = Object.entries(all).filter(([, [, isShown]]) => isShown)
+  const [open, pane] = shown.find(([name]) => name === query.tab) ?? shown[0] ?? []
+  const links = shown.map(
+    ([name, [title]]) => [title, address(path, { ...query, tab: name }), name === open] as const,
+  )
+  return html`${tabs(label, links)}<div class="pane">${pane?.[2]()}</div>`
+}
+
 /** A control with its label. */
 export function field(id: string, label: unknown, control: unknown, more: unknown = ''): Html {
   return html`<div class="field"><label for="${id}">${label}</label>${control}${more}</div>`

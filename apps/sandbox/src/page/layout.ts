@@ -19,7 +19,7 @@ export function layout(context: PageContext, path: string, { title, bar, body, t
   <title>${title} · Integration host</title>
   <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
   ${['base', 'parts', 'lists'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
-  <script type="module" src="/static/page.js"></script>
+  <script type="module" src="/static/list.js"></script>
 </head>
 <body>
   <a class="skip" href="#main">Skip to content</a>

@@ -7,7 +7,7 @@ import { html } from 'hono/html'
 import { count, plural, showTurns, truncate } from '../world/text.ts'
 import type { PageContext } from './context.ts'
 import type { Html, Query, View } from './html.ts'
-import { actionButton, address, clock, code, empty, filterBar, split, tabs, terms } from './html.ts'
+import { actionButton, address, clock, code, empty, filterBar, panes, split, terms } from './html.ts'
 import { hasWords, snippetOf } from './mail-content.ts'
 
 const addressOf = (query: Query) => address('/mailbox', query)
@@ -28,7 +28,7 @@ export function mailboxView(context: PageContext, query: Query): View {
   return {
     title,
     tall: true,
-    bar: html`${filterBar('q', q, 'Find: address, subject, words, file')}${toolbar(messages, found.length, words, readMail)}`,
+    bar: html`${filterBar('q', q, 'Find: address, subject, words, file')}${toolbar(context, found.length, words)}`,
     body: split('Mails', found.toReversed(), query, {
       row: (mail) => mailItem(mail, query, mail === chosen, !readMail.has(mail.messageId)),
       none: messages.length > 0 ? empty('No match', clear) : empty('No mail yet', send),
@@ -39,30 +39,23 @@ export function mailboxView(context: PageContext, query: Query): View {
   }
 }
 
-function toolbar(
-  messages: readonly AcceptedMessage[],
-  found: number,
-  words: string,
-  read: ReadonlySet<string>,
-): Html {
+function toolbar({ world, readMail }: PageContext, found: number, words: string): Html {
+  const messages = world.mail.emulator?.messages ?? []
   const all = plural(messages.length, 'mail')
-  const unread = messages.filter(({ messageId }) => !read.has(messageId)).length
+  const unread = messages.filter(({ messageId }) => !readMail.has(messageId)).length
   const hidden = found < messages.length ? ', also those that the search hides' : ''
   const question = { confirm: `Remove ${all}${hidden}?` }
   return html`<output id="mail-count" class="muted" data-live>${words === '' ? `${all}, ${count(unread)} unread` : `${count(found)} of ${all}`}</output>
     <span class="row" id="mail-actions" data-live>${unread > 0 && actionButton('Mark all read', 'read-mail', {})} ${messages.length > 0 && actionButton('Clear', 'clear-mail', {}, question)}</span>`
 }
 
-const CLIP = html`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="m11 5-5 5a1 1 0 0 0 2 2l5-5a3 3 0 0 0-4-4L4 8a4 4 0 0 0 6 6l4-4"/></svg>`
-
 function mailItem(mail: AcceptedMessage, query: Query, current: boolean, unread: boolean): Html {
   const { messageId, from, to, cc, subject, submittedAt, attachments } = mail
-  const files = plural(attachments.length, 'file')
   return html`<li class="entry"><a class="line mail" id="mail-${messageId}" href="${addressOf({ ...query, mail: messageId })}" ${current && html`aria-current="true"`}>
     <span class="mail-from">${unread && html`<span class="unread"><span class="visually-hidden">unread</span></span>`}${showTurns(nameOf(from))}</span>
     <span class="mail-to muted"><span class="visually-hidden">to</span> ${[...to, ...cc].join(', ')}</span>
     <span class="mail-about"><strong>${showTurns(subject) || '(no subject)'}</strong> <span class="muted">${snippetOf(mail)}</span></span>
-    <span class="mail-clip">${attachments.length > 0 && html`${CLIP}<span class="visually-hidden">${files}</span>`}</span>
+    <span class="small">${attachments.length > 0 && plural(attachments.length, 'file')}</span>
     ${clock(submittedAt)}</a></li>`
 }
 
@@ -74,14 +67,6 @@ function nameOf(sender: string): string {
 function mailDetail(context: PageContext, mail: AcceptedMessage, query: Query): Html {
   const { messageId, subject, htmlBody = '', textBody = '', attachments, submittedAt } = mail
   const event = context.eventOfMail.get(messageId)
-  const panes: Readonly<Record<string, readonly [title: string, shown: boolean, draw: () => Html]>> = {
-    html: ['HTML', htmlBody !== '', () => frame(mail)],
-    text: ['Text', textBody !== '', () => code('The mail as text', textBody)],
-    source: ['Source', true, () => source(mail)],
-    files: [`Files ${attachments.length}`, attachments.length > 0, () => fileList(mail)],
-  }
-  const shown = Object.entries(panes).filter(([, [, isShown]]) => isShown)
-  const [open, pane] = shown.find(([name]) => name === query.tab) ?? shown[0] ?? []
   const facts = {
     From: mail.from,
     To: mail.to.join(', '),
@@ -94,11 +79,12 @@ function mailDetail(context: PageContext, mail: AcceptedMessage, query: Query): 
     <header class="row"><h2>${showTurns(subject) || '(no subject)'}</h2>
       <span class="push muted">${event && html`<a href="/timeline?event=${event}">sent by event ${event}</a>, `}${clock(submittedAt)}</span></header>
     ${terms(Object.entries(facts).filter(([, fact]) => fact))}
-    ${tabs(
-      'Parts of the mail',
-      shown.map(([name, [title]]) => [title, addressOf({ ...query, tab: name }), name === open]),
-    )}
-    ${pane?.[2]()}
+    ${panes('Parts of the mail', '/mailbox', query, {
+      html: ['HTML', htmlBody !== '', () => frame(mail)],
+      text: ['Text', textBody !== '', () => code('The mail as text', textBody)],
+      source: ['Source', true, () => source(mail)],
+      files: [`Files ${attachments.length}`, attachments.length > 0, () => fileList(mail)],
+    })}
   </article>`
 }
 

@@ -10,7 +10,6 @@ import { type Html, hint, options } from './html.ts'
 /**
  * A form that `static/forms.js` sends to an action. The name of a control is its path in the body. A change on the
  * page leaves it as it is.
- *
  * @param send the action, the fixed part of its body, and the label of the button
  */
 export function sendForm(
@@ -27,7 +26,6 @@ const FEW = 6
 
 /**
  * The fields of an object. A long rest without values is folded.
- *
  * @param path of the object in the body of the action
  * @param values the initial ones
  */

@@ -12,7 +12,6 @@ export type Page = Awaited<ReturnType<typeof startPage>>
 
 /**
  * Serves the page of a world. Requests wait until the walk is over.
- *
  * @throws {SandboxError} if the port is taken
  */
 export async function startPage(world: World, port: number, choice: PortChoice = 'exactly') {

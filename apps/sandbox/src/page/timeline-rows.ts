@@ -12,7 +12,6 @@ const OUTSIDE = 'from outside'
 
 /**
  * A line for the deliveries with one id: their worst state, and their longest time.
- *
  * @param place the address of the line; whether it is chosen; whether the tab key reaches it
  */
 export function timelineRow(

@@ -92,7 +92,6 @@ function toolbar(context: PageContext, query: Query): Html {
     ${menu(
       'Session',
       html`<span id="export" data-live>${save('Export session', {})} ${save('Export with secrets', { secrets: '1' }, 'The events as they were sent')}</span>
-      <label class="button">Import a session<input class="visually-hidden" type="file" id="import" accept=".json,application/json"></label>
       ${actionButton('Clear events', 'clear', {}, { confirm: 'Remove every event from the timeline?' })}`,
     )}
     <button type="button" class="button" command="show-modal" commandfor="keys" title="Keyboard shortcuts">?</button>

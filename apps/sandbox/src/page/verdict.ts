@@ -47,12 +47,8 @@ export function judge(context: PageContext, entry: TimelineEntry): Verdict {
   if (state === 'unhealthy') {
     const reasons = listOf(at(body, 'checks')).flatMap((check) => at(check, 'message') ?? [])
     const text = `The check itself worked. ${reasons.join(' ')}`
-    return {
-      tone: 'warn',
-      title: 'The provider is unhealthy',
-      text,
-      next: [again('Check again', number, 'new')],
-    }
+    const next = [again('Check again', number, 'new')]
+    return { tone: 'warn', title: 'The provider is unhealthy', text, next }
   }
   const statuses = listOf(at(body, 'result', 'results')).map((result) => String(at(result, 'status')))
   const groups = [...Map.groupBy(statuses, (status) => status)]

@@ -36,7 +36,6 @@ const LONGEST_PLACE = 32
 
 /**
  * Makes the printer of one run.
- *
  * @param whole prints every step; otherwise a line for each walk, and only the steps that fail
  */
 export function createPrinter(terminal: Terminal, world: World, whole: boolean) {

@@ -20,7 +20,6 @@ const BASES = [
 
 /**
  * Starts a host with a relay before each server that it calls.
- *
  * @param send makes the calls of the host
  * @param servers collects the started servers
  * @returns forwards a request to the host

@@ -20,7 +20,6 @@ export type Listening = Served & { taken: number | undefined }
 
 /**
  * Serves a handler on a port of this machine.
- *
  * @param choice whether another port will do if this one is taken
  * @param what names the server in the error
  * @param variable chooses the port

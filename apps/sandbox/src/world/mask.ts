@@ -12,7 +12,6 @@ const NOT_BY_NAME = /^(\{\{|pk_(test|live)_|sk_(test|live)_[\w-]+$)/
 /**
  * Makes a function that copies plain data without its secrets. The prefix of a secret key stays, so that a
  * reader sees a key in the wrong field.
- *
  * @param redactor knows the secrets, and can learn more
  */
 export function createMask(

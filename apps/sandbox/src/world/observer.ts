@@ -16,7 +16,6 @@ type Observed = { exchange: OpenExchange; started: number }
 
 /**
  * Makes an observer for one host.
- *
  * @param platformUrl calls below this URL go to the platform, all others to a provider
  * @param listeners run before the host gets an event, after it has responded, and after every change
  */

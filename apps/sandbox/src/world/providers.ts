@@ -13,7 +13,6 @@ const REAL_BATCH = 3
 
 /**
  * Starts the emulated providers. A real provider has no emulator.
- *
  * @param servers collects the started servers
  * @returns the providers, the variables of the host, and the secrets that must never be printed
  * @throws {SandboxError} if the environment has only a part of what a real provider needs

@@ -19,7 +19,6 @@ export const SESSION_FORMAT = 'webhook-session/1'
 
 /**
  * Makes a session of events, in the given order. Events whose body was too long to keep are left out.
- *
  * @param clean removes the secrets from parsed JSON or from a text
  */
 export function toSession(entries: readonly TimelineEntry[], clean?: <T>(data: T) => T) {
@@ -56,7 +55,6 @@ export function bodyOf({ event, text }: SessionEvent): string {
 
 /**
  * Reads a session.
- *
  * @param path names the file in errors
  * @throws {TypeError} if the text is not a session, with the reason
  */

@@ -21,7 +21,6 @@ export const TENANT_TOKEN = 'SANDBOX_TENANT_MAIL_TOKEN'
 
 /**
  * Starts everything.
- *
  * @param options.startHost starts the observed host elsewhere, with emulated providers; without it, the host runs
  *   in this process
  * @throws {SandboxError} if the port is taken, or a variable is missing

@@ -226,7 +226,7 @@ describeInBrowser('the page', (visit) => {
     await eventually(() => rows.count()).toBe(1)
     await rows.click()
     await tab.getByRole('link', { name: 'People 2' }).click()
-    await tab.getByRole('cell', { name: 'ada@example.com' }).waitFor()
+    await tab.locator('.log').getByText('ada@example.com').waitFor()
     await tab.getByRole('link', { name: 'Functions' }).click()
     await tab.getByRole('link', { name: 'Call createUser' }).click()
     await tab.getByRole('button', { name: 'Send createUser' }).waitFor()

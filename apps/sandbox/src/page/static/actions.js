@@ -1,8 +1,4 @@
-/**
- * Buttons with an action: they send `data-body` to `/actions/<data-action>`, and show the result.
- *
- * @module
- */
+/** Buttons with an action: they send `data-body` to `/actions/<data-action>`, and show the result. */
 const toast = document.querySelector('#toast')
 const TOAST_MS = 8_000
 let toastTimer
@@ -46,7 +42,6 @@ async function press(button) {
 
 /**
  * Performs an action. The button is busy until then, and tells how long it takes.
- *
  * @returns `undefined` if the button was busy already
  * @throws {Error} with a sentence for the reader
  */
@@ -58,31 +53,21 @@ export async function run(action, button, bodyOf) {
     button.dataset.time = `${((performance.now() - started) / 1_000).toFixed(1)} s`
   }, 100)
   try {
-    return await perform(action, await bodyOf())
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify(await bodyOf())
+    const response = await fetch(`/actions/${action}`, { method: 'POST', headers, body }).catch(() => {
+      throw new Error('The sandbox does not respond: is it still running?')
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json')
+    const result = isJson ? JSON.parse(text) : { message: text }
+    if (!response.ok) throw new Error(result.message)
+    return result
   } finally {
     clearInterval(timer)
     delete button.dataset.time
     button.removeAttribute('aria-disabled')
   }
-}
-
-/**
- * Sends an action.
- *
- * @throws {Error} with a sentence for the reader
- */
-export async function perform(action, body) {
-  const response = await fetch(`/actions/${action}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }).catch(() => {
-    throw new Error('The sandbox does not respond: is it still running?')
-  })
-  const text = await response.text()
-  const result = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : { message: text }
-  if (!response.ok) throw new Error(result.message)
-  return result
 }
 
 /** Goes to what an action made; the list beside it keeps its filter. */
@@ -96,7 +81,6 @@ export function follow(url) {
 
 /**
  * Says something for a moment, longer while a person is at it.
- *
  * @param html follows, such as a button
  */
 export function say(message, html = '') {

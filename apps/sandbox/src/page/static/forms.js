@@ -1,8 +1,6 @@
 /**
  * Forms with an action: their controls as JSON, by the paths in their names; conditional fields, and the host’s
  * errors at the fields.
- *
- * @module
  */
 import { follow, run, say } from './actions.js'
 

@@ -1,11 +1,9 @@
 /**
  * A list beside its details: the filter and the chosen item are the address, and the page is drawn again for each.
- * The timeline has more: keys, and the import of a session.
- *
- * @module
+ * The keys are those of the timeline.
  */
-import { perform, say } from './actions.js'
-import { refresh } from './live.js'
+import './forms.js'
+import { connect, refresh } from './live.js'
 
 const list = document.querySelector('#list')
 const detail = document.querySelector('#detail')
@@ -146,19 +144,5 @@ document.addEventListener('keydown', (event) => {
   keys[key]()
 })
 
-// A session, chosen or dropped.
-const picker = document.querySelector('#import')
-if (picker) {
-  document.addEventListener('drop', ({ dataTransfer: { files } }) => {
-    if (files.length === 0) return
-    picker.files = files
-    picker.dispatchEvent(new Event('change'))
-  })
-  picker.addEventListener('change', async () => {
-    const [file] = picker.files
-    if (!file) return
-    const result = perform('import', { text: await file.text() })
-    picker.value = ''
-    say((await result.catch((error) => error)).message)
-  })
-}
+// The page is live only if all scripts load: otherwise its banner stays.
+connect()

@@ -3,8 +3,6 @@
  *
  * A browser opens at most six connections to a site. So one tab holds a lock, listens to the stream, and tells the
  * others; when it closes, another tab takes over.
- *
- * @module
  */
 import { Idiomorph } from './idiomorph.js'
 
