@@ -53,12 +53,8 @@ function actionsOf(context: PageContext) {
     const url = `/timeline?event=${first?.number}`
     const errors = listOf(at(first?.response.body, 'errors'))
     const message = entry ? context.mask({ title: judge(context, entry).title }).title : ''
-    return {
-      url,
-      errors,
-      message: `${message}.`,
-      html: String(html`<a href="${url}">Event ${first?.number}</a>`),
-    }
+    const link = html`<a href="${url}">Event ${first?.number}</a>`
+    return { url, errors, message: `${message}.`, html: String(link) }
   }
 
   const undoable = (message: string, restore: () => void) => {

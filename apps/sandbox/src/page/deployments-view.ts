@@ -1,38 +1,11 @@
-/** Deployments: a line for each, and beside it what belongs to the chosen one. */
+/** Deployments: a line for each, and a form for a new one. */
 import { html } from 'hono/html'
 import { at, listOf } from '../world/json.ts'
-import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import type { Html, Query, Tone, View } from './html.ts'
-import {
-  actionButton,
-  address,
-  clock,
-  code,
-  empty,
-  field,
-  filterBar,
-  hint,
-  panes,
-  split,
-  status,
-  tabs,
-  terms,
-} from './html.ts'
+import { type Deployment, deploymentDetail, stateOf } from './deployment-detail.ts'
+import type { Html, Query, View } from './html.ts'
+import { address, clock, empty, field, filterBar, hint, split, tabs } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
-
-type Deployment = ReturnType<PageContext['deployments']>[number]
-type Term = readonly [name: unknown, value: unknown]
-
-const MOST_ROWS = 200
-const tones: Readonly<Record<string, Tone>> = {
-  deploying: 'busy',
-  running: 'ok',
-  unhealthy: 'warn',
-  failed: 'bad',
-  stopped: 'idle',
-}
-const stateOf = ({ status: state }: Deployment) => status(tones[state] ?? 'idle', state)
 
 export function deploymentsView(context: PageContext, query: Query): View {
   const { q = '', deployment: chosenId, new: fresh, tab, ...rest } = query
@@ -51,7 +24,7 @@ export function deploymentsView(context: PageContext, query: Query): View {
       ? empty('No match', html`<a href="/deployments">Show every deployment</a>`)
       : empty(
           'No deployment yet',
-          html`<a href="/deployments?new=mailer">Deploy the mailer</a>: it uses the shared mail server and needs no input.`,
+          html`<a href="/deployments?new=mailer">Deploy the mailer</a>: it needs no input.`,
         )
   return {
     title: 'Deployments',
@@ -63,7 +36,10 @@ export function deploymentsView(context: PageContext, query: Query): View {
         deploymentRow(context, one, urlOf({ deployment: one.id, tab: tab ?? '' }), one === chosen),
       none,
       anchorOf: ({ id }) => id,
-      detail: fresh === undefined ? chosen && detail(context, chosen, query) : newDeployment(context, fresh),
+      detail:
+        fresh === undefined
+          ? chosen && deploymentDetail(context, chosen, query)
+          : newDeployment(context, fresh),
       back: urlOf({}),
     }),
   }
@@ -86,159 +62,15 @@ function newDeployment(context: PageContext, wanted: string): Html {
   const [example] = listOf(inputs.examples)
   const required = listOf(inputs.required).map((one) => [String(one), at(example, String(one))])
   const free = context.freeId(name)
+  const links = deployable.map((one) => [one.name, `/deployments?new=${one.name}`, one === chosen] as const)
+  const body = { route: name, event: { name: 'DEPLOYMENT_CREATED' } }
   const id = html`<input type="text" id="deployment-id" name="event.deployment.id" value="${free}" autocomplete="off" spellcheck="false">`
   return html`<section class="exchange" aria-label="New deployment"><h2>New deployment</h2>
-    ${tabs(
-      'Integration',
-      deployable.map((one) => [one.name, `/deployments?new=${one.name}`, one === chosen]),
-    )}
+    ${tabs('Integration', links)}
     ${hint(description)}
     ${sendForm(
-      {
-        id: `new-${free}`,
-        action: 'event',
-        body: { route: name, event: { name: 'DEPLOYMENT_CREATED' } },
-        button: `Deploy ${name}`,
-      },
+      { id: `new-${free}`, action: 'event', body, button: `Deploy ${name}` },
       html`${field('deployment-id', html`Deployment ID <code class="api-name">id</code>`, id)}
         ${schemaFields(inputs, 'event.deployment.inputs', Object.fromEntries(required))}`,
     )}</section>`
-}
-
-function detail(context: PageContext, deployment: Deployment, query: Query): Html {
-  const { id, route, statusHistory, logs, downloads } = deployment
-  const manifest = context.manifests.find(({ name }) => name === route)
-  const instance = instanceOf(context, deployment)
-  const state = statusHistory.at(-1)
-  const functions = Object.entries(manifest?.functions ?? {})
-  const files = manifest?.downloads ?? []
-  const log = () =>
-    html`<ul class="log">${context.mask(logs).reverse().slice(0, MOST_ROWS).map(logLine)}</ul>`
-  return html`<article class="exchange" data-deployment="${id}" aria-label="Deployment ${id}">
-    <header class="row"><h2>${id}</h2> ${stateOf(deployment)} <span class="muted">${route}</span></header>
-    ${state?.message && html`<p class="notice ${tones[state.status] ?? 'idle'}">${context.mask({ message: state.message }).message}</p>`}
-    ${deployment.status !== 'stopped' && buttons(deployment)}
-    ${panes('Parts of the deployment', '/deployments', query, {
-      overview: ['Overview', true, () => overview(context, deployment)],
-      functions: [
-        `Functions ${functions.length}`,
-        functions.length > 0,
-        () => functions.map((one) => functionLine(deployment, one)),
-      ],
-      people: [
-        `People ${instance?.users.size}`,
-        instance !== undefined,
-        () => instance && people(deployment, instance),
-      ],
-      files: [`Files ${downloads.size}`, files.length > 0, () => filesOf(context, deployment, files)],
-      log: [`Log ${logs.length}`, true, () => (logs.length > 0 ? log() : hint('The host logged nothing.'))],
-    })}</article>`
-}
-
-/** A button that sends an event of a deployment. */
-function send(label: string, { id, route }: Deployment, event: object, options = {}): Html {
-  return actionButton(label, 'event', { route, event: { ...event, deployment: { id } } }, options)
-}
-
-function buttons(deployment: Deployment): Html {
-  const ask = (label: string, name: string) => send(label, deployment, { name })
-  const confirm = `Delete ${deployment.id}? The host deletes what it created at the provider.`
-  return html`<div class="row">${ask('Check health', 'HEALTH_CHECK')} ${ask('Read metrics', 'METRIC_UPDATE')} ${ask('Deploy again', 'DEPLOYMENT_CREATED')}
-    <span class="push">${send('Delete', deployment, { name: 'DEPLOYMENT_DELETED' }, { look: 'danger', confirm })}</span></div>`
-}
-
-function overview(context: PageContext, deployment: Deployment): Html {
-  const values = (title: string, entries: readonly Term[], none: string) =>
-    html`<h3>${title}</h3>${entries.length === 0 ? hint(none) : terms(entries)}`
-  const latest = new Map(deployment.metrics.map((metric) => [metric.name, metric]))
-  const metrics = [...latest.values()].map(
-    ({ name, value, unit = '', timestamp }): Term => [
-      name,
-      html`<strong>${value.toLocaleString('en-US')}</strong> ${unit} <span class="muted">at ${clock(timestamp)}</span>`,
-    ],
-  )
-  return html`${values('Outputs', outputs(deployment), 'The host published no outputs.')}
-    ${values('Inputs', Object.entries(context.mask(deployment.inputs)).map(toTerm), 'None: the defaults apply.')}
-    ${values('Metrics', metrics, 'The host reported no metrics.')}`
-}
-
-function toTerm([name, value]: Term): Term {
-  return [name, html`<code class="value">${typeof value === 'string' ? value : JSON.stringify(value)}</code>`]
-}
-
-function outputs({ id, outputs, sensitive }: Deployment): Term[] {
-  return Object.entries(outputs).map(([name, value]) => {
-    if (!sensitive.includes(name)) return toTerm([name, value])
-    const button = (label: string, target: string) =>
-      actionButton(label, 'reveal', { deployment: id, output: name }, { look: 'link', target })
-    return [
-      html`${name} <span class="tag">secret</span>`,
-      html`<code class="value" id="value-${id}-${name}">••••••••••••</code> ${button('Reveal', `#value-${id}-${name}`)} ${button('Copy', 'clipboard')}`,
-    ]
-  })
-}
-
-function functionLine(
-  { id, route, status }: Deployment,
-  [name, { description, effectful }]: [string, { description: string; effectful: boolean }],
-): Html {
-  const url = address('/timeline', { new: `${route}/${name}`, deployment: id })
-  return html`<p class="function row"><strong>${name}</strong> <span class="muted">${description}</span>${effectful && html`<span class="tag">has an effect</span>`}
-    ${status !== 'stopped' && html`<a class="push" href="${url}" aria-label="Call ${name}">Call</a>`}</p>`
-}
-
-/** The instance at the identity provider whose keys a deployment has. */
-function instanceOf({ world }: PageContext, { outputs }: Deployment) {
-  const own = [...(world.idpServer.emulator?.applications.values() ?? [])].flatMap(
-    ({ instances }) => instances,
-  )
-  const shared = world.idp.emulator?.instance
-  const all = shared ? [...own, shared] : own
-  return all.find(({ publishableKey }) => publishableKey === outputs.publishableKey)
-}
-
-function people({ id, route }: Deployment, instance: NonNullable<ReturnType<typeof instanceOf>>): Html {
-  const { users, organizations, members } = instance
-  const create = (name: string, label: string) =>
-    html`<a href="${address('/timeline', { new: `${route}/${name}`, deployment: id })}">${label}</a>`
-  const row = (name: unknown, address: unknown, id: string, at: number) =>
-    html`<li class="row"><strong>${name}</strong> ${address} <code class="push">${id}</code> ${clock(at)}</li>`
-  const list = (rows: unknown[], none: Html) =>
-    rows.length > 0 ? html`<ul class="log">${rows}</ul>` : hint(none)
-  const userRows = newest(users).map(({ first_name, last_name, email_addresses, banned, id, created_at }) => {
-    const name = [first_name, last_name].filter(Boolean).join(' ') || '–'
-    const addresses = email_addresses.map((one) => one.email_address).join(', ')
-    return row(name, html`${addresses} ${banned && html`<span class="tag">banned</span>`}`, id, created_at)
-  })
-  const organizationRows = newest(organizations).map(({ name, id, created_at }) =>
-    row(name, plural(members.get(id)?.size ?? 0, 'member'), id, created_at),
-  )
-  return html`<h3>${plural(users.size, 'user')}</h3>
-    ${list(userRows, html`Nobody yet. ${create('createUser', 'Create a user')}.`)}
-    <h3>${plural(organizations.size, 'organization')}</h3>
-    ${list(organizationRows, html`None yet. ${create('createOrganization', 'Create an organization')}.`)}`
-}
-
-function newest<Item>(items: ReadonlyMap<string, Item>): Item[] {
-  return [...items.values()].slice(-MOST_ROWS).reverse()
-}
-
-/** A button for each file of the integration. The page hides the secrets of a file; a saved file is complete. */
-function filesOf({ maskText }: PageContext, deployment: Deployment, names: readonly string[]): Html {
-  const { id, downloads, status } = deployment
-  const generate = (file: string) =>
-    send(`Generate ${file}`, deployment, { name: 'DOWNLOAD_STARTED', download: { id: `dl_${file}`, file } })
-  const all = [...downloads].flatMap(([download, generated]) =>
-    generated.map(({ path, content }, index) => {
-      const url = ['/files', encodeURIComponent(id), encodeURIComponent(download), index].join('/')
-      return html`<section class="wire"><div class="row"><h3>${path}</h3><a class="push" href="${url}" download="${path}">Save</a></div>
-        ${code(path, maskText(content))}</section>`
-    }),
-  )
-  return html`${status !== 'stopped' && html`<div class="row">${names.map(generate)}</div>`}${all.reverse()}`
-}
-
-function logLine({ level, message, timestamp }: Deployment['logs'][number]): Html {
-  const state = level !== 'info' && status(level === 'error' ? 'bad' : 'warn', level)
-  return html`<li>${clock(timestamp)} ${state} ${message}</li>`
 }

@@ -36,6 +36,10 @@ export function editor(context: PageContext, edited: TimelineEntry | undefined, 
     return html`<optgroup label="${one.name}">${options(group, `${manifest.name}/${name}`)}</optgroup>`
   })
   const places = deployments.map((one) => [one.id, `${one.id} · ${one.status}`] as const)
+  const deployment = id !== undefined && { deployment: { id } }
+  const functionCall = { name }
+  const body = { route: manifest.name, event: { name: 'FUNCTION_CALL', functionCall, ...deployment } }
+  const values = exampleOf(context, manifest.name, name, id)
   const { as: _as, ...rest } = query
   const url = (as: string) => address('/timeline', { ...rest, as })
   return html`<section class="exchange" aria-label="Write an event">
@@ -56,24 +60,8 @@ export function editor(context: PageContext, edited: TimelineEntry | undefined, 
       asJson
         ? jsonForm(context, manifest.name, JSON.stringify(event, null, 2))
         : sendForm(
-            {
-              id: `form-${manifest.name}-${name}-${id}`,
-              action: 'event',
-              body: {
-                route: manifest.name,
-                event: {
-                  name: 'FUNCTION_CALL',
-                  functionCall: { name },
-                  ...(id !== undefined && { deployment: { id } }),
-                },
-              },
-              button: `Send ${name}`,
-            },
-            schemaFields(
-              definition.arguments,
-              'event.functionCall.arguments',
-              exampleOf(context, manifest.name, name, id),
-            ),
+            { id: `form-${manifest.name}-${name}-${id}`, action: 'event', body, button: `Send ${name}` },
+            schemaFields(definition.arguments, 'event.functionCall.arguments', values),
           )
     }</section>`
 }
@@ -94,20 +82,13 @@ function jsonForm({ world }: PageContext, route: string, text: string, edited?: 
     : 'Any signature is accepted: PLATFORM_WEBHOOK_SECRET=whsec_… npm start makes the host check it.'
   const select = (name: string, label: string, choices: Parameters<typeof options>[0]) =>
     field(`raw-${name}`, label, html`<select id="raw-${name}" name="${name}">${options(choices)}</select>`)
+  const body = { route, ...(edited && { number: edited.number }) }
+  const area = html`<textarea id="raw-body" name="text" rows="14" spellcheck="false" aria-describedby="raw-hint">
+${text}</textarea>`
+  const about = html`<p class="hint" id="raw-hint">It is sent as it is, broken JSON included. ${secrets} ${signed}</p>`
   return sendForm(
-    {
-      id: `json-${route}-${edited?.number ?? text.length}`,
-      action: 'raw',
-      body: { route, ...(edited && { number: edited.number }) },
-      button: 'Send',
-    },
-    html`${field(
-      'raw-body',
-      'Body',
-      html`<textarea id="raw-body" name="text" rows="14" spellcheck="false" aria-describedby="raw-hint">
-${text}</textarea>`,
-      html`<p class="hint" id="raw-hint">It is sent as it is, broken JSON included. ${secrets} ${signed}</p>`,
-    )}
+    { id: `json-${route}-${edited?.number ?? text.length}`, action: 'raw', body, button: 'Send' },
+    html`${field('raw-body', 'Body', area, about)}
     <div class="field-row">${select('id', 'Delivery id', [['new', 'a new one'], ...same, ['none', 'none']])}
       ${select('signature', 'Signature', signatures)}</div>`,
   )

@@ -7,7 +7,7 @@ import type { PageContext } from './context.ts'
 import { titleOf } from './faults.ts'
 import { effectsOf, worstStatus } from './groups.ts'
 import type { Html, Query } from './html.ts'
-import { actionButton, clock, code, duration, hint, menu, panes, status, terms } from './html.ts'
+import { actionButton, address, clock, code, duration, hint, menu, panes, status, terms } from './html.ts'
 import { callStatus, fieldsOf, tagsOf } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
@@ -24,6 +24,7 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
   const drawCalls = () =>
     calls.map((one, index) => callDetail(context, entry, one, index, String(index) === call))
   const failed = response !== undefined && response.status >= 400
+  const open = { ...rest, event: String(number), tab: tab || (failed ? 'response' : '') }
   const answer = () => (response ? message(context, 'Response', response) : hint('There is no response yet.'))
   const lines = () => html`<ul class="log">${context.mask(log).map(logLine)}</ul>`
   return html`<article class="exchange" aria-label="Event ${number}">
@@ -34,41 +35,30 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
   ${buttons(entry)}
   ${deliveries(context, entry)}
   ${waterfall(context, entry, (index) => urlOf({ tab: 'calls', call: String(index) }))}
-  ${panes(
-    'Details',
-    '/timeline',
-    { ...rest, event: String(number), tab: tab || (failed ? 'response' : '') },
-    {
-      request: ['Request', true, () => message(context, 'Request', request)],
-      response: ['Response', true, answer],
-      calls: [
-        `Calls ${calls.length}`,
-        true,
-        () => (calls.length > 0 ? drawCalls() : hint('The host made no call.')),
-      ],
-      log: [`Log ${log.length}`, true, () => (log.length > 0 ? lines() : hint('The host logged nothing.'))],
-    },
-  )}</article>`
+  ${panes('Details', '/timeline', open, {
+    request: ['Request', true, () => message(context, 'Request', request)],
+    response: ['Response', true, answer],
+    calls: [`Calls ${calls.length}`, true, () => (calls.length > 0 ? drawCalls() : hint('No call.'))],
+    log: [`Log ${log.length}`, true, () => (log.length > 0 ? lines() : hint('No line.'))],
+  })}</article>`
 }
 
 /** Its beginning is enough; the headers have all of it. */
 const UUID = /^([\da-f]{8})-[\da-f-]{27}$/
 
 /** Where an event went, with links to the deployment and to the mail that it names. */
-function facts(
-  { world, mailsOf }: PageContext,
-  { number, route, deployment, deliveryId, signed, at }: TimelineEntry,
-): Html {
-  const isKnown = deployment !== undefined && world.platform.deployments.has(deployment)
-  const mails = mailsOf(number)
+function facts({ world, mailsOf }: PageContext, entry: TimelineEntry): Html {
+  const { route, deployment = '', deliveryId, signed, at } = entry
+  const mails = mailsOf(entry.number)
+  const url = address('/deployments', { deployment })
   const all = [
     html`<code>POST /${route}/webhook</code>`,
-    isKnown
-      ? html`<a href="/deployments?deployment=${encodeURIComponent(deployment)}"><code>${deployment}</code></a>`
-      : html`<code>${deployment ?? 'no deployment'}</code>`,
+    world.platform.deployments.has(deployment)
+      ? html`<a href="${url}">${deployment}</a>`
+      : deployment || 'no deployment',
     deliveryId
       ? html`<code title="${deliveryId}">${deliveryId.replace(UUID, '$1…')}</code>`
-      : 'without an id: nothing is recorded',
+      : 'no id: not recorded',
     signed ? 'signed' : 'not signed',
     clock(at),
     ...(mails[0] ? [html`<a href="/mailbox?mail=${mails[0]}">${plural(mails.length, 'mail')}</a>`] : []),

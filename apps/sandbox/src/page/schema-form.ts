@@ -45,7 +45,11 @@ export function schemaFields(schema: JsonSchema, path: string, values: Record<st
     const shownWhen = name in conditional ? JSON.stringify(Object.fromEntries(condition)) : undefined
     return {
       important: always.includes(name) || name in values || all.length <= FEW,
-      field: fieldOf(`${path}.${name}`, name, property, values[name] ?? initial, required, shownWhen),
+      field: fieldOf(`${path}.${name}`, name, property, {
+        value: values[name] ?? initial,
+        required,
+        shownWhen,
+      }),
     }
   })
   const { first = [], rest = [] } = Object.groupBy(fields, ({ important }) => (important ? 'first' : 'rest'))
@@ -65,14 +69,9 @@ function byOrder([, one]: [string, unknown], [, other]: [string, unknown]): numb
   return Number(at(one, 'order') ?? 0) - Number(at(other, 'order') ?? 0)
 }
 
-function fieldOf(
-  path: string,
-  name: string,
-  schema: unknown,
-  value: unknown,
-  required: boolean,
-  shownWhen: string | undefined,
-): Html {
+type Shown = { value: unknown; required: boolean; shownWhen: string | undefined }
+
+function fieldOf(path: string, name: string, schema: unknown, { value, required, shownWhen }: Shown): Html {
   const id = path.replaceAll('.', '-')
   const kind = kindOf(name, schema)
   const title = String(at(schema, 'title') ?? sentenceCase(name))
@@ -87,18 +86,13 @@ function fieldOf(
 /** `emailAddress` as “Email address”. */
 function sentenceCase(name: string): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-  return words
-    .replace(/^./, (letter) => letter.toUpperCase())
-    .replace(/\bid\b/, 'ID')
-    .replace(/\b[hH]tml\b/, 'HTML')
+  const capitals = words.replace(/\bid\b/, 'ID').replace(/\bhtml\b/, 'HTML')
+  return capitals.replace(/^./, (letter) => letter.toUpperCase())
 }
 
 /** The sentences of a description that say more than the label. Descriptions are Markdown with `code`. */
 function newsIn(description: string, title: string): string {
-  const known = new Set([
-    ...title.toLowerCase().split(' '),
-    ...'the a an of as its in line plain is'.split(' '),
-  ])
+  const known = new Set(`${title} the a an of as its in line plain is`.toLowerCase().split(' '))
   const isNew = (sentence: string) =>
     (sentence.toLowerCase().match(/[\w’]+/g) ?? []).some((word) => !known.has(word))
   return description

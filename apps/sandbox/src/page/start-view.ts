@@ -57,6 +57,8 @@ function stepsOf(context: PageContext) {
   const { timeline, world } = context
   const newest = (condition: (entry: TimelineEntry) => boolean) =>
     timeline.newest((entry) => entry.source === 'page' && condition(entry))
+  const isDeployment = ({ event, route }: TimelineEntry) =>
+    event === 'DEPLOYMENT_CREATED' && route === 'mailer'
   const isMail = ({ subject }: TimelineEntry) => subject === 'sendEmail'
   const mail = exampleMail(context)
   const sent = newest((entry) => isMail(entry) && hasSucceeded(entry))
@@ -67,32 +69,21 @@ function stepsOf(context: PageContext) {
     world.mail.emulator && sent
       ? button(label, 'again', { number: sent.number, ...more })
       : html`<p class="hint">A real provider can’t be broken.</p>`
+  const deployment = { id: context.freeId('mailer'), inputs: {} }
+  const functionCall = { name: 'sendEmail', arguments: mail }
+  const call = { functionCall, ...(running && { deployment: { id: running } }) }
   const send = (name: string, more: object) => ({ route: 'mailer', event: { name, ...more } })
   return [
     {
       title: 'Deploy the mailer',
       text: 'The host checks the token at the provider, and publishes the outputs that senders need.',
-      button: button(
-        'Deploy',
-        'event',
-        send('DEPLOYMENT_CREATED', { deployment: { id: context.freeId('mailer'), inputs: {} } }),
-      ),
-      done: newest(
-        ({ event, route, ...entry }) =>
-          event === 'DEPLOYMENT_CREATED' && route === 'mailer' && (entry.response?.status ?? 500) < 400,
-      ),
+      button: button('Deploy', 'event', send('DEPLOYMENT_CREATED', { deployment })),
+      done: newest((entry) => isDeployment(entry) && hasSucceeded(entry)),
     },
     {
       title: 'Send a mail',
       text: html`To ${mail.to}: “${mail.subject}”. <a href="/timeline?new=mailer/sendEmail">Change it</a>`,
-      button: button(
-        'Send',
-        'event',
-        send('FUNCTION_CALL', {
-          functionCall: { name: 'sendEmail', arguments: mail },
-          ...(running && { deployment: { id: running } }),
-        }),
-      ),
+      button: button('Send', 'event', send('FUNCTION_CALL', call)),
       done: sent,
     },
     {

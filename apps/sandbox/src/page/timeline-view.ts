@@ -88,12 +88,15 @@ function detailOf(context: PageContext, query: Query, back: string): Html | unde
 function toolbar(context: PageContext, query: Query): Html {
   const save = (label: string, more: Query, title = '') =>
     html`<a class="button" href="${address('/timeline/session.json', { ...query, ...more })}" download title="${title}">${label}</a>`
+  const links = html`<span id="export" data-live>${save('Export session', {})} ${save('Export with secrets', { secrets: '1' }, 'The events as they were sent')}</span>`
+  const clear = actionButton(
+    'Clear events',
+    'clear',
+    {},
+    { confirm: 'Remove every event from the timeline?' },
+  )
   return html`<div class="row">${breakButton(context)}
-    ${menu(
-      'Session',
-      html`<span id="export" data-live>${save('Export session', {})} ${save('Export with secrets', { secrets: '1' }, 'The events as they were sent')}</span>
-      ${actionButton('Clear events', 'clear', {}, { confirm: 'Remove every event from the timeline?' })}`,
-    )}
+    ${menu('Session', html`${links}${clear}`)}
     <button type="button" class="button" command="show-modal" commandfor="keys" title="Keyboard shortcuts">?</button>
     <a class="button primary" href="/timeline?new=mailer/sendEmail">New event</a></div>`
 }

@@ -25,13 +25,8 @@ export function toSession(entries: readonly TimelineEntry[], clean?: <T>(data: T
   const events = entries
     .filter(({ body }) => body !== undefined)
     .map(({ route, deliveryId, body = '', at, response, code }): SessionEvent => {
-      return {
-        route,
-        deliveryId,
-        at: new Date(at).toISOString(),
-        ...toContent(body, clean),
-        answered: response && { status: response.status, replayed: response.replayed, code },
-      }
+      const answered = response && { status: response.status, replayed: response.replayed, code }
+      return { route, deliveryId, at: new Date(at).toISOString(), ...toContent(body, clean), answered }
     })
   return { format: SESSION_FORMAT, events }
 }
