@@ -30,8 +30,7 @@ export function worstStatus(group: Group) {
 
 /** The longest time of a group; `undefined` while one delivery takes longer than the others took. */
 export function longestTime(group: Group): number | undefined {
-  const times = group.map(({ durationMs }) => durationMs ?? Number.POSITIVE_INFINITY)
-  const longest = Math.max(...times)
+  const longest = Math.max(...group.map(({ durationMs = Number.POSITIVE_INFINITY }) => durationMs))
   return Number.isFinite(longest) ? longest : undefined
 }
 

@@ -115,7 +115,7 @@ function story(context: PageContext): Html {
   const { effects, twice } = effectsOf(group)
   const isLost = group.some(({ code }) => code === 'outcome_unknown') && group.length > 1
   const mails = plural(world.mail.emulator?.messages.length ?? 0, 'mail')
-  const lost = html`<section class="verdict ok" aria-label="What happened"><p><strong>${plural(effects, 'mail')}, ${plural(group.length, 'delivery').replace('deliverys', 'deliveries')}.</strong> The provider sent it, and its response was lost. The host did not guess: it answered “outcome unknown”, and gave the second delivery the same answer without a call.</p>
+  const lost = html`<section class="verdict ok" aria-label="What happened"><p><strong>${plural(effects, 'mail')}, ${group.length} deliveries.</strong> The provider sent it, and its response was lost. The host did not guess: it answered “outcome unknown”, and gave the second delivery the same answer without a call.</p>
     <p class="row next"><span aria-hidden="true">→</span><a href="/mailbox">${mails} in the mailbox</a></p></section>`
   return html`<header class="row"><h2>${entry.subject ?? entry.event} <a class="muted" href="/timeline?event=${entry.number}">#${entry.number}</a></h2>
       <span class="push small">${entry.source === 'walk' ? 'in the walk, at the start' : 'just now'}</span></header>

@@ -7,6 +7,8 @@ import { idpServerWalk } from './idp-server.ts'
 import { mailerWalk } from './mailer.ts'
 import { ignored, lifeOf, running, type Walk } from './step.ts'
 
+const nothing = { ...ignored(/DEPLOYMENT_CREATED/), calls: [] }
+
 const authWalk: Walk = {
   route: 'auth',
   title: 'A placeholder, where identity is managed elsewhere',
@@ -16,10 +18,7 @@ const authWalk: Walk = {
       event: { name: 'HEALTH_CHECK' },
       expect: { says: 'healthy, with nothing to probe', body: { status: 'healthy', checks: [] }, calls: [] },
     },
-    lifeOf('dep_login', {}).created('It has nothing to do for a deployment', {
-      ...ignored(/DEPLOYMENT_CREATED/),
-      calls: [],
-    }),
+    lifeOf('dep_login', {}).created('It has nothing to do for a deployment', nothing),
   ],
 }
 

@@ -99,7 +99,7 @@ export const mailerWalk: Walk = {
       refused(
         'refused, with what to do',
         'credentials_rejected',
-        { retryable: false, detail: /API Tokens/ },
+        { detail: /API Tokens/ },
         { sensitive: [] },
       ),
     ),
