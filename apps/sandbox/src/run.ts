@@ -47,8 +47,7 @@ export async function run(options: RunOptions): Promise<number> {
       page = await startPage(world, pagePort, choice)
     }
     for (const taken of [world.taken, page?.taken]) {
-      if (taken !== undefined)
-        terminal.write(`${taken} is taken (another sandbox?): using the next free port.\n`)
+      if (taken) terminal.write(`${taken} is taken (another sandbox?): using the next free port.\n`)
     }
     const printer = createPrinter(terminal, world, walk)
     printer.opening()

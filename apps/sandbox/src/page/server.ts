@@ -29,13 +29,8 @@ export async function startPage(world: World, port: number, choice: PortChoice =
     if (entry.response) textOf(context, entry)
     stream.changed()
   }
-  const server = await listen(
-    async (request) => {
-      await walked
-      return app.fetch(request)
-    },
-    { port, choice, what: 'page', variable: 'SANDBOX_PORT' },
-  )
+  const handle = async (request: Request) => walked.then(() => app.fetch(request))
+  const server = await listen(handle, { port, choice, what: 'page', variable: 'SANDBOX_PORT' })
   return {
     url: `http://localhost:${server.port}`,
     /** The usual port, if something else listens there. */

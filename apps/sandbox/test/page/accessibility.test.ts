@@ -23,18 +23,15 @@ const widths = [390, 900, 1_024, 1_150, 1_440]
 
 /** Fills every view. */
 async function fill(url: string): Promise<void> {
-  const send = (route: string, id: string, name: string, more = {}) =>
-    act(url, 'event', { route, event: { name, deployment: { id, ...more } } })
-  await send('idp', 'dep_idp_1', 'DEPLOYMENT_CREATED')
-  await send('mailer', 'dep_mailer_1', 'DEPLOYMENT_CREATED', { inputs: { serverType: 'dedicated' } })
+  const send = (route: string, name: string, deployment: object, more = {}) =>
+    act(url, 'event', { route, event: { name, deployment, ...more } })
+  await send('idp', 'DEPLOYMENT_CREATED', { id: 'dep_idp_1' })
+  await send('mailer', 'DEPLOYMENT_CREATED', { id: 'dep_mailer_1', inputs: { serverType: 'dedicated' } })
   await callFunction(url, 'sendEmail', { to: 'a@b.example', subject: 's', htmlBody: '<p>x' })
   await callFunction(url, 'createUser', { emailAddress: 'a@b.example' }, 'idp')
-  await send('idp', 'dep_idp_1', 'METRIC_UPDATE')
-  const event = { name: 'DOWNLOAD_STARTED', deployment: { id: 'dep_idp_1' } }
-  await act(url, 'event', {
-    route: 'idp',
-    event: { ...event, download: { id: 'dl_1', file: 'middleware.ts' } },
-  })
+  await send('idp', 'METRIC_UPDATE', { id: 'dep_idp_1' })
+  const download = { id: 'dl_1', file: 'middleware.ts' }
+  await send('idp', 'DOWNLOAD_STARTED', { id: 'dep_idp_1' }, { download })
   await act(url, 'faults', { target: 'mail', kind: 'html', times: '2' })
 }
 

@@ -3,20 +3,15 @@ import { startPage } from '../../src/page/server.ts'
 import { walks } from '../../src/walk/index.ts'
 import { createPrinter } from '../../src/walk/print.ts'
 import { runWalks } from '../../src/walk/run-walks.ts'
-import { startWorld } from '../../src/world/world.ts'
-import { deliverFromOutside, describeInBrowser, eventually, functionCall, openTab } from './support.ts'
+import { deliverFromOutside, describeInBrowser, eventually, functionCall } from './support.ts'
 
 describeInBrowser('a newcomer on the page', (visit) => {
   it('reads what has just happened, with the figures of the walk', async () => {
-    const { tab } = await visit()
-    const world = await startWorld({ PORT: '0' })
-    onTestFinished(world.close)
-    const page = await startPage(world, 0)
-    onTestFinished(page.close)
+    const { url, world, tab } = await visit()
     const silent = { write: () => {}, writeError: () => {}, width: 80, colours: false }
+    world.idp.emulator?.reset()
     await runWalks(walks, world, createPrinter(silent, world, false), new AbortController().signal)
-    page.ready()
-    await tab.goto(page.url)
+    await tab.goto(url)
     await tab.getByRole('heading', { level: 1, name: 'Every event takes effect once' }).waitFor()
     const figures = await tab.locator('.figure').allTextContents()
     expect(figures[0]).toBe('41 events')
@@ -92,11 +87,10 @@ describeInBrowser('a newcomer on the page', (visit) => {
 
   it('sees that a script failed, and that the page is not live', async () => {
     const { url, tab } = await visit()
-    const other = await openTab(tab.context(), 'about:blank')
-    await other.tab.route('**/static/forms.js', (route) => route.abort())
-    await other.tab.goto(url)
-    await other.tab.getByText('Not live: the scripts of this page failed.').waitFor()
-    await eventually(async () => (await other.tab.locator('#banner').boundingBox())?.height).toBe(40)
-    expect(await other.tab.locator('#connection').textContent()).toBe('Connecting')
+    await tab.route('**/static/forms.js', (route) => route.abort())
+    await tab.goto(`${url}/mailbox`)
+    await eventually(async () => (await tab.locator('#banner').boundingBox())?.height).toBe(40)
+    await tab.getByText('Not live: the scripts of this page failed.').waitFor()
+    expect(await tab.locator('#connection').textContent()).toBe('Connecting')
   })
 })
