@@ -13,7 +13,6 @@ import {
   handleWhenResult,
   SamplingBreaker,
 } from 'cockatiel'
-import type { OutgoingRequest } from './outbound.ts'
 
 /** A circuit opens when at least half of the calls of ten seconds fail, and there are twenty or more. */
 const SAMPLING = { threshold: 0.5, duration: 10_000, minimumRps: 2 }
@@ -28,7 +27,12 @@ const CREDENTIAL_HEADER = /^(authorization|x-.*-token)$/i
 export const circuitStates = ['closed', 'open', 'half_open']
 
 /** A call, with the origin and the account of its circuit. */
-type CircuitCall = Pick<OutgoingRequest, 'method' | 'url' | 'isProbe' | 'headers'>
+interface CircuitCall {
+  method: string
+  url: string
+  isProbe?: boolean | undefined
+  headers: Readonly<Record<string, string>>
+}
 
 /** The circuits of one integration. */
 export type Circuits = ReturnType<typeof createCircuits>

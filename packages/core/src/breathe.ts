@@ -9,14 +9,6 @@ let turns = Promise.resolve()
 /**
  * Lets the event loop do other work, such as reading requests, before the caller goes on. Callers go on one in a turn,
  * and no fake timers hold them up.
- *
- * @example
- * ```ts
- * for (const [at, message] of messages.entries()) {
- *   if (at % 200 === 199) await breathe()
- *   check(message)
- * }
- * ```
  */
 export function breathe(): Promise<void> {
   if (typeof FixedLengthStream !== 'undefined') return nextTurn()

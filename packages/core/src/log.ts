@@ -61,29 +61,16 @@ export function limitLine<Facts extends Record<string, unknown> | undefined>(mes
     return cut
   }
 
-  function limit(value: unknown): unknown {
-    left -= ESCAPE_LENGTH
-    if (typeof value === 'string') return limitText(value)
-    if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) {
-      const items: unknown[] = []
-      for (const item of value) {
-        if (left <= 0) break
-        items.push(limit(item))
-      }
-      return items.length < value.length ? [...items, `… (cut: ${value.length} entries)`] : items
+  function limitFields(fields: Record<string, unknown>): Record<string, unknown> {
+    const kept: Record<string, unknown> = {}
+    for (const [name, value] of Object.entries(fields)) {
+      left -= ESCAPE_LENGTH
+      if (left <= 0) return { ...kept, '…': `cut: ${Object.keys(fields).length} fields` }
+      // A list or an object of a line that is too long becomes its text.
+      const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+      kept[limitText(name)] = typeof text === 'string' ? limitText(text) : text
     }
-    return limitFields(value)
-  }
-
-  function limitFields(fields: object): Record<string, unknown> {
-    const all = Object.entries(fields)
-    const kept: [string, unknown][] = []
-    for (const [name, value] of all) {
-      if (left <= 0) break
-      kept.push([limitText(name), limit(value)])
-    }
-    return Object.fromEntries(kept.length < all.length ? [...kept, ['…', `cut: ${all.length} fields`]] : kept)
+    return kept
   }
 
   return { message: limitText(message), facts: facts && limitFields(facts) }

@@ -1,5 +1,17 @@
 import * as z from 'zod'
-import { codes } from './titles.ts'
+import { type ErrorCode, errorCodes } from './errors.ts'
+
+type ProblemCode = Exclude<ErrorCode, 'aborted'>
+
+/** The codes that a webhook answers with. Clients may throw `aborted`, too. */
+export const codes = Object.keys(errorCodes).filter(
+  (code): code is ProblemCode => code in errorCodes && code !== 'aborted',
+)
+
+/** The title of a problem: its code in words. */
+export function titleOf(code: ProblemCode): string {
+  return `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ').replace('json', 'JSON')}`
+}
 
 /** The schema of the response to a failure: `application/problem+json` (RFC 9457, contract §2). */
 export const problemSchema = z.object({

@@ -1,7 +1,7 @@
 /** What became of the messages that a function sent, for the log and the metrics. */
 import * as z from 'zod'
 import type { FunctionDefinition } from '../contract/integration.ts'
-import type { EventResponse } from './response.ts'
+import type { IntegrationError } from '../errors.ts'
 
 const many = z
   .object({
@@ -27,7 +27,7 @@ const one = z
 /** @returns `undefined` for another function, for a call that will be tried again, and for a batch that did not begin */
 export function fatesOf(
   definition: FunctionDefinition | undefined,
-  { body, error }: EventResponse,
+  { body, error }: { body?: Record<string, unknown>; error?: IntegrationError | undefined },
 ): Fates | undefined {
   if (!definition?.sends) return undefined
   if (!error) return (definition.sends === 'one' ? one : many).safeParse(body?.result).data

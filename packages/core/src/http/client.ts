@@ -3,7 +3,6 @@ import { isIntegrationError } from '../errors.ts'
 import { toBody } from './body.ts'
 import { HttpFailure, interrupted, toHttpFailure } from './failure.ts'
 import { type HttpResponse, readResponse } from './response.ts'
-import { backoff, isRetryable } from './retry.ts'
 
 /** Options of {@link createHttpClient}. */
 export interface HttpClientOptions {
@@ -66,6 +65,9 @@ export type HttpClient = (request: HttpRequest) => Promise<HttpResponse>
 const DEFAULT_DEADLINE_MS = 30_000
 /** No attempt of a call that must not be sent twice begins so late, in milliseconds. */
 const LONGEST_RESERVE_MS = 2_000
+const RETRYABLE_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
+const FIRST_BACKOFF_MS = 200
+const LONGEST_BACKOFF_MS = 2_000
 const FORM = 'application/x-www-form-urlencoded'
 const DEFAULT_MAX_BYTES = 1024 * 1024
 /** The longest time that a timer takes; a longer one would fire at once. */
@@ -220,4 +222,24 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
     if (signal.aborted) done()
     else signal.addEventListener('abort', done)
   })
+}
+
+/**
+ * Whether a failed attempt may be repeated: nothing can have happened, or repeating is harmless.
+ *
+ * @param repeatable whether sending the request twice is harmless
+ */
+function isRetryable(failure: HttpFailure, repeatable: boolean): boolean {
+  if (failure.kind === 'aborted' || failure.kind === 'too_large') return false
+  if (failure.kind === 'status' && !RETRYABLE_STATUS.has(failure.status ?? 0)) return false
+  return repeatable || failure.effect === 'none'
+}
+
+/**
+ * The wait before the next attempt, in milliseconds: exponential, with full jitter.
+ *
+ * @param attempt the number of the attempt that failed, from 1
+ */
+function backoff(attempt: number): number {
+  return Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt)
 }

@@ -116,9 +116,6 @@ function withHeaders(
   added: Readonly<Record<string, string>>,
   given: Headers | undefined,
 ): OutboundInit {
-  const entries = Object.entries(added)
-  if (entries.length === 0) return init
-  const headers = new Headers(init.headers ?? given)
-  for (const [name, value] of entries) headers.set(name, value)
-  return { ...init, headers }
+  if (Object.keys(added).length === 0) return init
+  return { ...init, headers: { ...Object.fromEntries(new Headers(init.headers ?? given)), ...added } }
 }

@@ -7,7 +7,6 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { FORMAT, FormatError, MARK_LENGTH } from './format.ts'
-import type { Operation } from './sqlite-worker.ts'
 
 /** Longest wait for another process, in milliseconds. */
 const BUSY_MS = 2_000
@@ -93,7 +92,7 @@ export function openDatabase(file: string) {
       const text = find.get(key)?.text
       return typeof text === 'string' ? text : undefined
     },
-    swap({ key, mark, text, expires }: Omit<Extract<Operation, { mark: string }>, 'name'>): boolean {
+    swap(key: string, mark: string, text: string, expires: number): boolean {
       const { changes } = mark === '' ? insert.run(key, text, expires) : update.run(key, text, expires, mark)
       return changes === 1
     },

@@ -41,7 +41,7 @@ function apply(operation: Operation): Reply {
     case 'read':
       return { value: read(operation.key) }
     case 'swap':
-      return { value: swap(operation) }
+      return { value: swap(operation.key, operation.mark, operation.text, operation.expires) }
     case 'probe':
       return { value: probe() }
   }
