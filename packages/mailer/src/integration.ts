@@ -232,13 +232,13 @@ export const mailer = defineIntegration({
       sends: 'one',
       arguments: messageArguments,
       result: z.object({
-        messageId: z.string().nullable().describe('Null if an operator settled the delivery without it.'),
+        messageId: z.string().describe('Empty if an operator settled the delivery without it.'),
         submittedAt: sentAt,
         to: recipients,
         rejected,
       }),
       settled: ({ arguments: { to }, messageId, at }) => {
-        return { messageId, submittedAt: at, to: [to].flat().join(', '), rejected: [] }
+        return { messageId: messageId ?? '', submittedAt: at, to: [to].flat().join(', '), rejected: [] }
       },
     },
     sendEmails: {
