@@ -3,7 +3,13 @@ import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import type { Observer, OutboundCall, Trace } from './event-log.ts'
 import type { Deadline } from './limits.ts'
-import type { Pace } from './pace.ts'
+
+/** How many changes are remembered. */
+const REMEMBERED = 20
+/** In milliseconds. */
+const LEAST_MS = 2_000
+/** One slow answer must not forbid all later changes of an event. */
+const LARGEST_SHARE = 1 / 3
 
 /** The init that core passes to a transport. */
 export interface OutboundInit extends RequestInit {
@@ -100,7 +106,11 @@ export class Outbound {
         ),
       headers: {},
     }
-    return observer.call(call, () => sendTimed(withHeaders(outbound, call.headers, given?.headers)))
+    return observer.call(call, () => {
+      if (Object.keys(call.headers).length === 0) return sendTimed(outbound)
+      const own = Object.fromEntries(new Headers(init?.headers ?? given?.headers))
+      return sendTimed({ ...outbound, headers: { ...own, ...call.headers } })
+    })
   }
 
   /** A host that was halted has not noticed yet that its time is over. */
@@ -111,11 +121,23 @@ export class Outbound {
   }
 }
 
-function withHeaders(
-  init: OutboundInit,
-  added: Readonly<Record<string, string>>,
-  given: Headers | undefined,
-): OutboundInit {
-  if (Object.keys(added).length === 0) return init
-  return { ...init, headers: { ...Object.fromEntries(new Headers(init.headers ?? given)), ...added } }
+/** How long changes take. */
+export type Pace = ReturnType<typeof createPace>
+
+/**
+ * Remembers how long the last changes took: one that begins with less time left might be cut, in doubt.
+ *
+ * @param timeoutMs the longest time for one event
+ */
+export function createPace(timeoutMs: number) {
+  const last: number[] = []
+  return {
+    /** The time that a change needs, in milliseconds. */
+    neededMs: () => Math.min(Math.max(LEAST_MS, ...last), timeoutMs * LARGEST_SHARE),
+    /** Notes how long a change took, in milliseconds. */
+    note(durationMs: number): void {
+      last.push(durationMs)
+      if (last.length > REMEMBERED) last.shift()
+    },
+  }
 }

@@ -15,8 +15,7 @@ import { invalidInputs, type OpenDeployment, openDeployment } from './deployment
 import { createEventLogger, type Observer, type Trace } from './event-log.ts'
 import { Deadline } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
-import { Outbound } from './outbound.ts'
-import type { Pace } from './pace.ts'
+import { Outbound, type Pace } from './outbound.ts'
 import { Reporter } from './reporter.ts'
 
 /** The handler's share of an event's time; the rest is left for the last reports to the platform. */

@@ -20,7 +20,7 @@ import { createEventLogger, createTrace, logEvent, type Trace } from './event-lo
 import { repeatStatus } from './life.ts'
 import { ownerOf } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
-import { createPace } from './pace.ts'
+import { createPace } from './outbound.ts'
 import { type AnyHandlers, Run, type RunOptions, type Shared } from './run.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
