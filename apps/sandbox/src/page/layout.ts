@@ -28,7 +28,7 @@ export function layout(context: PageContext, path: string, { title, bar, body, t
     <nav aria-label="Views" id="nav" data-live>${navigation(context, path)}</nav>
     <p class="place small"><span>${leaves}</span> <a href="${url}/docs" target="_blank" rel="noopener">Reference of the host</a> <code>${new URL(url).host}</code> <span id="connection" role="status">Connecting</span></p>
   </header>
-  <p id="banner" role="alert">Not live: the scripts of this page failed. Reload it.</p>
+  <p id="banner" role="alert">Not live: scripts failed. Reload the page.</p>
   <div id="broken" data-live>${brokenNow(context)}</div>
   <main id="main" class="${tall ? 'tall' : ''}" tabindex="-1">
     ${bar !== undefined && html`<div class="bar row"><h1>${title}</h1>${bar}</div>`}

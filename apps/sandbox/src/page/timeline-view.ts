@@ -97,7 +97,7 @@ function toolbar(context: PageContext, query: Query): Html {
   )
   return html`<div class="row">${breakButton(context)}
     ${menu('Session', html`${links}${clear}`)}
-    <button type="button" class="button" command="show-modal" commandfor="keys" title="Keyboard shortcuts">?</button>
+    <button type="button" class="button wide" command="show-modal" commandfor="keys" title="Keyboard shortcuts">?</button>
     <a class="button primary" href="/timeline?new=mailer/sendEmail">New event</a></div>`
 }
 

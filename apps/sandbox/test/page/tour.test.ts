@@ -90,7 +90,7 @@ describeInBrowser('a newcomer on the page', (visit) => {
     await tab.route('**/static/forms.js', (route) => route.abort())
     await tab.goto(`${url}/mailbox`)
     await eventually(async () => (await tab.locator('#banner').boundingBox())?.height).toBe(40)
-    await tab.getByText('Not live: the scripts of this page failed.').waitFor()
+    await tab.getByText('Not live: scripts failed.').waitFor()
     expect(await tab.locator('#connection').textContent()).toBe('Connecting')
   })
 })

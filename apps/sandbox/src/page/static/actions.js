@@ -23,9 +23,7 @@ for (const type of ['dragover', 'drop']) {
   })
 }
 
-function report({ message }) {
-  say(message)
-}
+const report = ({ message }) => say(message)
 
 async function press(button) {
   const { action, body, target = '' } = button.dataset

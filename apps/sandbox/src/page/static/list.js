@@ -10,21 +10,17 @@ const detail = document.querySelector('#detail')
 const filter = document.querySelector('.filter')
 /** The parameters that choose something. */
 const CHOICES = ['event', 'mail', 'edit', 'new', 'deployment']
-let chosen = choice()
-
 /** The parameters of the address. */
-function parameters() {
-  return new URLSearchParams(location.search)
-}
+const parameters = () => new URLSearchParams(location.search)
+
+let chosen = choice()
 
 /** Goes to other parameters, as a step of the history or in place of the current one. */
 function go(query, history = 'push') {
   navigation.navigate(location.pathname + (query.size > 0 ? `?${query}` : ''), { history })
 }
 
-function chosenRow() {
-  return list.querySelector('[aria-current]')
-}
+const chosenRow = () => list.querySelector('[aria-current]')
 
 function choice() {
   return [...CHOICES, 'as'].map((name) => parameters().get(name)).join()
@@ -117,7 +113,7 @@ const keyboard = document.querySelector('#keys')
 const press = (selector) => document.querySelector(selector)?.click()
 const keys = {
   '/': () => filter.elements[0].focus(),
-  '?': () => keyboard.showModal(),
+  '?': () => keyboard?.showModal(),
   j: () => move(1),
   k: () => move(-1),
   // Never with a new id: a key must not repeat an effect.
@@ -139,7 +135,6 @@ document.addEventListener('keydown', (event) => {
     return close()
   }
   if (target.closest('input, textarea, select, [role="textbox"]') || !Object.hasOwn(keys, key)) return
-  if (key === '?' && !keyboard) return
   event.preventDefault()
   keys[key]()
 })

@@ -8,7 +8,7 @@ import { Idiomorph } from './idiomorph.js'
 
 const words = {
   open: ['Live', '', 'ok'],
-  lost: ['Not connected', 'Not connected: is the sandbox running? What you see is old.', 'bad'],
+  lost: ['Not connected', 'Not connected: is the sandbox running?', 'bad'],
 }
 const word = document.querySelector('#connection')
 const banner = document.querySelector('#banner')
