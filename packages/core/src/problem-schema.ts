@@ -1,17 +1,5 @@
 import * as z from 'zod'
-import { type ErrorCode, errorCodes } from './errors.ts'
-
-type ProblemCode = Exclude<ErrorCode, 'aborted'>
-
-/** The codes that a webhook answers with. Clients may throw `aborted`, too. */
-export const codes = Object.keys(errorCodes).filter(
-  (code): code is ProblemCode => code in errorCodes && code !== 'aborted',
-)
-
-/** The title of a problem: its code in words. */
-export function titleOf(code: ProblemCode): string {
-  return `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ').replace('json', 'JSON')}`
-}
+import { codes } from './titles.ts'
 
 /** The schema of the response to a failure: `application/problem+json` (RFC 9457, contract §2). */
 export const problemSchema = z.object({

@@ -1,7 +1,8 @@
 import type { FieldError, IntegrationError } from './errors.ts'
 import { cutText } from './log.ts'
-import { type Problem, titleOf } from './problem-schema.ts'
+import type { Problem } from './problem-schema.ts'
 import type { Redactor } from './redact.ts'
+import { titleOf } from './titles.ts'
 
 /** Faults that a response names; it counts the others. */
 export const MAX_FAULTS = 50

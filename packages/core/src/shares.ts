@@ -81,9 +81,7 @@ export function createShares({
      */
     async take(owner: string, amount: number, signal: AbortSignal | null): Promise<Release> {
       if (fits({ owner, amount })) return hold(owner, amount)
-      const overloaded = () =>
-        new IntegrationError('overloaded', `This host has too many ${what} under way.`, { retryAfter: 1 })
-      if (signal?.aborted || (waiting > 0 && waiting + amount > mostWaiting)) throw overloaded()
+      if (signal?.aborted || (waiting > 0 && waiting + amount > mostWaiting)) throw overloaded(what)
       return new Promise((resolve, reject) => {
         const leave = () => {
           queue.delete(waiter)
@@ -92,7 +90,7 @@ export function createShares({
         }
         const giveUp = () => {
           leave()
-          reject(overloaded())
+          reject(overloaded(what))
         }
         const waiter: Waiter = {
           owner,
@@ -108,4 +106,8 @@ export function createShares({
       })
     },
   }
+}
+
+export function overloaded(what: string): IntegrationError {
+  return new IntegrationError('overloaded', `This host has too many ${what} under way.`, { retryAfter: 1 })
 }

@@ -1,5 +1,5 @@
 /** The memory for bodies: one budget of a host for the bytes that have arrived, and for the events under way. */
-import { IntegrationError } from '../errors.ts'
+import { overloaded } from '../shares.ts'
 
 const MEBIBYTE = 1024 * 1024
 /** For bodies that arrive, and for events under way. In bytes. */
@@ -220,8 +220,4 @@ export class BodyMemory {
   #check(): void {
     if (this.#gaveWay) throw overloaded('large requests')
   }
-}
-
-function overloaded(what: string): IntegrationError {
-  return new IntegrationError('overloaded', `This host has too many ${what} under way.`, { retryAfter: 1 })
 }
