@@ -1,5 +1,5 @@
-import { defineIntegration, type FunctionDefinition, secret } from '@org/core'
-import { errorCodes, eventNames, type OpenApiDocument, toOpenApi } from '@org/core/internal'
+import { defineIntegration, type FunctionDefinition } from '@org/core'
+import { errorCodes, type OpenApiDocument, toOpenApi } from '@org/core/internal'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { bare, greeter } from './fixtures.ts'
@@ -65,25 +65,6 @@ describe('the OpenAPI document', () => {
     expect(schemaOf(document, 'GreeterSendGreetingResponse')).toMatchObject({ properties: { result } })
   })
 
-  it('has an example of each event and function that a route handles, with a deployment only where it needs one', () => {
-    const examplesOf = ({ paths }: OpenApiDocument, name: string) =>
-      paths[`/${name}/webhook`]?.post?.requestBody?.content['application/json']?.examples ?? {}
-    expect(Object.keys(examplesOf(document, 'elsewhere'))).toEqual(['WEBHOOK_CHALLENGE', 'HEALTH_CHECK'])
-    const examples = examplesOf(document, 'greeter')
-    const functions = ['sendGreeting', 'issueKey', 'countGreetings']
-    expect(Object.keys(examples)).toEqual(
-      eventNames.flatMap((name) => (name === 'FUNCTION_CALL' ? functions : name)),
-    )
-    expect(examples.DEPLOYMENT_CREATED).toEqual({
-      value: { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_greeter', inputs: {} } },
-    })
-    const call = { name: 'FUNCTION_CALL', functionCall: { name: 'sendGreeting', arguments: { to: 'text' } } }
-    expect(examples.sendGreeting).toEqual({ value: call })
-    const owned = toOpenApi([{ ...greeter, inputs: z.object({ key: z.string() }) }], info)
-    const deployment = { id: 'dep_greeter' }
-    expect(examplesOf(owned, 'greeter').sendGreeting).toEqual({ value: { ...call, deployment } })
-  })
-
   it('closes no response, so that a client that validates them survives a new field', () => {
     expect(schemaOf(document, 'GreeterSendGreetingArguments')).toHaveProperty('additionalProperties', false)
     const received = Object.entries(document.components.schemas).filter(([name]) =>
@@ -121,37 +102,6 @@ describe('the OpenAPI document', () => {
     const strict = toOpenApi([{ ...greeter, inputs: z.object({ name: z.string().min(1) }) }], info)
     const properties = { name: { type: 'string', minLength: 1 } }
     expect(schemaOf(strict, 'GreeterInputs')).toMatchObject({ properties, required: ['name'] })
-  })
-
-  it('describes a route beside the webhooks as it is declared', () => {
-    const { paths, components } = toOpenApi([bare], info, [
-      {
-        path: '/things/{id}',
-        operationId: 'getThing',
-        summary: 'One thing',
-        operator: true,
-        parameters: z.object({ id: z.string().max(200).describe('Its id.') }),
-        query: z.object({ deployment: z.string().optional().describe('Whose it is.') }),
-        responses: { 200: { description: 'The thing.', schema: z.object({ key: secret(z.string()) }) } },
-        problems: ['not_found'],
-      },
-    ])
-    expect(paths['/things/{id}']?.get).toMatchObject({
-      operationId: 'getThing',
-      tags: ['host'],
-      security: [{ operatorToken: [] }, {}],
-      parameters: [
-        { name: 'id', in: 'path', required: true, description: 'Its id.', schema: { maxLength: 200 } },
-        { name: 'deployment', in: 'query', required: false, description: 'Whose it is.' },
-      ],
-      responses: {
-        200: { content: { 'application/json': { schema: ref('GetThingResponse') } } },
-        404: { $ref: '#/components/responses/Problem404' },
-      },
-    })
-    expect(components.schemas.GetThingResponse).toMatchObject({
-      properties: { key: { sensitive: true } },
-    })
   })
 })
 

@@ -64,17 +64,8 @@ it('tells the fates and the ids of the messages in the line of the event', async
   const lines = () =>
     webhook.log.map((line) => JSON.parse(line)).filter(([, , facts]) => facts.messageIds || facts.event)
   await call('sendEmails', { messages: Array.from({ length: 450 }, () => mail) }, 'evt_1')
-  const ids = lines().map(([level, , { outcome, sent, messageIds }]) => [
-    level,
-    outcome,
-    sent,
-    messageIds.length,
-  ])
-  expect(ids).toEqual([
-    ['info', 'ok', 450, 200],
-    ['info', undefined, undefined, 200],
-    ['info', undefined, undefined, 50],
-  ])
+  expect(lines()[0]).toMatchObject(['info', 'FUNCTION_CALL 200', { outcome: 'ok', sent: 450 }])
+  expect(lines().map(([, , { messageIds }]) => messageIds.length)).toEqual([200, 200, 50])
   webhook.log.length = 0
   provider.faults.add({ status: 500 })
   await call('sendEmails', { messages: [mail, { ...mail, to: 'nobody' }] }, 'evt_2')
