@@ -9,17 +9,9 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole
 }
 
-/** What newer engines have; Node has it from 25 on. */
-interface Base64Constructor {
-  readonly prototype: Uint8Array
-  fromBase64?(text: string): Uint8Array<ArrayBuffer>
-}
-
 /** Decodes base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const engine: Base64Constructor = Uint8Array
   const { Buffer } = globalThis
-  if (engine.fromBase64) return engine.fromBase64(text)
   if (Buffer) return new Uint8Array(Buffer.from(text, 'base64'))
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 }

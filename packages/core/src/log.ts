@@ -81,8 +81,11 @@ function isShort(message: string, facts: Record<string, unknown> = {}): boolean 
   let length = message.length
   for (const name in facts) {
     const value = facts[name]
-    if (typeof value === 'object' && value !== null) return false
-    length += name.length + (typeof value === 'string' ? value.length : ESCAPE_LENGTH)
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+    // A list or an object is written once already.
+    length +=
+      name.length +
+      (typeof value === 'object' && PRINTABLE.test(text) ? text.length / ESCAPE_LENGTH : text.length)
   }
   return length * ESCAPE_LENGTH <= MAX_LINE_LENGTH
 }
