@@ -55,23 +55,14 @@ describe('with the real identity provider', () => {
     expect(code).toBe(0)
   })
 
-  it('still provisions in an emulated workspace if only the application is real', async () => {
-    const { provider, application } = await realIdentity()
-    const { code, output } = await runSandbox({ environment: application, walks: walksOf('idp-server') })
-    expect(output).toContain('9 steps passed, 0 failed, 3 skipped')
-    expect(output).toContain('skipped: Half of the identity provider is emulated')
-    expect(provider.calls).toEqual([])
-    expect(code).toBe(0)
-  })
-
-  it('still creates users in an emulated application if only the workspace is real', async () => {
-    const { provider, workspace } = await realIdentity()
-    const idpWalks = walks.filter(({ route }) => route === 'idp')
-    const { code, output } = await runSandbox({ environment: workspace, walks: idpWalks })
-    expect(output).toContain(`${idpWalks[0]?.steps.length} steps passed, 0 failed`)
-    expect(output).not.toContain('skipped')
-    expect(provider.calls).toEqual([])
-    expect(code).toBe(0)
+  it.each([
+    ['application', 'idp-server', '9 steps passed, 0 failed, 3 skipped'],
+    ['workspace', 'idp', `${stepsOf('idp').length} steps passed, 0 failed`],
+  ] as const)('emulates the rest if only the %s is real', async (real, route, words) => {
+    const { provider, [real]: environment } = await realIdentity()
+    const { code, output } = await runSandbox({ environment, walks: walksOf(route) })
+    expect(output).toContain(words)
+    expect([provider.calls, code]).toEqual([[], 0])
   })
 
   it.each([

@@ -25,7 +25,7 @@ export interface BatchOptions extends CallOptions {
    */
   journal?: BatchJournal | undefined
   /**
-   * Is asked for each message whose outcome the journal knows as `unknown`: `true` sends it again.
+   * Is asked for each message that the journal knows as `failed` or `unknown`: `true` sends it again.
    * @default such a message is not sent again
    */
   resend?: ((result: MessageResult) => boolean) | undefined
@@ -110,7 +110,7 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
     items: Messages | readonly unknown[],
     options: BatchOptions & ItemOptions,
   ): AsyncGenerator<CallOutcome, BatchEnd> {
-    checkOptions(options, callRules)
+    checkOptions(options, callRules, { isClosed: true })
     checkSource(items)
     const { parse, resend, journal, onProgress, stop, outageMs = LONGEST_OUTAGE_MS } = options
     // A batch may have any length, so only its calls have a time limit by default.
@@ -197,13 +197,12 @@ function failureOf(
     const isNothingSent = !outcomes.some(({ kind }) => kind === 'settled')
     return isUnread || isNothingSent ? reasons[0] : undefined
   }
-  // Another delivery has taken over.
-  if (left.code === 'delivery_in_progress') return left
+  // Another delivery has taken over, or the journal failed.
+  if (left.code === 'delivery_in_progress' || left.code === 'overloaded') return left
   const done = outcomes.reduce((sum, { kind, results }) => sum + (kind === 'unsent' ? 0 : results.length), 0)
-  const read = outcomes.reduce((sum, { results }) => sum + results.length, 0)
   return new IntegrationError(
     left.code === 'shutting_down' ? left.code : 'overloaded',
-    `The batch ended early: ${done} of ${read} messages are done. ${left.message}`,
+    `The batch ended early: ${done} messages are done, and others are left. ${left.message}`,
     { hint: REST, retryAfter: left.retryAfter ?? 1, cause: left },
   )
 }

@@ -45,9 +45,6 @@ export function placeOf({ index, key }: Pick<PlacedMessage, 'index' | 'key'>): {
   return key === '' ? { index } : { index, key }
 }
 
-/** Many messages of a batch have the same fault: their results hold its words once. */
-let lastWords = ''
-
 /** The result of a message that was not sent, or whose outcome is unknown. */
 export function failedResult(
   message: Pick<PlacedMessage, 'index' | 'key'> & { to: string | null },
@@ -55,7 +52,6 @@ export function failedResult(
 ): UnsentResult {
   const { code, retryable, retryAfter, provider, hint } = error
   const words = hint ? `${error.message} ${hint}` : error.message
-  if (words !== lastWords) lastWords = words
   return {
     ...placeOf(message),
     to: message.to,
@@ -65,7 +61,7 @@ export function failedResult(
     rejected: [],
     error: {
       code: toMailErrorCode(code) ?? 'internal_error',
-      message: lastWords,
+      message: words,
       retryable,
       ...(retryAfter !== undefined && { retryAfter }),
       ...(provider?.code !== undefined && {

@@ -19,8 +19,6 @@ import type { BatchRunOptions, CallOutcome } from './run.ts'
 /** With a journal, no call begins in the last quarter of the time (5 s at most), so that its results can be recorded. */
 const RESERVE_SHARE = 0.25
 const LONGEST_RESERVE_MS = 5_000
-/** Attempts of a call that never reaches the provider. */
-const ATTEMPTS = 3
 const FIRST_BACKOFF_MS = 200
 const LONGEST_BACKOFF_MS = 10_000
 /** The messages fail if the provider asks to wait, and accepts no call for so long. */
@@ -57,6 +55,9 @@ export function createCaller(
 
   /** The provider has answered no read for so long, in milliseconds. */
   let shutMs = 0
+  /** When a call broke, if none has succeeded since. */
+  let brokenAt: number | undefined
+  const isOutageOver = () => shutMs >= outageMs || Date.now() - (brokenAt ?? Date.now()) >= outageMs
   let waiting: Promise<boolean> | undefined
   /** All calls wait together: each minute counts once. */
   function waitWhileShut(milliseconds: number): Promise<boolean> {
@@ -66,7 +67,7 @@ export function createCaller(
     return waiting
   }
   async function waitOnce(milliseconds: number): Promise<boolean> {
-    if (obstacle() || shutMs >= outageMs) return false
+    if (obstacle() || isOutageOver()) return false
     // A longer pause with each, and at least the one that is asked for.
     const waitMs = Math.max(milliseconds, Math.min(shutMs, LONGEST_BACKOFF_MS, outageMs - shutMs))
     shutMs += waitMs
@@ -84,7 +85,7 @@ export function createCaller(
     } catch (error) {
       const reason = obstacle() ?? toMailError(error)
       // No later call fares better, and each would wait as long.
-      if (shutMs >= outageMs) ending.end(reason)
+      if (isOutageOver()) ending.end(reason)
       return unsent(call, reason)
     }
     if (records) await recordAll(call, 'begun')
@@ -121,15 +122,13 @@ export function createCaller(
   }
 
   /** Milliseconds to wait before a call that was not sent is tried again; `undefined` if it is not. */
-  function delayOf({ code, retryAfter, provider }: IntegrationError, attempts: number): number | undefined {
+  function delayOf(reason: IntegrationError, attempts: number): number | undefined {
+    const { code, retryAfter } = reason
     const backoff = Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts)
     const delay = flow.pauseOf(retryAfter === undefined ? backoff : retryAfter * 1000)
     if (Date.now() + delay + Math.max(reserve, flow.expectedMs()) >= deadline) return undefined
-    if (code === 'provider_rate_limited') {
-      return flow.standstillMs() + delay > LONGEST_STANDSTILL_MS ? undefined : delay
-    }
-    const neverArrived = code === 'provider_error' && provider?.status === undefined
-    return neverArrived && attempts < ATTEMPTS ? delay : undefined
+    const longest = code === 'provider_rate_limited' ? LONGEST_STANDSTILL_MS : outageMs
+    return isAway(reason) && flow.standstillMs() + delay <= longest ? delay : undefined
   }
 
   return async function make(call: Call): Promise<CallOutcome> {
@@ -143,10 +142,15 @@ export function createCaller(
           ? delayOf(outcome.reason, attempts)
           : undefined
       if (delay !== undefined) flow.pauseFor(delay)
-      else if (outcome.kind === 'unsent' && outcome.reason.code === 'credentials_rejected')
+      // No later call fares better.
+      else if (
+        outcome.kind === 'unsent' &&
+        (isAway(outcome.reason) || outcome.reason.code === 'credentials_rejected')
+      )
         ending.end(outcome.reason)
-      if (outcome.kind === 'settled') shutMs = 0
       const isBroken = outcome.results.some(isUnknown)
+      if (outcome.kind === 'settled') shutMs = 0
+      if (outcome.kind === 'settled') brokenAt = isBroken ? (brokenAt ?? Date.now()) : undefined
       flow.leave(turn, outcome.kind === 'unsent' ? 'not sent' : isBroken ? 'broken' : 'answered')
       if (delay !== undefined) continue
       return {
@@ -155,6 +159,11 @@ export function createCaller(
       }
     }
   }
+}
+
+/** Whether the provider takes no call for now: it can’t be reached, is down for maintenance, or asks to wait. */
+function isAway({ code, provider }: IntegrationError): boolean {
+  return code === 'provider_rate_limited' || (code === 'provider_error' && (provider?.status ?? 503) >= 500)
 }
 
 function isUnknown({ status }: MessageResult): boolean {

@@ -77,7 +77,7 @@ interface CutterOptions {
   source: Source
   /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
   parse: ((item: unknown) => unknown) | undefined
-  /** Whether a message whose recorded outcome is unknown is sent again. */
+  /** Whether a message that an earlier attempt did not send for sure is sent again. */
   resend: ((result: MessageResult) => boolean) | undefined
   defaults: MessageDefaults
   /** The largest body of a call of several messages, in bytes. */
@@ -227,7 +227,7 @@ export function createCutter(options: CutterOptions) {
     for (const message of read) {
       const record = message.isTwice ? undefined : found.get(message.key)
       const restored = record && restore(record, message)
-      if (restored && !(restored.status === 'unknown' && mayGoAgain(restored))) settled.push(restored)
+      if (restored && !(restored.status !== 'sent' && mayGoAgain(restored))) settled.push(restored)
       else if (message.isTwice) settled.push(failedResult(message, twice()))
       else if ('refusal' in message)
         settled.push(failedResult({ ...message, to: message.to || null }, message.refusal))
@@ -238,7 +238,11 @@ export function createCutter(options: CutterOptions) {
 
   function mayGoAgain(result: MessageResult): boolean {
     try {
-      return resend?.(result) ?? false
+      const answer: unknown = resend?.(result) ?? false
+      // A promise would be true whatever it says.
+      if (typeof answer !== 'boolean')
+        throw new TypeError('resend must return true or false, and no promise.')
+      return answer
     } catch (reason) {
       thrown ??= { reason }
       isOver = true
@@ -287,7 +291,7 @@ function entryOf(
 /** The key of a message; `composeMessage` names the fault of one that is no text. */
 function readKey(message: unknown): string {
   const key = isRecord(message) ? message.key : undefined
-  return typeof key === 'string' ? key : ''
+  return typeof key === 'string' || typeof key === 'number' ? String(key) : ''
 }
 
 function twice(): IntegrationError {

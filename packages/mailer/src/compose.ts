@@ -31,7 +31,7 @@ const MAX_RECIPIENTS = 50
 const ON_OR_OFF = [true, false]
 const LINKS = ['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']
 const LONGEST_KEY = 255
-const KEY_FAULT = `must be a text of at most ${LONGEST_KEY} characters`
+const KEY_FAULT = `must be a number, or a text of at most ${LONGEST_KEY} characters`
 const TOO_LARGE = 'it is larger than 10 MB, including its attachments'
 
 /** The fields of a message as they may come from anywhere. */
@@ -82,7 +82,8 @@ function compose(
   const alias = readBody(faults, 'body', body)
   const html = readBody(faults, 'htmlBody', htmlBody)
   const TextBody = readBody(faults, 'textBody', textBody)
-  if (!isAbsent(key) && (typeof key !== 'string' || key.length > LONGEST_KEY)) faults.add('key', KEY_FAULT)
+  if (!isAbsent(key) && (!/string|number/.test(typeof key) || String(key).length > LONGEST_KEY))
+    faults.add('key', KEY_FAULT)
   if (alias !== undefined && html !== undefined)
     faults.add('body', 'is an alias of htmlBody: set only one of them')
   if (isAbsent(htmlBody) && isAbsent(textBody) && isAbsent(body)) faults.add(NO_BODY.path, NO_BODY.message)
@@ -191,32 +192,28 @@ function readChoice<Choice>(
   return choice
 }
 
-const fieldNames = {
-  to: 1,
-  from: 1,
-  cc: 1,
-  bcc: 1,
-  replyTo: 1,
-  subject: 1,
-  tag: 1,
-  messageStream: 1,
-  htmlBody: 1,
-  textBody: 1,
-  body: 1,
-  headers: 1,
-  metadata: 1,
-  attachments: 1,
-  trackOpens: 1,
-  trackLinks: 1,
-  key: 1,
-} satisfies Record<keyof PlainMessage, 1>
+const fieldNames: readonly (keyof PlainMessage)[] = [
+  ...([
+    'to',
+    'from',
+    'cc',
+    'bcc',
+    'replyTo',
+    'subject',
+    'tag',
+    'messageStream',
+    'htmlBody',
+    'textBody',
+  ] as const),
+  ...(['body', 'headers', 'metadata', 'attachments', 'trackOpens', 'trackLinks', 'key'] as const),
+]
 
 /** Finds fields that no message has. A class may have fields of its own. */
 function findUnknown(faults: Faults, message: Unchecked): void {
   const prototype: unknown = Object.getPrototypeOf(message)
   if (prototype !== Object.prototype && prototype !== null) return
   for (const [name, value] of Object.entries(message)) {
-    if (Object.hasOwn(fieldNames, name) || (value ?? undefined) === undefined) continue
+    if (fieldNames.some((known) => known === name) || (value ?? undefined) === undefined) continue
     const nearest = nearestField(name)
     faults.add(
       isName(name) ? name : '',
@@ -235,7 +232,7 @@ function nearestField(name: string): string | undefined {
     while (length < known.length && known[length] === given[length]) length += 1
     return length
   }
-  const [nearest = ''] = Object.keys(fieldNames).sort((a, b) => shared(b) - shared(a))
+  const [nearest = 'to'] = [...fieldNames].sort((a, b) => shared(b) - shared(a))
   return shared(nearest) > 1 ? nearest : undefined
 }
 

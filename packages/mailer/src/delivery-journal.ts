@@ -81,7 +81,7 @@ export function createJournal(progress: Progress): BatchJournal & { isEmpty: boo
       steps.set(first, name)
       if (record === undefined) await progress.write(name, null)
       else if (record === 'begun') await progress.write(name, { begun: [...written.keys()] })
-      else await progress.write(name, doneRecord.parse({ done: [...written], ms }))
+      else await progress.write(name, doneRecord.parse({ done: [...written].filter(([, each]) => each), ms }))
     },
   }
 }

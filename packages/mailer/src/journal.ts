@@ -69,17 +69,17 @@ export function restore(record: MessageRecord, message: PlacedMessage): MessageR
   return record.status === 'sent' ? { ...record, ...place } : { ...record, ...place }
 }
 
-/** The records of a call’s results. */
+/** The records of a call’s results. What may be sent again has none, so that the next run sends it. */
 export function toRecords(
   results: readonly MessageResult[],
   messages: readonly PlacedMessage[],
-): Map<string, MessageRecord> {
-  const records = new Map<string, MessageRecord>()
+): Map<string, MessageRecord | undefined> {
+  const records = new Map<string, MessageRecord | undefined>()
   for (const [at, { index: _, key: _key, to: _to, rejected, ...outcome }] of results.entries()) {
     const message = messages[at]
     if (!message) continue
     const positions = rejected.map((address) => message.recipients.indexOf(address))
-    records.set(message.key, { ...outcome, rejected: positions })
+    records.set(message.key, outcome.error?.retryable ? undefined : { ...outcome, rejected: positions })
   }
   return records
 }

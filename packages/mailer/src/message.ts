@@ -114,7 +114,7 @@ export interface MessageFields {
    * it alone, so that the mail leaves once even if its content changes between two runs. It does not leave with the mail.
    * @default a SHA-256 of the content
    */
-  key?: string | null | undefined
+  key?: string | number | null | undefined
 }
 
 /** The bodies of a message, at most 5 MB each. */

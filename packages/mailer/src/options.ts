@@ -62,6 +62,10 @@ export const callRules = {
   deadline: [isTime, 'a time in milliseconds since 1970'],
   onProgress: [isFunction, 'a function'],
   resend: [isFunction, 'a function'],
+  // Those of the host.
+  stopping: signal,
+  gate: [isRecord, 'a gate'],
+  parse: [isFunction, 'a function'],
   journal: [
     (value) => typeof value === 'object' && value !== null && 'read' in value && 'write' in value,
     'an object with read and write',

@@ -18,7 +18,7 @@ export interface BatchRunOptions {
   send: (call: Call, limits: CallOptions & { pass: Pass }) => Promise<unknown>
   /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
   parse: ((item: unknown) => unknown) | undefined
-  /** Whether a message whose recorded outcome is unknown is sent again. */
+  /** Whether a message that an earlier attempt did not send for sure is sent again. */
   resend: ((result: MessageResult) => boolean) | undefined
   defaults: MessageDefaults
   /** The most calls in flight at a time. */

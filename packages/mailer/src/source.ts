@@ -28,7 +28,8 @@ export function openSource(items: Iterable<unknown> | AsyncIterable<unknown>): S
     isList: Array.isArray(items),
     read() {
       const step = iterator.next()
-      return 'then' in step ? step.then(toItem) : toItem(step)
+      // A promise of another realm or library becomes one that is recognised.
+      return 'then' in step ? Promise.resolve(step).then(toItem) : toItem(step)
     },
     close() {
       if (isOver) return

@@ -311,6 +311,7 @@ describe('invalid options', () => {
     ['deadline', Number.NaN],
     ['onProgress', true],
     ['journal', {}],
+    ['journl', {}],
   ])('of a batch are refused by name: %s %s', async (name, value) => {
     const error = await failureOf(mail.mailer().sendEmails(messages(1), { [name]: value }))
     expect(error).toMatchObject({ code: 'invalid_arguments', errors: [{ path: `options.${name}` }] })

@@ -189,15 +189,6 @@ describe('a send', () => {
     else expect(error).toMatchObject({ code: 'provider_timeout', effect: 'none' })
   })
 
-  it('is aborted if its signal fires between two attempts', async () => {
-    provider.faults.add({ status: 429 })
-    const controller = new AbortController()
-    const mailer = mail.mailer({ wait: async () => controller.abort(reason) })
-    const sending = mailer.sendEmail(message(), { signal: controller.signal })
-    await expect(sending).rejects.toMatchObject(aborted)
-    expect(requests).toHaveLength(1)
-  })
-
   it('may be retried if its time was over before the request left', async () => {
     const error = await failureOf(mail.mailer().sendEmail(message(), { deadline: 1 }))
     expect(error).toMatchObject({ code: 'provider_timeout', status: 504, retryable: true, effect: 'none' })
@@ -233,24 +224,6 @@ describe('a read', () => {
     const error = await failureOf(mail.mailer().getDeliveryStats())
     expect(error).toMatchObject({ ...expected, effect: 'none' })
     expect(requests).toHaveLength(calls)
-  })
-
-  it('fails when the provider does not answer in time, and has no effect', async () => {
-    provider.faults.add({ hang: true })
-    const mailer = mail.mailer({ fetch: provider.fetch })
-    const reading = () => failureOf(mailer.getDeliveryStats({}, { timeoutMs: 1_000 }))
-    const error = await inFakeTime(reading, () => 1_000 * provider.calls.length)
-    expect(error).toMatchObject({ code: 'provider_timeout', retryable: true, effect: 'none' })
-    expect(provider.calls).toHaveLength(1)
-  })
-
-  it('is aborted by its signal', async () => {
-    provider.faults.add({ hang: true })
-    const controller = new AbortController()
-    const reason = new Error('the user left')
-    mail.atRequest(1, () => controller.abort(reason))
-    const reading = mail.mailer().getServer({ signal: controller.signal })
-    await expect(reading).rejects.toMatchObject({ code: 'aborted', effect: 'none', cause: reason })
   })
 
   it('passes the filter of the statistics on, and returns the totals', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { BatchJournal, Message, MessageRecord, MessageResult } from '../src/index.ts'
+import type { BatchJournal, BatchOptions, Message, MessageRecord, MessageResult } from '../src/index.ts'
 import { addressOf, failureOf, message, messages, runMailProvider, runs } from './support.ts'
 
 const mail = runMailProvider()
@@ -142,13 +142,14 @@ describe('a batch with a journal', () => {
 
   it('refuses a key that comes twice in a batch, or that is none', async () => {
     const { journal } = table()
-    const keys = ['a', 'a', 7, 'x'.repeat(256)]
+    const keys = ['a', 'a', true, 'x'.repeat(256)]
     const given = keys.map((key, at) => Object.assign(message({ to: addressOf(at) }), { key }))
     const { results } = await mail.mailer().sendEmails(given, { journal })
     expect(runs(results)).toBe('1 sent,3 failed')
     const words = results.map(({ error }) => error?.message ?? '')
     expect(words[1]).toContain('key is the key of an earlier message of this batch')
-    for (const word of words.slice(2)) expect(word).toContain('key must be a text of at most 255 characters')
+    for (const word of words.slice(2))
+      expect(word).toContain('key must be a number, or a text of at most 255 characters')
   })
 
   it('sends a message of unknown fate again only if the caller says so', async () => {
@@ -168,10 +169,30 @@ describe('a batch with a journal', () => {
     expect(asked).toEqual(['row-0 unknown', 'row-1 unknown'])
     expect(provider.messages).toHaveLength(3)
     expect(runs((await mail.mailer().sendEmails(given, { journal })).results)).toBe('1 unknown,1 sent')
-    const failing = () => expect.fail('the caller has no idea')
-    const sending = mail.mailer().sendEmails(given, { journal, resend: failing })
-    await expect(sending).rejects.toThrow('the caller has no idea')
+    const promising: BatchOptions = {}
+    // A promise would be true, whatever it says; JavaScript does not see that.
+    Reflect.set(promising, 'resend', async () => false)
+    const later: BatchOptions[] = [{ resend: () => expect.fail('resend has no idea') }, promising]
+    for (const options of later)
+      await expect(mail.mailer().sendEmails(given, { journal, ...options })).rejects.toThrow('resend')
     expect(provider.messages).toHaveLength(3)
+  })
+
+  it('sends what the provider did not take for now in the next run, and a corrected message on request', async () => {
+    const { journal } = table()
+    const [inactive, fixed] = [addressOf(1), addressOf(7)]
+    provider.inactive.add(inactive)
+    provider.faults.add({
+      path: '/email/batch',
+      status: 200,
+      body: [{ ErrorCode: 100, Message: 'Maintenance' }],
+    })
+    const send = (to: string, resend?: () => boolean) =>
+      mail.mailer().sendEmails([message({ key: 'row', to })], { journal, resend })
+    expect((await send(inactive)).results[0]?.error).toMatchObject({ retryable: true })
+    expect((await send(inactive)).results[0]?.error).toMatchObject({ retryable: false })
+    expect((await send(fixed)).failed).toBe(1)
+    expect((await send(fixed, () => true)).sent).toBe(1)
   })
 
   it('takes the record of a call back that did not leave', async () => {

@@ -235,13 +235,11 @@ it.each([
   expect(requests).toEqual([])
 })
 
-it.each<[string, Partial<Message>]>([
-  ['text with a comma', { to: 'a@b.c, d@e.f' }],
-  ['text with a name', { cc: 'Ann <a@b.c>, d@e.f' }],
-  ['text that ends in a name', { bcc: 'a@b.c, Dan <d@e.f>' }],
-])('asks for a list instead of several addresses in one %s', async (_, fields) => {
-  const { errors } = await failureOf(mail.mailer().sendEmail(message(fields)))
-  expect(errors).toMatchObject([{ message: 'has several addresses: expected one, or a list of them' }])
+it('asks for a list instead of several addresses in one text', async () => {
+  for (const to of ['a@b.c, d@e.f', 'Ann <a@b.c>, d@e.f', 'a@b.c, Dan <d@e.f>']) {
+    const { errors } = await failureOf(mail.mailer().sendEmail(message({ to })))
+    expect(errors).toMatchObject([{ message: 'has several addresses: expected one, or a list of them' }])
+  }
 })
 
 it('is not made with a default sender that is none', () => {

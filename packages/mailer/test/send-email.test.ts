@@ -122,34 +122,15 @@ it('fills in the recipients and the time if the provider leaves them out', async
 })
 
 it.each<[string, Message['headers']]>([
-  ['Headers', new Headers({ 'x-order': '7', 'x-shop': 'books' })],
-  [
-    'a Map',
-    new Map<string, string | number>([
-      ['x-order', 7],
-      ['x-shop', 'books'],
-    ]),
-  ],
-  [
-    'the provider’s list',
-    [
-      { Name: 'x-order', Value: 7 },
-      { Name: 'x-shop', Value: 'books' },
-    ],
-  ],
-  [
-    'a list of names and values',
-    [
-      { name: 'x-order', value: '7' },
-      { name: 'x-shop', value: 'books' },
-    ],
-  ],
-  ['an object with numbers and null', { 'x-order': 7, 'x-shop': 'books', 'x-none': null }],
+  ['Headers', new Headers({ 'x-order': '7' })],
+  ['a Map', new Map([['x-order', 7]])],
+  ['the provider’s list', [{ Name: 'x-order', Value: 7 }]],
+  ['a list of names and values', [{ name: 'x-order', value: '7' }]],
+  ['an object with numbers and null', { 'x-order': 7, 'x-none': null }],
 ])('takes headers and metadata as %s', async (_, texts) => {
   await mailer().sendEmail(message({ headers: texts, metadata: texts }))
   const sent = JSON.parse(requests[0]?.text ?? '')
-  expect(sent.Metadata).toEqual({ 'x-order': '7', 'x-shop': 'books' })
-  expect(sent.Headers).toEqual(Object.entries(sent.Metadata).map(([Name, Value]) => ({ Name, Value })))
+  expect([sent.Metadata, sent.Headers]).toEqual([{ 'x-order': '7' }, [{ Name: 'x-order', Value: '7' }]])
 })
 
 it('takes the null of a database row for an absent field', async () => {

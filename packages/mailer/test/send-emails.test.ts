@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { addressOf, deadUrl, failureOf, idle, message, messages, runMailProvider, runs } from './support.ts'
 
@@ -170,11 +171,18 @@ describe('a call that fails', () => {
     },
   )
 
-  it('fails only its own messages if the provider refused it as a whole', async () => {
-    provider.faults.add({ skip: 1, status: 503, body: { ErrorCode: 100, Message: 'Maintenance' } })
-    const batch = await mail.mailer({ concurrency: 1 }).sendEmails(messages(501))
-    expect(batch).toMatchObject({ sent: 500, failed: 1, unknown: 0 })
-    expect(batch.results[500]?.error).toMatchObject({ code: 'provider_error', retryable: true })
+  const maintenance = { status: 503, body: { ErrorCode: 100, Message: 'Maintenance' } }
+
+  it('waits while the provider is down for maintenance, and no longer than for an outage', async () => {
+    provider.faults.add({ skip: 1, times: 3, ...maintenance })
+    const batch = mail.mailer({ concurrency: 1 }).sendEmails(messages(1_501))
+    expect(await batch).toMatchObject({ sent: 1_501 })
+    provider.faults.add({ skip: 1, times: 999, ...maintenance })
+    waits.length = 0
+    const { results } = await mail.mailer({ concurrency: 1 }).sendEmails(messages(1_501))
+    expect(runs(results)).toBe('500 sent,1001 failed')
+    expect(results[500]?.error).toMatchObject({ code: 'provider_error', retryable: true })
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeLessThanOrEqual(60_000)
   })
 
   const accepted = { ErrorCode: 0, MessageID: 'id' }
@@ -212,10 +220,11 @@ describe('a batch that ends early', () => {
 })
 
 describe('a batch of which nothing was sent', () => {
-  it('throws if the provider can’t be reached, after three attempts of each call', async () => {
-    const unreached = await failureOf(mail.mailer({ baseUrl: await deadUrl() }).sendEmails(messages(501)))
+  it('throws if the provider can’t be reached for as long as an outage may last', async () => {
+    const mailer = mail.mailer({ baseUrl: await deadUrl() })
+    const unreached = await failureOf(mailer.sendEmails(messages(501), { outageMs: 5_000 }))
     expect(unreached).toMatchObject({ code: 'provider_error', retryable: true, effect: 'none' })
-    expect(waits).toHaveLength(4)
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeLessThanOrEqual(5_000)
   })
 
   const cause = new Error('the user left')
@@ -234,4 +243,11 @@ describe('a batch of which nothing was sent', () => {
     const batch = await mail.mailer({ concurrency: 1 }).sendEmails(messages(501))
     expect(batch).toMatchObject({ sent: 0, failed: 1, unknown: 500 })
   })
+})
+
+it('reads a source whose promises are those of another realm, as in Jest', async () => {
+  const Foreign: PromiseConstructor = runInNewContext('Promise')
+  const given = messages(3)[Symbol.iterator]()
+  const source = { [Symbol.asyncIterator]: () => ({ next: () => Foreign.resolve(given.next()) }) }
+  expect((await mail.mailer().sendEmails(source)).sent).toBe(3)
 })

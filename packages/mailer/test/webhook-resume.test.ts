@@ -80,7 +80,7 @@ it('begins calls in the time of a usual call, although one call of an earlier de
   const store = memoryStore()
   const long = newsletter(addresses(3_000))
   const limit = { path: '/email/batch', status: 429, headers: { 'retry-after': '120' } }
-  provider.faults.add({ ...limit, skip: 3, times: 3 })
+  provider.faults.add({ ...limit, skip: 3 })
   atRequest(1, () => pass(9_000))
   expect((await deliver(handler({ store }), long, { id: 'evt_1' })).status).toBe(503)
   const slowStore: DeliveryStore = {
