@@ -125,13 +125,14 @@ export function createProviderClient(provider: Provider, options: ProviderClient
     async call<Value>(
       { change, ...request }: ProviderRequest,
       read: (body: unknown) => Value | undefined,
-      { pass: given, ...callOptions }: CallOptions & { pass?: Pass | undefined } = {},
+      // Read by name: a copy of an event's context would lose its getters, such as the signal.
+      callOptions: CallOptions & { pass?: Pass | undefined } = {},
     ): Promise<{ status: number; value: Value }> {
       checkCredential()
       const limits = within(callOptions)
       const repeatable = change === undefined
-      const own = repeatable || given ? undefined : await enter(callOptions)
-      const beforeSend = (given ?? own)?.ensureOpen
+      const own = repeatable || callOptions.pass ? undefined : await enter(callOptions)
+      const beforeSend = (callOptions.pass ?? own)?.ensureOpen
       // A call with an effect is not repeated after a time-out, so one attempt may take all the time.
       const attemptMs = repeatable ? undefined : Number.POSITIVE_INFINITY
       try {
