@@ -18,6 +18,7 @@ import type {
 } from './schema.ts'
 import { listFilterNames } from './schema.ts'
 import {
+  toCountQuery,
   toFilterQuery,
   toOrganizationQuery,
   toUserQuery,
@@ -230,7 +231,7 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
 
     async countUsers(filter = {}, options) {
       checkFilter(filter)
-      return call({ method: 'GET', path: '/users/count', query: toFilterQuery(filter) }, wireTotal, options)
+      return call({ method: 'GET', path: '/users/count', query: toCountQuery(filter) }, wireTotal, options)
     },
 
     async createOrganization(organization, options) {

@@ -20,9 +20,12 @@ export function generateFile(file: (typeof instanceDownloads)[number], keys: Ins
 }
 
 function environmentFile({ publishableKey, secretKey }: InstanceKeys): string {
+  const quoted = quote('publishableKey', publishableKey)
   return [
     '# The keys of the identity provider. Keep this file out of version control.',
-    `NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY=${quote('publishableKey', publishableKey)}`,
+    // Without a framework, as in a worker.
+    `CLERK_PUBLISHABLE_KEY=${quoted}`,
+    `NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY=${quoted}`,
     `CLERK_SECRET_KEY=${quote('secretKey', secretKey)}`,
     '',
   ].join('\n')

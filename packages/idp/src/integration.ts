@@ -68,8 +68,8 @@ const order = <Field extends string>(fields: readonly Field[]) =>
     .describe('A field, with - in front for descending. The default is -createdAt.')
 
 /** Base64 of a host and `$`, which is written in one of three ways. */
-const PUBLISHABLE_KEY = String.raw`^pk_(?:test|live)_(?:[A-Za-z0-9+\/]{4})+(?:JA(?:==)?|[A-Za-z0-9+\/][CSiy]Q=?|[A-Za-z0-9+\/]{2}[AEIMQUYcgkosw048]k)$`
-const SECRET_KEY = String.raw`^sk_(?:test|live)_[A-Za-z0-9_\-]{${MIN_SECRET_LENGTH},}$`
+const PUBLISHABLE_KEY = String.raw`^\s*pk_(?:test|live)_(?:[A-Za-z0-9+\/]{4})+(?:JA(?:==)?|[A-Za-z0-9+\/][CSiy]Q=?|[A-Za-z0-9+\/]{2}[AEIMQUYcgkosw048]k)\s*$`
+const SECRET_KEY = String.raw`^\s*sk_(?:test|live)_[A-Za-z0-9_\-]{${MIN_SECRET_LENGTH},}\s*$`
 
 /** The functions of every instance. */
 export const instanceFunctions = {
@@ -108,7 +108,7 @@ export const instanceFunctions = {
       offset,
       startingAfter: text
         .optional()
-        .describe('The nextCursor of the previous page. Needs an order by createdAt.'),
+        .describe('The nextCursor of the previous page. Needs an order by createdAt, and no offset.'),
       orderBy: order(userOrderFields),
     }).meta({ examples: [{ query: 'ada', limit: 20 }] }),
     result: z.object({
@@ -200,11 +200,11 @@ export const idp = defineIntegration({
         .default('shared')
         .describe('shared: the platform’s application, for development. dedicated: your own application.')
         .meta({ title: 'Application' }),
-      publishableKey: environmentReference(z.string())
+      publishableKey: environmentReference(z.string().trim())
         .optional()
         .describe('Dedicated only: the publishable key, pk_….')
         .meta({ title: 'Publishable key' }),
-      secretKey: environmentReference(secret(z.string()))
+      secretKey: environmentReference(secret(z.string().trim()))
         .optional()
         .describe('Dedicated only: the secret key, sk_….')
         .meta({ title: 'Secret key' }),

@@ -68,7 +68,7 @@ function findCommonFault(key: string, name: 'publishable' | 'secret'): Fault | u
     return 'is a whole line of an .env file: keep only the part after the “=”, without quotes'
   }
   if (/^["'`“‘]|["'`”’]$/.test(key)) return 'has quotes around it: remove them'
-  if (/\.{3}|…|\*{3}|•|[<>]|your[_-]|_x+$|x{8}/i.test(key)) {
+  if (/\.{3}|…|\*{3}|•|[<>]|your[_-]|_x{3,}$|x{8}/i.test(key)) {
     return `is a placeholder or masked: copy the real ${name} key, with the provider’s copy button`
   }
   if (/\s/.test(key)) return 'contains white space: copy the key again, in one piece'

@@ -21,16 +21,14 @@ import { idp } from './integration.ts'
  *
  * @param dependencies the dependencies of every handler, and the host's settings for the identity provider
  */
-export function createHandler({
-  shared,
-  baseUrl,
-  ...dependencies
-}: HandlerDependencies & IdpSettings): WebhookHandler {
-  const secrets = [...(dependencies.secrets ?? []), ...(shared?.secretKey ? [shared.secretKey] : [])]
-  const settings = { shared, baseUrl }
-  const functions = createFunctions((context) => connect(context, settings))
-  const handlers = { ...createDeploymentHandlers(settings), functions }
-  return createWebhookHandler(idp, handlers, { ...dependencies, secrets })
+export function createHandler(dependencies: HandlerDependencies & IdpSettings): WebhookHandler {
+  const { shared, secrets = [] } = dependencies
+  const handlers = {
+    ...createDeploymentHandlers(dependencies),
+    functions: createFunctions((context) => connect(context, dependencies)),
+  }
+  const all = shared?.secretKey ? [...secrets, shared.secretKey] : secrets
+  return createWebhookHandler(idp, handlers, { ...dependencies, secrets: all })
 }
 
 export type { IdpSettings } from './connection.ts'

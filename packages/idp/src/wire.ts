@@ -4,6 +4,7 @@
  * @see https://clerk.com/docs/reference/backend-api
  */
 import * as z from 'zod'
+import { toSnakeCase, wireErrorsFor } from './refusal.ts'
 import type {
   NewOrganization,
   NewUser,
@@ -137,55 +138,11 @@ const changeNames = [
   'skipLegalChecks',
 ] as const
 
-/** The arguments of every method, by the provider's name. */
-const argumentNames = new Map<string, string>(
-  [
-    ...filterNames,
-    ...pageNames,
-    ...organizationListNames,
-    ...changeNames,
-    ...metadataNames,
-    ...organizationNames,
-    'orderBy',
-    'skipPasswordRequirement',
-  ].map((name) => [toSnakeCase(name), name]),
-)
-
-/** A parameter in an error. Anything else might be a value, and is left out. */
-const parameter = z
-  .string()
-  .regex(/^[a-z][a-z0-9_]{0,63}$/)
-  .transform((name) => argumentNames.get(name) ?? name)
-  .catch('')
-
-const wireError = wireObject({
-  code: text,
-  message: text,
-  longMessage: text,
-  meta: wireObject({ paramName: parameter }).catch({ paramName: '' }),
-}).transform(({ code, message, longMessage, meta }) => ({
-  code: code ?? undefined,
-  message: longMessage ?? message ?? undefined,
-  path: meta.paramName,
-}))
-
-/** The body of an error response. Errors in another format are left out. */
-export const wireErrors = wireObject({
-  errors: z.array(wireError.nullable().catch(null)),
-  clerkTraceId: z
-    .string()
-    .regex(/^[\w-]{1,128}$/)
-    .optional()
-    .catch(undefined),
-}).transform(({ errors: all, clerkTraceId: traceId }) => {
-  const known = all.filter((error) => error !== null)
-  const errors = known.flatMap(({ path, message, code }) => {
-    const words = message ?? code
-    return words === undefined ? [] : [{ path, message: words }]
-  })
-  const { code, message } = known[0] ?? {}
-  return { code, message, traceId, errors: errors.length === 0 ? undefined : errors }
-})
+/** The body of an error response, with the arguments of every method. */
+export const wireErrors = wireErrorsFor([
+  ...[...filterNames, ...pageNames, ...organizationListNames, ...changeNames, ...metadataNames],
+  ...[...organizationNames, 'orderBy', 'skipPasswordRequirement'],
+])
 
 /** Builds an object with snake_case names from the given fields, and from no others. */
 function toWire<Fields extends object, Name extends keyof Fields & string>(
@@ -196,9 +153,14 @@ function toWire<Fields extends object, Name extends keyof Fields & string>(
 }
 
 /** The query of `GET /users/count`. */
+export function toCountQuery(filter: UserFilter) {
+  return toWire(filter, filterNames)
+}
+
+/** The filters in the query of `GET /users`, where alone a sign in front of an id has a meaning. */
 export function toFilterQuery(filter: UserFilter) {
   return {
-    ...toWire(filter, filterNames),
+    ...toCountQuery(filter),
     user_id: toIncluded(filter.userId),
     external_id: toIncluded(filter.externalId),
   }
@@ -255,8 +217,4 @@ function toIncluded(ids: string | readonly string[] | undefined): readonly strin
 
 function toOrder({ orderBy }: { orderBy?: string | undefined }): string | undefined {
   return orderBy && toSnakeCase(orderBy)
-}
-
-function toSnakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

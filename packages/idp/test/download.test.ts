@@ -18,29 +18,33 @@ async function downloadFor(keys: { publishableKey: string; secretKey: string }) 
   return { status, body, file: download.safeParse(body).data?.files[0] }
 }
 
+const names = ['CLERK_PUBLISHABLE_KEY', 'NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY', 'CLERK_SECRET_KEY'] as const
+/** A worker without a framework reads the first variable, and Next.js the second. */
+const expectedFor = ({ publishableKey, secretKey }: { publishableKey: string; secretKey: string }) => ({
+  CLERK_PUBLISHABLE_KEY: publishableKey,
+  NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: publishableKey,
+  CLERK_SECRET_KEY: secretKey,
+})
+
 /** Reads the file as Next.js does, which expands `$NAME`. */
 function readAsNext(content: string): Record<string, string | undefined> {
   const fromNext = createRequire(require.resolve('next/package.json'))
   const { processEnv }: { processEnv: (...given: unknown[]) => [Record<string, string>] } =
     fromNext('@next/env')
   // A variable of the process would override the file.
-  for (const name of ['NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY', 'CLERK_SECRET_KEY']) vi.stubEnv(name, undefined)
-  const [{ NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY }] = processEnv(
-    [{ path: '.env.local', contents: content, env: {} }],
-    '/',
-    console,
-    true,
-  )
+  for (const name of names) vi.stubEnv(name, undefined)
+  const [read] = processEnv([{ path: '.env.local', contents: content, env: {} }], '/', console, true)
+  const values = Object.fromEntries(names.map((name) => [name, read[name]]))
   vi.unstubAllEnvs()
-  return { NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY }
+  return values
 }
 
 describe('.env.local', () => {
-  it('holds both keys, for dotenv and for Next.js', async () => {
+  it('holds both keys, for Next.js and for a worker without a framework', async () => {
     const { publishableKey, secretKey } = own
     const { file } = await downloadFor({ publishableKey, secretKey })
     expect(file).toMatchObject({ path: '.env.local', contentType: 'text/plain; charset=utf-8' })
-    const expected = { NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: publishableKey, CLERK_SECRET_KEY: secretKey }
+    const expected = expectedFor({ publishableKey, secretKey })
     expect(dotenv.parse(file?.content ?? '')).toEqual(expected)
     expect(readAsNext(file?.content ?? '')).toEqual(expected)
     expect(file?.content).toMatch(/^# .*version control\.\n/)
@@ -60,7 +64,7 @@ describe('.env.local', () => {
         const { status, body, file } = await downloadFor({ publishableKey, secretKey })
         if (!file) return void expect([status, body]).toMatchObject([422, { code: 'invalid_inputs' }])
         generated += 1
-        const expected = { NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: publishableKey, CLERK_SECRET_KEY: secretKey }
+        const expected = expectedFor({ publishableKey, secretKey })
         expect(dotenv.parse(file.content)).toEqual(expected)
         expect(readAsNext(file.content)).toEqual(expected)
       }),

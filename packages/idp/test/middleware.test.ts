@@ -1,9 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { execFile } from 'node:child_process'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import dotenv from 'dotenv'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { generateFile } from '../src/download.ts'
@@ -12,36 +8,6 @@ import { createBackendApi } from '../src/testing/index.ts'
 const require = createRequire(import.meta.url)
 const keys = createBackendApi({ instances: [{ environmentType: 'production' }] }).instance
 const { content } = generateFile('middleware.ts', keys)
-
-// Ignored by version control and the formatter. Inside the package, so that imports resolve.
-const folder = join(import.meta.dirname, '../.data/frontend')
-
-/** A new Next.js project, with a file that checks the types. */
-const project = {
-  'tsconfig.json': JSON.stringify({
-    compilerOptions: {
-      target: 'es2022',
-      lib: ['es2022', 'dom'],
-      module: 'esnext',
-      moduleResolution: 'bundler',
-      types: [],
-      strict: true,
-      skipLibCheck: true,
-      noEmit: true,
-    },
-    include: ['*.ts'],
-  }),
-  'middleware.ts': content,
-  'proxy.ts': content,
-  'types.ts': `
-    import type { MiddlewareConfig, NextMiddleware } from 'next/server'
-    import middleware, { config } from './middleware'
-    export const handler: NextMiddleware = middleware
-    export const settings: MiddlewareConfig = config
-    // @ts-expect-error: unless the types are known, this is no error
-    export const wrong: number = middleware
-  `,
-}
 
 type Matches = typeof import('next/experimental/testing/server.js')['unstable_doesMiddlewareMatch']
 let doesMatch: Matches
@@ -73,20 +39,6 @@ describe('middleware.ts', () => {
       expect(generateFile(name, keys)).toMatchObject({ path: name, content })
     }
     expect(content).not.toMatch(/[ps]k_/)
-  })
-
-  it('compiles against the published packages, under both names', async () => {
-    await rm(folder, { recursive: true, force: true })
-    await mkdir(folder, { recursive: true })
-    for (const [name, text] of Object.entries(project)) await writeFile(join(folder, name), text)
-    const typescript = dirname(require.resolve('typescript/package.json'))
-    const compile = promisify(execFile)(process.execPath, [join(typescript, 'bin/tsc'), '-p', folder])
-    const output = await compile.then(
-      () => '',
-      (error: unknown) =>
-        error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error),
-    )
-    expect(output).toBe('')
   })
 })
 

@@ -58,14 +58,6 @@ describe('a user of another system', () => {
     expect(backend.users.get(created.id)).toMatchObject({ password_enabled: true })
   })
 
-  it('is changed in the same way', async () => {
-    const { id } = someone()
-    expect(await fixture.client().updateUser(id, moved)).toMatchObject({
-      createdAt: '2019-05-01T12:00:00.000Z',
-    })
-    expect(backend.users.get(id)).toMatchObject({ password_enabled: true })
-  })
-
   it('needs the algorithm beside the digest', async () => {
     const { passwordDigest } = digest
     const error = await failureOf(
@@ -117,17 +109,6 @@ describe('an update of fields and metadata', () => {
     )
     expect(backend.users.get(id)).toMatchObject({ first_name: 'Augusta', public_metadata: { plan: 'free' } })
     expect(requests).toHaveLength(2)
-  })
-
-  it('can be repeated as a whole after a rate limit', async () => {
-    const { id } = someone()
-    backend.faults.add({ path: metadataPath, ...rateLimited(600) })
-    const idp = fixture.client()
-    await failureOf(idp.updateUser(id, both))
-    expect(await idp.updateUser(id, both)).toMatchObject({
-      firstName: 'Augusta',
-      publicMetadata: { plan: 'pro' },
-    })
   })
 
   it('has an unknown outcome if its caller aborts it between the two calls', async () => {

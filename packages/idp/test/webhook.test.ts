@@ -147,9 +147,4 @@ describe('DOWNLOAD_STARTED', () => {
     expect(JSON.stringify(body)).toContain(own.secretKey)
     expect(requests).toEqual([])
   })
-
-  it('generates middleware.ts without a deployment', async () => {
-    const { body } = await send({ name: 'DOWNLOAD_STARTED', download: { file: 'middleware.ts' } })
-    expect(body).toMatchObject({ files: [{ path: 'middleware.ts', contentType: /typescript/ }] })
-  })
 })

@@ -17,18 +17,12 @@ export type EnvironmentType = 'development' | 'production'
 export interface InstanceSettings {
   /** The provider refuses every call with the secret key, with 401. Default: false. */
   secretKeyRevoked: boolean
-  /** A new user needs a password, unless the call has `skip_password_requirement`. Default: false. */
-  passwordRequired: boolean
-  /** The provider refuses more users than this, with 403. Default: no limit. */
-  maxUsers: number | undefined
   /** If false, the provider refuses every call about organizations, with 403. Default: true. */
   organizationsEnabled: boolean
 }
 
 const defaultSettings: InstanceSettings = {
   secretKeyRevoked: false,
-  passwordRequired: false,
-  maxUsers: undefined,
   organizationsEnabled: true,
 }
 

@@ -38,11 +38,7 @@ export function createOrganization({ instance, request }: EndpointCall): object 
   checkEnabled(instance)
   const fields = readBody(request, newOrganizationFields)
   if (fields.name.trim() === '') throw refusals.parameter('form_param_nil', 'name', 'Enter name.')
-  if (fields.slug) checkSlug(fields.slug, instance)
-  if (fields.created_by && !instance.users.has(fields.created_by)) {
-    const message = `No users found with id ${fields.created_by}.`
-    throw new Refusal(400, reason('organization_creator_not_found', 'creator not found', message))
-  }
+  if (fields.slug && isTaken(fields.slug, instance)) throw refusals.taken('slug')
   const slug = fields.slug || newSlug(fields.name, instance)
   return withUndocumented(instance.createOrganization({ ...fields, slug }))
 }
@@ -54,19 +50,9 @@ function checkEnabled({ settings }: IdpInstance): void {
   throw new Refusal(403, reason('organization_not_enabled_in_instance', 'access denied', message))
 }
 
-function checkSlug(slug: string, instance: IdpInstance): void {
-  if (!/^[a-z0-9-]+$/.test(slug)) {
-    const message = 'slug can contain only lowercase alphanumeric characters and the dash "-".'
-    throw refusals.wrongFormat('slug', message)
-  }
-  if (isTaken(slug, instance)) throw refusals.taken('slug')
-}
-
 function newSlug(name: string, instance: IdpInstance): string {
   const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? ['organization']
-  let number = instance.organizations.size + 1
-  while (isTaken(`${words.join('-')}-${number}`, instance)) number += 1
-  return `${words.join('-')}-${number}`
+  return `${words.join('-')}-${instance.organizations.size + 1}`
 }
 
 function isTaken(slug: string, { organizations }: IdpInstance): boolean {

@@ -6,7 +6,7 @@ export function randomText(length: number): string {
   return Array.from(bytes, (byte) => alphabet.charAt(byte % alphabet.length)).join('')
 }
 
-/** Makes an id in the provider's form: the prefix, `_`, and 27 letters and digits. */
+/** Makes an id in the provider's form: the prefix, `_`, and 27 letters and digits, which sort by time. */
 export function newId(prefix: string): string {
-  return `${prefix}_2${randomText(26)}`
+  return `${prefix}_2${Date.now().toString(36)}${randomText(18)}`
 }

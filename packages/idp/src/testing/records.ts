@@ -75,24 +75,17 @@ const orEmpty = (metadata: WireMetadata = {}) => metadata
  */
 export function buildUser(fields: NewUser, at: number) {
   const { email_address = [], phone_number = [] } = fields
-  const identification = () => ({
-    id: newId('idn'),
-    linked_to: [],
-    reserved: false,
-    created_at: at,
-    updated_at: at,
-  })
+  const times = { created_at: at, updated_at: at }
+  const identification = () => ({ id: newId('idn'), linked_to: [], reserved: false, ...times })
   const addresses = email_address.map((text) => ({
     object: 'email_address',
     ...identification(),
     email_address: text.toLowerCase(),
     verification: { status: 'verified' },
   }))
-  const numbers = phone_number.map((text) => ({
-    object: 'phone_number',
-    ...identification(),
-    phone_number: text,
-  }))
+  const numbers = phone_number.map((text) => {
+    return { object: 'phone_number', ...identification(), phone_number: text }
+  })
   return {
     object: 'user',
     id: newId('user'),

@@ -10,22 +10,15 @@ import {
   type WireMetadata,
   type WireUser,
 } from './records.ts'
-import { Refusal, reason, refusals, withUndocumented } from './refusals.ts'
+import { refusals, withUndocumented } from './refusals.ts'
 
 const leakedPasswords = new Set(['password', 'password1', 'password123', '12345678', '123456789', 'qwertyui'])
 
 /** `POST /users` */
 export function createUser({ instance, request, at }: EndpointCall): object {
   const fields = readBody(request, newUserFields)
-  checkIdentifiers(fields)
   checkCredentials(fields)
-  checkComplete(fields, instance)
   checkUnique(fields, instance)
-  const { maxUsers } = instance.settings
-  if (maxUsers !== undefined && instance.users.size >= maxUsers) {
-    const message = `You have reached your limit of ${maxUsers} users.`
-    throw new Refusal(403, reason('user_quota_exceeded', 'user quota exceeded', message))
-  }
   const user = buildUser(fields, at)
   instance.users.set(user.id, user)
   return withUndocumented(user)
@@ -40,7 +33,7 @@ export function getUser(call: EndpointCall): object {
 export function updateUser(call: EndpointCall): object {
   const user = findUser(call)
   const { password, username, skip_password_checks, ...fields } = readBody(call.request, userChangeFields)
-  checkCredentials({ password, username, skip_password_checks, ...fields })
+  checkCredentials({ password, skip_password_checks, ...fields })
   if (skip_password_checks && !password) {
     const message = '`password` is required when `skip_password_checks` is present.'
     throw refusals.parameter('form_conditional_param_missing', 'password', 'is missing', message)
@@ -82,51 +75,18 @@ function findUser({ instance, id }: EndpointCall): WireUser {
   return user
 }
 
-function checkIdentifiers({ email_address = [], phone_number = [] }: NewUser): void {
-  const isAddress = (text: string) => /^[^\s@<>"(),:;[\]\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text)
-  if (!email_address.every(isAddress)) {
-    throw refusals.wrongFormat('email_address', 'email_address must be a valid email address.')
-  }
-  if (!phone_number.every((text) => /^\+[1-9]\d{6,14}$/.test(text))) {
-    const message = 'phone_number must be a valid phone number according to E.164 international standard.'
-    throw refusals.wrongFormat('phone_number', message)
-  }
-}
-
 function checkCredentials(fields: NewUser): void {
-  const { username, password, password_digest, password_hasher, skip_password_checks } = fields
+  const { password, password_digest, password_hasher, skip_password_checks } = fields
   if (Boolean(password_digest) !== Boolean(password_hasher)) {
     const missing = password_digest ? 'password_hasher' : 'password_digest'
     throw refusals.parameter('form_param_missing', missing, 'is missing', `${missing} must be included.`)
   }
-  if (username && !/^(?=.*\D)[\w-]{4,64}$/.test(username)) {
-    const message = "Username can only contain letters, numbers and '_' or '-'."
-    throw refusals.parameter('form_username_invalid_character', 'username', message)
-  }
   if (!password || skip_password_checks) return
-  if (password.length < 8) {
-    const message = 'Passwords must be 8 characters or more.'
-    throw refusals.parameter('form_password_length_too_short', 'password', message)
-  }
   if (leakedPasswords.has(password.toLowerCase())) {
     const message =
       'Password has been found in an online data breach. For account safety, please use a different password.'
     throw refusals.parameter('form_password_pwned', 'password', message)
   }
-}
-
-function checkComplete(fields: NewUser, { settings }: IdpInstance): void {
-  const isIdentified = fields.email_address?.length || fields.phone_number?.length || fields.username
-  const hasPassword =
-    fields.password ||
-    fields.password_digest ||
-    fields.skip_password_requirement ||
-    !settings.passwordRequired
-  const missing = [...(isIdentified ? [] : ['email_address']), ...(hasPassword ? [] : ['password'])]
-  if (missing.length === 0) return
-  const message = `${JSON.stringify(missing)} data doesn't match user requirements set for this instance`
-  const error = { ...reason('form_data_missing', 'missing data', message), meta: { param_names: missing } }
-  throw new Refusal(422, error)
 }
 
 function checkUnique(fields: NewUser, { users }: IdpInstance, self?: WireUser): void {
