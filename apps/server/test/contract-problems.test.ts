@@ -64,6 +64,13 @@ const failures: Record<string, (contract: Contract) => Promise<HostResponse>> = 
     await send('mailer', { name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_5' } })
     return send('mailer', { ...calling('getDeliveryStats'), deployment: { id: 'dep_5' } })
   },
+  async 'deletion_refused 422'({ world, send }) {
+    world.platform.addDeployment({ id: 'dep_6' })
+    await send('idp-server', create('dep_6', { applicationName: 'Shop' }))
+    const [application] = world.workspace.applications.values()
+    application?.instances.push(world.workspace.backend.addInstance({ environmentType: 'production' }))
+    return send('idp-server', { name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_6' } })
+  },
   async 'provider_error 502'({ world, send }) {
     world.mail.faults.add(fault(503))
     return send('mailer', calling('getDeliveryStats'))

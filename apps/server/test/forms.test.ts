@@ -98,8 +98,10 @@ it('patterns are in the syntax that every engine and every mode reads', () => {
   }
 })
 
-const deploy = (name: string, inputs: object, id = 'dep_1') =>
-  send(name, { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } })
+function deploy(name: string, inputs: object, id = 'dep_1') {
+  world.platform.addDeployment({ id })
+  return send(name, { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } })
+}
 
 it.each([
   ['mailer', { serverType: 'dedicated' }],
@@ -160,7 +162,7 @@ it.each(fields)('the form and the host of %s on %s, with %j: both %s %j', async 
   for (const value of values.split('|')) {
     const inputs = { ...others, [field]: value }
     expect([value, isValid(name, inputs)]).toEqual([value, verdict === 'accept'])
-    const { status, body } = await deploy(name, inputs)
+    const { status, body } = await deploy(name, inputs, crypto.randomUUID())
     const { code, errors } = Object(body)
     const refusal = { status: 422, errors: [{ path: `deployment.inputs.${field}` }] }
     if (verdict === 'refuse') expect({ status, errors }, value).toMatchObject(refusal)
@@ -197,7 +199,6 @@ describe('the host accepts what the form accepts', () => {
         if (!isValid(name, inputs)) return
         accepted += 1
         const id = `dep_${name}_${accepted}`
-        world.platform.addDeployment({ id })
         const { body } = await deploy(name, inputs, id)
         // The provider may still refuse, for example a domain that another application has.
         expect(z.object({ code: z.string() }).safeParse(body).data?.code).toBeOneOf([

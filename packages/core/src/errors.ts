@@ -20,6 +20,7 @@ export const errorCodes = {
   credentials_rejected: { status: 422, retryable: false },
   provider_rejected: { status: 422, retryable: false },
   deployment_deleted: { status: 422, retryable: false },
+  deletion_refused: { status: 422, retryable: false },
   provider_rate_limited: { status: 429, retryable: true },
   internal_error: { status: 500, retryable: true },
   provider_error: { status: 502, retryable: true },

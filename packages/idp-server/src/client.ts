@@ -72,9 +72,8 @@ export interface IdpPlatformClient {
   deleteApplication(applicationId: string, options?: CallOptions): Promise<void>
 }
 
-/** The provider lists all applications in one response. */
-const MAX_RESPONSE_BYTES = 10 * 1024 * 1024
-const MAX_RESPONSE_VALUES = 150_000
+/** The provider lists all applications in one response, of about 300 bytes each. */
+const LONGEST_LIST = { maxBytes: 64 * 1024 * 1024, maxValues: Number.POSITIVE_INFINITY }
 
 /**
  * Makes a client for the applications of a workspace.
@@ -92,8 +91,6 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
     baseUrl,
     credential: platformApiKey,
     headers: { authorization: `Bearer ${platformApiKey}` },
-    maxBytes: MAX_RESPONSE_BYTES,
-    maxValues: MAX_RESPONSE_VALUES,
   })
 
   async function call<Schema extends z.ZodType>(
@@ -117,16 +114,12 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
         options,
       ),
 
-    getApplication: async (applicationId, { includeSecretKeys, ...options } = {}) =>
-      call(
-        { method: 'GET', path: pathOf(applicationId), query: { include_secret_keys: includeSecretKeys } },
-        wireApplication,
-        options,
-      ),
+    getApplication: async (applicationId, options) =>
+      call({ method: 'GET', path: pathOf(applicationId), query: toQuery(options) }, wireApplication, options),
 
-    listApplications: ({ includeSecretKeys, ...options } = {}) =>
+    listApplications: (options) =>
       call(
-        { method: 'GET', path: '/platform/applications', query: { include_secret_keys: includeSecretKeys } },
+        { method: 'GET', path: '/platform/applications', query: toQuery(options), ...LONGEST_LIST },
         z.array(wireApplication),
         options,
       ),
@@ -141,6 +134,10 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
       await call({ method: 'DELETE', path: pathOf(applicationId) }, wireDeleted, options)
     },
   }
+}
+
+function toQuery({ includeSecretKeys }: ReadOptions = {}) {
+  return { include_secret_keys: includeSecretKeys }
 }
 
 function pathOf(applicationId: string): string {

@@ -1,9 +1,10 @@
 /** The token that creates an application, and the keys of its instance. */
-import { type HandlerContext, IntegrationError } from '@org/core'
+import { type DeliveryStore, type HandlerContext, IntegrationError } from '@org/core'
 import { createIdpClient, type IdpClient } from '@org/idp/instance'
 import * as z from 'zod'
 import { createIdpPlatformClient, type IdpPlatformClient } from './client.ts'
-import { idpServer } from './integration.ts'
+import { idpServer, instanceKeys } from './integration.ts'
+import type { Application } from './wire.ts'
 
 /** The host's configuration for all deployments. */
 export interface IdpServerSettings {
@@ -27,9 +28,22 @@ export interface IdpServerSettings {
   settleMs?: number | undefined
 }
 
-/** The workspace of a deployment. */
+/** The applications of a workspace at one moment. */
+export type Look = readonly Application[]
+
+/** The host's configuration, and what all its events share. */
+export interface Host extends IdpServerSettings {
+  /** The lists under way, by the fingerprint of the workspace's token. */
+  looks: Map<string, Promise<Look>>
+  store: DeliveryStore
+}
+
+/** The workspace of a deployment, for one event. */
 export interface Workspace {
+  context: HandlerContext
   client: IdpPlatformClient
+  /** Lists the applications for a look before a create: the list may have begun before the call, for another creation. */
+  lookShared(): Promise<Look>
   /** Recognises the token without revealing it. */
   fingerprint: string
   /** See {@link IdpServerSettings.settleMs}. */
@@ -42,11 +56,8 @@ const DEFAULT_SETTLE_MS = 60_000
 const tokenInput = z.object({ platformApiKey: idpServer.inputs.shape.platformApiKey })
 
 /** Opens the workspace of an event, with the token of its deployment or the host's. */
-export async function connectWorkspace(
-  context: HandlerContext,
-  settings: IdpServerSettings,
-): Promise<Workspace> {
-  return openWorkspace(await context.deployment?.inputs(tokenInput), context, settings)
+export async function connectWorkspace(context: HandlerContext, host: Host): Promise<Workspace> {
+  return openWorkspace(await context.deployment?.inputs(tokenInput), context, host)
 }
 
 /**
@@ -57,13 +68,22 @@ export async function connectWorkspace(
  */
 export async function openWorkspace(
   inputs: z.output<typeof tokenInput> | undefined,
-  { fetch }: HandlerContext,
-  { platformBaseUrl: baseUrl, settleMs = DEFAULT_SETTLE_MS, ...settings }: IdpServerSettings,
+  context: HandlerContext,
+  { platformBaseUrl: baseUrl, settleMs = DEFAULT_SETTLE_MS, looks, ...host }: Host,
 ): Promise<Workspace> {
-  const platformApiKey = inputs?.platformApiKey ?? settings.platformApiKey
+  const platformApiKey = inputs?.platformApiKey ?? host.platformApiKey
   if (platformApiKey) {
-    const client = createIdpPlatformClient({ platformApiKey, baseUrl, fetch })
-    return { client, fingerprint: await fingerprintOf(platformApiKey), settleMs }
+    const client = createIdpPlatformClient({ platformApiKey, baseUrl, fetch: context.fetch })
+    const fingerprint = await fingerprintOf(`workspace ${platformApiKey}`)
+    const lookShared = () => {
+      const shared = looks.get(fingerprint)
+      // What ended the other event does not end this one.
+      if (shared) return shared.catch(() => client.listApplications(context))
+      const own = client.listApplications(context).finally(() => looks.delete(fingerprint))
+      looks.set(fingerprint, own)
+      return own
+    }
+    return { context, client, lookShared, fingerprint, settleMs }
   }
   throw new IntegrationError('missing_credentials', 'The Platform API access token is missing.', {
     hint: 'Set IDP_PLATFORM_API_KEY on the host, or give the deployment a platformApiKey.',
@@ -76,31 +96,30 @@ export async function openWorkspace(
  *
  * @throws {IntegrationError} `missing_credentials` if the deployment has published none
  */
-export async function keysOf({
-  deployment,
-}: HandlerContext): Promise<{ publishableKey: string; secretKey: string }> {
-  const keys = await deployment?.outputs(idpServer.outputs.pick({ publishableKey: true, secretKey: true }))
+export async function keysOf({ deployment }: HandlerContext): Promise<z.output<typeof instanceKeys>> {
+  const keys = await deployment?.outputs(instanceKeys)
   if (keys) return keys
-  throw deployment
-    ? new IntegrationError('missing_credentials', 'The deployment has not published its keys yet.', {
-        hint: 'Deploy it first. If that failed, its log has the reason.',
-      })
-    : new IntegrationError(
-        'missing_credentials',
+  const [message, hint] = deployment
+    ? [
+        'The deployment has not published its keys yet.',
+        'Deploy it first. If that failed, its log has the reason.',
+      ]
+    : [
         'The event names no deployment, and this integration has no shared instance.',
-        { hint: 'Name the deployment in the event. For the shared application, use /idp.' },
-      )
+        'Name the deployment in the event. For the shared application, use /idp.',
+      ]
+  throw new IntegrationError('missing_credentials', message, { hint })
 }
 
 /** Makes a client for the provisioned instance. */
-export async function connect(context: HandlerContext, { baseUrl }: IdpServerSettings): Promise<IdpClient> {
+export async function connect(context: HandlerContext, { baseUrl }: Host): Promise<IdpClient> {
   const { secretKey } = await keysOf(context)
   return createIdpClient({ secretKey, baseUrl, fetch: context.fetch })
 }
 
-/** The first 16 hexadecimal digits of a SHA-256: too few to be reversed, enough to tell tokens apart. */
-async function fingerprintOf(token: string): Promise<string> {
-  const bytes = new TextEncoder().encode(`idp-server workspace ${token}`)
+/** The first 16 hexadecimal digits of a SHA-256: too few to be reversed, enough to tell secrets apart. */
+export async function fingerprintOf(secret: string): Promise<string> {
+  const bytes = new TextEncoder().encode(`idp-server ${secret}`)
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return Array.from(hash.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

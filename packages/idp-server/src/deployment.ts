@@ -1,80 +1,63 @@
 /**
  * The life of a provisioned application: created once, reused by every redeploy, deleted with its deployment.
  */
-import { type HandlerContext, type Handlers, IntegrationError } from '@org/core'
+import { type Handlers, IntegrationError } from '@org/core'
 import { createInstanceHandlers, parsePublishableKey } from '@org/idp/instance'
-import {
-  connect,
-  connectWorkspace,
-  type IdpServerSettings,
-  keysOf,
-  openWorkspace,
-  type Workspace,
-} from './connection.ts'
+import { connect, connectWorkspace, type Host, keysOf, openWorkspace, type Workspace } from './connection.ts'
 import type { idpServer } from './integration.ts'
+import { ensureOwn } from './isolation.ts'
 import { provideApplication } from './provisioning.ts'
-import { readKnown } from './records.ts'
+import { readKnown, reserveKeys } from './records.ts'
 import { discardApplication, removeApplication } from './removal.ts'
-import type { Application } from './wire.ts'
+import { pickKeys } from './wire.ts'
 
 /** Makes the handlers of every event but FUNCTION_CALL. */
-export function createDeploymentHandlers(settings: IdpServerSettings) {
+export function createDeploymentHandlers(host: Host) {
+  const instance = createInstanceHandlers({ connect: (context) => connect(context, host), keys: keysOf })
   return {
     /** Creates the application or reuses the existing one, and publishes its keys. */
     async created(inputs, context) {
       const { environmentType } = inputs
-      const workspace = await openWorkspace(inputs, context, settings)
-      const application = await provideApplication(inputs, workspace, context)
+      const workspace = await openWorkspace(inputs, context, host)
+      const application = await provideApplication(inputs, workspace)
       const keys =
         pickKeys(application, environmentType) ??
-        (await readKeys(application.applicationId, environmentType, workspace, context))
+        (await readKeys(application.applicationId, environmentType, workspace))
+      await reserveKeys(keys, context)
       return { applicationId: application.applicationId, ...keys, frontendApiUrl: toUrl(keys.publishableKey) }
     },
 
     /** Deletes an application that was never published, because the platform no longer knows the deployment. */
     async discard(_, context) {
-      await discardApplication(await connectWorkspace(context, settings), context)
+      await discardApplication(await connectWorkspace(context, host))
     },
 
     /** Deletes the application. It may be gone already. */
     async deleted(context) {
       const known = await readKnown(context)
-      if (known) await removeApplication(known, await connectWorkspace(context, settings), context)
+      if (known) await removeApplication(known, await connectWorkspace(context, host))
       else context.log.warn('The deployment has no recorded application, so there is none to delete.')
     },
 
-    ...createInstanceHandlers({ connect: (context) => connect(context, settings), keys: keysOf }),
+    health: async (context) => instance.health(await ensureOwn(context, host.store)),
+    metrics: async (context) => instance.metrics(await ensureOwn(context, host.store)),
+    download: async (file, context) => instance.download(file, await ensureOwn(context, host.store)),
   } satisfies Omit<Handlers<typeof idpServer>, 'functions'>
 }
 
-function pickKeys({ instances }: Application, environmentType: string) {
-  const instance = instances.find((candidate) => candidate.environmentType === environmentType)
-  if (!instance?.publishableKey || !instance.secretKey) return undefined
-  const { instanceId, publishableKey, secretKey } = instance
-  return { instanceId, publishableKey, secretKey }
-}
-
 /** Reads the keys again: the provider may leave them out of the response to a create. */
-async function readKeys(
-  applicationId: string,
-  environmentType: string,
-  workspace: Workspace,
-  context: HandlerContext,
-) {
+async function readKeys(applicationId: string, environmentType: string, { client, context }: Workspace) {
   const { signal, deadline } = context
   const options = { signal, deadline, includeSecretKeys: true }
-  const keys = pickKeys(await workspace.client.getApplication(applicationId, options), environmentType)
+  const application = await client.getApplication(applicationId, options)
+  const keys = pickKeys(application, environmentType)
   if (keys) return keys
-  throw new IntegrationError(
-    'provider_rejected',
-    `Application ${applicationId} has no ${environmentType} instance with keys.`,
-    {
-      hint: 'Add that environment to the application at the provider, or change environmentType.',
-      errors: [
-        { path: 'deployment.inputs.environmentType', message: 'is not an environment of the application' },
-      ],
-    },
-  )
+  const message = `Application ${applicationId} has no ${environmentType} instance with keys.`
+  const path = 'deployment.inputs.environmentType'
+  throw new IntegrationError('provider_rejected', message, {
+    hint: 'Add that environment to the application at the provider, or change environmentType.',
+    errors: [{ path, message: 'is not an environment of the application' }],
+  })
 }
 
 /** The provider made the key, so an invalid one is not a fault of the inputs. */

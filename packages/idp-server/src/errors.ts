@@ -4,7 +4,7 @@
  */
 import { type IntegrationError, isIntegrationError } from '@org/core/errors'
 import type { Provider } from '@org/core/http'
-import { wireErrors } from './wire.ts'
+import { wireErrorsFor } from '@org/idp/refusal'
 
 const CREDENTIALS_HINT =
   'Check the Platform API access token, which is not the secret key of an instance. The Platform API is a beta: the provider may have to enable it for the workspace first.'
@@ -15,6 +15,8 @@ const hints: Record<number, string> = {
   403: 'The token lacks a permission: check its scopes (applications:manage), and whether the Platform API beta is enabled for the workspace.',
   404: 'The application is gone, the Platform API beta is not enabled for the workspace, or the base URL is wrong.',
 }
+
+const wireErrors = wireErrorsFor(['environmentTypes'])
 
 /** The provider, as errors name it. */
 export const idpPlatformProvider: Provider = {

@@ -94,3 +94,6 @@ export const idpServer = defineIntegration({
   metrics: instanceMetrics,
   downloads: instanceDownloads,
 })
+
+/** The keys of the provisioned instance. */
+export const instanceKeys = idpServer.outputs.pick({ publishableKey: true, secretKey: true })

@@ -1,10 +1,9 @@
 /** Finds the applications of a workspace that belong to no deployment. It only reads. */
 import type { DeliveryStore, Platform } from '@org/core'
 import { readRecordedDeployment, readResourceOwner } from '@org/core/authoring'
-import * as z from 'zod'
 import { createIdpPlatformClient } from './client.ts'
 import { idpServer } from './integration.ts'
-import { applicationRecord, resourceOf } from './records.ts'
+import { readApplication, resourceOf } from './records.ts'
 import type { Application } from './wire.ts'
 
 /** Options of {@link findOrphans}. */
@@ -72,32 +71,27 @@ export async function findOrphans({
 type Sources = Pick<OrphanSearch, 'store' | 'platform' | 'deploymentIds'>
 
 /** Which of the given deployments published an application, by the application's id. */
-async function findPublishers({ platform, deploymentIds = [] }: Sources): Promise<Map<string, string>> {
+async function findPublishers({ platform, deploymentIds = [] }: Sources): Promise<Map<unknown, string>> {
   const published = await mapConcurrently(deploymentIds, async (id) => {
-    const applicationId = publishedId((await platform.getDeployment(id))?.outputs)
-    return applicationId === undefined ? [] : [[applicationId, id] as const]
+    const applicationId = (await platform.getDeployment(id))?.outputs.applicationId
+    return [applicationId, id] as const
   })
-  return new Map(published.flat())
+  return new Map(published)
 }
 
 /** @returns `undefined` if the application belongs to a deployment */
 async function judge(
   { applicationId, name }: Application,
-  publishers: ReadonlyMap<string, string>,
+  publishers: ReadonlyMap<unknown, string>,
   sources: Sources,
 ): Promise<Orphan | undefined> {
   const owner = await readResourceOwner(sources.store, route, resourceOf(applicationId))
   const known = [...new Set([owner, publishers.get(applicationId)])].filter((id) => id !== undefined)
-  const reasons = []
-  for (const deploymentId of known) {
-    const reason = await whyNotUsed(applicationId, deploymentId, sources)
-    if (reason === undefined) return undefined
-    reasons.push(reason)
-  }
+  const reasons = await Promise.all(known.map((id) => whyNotUsed(applicationId, id, sources)))
+  if (reasons.includes(undefined)) return undefined
   const [deploymentId] = known
-  if (deploymentId !== undefined)
-    return { applicationId, name, state: 'orphaned', deploymentId, reason: reasons.join(' ') }
-  return { applicationId, name, state: 'unrecorded', deploymentId, reason: 'It is not recorded here.' }
+  const state = deploymentId === undefined ? 'unrecorded' : 'orphaned'
+  return { applicationId, name, state, deploymentId, reason: reasons.join(' ') || 'It is not recorded here.' }
 }
 
 /** @returns `undefined` if the deployment uses the application, or may be about to */
@@ -112,24 +106,14 @@ async function whyNotUsed(
   const deployment = await platform.getDeployment(deploymentId)
   if (!deployment) return `The platform does not know its deployment ${deploymentId}.`
   if (deployment.status === 'stopped') return `The platform shows its deployment ${deploymentId} as stopped.`
-  const record = applicationRecord.safeParse(recorded?.steps.application).data
-  const used = record?.applicationId ?? publishedId(deployment.outputs) ?? applicationId
+  const known = recorded && readApplication({ read: (step) => recorded.steps[step] })
+  const used = known?.applicationId ?? (deployment.outputs.applicationId || applicationId)
   return used === applicationId ? undefined : `Its deployment ${deploymentId} uses ${used}.`
 }
 
-const publishedOutputs = z.object({ applicationId: z.string().min(1) })
-
-function publishedId(outputs: unknown): string | undefined {
-  return publishedOutputs.safeParse(outputs).data?.applicationId
-}
-
-async function mapConcurrently<Item, Result>(
-  items: readonly Item[],
-  map: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
+async function mapConcurrently<Item, Result>(items: readonly Item[], map: (item: Item) => Promise<Result>) {
   const results: Result[] = []
-  for (let at = 0; at < items.length; at += CONCURRENCY) {
+  for (let at = 0; at < items.length; at += CONCURRENCY)
     results.push(...(await Promise.all(items.slice(at, at + CONCURRENCY).map(map))))
-  }
   return results
 }

@@ -1,18 +1,27 @@
-/** The records of a deployment's application in the delivery store: the intent to create it, and the application. */
+/** The record of a deployment's application in the delivery store: the intent to create it, and then the application. */
 import { type HandlerContext, IntegrationError, type Progress } from '@org/core'
 import * as z from 'zod'
-import type { Workspace } from './connection.ts'
+import { fingerprintOf } from './connection.ts'
 import { idpServer } from './integration.ts'
-import type { Application } from './wire.ts'
+import type { Application, Keys } from './wire.ts'
+
+/** The inputs that the provider cannot change later. */
+const settings = {
+  environmentType: z.string(),
+  template: z.string().optional(),
+  domain: z.string().optional(),
+}
 
 /** The intent to create an application. */
 const intentRecord = z.object({
   name: z.string(),
-  environmentType: z.string(),
-  template: z.string().optional(),
-  domain: z.string().optional(),
-  /** The applications that the workspace had before. */
+  ...settings,
+  /** Applications that the workspace had before: see `lookBefore`. */
   before: z.array(z.string()),
+  /** The lowest of the newest ids in `before`; absent if the workspace had no others. */
+  oldest: z.string().optional(),
+  /** Whether the ids of the workspace tell the age of an application. */
+  isByAge: z.boolean().optional(),
   workspace: z.string(),
   /**
    * Since when nothing of it can leave the host any more, by the store's time. Absent: the create may still be under
@@ -25,13 +34,15 @@ const intentRecord = z.object({
 export type Intent = z.infer<typeof intentRecord>
 
 /** The application of a deployment. */
-export const applicationRecord = z.object({
+const applicationRecord = z.object({
   applicationId: z.string(),
   /** The fingerprint of the token that created it, or read it last. */
   workspace: z.string(),
-  environmentType: z.string(),
-  template: z.string().optional(),
-  domain: z.string().optional(),
+  /** The name that the host gave it last. Records of earlier versions have none. */
+  name: z.string().optional(),
+  ...settings,
+  /** The ids of the instances that it was created with. */
+  instances: z.array(z.string()).optional(),
   /** Whether its keys were published before it was recorded. */
   isPublished: z.boolean(),
 })
@@ -39,10 +50,20 @@ export const applicationRecord = z.object({
 /** The record of an application in the store. */
 export type ApplicationRecord = z.infer<typeof applicationRecord>
 
-/** The recorded or published application of a deployment, or the intent to create one. */
-export type Known =
-  /** Without a record, the id is the published one. */
-  { applicationId: string; record?: ApplicationRecord | undefined } | { intent: Intent }
+/** The recorded or published application of a deployment. */
+export interface KnownApplication {
+  applicationId: string
+  /** Without one, the id is the published one. */
+  record?: ApplicationRecord | undefined
+}
+
+/** The application of a deployment, or the intent to create one. */
+export type Known = KnownApplication | { intent: Intent }
+
+/** The step that has the intent, and then the application. */
+const STEP = 'application'
+/** The intent was a step of its own, which stayed. */
+const FORMER_STEP = 'intent'
 
 /**
  * Reads what is known of the deployment's application: the record, else the published id, else the intent.
@@ -52,7 +73,7 @@ export type Known =
  */
 export async function readKnown({ deployment, ...context }: HandlerContext): Promise<Known | undefined> {
   const progress = progressOf(context)
-  const record = applicationRecord.safeParse(progress.read('application')).data
+  const record = readApplication(progress)
   const carried = outputsId.safeParse(context.event.deployment?.outputs).data
   if (carried && carried.applicationId !== record?.applicationId) await checkOwner(carried, progress)
   if (record && !carried) return { applicationId: record.applicationId, record }
@@ -65,11 +86,16 @@ export async function readKnown({ deployment, ...context }: HandlerContext): Pro
     return { applicationId: record.applicationId, record }
   }
   if (!published) {
-    const intent = intentRecord.safeParse(progress.read('intent')).data
+    const intent = intentRecord.safeParse(progress.read(STEP) ?? progress.read(FORMER_STEP)).data
     return intent && { intent }
   }
   await checkOwner(published, progress)
   return published
+}
+
+/** Reads the recorded application. */
+export function readApplication(progress: Pick<Progress, 'read'>): ApplicationRecord | undefined {
+  return applicationRecord.safeParse(progress.read(STEP)).data
 }
 
 async function checkOwner({ applicationId }: { applicationId: string }, progress: Progress): Promise<void> {
@@ -88,22 +114,21 @@ function contradiction(message: string): IntegrationError {
   })
 }
 
-/** Records the intent of a create, before the provider is called. */
-export async function recordIntent(intent: Intent, context: HandlerContext): Promise<void> {
-  await progressOf(context).write('intent', toJson(intent))
+/** Records the intent of a create before the provider is called, or an application instead of the intent. */
+export async function record(
+  step: Intent | ApplicationRecord | null,
+  { progress: given }: Pick<HandlerContext, 'progress'>,
+): Promise<void> {
+  const progress = progressOf({ progress: given })
+  // Without its absent fields.
+  await progress.write(STEP, z.json().parse(JSON.parse(JSON.stringify(step))))
+  if ((progress.read(FORMER_STEP) ?? null) !== null) await progress.write(FORMER_STEP, null)
 }
 
-/** Records the application with the settings that it was created with. */
-export async function recordApplication(
-  { applicationId }: Application,
-  isPublished: boolean,
-  { environmentType, template, domain }: Pick<ApplicationRecord, 'environmentType' | 'template' | 'domain'>,
-  { fingerprint: workspace }: Workspace,
-  context: HandlerContext,
-): Promise<ApplicationRecord> {
-  const record = { applicationId, workspace, environmentType, template, domain, isPublished }
-  await progressOf(context).write('application', toJson(record))
-  return record
+/** Reserves the keys of an instance for this deployment, so that events of others are refused with them. */
+export async function reserveKeys(keys: Keys, context: HandlerContext): Promise<void> {
+  for (const key of [keys.publishableKey, keys.secretKey])
+    await progressOf(context).reserve(await keyResource(key))
 }
 
 /** Reserves an application for this deployment. */
@@ -125,13 +150,13 @@ export function resourceOf(applicationId: string): string {
   return `application/${applicationId}`
 }
 
+/** The name under which a key of an instance is reserved, which does not reveal it. */
+export async function keyResource(key: string): Promise<string> {
+  return `keys/${await fingerprintOf(`key ${key}`)}`
+}
+
 /** The steps of the deployment. Core claims every event that provisions. */
 export function progressOf({ progress }: Pick<HandlerContext, 'progress'>): Progress {
   if (!progress) throw new TypeError('Provisioning needs a claimed event.')
   return progress
-}
-
-/** A record without its absent fields. */
-function toJson(record: Intent | ApplicationRecord) {
-  return z.json().parse(JSON.parse(JSON.stringify(record)))
 }

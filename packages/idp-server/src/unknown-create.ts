@@ -1,49 +1,78 @@
 /** Finds the result of a create with an unknown outcome in the provider's list. */
 import { type HandlerContext, IntegrationError, isIntegrationError } from '@org/core'
-import type { Workspace } from './connection.ts'
-import { type Intent, progressOf, recordIntent, resourceOf } from './records.ts'
+import type { Look, Workspace } from './connection.ts'
+import { type Intent, progressOf, record, resourceOf } from './records.ts'
 import type { Application } from './wire.ts'
+
+/** The newest applications that an intent records. */
+const NEWEST = 100
+/** The prefix, and five letters that count units of eight seconds. */
+const AGE_LENGTH = 'app_'.length + 5
+
+const ageOf = (applicationId: string) => applicationId.slice(0, AGE_LENGTH)
+
+/**
+ * The part of a look before a create that its intent records: the applications of the same name, and the newest ones.
+ * The provider's ids sort by time (KSUID). Where those of a list do not, they tell no age.
+ */
+export function lookBefore(look: Look, name: string): Pick<Intent, 'before' | 'oldest' | 'isByAge'> {
+  const idsOf = (applications: Look) => applications.map(({ applicationId }) => applicationId)
+  const ids = idsOf(look)
+  const newest = ids.toSorted().slice(-NEWEST)
+  if (newest.length === look.length) return { before: newest }
+  const ages = ids.map(ageOf)
+  const rising = ages.toSorted()
+  const isByAge = [rising, rising.toReversed()].some((order) => order.join() === ages.join())
+  const same = idsOf(look.filter((one) => one.name === name)).slice(-NEWEST)
+  return { before: [...new Set([...newest, ...same])], oldest: newest[0], isByAge }
+}
+
+/** Whether an application was there before the intent; `undefined` if the record can't tell. */
+function wasThere(id: string, { before, oldest, isByAge }: Intent): boolean | undefined {
+  if (before.includes(id)) return true
+  if (oldest === undefined || id > oldest) return false
+  return isByAge && ageOf(id) < ageOf(oldest) ? true : undefined
+}
 
 /** Looks for the application after a create with an unknown outcome. */
 export async function findAfter(
   error: IntegrationError,
   intent: Intent,
-  workspace: Workspace,
-  context: HandlerContext,
+  { client, context, settleMs }: Workspace,
 ): Promise<Application> {
   const over = { ...intent, overSince: await progressOf(context).now() }
-  await recordIntent(over, context)
-  const listed = await listApplications(workspace, context).catch((failure: unknown) => {
+  await record(over, context)
+  const after = await client.listApplications(context).catch((failure: unknown) => {
     // The next delivery reads the list again.
     if (isIntegrationError(failure) && failure.retryable) return []
     throw failure
   })
-  const found = await findCandidate(over, listed, context)
-  if (!found) throw mayStillAppear(over, workspace.settleMs, error)
+  const found = await findCandidate(over, after, context)
+  if (!found) throw mayStillAppear(over, settleMs, error)
   return found
 }
 
 /**
  * Looks for the application that an intent led to.
  *
+ * @param look one that began after this delivery
  * @returns `undefined` once none can appear any more
  * @throws {IntegrationError} `provider_timeout` while one may still appear; `outcome_unknown` if the list can't tell;
  * `credentials_rejected` if the intent belongs to another workspace
  */
 export async function settle(
   intent: Intent,
-  listed: readonly Application[],
-  workspace: Workspace,
-  context: HandlerContext,
+  look: Look,
+  { context, fingerprint, settleMs }: Workspace,
 ): Promise<Application | undefined> {
-  if (intent.workspace !== workspace.fingerprint) throw anotherToken(`“${intent.name}”`)
-  const found = await findCandidate(intent, listed, context)
+  if (intent.workspace !== fingerprint) throw anotherToken(`“${intent.name}”`)
+  const found = await findCandidate(intent, look, context)
   if (found) return found
   const now = await progressOf(context).now()
   // The host of the create is gone: its lease has ended, by the store's time, before this delivery could claim.
   const over = { ...intent, overSince: intent.overSince ?? now }
-  if (intent.overSince === undefined) await recordIntent(over, context)
-  const remaining = over.overSince + workspace.settleMs - now
+  if (intent.overSince === undefined) await record(over, context)
+  const remaining = over.overSince + settleMs - now
   if (remaining > 0) throw mayStillAppear(over, remaining)
   return undefined
 }
@@ -51,60 +80,48 @@ export async function settle(
 /**
  * The one application of the intended name and environment that is new since the intent, and nobody else's.
  *
- * @throws {IntegrationError} `outcome_unknown` for several
+ * @throws {IntegrationError} `outcome_unknown` for several, or if one may be older
  */
 async function findCandidate(
-  { name, environmentType, before }: Intent,
-  listed: readonly Application[],
+  intent: Intent,
+  look: Look,
   context: HandlerContext,
 ): Promise<Application | undefined> {
+  const { name, environmentType } = intent
   const progress = progressOf(context)
   const candidates = []
-  for (const application of listed) {
-    const { applicationId, instances } = application
-    const isIntended =
-      application.name === name && instances.every((one) => one.environmentType === environmentType)
-    if (!isIntended || before.includes(applicationId)) continue
-    if (!(await progress.isReserved(resourceOf(applicationId)))) candidates.push(application)
+  let isCertain = true
+  for (const application of look) {
+    const { applicationId: id, instances } = application
+    if (application.name !== name || !instances.every((one) => one.environmentType === environmentType))
+      continue
+    const isOlder = wasThere(id, intent)
+    if (isOlder || (await progress.isReserved(resourceOf(id)))) continue
+    isCertain &&= isOlder === false
+    candidates.push(application)
   }
-  if (candidates.length <= 1) return candidates[0]
+  if (candidates.length === 0 || (isCertain && candidates.length === 1)) return candidates[0]
   const ids = candidates.map(({ applicationId }) => applicationId).join(', ')
-  throw new IntegrationError(
-    'outcome_unknown',
-    `One of these applications belongs to this deployment, but the provider’s list does not tell which: ${ids}.`,
-    { hint: 'Delete the unneeded ones at the provider, and deploy again.', effect: 'unknown' },
-  )
-}
-
-/** Lists the applications of the workspace, with their keys. */
-export function listApplications({ client }: Workspace, context: HandlerContext): Promise<Application[]> {
-  const { signal, deadline } = context
-  return client.listApplications({ signal, deadline, includeSecretKeys: true })
+  const message = `An application of this list may belong to this deployment, but the provider does not tell which: ${ids}.`
+  const hint = 'Rename or delete the others at the provider, and deploy again.'
+  throw new IntegrationError('outcome_unknown', message, { hint, effect: 'unknown' })
 }
 
 function mayStillAppear({ name }: Intent, remainingMs: number, cause?: IntegrationError): IntegrationError {
-  return new IntegrationError(
-    'provider_timeout',
-    `It is not known yet whether the application “${name}” was created.`,
-    {
-      hint: 'The next delivery looks for it before it creates another one.',
-      retryAfter: Math.max(1, remainingMs / 1000),
-      provider: cause?.provider,
-      cause,
-    },
-  )
+  const message = `It is not known yet whether the application “${name}” was created.`
+  const hint = 'The next delivery looks for it before it creates another one.'
+  const retryAfter = Math.max(1, remainingMs / 1000)
+  const { provider } = cause ?? {}
+  return new IntegrationError('provider_timeout', message, { hint, retryAfter, provider, cause })
 }
 
 /** The error for an application, by id or name, that another token created. */
 export function anotherToken(application: string, cause?: IntegrationError): IntegrationError {
-  return new IntegrationError(
-    'credentials_rejected',
-    `Application ${application} was created with another Platform API access token, and this one does not know it.`,
-    {
-      hint: 'Send the event with the platformApiKey that created it.',
-      errors: [{ path: 'deployment.inputs.platformApiKey', message: 'is not the token that created it' }],
-      provider: cause?.provider,
-      cause,
-    },
-  )
+  const message = `Application ${application} was created with another Platform API access token, and this one does not know it.`
+  return new IntegrationError('credentials_rejected', message, {
+    hint: 'Send the event with a platformApiKey of the workspace that has it: the token that created it, or a newer one.',
+    errors: [{ path: 'deployment.inputs.platformApiKey', message: 'is not the token that created it' }],
+    provider: cause?.provider,
+    cause,
+  })
 }

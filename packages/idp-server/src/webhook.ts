@@ -9,29 +9,26 @@
  * ```
  * @module
  */
-import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
+import { createWebhookHandler, type HandlerDependencies, memoryStore, type WebhookHandler } from '@org/core'
 import { createFunctions } from '@org/idp/instance'
 import { connect, type IdpServerSettings } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'
 import { idpServer } from './integration.ts'
+import { ensureOwn } from './isolation.ts'
 
 /**
  * Makes the webhook handler.
  *
  * @param dependencies the dependencies of every handler, and the host's settings for provisioning
  */
-export function createHandler({
-  platformApiKey,
-  platformBaseUrl,
-  baseUrl,
-  settleMs,
-  ...dependencies
-}: HandlerDependencies & IdpServerSettings): WebhookHandler {
-  const secrets = [...(dependencies.secrets ?? []), ...(platformApiKey ? [platformApiKey] : [])]
-  const settings = { platformApiKey, platformBaseUrl, baseUrl, settleMs }
-  const functions = createFunctions((context) => connect(context, settings))
-  const handlers = { ...createDeploymentHandlers(settings), functions }
-  return createWebhookHandler(idpServer, handlers, { ...dependencies, secrets })
+export function createHandler(dependencies: HandlerDependencies & IdpServerSettings): WebhookHandler {
+  const { store = memoryStore(), platformApiKey } = dependencies
+  const secrets = [...(dependencies.secrets ?? [])]
+  if (platformApiKey) secrets.push(platformApiKey)
+  const host = { ...dependencies, store, looks: new Map() }
+  const functions = createFunctions(async (context) => connect(await ensureOwn(context, store), host))
+  const handlers = { ...createDeploymentHandlers(host), functions }
+  return createWebhookHandler(idpServer, handlers, { ...dependencies, store, secrets })
 }
 
 export type { IdpServerSettings } from './connection.ts'

@@ -36,53 +36,19 @@ export const wireApplication = z
 /** `DELETE /platform/applications/{id}`. */
 export const wireDeleted = z.object({ deleted: z.literal(true) })
 
-/** The arguments whose names differ from the provider's. */
-const argumentNames = new Map([['environment_types', 'environmentTypes']])
-
-const wireError = z
-  .object({
-    code: optionalText,
-    message: optionalText,
-    long_message: optionalText,
-    meta: z
-      .object({
-        // Anything but a name might be a value, and is left out.
-        param_name: z
-          .string()
-          .regex(/^[a-z][a-z0-9_]{0,63}$/)
-          .transform((name) => argumentNames.get(name) ?? name),
-      })
-      .optional()
-      .catch(undefined),
-  })
-  .transform(({ code, message, long_message, meta }) => ({
-    code,
-    message: long_message ?? message,
-    path: meta?.param_name ?? '',
-  }))
-
-/** The body of an error response. Errors in another format are left out. */
-export const wireErrors = z
-  .object({
-    errors: z.array(wireError.nullable().catch(null)),
-    clerk_trace_id: z
-      .string()
-      .regex(/^[\w-]{1,128}$/)
-      .optional()
-      .catch(undefined),
-  })
-  .transform(({ errors: all, clerk_trace_id: traceId }) => {
-    const known = all.filter((error) => error !== null)
-    const errors = known.flatMap(({ path, message, code }) => {
-      const words = message ?? code
-      return words === undefined ? [] : [{ path, message: words }]
-    })
-    const { code, message } = known[0] ?? {}
-    return { code, message, traceId, errors: errors.length === 0 ? undefined : errors }
-  })
-
 /** An application with its instances. */
 export type Application = z.output<typeof wireApplication>
 
 /** One environment of an application. */
 export type Instance = Application['instances'][number]
+
+/** The keys of an instance, with its id. */
+export type Keys = NonNullable<ReturnType<typeof pickKeys>>
+
+/** The keys of one environment; `undefined` if the provider did not show them. */
+export function pickKeys({ instances }: Application, environmentType: string) {
+  const instance = instances.find((candidate) => candidate.environmentType === environmentType)
+  if (!instance?.publishableKey || !instance.secretKey) return undefined
+  const { instanceId, publishableKey, secretKey } = instance
+  return { instanceId, publishableKey, secretKey }
+}

@@ -144,6 +144,8 @@ describe('a host that dies at any moment', () => {
 
   it('of a creation that the platform no longer knows leaves no application', async () => {
     await dieEverywhere(async (world, death) => {
+      platform.addDeployment({ id: 'dep_1', inputs })
+      platform.faults.add({ method: 'PUT', path: /outputs$/, status: 404, body: {}, times: 9 })
       const survived = await world.dieWith(created)
       await world.finish(created)
       expect({ death, names: names() }).toEqual({ death, names: [] })

@@ -1,6 +1,6 @@
 import { createIdpClient } from '@org/idp'
 import { describe, expect, it } from 'vitest'
-import { applicationsPath, failureOf, hostToken, only, runPlatformApi } from './support.ts'
+import { applicationsPath, failureOf, hostToken, runPlatformApi } from './support.ts'
 
 const fixture = runPlatformApi()
 const { provider } = fixture
@@ -23,18 +23,6 @@ it('an emulated application has one instance for each environment, with keys tha
   }
 })
 
-it('emulated applications share no user, and a deleted application takes its keys along', async () => {
-  provider.settings.newInstances = { organizationsEnabled: false }
-  const [shop, blog] = [provider.addApplication({ name: 'Shop' }), provider.addApplication({ name: 'Shop' })]
-  const [one, other] = [only(shop.instances), only(blog.instances)]
-  await instanceOf(one.secretKey).createUser({ emailAddress: 'ada@example.com' })
-  expect([one.users.size, other.users.size, backend.users.size]).toEqual([1, 0, 0])
-  expect(await refused(instanceOf(one.secretKey).listOrganizations())).toMatch(/^organization_not_enabled/)
-  await fixture.client().deleteApplication(shop.applicationId)
-  expect(await refused(instanceOf(one.secretKey).getInstance())).toBe('clerk_key_invalid')
-  expect(await instanceOf(other.secretKey).countUsers()).toBe(0)
-})
-
 describe('the emulator refuses', () => {
   it.each<[number, string, object]>([
     [422, 'form_param_missing', {}],
@@ -53,34 +41,9 @@ describe('the emulator refuses', () => {
     expect(applications.size).toBe(0)
   })
 
-  it('a domain that another application has, until that is gone', async () => {
-    const { applicationId } = await fixture.client().createApplication(production)
-    const again = { ...production, domain: 'EXAMPLE.com' }
-    expect(await refused(fixture.client().createApplication(again))).toBe('home_url_taken')
-    provider.removeApplication(applicationId)
-    expect((await fixture.client().createApplication(again)).name).toBe('Shop')
-  })
-
   it('an access token at the Backend API, and a secret key at the Platform API', async () => {
     expect(await refused(instanceOf(hostToken).countUsers())).toBe('clerk_key_invalid')
     const platform = fixture.client({ platformApiKey: backend.instance.secretKey })
     expect(await refused(platform.listApplications())).toBe('authentication_invalid')
   })
-})
-
-it('the emulator records the calls of both APIs, without keys, and a reset forgets everything', async () => {
-  const { instances } = await fixture.client().createApplication({ name: 'Shop' })
-  const { instanceId, secretKey } = only(instances)
-  await instanceOf(secretKey).countUsers()
-  expect(provider.calls).toMatchObject([
-    { method: 'POST', path: applicationsPath, status: 200, instanceId: undefined },
-    { method: 'GET', path: '/v1/users/count', status: 200, instanceId },
-  ])
-  expect(JSON.stringify(provider.calls)).not.toMatch(/[as]k_/)
-  provider.settings.accessTokens = []
-  provider.faults.add({ cut: 'before' })
-  provider.reset()
-  expect([provider.calls.length, applications.size]).toEqual([0, 0])
-  expect(await fixture.client().listApplications()).toEqual([])
-  expect(await refused(instanceOf(secretKey).getInstance())).toBe('clerk_key_invalid')
 })

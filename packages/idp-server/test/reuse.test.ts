@@ -23,6 +23,20 @@ describe('a redeploy', () => {
     expect(asked().filter((request) => request.startsWith('PATCH'))).toHaveLength(1)
   })
 
+  it('keeps a name that its owner gave the application, until applicationName changes', async () => {
+    await create()
+    const application = only(provider.applications.values())
+    const redeploy = async (applicationName: string, byOwner?: string) => {
+      application.name = byOwner ?? application.name
+      expect((await create({ applicationName })).status).toBe(200)
+      return application.name
+    }
+    expect(await redeploy('Shop', 'Mine')).toBe('Mine')
+    expect(await redeploy('Market')).toBe('Market')
+    expect(await redeploy('Market', 'Ours')).toBe('Ours')
+    expect(await redeploy('Market')).toBe('Ours')
+  })
+
   describe('of an application that the store had forgotten', () => {
     const redeploy = async () => {
       const { body } = await create()
@@ -49,13 +63,6 @@ describe('a redeploy', () => {
       platform.addDeployment({ id: 'dep_2' })
       expect(await again({}, 'dep_2')).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
     })
-
-    it('keeps it, as a published one, if the platform no longer knows the deployment', async () => {
-      const again = await redeploy()
-      platform.removeDeployment('dep_1')
-      expect((await again()).body).toMatchObject({ status: 'ignored' })
-      expect(provider.applications.size).toBe(1)
-    })
   })
 
   it('reuses the application in the event’s outputs, without a call to the platform', async () => {
@@ -67,18 +74,6 @@ describe('a redeploy', () => {
     expect(response.body).toMatchObject({ status: 'running', outputs: { applicationId } })
     expect(asked()).toEqual([`GET ${applicationsPath}/${applicationId}?include_secret_keys=true`])
     expect(platform.calls.filter(({ method }) => method === 'GET')).toEqual([])
-  })
-
-  it('records an application again that the store has forgotten, and refuses a later change of its template', async () => {
-    await create()
-    const handle = fixture.handler({ store: memoryStore() })
-    const redeploy = (inputs: object) =>
-      deliver(handle, { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } })
-    expect((await redeploy({ applicationName: 'Shop' })).status).toBe(200)
-    expect(await redeploy({ applicationName: 'Shop', template: 'waitlist' })).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.template' }] },
-    })
   })
 
   it('fails if the application is gone at the provider, and creates no other', async () => {
@@ -93,26 +88,19 @@ describe('a redeploy', () => {
     expect(deployment()?.status).toBe('failed')
   })
 
+  const production = { environmentType: 'production', domain: 'shop.example.com' }
   it.each([
-    ['environmentType', { environmentType: 'production', domain: 'example.com' }],
-    ['template', { template: 'waitlist' }],
-  ])('refuses a change of %s, and leaves the deployment running', async (name, change) => {
-    await create()
+    ['environmentType', {}, production],
+    ['template', {}, { template: 'waitlist' }],
+    ['domain', production, { ...production, domain: 'blog.example.com' }],
+  ])('refuses a change of %s, and leaves the deployment running', async (name, first, change) => {
+    await create(first)
     expect(await create(change)).toMatchObject({
       status: 422,
       body: { code: 'invalid_inputs', errors: [{ path: `deployment.inputs.${name}` }] },
     })
     expect(creates()).toBe(1)
     expect(deployment()?.status).toBe('running')
-  })
-
-  it('refuses a change of the domain', async () => {
-    const production = { environmentType: 'production', domain: 'shop.example.com' }
-    expect((await create(production)).status).toBe(200)
-    expect(await create({ ...production, domain: 'blog.example.com' })).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.domain' }] },
-    })
   })
 })
 
@@ -128,29 +116,50 @@ it('a deployment whose outputs were not published keeps its application for the 
   expect(deployment()).toMatchObject({ status: 'running', outputs })
 })
 
-describe('a deployment that the platform no longer knows', () => {
+describe('a deployment that the platform does not know', () => {
   const unknown = { id: 'dep_1', inputs: { applicationName: 'Shop' } }
-  const forgotten = { name: 'DEPLOYMENT_CREATED', deployment: unknown }
+  const event = { name: 'DEPLOYMENT_CREATED', deployment: unknown }
+  /** The platform knows the deployment until its application is created. */
+  const forgotten = () => {
+    platform.addDeployment(unknown)
+    platform.faults.add({ method: 'PUT', path: /outputs$/, status: 404, body: {} })
+  }
 
-  it('leaves no application behind', async () => {
-    expect(await fixture.send(forgotten)).toMatchObject({ status: 200, body: { status: 'ignored' } })
+  it('gets an application as soon as the platform has committed it', async () => {
+    expect(await fixture.send(event, 'evt_1')).toMatchObject({
+      status: 502,
+      body: { code: 'platform_unavailable', retryable: true },
+    })
+    expect(creates()).toBe(0)
+    platform.addDeployment(unknown)
+    expect(await fixture.send(event, 'evt_1')).toMatchObject({ body: { status: 'running' } })
+    expect(deployment()?.outputs).toMatchObject({ applicationId: applicationId() })
+    expect(creates()).toBe(1)
+  })
+
+  it('leaves no application behind if it was deleted during the creation', async () => {
+    forgotten()
+    expect(await fixture.send(event)).toMatchObject({ status: 200, body: { status: 'ignored' } })
     expect(creates()).toBe(1)
     expect(provider.applications.size).toBe(0)
   })
 
   it('deletes the application in the next delivery if the provider refuses the first delete', async () => {
+    forgotten()
     provider.faults.add({ method: 'DELETE', status: 403 })
-    expect(await fixture.send(forgotten, 'evt_1')).toMatchObject({ status: 422 })
+    expect(await fixture.send(event, 'evt_1')).toMatchObject({ status: 422 })
     expect(provider.applications.size).toBe(1)
-    expect(await fixture.send(forgotten, 'evt_2')).toMatchObject({ body: { status: 'ignored' } })
+    forgotten()
+    expect(await fixture.send(event, 'evt_2')).toMatchObject({ body: { status: 'ignored' } })
     expect(creates()).toBe(1)
     expect(provider.applications.size).toBe(0)
   })
 
   it('gets a new application if the platform knows it again', async () => {
-    await fixture.send(forgotten)
+    forgotten()
+    await fixture.send(event)
     expect(await create()).toMatchObject({ status: 200, body: { status: 'running' } })
     expect(deployment()?.outputs).toMatchObject({ applicationId: applicationId() })
-    expect(statuses()).toEqual(['deploying', 'running'])
+    expect(statuses()).toEqual(['deploying', 'deploying', 'running'])
   })
 })

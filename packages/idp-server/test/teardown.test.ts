@@ -27,14 +27,16 @@ describe('DEPLOYMENT_DELETED', () => {
     const other = provider.addApplication({ name: 'Blog' })
     const deployment = { id: 'dep_1', inputs: {}, outputs: { applicationId } }
     expect(await deliver(cold(), { name, deployment })).toMatchObject(stopped)
-    expect(asked()).toEqual([`DELETE ${applicationsPath}/${applicationId}`])
+    expect(asked()).toEqual(
+      ['GET', 'DELETE'].map((method) => `${method} ${applicationsPath}/${applicationId}`),
+    )
     expect([...provider.applications.keys()]).toEqual([other.applicationId])
   })
 
   it('finds the id in the platform’s record after a cold start', async () => {
     const id = await deployed()
     expect(await deliver(cold(), { name, deployment: { id: 'dep_1' } })).toMatchObject(stopped)
-    expect(asked()).toEqual([`DELETE ${applicationsPath}/${id}`])
+    expect(asked()).toEqual(['GET', 'DELETE'].map((method) => `${method} ${applicationsPath}/${id}`))
     expect(provider.applications.size).toBe(0)
     expect(statuses()).toEqual(['deploying', 'running', 'stopped'])
   })
@@ -46,16 +48,15 @@ describe('DEPLOYMENT_DELETED', () => {
     expect(provider.applications.size).toBe(0)
   })
 
-  it('uses the host’s token for a deployment without one', async () => {
-    await deployed()
-    await remove()
-    expect(only(requests).headers.get('authorization')).toBe(`Bearer ${hostToken}`)
-  })
-
-  it('uses the deployment’s own token from the platform’s record', async () => {
-    await deployed({ platformApiKey: tenantToken })
+  it.each([
+    ['host', hostToken, {}],
+    ['deployment, from the platform’s record,', tenantToken, { platformApiKey: tenantToken }],
+  ])('uses the token of the %s', async (_of, token, inputs) => {
+    await deployed(inputs)
     expect(await deliver(cold(), { name, deployment: { id: 'dep_1' } })).toMatchObject(stopped)
-    expect(only(requests).headers.get('authorization')).toBe(`Bearer ${tenantToken}`)
+    expect(new Set(requests.map(({ headers }) => headers.get('authorization')))).toEqual(
+      new Set([`Bearer ${token}`]),
+    )
   })
 
   it('ignores invalid inputs other than the token', async () => {
@@ -77,8 +78,15 @@ describe('DEPLOYMENT_DELETED', () => {
     await deployed()
     provider.faults.add({ method: 'DELETE', cut: 'after' })
     expect(await remove()).toMatchObject(stopped)
-    expect(requests.map(({ method }) => method)).toEqual(['DELETE', 'DELETE', 'GET'])
+    expect(requests.map(({ method }) => method)).toEqual(['GET', 'DELETE', 'DELETE', 'GET'])
     expect(provider.applications.size).toBe(0)
+  })
+
+  it('succeeds if the application is gone, although the provider’s list fails once', async () => {
+    const handle = fixture.handler({ timeoutMs: 20_000.4 })
+    provider.removeApplication(await deployed())
+    provider.faults.add({ method: 'GET', path: applicationsPath, status: 503 })
+    expect(await deliver(handle, { name, deployment: { id: 'dep_1' } })).toMatchObject(stopped)
   })
 
   it('stops with a warning if no application was recorded', async () => {

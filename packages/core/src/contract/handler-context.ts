@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { PlatformEvent } from './event.ts'
 import type { Gate } from './gate.ts'
+import type { Platform } from './platform.ts'
 
 /** Data that survives JSON. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
@@ -8,6 +9,8 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 /** The deployment that an event names. Reads from the platform what the event does not carry, once. */
 export interface Deployment {
   readonly id: string
+  /** Reads the platform's record, once; `undefined` if the platform does not know the deployment. */
+  record(): ReturnType<Platform['getDeployment']>
   /**
    * The configured inputs, parsed. Blank inputs count as absent; `{{env.NAME}}` is resolved where the schema
    * allows it.

@@ -84,7 +84,8 @@ export async function end(
   response: EventResponse,
   by: number,
 ): Promise<EventResponse> {
-  if (response.error?.retryable) {
+  // A person may have removed meanwhile what a deletion was refused for.
+  if (response.error?.retryable || response.error?.code === 'deletion_refused') {
     await claim.release('undone')
     return response
   }
@@ -178,7 +179,7 @@ async function refuseDeploymentEvent({
   const isOlder = happenedAt !== undefined && typeof last === 'number' && happenedAt < last
   if (traits.life === 'begins' && claim.progress[reservedSteps.deleted] === true) {
     if (!isLater)
-      return { status: 200, body: ignored('The deployment was deleted before this event arrived.') }
+      return { status: 200, body: ignored('The deployment was deleted. A later timestamp creates it anew.') }
     await claim.reset({
       [reservedSteps.status]: 'deploying',
       // So that an event from before the deletion stays too late, even if this one fails.
@@ -204,8 +205,7 @@ async function unlessOutdated(
   const { [reservedSteps.deleted]: deleted, [reservedSteps.since]: since } = record.progress
   const isDeleted = deleted === true && traits.life !== 'ends'
   const isEarlier = typeof since === 'number' && fence < since
-  const outdated = isDeleted || isEarlier
-  if (!outdated) return response
+  if (!isDeleted && !isEarlier) return response
   return { status: 200, body: ignored('The deployment was deleted, or created anew, since this event.') }
 }
 

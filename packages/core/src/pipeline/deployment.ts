@@ -25,8 +25,6 @@ interface DeploymentSources {
 
 /** A handler's deployment, and the platform's record of it. */
 export interface OpenDeployment extends Deployment {
-  /** Reads the record from the platform, once. */
-  record(): ReturnType<Platform['getDeployment']>
   /** The names of the inputs that hold, or held before they were resolved, references to variables of the host. */
   references(): string[]
   /** The inputs without effect that were read, each with the choice that it goes with. */
@@ -104,9 +102,8 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
 
 /** The error for an event that needs a deployment that was not deleted. */
 export function deploymentDeleted(id: string): IntegrationError {
-  return new IntegrationError('deployment_deleted', `The deployment ${id} was deleted.`, {
-    hint: 'Create it again, or call another deployment.',
-  })
+  const hint = 'A DEPLOYMENT_CREATED with a later timestamp, or another id, begins a new one.'
+  return new IntegrationError('deployment_deleted', `The deployment ${id} was deleted.`, { hint })
 }
 
 function withoutBlanks(values: Record<string, unknown>): Record<string, unknown> {

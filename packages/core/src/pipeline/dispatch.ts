@@ -44,11 +44,11 @@ export async function dispatch(run: Run): Promise<EventResponse> {
  */
 async function reportFailedDeployment(
   run: Run,
-  { retryable, message, hint }: IntegrationError,
+  { code, retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
   const { operation, reporter, lastStatus } = run
   const { traits } = operation
-  if (!traits.status || lastStatus === 'stopped') return undefined
+  if (!traits.status || lastStatus === 'stopped' || code === 'deletion_refused') return undefined
   const ranBefore = traits.publishes && (lastStatus === 'running' || lastStatus === 'unhealthy')
   if (!ranBefore && retryable) return undefined
   const status = ranBefore && (retryable || (await stillRuns(run))) ? lastStatus : traits.status.failed

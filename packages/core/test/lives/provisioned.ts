@@ -18,6 +18,8 @@ export class Provisioned extends Deployment {
       return Object.assign(application, { name, token })
     }
     if (this.published === undefined && this.fails('read')) return 'platform_unavailable'
+    // Nothing is created for a deployment that the platform has not committed yet.
+    if (!this.pending && this.isUnread()) return 'platform_unavailable'
     if (this.faults.create === 'lost') this.pending ??= token
     if (this.pending) return this.pending === token ? 'provider_timeout' : 'credentials_rejected'
     this.application = { ...inputs, owner: this, alive: true }

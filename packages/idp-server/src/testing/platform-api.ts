@@ -2,11 +2,10 @@
  * An emulator of the provider's Platform API, in its format. The same `fetch` serves the Backend API, which
  * accepts the secret keys of the applications.
  */
-import { createEmulator, type EmulatedRequest, type Faults, type StatusFault } from '@org/core/testing'
+import { createEmulator, type EmulatedRequest, type StatusFault } from '@org/core/testing'
 import {
   asFault,
   type BackendApi,
-  type BackendApiCall,
   createBackendApi,
   type InstanceSettings,
   newId,
@@ -58,27 +57,7 @@ export interface PlatformApiOptions extends Partial<PlatformApiSettings> {
 }
 
 /** A Platform API in memory. */
-export interface PlatformApi {
-  /**
-   * A `fetch` in process, and a handler for `serve`. It serves both APIs: `/v1/platform/…`, and the Backend API
-   * under `/v1/…`.
-   */
-  fetch: typeof globalThis.fetch
-  /** The faults of both APIs. */
-  faults: Faults
-  /** The newest 10,000 calls of this `fetch` to both APIs, newest last. */
-  calls: BackendApiCall[]
-  backend: BackendApi
-  settings: PlatformApiSettings
-  /** By id, in the order of their creation. */
-  applications: ReadonlyMap<string, EmulatedApplication>
-  /** Creates an application, as `POST /platform/applications` does. */
-  addApplication(fields: NewApplication, workspace?: string): EmulatedApplication
-  /** Deletes an application as a person at the provider does, and so revokes its secret keys. */
-  removeApplication(applicationId: string): void
-  /** Forgets applications, calls and faults, resets the Backend API, and restores the first settings. */
-  reset(): void
-}
+export type PlatformApi = ReturnType<typeof createPlatformApi>
 
 /**
  * Makes a Platform API.
@@ -90,10 +69,7 @@ export interface PlatformApi {
  * const client = createIdpPlatformClient({ platformApiKey: 'ak_emulated', fetch: provider.fetch })
  * ```
  */
-export function createPlatformApi({
-  backend = createBackendApi(),
-  ...overrides
-}: PlatformApiOptions = {}): PlatformApi {
+export function createPlatformApi({ backend = createBackendApi(), ...overrides }: PlatformApiOptions = {}) {
   const first: PlatformApiSettings = {
     accessTokens: ['ak_emulated'],
     workspaces: {},
@@ -103,6 +79,7 @@ export function createPlatformApi({
   }
   const settings = { ...first }
   const applications = new Map<string, EmulatedApplication>()
+  const readable: ReadonlyMap<string, EmulatedApplication> = applications
 
   function addApplication(fields: NewApplication, workspace = ''): EmulatedApplication {
     const environments = checkNewApplication(fields, applications.values())
@@ -113,13 +90,10 @@ export function createPlatformApi({
       name: fields.name,
       template: fields.template,
       domain: environments.includes('production') ? domain : undefined,
-      instances: environments.map((environmentType) =>
-        backend.addInstance({
-          ...settings.newInstances,
-          environmentType,
-          frontendHost: environmentType === 'production' && domain ? `clerk.${domain}` : undefined,
-        }),
-      ),
+      instances: environments.map((environmentType) => {
+        const frontendHost = environmentType === 'production' && domain ? `clerk.${domain}` : undefined
+        return backend.addInstance({ ...settings.newInstances, environmentType, frontendHost })
+      }),
     }
     applications.set(application.applicationId, application)
     return application
@@ -174,21 +148,26 @@ export function createPlatformApi({
       request.url.pathname.startsWith('/v1/platform/')
         ? respond(() => callEndpoint(request))
         : backend.handle(request),
-    details: ({ headers }) => ({
-      instanceId: backend.findInstance(readBearer(headers) ?? '')?.id,
-    }),
+    details: ({ headers }) => ({ instanceId: backend.findInstance(readBearer(headers) ?? '')?.id }),
   })
 
   return {
+    /** Serves both APIs, in process and as a handler for `serve`: `/v1/platform/…`, and the Backend API below `/v1/…`. */
     fetch,
+    /** The faults of both APIs. */
     faults: backend.faults,
+    /** The newest 10,000 calls of this `fetch` to both APIs, newest last. */
     calls,
     backend,
     settings,
-    applications,
+    /** By id, in the order of their creation. */
+    applications: readable,
+    /** Creates an application, as `POST /platform/applications` does. */
     addApplication,
+    /** Deletes an application as a person at the provider does, and so revokes its secret keys. */
     removeApplication,
-    reset() {
+    /** Forgets applications, calls and faults, resets the Backend API, and restores the first settings. */
+    reset(): void {
       applications.clear()
       calls.length = 0
       backend.reset()
