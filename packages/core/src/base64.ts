@@ -1,5 +1,4 @@
-/** Encodes bytes in base64. */
-// Newer engines do it themselves; Node does from 25 on.
+/** Encodes bytes in base64. Newer engines do it themselves; Node does from 25 on. */
 export function toBase64(bytes: Uint8Array & { toBase64?(): string }): string {
   const { Buffer } = globalThis
   if (bytes.toBase64) return bytes.toBase64()

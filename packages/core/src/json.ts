@@ -1,8 +1,9 @@
 /** Reads the JSON of strangers: within limits, and with the keys that they wrote. */
 
 const MAX_DEPTH = 32
-/** Keys of one object. */
+/** Keys of one object, and different keys in all: each new one takes memory that V8 gives back late. */
 const MAX_KEYS = 5_000
+const MAX_NAMES = 20_000
 const MAX_VALUES = 200_000
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c]
@@ -36,6 +37,7 @@ type Places = [from: number, to: number][]
 function count(text: string, maxValues: number): Omit<ReadJson, 'value'> & { escapedKeys: Places } {
   const escapedKeys: Places = []
   const keysByDepth = [0]
+  const names = new Set<string>()
   let [depth, values, from, to, isEscaped] = [0, 1, 0, 0, false]
   const exceeds = (excess: string) => ({ values, excess, escapedKeys })
   for (let at = 0; at < text.length; at += 1) {
@@ -55,6 +57,8 @@ function count(text: string, maxValues: number): Omit<ReadJson, 'value'> & { esc
       const keys = (keysByDepth[depth] ?? 0) + 1
       keysByDepth[depth] = keys
       if (keys > MAX_KEYS) return exceeds(tooMany('has an object with', MAX_KEYS, 'keys'))
+      if (names.add(text.slice(from, to)).size > MAX_NAMES)
+        return exceeds(tooMany('has', MAX_NAMES, 'different keys'))
       if (isEscaped) escapedKeys.push([from, to])
       // In a text that is not JSON, the next colon may follow at once.
       isEscaped = false

@@ -82,7 +82,6 @@ function isShort(message: string, facts: Record<string, unknown> = {}): boolean 
   for (const name in facts) {
     const value = facts[name]
     const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-    // A list or an object is written once already.
     length +=
       name.length +
       (typeof value === 'object' && PRINTABLE.test(text) ? text.length / ESCAPE_LENGTH : text.length)

@@ -226,6 +226,16 @@ describe('the structure of a body', () => {
     },
   )
 
+  it('may have 20,000 different keys, however often each of them', async () => {
+    const keys = (from: number) =>
+      Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${from + at}`, 1]))
+    const objects = (count: number, step: number) =>
+      event(JSON.stringify(Array.from({ length: count }, (_, at) => keys(at * step))))
+    await accepted(objects(39, 0))
+    await accepted(objects(3, 5_000))
+    await refused(objects(5, 5_000), 'more than 20,000 different keys')
+  })
+
   it('is not counted inside of strings', async () => {
     const unit = fc.constantFrom('"', '\\', '{', '[', ':', ',', ']', '}', 'u', 'é', '😀')
     await fc.assert(

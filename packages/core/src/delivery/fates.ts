@@ -7,7 +7,6 @@ const many = z
   .object({
     sent: z.int(),
     failed: z.int(),
-    /** They may have been sent. */
     unknown: z.int(),
     results: z.array(z.object({ messageId: z.string().nullable() })),
   })

@@ -137,7 +137,7 @@ async function attemptOnce(
   const timer = setTimeout(onTime, limitMs)
   caller?.addEventListener('abort', end)
   let status: number | undefined
-  let hasBegun = false
+  let sending: Promise<Response> | undefined
   try {
     const init: RequestInit & { duplex?: 'half' } & Pick<HttpRequest, 'isProbe' | 'beforeSend'> = {
       method: request.method,
@@ -150,8 +150,7 @@ async function attemptOnce(
       signal: controller.signal,
     }
     // Not a Request: on Node it is copied through a stream, which takes a third of the time of a call.
-    const sending = (options.fetch ?? fetch)(url, init)
-    hasBegun = true
+    sending = (options.fetch ?? fetch)(url, init)
     const response = await inTime(sending, controller.signal)
     status = response.status
     const { isOwnForm } = options
@@ -159,7 +158,7 @@ async function attemptOnce(
   } catch (error) {
     // An injected fetch may have decided that the call must not leave. The caller's reason to end it says nothing of that.
     if (isIntegrationError(error) && error !== controller.signal.reason) throw error
-    throw toHttpFailure(error, status, caller, timedOut, !hasBegun || isWithheld())
+    throw toHttpFailure(error, status, caller, timedOut, !sending || isWithheld())
   } finally {
     clearTimeout(timer)
     caller?.removeEventListener('abort', end)
