@@ -17,7 +17,7 @@ const NETWORK = { timeout: 120_000 }
 /** Of the mailer and its dependencies, in bytes. */
 const LARGEST_INSTALL = 1_490_000
 /** The smallest program that sends a mail, gzipped, at its start and at its first batch, in bytes. */
-const LARGEST_BUNDLE = { atStart: 17_600, later: 6_000 }
+const LARGEST_BUNDLE = { atStart: 17_400, later: 6_144 }
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
