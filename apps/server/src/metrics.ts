@@ -35,7 +35,7 @@ const LAG_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const LAG_SAMPLE_MS = 100
 /** Whose credential a request carried. */
 const OWNERS = ['host', 'deployment']
-/** What became of a message. */
+/** The fates of a message. */
 const FATES = ['sent', 'failed', 'unknown'] as const
 /** Stands for every word that the host does not know. */
 const OTHER = 'other'

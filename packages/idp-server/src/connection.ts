@@ -77,7 +77,7 @@ export async function openWorkspace(
     const fingerprint = await fingerprintOf(`workspace ${platformApiKey}`)
     const lookShared = () => {
       const shared = looks.get(fingerprint)
-      // What ended the other event does not end this one.
+      // The signal of the other event must not end this one.
       if (shared) return shared.catch(() => client.listApplications(context))
       const own = client.listApplications(context).finally(() => looks.delete(fingerprint))
       looks.set(fingerprint, own)

@@ -82,7 +82,7 @@ const BATCH: ProviderRequest = {
 }
 
 const LONGEST_OUTAGE_MS = 60_000
-/** What to do about a batch with a journal that is not done. */
+/** The hint for a batch with a journal that is not done. */
 const REST = 'Send the batch again with the same journal: it sends the rest.'
 
 /** The answer to a message has 200 bytes, and names its recipients, with up to six bytes for a character. */

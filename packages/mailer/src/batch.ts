@@ -37,7 +37,7 @@ export function toResult(message: PlacedMessage, response: SendResponse): Messag
   }
 }
 
-/** What a result says of the message itself. */
+/** The part of a result that names the message. */
 export function placeOf({ index, key }: Pick<PlacedMessage, 'index' | 'key'>): {
   index: number
   key?: string

@@ -20,7 +20,7 @@ export const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
 export const reservedSteps = {
   /** A change may have left the host. */
   intent: '@intent',
-  /** What an operator said of a call whose outcome was unknown. */
+  /** An operator's settlement of a call whose outcome was unknown. */
   settled: '@settled',
   /** The deployment was deleted. */
   deleted: '@deleted',

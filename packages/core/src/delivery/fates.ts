@@ -1,4 +1,4 @@
-/** What became of the messages that a function sent, for the log and the metrics. */
+/** The fates of the messages that a function sent, for the log and the metrics. */
 import * as z from 'zod'
 import type { FunctionDefinition } from '../contract/integration.ts'
 import type { IntegrationError } from '../errors.ts'

@@ -17,7 +17,7 @@ export interface EventResponse {
   error?: IntegrationError | undefined
   /** Whether it was recorded by an earlier delivery. */
   replayed?: boolean
-  /** What became of the messages that the event sent. */
+  /** The fates of the messages that the event sent. */
   fates?: Fates | undefined
   /** The last status of the deployment that was reported. */
   deploymentStatus?: DeploymentStatus

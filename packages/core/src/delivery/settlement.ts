@@ -24,7 +24,7 @@ const recorded = z.object({
   ...{ steps: z.array(z.string()), answer: z.string().nullable() },
 })
 
-/** What an operator said of a call, by its steps. */
+/** Reads the settlement of a call from its steps; `undefined` if there is none. */
 export const settlementOf = (progress: SubjectRecord['progress']) =>
   recorded.safeParse(progress[reservedSteps.settled]).data
 

@@ -33,7 +33,7 @@ function whole(body: OutgoingBody['body']): OutgoingBody {
 }
 
 function toStream(bytes: Uint8Array): OutgoingBody {
-  // What a runtime reads before it connects is not the end.
+  // A runtime reads the first pieces before it connects, so the last one must come after them.
   const single = Math.min(READ_AHEAD, bytes.length - 1)
   const pieces = Array.from({ length: single }, (_, at) => bytes.subarray(at, at + 1))
   pieces.push(bytes.subarray(single))

@@ -23,7 +23,7 @@ export type EventRecord = Partial<Fates> & {
   peer: string | undefined
   /** `partial`: some messages failed. `unknown`: some effect may have happened. */
   outcome: 'ok' | 'partial' | 'unknown' | 'ignored' | 'replayed' | 'refused' | 'failed'
-  /** What became of the messages that it sent, and the provider's ids of the first ones. */
+  /** The fates of the messages that it sent, and the provider's ids of the first ones. */
   sent?: number
   failed?: number
   unknown?: number
