@@ -9,7 +9,7 @@ import { getPath } from 'hono/utils/url'
 import { createDescribingRoutes } from './routes/description.ts'
 import { mountRoutes, type Route } from './routes/route.ts'
 import { createStatusRoutes } from './routes/status.ts'
-import type { StoreWatch } from './store-watch.ts'
+import type { StoreWatch } from './stores/watch.ts'
 
 /** Options of {@link createApp}. */
 export interface AppOptions {

@@ -1,6 +1,6 @@
 /** The environment variables of the host, read once at start (specification §2.8, contract §7). */
 import type * as z from 'zod/mini'
-import { parseRedisLocation, passwordsOf } from './redis-location.ts'
+import { parseRedisLocation, passwordsOf } from './stores/redis-location.ts'
 import { isOwnName, variables } from './variables.ts'
 
 /** The host's configuration. */

@@ -2,7 +2,7 @@
 import type { Observer } from '@org/core'
 import { isIntegrationError } from '@org/core/errors'
 import { HttpFailure } from '@org/core/http'
-import { isCircuitOpen } from './circuit-breaker.ts'
+import { isCircuitOpen } from './outbound/circuit-breaker.ts'
 
 /** Metrics observe outbound calls, and events when they are answered. */
 export type MetricsObserver = Required<Pick<Observer, 'answered' | 'call'>>

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { isAddress } from '@org/mailer'
 // A start makes these schemas, and takes 10 ms less with the small variant of zod.
 import * as z from 'zod/mini'
-import { parseRedisLocation } from './redis-location.ts'
+import { parseRedisLocation } from './stores/redis-location.ts'
 
 /** Shorter secrets can be guessed from one signed request (Standard Webhooks). */
 const LEAST_SECRET_BYTES = 24

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { createOutbound } from '../src/outbound.ts'
+import { createOutbound } from '../src/outbound/outbound.ts'
 import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
 import { listen } from './raw-server.ts'
 

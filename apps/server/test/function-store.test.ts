@@ -2,7 +2,7 @@ import { describeDeliveryStore } from '@org/core/testing'
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
-import { createFunctionStore } from '../src/runtimes/function-store.ts'
+import { createFunctionStore } from '../src/stores/function-store.ts'
 
 const request = { subject: 'mailer/delivery/evt_1', leaseMs: 60_000 }
 const completion = {

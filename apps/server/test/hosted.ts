@@ -8,8 +8,8 @@ import {
 import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
-import { createNamedHostsRule } from '../src/egress-rule.ts'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
+import { createNamedHostsRule } from '../src/outbound/egress-rule.ts'
 import { sampleMakers } from './samples.ts'
 
 // With characters that each encoding writes differently, if the kind of secret allows them.

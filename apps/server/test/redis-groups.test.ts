@@ -3,8 +3,8 @@ import { redisStore } from '@org/core/stores/redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasRedis } from '../../../bench/chaos/redis.ts'
 import { type RedisGroup, startRedisCluster, startRedisSentinels } from '../../../bench/chaos/redis-groups.ts'
-import { createFunctionStore } from '../src/runtimes/function-store.ts'
-import { keepConnected } from '../src/runtimes/redis.ts'
+import { createFunctionStore } from '../src/stores/function-store.ts'
+import { keepConnected } from '../src/stores/redis.ts'
 
 /** The last test of a group kills one of its servers. */
 const inTurn = { concurrent: false }

@@ -4,8 +4,8 @@ import type { Logger } from '@org/core'
 import { redisStore } from '@org/core/stores/redis'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
-import { keepConnected } from '../src/runtimes/redis.ts'
-import { connectRedis } from '../src/runtimes/redis-connection.ts'
+import { keepConnected } from '../src/stores/redis.ts'
+import { connectRedis } from '../src/stores/redis-connection.ts'
 
 const guide = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8')
 /** The permissions of the guide, without the user and the password. */

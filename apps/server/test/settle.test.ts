@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type DeliveryStore, memoryStore } from '@org/core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
-import { openStore } from '../src/runtimes/store.ts'
+import { openStore } from '../src/stores/open.ts'
 import { calling, credentials, mail, type StartOptions, startHost } from './hosted.ts'
 
 const OPERATOR_TOKEN = 'operator-token-of-this-host'

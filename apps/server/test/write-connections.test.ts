@@ -11,7 +11,7 @@ import { createServer } from 'node:https'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { cert, key } from '../../../tooling/runtimes/certificate.ts'
-import type { OutgoingRequest } from '../src/outbound.ts'
+import type { OutgoingRequest } from '../src/outbound/outbound.ts'
 import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
 
 /** Does something else with a call than to process it, and says so. */

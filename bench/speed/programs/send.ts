@@ -1,5 +1,5 @@
 /** A client that sends mails one by one, and reports the cost: `send kept|fresh|ours <url of the provider>`. */
-import { createOutbound } from '../../../apps/server/src/outbound.ts'
+import { createOutbound } from '../../../apps/server/src/outbound/outbound.ts'
 import { createNodeRuntime } from '../../../apps/server/src/runtimes/node-runtime.ts'
 import { serveOrders } from '../../shared/serve-orders.ts'
 import { quantile } from '../../shared/statistics.ts'

@@ -1,5 +1,5 @@
 /** The health and the readiness of the host (contract §8). */
-import type { StoreWatch } from '../store-watch.ts'
+import type { StoreWatch } from '../stores/watch.ts'
 import { type Route, unstored } from './route.ts'
 
 /** `GET /healthz` and `GET /readyz`. */

@@ -5,7 +5,7 @@ import { IntegrationError } from '@org/core/errors'
 import { toProblemResponse } from '@org/core/internal/host'
 import { type Config, ConfigurationError, readConfig } from '../config.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
-import { createFunctionStore } from './function-store.ts'
+import { createFunctionStore } from '../stores/function-store.ts'
 
 export type FunctionHost = Pick<Host, 'fetch'> & {
   /** `undefined` if the configuration is invalid: then every response is a 500. */

@@ -1,11 +1,11 @@
 /** The parts of a host that only Node has: connections, and the check of the address behind a name. */
 import { isIP, type LookupFunction } from 'node:net'
 import type { Config } from '../config.ts'
-import { createEgressRule, type EgressRule, refusedBaseUrl } from '../egress-rule.ts'
 import type { HostOptions } from '../host.ts'
-import { createResolver, type Resolve } from './resolver.ts'
-import { connectOver } from './transport.ts'
-import { connectForWrites } from './write-connections.ts'
+import { createEgressRule, type EgressRule, refusedBaseUrl } from '../outbound/egress-rule.ts'
+import { createResolver, type Resolve } from '../outbound/resolver.ts'
+import { connectOver } from '../outbound/transport.ts'
+import { connectForWrites } from '../outbound/write-connections.ts'
 
 /** Longest time until a connection to a deployment's own server stands, with the look-up of its name. */
 const CONNECT_MS = 5_000

@@ -10,7 +10,7 @@ import { createRedactor, escapeInvisible } from '@org/core/internal/host'
 import { findOrphans, type OrphanReport } from '@org/idp-server/webhook'
 import { createPlatformClient } from '@org/platform-client'
 import { type Config, ConfigurationError, readConfig } from '../config.ts'
-import { openStore } from './store.ts'
+import { openStore } from '../stores/open.ts'
 
 const USAGE = `node orphans.js [--json] [--deployments <file>]
 

@@ -8,14 +8,14 @@ import { createJsonLogger, createRedactor, redactLines } from '@org/core/interna
 import type { Config } from '../config.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createMetrics } from '../metrics.ts'
+import { loadUndici } from '../outbound/transport.ts'
 import { forOwnMachine } from '../own-machine.ts'
+import { openStore } from '../stores/open.ts'
 import { createDrain } from './drain.ts'
 import { createLineWriter } from './line-writer.ts'
 import { loadTracing } from './load-tracing.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
-import { openStore } from './store.ts'
-import { loadUndici } from './transport.ts'
 
 /** Beside the longest event: for its last writes and the response, in milliseconds. */
 const LAST_WRITES_MS = 1_000

@@ -1,7 +1,7 @@
 /** Starts the host with the variables of the process. */
 import { ConfigurationError, readConfig } from '../config.ts'
+import { findStoreFaults } from '../stores/open.ts'
 import { run } from './run.ts'
-import { findStoreFaults } from './store.ts'
 
 /** Reads the configuration. A faulty one is reported with the faults of the store, which opens only later. */
 async function readWholeConfig() {

@@ -23,7 +23,7 @@ async function respond(request: Request, bindings: Record<string, unknown>): Pro
   // Loaded here: parts of them make an AbortController while they load, and only requests may do that.
   const [{ createFunctionHost }, { createNamedHostsRule }] = await Promise.all([
     import('./function-host.ts'),
-    import('../egress-rule.ts'),
+    import('../outbound/egress-rule.ts'),
   ])
   host ??= createFunctionHost(readVariables(bindings), ({ production, egressAllow: allow }) => ({
     egress: createNamedHostsRule({ production, allow }),

@@ -5,8 +5,8 @@
  * gets many calls over one connection.
  */
 import type { Dispatcher } from 'undici'
-import { type Connection, type OutgoingRequest, SHORT_BODY } from '../outbound.ts'
 import { lazily } from '../routes/route.ts'
+import { type Connection, type OutgoingRequest, SHORT_BODY } from './outbound.ts'
 import { loadUndici, sendOver } from './transport.ts'
 
 /** A connection that was silent for longer may be gone, so it carries no write. In milliseconds. */

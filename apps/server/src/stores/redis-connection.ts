@@ -5,9 +5,9 @@
  */
 import { createClient, createCluster } from '@redis/client'
 import * as z from 'zod'
-import { parseRedisLocation, type RedisLocation } from '../redis-location.ts'
-import { within } from '../within.ts'
 import { explainRedis } from './redis-errors.ts'
+import { parseRedisLocation, type RedisLocation } from './redis-location.ts'
+import { within } from './within.ts'
 
 /** Longest time to connect, in milliseconds. */
 const CONNECT_MS = 2_000

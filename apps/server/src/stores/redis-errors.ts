@@ -1,4 +1,4 @@
-import type { RedisLocation } from '../redis-location.ts'
+import type { RedisLocation } from './redis-location.ts'
 
 const REFUSED = /WRONGPASS|NOAUTH|AUTH <password>|AUTH called/
 /** The causes of a connection that Redis refuses, by the words of Redis, of Node or of OpenSSL. */

@@ -5,8 +5,8 @@
 import { Readable } from 'node:stream'
 import { isIntegrationError } from '@org/core/errors'
 import type { Agent, Dispatcher } from 'undici'
-import type { Connection, OutgoingRequest } from '../outbound.ts'
 import { lazily } from '../routes/route.ts'
+import type { Connection, OutgoingRequest } from './outbound.ts'
 
 /** Some servers refuse calls that do not say where they come from. */
 const USER_AGENT = 'integration-host'
