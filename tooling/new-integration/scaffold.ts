@@ -32,7 +32,7 @@ function insertionsFor({ kebab, camel, pascal, constant, words }: Names): Insert
       before: '    /** Every value that must stay out of logs',
       lines: `    ${camel}: { shared: { apiToken: values.${token} }, baseUrl: values.${base} },\n`,
     },
-    { file: CONFIG, after: '      values.IDP_PLATFORM_API_KEY,\n', lines: `      values.${token},\n` },
+    { file: CONFIG, after: '      values.IDP_SHARED_SECRET_KEY,\n', lines: `      values.${token},\n` },
     {
       file: 'apps/server/src/variables.ts',
       after: '  IDP_PLATFORM_API_BASE: z.optional(httpUrl),\n',

@@ -130,7 +130,7 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
       values.OPERATOR_TOKEN,
       values.MAILER_SHARED_API_TOKEN,
       values.IDP_SHARED_SECRET_KEY,
-      values.IDP_PLATFORM_API_KEY,
+      ...(values.IDP_PLATFORM_API_KEY?.split(/ +/) ?? []),
       ...(deliveryStore.startsWith('redis') ? passwordsOf(parseRedisLocation(deliveryStore)) : []),
     ].filter((value) => value !== undefined),
     /** Risks that the host can run with. */

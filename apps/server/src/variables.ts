@@ -182,7 +182,13 @@ export const variables = z.object({
   IDP_SHARED_SECRET_KEY: z.optional(token('sk_', 'expected a secret key, sk_…')),
   IDP_SHARED_PUBLISHABLE_KEY: z.optional(token('pk_', 'expected a publishable key, pk_…')),
   IDP_API_BASE: z.optional(httpUrl),
-  IDP_PLATFORM_API_KEY: z.optional(token()),
+  IDP_PLATFORM_API_KEY: z.optional(
+    z.string().check(
+      z.regex(/^[!-~]+( +[!-~]+)*$/, {
+        error: 'expected visible ASCII characters, and a space between two tokens',
+      }),
+    ),
+  ),
   IDP_PLATFORM_API_BASE: z.optional(httpUrl),
 })
 

@@ -79,7 +79,7 @@ describe('the configuration', () => {
       PLATFORM_WEBHOOK_SECRET: `${SECRET} whsec_${btoa('the next secret of the platform')}`,
       MAILER_SHARED_API_TOKEN: 'mail-token',
       IDP_SHARED_SECRET_KEY: 'sk_test_shared',
-      IDP_PLATFORM_API_KEY: 'ak_workspace',
+      IDP_PLATFORM_API_KEY: 'ak_new ak_earlier',
     }
     const store = {
       DELIVERY_STORE:
@@ -87,10 +87,10 @@ describe('the configuration', () => {
     }
     const config = readConfig({ ...required, ...secrets, ...store })
     expect(config.webhookSecrets).toHaveLength(2)
-    const { PLATFORM_WEBHOOK_SECRET: several, ...single } = secrets
+    const { PLATFORM_WEBHOOK_SECRET: several, IDP_PLATFORM_API_KEY: tokens, ...single } = secrets
     const keys = several.split(' ').flatMap((secret) => [secret, secret.replace('whsec_', '')])
     expect(config.secrets.toSorted()).toEqual(
-      [...Object.values(single), ...keys, 'store password', 'sentinel word'].toSorted(),
+      [...Object.values(single), ...tokens.split(' '), ...keys, 'store password', 'sentinel word'].toSorted(),
     )
   })
 
@@ -129,7 +129,7 @@ describe('the configuration', () => {
     ['MAILER_SHARED_API_TOKEN', 'token\r'],
     ['MAILER_SHARED_FROM_EMAIL', 'shop | a@b.example\r\nBcc: c@d.example | a@b.example, c@d.example'],
     ['MAILER_SHARED_FROM_EMAIL', 'A\u2028B <a@b.example>'],
-    ['IDP_PLATFORM_API_KEY', 'ak\n'],
+    ['IDP_PLATFORM_API_KEY', 'ak\n | ak_1\nak_2 | ak_ä'],
     ['IDP_SHARED_SECRET_KEY', 'sk_test_x\n | pk_test_x | sk_'],
     ['PLATFORM_WEBHOOK_SECRET', ` ,  | whsec_${btoa('23 bytes are too few...')} | ${btoa(SECRET)}`],
     ['CORS_ORIGINS', ', | * | https://. | https://*.example | https://a.example/ | ftp://a.example'],

@@ -1,16 +1,23 @@
 /**
- * The client of the Platform API: the only file that knows its URLs and headers.
+ * The client of the Platform API: the only file that knows its URLs, and what its failures mean. The API is a beta: if
+ * it may not be enabled for the workspace, the error says so.
  *
  * @see https://clerk.com/docs/reference/platform-api
  */
-import { IntegrationError } from '@org/core/errors'
-import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
+import { IntegrationError, isIntegrationError } from '@org/core/errors'
+import type { CallOptions, Provider } from '@org/core/http'
 import type { Environment } from '@org/idp'
+import { type ConnectionOptions, connectApi, wireErrorsFor } from '@org/idp/api'
 import * as z from 'zod'
-import { idpPlatformProvider } from './errors.ts'
-import { type Application, wireApplication, wireDeleted } from './wire.ts'
-
-const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
+import {
+  type Application,
+  type Domain,
+  type DomainStatus,
+  wireApplication,
+  wireDeleted,
+  wireDomainStatus,
+  wireDomains,
+} from './wire.ts'
 
 /** The templates that preconfigure an application, and what each is for. */
 export const templates = {
@@ -20,20 +27,9 @@ export const templates = {
 } as const
 
 /** Options of {@link createIdpPlatformClient}. */
-export interface IdpPlatformClientOptions {
+export interface IdpPlatformClientOptions extends ConnectionOptions {
   /** The Platform API access token of a workspace; not the secret key of an instance. */
   platformApiKey: string
-  /** @default 'https://api.clerk.com/v1' */
-  baseUrl?: string | undefined
-  /** @default globalThis.fetch */
-  fetch?: typeof fetch | undefined
-  /**
-   * Time limit of one method call with all its attempts, in milliseconds.
-   * @default 30_000
-   */
-  timeoutMs?: number | undefined
-  /** Waits between two attempts. A test passes a function that does not. */
-  wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /** An application to create. */
@@ -70,6 +66,16 @@ export interface IdpPlatformClient {
   renameApplication(applicationId: string, name: string, options?: CallOptions): Promise<void>
   /** @throws `provider_rejected` with `provider.status` 404 if it is already gone, for example after a retry */
   deleteApplication(applicationId: string, options?: CallOptions): Promise<void>
+  /** Lists the domains of the production instance, each with the DNS records that it needs. */
+  listDomains(applicationId: string, options?: CallOptions): Promise<Domain[]>
+  /** Gets what the last DNS check of a domain found. */
+  getDomainStatus(applicationId: string, domainId: string, options?: CallOptions): Promise<DomainStatus>
+  /**
+   * Triggers a DNS check, and returns what is known of the domain.
+   *
+   * @throws `provider_rejected` with `provider.status` 409 if one was made a short time ago
+   */
+  checkDomain(applicationId: string, domainId: string, options?: CallOptions): Promise<DomainStatus>
 }
 
 /** The provider lists all applications in one response, of about 300 bytes each. */
@@ -85,22 +91,8 @@ const LONGEST_LIST = { maxBytes: 64 * 1024 * 1024, maxValues: Number.POSITIVE_IN
  * ```
  */
 export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpPlatformClient {
-  const { baseUrl = DEFAULT_BASE_URL, platformApiKey, ...connection } = options
-  const provider = createProviderClient(idpPlatformProvider, {
-    ...connection,
-    baseUrl,
-    credential: platformApiKey,
-    headers: { authorization: `Bearer ${platformApiKey}` },
-  })
-
-  async function call<Schema extends z.ZodType>(
-    request: ProviderRequest,
-    schema: Schema,
-    callOptions: CallOptions = {},
-  ): Promise<z.output<Schema>> {
-    return (await provider.call(request, (body) => schema.safeParse(body).data, callOptions)).value
-  }
-
+  const { platformApiKey: credential, ...connection } = options
+  const { call } = connectApi(provider, { ...connection, credential })
   return {
     createApplication: ({ name, environmentTypes, domain, template }, options) =>
       call(
@@ -133,17 +125,67 @@ export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpP
       // Deleting twice does no harm, so the call is retried, and its failures are retryable.
       await call({ method: 'DELETE', path: pathOf(applicationId) }, wireDeleted, options)
     },
+
+    listDomains: async (applicationId, options) =>
+      call({ method: 'GET', path: `${pathOf(applicationId)}/domains` }, wireDomains, options),
+
+    getDomainStatus: async (applicationId, domainId, options) =>
+      call({ method: 'GET', path: `${pathOf(applicationId, domainId)}/status` }, wireDomainStatus, options),
+
+    checkDomain: async (applicationId, domainId, options) =>
+      call(
+        { method: 'POST', path: `${pathOf(applicationId, domainId)}/dns_check` },
+        wireDomainStatus,
+        options,
+      ),
   }
 }
 
 function toQuery({ includeSecretKeys }: ReadOptions = {}) {
-  return { include_secret_keys: includeSecretKeys }
+  return { include_secret_keys: includeSecretKeys || undefined }
 }
 
-function pathOf(applicationId: string): string {
+function pathOf(applicationId: string, domainId?: string): string {
+  const ids = [applicationId, domainId].filter((id) => id !== undefined)
   // Such an id would name the list of applications, or its parent, or no path at all.
-  if (/^\.{0,2}$/.test(applicationId) || !applicationId.isWellFormed()) {
-    throw new IntegrationError('invalid_arguments', `“${applicationId}” is not the id of an application.`)
-  }
-  return `/platform/applications/${encodeURIComponent(applicationId)}`
+  const invalid = ids.find((id) => /^\.{0,2}$/.test(id) || !id.isWellFormed())
+  if (invalid !== undefined)
+    throw new IntegrationError('invalid_arguments', `“${invalid}” is not the id of an application or domain.`)
+  return `/platform/applications/${ids.map(encodeURIComponent).join('/domains/')}`
+}
+
+/** Advice for statuses of the Platform API. */
+const hints: Record<number, string> = {
+  402: 'The plan of the workspace does not include this. The Platform API is a beta, which the provider enables on request.',
+  403: 'The token lacks a permission: check its scopes (applications:manage), and whether the Platform API beta is enabled for the workspace.',
+  404: 'The application is gone, the Platform API beta is not enabled for the workspace, or the base URL is wrong.',
+}
+
+const wireErrors = wireErrorsFor(['environmentTypes'])
+
+/** The provider, as errors name it. */
+const provider: Provider = {
+  name: 'idp-server',
+  title: 'The identity provider’s Platform API',
+  credentials: {
+    title: 'Platform API access token',
+    missingHint: 'Pass it as platformApiKey.',
+    rejectedHint:
+      'Check the Platform API access token, which is not the secret key of an instance. The Platform API is a beta: the provider may have to enable it for the workspace first.',
+  },
+  // An application that nobody has: its 404 is the answer.
+  probe: { path: '/platform/applications/app_none', isAnswer: () => false },
+  isOwnForm: (body) => wireErrors.safeParse(body).success,
+  readFailure({ body, status }) {
+    const words = wireErrors.safeParse(body).data
+    return { ...words, hint: status === undefined ? undefined : hints[status] }
+  },
+}
+
+/**
+ * Tells whether the provider has no such application. Its 404 has a code: that of a proxy or of a wrong base URL
+ * has none.
+ */
+export function isNotFound(error: unknown): error is IntegrationError {
+  return isIntegrationError(error) && error.provider?.status === 404 && error.provider.code !== undefined
 }

@@ -3,7 +3,8 @@
  */
 import { type Handlers, IntegrationError } from '@org/core'
 import { createInstanceHandlers, parsePublishableKey } from '@org/idp/instance'
-import { connect, connectWorkspace, type Host, keysOf, openWorkspace, type Workspace } from './connection.ts'
+import { connect, findApplication, type Host, keysOf, openWorkspace, type Workspace } from './connection.ts'
+import { checkDns, tellMissingRecords } from './dns.ts'
 import type { idpServer } from './integration.ts'
 import { ensureOwn } from './isolation.ts'
 import { provideApplication } from './provisioning.ts'
@@ -18,38 +19,41 @@ export function createDeploymentHandlers(host: Host) {
     /** Creates the application or reuses the existing one, and publishes its keys. */
     async created(inputs, context) {
       const { environmentType } = inputs
-      const workspace = await openWorkspace(inputs, context, host)
+      const workspace = await openWorkspace(context, host, inputs)
       const application = await provideApplication(inputs, workspace)
       const keys =
         pickKeys(application, environmentType) ??
         (await readKeys(application.applicationId, environmentType, workspace))
       await reserveKeys(keys, context)
+      if (environmentType === 'production') await tellMissingRecords(application.applicationId, workspace)
       return { applicationId: application.applicationId, ...keys, frontendApiUrl: toUrl(keys.publishableKey) }
     },
 
     /** Deletes an application that was never published, because the platform no longer knows the deployment. */
     async discard(_, context) {
-      await discardApplication(await connectWorkspace(context, host))
+      await discardApplication(await openWorkspace(context, host))
     },
 
     /** Deletes the application. It may be gone already. */
     async deleted(context) {
       const known = await readKnown(context)
-      if (known) await removeApplication(known, await connectWorkspace(context, host))
+      if (known) await removeApplication(known, await openWorkspace(context, host))
       else context.log.warn('The deployment has no recorded application, so there is none to delete.')
     },
 
-    health: async (context) => instance.health(await ensureOwn(context, host.store)),
+    async health(context) {
+      await ensureOwn(context, host.store)
+      const [checks, dns] = await Promise.all([instance.health(context), checkDns(context, host)])
+      return [...checks, ...dns]
+    },
     metrics: async (context) => instance.metrics(await ensureOwn(context, host.store)),
     download: async (file, context) => instance.download(file, await ensureOwn(context, host.store)),
   } satisfies Omit<Handlers<typeof idpServer>, 'functions'>
 }
 
 /** Reads the keys again: the provider may leave them out of the response to a create. */
-async function readKeys(applicationId: string, environmentType: string, { client, context }: Workspace) {
-  const { signal, deadline } = context
-  const options = { signal, deadline, includeSecretKeys: true }
-  const application = await client.getApplication(applicationId, options)
+async function readKeys(applicationId: string, environmentType: string, workspace: Workspace) {
+  const { application } = await findApplication(applicationId, workspace, true)
   const keys = pickKeys(application, environmentType)
   if (keys) return keys
   const message = `Application ${applicationId} has no ${environmentType} instance with keys.`

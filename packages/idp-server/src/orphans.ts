@@ -2,13 +2,14 @@
 import type { DeliveryStore, Platform } from '@org/core'
 import { readRecordedDeployment, readResourceOwner } from '@org/core/authoring'
 import { createIdpPlatformClient } from './client.ts'
+import { tokensOf } from './connection.ts'
 import { idpServer } from './integration.ts'
 import { readApplication, resourceOf } from './records.ts'
 import type { Application } from './wire.ts'
 
 /** Options of {@link findOrphans}. */
 export interface OrphanSearch {
-  /** The Platform API access token of the workspace. */
+  /** The Platform API access token of the workspace. Earlier tokens may follow it, as for the webhook. */
   platformApiKey: string
   /** @default 'https://api.clerk.com/v1' */
   platformBaseUrl?: string | undefined
@@ -61,7 +62,8 @@ export async function findOrphans({
   fetch,
   ...search
 }: OrphanSearch): Promise<OrphanReport> {
-  const client = createIdpPlatformClient({ platformApiKey, baseUrl: platformBaseUrl, fetch })
+  const [used = ''] = tokensOf(platformApiKey)
+  const client = createIdpPlatformClient({ platformApiKey: used, baseUrl: platformBaseUrl, fetch })
   const applications = await client.listApplications()
   const publishers = await findPublishers(search)
   const judged = await mapConcurrently(applications, (one) => judge(one, publishers, search))

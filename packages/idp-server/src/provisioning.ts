@@ -6,7 +6,7 @@
  * delivery that finds an intent looks for what is new in the provider's list before it creates another one.
  */
 import { type HandlerContext, type Inputs, IntegrationError, isIntegrationError } from '@org/core'
-import type { Look, Workspace } from './connection.ts'
+import { findApplication, type Look, type Workspace } from './connection.ts'
 import type { idpServer } from './integration.ts'
 import {
   type ApplicationRecord,
@@ -55,13 +55,13 @@ async function reuse(
   workspace: Workspace,
 ): Promise<Application> {
   const { applicationId, record: former } = known
-  const { client, context, fingerprint } = workspace
-  const { signal, deadline, log } = context
+  const { context } = workspace
+  const { log } = context
   if (former) checkUnchanged(former, inputs)
   else await reserve({ applicationId }, context)
   log.info(`Application ${applicationId} already exists, and is reused.`)
-  const reading = client.getApplication(applicationId, { signal, deadline, includeSecretKeys: true })
-  const application = await reading.catch(async (error: unknown) => {
+  const finding = findApplication(applicationId, workspace, true)
+  const { application, client, fingerprint } = await finding.catch(async (error: unknown) => {
     const { provider } = await confirmGone(error, known, workspace)
     const message = `Application ${applicationId} no longer exists at the provider.`
     const hint = 'Delete the deployment, and create a new one.'

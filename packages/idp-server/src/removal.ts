@@ -1,8 +1,8 @@
 /** The end of a deployment's application. */
 import { type HandlerContext, IntegrationError } from '@org/core'
 import * as z from 'zod'
-import type { Workspace } from './connection.ts'
-import { isNotFound } from './errors.ts'
+import { isNotFound } from './client.ts'
+import { findApplication, type Workspace } from './connection.ts'
 import { idpServer } from './integration.ts'
 import { type Known, type KnownApplication, progressOf, readApplication, record } from './records.ts'
 import { anotherToken, settle } from './unknown-create.ts'
@@ -18,9 +18,9 @@ import type { Application } from './wire.ts'
  * intent is unsettled
  */
 export async function removeApplication(known: Known, workspace: Workspace): Promise<void> {
-  const { client, context } = workspace
+  const { context } = workspace
   if ('intent' in known) {
-    const found = await settle(known.intent, await client.listApplications(context), workspace)
+    const found = await settle(known.intent, await workspace.client.listApplications(context), workspace)
     if (!found) return context.log.info('The creation of the application had no effect.')
     const message = `Application ${found.applicationId} appeared while “${known.intent.name}” was created for this deployment.`
     const hint = 'If it belongs to nobody else, delete it at the provider.'
@@ -28,7 +28,8 @@ export async function removeApplication(known: Known, workspace: Workspace): Pro
   }
   const { applicationId } = known
   try {
-    await refuseAdded(await client.getApplication(applicationId, context), known, context)
+    const { application, client } = await findApplication(applicationId, workspace)
+    await refuseAdded(application, known, context)
     await client.deleteApplication(applicationId, context)
     context.log.info(`Application ${applicationId} was deleted.`)
   } catch (error) {
@@ -92,10 +93,10 @@ export async function discardApplication(workspace: Workspace): Promise<void> {
 export async function confirmGone(
   error: unknown,
   { applicationId, record: former }: KnownApplication,
-  { client, context, fingerprint }: Workspace,
+  { client, context, isOwn }: Workspace,
 ): Promise<IntegrationError> {
   if (!isNotFound(error)) throw error
-  if (former && former.workspace !== fingerprint) throw anotherToken(applicationId, error)
+  if (former && !isOwn(former.workspace)) throw anotherToken(applicationId, error)
   if ((await client.listApplications(context)).some((one) => one.applicationId === applicationId)) throw error
   return error
 }

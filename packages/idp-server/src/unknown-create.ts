@@ -34,6 +34,12 @@ function wasThere(id: string, { before, oldest, isByAge }: Intent): boolean | un
   return isByAge && ageOf(id) < ageOf(oldest) ? true : undefined
 }
 
+/** Whether a look shows most applications that were there before an intent: then another token is of the same workspace. */
+function isSameWorkspace(look: Look, { before }: Intent): boolean {
+  const ids = new Set(look.map(({ applicationId }) => applicationId))
+  return before.filter((id) => ids.has(id)).length > before.length / 2
+}
+
 /** Looks for the application after a create with an unknown outcome. */
 export async function findAfter(
   error: IntegrationError,
@@ -63,9 +69,9 @@ export async function findAfter(
 export async function settle(
   intent: Intent,
   look: Look,
-  { context, fingerprint, settleMs }: Workspace,
+  { context, isOwn, settleMs }: Workspace,
 ): Promise<Application | undefined> {
-  if (intent.workspace !== fingerprint) throw anotherToken(`“${intent.name}”`)
+  if (!isOwn(intent.workspace) && !isSameWorkspace(look, intent)) throw anotherToken(`“${intent.name}”`)
   const found = await findCandidate(intent, look, context)
   if (found) return found
   const now = await progressOf(context).now()
@@ -117,9 +123,9 @@ function mayStillAppear({ name }: Intent, remainingMs: number, cause?: Integrati
 
 /** The error for an application, by id or name, that another token created. */
 export function anotherToken(application: string, cause?: IntegrationError): IntegrationError {
-  const message = `Application ${application} was created with another Platform API access token, and this one does not know it.`
+  const message = `Application ${application} was created with another Platform API access token, and the workspace of this one does not have it.`
   return new IntegrationError('credentials_rejected', message, {
-    hint: 'Send the event with a platformApiKey of the workspace that has it: the token that created it, or a newer one.',
+    hint: 'Send the event with a platformApiKey of the workspace that has it. For applications of the host’s earlier tokens, list these after the new one in IDP_PLATFORM_API_KEY, separated by spaces.',
     errors: [{ path: 'deployment.inputs.platformApiKey', message: 'is not the token that created it' }],
     provider: cause?.provider,
     cause,

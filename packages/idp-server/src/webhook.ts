@@ -11,7 +11,7 @@
  */
 import { createWebhookHandler, type HandlerDependencies, memoryStore, type WebhookHandler } from '@org/core'
 import { createFunctions } from '@org/idp/instance'
-import { connect, type IdpServerSettings } from './connection.ts'
+import { connect, type IdpServerSettings, tokensOf } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'
 import { idpServer } from './integration.ts'
 import { ensureOwn } from './isolation.ts'
@@ -23,8 +23,7 @@ import { ensureOwn } from './isolation.ts'
  */
 export function createHandler(dependencies: HandlerDependencies & IdpServerSettings): WebhookHandler {
   const { store = memoryStore(), platformApiKey } = dependencies
-  const secrets = [...(dependencies.secrets ?? [])]
-  if (platformApiKey) secrets.push(platformApiKey)
+  const secrets = [...(dependencies.secrets ?? []), ...tokensOf(platformApiKey)]
   const host = { ...dependencies, store, looks: new Map() }
   const functions = createFunctions(async (context) => connect(await ensureOwn(context, store), host))
   const handlers = { ...createDeploymentHandlers(host), functions }

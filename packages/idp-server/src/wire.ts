@@ -36,11 +36,47 @@ export const wireApplication = z
 /** `DELETE /platform/applications/{id}`. */
 export const wireDeleted = z.object({ deleted: z.literal(true) })
 
+/** `GET /platform/applications/{id}/domains`. A domain of the provider's own needs no records. */
+export const wireDomains = z
+  .object({
+    data: z.array(
+      z
+        .object({
+          id: z.string().min(1),
+          name: z.string(),
+          cname_targets: z
+            .array(z.object({ host: z.string(), value: z.string(), required: z.boolean() }))
+            .nullish(),
+        })
+        .transform(({ id, name, cname_targets }) => ({ domainId: id, name, cnames: cname_targets ?? [] })),
+    ),
+  })
+  .transform(({ data }) => data)
+
+/** `GET /platform/applications/{id}/domains/{id}/status`, and the response to a DNS check. */
+export const wireDomainStatus = z
+  .object({
+    dns: z.object({
+      status: z.string(),
+      cnames: z.record(z.string(), z.object({ from: z.string(), verified: z.boolean() })),
+    }),
+  })
+  .transform(({ dns: { status, cnames } }) => ({
+    isComplete: status === 'complete',
+    verified: Object.values(cnames).flatMap(({ from, verified }) => (verified ? from : [])),
+  }))
+
 /** An application with its instances. */
 export type Application = z.output<typeof wireApplication>
 
 /** One environment of an application. */
 export type Instance = Application['instances'][number]
+
+/** A domain, with the CNAME records that it needs. */
+export type Domain = z.output<typeof wireDomains>[number]
+
+/** What the provider found of a domain's records: all, or those of some hosts. */
+export type DomainStatus = z.output<typeof wireDomainStatus>
 
 /** The keys of an instance, with its id. */
 export type Keys = NonNullable<ReturnType<typeof pickKeys>>

@@ -96,6 +96,19 @@ describe('DEPLOYMENT_DELETED', () => {
     expect(requests).toEqual([])
   })
 
+  it('is told, with its time, to events that come after it', async () => {
+    await deployed()
+    const timestamp = '2026-11-20T09:00:00.000Z'
+    await fixture.send({ name, timestamp, deployment: { id: 'dep_1' } })
+    const again = await create()
+    expect(again.body).toMatchObject({ status: 'ignored', reason: expect.stringContaining(timestamp) })
+    const call = { deployment: { id: 'dep_1' }, functionCall: { name: 'countUsers' } }
+    expect((await fixture.send({ name: 'FUNCTION_CALL', ...call })).body).toMatchObject({
+      code: 'deployment_deleted',
+      detail: expect.stringMatching(new RegExp(`${timestamp}.*later timestamp`)),
+    })
+  })
+
   it('stops if the platform does not know the deployment either', async () => {
     expect(await remove()).toMatchObject(stopped)
     expect(requests).toEqual([])

@@ -3,9 +3,10 @@
  *
  * @see https://clerk.com/docs/reference/backend-api
  */
-import { type CallOptions, createGate, createProviderClient, type ProviderRequest } from '@org/core/http'
+import type { CallOptions } from '@org/core/http'
 import * as z from 'zod'
-import { createProvider, invalidArgument, metadataError, takenHints } from './errors.ts'
+import { type ConnectionOptions, connectApi } from './api.ts'
+import { invalidArgument, metadataError, provider } from './errors.ts'
 import type {
   NewOrganization,
   NewUser,
@@ -35,7 +36,6 @@ import {
   wireUser,
 } from './wire.ts'
 
-const DEFAULT_BASE_URL = 'https://api.clerk.com/v1'
 const API_VERSION = '2026-05-12'
 const DEFAULT_PAGE = 10
 const MAX_PAGE = 500
@@ -44,20 +44,9 @@ const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 const MAX_RESPONSE_VALUES = 150_000
 
 /** Options of {@link createIdpClient}. */
-export interface IdpClientOptions {
+export interface IdpClientOptions extends ConnectionOptions {
   /** The secret key of the instance, `sk_test_…` or `sk_live_…`. */
   secretKey: string
-  /** @default 'https://api.clerk.com/v1' */
-  baseUrl?: string | undefined
-  /** @default globalThis.fetch */
-  fetch?: typeof fetch | undefined
-  /**
-   * Time limit of one method call with all its attempts, in milliseconds.
-   * @default 30_000
-   */
-  timeoutMs?: number | undefined
-  /** Waits between two attempts. A test passes a function that does not. */
-  wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /**
@@ -137,42 +126,29 @@ export interface IdpClient {
  * ```
  */
 export function createIdpClient(options: IdpClientOptions): IdpClient {
-  const { baseUrl = DEFAULT_BASE_URL, secretKey = '', ...connection } = options
-  const gate = createGate()('')
-  const connect = (takenHint?: string) =>
-    createProviderClient(createProvider(takenHint), {
-      ...connection,
-      gate,
-      baseUrl,
-      credential: secretKey,
-      headers: { authorization: `Bearer ${secretKey}`, 'clerk-api-version': API_VERSION },
-      maxBytes: MAX_RESPONSE_BYTES,
-      maxValues: MAX_RESPONSE_VALUES,
-    })
-  const provider = connect()
-
-  async function call<Schema extends z.ZodType>(
-    { takenHint, ...request }: ProviderRequest & { takenHint?: string },
-    schema: Schema,
-    callOptions: CallOptions = {},
-  ): Promise<z.output<Schema>> {
+  const { secretKey, ...connection } = options
+  const api = connectApi(provider, {
+    ...connection,
+    credential: secretKey,
+    headers: { 'clerk-api-version': API_VERSION },
+    maxBytes: MAX_RESPONSE_BYTES,
+    maxValues: MAX_RESPONSE_VALUES,
+  })
+  const call: typeof api.call = async (request, schema, options) => {
     const change = request.method === 'GET' ? undefined : 'the change was made'
-    const read = (body: unknown) => schema.safeParse(body).data
-    const client = takenHint === undefined ? provider : connect(takenHint)
-    return (await client.call({ ...request, change }, read, callOptions)).value
+    return api.call({ ...request, change }, schema, options)
   }
 
   const client: IdpClient = {
     async createUser(user, options) {
-      const takenHint = takenHints.createUser
-      return call({ method: 'POST', path: '/users', json: toWireUser(user), takenHint }, wireUser, options)
+      return call({ method: 'POST', path: '/users', json: toWireUser(user) }, wireUser, options)
     },
 
     getUser: async (userId, options) => call({ method: 'GET', path: userPath(userId) }, wireUser, options),
 
     async listUsers(list = {}, options) {
       checkFilter(list)
-      const until = provider.within(options)
+      const until = api.within(options)
       const { limit = DEFAULT_PAGE, offset = 0, startingAfter, orderBy } = list
       // An invalid limit is sent as it is: the provider refuses it.
       const wanted = hasCursor(orderBy) && limit > 0 && limit < MAX_PAGE ? limit + 1 : limit
@@ -207,10 +183,8 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
 
     async updateUser(userId, changes, options) {
       const path = userPath(userId)
-      const until = provider.within(options)
-      const { updateUser: takenHint } = takenHints
-      const patch = (path: string, json: object) =>
-        call({ method: 'PATCH', path, json, takenHint }, wireUser, until)
+      const until = api.within(options)
+      const patch = (path: string, json: object) => call({ method: 'PATCH', path, json }, wireUser, until)
       const fields = toWireChanges(changes)
       const metadata = toWireMetadata(changes)
       if (isEmpty(fields) && isEmpty(metadata)) return client.getUser(userId, until)
@@ -236,8 +210,7 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
 
     async createOrganization(organization, options) {
       const json = toWireOrganization(organization)
-      const takenHint = takenHints.createOrganization
-      return call({ method: 'POST', path: '/organizations', json, takenHint }, wireOrganization, options)
+      return call({ method: 'POST', path: '/organizations', json }, wireOrganization, options)
     },
 
     async listOrganizations(list = {}, options) {

@@ -8,7 +8,6 @@ import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { type Provider, unknownOutcome } from '@org/core/http'
 import { wireErrors, wireInstance } from './wire.ts'
 
-const TAKEN = 'form_identifier_exists'
 const ORGANIZATIONS_DISABLED = 'organization_not_enabled_in_instance'
 
 /** Advice for the provider's most frequent codes. */
@@ -22,34 +21,29 @@ const hints: Record<string, string> = {
 }
 
 /** Advice for a value that another user or organization has already. */
-export const takenHints = {
-  createUser: 'Find the user with listUsers, and update it instead.',
-  updateUser: 'Choose another value, or find the user who has it with listUsers.',
-  createOrganization: 'Choose another slug, or leave it out: the provider derives one from the name.',
-} as const
+const takenHint = (argument: string | undefined) =>
+  argument === 'slug'
+    ? 'Choose another slug, or leave it out: the provider derives one from the name.'
+    : 'Choose another value, or find the user who has it with listUsers, and update that one instead.'
 
-/**
- * Makes the provider, as errors name it.
- *
- * @param takenHint the advice of the operation for a value that is taken, one of {@link takenHints}
- */
-export function createProvider(takenHint?: string): Provider {
-  return {
-    name: 'idp',
-    title: 'The identity provider',
-    credentials: {
-      title: 'secret key',
-      missingHint: 'Pass it as secretKey.',
-      rejectedHint: 'Check the secret key. It may have been revoked.',
-    },
-    probe: { path: '/instance', isAnswer: (body) => wireInstance.safeParse(body).success },
-    isOwnForm: (body) => wireErrors.safeParse(body).success,
-    readFailure({ body }) {
-      const words = wireErrors.safeParse(body).data
-      return { ...words, hint: words?.code === TAKEN ? takenHint : hints[words?.code ?? ''] }
-    },
-  }
+/** The provider, as errors name it. */
+export const provider: Provider = {
+  name: 'idp',
+  title: 'The identity provider',
+  credentials: {
+    title: 'secret key',
+    missingHint: 'Pass it as secretKey.',
+    rejectedHint: 'Check the secret key. It may have been revoked.',
+  },
+  probe: { path: '/instance', isAnswer: (body) => wireInstance.safeParse(body).success },
+  isOwnForm: (body) => wireErrors.safeParse(body).success,
+  readFailure({ body }) {
+    const words = wireErrors.safeParse(body).data
+    const isTaken = words?.code === 'form_identifier_exists'
+    return { ...words, hint: isTaken ? takenHint(words.errors?.[0]?.path) : hints[words?.code ?? ''] }
+  },
 }
+
 /**
  * Makes the error for an update that changed the fields, and then failed to change the metadata. A retryable
  * error stays retryable: setting the same fields again does no harm.

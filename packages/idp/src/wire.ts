@@ -4,7 +4,7 @@
  * @see https://clerk.com/docs/reference/backend-api
  */
 import * as z from 'zod'
-import { toSnakeCase, wireErrorsFor } from './refusal.ts'
+import { toSnakeCase, wireErrorsFor } from './api.ts'
 import type {
   NewOrganization,
   NewUser,

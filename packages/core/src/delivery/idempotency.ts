@@ -178,8 +178,11 @@ async function refuseDeploymentEvent({
   const isLater = happenedAt !== undefined && typeof last === 'number' && happenedAt > last
   const isOlder = happenedAt !== undefined && typeof last === 'number' && happenedAt < last
   if (traits.life === 'begins' && claim.progress[reservedSteps.deleted] === true) {
-    if (!isLater)
-      return { status: 200, body: ignored('The deployment was deleted. A later timestamp creates it anew.') }
+    if (!isLater) {
+      const time = typeof last === 'number' ? ` at ${new Date(last).toISOString()}` : ''
+      const reason = `The deployment was deleted${time}. An event with a later timestamp creates it anew.`
+      return { status: 200, body: ignored(reason) }
+    }
     await claim.reset({
       [reservedSteps.status]: 'deploying',
       // So that an event from before the deletion stays too late, even if this one fails.

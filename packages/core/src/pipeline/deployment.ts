@@ -100,10 +100,15 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
   }
 }
 
-/** The error for an event that needs a deployment that was not deleted. */
-export function deploymentDeleted(id: string): IntegrationError {
+/**
+ * The error for an event that needs a deployment that was not deleted.
+ *
+ * @param at when it was deleted, in milliseconds since 1970, if that is recorded
+ */
+export function deploymentDeleted(id: string, at?: unknown): IntegrationError {
+  const time = typeof at === 'number' ? ` at ${new Date(at).toISOString()}` : ''
   const hint = 'A DEPLOYMENT_CREATED with a later timestamp, or another id, begins a new one.'
-  return new IntegrationError('deployment_deleted', `The deployment ${id} was deleted.`, { hint })
+  return new IntegrationError('deployment_deleted', `The deployment ${id} was deleted${time}.`, { hint })
 }
 
 function withoutBlanks(values: Record<string, unknown>): Record<string, unknown> {

@@ -21,7 +21,8 @@ export async function ensureAlive({ operation, deployment, shared: { store } }: 
   const record = await store.read(subject).catch((error: unknown) => {
     if (isIntegrationError(error)) throw error
   })
-  if (record?.progress[reservedSteps.deleted] === true) throw deploymentDeleted(deployment.id)
+  if (record?.progress[reservedSteps.deleted] === true)
+    throw deploymentDeleted(deployment.id, record.progress[reservedSteps.happenedAt])
 }
 
 /** Changes `running` to `unhealthy` or back. A deployment in any other state keeps its status. */

@@ -21,6 +21,9 @@ export const newApplicationFields = z.strictObject({
 /** The body of `PATCH /platform/applications/{id}`, as far as the client uses it. */
 export const renameFields = z.strictObject({ name: z.string().min(1) })
 
+/** The body of `POST /platform/applications/{id}/instances`, without the clone of another instance. */
+export const newInstanceFields = z.strictObject({ domain: z.string() })
+
 /** The fields of a new application. */
 export type NewApplication = z.output<typeof newApplicationFields>
 
@@ -67,7 +70,8 @@ export function checkNewApplication(
   return environments
 }
 
-function checkDomain(domain: string, applications: Iterable<EmulatedApplication>): void {
+/** @throws {Refusal} for the domain of another application, and for what is no domain */
+export function checkDomain(domain: string, applications: Iterable<EmulatedApplication>): void {
   if (!/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/i.test(domain)) {
     throw refusals.wrongFormat('domain', 'domain must be a valid domain name.')
   }
@@ -93,5 +97,40 @@ export function describeApplication(
         publishable_key: publishableKey,
       }),
     ),
+  })
+}
+
+type Domain = IdpInstance['domains'][number]
+
+/** The records of a domain: subdomain, and target. */
+const cnames = ({ name }: Domain) =>
+  Object.entries({
+    clerk: 'frontend-api.clerk.services',
+    accounts: 'accounts.clerk.services',
+    clkmail: `mail.${name}.clerk.services`,
+    'clk._domainkey': `dkim1.${name}.clerk.services`,
+    'clk2._domainkey': `dkim2.${name}.clerk.services`,
+  })
+
+/** Describes a domain in the provider's format. */
+export function describeDomain(domain: Domain): object {
+  const targets = cnames(domain).map(([label, value]) => ({ host: `${label}.${domain.name}`, value }))
+  return withUndocumented({
+    ...domain,
+    cname_targets: targets.map((target) => ({ ...target, required: true })),
+  })
+}
+
+/** Describes what the provider found of a domain's records: all, or none. */
+export function describeDomainStatus(domain: Domain, verified: boolean): object {
+  const found = cnames(domain).map(([label, to]) => {
+    const from = `${label}.${domain.name}`
+    return [label, { clerk_subdomain: label, from, to, verified, required: true, failure_hints: null }]
+  })
+  const status = verified ? 'complete' : 'not_started'
+  return withUndocumented({
+    dns: { status, cnames: Object.fromEntries(found) },
+    ssl: { status, required: true, failure_hints: null },
+    status: verified ? 'complete' : 'incomplete',
   })
 }

@@ -7,6 +7,8 @@ import {
   asFault,
   type BackendApi,
   createBackendApi,
+  type EnvironmentType,
+  type IdpInstance,
   type InstanceSettings,
   newId,
   Refusal,
@@ -18,11 +20,15 @@ import {
   withUndocumented,
 } from '@org/idp/testing'
 import {
+  checkDomain,
   checkNewApplication,
   describeApplication,
+  describeDomain,
+  describeDomainStatus,
   type EmulatedApplication,
   type NewApplication,
   newApplicationFields,
+  newInstanceFields,
   renameFields,
 } from './applications.ts'
 
@@ -43,6 +49,11 @@ export interface PlatformApiSettings {
    * @default true
    */
   secretKeysOnCreate: boolean
+  /**
+   * Whether a DNS check finds the records of a domain; the first one is made with the domain.
+   * @default true
+   */
+  dnsFound: boolean
   /**
    * The settings of new instances.
    * @default {}
@@ -74,11 +85,14 @@ export function createPlatformApi({ backend = createBackendApi(), ...overrides }
     accessTokens: ['ak_emulated'],
     workspaces: {},
     secretKeysOnCreate: true,
+    dnsFound: true,
     newInstances: {},
     ...overrides,
   }
   const settings = { ...first }
   const applications = new Map<string, EmulatedApplication>()
+  /** The domains whose records were found, by id. */
+  const verified = new Set<string>()
   const readable: ReadonlyMap<string, EmulatedApplication> = applications
 
   function addApplication(fields: NewApplication, workspace = ''): EmulatedApplication {
@@ -90,13 +104,33 @@ export function createPlatformApi({ backend = createBackendApi(), ...overrides }
       name: fields.name,
       template: fields.template,
       domain: environments.includes('production') ? domain : undefined,
-      instances: environments.map((environmentType) => {
-        const frontendHost = environmentType === 'production' && domain ? `clerk.${domain}` : undefined
-        return backend.addInstance({ ...settings.newInstances, environmentType, frontendHost })
-      }),
+      instances: environments.map((environmentType) => makeInstance(environmentType, domain)),
     }
     applications.set(application.applicationId, application)
     return application
+  }
+
+  function makeInstance(environmentType: EnvironmentType, domain?: string): IdpInstance {
+    const frontendHost = environmentType === 'production' && domain ? `clerk.${domain}` : undefined
+    const instance = backend.addInstance({ ...settings.newInstances, environmentType, frontendHost })
+    instance.domains.forEach(checkDns)
+    return instance
+  }
+
+  /** Adds a production instance, as a person at the provider does. */
+  function addInstance(applicationId: string, domain: string): IdpInstance {
+    const application = applications.get(applicationId)
+    if (!application) throw refusals.notFound(`No application was found with id ${applicationId}`)
+    checkDomain(domain, applications.values())
+    const instance = makeInstance('production', domain)
+    application.instances.push(instance)
+    application.domain = domain.toLowerCase()
+    return instance
+  }
+
+  function checkDns({ id }: { id: string }): void {
+    if (settings.dnsFound) verified.add(id)
+    else verified.delete(id)
   }
 
   function removeApplication(applicationId: string): void {
@@ -115,8 +149,10 @@ export function createPlatformApi({ backend = createBackendApi(), ...overrides }
     const workspace = settings.workspaces[checkToken(request.headers, settings)] ?? ''
     const { pathname, searchParams } = request.url
     const withSecretKeys = searchParams.get('include_secret_keys') === 'true'
-    const [, path, id = ''] = /^(\/v1\/platform\/applications)(?:\/([^/]+))?$/.exec(pathname) ?? []
-    switch (path && `${request.method} ${id && '{id}'}`) {
+    const [, root, id = '', rest = ''] = ROUTE.exec(pathname) ?? []
+    const [, domainId, domainRest] = /^\/domains\/([^/]+)(\/.*)$/.exec(rest) ?? []
+    const path = domainRest ? `/domains/{domain}${domainRest}` : rest
+    switch (root && `${request.method} ${id && `{id}${path}`}`) {
       case 'GET ':
         return [...applications.values()]
           .filter((one) => one.workspace === workspace)
@@ -136,6 +172,26 @@ export function createPlatformApi({ backend = createBackendApi(), ...overrides }
         find(id, workspace)
         removeApplication(id)
         return withUndocumented({ deleted: true, object: 'deleted', id })
+      case 'POST {id}/instances': {
+        find(id, workspace)
+        const { secretKey, publishableKey, ...instance } = addInstance(
+          id,
+          readBody(request, newInstanceFields).domain,
+        )
+        const keys = { secret_key: secretKey, publishable_key: publishableKey }
+        return { object: 'instance', id: instance.id, environment_type: instance.environmentType, ...keys }
+      }
+      case 'GET {id}/domains': {
+        const domains = domainsOf(find(id, workspace))
+        return { data: domains.map(describeDomain), total_count: domains.length }
+      }
+      case 'GET {id}/domains/{domain}/status':
+      case 'POST {id}/domains/{domain}/dns_check': {
+        const domain = domainsOf(find(id, workspace)).find((one) => one.id === domainId)
+        if (!domain) throw refusals.notFound(`No domain was found with id ${domainId}`)
+        if (request.method === 'POST') checkDns(domain)
+        return describeDomainStatus(domain, verified.has(domain.id))
+      }
       default:
         throw refusals.unknownRoute()
     }
@@ -164,16 +220,27 @@ export function createPlatformApi({ backend = createBackendApi(), ...overrides }
     applications: readable,
     /** Creates an application, as `POST /platform/applications` does. */
     addApplication,
+    addInstance,
     /** Deletes an application as a person at the provider does, and so revokes its secret keys. */
     removeApplication,
     /** Forgets applications, calls and faults, resets the Backend API, and restores the first settings. */
     reset(): void {
       applications.clear()
+      verified.clear()
       calls.length = 0
       backend.reset()
       Object.assign(settings, first)
     },
   }
+}
+
+const ROUTE = /^(\/v1\/platform\/applications)(?:\/([^/]+)(\/.+)?)?$/
+
+/** The domains of the production instance: others need no records. */
+function domainsOf({ instances }: EmulatedApplication) {
+  return instances.flatMap(({ environmentType, domains }) =>
+    environmentType === 'production' ? domains : [],
+  )
 }
 
 /** @returns the token */

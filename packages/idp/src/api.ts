@@ -1,5 +1,49 @@
-/** The provider's own refusals, the same from its Backend and its Platform API. */
+/** The form that the provider's Backend and Platform API share: calls, and refusals. */
+import {
+  type CallOptions,
+  createProviderClient,
+  type Provider,
+  type ProviderClientOptions,
+  type ProviderRequest,
+} from '@org/core/http'
 import * as z from 'zod'
+
+/** The options of a client that concern no credential. */
+export interface ConnectionOptions {
+  /** @default 'https://api.clerk.com/v1' */
+  baseUrl?: string | undefined
+  /** @default globalThis.fetch */
+  fetch?: typeof fetch | undefined
+  /**
+   * Time limit of one method call with all its attempts, in milliseconds.
+   * @default 30_000
+   */
+  timeoutMs?: number | undefined
+  /** Waits between two attempts. A test passes a function that does not. */
+  wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
+}
+
+/** Connects to one of the APIs with a bearer token. A call reads its response by a schema. */
+export function connectApi(
+  provider: Provider,
+  { baseUrl = 'https://api.clerk.com/v1', headers, credential, ...options }: ApiOptions,
+) {
+  const authorization = `Bearer ${credential}`
+  const all = { ...options, baseUrl, credential, headers: { ...headers, authorization } }
+  const client = createProviderClient(provider, all)
+  return {
+    /** The options of several calls that share one deadline. */
+    within: client.within,
+    async call<Schema extends z.ZodType>(
+      request: ProviderRequest,
+      schema: Schema,
+      options?: CallOptions,
+    ): Promise<z.output<Schema>> {
+      return (await client.call(request, (body) => schema.safeParse(body).data, options)).value
+    },
+  }
+}
+type ApiOptions = ConnectionOptions & Omit<ProviderClientOptions, keyof ConnectionOptions>
 
 const optionalText = z
   .string()

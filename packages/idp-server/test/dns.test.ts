@@ -1,0 +1,85 @@
+/** The DNS records of production deployments. */
+import type { Fault } from '@org/core/testing'
+import { describe, expect, it } from 'vitest'
+import { runWebhook } from './webhook-support.ts'
+
+const fixture = runWebhook()
+const { provider, platform, asked, create, deployment, logged } = fixture
+
+const production = { environmentType: 'production', domain: 'shop.example.com' }
+const records = [
+  ['clerk', 'frontend-api.clerk.services'],
+  ['accounts', 'accounts.clerk.services'],
+  ['clkmail', 'mail.shop.example.com.clerk.services'],
+  ['clk._domainkey', 'dkim1.shop.example.com.clerk.services'],
+  ['clk2._domainkey', 'dkim2.shop.example.com.clerk.services'],
+].map(([label, value]) => ({ type: 'CNAME', host: `${label}.shop.example.com`, value }))
+const words = records.map(({ type, host, value }) => `${type} ${host} → ${value}`).join('; ')
+const message = `The live keys work once the domain has these DNS records: ${words}.`
+
+const health = async (using = fixture.send) => {
+  const { body } = await using({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1' } })
+  const { status, checks } = Object(body)
+  return { status, dns: checks.find(({ name }: { name: string }) => name === 'dns') }
+}
+
+describe('a production deployment without its DNS records', () => {
+  it('is running, with a message and a warning that list them', async () => {
+    provider.settings.dnsFound = false
+    expect((await create(production)).body).toMatchObject({ status: 'running' })
+    expect(deployment()?.statusHistory.at(-1)).toMatchObject({ status: 'running', message })
+    const warnings = deployment()?.logs.filter(({ level }) => level === 'warn')
+    expect(warnings).toMatchObject([{ message, data: { records } }])
+    expect(logged('info')).toContainEqual(expect.stringMatching(/was created/))
+  })
+
+  it('is unhealthy until a check finds them', async () => {
+    provider.settings.dnsFound = false
+    await create(production)
+    expect(await health()).toMatchObject({ status: 'unhealthy', dns: { healthy: false, message } })
+    expect(deployment()?.status).toBe('unhealthy')
+    provider.settings.dnsFound = true
+    provider.faults.add({ path: /dns_check$/, status: 409 })
+    expect(await health()).toMatchObject({ status: 'unhealthy', dns: { message } })
+    expect(await health()).toMatchObject({ status: 'healthy', dns: { healthy: true } })
+    expect(deployment()?.status).toBe('running')
+    const before = asked().length
+    expect(await health()).toMatchObject({ status: 'healthy' })
+    expect(asked().slice(before)).not.toContainEqual(expect.stringContaining('dns_check'))
+    expect((await create(production)).status).toBe(200)
+    expect(logged('warn')).toHaveLength(1)
+  })
+})
+
+it('a deployment in development has no check of DNS', async () => {
+  provider.settings.dnsFound = false
+  await create()
+  expect(await health()).toEqual({ status: 'healthy', dns: undefined })
+  expect(asked().filter((request) => request.includes('domains'))).toEqual([])
+})
+
+it.each<[string, Fault]>([
+  ['refuses to tell the records', { status: 403 }],
+  ['does not answer', { hang: true }],
+])('a creation does not fail if the provider %s, and the log says so', async (_, fault) => {
+  provider.faults.add({ ...fault, path: /domains$/ })
+  expect((await create(production)).body).toMatchObject({ status: 'running' })
+  expect(logged('warn')).toEqual([expect.stringContaining('did not tell which DNS records')])
+})
+
+it('a health check leaves DNS out if the provider does not tell', async () => {
+  await create(production)
+  provider.faults.add({ status: 403, path: /status$/ })
+  expect(await health()).toEqual({ status: 'healthy', dns: undefined })
+})
+
+it('a platform that is away leaves the check of DNS out, if the event carries the outputs', async () => {
+  await create(production)
+  const { outputs } = Object(deployment())
+  const inputs = { applicationName: 'Shop', ...production }
+  platform.faults.add({ method: 'GET', status: 503, times: 9 })
+  const { body } = await fixture.send({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1', inputs, outputs } })
+  expect(body).toMatchObject({ status: 'healthy', checks: [{ name: 'provider' }, { name: 'dns' }] })
+  const other = await fixture.send({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1', outputs } })
+  expect(other.body).toMatchObject({ status: 'healthy', checks: [{ name: 'provider' }] })
+})
