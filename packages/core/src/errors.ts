@@ -88,7 +88,6 @@ const marker = Symbol.for('@org/core/IntegrationError')
  * ```
  */
 export class IntegrationError extends Error {
-  override readonly name: string = 'IntegrationError'
   readonly code: ErrorCode
   /** The HTTP status of the webhook's response; the provider's own is `provider.status`. */
   readonly status: number
@@ -116,6 +115,11 @@ export class IntegrationError extends Error {
     this.retryAfter = options.retryAfter
     this.errors = options.errors
     this.provider = options.provider
+  }
+
+  static {
+    // On the prototype, where the first line of a stack finds it.
+    Object.defineProperty(IntegrationError.prototype, 'name', { value: 'IntegrationError' })
   }
 }
 

@@ -7,13 +7,16 @@ import { toBase64 } from '@org/core/http'
 import type { Faults } from './faults.ts'
 import { isRecord } from './fields.ts'
 import { readLine } from './headers.ts'
-import type { WireAttachment } from './wire.ts'
 import { MAX_MESSAGE_BYTES, type Written } from './writing.ts'
 
 const encoder = new TextEncoder()
 
 /** Checks attachments, and writes them as a JSON list. What is too long for a message is only counted. */
-export function writeAttachments(faults: Faults, attachments: readonly unknown[]): Written {
+export function writeAttachments(faults: Faults, attachments: unknown): Written | undefined {
+  if (!Array.isArray(attachments)) {
+    faults.add('attachments', 'must be a list')
+    return undefined
+  }
   const files: string[] = []
   // The brackets of the list; each file has a comma.
   let bytes = 1
@@ -28,7 +31,7 @@ export function writeAttachments(faults: Faults, attachments: readonly unknown[]
       Name: readRequired(faults, `${path}.name`, name),
       ContentType: readRequired(faults, `${path}.contentType`, contentType),
       ContentID: readContentId(faults, `${path}.contentId`, contentId),
-    } satisfies Record<Exclude<keyof WireAttachment, 'Content'>, unknown>)
+    })
     const file = readContent(content)
     if (typeof file === 'string') {
       faults.add(`${path}.content`, file)
@@ -78,9 +81,7 @@ function readContent(content: unknown): File | string {
 function findFault(base64: string): string | undefined {
   if (base64 === '') return 'is empty'
   if (isBase64(base64)) return undefined
-  if (base64.startsWith('data:')) return 'is a data: URL: pass only the base64 after its comma'
-  if (/^[\w-]+=*$/.test(base64)) return 'is not base64: write + and / instead of - and _, and pad it with ='
-  return 'is not base64: pass text as new TextEncoder().encode(text)'
+  return 'is not base64 with + and /, padded with =: pass bytes, such as new TextEncoder().encode(text)'
 }
 
 /** Whether a text is base64 with padding and without line breaks. */

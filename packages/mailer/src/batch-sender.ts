@@ -8,10 +8,11 @@ import type { CallOptions, Pass, ProviderClient, ProviderRequest } from '@org/co
 import { toBatchResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { SENDING } from './errors.ts'
+import { isRecord } from './fields.ts'
 import type { BatchJournal } from './journal.ts'
 import { MailError, toMailError } from './mail-error.ts'
 import type { Messages } from './message.ts'
-import { callRules, checkOptions, checkSource } from './options.ts'
+import { callRules, checkOptions, invalidOptions, type Rules, rules } from './options.ts'
 import type { BatchProgress, BatchResult, MessageResult } from './result.ts'
 import type { BatchRunOptions, CallOutcome } from './run.ts'
 import { type BatchEnd, runBatch } from './sending.ts'
@@ -41,6 +42,25 @@ export interface BatchOptions extends CallOptions {
   onProgress?: ((progress: BatchProgress) => void) | undefined
 }
 
+/** How much of a batch is composed at a time. */
+export type BatchSizes = Pick<BatchRunOptions, 'breathe' | 'callBytes' | 'inFlightBytes' | 'takeMemory'>
+
+const batchRules: Rules = {
+  ...callRules,
+  stop: rules.signal,
+  outageMs: rules.duration,
+  onProgress: rules.function,
+  resend: rules.function,
+  journal: [
+    (value) => isRecord(value) && 'read' in value && 'write' in value,
+    'an object with read and write',
+  ],
+  // Those of the host.
+  stopping: rules.signal,
+  gate: rules.object,
+  parse: rules.function,
+}
+
 /** Sends batches. */
 export interface BatchSender {
   sendEmails(items: Messages | readonly unknown[], options?: BatchOptions & ItemOptions): Promise<BatchResult>
@@ -62,7 +82,7 @@ interface BatchSenderOptions
   extends Pick<
     BatchRunOptions,
     | 'breathe'
-    | 'defaults'
+    | 'settings'
     | 'concurrency'
     | 'callBytes'
     | 'inFlightBytes'
@@ -110,7 +130,7 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
     items: Messages | readonly unknown[],
     options: BatchOptions & ItemOptions,
   ): AsyncGenerator<CallOutcome, BatchEnd> {
-    checkOptions(options, callRules, { isClosed: true })
+    checkOptions(options, batchRules, { isClosed: true })
     checkSource(items)
     const { parse, resend, journal, onProgress, stop, outageMs = LONGEST_OUTAGE_MS } = options
     // A batch may have any length, so only its calls have a time limit by default.
@@ -234,4 +254,11 @@ function withResults(reason: unknown, results: readonly MessageResult[]): unknow
   if (isObject && Reflect.defineProperty(reason, 'results', property)) return reason
   const error = new MailError('aborted', 'The source of the messages failed.', { cause: reason })
   return endedEarly(error, { results, mayHaveSent: results.some(isNotFailed) })
+}
+
+/** @throws {MailError} `invalid_arguments` if the messages of a batch are neither a list nor a stream */
+function checkSource(messages: unknown): void {
+  if (isRecord(messages) && (Symbol.iterator in messages || Symbol.asyncIterator in messages)) return
+  const message = 'must be a list, an iterable or an async iterable of messages'
+  throw invalidOptions([{ path: 'messages', message }])
 }

@@ -6,8 +6,8 @@
 import type { IntegrationError } from '@org/core/errors'
 import type { ComposedMessage } from './compose.ts'
 import { refusalError } from './errors.ts'
-import { toMailErrorCode } from './mail-error-codes.ts'
 import type { BatchResult, MessageResult, UnsentResult } from './result.ts'
+import { toMailErrorCode } from './result.ts'
 import { readRemark, type SendResponse } from './wire.ts'
 
 /** The parts of a message that are kept while its call is in flight. */

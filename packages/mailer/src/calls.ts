@@ -4,19 +4,19 @@
  * @module
  */
 import { IntegrationError } from '@org/core/errors'
+import { writeAttachments } from './attachment.ts'
 import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
-import { type ComposedMessage, composeMessage } from './compose.ts'
+import { type ComposedMessage, composeMessage, isRich } from './compose.ts'
 import { type Ending, orEnded } from './ending.ts'
-import { invalidMessage } from './faults.ts'
 import { isRecord } from './fields.ts'
 import { keyOf, restore } from './journal.ts'
-import { toMailError } from './mail-error.ts'
-import type { MessageDefaults } from './message.ts'
+import { invalidMessage, toMailError } from './mail-error.ts'
+import type { MessageSettings } from './message.ts'
 import type { Records } from './records.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
 import type { Source } from './source.ts'
-import { createBodyWriter } from './writing.ts'
+import { createTextWriter } from './writing.ts'
 
 /** One call of the provider’s batch endpoint. */
 export interface Call {
@@ -71,7 +71,7 @@ const REFUSED = 25
 /** A message that is invalid. Its key may be known from an earlier attempt. */
 const NO_MESSAGE: ComposedMessage = { json: '', bytes: 0, to: '', recipients: [], toCount: 0 }
 /** For the key of a message, which must not change with the mailer’s defaults. */
-const NO_DEFAULTS: MessageDefaults = { fromEmail: 'none@none.invalid' }
+const NO_SETTINGS: MessageSettings = { from: 'none@none.invalid' }
 
 interface CutterOptions {
   source: Source
@@ -79,7 +79,7 @@ interface CutterOptions {
   parse: ((item: unknown) => unknown) | undefined
   /** Whether a message that an earlier attempt did not send for sure is sent again. */
   resend: ((result: MessageResult) => boolean) | undefined
-  defaults: MessageDefaults
+  settings: MessageSettings
   /** The largest body of a call of several messages, in bytes. */
   callBytes: number
   ending: Ending
@@ -90,8 +90,8 @@ interface CutterOptions {
 
 /** Makes the cutter of a batch. It reads no further than the next call needs. */
 export function createCutter(options: CutterOptions) {
-  const { source, parse, resend, defaults, callBytes, ending, breathe, records } = options
-  const write = createBodyWriter()
+  const { source, parse, resend, settings, callBytes, ending, breathe, records } = options
+  const writers = { writeBody: createTextWriter(), writeFiles: writeAttachments }
   /** How often each key came. */
   const seen = new Map<string, number>()
   let index = 0
@@ -105,11 +105,11 @@ export function createCutter(options: CutterOptions) {
   let composed = 0
 
   function place(at: number, key: string, message: unknown): Entry {
-    const from = (given: MessageDefaults) => composeMessage(message, given, write)
+    const from = (given: MessageSettings) => composeMessage(message, given, writers)
     // A key of its own is enough; the content’s key must not change with the mailer’s defaults.
-    const identity = records && key === '' ? from(NO_DEFAULTS) : undefined
+    const identity = records && key === '' ? from(NO_SETTINGS) : undefined
     try {
-      return entryOf(at, key, identity?.json ?? '', from(defaults))
+      return entryOf(at, key, identity?.json ?? '', from(settings))
     } catch (error) {
       if (!identity) throw error
       return { ...entryOf(at, key, identity.json, identity), refusal: toMailError(error) }
@@ -128,9 +128,8 @@ export function createCutter(options: CutterOptions) {
     try {
       const message = parse ? parse(item) : item
       key = readKey(message)
-      const rendered = renderMessage(message)
-      if (!(rendered instanceof Promise)) return place(at, key, rendered)
-      return orEnded(rendered, ending.signal)
+      if (!isRich(message)) return place(at, key, message)
+      return orEnded(renderMessage(message), ending.signal)
         .then((message) => place(at, key, message))
         .catch(fail)
     } catch (error) {

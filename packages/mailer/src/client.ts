@@ -4,22 +4,24 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { type CallOptions, createProviderClient, nextTurn, type ProviderRequest, pause } from '@org/core/http'
+import {
+  type CallOptions,
+  createProviderClientBy,
+  type JsonReader,
+  nextTurn,
+  type ProviderRequest,
+  pause,
+} from '@org/core/http'
 import type { Address } from './address.ts'
-import type { BatchOptions, BatchSender } from './batch-sender.ts'
-import { type ComposedMessage, composeMessage } from './compose.ts'
-import { createEnding, orEnded } from './ending.ts'
+import type { BatchOptions, BatchSender, BatchSizes } from './batch-sender.ts'
+import { composeMessage, isRich } from './compose.ts'
 import { mailProvider, refusalError, SENDING } from './errors.ts'
 import { toMailError } from './mail-error.ts'
-import { isAbout } from './matching.ts'
-import type { Message, MessageDefaults, Messages } from './message.ts'
-import { oneByOne } from './one-by-one.ts'
+import type { Message, MessageDefaults, MessageSettings, Messages } from './message.ts'
 import { callRules, checkOptions, checkSender, filterRules, mailerRules } from './options.ts'
-import { renderMessage } from './render.ts'
 import type { BatchResult, MessageResult } from './result.ts'
-import type { BatchRunOptions } from './run.ts'
-import { type DeliveryStats, readStats } from './stats.ts'
-import { type Remark, readRemark, readSendResponse, readServer, type ServerDetails } from './wire.ts'
+import type { DeliveryStats } from './stats.ts'
+import { isAbout, type Remark, readRemark, readSendResponse, readServer, type ServerDetails } from './wire.ts'
 
 /** The provider’s API. */
 export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
@@ -46,7 +48,7 @@ export interface MailerOptions {
   /** @default 'https://api.postmarkapp.com' */
   baseUrl?: string | undefined
   /** The defaults of every message. A message’s own field wins; `headers` and `metadata` are merged by name. */
-  defaults?: Omit<Partial<MessageDefaults>, 'fromEmail' | 'messageStream'> | undefined
+  defaults?: MessageDefaults | undefined
   /**
    * The name of a further header with the token, for a gateway in front of the provider that expects the provider’s
    * own name.
@@ -155,44 +157,40 @@ export function createMailer(options: MailerOptions): Mailer {
 /** A mailer whose batches take items of any kind. */
 export type MailClient = Omit<Mailer, 'sendEmails'> & Pick<BatchSender, 'sendEmails'>
 
-/** How much of a batch is composed at a time. */
-type BatchSizes = Pick<BatchRunOptions, 'breathe' | 'callBytes' | 'inFlightBytes' | 'takeMemory'>
-/** The largest call that the provider accepts. */
-const DEFAULT_SIZES: BatchSizes = { breathe: nextTurn, callBytes: 50_000_000, inFlightBytes: 64_000_000 }
+/** What a host needs otherwise than an SDK. */
+export interface HostOptions extends BatchSizes {
+  /** Reads responses. A server that a deployment brings must not exhaust the host. */
+  readJson: JsonReader
+}
+
+/** For the server that the user has chosen, and the largest call that the provider accepts. */
+const FOR_SDK: HostOptions = {
+  readJson: (text) => ({ value: JSON.parse(text) }),
+  breathe: nextTurn,
+  callBytes: 50_000_000,
+  inFlightBytes: 64_000_000,
+}
 
 /** Makes a mail client for the webhook. */
-export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT_SIZES): MailClient {
+export function createClient(options: MailerOptions, host: HostOptions = FOR_SDK): MailClient {
   checkOptions(options, mailerRules, { isClosed: true })
   checkSender(options.fromEmail)
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
-  const { wait = pause } = options
-  const defaults = {
+  const { fetch, wait = pause } = options
+  const settings: MessageSettings = {
     ...options.defaults,
-    fromEmail: options.fromEmail || undefined,
+    from: options.fromEmail,
     messageStream: options.messageStream || DEFAULT_MESSAGE_STREAM,
   }
-  const provider = createProviderClient(mailProvider, {
-    baseUrl,
-    credential: apiToken,
-    headers: { ...options.headers, ...tokenHeaders(options, baseUrl) },
-    fetch: options.fetch,
-    timeoutMs,
-    wait,
-  })
+  const headers = { ...options.headers, ...tokenHeaders(options, baseUrl) }
+  const connection = { baseUrl, credential: apiToken, headers, fetch, timeoutMs, wait }
+  const provider = createProviderClientBy(host.readJson, mailProvider, connection)
+  inMailErrors(provider.checkCredential)
 
-  try {
-    provider.checkCredential()
-  } catch (error) {
-    throw toMailError(error)
-  }
-
-  // Most programs send single mails.
+  const onDemand = () => import('./on-demand.ts')
   const loadBatches = async () => {
-    const { createBatchSender } = await import('./batch-sender.ts')
-    return createBatchSender({ provider, defaults, concurrency, timeoutMs, wait, ...sizes })
-  }
-  async function* stream(...batch: Parameters<BatchSender['stream']>): ReturnType<BatchSender['stream']> {
-    yield* (await loadBatches()).stream(...batch)
+    const { createBatchSender } = await onDemand()
+    return createBatchSender({ provider, settings, concurrency, timeoutMs, wait, ...host })
   }
 
   /** Calls the provider with checked options. */
@@ -210,28 +208,34 @@ export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT
 
   return {
     sendEmails: async (items, batchOptions) => (await loadBatches()).sendEmails(items, batchOptions),
-    streamEmails: (messages, batchOptions) => oneByOne(stream(messages, batchOptions)),
+
+    async *streamEmails(messages, batchOptions) {
+      for await (const results of (await loadBatches()).stream(messages, batchOptions)) yield* results
+    },
 
     async sendEmail(message, options = {}) {
       checkOptions(options, callRules)
       const limits = provider.within(options)
-      const { json: jsonText, to, recipients, toCount } = await compose(message, defaults, limits)
+      const composed = isRich(message)
+        ? await (await onDemand()).composeInTime(message, settings, limits)
+        : composeMessage(message, settings)
       // An answer about somebody else leaves the outcome unknown, and shuts the gate.
       const read = (body: unknown) => {
         const response = readSendResponse(body)
-        const isOwn = !response?.accepted || isAbout(response, { to, recipients, toCount })
-        return isOwn ? response : undefined
+        return !response?.accepted || isAbout(response, composed) ? response : undefined
       }
+      const { json: jsonText, recipients } = composed
       const { value, status } = await call({ ...SINGLE, jsonText }, read, limits, recipients)
       if (!value.accepted) throw refusalError(value.refusal, { status, recipients })
-      const { messageId, submittedAt } = value
-      return { messageId, submittedAt, to: value.to || to, ...readRemark(value.message, recipients) }
+      const { messageId, submittedAt, to, message: words } = value
+      return { messageId, submittedAt, to: to || composed.to, ...readRemark(words, recipients) }
     },
 
     async getDeliveryStats(filter = {}, options = {}) {
       checkOptions(filter, filterRules, { path: 'filter' })
       const { tag, fromDate, toDate, messageStream } = filter
       const query = { tag, fromdate: fromDate, todate: toDate, messagestream: messageStream }
+      const { readStats } = await onDemand()
       return (await call({ method: 'GET', path: '/stats/outbound', query }, readStats, options)).value
     },
 
@@ -241,17 +245,9 @@ export function createClient(options: MailerOptions, sizes: BatchSizes = DEFAULT
   }
 }
 
-async function compose(
-  message: Message,
-  defaults: MessageDefaults,
-  limits: { signal: AbortSignal | undefined; deadline: number },
-): Promise<ComposedMessage> {
+function inMailErrors(work: () => void): void {
   try {
-    const rendered = renderMessage(message)
-    if (!(rendered instanceof Promise)) return composeMessage(rendered, defaults)
-    const ending = createEnding(limits)
-    const plain = await orEnded(rendered, ending.signal).finally(ending.close)
-    return composeMessage(plain, defaults)
+    work()
   } catch (error) {
     throw toMailError(error)
   }

@@ -5,20 +5,15 @@
  * @module
  */
 import { formatAddress, parseAddress } from './address.ts'
-import { writeAttachments } from './attachment.ts'
-import { Faults, invalidMessage } from './faults.ts'
-import { isRecord } from './fields.ts'
+import { Faults } from './faults.ts'
+import { isRecord, readField } from './fields.ts'
 import { isName, readHeaders, readLine, readMetadata } from './headers.ts'
-import { type MessageDefaults, NO_BODY, type PlainMessage } from './message.ts'
-import type { WireMessage } from './wire.ts'
-import { type BodyWriter, MAX_MESSAGE_BYTES, writeBody, writeMessage } from './writing.ts'
+import { invalidMessage } from './mail-error.ts'
+import { type MessageBodies, type MessageFields, type MessageSettings, NO_BODY } from './message.ts'
+import { MAX_MESSAGE_BYTES, type TextWriter, type Written, writeText } from './writing.ts'
 
 /** A message that is ready to be sent. */
-export interface ComposedMessage {
-  /** The JSON of the message. */
-  json: string
-  /** The size of `json` in UTF-8; for a small message an upper bound. */
-  bytes: number
+export interface ComposedMessage extends Written {
   /** The To header. */
   to: string
   /** The bare addresses of to, cc and bcc, in this order. */
@@ -27,131 +22,182 @@ export interface ComposedMessage {
   toCount: number
 }
 
-const MAX_RECIPIENTS = 50
-const ON_OR_OFF = [true, false]
-const LINKS = ['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']
-const LONGEST_KEY = 255
-const KEY_FAULT = `must be a number, or a text of at most ${LONGEST_KEY} characters`
-const TOO_LARGE = 'it is larger than 10 MB, including its attachments'
+/** Writes the bodies and files of a message. */
+export interface Writers {
+  /** That of a batch writes a body that many messages share once. */
+  writeBody: TextWriter
+  writeFiles?: (faults: Faults, attachments: unknown) => Written | undefined
+}
 
-/** The fields of a message as they may come from anywhere. */
-type Unchecked = { [Name in keyof PlainMessage]?: unknown }
+/** The state of one composition. */
+interface Draft {
+  faults: Faults
+  settings: MessageSettings
+  recipients: string[]
+}
+
+/** Checks a value that is not absent, and returns it in the provider’s form; `undefined` if it has a fault. */
+type Reader = (value: unknown, path: string, draft: Draft) => unknown
+
+const line: Reader = (value, path, { faults }) => readLine(faults, path, value)
+const addresses: Reader = (value, path, { faults }) => readAddresses(faults, path, value, [])
+const recipients: Reader = (value, path, draft) => readAddresses(draft.faults, path, value, draft.recipients)
+
+function oneOf(...choices: readonly unknown[]): Reader {
+  return (value, path, { faults }) => {
+    if (choices.includes(value)) return value
+    faults.add(path, `must be ${choices.join(' or ')}`)
+    return undefined
+  }
+}
+
+type Body = keyof MessageBodies
+type Head = Exclude<keyof MessageFields, 'attachments' | 'key'>
+
+/** The fields of a message’s head. On the wire, each name begins with a capital letter. */
+const head: Record<Head, Reader> = {
+  to: recipients,
+  cc: recipients,
+  bcc: recipients,
+  from: readSender,
+  replyTo: addresses,
+  subject: line,
+  tag: line,
+  messageStream: line,
+  headers: (value, _, { faults, settings }) => readHeaders(faults, value, settings.headers),
+  metadata: (value, _, { faults, settings }) => readMetadata(faults, value, settings.metadata),
+  trackOpens: oneOf(true, false),
+  trackLinks: oneOf('None', 'HtmlAndText', 'HtmlOnly', 'TextOnly'),
+}
+const headFields = Object.entries(head).map(([name, read]) => ({ name, read, onWire: capitalized(name) }))
+/** The fields of a message’s bodies. */
+export const bodyNames: readonly Body[] = ['htmlBody', 'textBody', 'body']
+/** All fields of a message. */
+export const fieldNames: readonly string[] = [...Object.keys(head), ...bodyNames, 'attachments', 'key']
+
+const MISSING: Partial<Record<string, string>> = {
+  to: 'needs at least one recipient',
+  from: 'is required, because no fromEmail is configured',
+  subject: 'is required',
+}
+const MAX_RECIPIENTS = 50
+const LONGEST_KEY = 255
+const TOO_LARGE = 'it is larger than 10 MB, including its attachments'
 
 /**
  * Checks a message, and puts it into the provider’s format.
  *
- * @param write writes the bodies; that of a batch writes one that many messages share once
- * @throws {IntegrationError} `invalid_arguments`, with the path of each fault, but no address and no text
+ * @param settings the values of fields that the message lacks
+ * @param writers for a rich message, with `writeFiles`
+ * @throws {MailError} `invalid_arguments`, with the path of each fault, but no address and no text
  */
 export function composeMessage(
   message: unknown,
-  defaults: MessageDefaults,
-  write: BodyWriter = writeBody,
+  settings: MessageSettings,
+  writers: Writers = { writeBody: writeText },
 ): ComposedMessage {
-  const faults = new Faults()
+  const draft: Draft = { faults: new Faults(), settings, recipients: [] }
   let composed: ComposedMessage | undefined
-  try {
-    if (isRecord(message)) composed = compose(message, { defaults, write }, faults)
-    else faults.add('', 'it is no message: expected an object')
-  } catch (cause) {
-    throw invalidMessage([{ path: findUnreadable(message), message: 'can’t be read' }], { cause })
-  }
-  if (composed && faults.count === 0) return composed
-  throw invalidMessage(faults.reported, faults)
+  if (isRecord(message)) composed = compose(message, draft, writers)
+  else draft.faults.add('', 'it is no message: expected an object')
+  if (composed && draft.faults.count === 0) return composed
+  throw invalidMessage(draft.faults.reported, draft.faults)
 }
 
 function compose(
-  message: Unchecked,
-  { defaults, write }: { defaults: MessageDefaults; write: BodyWriter },
-  faults: Faults,
+  message: Record<string, unknown>,
+  draft: Draft,
+  { writeBody, writeFiles }: Writers,
 ): ComposedMessage | undefined {
-  const { to, from, cc, bcc, replyTo, subject, tag, messageStream, htmlBody, textBody, body } = message
-  const { headers, metadata, attachments, trackOpens, trackLinks, key } = message
-  findUnknown(faults, message)
-  const recipients: string[] = []
-  const To = readAddresses(faults, 'to', to, recipients)
-  const toCount = recipients.length
-  if (isAbsent(to)) faults.add('to', 'needs at least one recipient')
-  const Cc = readAddresses(faults, 'cc', cc, recipients)
-  const Bcc = readAddresses(faults, 'bcc', bcc, recipients)
-  if (recipients.length > MAX_RECIPIENTS) faults.add('to', tooMany(recipients.length))
-  const ReplyTo = readAddresses(faults, 'replyTo', orElse(replyTo, defaults.replyTo), [])
-  const From = readSender(faults, orElse(from, defaults.fromEmail))
-  const Subject = readLine(faults, 'subject', subject)
-  if (isAbsent(subject)) faults.add('subject', 'is required')
-  const alias = readBody(faults, 'body', body)
-  const html = readBody(faults, 'htmlBody', htmlBody)
-  const TextBody = readBody(faults, 'textBody', textBody)
-  if (!isAbsent(key) && (!/string|number/.test(typeof key) || String(key).length > LONGEST_KEY))
-    faults.add('key', KEY_FAULT)
-  if (alias !== undefined && html !== undefined)
+  const { faults, settings } = draft
+  readable('', () => findUnknown(faults, message))
+  const wire: Record<string, unknown> = {}
+  let toCount = 0
+  for (const { name, read, onWire } of headFields) {
+    wire[onWire] = readable(name, () => {
+      const given = message[name]
+      const value = isAbsent(given) ? readField(settings, name) : given
+      if (!isAbsent(value)) return read(value, name, draft)
+      if (MISSING[name]) faults.add(name, MISSING[name])
+      return undefined
+    })
+    if (name === 'to') toCount = draft.recipients.length
+  }
+  if (draft.recipients.length > MAX_RECIPIENTS) faults.add('to', tooMany(draft.recipients.length))
+  const given = bodyNames.map((name) => readable(name, () => message[name]))
+  const [html, text, alias] = bodyNames.map((name, at) => readBody(faults, name, given[at]))
+  if (html !== undefined && alias !== undefined)
     faults.add('body', 'is an alias of htmlBody: set only one of them')
-  if (isAbsent(htmlBody) && isAbsent(textBody) && isAbsent(body)) faults.add(NO_BODY.path, NO_BODY.message)
-  const wire = {
-    From,
-    To,
-    Cc,
-    Bcc,
-    ReplyTo,
-    Subject,
-    Tag: readLine(faults, 'tag', orElse(tag, defaults.tag)),
-    MessageStream: readLine(faults, 'messageStream', orElse(messageStream, defaults.messageStream)),
-    Headers: readHeaders(faults, headers, defaults.headers),
-    Metadata: readMetadata(faults, metadata, defaults.metadata),
-    TrackOpens: readChoice(faults, 'trackOpens', orElse(trackOpens, defaults.trackOpens), ON_OR_OFF),
-    TrackLinks: readChoice(faults, 'trackLinks', orElse(trackLinks, defaults.trackLinks), LINKS),
-    HtmlBody: html ?? alias,
-    TextBody,
-  } satisfies Record<Exclude<keyof WireMessage, 'Attachments'>, unknown>
-  if ((wire.HtmlBody?.length ?? 0) + (TextBody?.length ?? 0) > MAX_MESSAGE_BYTES) {
+  if (given.every(isAbsent)) faults.add(NO_BODY.path, NO_BODY.message)
+  const key = readable('key', () => message.key)
+  if (!isAbsent(key) && (!/string|number/.test(typeof key) || String(key).length > LONGEST_KEY))
+    faults.add('key', `must be a number, or a text of at most ${LONGEST_KEY} characters`)
+
+  const bodies = { HtmlBody: html ?? alias, TextBody: text }
+  const length = (bodies.HtmlBody?.length ?? 0) + (text?.length ?? 0)
+  const files = readable('attachments', () => {
+    const { attachments } = message
+    return isAbsent(attachments) ? undefined : writeFiles?.(faults, attachments)
+  })
+  if (length + (files?.bytes ?? 0) > MAX_MESSAGE_BYTES) {
     faults.add('', TOO_LARGE)
     return undefined
   }
-  const files = isAbsent(attachments) ? undefined : attachments
-  if (files !== undefined && !Array.isArray(files)) faults.add('attachments', 'must be a list')
-  const list = Array.isArray(files) ? writeAttachments(faults, files) : undefined
-  const isTooLarge = list !== undefined && list.bytes > MAX_MESSAGE_BYTES
-  const { json, bytes } = writeMessage(wire, isTooLarge ? undefined : list, write)
-  if (isTooLarge || bytes > MAX_MESSAGE_BYTES) faults.add('', TOO_LARGE)
-  return { json, bytes, to: To ?? '', recipients, toCount }
+  const written = join(wire, bodies, files, writeBody)
+  if (written.bytes > MAX_MESSAGE_BYTES) faults.add('', TOO_LARGE)
+  return { ...written, to: String(wire.To ?? ''), recipients: draft.recipients, toCount }
+}
+
+/** Joins the parts of a message to one JSON text. */
+function join(
+  wire: object,
+  bodies: Record<string, string | undefined>,
+  files: Written | undefined,
+  write: TextWriter,
+): Written {
+  let { json, bytes } = writeText(wire)
+  json = json.slice(0, -1)
+  const add = (name: string, value: Written) => {
+    const before = `,"${name}":`
+    json += before + value.json
+    bytes += before.length + value.bytes
+  }
+  for (const [name, body] of Object.entries(bodies)) if (body !== undefined) add(name, write(body))
+  if (files) add('Attachments', files)
+  json += '}'
+  return bytes > MAX_MESSAGE_BYTES ? { json, bytes: new TextEncoder().encode(json).length } : { json, bytes }
+}
+
+/** Reads a part of a message whose getters may throw. */
+export function readable<Value>(path: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (cause) {
+    throw invalidMessage([{ path, message: 'can’t be read' }], { cause })
+  }
 }
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
-function orElse(value: unknown, otherwise: unknown): unknown {
-  return isAbsent(value) ? otherwise : value
-}
-
-/** @returns the header; `undefined` if there is no address */
-function readAddresses(
-  faults: Faults,
-  path: string,
-  value: unknown,
-  recipients: string[],
-): string | undefined {
-  if (isAbsent(value)) return undefined
-  if (!Array.isArray(value)) return readAddress(faults, path, value, recipients)
+/** @returns the header */
+function readAddresses(faults: Faults, path: string, value: unknown, bare: string[]): string {
+  if (!Array.isArray(value)) return readAddress(faults, path, value, bare)
   if (value.length > MAX_RECIPIENTS) {
     faults.add(path, tooMany(value.length))
     return ''
   }
-  let header: string | undefined
-  for (let index = 0; index < value.length; index += 1) {
-    const address = readAddress(faults, `${path}[${index}]`, value[index], recipients)
-    header = header === undefined ? address : `${header}, ${address}`
-  }
-  return header
+  return value.map((each, index) => readAddress(faults, `${path}[${index}]`, each, bare)).join(', ')
 }
 
-function readAddress(faults: Faults, path: string, value: unknown, recipients: string[]): string {
+function readAddress(faults: Faults, path: string, value: unknown, bare: string[]): string {
   const parsed = parseAddress(value)
   if (typeof parsed === 'string') {
     faults.add(path, parsed)
     return ''
   }
-  recipients.push(parsed.address)
+  bare.push(parsed.address)
   return formatAddress(parsed)
 }
 
@@ -162,92 +208,62 @@ function tooMany(count: number): string {
 /** Most messages of a batch have the same sender. */
 let lastSender = { given: '', header: '' }
 
-function readSender(faults: Faults, value: unknown): string | undefined {
-  if (isAbsent(value)) {
-    faults.add('from', 'is required, because no fromEmail is configured')
-    return undefined
-  }
+function readSender(value: unknown, path: string, { faults }: Draft): string {
   if (value === lastSender.given) return lastSender.header
-  const header = readAddress(faults, 'from', value, [])
+  const header = readAddress(faults, path, value, [])
   if (typeof value === 'string' && header !== '') lastSender = { given: value, header }
   return header
 }
 
-function readBody(faults: Faults, path: string, value: unknown): string | undefined {
-  if (isAbsent(value)) return undefined
-  if (typeof value === 'string') return value
-  faults.add(path, 'must be text')
+function readBody(faults: Faults, name: Body, body: unknown): string | undefined {
+  if (isAbsent(body)) return undefined
+  if (typeof body === 'string') return body
+  faults.add(name, 'must be text')
   return undefined
 }
 
-function readChoice<Choice>(
-  faults: Faults,
-  path: string,
-  value: unknown,
-  choices: readonly Choice[],
-): Choice | undefined {
-  if (isAbsent(value)) return undefined
-  const choice = choices.find((each) => each === value)
-  if (choice === undefined) faults.add(path, `must be ${choices.join(' or ')}`)
-  return choice
+/** Whether every field of a message is meant for the mailer: a class may have fields of its own. */
+export function isPlain(message: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(message)
+  return prototype === Object.prototype || prototype === null
 }
 
-const fieldNames: readonly (keyof PlainMessage)[] = [
-  ...([
-    'to',
-    'from',
-    'cc',
-    'bcc',
-    'replyTo',
-    'subject',
-    'tag',
-    'messageStream',
-    'htmlBody',
-    'textBody',
-  ] as const),
-  ...(['body', 'headers', 'metadata', 'attachments', 'trackOpens', 'trackLinks', 'key'] as const),
-]
-
-/** Finds fields that no message has. A class may have fields of its own. */
-function findUnknown(faults: Faults, message: Unchecked): void {
-  const prototype: unknown = Object.getPrototypeOf(message)
-  if (prototype !== Object.prototype && prototype !== null) return
-  for (const [name, value] of Object.entries(message)) {
-    if (fieldNames.some((known) => known === name) || (value ?? undefined) === undefined) continue
+/** Finds fields that no message has. */
+function findUnknown(faults: Faults, message: Record<string, unknown>): void {
+  if (!isPlain(message)) return
+  for (const name of Object.keys(message)) {
+    if (fieldNames.includes(name) || (message[name] ?? undefined) === undefined) continue
     const nearest = nearestField(name)
-    faults.add(
-      isName(name) ? name : '',
-      `is no field of a message${nearest ? `: the nearest is ${nearest}` : ''}`,
-    )
+    const hint = nearest ? `: the nearest is ${nearest}` : ''
+    faults.add(isName(name) ? name : '', `is no field of a message${hint}`)
   }
 }
 
 /** The field that begins like the name, or that contains it. */
 function nearestField(name: string): string | undefined {
   const given = name.toLowerCase().replaceAll(/[^a-z]/g, '')
-  const shared = (field: string) => {
-    const known = field.toLowerCase()
-    if (given.length > 2 && known.includes(given)) return given.length
-    let length = 0
-    while (length < known.length && known[length] === given[length]) length += 1
-    return length
+  const begins = (length: number) => (field: string) => field.toLowerCase().startsWith(given.slice(0, length))
+  const contains = (field: string) => given.length > 2 && field.toLowerCase().includes(given)
+  for (let length = given.length; length > 1; length -= 1) {
+    const nearest = fieldNames.find(begins(length)) ?? fieldNames.find(contains)
+    if (nearest) return nearest
   }
-  const [nearest = 'to'] = [...fieldNames].sort((a, b) => shared(b) - shared(a))
-  return shared(nearest) > 1 ? nearest : undefined
+  return undefined
 }
 
-/** The first field that throws when it is read; empty if no field can be read. */
-function findUnreadable(message: unknown): string {
-  if (!isRecord(message)) return ''
-  let path = ''
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Whether a message has files, or bodies that must be rendered: most messages have neither. */
+export function isRich(message: unknown): message is Record<string, unknown> {
+  const isPending = (value: unknown) =>
+    typeof value === 'function' || (isRecord(value) && typeof value.then === 'function')
   try {
-    for (path of Object.keys(message)) read(Reflect.get(message, path))
-    return ''
+    if (!isRecord(message)) return false
+    return !isAbsent(message.attachments) || bodyNames.some((name) => isPending(message[name]))
   } catch {
-    return path
+    // `composeMessage` names the fault.
+    return false
   }
-}
-
-function read(value: unknown): void {
-  if (isRecord(value) && !ArrayBuffer.isView(value)) Object.values(value).forEach(read)
 }

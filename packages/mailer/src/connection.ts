@@ -5,12 +5,12 @@
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
 import { createShares, type Shares } from '@org/core/authoring'
-import { breathe } from '@org/core/http'
+import { breathe, readJson } from '@org/core/http'
 import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
 
-/** How much of a batch the host composes at a time. In bytes. */
-const SIZES = { breathe, callBytes: 2_000_000, inFlightBytes: 8_000_000 }
+/** How the host reads responses, and how much of a batch it composes at a time, in bytes. */
+const HOST = { readJson, breathe, callBytes: 2_000_000, inFlightBytes: 8_000_000 }
 /** The calls of all batches that the host composes at a time. In bytes. */
 const COMPOSED = { all: 24_000_000, each: 8_000_000, what: 'large batches' }
 
@@ -78,7 +78,7 @@ export async function connect(context: HandlerContext, settings: HostSettings): 
 
 /** Makes a client whose every call fails with the error, and sends nothing. */
 export function createRefusingClient(error: unknown): MailClient {
-  return createClient({ apiToken: 'none', fetch: () => Promise.reject(error) })
+  return createClient({ apiToken: 'none', fetch: () => Promise.reject(error) }, HOST)
 }
 
 /**
@@ -98,7 +98,7 @@ export function openMailer(
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
   const { own, deployments } = settings.memory
   const sizes = (shares: Shares) => ({
-    ...SIZES,
+    ...HOST,
     takeMemory: (bytes: number, signal: AbortSignal) => shares.take(deployment?.id ?? '', bytes, signal),
   })
   if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, sizes(deployments))

@@ -7,7 +7,7 @@ import type { Progress } from '@org/core'
 import * as z from 'zod'
 import { messageError } from './integration.ts'
 import type { BatchJournal, MessageRecord } from './journal.ts'
-import { mailErrorCodes } from './mail-error-codes.ts'
+import { mailErrorCodes } from './result.ts'
 
 const rejected = z.array(z.int())
 const outcome = z.discriminatedUnion('status', [

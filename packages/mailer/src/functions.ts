@@ -7,9 +7,9 @@ import { type HandlerContext, type Handlers, IntegrationError, isIntegrationErro
 import { parseArguments } from '@org/core/authoring'
 import { connect, createRefusingClient, type HostSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
-import { invalidMessage } from './faults.ts'
 import { hasControlCharacter } from './headers.ts'
 import { type mailer, messageArguments } from './integration.ts'
+import { invalidMessage } from './mail-error.ts'
 import { hasBody, NO_BODY } from './message.ts'
 
 /** Makes the mailer’s functions, by name. */

@@ -20,11 +20,11 @@ export type { Mailer, MailerOptions, SentEmail, StatsFilter } from './client.ts'
 export { createMailer } from './client.ts'
 export type { BatchJournal, MessageRecord, RecordedOutcome } from './journal.ts'
 export { isMailError, MailError } from './mail-error.ts'
-export type { MailErrorCode } from './mail-error-codes.ts'
 export type { Attachment, Message, MessageBody, MessageDefaults } from './message.ts'
 export type {
   BatchProgress,
   BatchResult,
+  MailErrorCode,
   MessageError,
   MessageResult,
   SentResult,

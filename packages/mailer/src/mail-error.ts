@@ -1,11 +1,11 @@
 import {
   errorCodes,
+  type FieldError,
   IntegrationError,
   type IntegrationErrorOptions,
   isIntegrationError,
 } from '@org/core/errors'
-import { type MailErrorCode, toMailErrorCode } from './mail-error-codes.ts'
-import type { MessageResult } from './result.ts'
+import { type MailErrorCode, type MessageResult, toMailErrorCode } from './result.ts'
 import { findNamed } from './wire.ts'
 
 /** The provider’s code for recipients that bounced or complained before. */
@@ -29,7 +29,6 @@ const factsOf = new WeakMap<object, Facts>()
  */
 export class MailError extends IntegrationError {
   declare readonly code: MailErrorCode
-  override readonly name = 'MailError'
   override readonly retryable: boolean
 
   constructor(
@@ -41,6 +40,11 @@ export class MailError extends IntegrationError {
     const { rejected, results, words, retryable = errorCodes[code].retryable } = options
     this.retryable = retryable
     factsOf.set(this, { rejected, results, words })
+  }
+
+  static {
+    // On the prototype, where the first line of a stack finds it.
+    Object.defineProperty(MailError.prototype, 'name', { value: 'MailError' })
   }
 
   /** The recipients that the provider refused because they are inactive. Printing the error does not show them. */
@@ -63,7 +67,6 @@ export class MailError extends IntegrationError {
 export interface MailErrorFacts {
   /** The results of a batch before the error. */
   results?: readonly MessageResult[] | undefined
-  rejected?: readonly string[] | undefined
   /** The recipients of the one mail that failed: the provider’s words name those that are inactive. */
   recipients?: readonly string[] | undefined
 }
@@ -73,7 +76,10 @@ export interface MailErrorFacts {
  * with a code that is none of the mailer’s stays itself.
  */
 export function toMailError(error: unknown, facts: MailErrorFacts = {}): IntegrationError {
-  if (!isIntegrationError(error)) return fromForeign(error, facts.results)
+  if (!isIntegrationError(error)) {
+    const text = 'An error outside of the mailer ended the call: `cause` has it.'
+    return new MailError('internal_error', text, { cause: error })
+  }
   const code = toMailErrorCode(error.code)
   if (!code) return error
   const { words = '', ...known } = factsOf.get(error) ?? {}
@@ -83,25 +89,31 @@ export function toMailError(error: unknown, facts: MailErrorFacts = {}): Integra
     cause: error.cause,
     words,
     results: facts.results ?? known.results,
-    rejected: facts.rejected ?? (isInactive ? findNamed(words, facts.recipients ?? []) : known.rejected),
+    rejected: isInactive ? findNamed(words, facts.recipients ?? []) : known.rejected,
   })
-  if (error.stack !== undefined) converted.stack = error.stack
+  // The place where it was thrown, under its new name.
+  converted.stack = String(error.stack).replace(/^\w+/, converted.name)
   return converted
-}
-
-/** The error of the caller’s own code: a source of messages or a callback that throws. */
-function fromForeign(cause: unknown, results: readonly MessageResult[] | undefined): MailError {
-  const mayHaveSent = results?.some(({ status }) => status !== 'failed') ?? false
-  return new MailError('internal_error', 'An error outside of the mailer ended the call: `cause` has it.', {
-    hint: mayHaveSent ? 'Mails have left before: `results` has the result of each.' : undefined,
-    effect: mayHaveSent ? 'unknown' : 'none',
-    retryable: !mayHaveSent,
-    results,
-    cause,
-  })
 }
 
 /** Recognises a {@link MailError}, also one of another installed copy of this package. */
 export function isMailError(value: unknown): value is MailError {
   return isIntegrationError(value) && 'rejected' in value && 'results' in value
+}
+
+/**
+ * The error for a message that must not be sent.
+ *
+ * @param count of all faults, if not all of them are listed
+ */
+export function invalidMessage(
+  errors: readonly FieldError[],
+  { count = errors.length, cause }: { count?: number; cause?: unknown } = {},
+): MailError {
+  const first = errors[0] ? `${errors[0].path} ${errors[0].message}`.trim() : 'it is invalid'
+  const more = count > 1 ? `, and ${count - 1} more` : ''
+  const rest = count - errors.length
+  const listed = rest > 0 ? [...errors, { path: '', message: `has ${rest} more faults` }] : errors
+  const text = `The message can’t be sent: ${first}${more}.`
+  return new MailError('invalid_arguments', text, { errors: listed, cause })
 }

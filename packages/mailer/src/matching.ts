@@ -6,13 +6,12 @@
 import type { IntegrationError } from '@org/core/errors'
 import { unknownOutcome } from '@org/core/http'
 import type { PlacedMessage } from './batch.ts'
-import { readSendResponse, type SendResponse } from './wire.ts'
+import { addressesIn, isAbout, readSendResponse, recipientsOf, type SendResponse } from './wire.ts'
 
 /** A call has at most 500 messages. A server of a tenant’s choice may send a million answers. */
 const MAX_ANSWERS = 1_000
 
 type Accepted = Extract<SendResponse, { accepted: true }>
-type Recipients = Pick<PlacedMessage, 'to' | 'recipients' | 'toCount'>
 
 /**
  * Matches the answers of a call to its messages. The provider answers in the order of the messages; an answer whose
@@ -71,15 +70,6 @@ function isAboutAny(responses: readonly Accepted[], messages: readonly PlacedMes
   return false
 }
 
-/** Whether an answer names only recipients of the message. An answer that names nobody fits every message. */
-export function isAbout({ to }: Pick<Accepted, 'to'>, message: Recipients): boolean {
-  if (to === message.to) return true
-  const named = addressesIn(to)
-  if (named === undefined) return true
-  const own = recipientsOf(message)
-  return named.every((address) => own.includes(address))
-}
-
 /** Only an accepted mail names its recipient, and only a recipient of one message and one answer is certain. */
 function matchByRecipient(
   responses: readonly (SendResponse | undefined)[],
@@ -94,20 +84,6 @@ function matchByRecipient(
   const counts = new Map<string, number>()
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
   return keys.map((key) => (counts.get(key) === 1 ? answers.get(key) : undefined))
-}
-
-/** The bare addresses of To, in lower case. */
-function recipientsOf({ recipients, toCount }: Recipients): string[] {
-  return recipients.slice(0, toCount).map((address) => address.toLowerCase())
-}
-
-/** The addresses in a To header; `undefined` if there is none, or if the provider writes them in another script. */
-function addressesIn(to: string): string[] | undefined {
-  const words = to
-    .toLowerCase()
-    .split(/[\s,;<>"]+/)
-    .filter((word) => word.includes('@'))
-  return words.length === 0 || words.some((word) => /[^!-~]/.test(word)) ? undefined : words
 }
 
 /** The failure of a message without an answer that is surely its own. */

@@ -7,9 +7,6 @@
 import type { FieldError } from '@org/core/errors'
 import type { Address, Addresses } from './address.ts'
 
-/** The bytes of a file, or a text of base64. */
-type AttachmentContent = string | ArrayBuffer | ArrayBufferView | Blob
-
 /**
  * A file that is sent with a message.
  *
@@ -22,16 +19,11 @@ export interface Attachment {
    * The file: a `Blob`, a `Uint8Array` (so a `Buffer`) or another view, an `ArrayBuffer`, or a text of base64,
    * which may be wrapped in lines. It must not be empty.
    */
-  content: AttachmentContent
+  content: string | ArrayBuffer | ArrayBufferView | Blob
   /** The media type, for example `application/pdf`. */
   contentType: string
   /** For an inline image: `logo` for the HTML’s `<img src="cid:logo">`. A leading `cid:` makes no difference. */
   contentId?: string | undefined
-}
-
-/** An attachment whose content needs no waiting. */
-export interface PlainAttachment extends Attachment {
-  content: Exclude<AttachmentContent, Blob>
 }
 
 /** A body: a text, or a function or a promise that yields one, such as a template that renders. */
@@ -148,17 +140,11 @@ export function hasBody(message: MessageFields & MessageBodies): message is Mess
 /** Any number of messages. */
 export type Messages = Iterable<Message> | AsyncIterable<Message>
 
-/** A message in which nothing is left to wait for. */
-export type PlainMessage = Omit<MessageFields, 'attachments'> & {
-  [Name in keyof MessageBodies]: string | null | undefined
-} & { attachments?: readonly PlainAttachment[] | null | undefined }
-
 /** Values for messages that lack them. `headers` and `metadata` are merged name by name. */
-export interface MessageDefaults
-  extends Pick<
-    MessageFields,
-    'messageStream' | 'tag' | 'metadata' | 'trackOpens' | 'trackLinks' | 'headers' | 'replyTo'
-  > {
-  /** The sender. */
-  fromEmail?: Address | undefined
-}
+export type MessageDefaults = Pick<
+  MessageFields,
+  'tag' | 'metadata' | 'trackOpens' | 'trackLinks' | 'headers' | 'replyTo'
+>
+
+/** The values of fields that a message lacks, with the sender and the stream of its mailer. */
+export type MessageSettings = MessageDefaults & Pick<MessageFields, 'from' | 'messageStream'>

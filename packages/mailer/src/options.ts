@@ -10,75 +10,69 @@ import { MailError } from './mail-error.ts'
 
 /** The rule of an option: a test, and the words of the error. */
 type Rule = readonly [isValid: (value: unknown) => boolean, expected: string]
+/** Rules by name. */
+export type Rules = Readonly<Record<string, Rule>>
 
-const isFunction = (value: unknown) => typeof value === 'function'
-const isText = (value: unknown) => typeof value === 'string'
-const isTime = (value: unknown) => typeof value === 'number' && value > 0
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
-/** Written by the mailer or the runtime. */
-const OWN_HEADERS = /^(?:accept|connection|content-.*|host|transfer-encoding|x-mailer-server-token)$/i
-const isHeaderName = (value: unknown) =>
-  typeof value === 'string' && HEADER_NAME.test(value) && !OWN_HEADERS.test(value)
-const isHeaders = (value: unknown) =>
-  isRecord(value) &&
-  typeof value.append !== 'function' &&
-  Object.entries(value).every(
-    ([name, text]) => isHeaderName(name) && isText(text) && !/[^\t -~]/.test(String(text)),
-  )
+const a = (type: string): Rule => [(value) => typeof value === type, `a ${type}`]
+const time = (expected: string): Rule => [(value) => typeof value === 'number' && value > 0, expected]
+const object: Rule = [isRecord, 'an object']
+
+/** The runtime knows best which headers it takes. */
+function isHeaders(value: unknown): boolean {
+  if (!isRecord(value) || typeof value.append === 'function') return false
+  try {
+    return Boolean(new Headers(Object.entries(value).map(([name, text]) => [name, String(text)])))
+  } catch {
+    return false
+  }
+}
 
 function isHttpUrl(value: unknown): boolean {
-  const url = isText(value) && URL.canParse(String(value)) ? new URL(String(value)) : undefined
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
 }
 
-const duration: Rule = [isTime, 'a number of milliseconds above 0']
+/** A test of an option’s value, and what it must be. */
+export const rules = {
+  function: a('function'),
+  string: a('string'),
+  object,
+  duration: time('a number of milliseconds above 0'),
+  signal: [
+    (value) => isRecord(value) && 'aborted' in value && typeof value.addEventListener === 'function',
+    'an AbortSignal',
+  ],
+} satisfies Rules
 
 /** The rules of `createMailer`. */
-export const mailerRules = {
-  apiToken: [isText, 'a string'],
-  fromEmail: [(value) => isText(value) || isRecord(value), 'an address'],
-  messageStream: [isText, 'a string'],
+export const mailerRules: Rules = {
+  apiToken: rules.string,
+  fromEmail: [(value) => typeof value === 'string' || isRecord(value), 'an address'],
+  messageStream: rules.string,
   baseUrl: [isHttpUrl, 'an http or https URL without user name, query and fragment'],
-  fetch: [isFunction, 'a function'],
-  wait: [isFunction, 'a function'],
-  timeoutMs: duration,
+  fetch: rules.function,
+  wait: rules.function,
+  timeoutMs: rules.duration,
   concurrency: [(value) => Number.isInteger(value) && Number(value) > 0, 'a whole number above 0'],
-  headers: [isHeaders, 'an object with names and values of headers, without those that the mailer writes'],
-  tokenHeader: [isHeaderName, 'the name of a header that the mailer does not write'],
-  defaults: [(value) => typeof value === 'object' && value !== null, 'an object'],
-} satisfies Record<string, Rule>
-
-const signal: Rule = [
-  (value) => isRecord(value) && 'aborted' in value && typeof value.addEventListener === 'function',
-  'an AbortSignal',
-]
+  headers: [isHeaders, 'an object with names and values of headers'],
+  tokenHeader: [(value) => isHeaders({ [String(value)]: '' }), 'the name of a header'],
+  defaults: object,
+}
 
 /** The rules of each call’s options. */
-export const callRules = {
-  signal,
-  stop: signal,
-  timeoutMs: duration,
-  outageMs: duration,
-  deadline: [isTime, 'a time in milliseconds since 1970'],
-  onProgress: [isFunction, 'a function'],
-  resend: [isFunction, 'a function'],
-  // Those of the host.
-  stopping: signal,
-  gate: [isRecord, 'a gate'],
-  parse: [isFunction, 'a function'],
-  journal: [
-    (value) => typeof value === 'object' && value !== null && 'read' in value && 'write' in value,
-    'an object with read and write',
-  ],
-} satisfies Record<string, Rule>
+export const callRules: Rules = {
+  signal: rules.signal,
+  timeoutMs: rules.duration,
+  deadline: time('a time in milliseconds since 1970'),
+}
 
 /** The rules of the filter of the statistics. */
-export const filterRules = {
-  tag: [isText, 'a string'],
-  fromDate: [isText, 'a day, YYYY-MM-DD'],
-  toDate: [isText, 'a day, YYYY-MM-DD'],
-  messageStream: [isText, 'a string'],
-} satisfies Record<string, Rule>
+export const filterRules: Rules = {
+  tag: rules.string,
+  fromDate: rules.string,
+  toDate: rules.string,
+  messageStream: rules.string,
+}
 
 /**
  * Checks options. Absent ones are left out.
@@ -88,37 +82,27 @@ export const filterRules = {
  */
 export function checkOptions(
   options: object,
-  rules: Readonly<Record<string, Rule>>,
+  allowed: Rules,
   { path = 'options', isClosed = false }: { path?: string; isClosed?: boolean } = {},
 ): void {
-  if (typeof options !== 'object' || options === null) throw invalid([{ path, message: 'must be an object' }])
+  if (!isRecord(options)) throw invalidOptions([{ path, message: 'must be an object' }])
   const errors: FieldError[] = []
   for (const [name, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
-    if (value === undefined) continue
-    if (!rule && isClosed) errors.push({ path: `${path}.${name}`, message: 'is no option' })
-    if (!rule || rule[0](value)) continue
-    errors.push({ path: `${path}.${name}`, message: `must be ${rule[1]}` })
+    const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined
+    if (value === undefined || (!rule && !isClosed) || rule?.[0](value)) continue
+    errors.push({ path: `${path}.${name}`, message: rule ? `must be ${rule[1]}` : 'is no option' })
   }
-  if (errors.length > 0) throw invalid(errors)
+  if (errors.length > 0) throw invalidOptions(errors)
 }
 
 /** @throws {MailError} `invalid_arguments` if the default sender is no address */
 export function checkSender(fromEmail: unknown): void {
   const fault = fromEmail === undefined || fromEmail === '' ? undefined : parseAddress(fromEmail)
-  if (typeof fault === 'string') throw invalid([{ path: 'options.fromEmail', message: fault }])
+  if (typeof fault === 'string') throw invalidOptions([{ path: 'options.fromEmail', message: fault }])
 }
 
-/** @throws {MailError} `invalid_arguments` if the messages of a batch are neither a list nor a stream */
-export function checkSource(messages: unknown): void {
-  const isObject = typeof messages === 'object' && messages !== null
-  if (isObject && (Symbol.iterator in messages || Symbol.asyncIterator in messages)) return
-  throw invalid([
-    { path: 'messages', message: 'must be a list, an iterable or an async iterable of messages' },
-  ])
-}
-
-function invalid(errors: readonly FieldError[]): MailError {
+/** The error for options that are invalid. */
+export function invalidOptions(errors: readonly FieldError[]): MailError {
   const sentence = errors.map(({ path, message }) => `${path} ${message}`).join(', ')
   return new MailError('invalid_arguments', `The options are invalid: ${sentence}.`, { errors })
 }

@@ -7,7 +7,7 @@ import type { IntegrationError } from '@org/core/errors'
 import type { CallOptions, Gate, Pass, ProviderClient } from '@org/core/http'
 import type { Call } from './calls.ts'
 import type { BatchJournal } from './journal.ts'
-import type { MessageDefaults } from './message.ts'
+import type { MessageSettings } from './message.ts'
 import type { BatchProgress, MessageResult } from './result.ts'
 
 /** Options of `runBatch`. */
@@ -20,7 +20,7 @@ export interface BatchRunOptions {
   parse: ((item: unknown) => unknown) | undefined
   /** Whether a message that an earlier attempt did not send for sure is sent again. */
   resend: ((result: MessageResult) => boolean) | undefined
-  defaults: MessageDefaults
+  settings: MessageSettings
   /** The most calls in flight at a time. */
   concurrency: number
   /** The largest body of a call of several messages, and the bodies of all calls in flight, in bytes. */

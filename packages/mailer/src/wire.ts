@@ -25,35 +25,6 @@ export interface Refusal {
   message: string
 }
 
-/** A message on the wire. */
-export interface WireMessage {
-  From: string
-  To: string
-  Cc?: string | undefined
-  Bcc?: string | undefined
-  Subject: string
-  Tag?: string | undefined
-  HtmlBody?: string | undefined
-  TextBody?: string | undefined
-  ReplyTo?: string | undefined
-  MessageStream?: string | undefined
-  TrackOpens?: boolean | undefined
-  TrackLinks?: string | undefined
-  Headers?: { Name: string; Value: string }[] | undefined
-  Metadata?: Record<string, string> | undefined
-  Attachments?: WireAttachment[] | undefined
-}
-
-/** A file on the wire. */
-export interface WireAttachment {
-  Name: string
-  /** In base64. */
-  Content: string
-  ContentType: string
-  /** With `cid:` in front. */
-  ContentID?: string | undefined
-}
-
 /** The mail server that a token belongs to. */
 export interface ServerDetails {
   id: number
@@ -134,4 +105,35 @@ function toUtc(time: unknown): string {
   if (Number.isNaN(date.getTime())) return new Date().toISOString()
   latest = { time, utc: date.toISOString() }
   return latest.utc
+}
+
+/** The recipients of a message. */
+export interface Recipients {
+  /** The To header. */
+  to: string
+  /** The bare addresses of to, cc and bcc, in this order. */
+  recipients: readonly string[]
+  /** How many of the recipients are in to. */
+  toCount: number
+}
+
+/** Whether an answer names only recipients of the message. An answer that names nobody fits every message. */
+export function isAbout(answer: { to: string }, message: Recipients): boolean {
+  if (answer.to === message.to) return true
+  const own = recipientsOf(message)
+  return addressesIn(answer.to)?.every((address) => own.includes(address)) ?? true
+}
+
+/** The bare addresses of To, in lower case. */
+export function recipientsOf({ recipients, toCount }: Recipients): string[] {
+  return recipients.slice(0, toCount).map((address) => address.toLowerCase())
+}
+
+/** The addresses in a To header; `undefined` if there is none, or if the provider writes them in another script. */
+export function addressesIn(to: string): string[] | undefined {
+  const words = to
+    .toLowerCase()
+    .split(/[\s,;<>"]+/)
+    .filter((word) => word.includes('@'))
+  return words.length === 0 || words.some((word) => /[^!-~]/.test(word)) ? undefined : words
 }

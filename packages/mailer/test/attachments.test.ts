@@ -65,8 +65,8 @@ it.each<[string, unknown, string]>([
   ['base64 that is cut off', 'aGVsbG8', '='],
   ['padding in the middle', 'aG=sbG8=', pages],
   ['too much padding', 'aGVsb===', pages],
-  ['base64 for URLs', 'aGVs_G8=', 'instead of - and _'],
-  ['a data: URL', 'data:text/plain;base64,SGk=', 'after its comma'],
+  ['base64 for URLs', 'aGVs_G8=', pages],
+  ['a data: URL', 'data:text/plain;base64,SGk=', pages],
 ])('refuses %s as content, by its path', async (_what, content, reason) => {
   const attachments = [file(), Object.assign(file(), { content })]
   const { code, errors } = await failureOf(mail.mailer().sendEmail(message({ attachments })))

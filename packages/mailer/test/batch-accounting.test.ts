@@ -291,9 +291,8 @@ describe('invalid options', () => {
     ['apiToken', 7],
     ['headers', { 'bad name': 'x' }],
     ['headers', { 'x-a': 'a\nb' }],
-    ['headers', { 'content-length': '5' }],
     ['headers', new Headers({ 'x-gateway': 'a' })],
-    ['tokenHeader', 'content-type'],
+    ['tokenHeader', 'bad name'],
   ])('of createMailer are refused by name: %s %s', (name, value) => {
     const create = () => mail.mailer({ [name]: value })
     expect(create).toThrow(IntegrationError)

@@ -38,40 +38,22 @@ describe('a send', () => {
     expect([requests.length, provider.messages.length]).toEqual([1, 0])
   })
 
-  const withHint = [300, 400, 401, 405, 406, 411, 412, 413, 1235, 1236]
-  it.each([...withHint, 402, 403, 409, 410, 99_999])(
-    'fails with the provider’s code %i, and is not retried',
-    async (code) => {
-      provider.faults.add({ status: 422, body: refusal(code) })
-      const error = await fail()
-      const message = 'Found [address], [address] and Shop <[address]>.'
-      expect(error).toMatchObject({
-        ...refused,
-        message: expect.stringContaining(String(code)),
-        retryAfter: undefined,
-        hint: withHint.includes(code) ? expect.stringMatching(/\.$/) : undefined,
-        provider: { name: 'mailer', status: 422, code: String(code), message },
-      })
-      expect(requests).toHaveLength(1)
-    },
-  )
+  it.each([300, 400, 99_999])('fails with the provider’s code %i, and is not retried', async (code) => {
+    provider.faults.add({ status: 422, body: refusal(code) })
+    const error = await fail()
+    const message = 'Found [address], [address] and Shop <[address]>.'
+    expect(error).toMatchObject({
+      ...refused,
+      message: `The mail provider refused (code ${code}): ${message}`,
+      retryAfter: undefined,
+      provider: { name: 'mailer', status: 422, code: String(code), message },
+    })
+    expect(requests).toHaveLength(1)
+  })
 
   it('fails with the provider’s code that comes with status 200, too', async () => {
     provider.faults.add({ status: 200, body: refusal(406) })
     expect(await fail()).toMatchObject({ ...refused, provider: { status: 200, code: '406' } })
-  })
-
-  it.each([
-    ["Error parsing 'To': Illegal email address 'Ada'.", 'addresses'],
-    ["Header 'Reply-To' not allowed.", 'headers'],
-    ["The metadata name 'x' exceeds 20 characters.", 'metadata'],
-    ["The content of attachment 'a.txt' is not base64.", 'attachments'],
-    ["The 'Subject' field exceeds the maximum length of 2000 characters.", 'limit'],
-    ['Provide either email TextBody or HtmlBody or both.', 'htmlBody'],
-    ['Something else.', 'provider.message'],
-  ])('gives a hint that fits the words of code 300: %s', async (Message, word) => {
-    provider.faults.add({ status: 422, body: { ErrorCode: 300, Message } })
-    expect((await fail()).hint).toContain(word)
   })
 
   it.each<[string, Fault, number]>([

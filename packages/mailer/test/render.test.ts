@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { renderMessage } from '../src/render.ts'
 import { failureOf, message, runMailProvider } from './support.ts'
 
 const mail = runMailProvider()
@@ -29,11 +28,6 @@ it('renders a message of a class, with its getters', async () => {
   }
   await mail.mailer().sendEmail(new Welcome())
   expect(provider.messages).toMatchObject([{ subject: 'Welcome', htmlBody: '<p>Hi</p>' }])
-})
-
-it('returns no promise if there is nothing to wait for', () => {
-  expect(renderMessage(message())).toEqual(message())
-  expect(renderMessage(message({ textBody: () => 'Hi' }))).toMatchObject({ textBody: 'Hi' })
 })
 
 const reason = new Error('secret-words')

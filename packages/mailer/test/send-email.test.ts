@@ -145,6 +145,6 @@ it('takes the null of a database row for an absent field', async () => {
   }
   await mailer().sendEmail({ ...none, to: 'ann@example.org', subject: 'Hi', textBody: 'Hi' })
   expect(Object.keys(JSON.parse(requests[0]?.text ?? ''))).toEqual([
-    ...['From', 'To', 'Subject', 'MessageStream', 'TextBody'],
+    ...['To', 'From', 'Subject', 'MessageStream', 'TextBody'],
   ])
 })

@@ -147,8 +147,8 @@ describe('a refused message', () => {
       { status: 'failed', messageId: null, error: { code: 'provider_rejected', retryable: false } },
       { status: 'sent', rejected: [addressOf(1)] },
     ])
-    expect(batch.results[1]?.error?.message).toMatch(/406.*\[address\].*reactivate/i)
-    expect(batch.results[2]?.error?.message).toMatch(/400.*\[address\].*sender signature/)
+    expect(batch.results[1]?.error?.message).toMatch(/406.*\[address\]/)
+    expect(batch.results[2]?.error?.message).toMatch(/400.*\[address\].*Sender Signature/)
     expect(JSON.stringify(batch.results.map(({ error }) => error))).not.toContain('@')
   })
 })

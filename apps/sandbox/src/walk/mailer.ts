@@ -73,7 +73,7 @@ export const mailerWalk: Walk = {
         const sent = batchSize - failed.length
         const results = listOf(at(exchange.response.body, 'result', 'results'))
         const failures = results.filter((result) => at(result, 'status') === 'failed')
-        const error = { code: 'provider_rejected', message: /Reactivate/ }
+        const error = { code: 'provider_rejected', message: /inactive/ }
         const calls = Math.ceil(batchSize / MESSAGES_PER_CALL)
         return {
           says: `${count(sent)} sent, ${failed.length} failed`,

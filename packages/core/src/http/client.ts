@@ -1,8 +1,9 @@
 import { nextTurn } from '../breathe.ts'
 import { isIntegrationError } from '../errors.ts'
+import { readJson } from '../json.ts'
 import { toBody } from './body.ts'
 import { HttpFailure, interrupted, toHttpFailure } from './failure.ts'
-import { type HttpResponse, readResponse } from './response.ts'
+import { type HttpResponse, type JsonReader, readResponseBy } from './response.ts'
 
 /** Options of {@link createHttpClient}. */
 export interface HttpClientOptions {
@@ -81,6 +82,11 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1
  * @throws {HttpFailure} for everything else
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
+  return createHttpClientBy(readJson, options)
+}
+
+/** {@link createHttpClient} with a reader of JSON. */
+export function createHttpClientBy(read: JsonReader, options: HttpClientOptions): HttpClient {
   const { wait = pause } = options
   return async (request) => {
     const attempts = request.attempts ?? options.attempts ?? 3
@@ -90,7 +96,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const reserveMs = repeatable ? 0 : Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) / 3)
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await attemptOnce(options, { ...request, deadline, repeatable })
+        return await attemptOnce({ ...options, read }, { ...request, deadline, repeatable })
       } catch (error) {
         if (!(error instanceof HttpFailure) || attempt >= attempts || !isRetryable(error, repeatable))
           throw error
@@ -105,7 +111,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 async function attemptOnce(
-  options: HttpClientOptions,
+  options: HttpClientOptions & { read: JsonReader },
   request: HttpRequest & { deadline: number; repeatable: boolean },
 ): Promise<HttpResponse> {
   const { signal: caller, deadline, attemptMs = 10_000, maxBytes = DEFAULT_MAX_BYTES } = request
@@ -153,8 +159,8 @@ async function attemptOnce(
     sending = (options.fetch ?? fetch)(url, init)
     const response = await inTime(sending, controller.signal)
     status = response.status
-    const { isOwnForm } = options
-    return await readResponse(response, maxBytes, { maxValues: request.maxValues, isOwnForm })
+    const { read, isOwnForm } = options
+    return await readResponseBy(read, response, maxBytes, { maxValues: request.maxValues, isOwnForm })
   } catch (error) {
     // An injected fetch may have decided that the call must not leave. The caller's reason to end it says nothing of that.
     if (isIntegrationError(error) && error !== controller.signal.reason) throw error

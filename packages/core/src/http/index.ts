@@ -6,6 +6,7 @@
 export { toBase64 } from '../base64.ts'
 export { breathe, nextTurn } from '../breathe.ts'
 export type { Gate, GateLimits, Pass } from '../contract/gate.ts'
+export { readJson } from '../json.ts'
 export { maskAddresses } from '../mask.ts'
 export {
   createHttpClient,
@@ -19,9 +20,10 @@ export { createGate } from './gate.ts'
 export {
   type CallOptions,
   createProviderClient,
+  createProviderClientBy,
   type ProviderClient,
   type ProviderClientOptions,
   type ProviderRequest,
 } from './provider-client.ts'
 export { type Provider, type ProviderWords, unknownOutcome } from './provider-error.ts'
-export { type HttpResponse, readResponse, toStatusFailure } from './response.ts'
+export { type HttpResponse, type JsonReader, readResponse, toStatusFailure } from './response.ts'

@@ -1,9 +1,11 @@
 import type { Gate, GateLimits, Pass } from '../contract/gate.ts'
 import { IntegrationError, isIntegrationError } from '../errors.ts'
-import { createHttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
+import { readJson } from '../json.ts'
+import { createHttpClientBy, type HttpClientOptions, type HttpRequest } from './client.ts'
 import { effectOf, HttpFailure, interrupted } from './failure.ts'
 import { createGate } from './gate.ts'
 import { type Provider, toProviderError, unknownOutcome } from './provider-error.ts'
+import type { JsonReader } from './response.ts'
 
 /** Options of {@link createProviderClient}. */
 export interface ProviderClientOptions extends Omit<HttpClientOptions, 'isOwnForm'> {
@@ -51,9 +53,14 @@ const CREDENTIAL = /^[!-~]+$/
 
 /** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
 export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
+  return createProviderClientBy(readJson, provider, options)
+}
+
+/** {@link createProviderClient} with a reader of JSON, for an SDK that loads no more than it needs. */
+export function createProviderClientBy(read: JsonReader, provider: Provider, options: ProviderClientOptions) {
   const { credential, timeoutMs = 30_000, maxBytes, maxValues, gate: ownGate = createGate()('') } = options
   const { name, title, credentials } = provider
-  const send = createHttpClient({ ...options, isOwnForm: provider.isOwnForm })
+  const send = createHttpClientBy(read, { ...options, isOwnForm: provider.isOwnForm })
   const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
 
   function checkCredential(): void {

@@ -1,4 +1,4 @@
-import { type ReadJson, readJson } from '../json.ts'
+import { readJson } from '../json.ts'
 import { effectOf, HttpFailure } from './failure.ts'
 
 /** The answer to 500 mails has 3,500 values. */
@@ -11,6 +11,15 @@ export interface HttpResponse {
   /** The parsed JSON; `undefined` if the body is empty. */
   body: unknown
 }
+
+/**
+ * Parses the JSON of a response, unless it exceeds a limit. The limits of `readJson` are for servers that nobody vouches
+ * for; an SDK whose user has chosen the server may take `JSON.parse`.
+ *
+ * @returns `excess`: the limit, as the end of a sentence
+ * @throws {SyntaxError} if the text is not JSON
+ */
+export type JsonReader = (text: string, maxValues: number) => { value?: unknown; excess?: string | undefined }
 
 /** Options of {@link readResponse}. */
 export interface ReadingOptions {
@@ -26,10 +35,20 @@ export interface ReadingOptions {
  * @param maxBytes of the body, after decompression
  * @throws {HttpFailure} if it is not 2xx, not whole JSON, or larger; a refusal that is larger has no body
  */
-export async function readResponse(
+export function readResponse(
   response: Response,
   maxBytes: number,
-  { maxValues = MAX_VALUES, isOwnForm = () => false }: ReadingOptions = {},
+  options: ReadingOptions = {},
+): Promise<HttpResponse> {
+  return readResponseBy(readJson, response, maxBytes, options)
+}
+
+/** {@link readResponse} with a reader of JSON. */
+export async function readResponseBy(
+  read: JsonReader,
+  response: Response,
+  maxBytes: number,
+  { maxValues = MAX_VALUES, isOwnForm = () => false }: ReadingOptions,
 ): Promise<HttpResponse> {
   const { status, headers } = response
   // A refusal is a refusal, also if its words never come.
@@ -37,7 +56,7 @@ export async function readResponse(
     if (response.ok) throw error
     return ''
   })
-  const parsed = parseJson(text, maxValues)
+  const parsed = parseJson(read, text, maxValues)
   if (!response.ok) throw toStatusFailure(response, parsed?.value, parsed && isOwnForm(parsed.value))
   if (!parsed) {
     const message = 'The server answered with success, but not with whole JSON.'
@@ -86,9 +105,9 @@ function tooLarge(status: number, excess: string): HttpFailure {
   return new HttpFailure('too_large', `The response ${excess}.`, { effect: effectOf(status), status })
 }
 
-function parseJson(text: string, maxValues: number): Partial<ReadJson> | undefined {
+function parseJson(read: JsonReader, text: string, maxValues: number): ReturnType<JsonReader> | undefined {
   try {
-    return text === '' ? {} : readJson(text, maxValues)
+    return text === '' ? {} : read(text, maxValues)
   } catch {
     return undefined
   }
