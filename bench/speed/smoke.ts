@@ -1,10 +1,13 @@
-/** The gate against regressions: what an event costs, as a multiple of a bare echo, which this machine slows alike. */
+/**
+ * The gate against regressions: what an event costs, as a multiple of the same work written by hand. A bare echo is no
+ * measure for it: it does little but system calls, whose share differs by a third from one processor to another.
+ */
 import { times } from '../shared/format.ts'
 import type { Fixture } from './fixture.ts'
 import { event } from './rows/event.ts'
 
-/** The least processor time of an event × the echo’s. Lower it when an event costs less. */
-const USUAL_TIMES = 3.1
+/** The least processor time of an event × that of the line by hand. Lower it when an event costs less. */
+const USUAL_TIMES = 2
 /** A quarter more fails. */
 const MOST_TIMES = USUAL_TIMES * 1.25
 const ROUNDS = 10
@@ -18,10 +21,10 @@ const MOST_ROUNDS = 40
  * @returns the result as a sentence, and whether it is below the limit
  */
 export async function measureSmoke(fixture: Fixture): Promise<{ passed: boolean; sentence: string }> {
-  const ids = ['echo', 'ours'] as const
+  const ids = ['pino', 'ours'] as const
   const { measure, stop } = await event.start({ fixture, only: ids, quick: true })
-  const least = { echo: Number.POSITIVE_INFINITY, ours: Number.POSITIVE_INFINITY }
-  const ratio = () => least.ours / least.echo
+  const least = { pino: Number.POSITIVE_INFINITY, ours: Number.POSITIVE_INFINITY }
+  const ratio = () => least.ours / least.pino
   for (let round = -WARM_ROUNDS; round < MOST_ROUNDS; round += 1) {
     for (const id of ids) {
       const { cpuMicroseconds = Number.NaN } = await measure(id)
@@ -32,5 +35,8 @@ export async function measureSmoke(fixture: Fixture): Promise<{ passed: boolean;
   await stop?.()
   const passed = ratio() <= MOST_TIMES
   const limit = `The limit is ${times(MOST_TIMES)}.`
-  return { passed, sentence: `A HEALTH_CHECK costs ${times(ratio())} of a bare echo. ${limit}` }
+  return {
+    passed,
+    sentence: `A HEALTH_CHECK costs ${times(ratio())} of the same work written by hand. ${limit}`,
+  }
 }
