@@ -1,5 +1,8 @@
+/** What the store keeps of an event: encrypted responses and steps under the keys of the host, and reservations. */
 import { type DeliveryStore, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
+import { readRecordedDeployment, readResourceOwner } from '@org/core/authoring'
 import type { Json, RecordedResponse } from '@org/core/internal'
+import { createDeliveryStore, type RecordStorage } from '@org/core/stores'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import {
@@ -12,17 +15,23 @@ import {
   inFakeTime,
   issuedKey,
   type ProviderCall,
+  slowProvider,
   unreachableStore,
 } from './fixtures.ts'
+import format4 from './format-4.json' with { type: 'json' }
 
 const greet = calling('greet', { to: 'ada@example.com' })
 const id = 'evt_1'
+const note = { sent: ['ada@example.com'] }
+const foreignOutcome = { status: 409, body: { code: 'outcome_unknown', retryable: false } }
 
-/** A host whose store shows everything that is written, and can return another response than the recorded one. */
+type Options = Parameters<typeof createHost>[0]
+
+/** A host whose store shows everything that is written, and may change what it returns. */
 function createObserved(
-  tamper: (response: RecordedResponse) => RecordedResponse = (response) => response,
-  provider?: Parameters<typeof createHost>[0],
+  options: Options & { tamper?: (recorded: RecordedResponse) => RecordedResponse } = {},
 ) {
+  const { tamper = (recorded) => recorded, ...others } = options
   const memory = memoryStore()
   const recorded: RecordedResponse[] = []
   const written: string[] = []
@@ -43,7 +52,7 @@ function createObserved(
       return memory.complete(lease, completion)
     },
   }
-  return { ...createHost({ store, ...provider }), recorded, written }
+  return { ...createHost({ store, ...others }), recorded, written }
 }
 
 describe('a recorded response', () => {
@@ -51,56 +60,9 @@ describe('a recorded response', () => {
     const host = createObserved()
     const first = await deliver(host.handle, greet, { id })
     await deliver(host.handle, greet, { id: 'evt_2' })
-    expect(first.body).toEqual({ result: { id: 'greeting-to-ada@example.com' } })
-    for (const { status, body } of host.recorded) {
-      expect(status).toBe(200)
-      for (const text of [body, atob(body.replace(/^\w+:/, ''))])
-        expect(text).not.toMatch(/ada@|greeting-|"result"/)
-    }
+    for (const { body } of host.recorded) expect(body + atob(body)).not.toMatch(/ada@|greeting-|"result"/)
     expect(new Set(host.recorded.map(({ body }) => body.slice(0, 30))).size).toBe(2)
     expect((await deliver(host.handle, greet, { id })).body).toEqual(first.body)
-  })
-
-  it.each([
-    ['is cut off', (body: string) => body.slice(0, -8)],
-    [
-      'has one letter changed',
-      (body: string) => body.replace(/(?<=^.{60})./, (letter) => (letter === 'A' ? 'B' : 'A')),
-    ],
-    ['is missing', () => ''],
-    ['was written in clear by an older version', () => '{"result":{"id":"greeting-to-ada"}}'],
-  ])('that %s is answered as outcome_unknown, without a second effect', async (_, damage) => {
-    const host = createObserved(({ status, body }) => ({ status, body: damage(body) }))
-    await deliver(host.handle, greet, { id })
-    const response = await deliver(host.handle, greet, { id })
-    expect(response).toMatchObject({ status: 409, body: { code: 'outcome_unknown', retryable: false } })
-    expect(host.providerCalls).toHaveLength(1)
-  })
-
-  it('of another status can’t be decrypted', async () => {
-    const host = createObserved((recorded) => ({ ...recorded, status: 201 }))
-    await deliver(host.handle, greet, { id })
-    expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'outcome_unknown' })
-  })
-
-  it.each([
-    ['delivery of a call', greet, 'greeter', 'evt_2'],
-    ['delivery of a deployment', created, 'greeter', 'evt_2'],
-    ['route', greet, 'greeter-server', id],
-  ])('of another %s can’t be decrypted, not even with the same body', async (_, event, route, other) => {
-    const foreign = createObserved(undefined, { route })
-    await deliver(foreign.handle, event, { id: other })
-    const host = createObserved(() => foreign.recorded[0] ?? { status: 200, body: '' })
-    await deliver(host.handle, event, { id })
-    expect((await deliver(host.handle, event, { id })).body).toMatchObject({ code: 'outcome_unknown' })
-  })
-
-  it('of another request can’t be decrypted for this one', async () => {
-    const foreign = createObserved()
-    await deliver(foreign.handle, calling('greet', { to: 'bob@example.com' }), { id })
-    const host = createObserved(() => foreign.recorded[0] ?? { status: 200, body: '' })
-    await deliver(host.handle, greet, { id })
-    expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code: 'outcome_unknown' })
   })
 
   it('may be megabytes long, and is compressed then', async () => {
@@ -110,88 +72,172 @@ describe('a recorded response', () => {
     expect(host.recorded[0]?.body.length).toBeLessThan(100_000)
     expect((await deliver(host.handle, long, { id })).body).toEqual(first.body)
   })
+
+  it.each<[string, (recorded: RecordedResponse) => RecordedResponse]>([
+    ['is cut off', ({ status, body }) => ({ status, body: body.slice(0, -8) })],
+    ['is missing', ({ status }) => ({ status, body: '' })],
+    ['was written in clear', ({ status }) => ({ status, body: '{"result":{"id":"greeting-to-ada"}}' })],
+    ['has another status', (recorded) => ({ ...recorded, status: 201 })],
+  ])('that %s is outcome_unknown, and the call is not made again', async (_, tamper) => {
+    const host = createObserved({ tamper })
+    await deliver(host.handle, greet, { id })
+    expect(await deliver(host.handle, greet, { id })).toMatchObject(foreignOutcome)
+    expect(host.providerCalls).toHaveLength(1)
+  })
+
+  it.each([
+    ['delivery of a call', greet, { event: greet, id: 'evt_2' }],
+    ['delivery of a deployment', created, { event: created, id: 'evt_2' }],
+    ['route', greet, { event: greet, id, route: 'greeter-server' }],
+    ['body', greet, { event: calling('greet', { to: 'bob@example.com' }), id }],
+  ])('of another %s can’t be decrypted', async (_, event, other) => {
+    const foreign = createObserved({ route: 'greeter', ...other })
+    await deliver(foreign.handle, other.event, { id: other.id })
+    const host = createObserved({ tamper: (recorded) => foreign.recorded[0] ?? recorded })
+    await deliver(host.handle, event, { id })
+    expect(await deliver(host.handle, event, { id })).toMatchObject(foreignOutcome)
+  })
+
+  it('and its log hold no secret of an argument or a result', async () => {
+    const provider = failing(new IntegrationError('provider_rejected', 'Refused the word pass-word-1.'))
+    const host = createObserved({ provider })
+    const issue = () => deliver(host.handle, calling('issueKey'), { id })
+    expect((await issue()).body).toEqual({ result: { key: issuedKey } })
+    expect((await issue()).body).toEqual({ result: { key: '[redacted]' } })
+    await deliver(host.handle, calling('greet', { to: 'Ada', password: 'pass-word-1' }), { id: 'evt_2' })
+    expect(host.recorded).toHaveLength(2)
+    expect(JSON.stringify([host.written, host.lines])).not.toMatch(/key-of-the-vault|pass-word-1/)
+  })
 })
 
 describe('the keys of a host', () => {
   const [old, next] = ['the old key of the host', 'the next key of the host']
-  const digestsOf = (written: readonly string[]) =>
-    written.flatMap((text) => /"digest":"([^"]+)"/.exec(text)?.[1] ?? [])
+
+  /** Texts in a map, for hosts that share them. */
+  function createStorage(texts = new Map<string, string>(), time = Date.now()): RecordStorage {
+    return {
+      now: () => time,
+      read: async (key) => ({ text: texts.get(key), time }),
+      async swap(key, mark, { text }) {
+        if ((texts.get(key)?.slice(0, 24) ?? '') !== mark) return false
+        texts.set(key, text)
+        return true
+      },
+      probe: async () => {},
+    }
+  }
 
   it('are in every digest, so that nobody without them can test a guess of a body', async () => {
     const digests = await Promise.all(
       [[], [old], [next]].map(async (recordKeys) => {
-        const host = createObserved(undefined, { recordKeys })
+        const host = createObserved({ recordKeys })
         await deliver(host.handle, greet, { id })
-        return digestsOf(host.written)[0]
+        return host.written.flatMap((text) => /"digest":"([^"]+)"/.exec(text)?.[1] ?? [])[0]
       }),
     )
     const guess = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(greet)))
-    expect(new Set([...digests, Buffer.from(guess).toString('hex')]).size).toBe(4)
+    expect(new Set([...digests, Buffer.from(guess).toString('base64').slice(0, 16)]).size).toBe(4)
   })
 
-  it.each<[string, string[], string[]]>([
-    ['the next key is added', [old], [next, old]],
-    ['two hosts have the keys in another order', [next, old], [old, next]],
-    ['the host had no key before', [], [next]],
-  ])('may change: a redelivery gets the recorded response if %s', async (_, before, after) => {
-    const store = memoryStore()
-    const first = await deliver(createHost({ store, recordKeys: before }).handle, greet, { id })
-    const host = createHost({ store, recordKeys: after })
-    const again = await deliver(host.handle, greet, { id })
-    expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', first.body])
-    const other = await deliver(host.handle, calling('greet', { to: 'Bob' }), { id })
-    expect(other).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
+  it.each<[string, string[], string[], boolean]>([
+    ['the next key is added', [old], [next, old], true],
+    ['two hosts have the keys in another order', [next, old], [old, next], true],
+    ['the host had no key before', [], [next], true],
+    ['the key of the record was removed', [old], [next], false],
+  ])(
+    'may change: if %s, a redelivery gets the response, or is refused',
+    async (_, before, after, isKnown) => {
+      const store = memoryStore()
+      const first = await deliver(createHost({ store, recordKeys: before }).handle, greet, { id })
+      const host = createHost({ store, recordKeys: after })
+      const refusal = { status: 422, body: { code: 'invalid_event' } }
+      const { status, body } = first
+      expect(await deliver(host.handle, greet, { id })).toMatchObject(isKnown ? { status, body } : refusal)
+      expect(await deliver(host.handle, calling('greet', { to: 'Bob' }), { id })).toMatchObject(refusal)
+      expect(host.providerCalls).toEqual([])
+    },
+  )
+
+  it('sign each record; a host with a key reads no record that none of its keys signed', async () => {
+    const storage = createStorage()
+    const texts = (...keys: string[]) => createDeliveryStore(storage, keys)
+    const write = (store: DeliveryStore, subject: string) =>
+      store.reserve({ subject, owner: 'its owner', keepMs: 60_000 })
+    for (const [subject, store] of Object.entries({ old: texts('old'), none: texts() }))
+      await write(store, subject)
+    const unsigned = {
+      code: 'internal_error',
+      message: expect.stringContaining('is not signed by this host'),
+    }
+    for (const store of [texts('new', 'old'), texts('old', 'new')])
+      expect((await store.read('old'))?.progress).toEqual({ owner: 'its owner' })
+    await expect(texts('new').read('old')).rejects.toMatchObject(unsigned)
+    await expect(texts('new').read('none')).rejects.toMatchObject(unsigned)
+    // The first key signs.
+    await write(texts('new', 'old'), 'new')
+    await expect(texts('old').read('new')).rejects.toMatchObject(unsigned)
+    expect((await texts().read('none'))?.fence).toBe(1)
   })
 
-  it('are needed to read a record: without its key, the call is refused and not repeated', async () => {
-    const store = memoryStore()
-    await deliver(createHost({ store, recordKeys: [old] }).handle, greet, { id })
-    const host = createHost({ store, recordKeys: [next] })
-    expect(await deliver(host.handle, greet, { id })).toMatchObject({ status: 422 })
-    expect(host.providerCalls).toEqual([])
-  })
-})
-
-it('the record, its replay and the log hold no secret of an argument or a result', async () => {
-  const provider = failing(new IntegrationError('provider_rejected', 'Refused the word pass-word-1.'))
-  const host = createObserved(undefined, { provider })
-  const { body } = await deliver(host.handle, calling('issueKey'), { id: 'evt_1' })
-  expect(body).toEqual({ result: { key: issuedKey } })
-  const again = await deliver(host.handle, calling('issueKey'), { id: 'evt_1' })
-  expect(again.body).toEqual({ result: { key: '[redacted]' } })
-  await deliver(host.handle, calling('greet', { to: 'Ada', password: 'pass-word-1' }), {
-    id: 'evt_2',
-  })
-  expect(host.recorded).toHaveLength(2)
-  expect(JSON.stringify([host.written, host.lines])).not.toMatch(/key-of-the-vault|pass-word-1/)
+  it.each(['keyed', 'unkeyed'] as const)(
+    'read the records of format 4 of a host that is %s',
+    async (name) => {
+      const { recordKeys, records }: { recordKeys: string[]; records: Record<string, string> } = format4[name]
+      // A minute after the records were written.
+      const time = Date.parse(format4.at) + 60_000
+      const storage = createStorage(new Map(Object.entries(records)), time)
+      const read: unknown[] = []
+      const host = createHost({
+        recordKeys,
+        now: () => time,
+        provider: async (_, { progress }) => void read.push(progress?.read('note')),
+        store: createDeliveryStore(storage, recordKeys),
+      })
+      const send = async (event: object, id: string) => {
+        const { headers, body } = await deliver(host.handle, event, { id })
+        return [headers.get('idempotency-replayed'), body]
+      }
+      const to = `Ada ${'ü'.repeat(20_000)}`
+      const result = (to: string) => ['true', { result: { id: `greeting-to-${to}` } }]
+      expect(await send(calling('greet', { to: 'Ada' }), 'evt_short')).toEqual(result('Ada'))
+      expect(await send(calling('greet', { to }), 'evt_long')).toEqual(result(to))
+      const running = ['true', { status: 'running', outputs: { region: 'eu' } }]
+      expect(await send(created, 'evt_created')).toEqual(running)
+      expect(read).toEqual([])
+      await send(calling('greet', { to: 'Ada' }), 'evt_step')
+      expect(read).toEqual([note])
+      expect((await send(greet, 'evt_short'))[1]).toMatchObject({ code: 'invalid_event' })
+    },
+  )
 })
 
 describe('the progress of a delivery', () => {
-  const note = { sent: ['ada@example.com'] }
-
   /** A host whose provider reads its notes, writes them, and fails once with a retryable error. */
-  function interrupted(dependencies: Parameters<typeof createHost>[0] = {}) {
+  function interrupted(options: Options = {}) {
     const read: (Json | undefined)[] = []
-    const host = createObserved(undefined, {
+    const host = createObserved({
       async provider(_, { progress }) {
         read.push(progress?.read('step'), progress?.read('note'))
         await progress?.write('step', 'begun')
         await progress?.write('note', note)
         if (read.length === 2) throw new IntegrationError('provider_error', 'It is away.')
       },
-      ...dependencies,
+      ...options,
     })
     host.platform.addDeployment({ id: 'dep_2' })
     return { host, read }
   }
 
-  it('is read by the next try of a call; its objects are encrypted in the store', async () => {
+  it('is read by the next try of a call, encrypted in the store, and dropped with the response', async () => {
+    const store = memoryStore()
     const { host, read } = interrupted()
-    expect((await deliver(host.handle, greet, { id })).status).toBe(502)
-    expect((await deliver(host.handle, greet, { id })).status).toBe(200)
+    for (const status of [502, 200]) expect((await deliver(host.handle, greet, { id })).status).toBe(status)
     expect(read).toEqual([undefined, undefined, 'begun', note])
     expect(host.written.join()).toContain('"step":"begun"')
     expect(host.written.join()).not.toMatch(/ada@|"sent"/)
+    const other = interrupted({ store })
+    for (const _ of [1, 2]) await deliver(other.host.handle, greet, { id })
+    expect((await store.read(`greeter/delivery/${id}`))?.progress).toEqual({})
   })
 
   it('of one step can’t be read as another one', async () => {
@@ -201,8 +247,8 @@ describe('the progress of a delivery', () => {
       async claim(request) {
         const result = await memory.claim(request)
         if (result.state !== 'claimed') return result
-        const { note = null, ...progress } = result.progress
-        return { ...result, progress: { ...progress, other: note } }
+        const { note = null } = result.progress
+        return { ...result, progress: { other: note } }
       },
     }
     const read: unknown[] = []
@@ -218,37 +264,10 @@ describe('the progress of a delivery', () => {
 
   it('is read by the next event of a deployment, whatever its id, and by no other deployment', async () => {
     const { host, read } = interrupted()
-    expect((await deliver(host.handle, created, { id: 'evt_1' })).status).toBe(502)
-    await deliver(host.handle, { ...created, deployment: { ...created.deployment, id: 'dep_2' } })
-    expect((await deliver(host.handle, created, { id: 'evt_2' })).status).toBe(200)
-    for (const other of ['evt_3', 'evt_4']) await deliver(host.handle, deleted, { id: other })
+    const other = { ...created, deployment: { ...created.deployment, id: 'dep_2' } }
+    for (const [at, event] of [created, other, created, deleted, deleted].entries())
+      await deliver(host.handle, event, { id: `evt_${at}` })
     expect(read.filter((_, at) => at % 2 === 1)).toEqual([undefined, undefined, note, note, undefined])
-  })
-
-  it.each<[string, Json[], boolean]>([
-    ['left something', ['an application'], true],
-    ['took back what it left', ['an application', null], false],
-    ['left nothing', [], false],
-  ])(
-    'is kept for long after a creation that failed for good only if that left something; it %s',
-    async (_, values, isKept) => {
-      const { now, pass } = clock()
-      const store = memoryStore({ now })
-      const provider = async (_: ProviderCall, { progress }: HandlerContext) => {
-        for (const value of values) await progress?.write('made', value)
-        throw new IntegrationError('provider_rejected', 'No.')
-      }
-      await deliver(createHost({ now, store, provider }).handle, created)
-      pass(60 * 24 * 60 * 60 * 1000)
-      expect((await store.read('greeter/deployment/dep_1')) !== undefined).toBe(isKept)
-    },
-  )
-
-  it('is dropped with the response of a call, which nobody continues', async () => {
-    const store = memoryStore()
-    const { host } = interrupted({ store })
-    for (const _ of [1, 2]) await deliver(host.handle, greet, { id })
-    expect((await store.read(`greeter/delivery/${id}`))?.progress).toEqual({})
   })
 
   it('is not written for a function that only reads', async () => {
@@ -257,63 +276,68 @@ describe('the progress of a delivery', () => {
     expect([read, host.written]).toEqual([Array(4).fill(undefined), []])
   })
 
-  it.each<[string, string, DeliveryStore['advance']]>([
-    ['overloaded', 'the store can’t be reached', unreachableStore.advance],
-    ['delivery_in_progress', 'another holder has taken over', async () => false],
-  ])('ends the event as %s if %s', async (code, _, advance) => {
-    const { host } = interrupted({ store: { ...memoryStore(), advance } })
-    const { body, headers } = await inFakeTime(() => deliver(host.handle, created, { id }))
-    expect(body).toMatchObject({ code, retryable: true })
-    expect(headers.has('retry-after')).toBe(true)
-    expect(host.writes()).not.toContain('PUT /deployments/dep_1/outputs')
+  it.each<[string, Json[], boolean]>([
+    ['left something', ['an application'], true],
+    ['took back what it left', ['an application', null], false],
+  ])('is kept for long if a creation that failed for good %s: %j', async (_, values, isKept) => {
+    const { now, pass } = clock()
+    const store = memoryStore({ now })
+    const provider = async (_: ProviderCall, { progress }: HandlerContext) => {
+      for (const value of values) await progress?.write('made', value)
+      throw new IntegrationError('provider_rejected', 'No.')
+    }
+    await deliver(createHost({ now, store, provider }).handle, created)
+    pass(60 * 24 * 60 * 60 * 1000)
+    expect((await store.read('greeter/deployment/dep_1')) !== undefined).toBe(isKept)
+  })
+
+  it('ends the event in its time if a resource can’t be reserved', async () => {
+    const provider = async (_: ProviderCall, { progress }: HandlerContext) =>
+      void (await progress?.reserve('thing/1'))
+    const host = createHost({ provider, store: { ...memoryStore(), reserve: unreachableStore.reserve } })
+    const began = Date.now()
+    const { body, endedAt } = await inFakeTime(async () => {
+      const response = await deliver(host.handle, created, { id })
+      return { ...response, endedAt: Date.now() }
+    })
+    expect(body).toMatchObject({ code: 'overloaded', retryable: true })
+    expect(endedAt - began).toBeLessThan(25_000)
   })
 })
 
-describe('a reservation', () => {
-  /** A host whose deployments all reserve the same resource. */
-  function contended(store: DeliveryStore = memoryStore()) {
-    const reserved: unknown[] = []
-    const { handle, platform } = createHost({
-      store,
-      provider: async (_, { progress }) => void reserved.push(await progress?.reserve('thing/1')),
-    })
-    platform.addDeployment({ id: 'dep_2' })
-    const create = (deploymentId: string) =>
-      deliver(handle, { ...created, deployment: { ...created.deployment, id: deploymentId } })
-    return { create, reserved }
-  }
+it('a resource belongs to the first deployment that reserves it, and only on its route', async () => {
+  const store = memoryStore()
+  const reserved: unknown[] = []
+  const provider = async (_: ProviderCall, { progress }: HandlerContext) =>
+    void reserved.push(await progress?.isReserved('thing/1'), await progress?.reserve('thing/1'))
+  const host = createHost({ store, provider })
+  host.platform.addDeployment({ id: 'dep_2' })
+  for (const dep of ['dep_1', 'dep_2', 'dep_1'])
+    await deliver(host.handle, { ...created, deployment: { ...created.deployment, id: dep } })
+  expect(reserved).toEqual([false, true, true, false, false, true])
+  const owner = 'other/deployment/dep_1'
+  await store.reserve({ subject: 'greeter/thing/2', owner, keepMs: 60_000 })
+  const owners = [1, 2, 3].map((thing) => readResourceOwner(store, 'greeter', `thing/${thing}`))
+  expect(await Promise.all(owners)).toEqual(['dep_1', undefined, undefined])
+})
 
-  it('belongs to the first deployment that asks, from then on', async () => {
-    const { create, reserved } = contended()
-    for (const deploymentId of ['dep_1', 'dep_1', 'dep_2', 'dep_1']) await create(deploymentId)
-    expect(reserved).toEqual([true, true, false, true])
-  })
-
-  it('ends the event in its time if the store can’t be reached', async () => {
-    const { create, reserved } = contended({ ...memoryStore(), reserve: unreachableStore.reserve })
-    const { body, milliseconds } = await inFakeTime(async () => {
-      const began = Date.now()
-      const { body } = await create('dep_1')
-      return { body, milliseconds: Date.now() - began }
-    })
-    expect(body).toMatchObject({ code: 'overloaded', retryable: true })
-    expect(milliseconds).toBeLessThan(25_000)
-    expect(reserved).toEqual([])
-  })
-
-  it('belongs to the deployment that asks again because an answer was lost', async () => {
-    const store = memoryStore()
-    let lost = 0
-    const { create, reserved } = contended({
-      ...store,
-      async reserve(reservation) {
-        const owner = await store.reserve(reservation)
-        lost += 1
-        if (lost === 1) throw new Error('The connection broke.')
-        return owner
-      },
-    })
-    expect((await create('dep_1')).status).toBe(200)
-    expect([reserved, lost]).toEqual([[true], 2])
-  })
+it('a recorded deployment is claimed while a host works on it, and deleted after its deletion', async () => {
+  const { now, pass } = clock()
+  const store = memoryStore({ now })
+  const read = () => readRecordedDeployment(store, 'greeter', 'dep_1')
+  const { provider, begun, finish } = slowProvider()
+  const { handle } = createHost({ now, store, provider })
+  expect(await read()).toBeUndefined()
+  const creation = deliver(handle, created)
+  await begun
+  expect(await read()).toMatchObject({ isClaimed: true, isDeleted: false })
+  finish()
+  await creation
+  expect(await read()).toMatchObject({ isClaimed: false, isDeleted: false })
+  // A host that died.
+  await store.claim({ subject: 'greeter/deployment/dep_1', leaseMs: 1_000 })
+  pass(1_000)
+  expect(await read()).toMatchObject({ isClaimed: false, isDeleted: false })
+  await deliver(handle, deleted)
+  expect(await read()).toMatchObject({ isClaimed: false, isDeleted: true })
 })

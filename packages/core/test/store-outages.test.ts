@@ -1,4 +1,4 @@
-/** A delivery store that fails, stalls or loses its answers at any write, under calls that must happen once. */
+/** A delivery store that is away, slow, or loses its answers, under events that must happen once. */
 import {
   createWebhookHandler,
   type DeliveryStore,
@@ -13,298 +13,295 @@ import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/test
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
-import { inFakeTime } from './fixtures.ts'
+import {
+  calling,
+  clock,
+  created,
+  createHost,
+  deleted,
+  deployment,
+  greet,
+  inFakeTime,
+  unreachableStore,
+} from './fixtures.ts'
+import type { Faults } from './lives/events.ts'
+import { HaltingHost } from './lives/halting-host.ts'
 
 const id = 'evt_1'
 const LEASE_MS = 30_000
-const people = ['Ada', 'Bo', 'Cy']
-
-const teller = defineIntegration({
-  name: 'teller',
-  title: 'Teller',
-  description: 'Tells people.',
-  events: ['FUNCTION_CALL'],
-  inputs: z.object({}),
-  outputs: z.object({}),
-  functions: {
-    tell: {
-      description: 'Tells one person.',
-      effectful: true,
-      arguments: functionArguments({ to: z.string() }),
-      result: z.object({ status: z.string() }),
-    },
-    tellAll: {
-      description: 'Tells several people, each by a call of its own.',
-      effectful: true,
-      resumable: true,
-      arguments: functionArguments({ to: z.array(z.string()) }),
-      result: z.record(z.string(), z.string()),
-    },
-  },
-  metrics: {},
-  downloads: [],
-})
-
-const call = (name: string, to: unknown) => ({
-  name: 'FUNCTION_CALL',
-  functionCall: { name, arguments: { to } },
-})
-const events = { tell: call('tell', 'Ada'), tellAll: call('tellAll', people) }
 
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
-const never = new Promise<never>(() => {})
 
-async function send(to: string, { fetch }: HandlerContext): Promise<void> {
-  await fetch(`http://provider.test/${to}`, { method: 'POST' }).catch((cause: unknown) => {
-    if (cause instanceof IntegrationError) throw cause
-    throw new IntegrationError('provider_error', 'The provider was not reached.', { cause })
+/** Does work in fake time, and measures it. */
+async function timed<Result>(work: () => Promise<Result>) {
+  return inFakeTime(async () => {
+    const began = Date.now()
+    const result = await work()
+    return { result, milliseconds: Date.now() - began }
   })
 }
 
-/** Sends what no earlier attempt sent. What is known of a call counts, whether the store has it yet or not. */
-async function sendOnce(to: string, context: HandlerContext): Promise<[string, string]> {
-  const { progress } = context
-  const record = progress?.read(to) ?? undefined
-  if (record === 'begun') return [to, 'unknown']
-  if (record !== undefined) return [to, 'sent']
-  try {
-    await progress?.write(to, 'begun')
-    await send(to, context)
-  } catch (error) {
-    await progress?.write(to, null).catch(() => {})
-    throw error
-  }
-  await progress?.write(to, { at: Date.now() }).catch(() => {})
-  return [to, 'sent']
+/** The store whose `complete` takes its time. */
+function slowToComplete(milliseconds: number): DeliveryStore {
+  const memory = memoryStore()
+  return { ...memory, complete: (...written) => pause(milliseconds).then(() => memory.complete(...written)) }
 }
 
-const faults = ['is away', 'loses its answer', 'applies it later', 'stalls'] as const
-type Fate = 'works' | (typeof faults)[number]
-
-/** A process that dies at a write, and its successors. */
-function createWorld({
-  storeFates,
-  providerFates = [],
-  deathAt,
-}: {
-  storeFates: readonly Fate[]
-  providerFates?: readonly ('answers' | 'is not reached')[]
-  deathAt?: { write: number; when: 'before' | 'after' }
-}) {
-  // Not `Date.now` itself, which would stay the real one.
-  const now = () => Date.now()
-  const memory = memoryStore({ now })
-  const sent: string[] = []
-  const background: Promise<unknown>[] = []
-  const died = Promise.withResolvers<void>()
-  const [nextOfStore, nextOfProvider] = [[...storeFates], [...providerFates]]
-  const late: (() => Promise<unknown>)[] = []
-  let writes = 0
-  let isDead = false
-
-  async function write<Result>(apply: () => Promise<Result>): Promise<Result> {
-    writes += 1
-    const dieAt = (when: 'before' | 'after') => {
-      if (deathAt?.write !== writes || deathAt.when !== when) return
-      isDead = true
-      died.resolve()
+describe('a store that can’t be reached', () => {
+  it('stops every event with an effect before the effect, and no other one', async () => {
+    const host = createHost({ store: unreachableStore })
+    for (const event of [created, deleted, greet]) {
+      const { status, body, headers } = await deliver(host.handle, event, { id })
+      expect([status, body, headers.get('retry-after')]).toMatchObject([503, { code: 'overloaded' }, '5'])
     }
-    dieAt('before')
-    if (isDead) return never
-    const fate = nextOfStore.shift() ?? 'works'
-    if (fate === 'is away') throw new Error('connect ECONNREFUSED')
-    if (fate === 'stalls') await pause(700)
-    // A connection keeps the order.
-    for (const earlier of late.splice(0)) await earlier()
-    if (fate === 'applies it later') {
-      late.push(apply)
-      await pause(500)
-      throw new Error('The store did not answer.')
-    }
-    const result = await apply()
-    dieAt('after')
-    if (isDead) return never
-    if (fate === 'loses its answer') throw new Error('The connection broke.')
-    return result
-  }
+    expect([host.providerCalls, host.writes()]).toEqual([[], []])
+    const told = host.lines.filter(({ message }) => message === 'The delivery store is unreachable.')
+    expect(told).toHaveLength(3)
+    for (const name of ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK', 'METRIC_UPDATE', 'DOWNLOAD_STARTED'])
+      expect((await deliver(host.handle, { name, deployment }, { id })).status).toBe(200)
+    expect((await deliver(host.handle, calling('count'), { id })).status).toBe(200)
+  })
 
-  const failing: DeliveryStore = {
-    ...memory,
-    claim: (...parts) => write(() => memory.claim(...parts)),
-    renew: (...parts) => write(() => memory.renew(...parts)),
-    advance: (...parts) => write(() => memory.advance(...parts)),
-    complete: (...parts) => write(() => memory.complete(...parts)),
-    release: (...parts) => write(() => memory.release(...parts)),
-    reserve: (...parts) => write(() => memory.reserve(...parts)),
-  }
-  const start = (store: DeliveryStore, isAlive: () => boolean) => {
-    const handlers: Handlers<typeof teller> = {
-      functions: {
-        async tell({ to }, context) {
-          await send(to, context)
-          return { status: 'sent' }
-        },
-        async tellAll({ to }, context) {
-          const outcomes = await Promise.allSettled(to.map((name) => sendOnce(name, context)))
-          return Object.fromEntries(
-            outcomes.map((outcome) => {
-              if (outcome.status === 'rejected') throw outcome.reason
-              return outcome.value
-            }),
-          )
-        },
-      },
-    }
-    return createWebhookHandler(teller, handlers, {
-      platform: connectPlatform(createPlatformEmulator().fetch),
-      store,
-      logger: () => {},
-      now,
-      waitUntil: (work) => background.push(work),
-      async fetch(input) {
-        if (!isAlive()) return never
-        if (nextOfProvider.shift() === 'is not reached')
-          throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
-        sent.push(new URL(String(input)).pathname.slice(1))
-        await pause(100)
-        return isAlive() ? new Response() : never
-      },
+  it('refuses an event in a few seconds, also if it hangs', async () => {
+    const claim = () => pause(2_000).then(() => Promise.reject(new Error('It did not answer.')))
+    const host = createHost({ now: () => Date.now(), store: { ...unreachableStore, claim } })
+    const { result, milliseconds } = await timed(() => deliver(host.handle, greet, { id }))
+    expect([result.status, milliseconds < 4_000]).toEqual([503, true])
+  })
+
+  it.each([
+    ['until its lease ends', LEASE_MS + 1_000],
+    ['until the host shuts down', LEASE_MS / 10],
+  ])('may have given a claim, which is taken back %s', async (_, limitMs) => {
+    const stopping = new AbortController()
+    const background: Promise<unknown>[] = []
+    const waitUntil = (work: Promise<unknown>) => background.push(work)
+    const store = unreachableStore
+    const host = createHost({ now: () => Date.now(), store, stopping: stopping.signal, waitUntil })
+    const { milliseconds } = await timed(async () => {
+      await deliver(host.handle, greet, { id })
+      if (limitMs < LEASE_MS) stopping.abort()
+      await Promise.all(background)
     })
-  }
-  return {
-    sent,
-    died: died.promise,
-    first: start(failing, () => !isDead),
-    successor: start(memory, () => true),
-    drain: () => Promise.all(background),
-    kill() {
-      isDead = true
+    expect([background.length, milliseconds < limitMs]).toEqual([1, true])
+  })
+
+  it('for a second look at a replay leaves it as it is recorded', async () => {
+    const host = createHost({ store: { ...memoryStore(), read: unreachableStore.read } })
+    for (const _ of ['first', 'replayed'])
+      expect((await deliver(host.handle, created, { id })).body).toMatchObject({ status: 'running' })
+    expect(host.providerCalls).toHaveLength(1)
+  })
+})
+
+describe('at the end of a call, a store', () => {
+  it.each<[string, DeliveryStore, object, string[]]>([
+    ['that is slow is waited for', slowToComplete(300), { status: 200 }, []],
+    [
+      'that is away holds nothing up, and the lease prevents a second effect',
+      { ...memoryStore(), complete: unreachableStore.complete },
+      { status: 409, body: { code: 'delivery_in_progress' } },
+      ['The delivery store is unreachable.', 'The response was not recorded in time.'],
+    ],
+  ])('%s', async (_, store, again, told) => {
+    const host = createHost({ store })
+    const { result, milliseconds } = await timed(() => deliver(host.handle, greet, { id }))
+    expect([result.status, milliseconds < 2_000]).toEqual([200, true])
+    expect(host.lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual(told)
+    expect(await deliver(host.handle, greet, { id })).toMatchObject(again)
+    expect(host.providerCalls).toHaveLength(1)
+  })
+})
+
+describe('the end of a deployment event', () => {
+  it.each<[string, DeliveryStore['complete'], string]>([
+    ['overloaded', unreachableStore.complete, 'the store is away'],
+    ['delivery_in_progress', async () => false, 'the claim was lost'],
+  ])(
+    'is %s and retryable, because nothing else keeps a late creation away, if %s: %s',
+    async (code, complete) => {
+      for (const event of [created, deleted]) {
+        const { handle } = createHost({ store: { ...memoryStore(), complete } })
+        const { body } = await inFakeTime(() => deliver(handle, event, { id }))
+        expect(body).toMatchObject({ code, retryable: true })
+      }
     },
-  }
-}
-
-const response = z.object({
-  status: z.number(),
-  body: z
-    .object({ retryable: z.boolean(), code: z.string(), result: z.record(z.string(), z.string()) })
-    .partial(),
-})
-
-async function deliverOnce(handle: Parameters<typeof deliver>[0], event: object) {
-  return response.parse(await deliver(handle, event, { id }))
-}
-
-async function deliverUntilFinal(handle: Parameters<typeof deliver>[0], event: object) {
-  for (;;) {
-    const received = await deliverOnce(handle, event)
-    if (!received.body.retryable) return received
-    await pause(2_000)
-  }
-}
-
-/** Up to three outages that begin after some writes, in all shorter than the lease. */
-const storeFates = fc
-  .array(
-    fc.record({
-      after: fc.integer({ min: 0, max: 3 }),
-      fate: fc.constantFrom(...faults),
-      times: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.constant(15)),
-    }),
-    { maxLength: 3 },
   )
-  .map((outages) =>
-    outages.flatMap(({ after, fate, times }): Fate[] => [
-      ...Array<Fate>(after).fill('works'),
-      ...Array<Fate>(times).fill(fate),
-    ]),
-  )
-const providerFates = fc.array(fc.constantFrom('answers' as const, 'is not reached' as const), {
-  maxLength: 4,
-})
-const runs = { numRuns: 100 }
-const name = fc.constantFrom('tell' as const, 'tellAll' as const)
 
-describe('under a store that loses the answers to a claim', () => {
-  it.each(['loses its answer', 'applies it later'] as const)('which %s, an event goes on', async (fate) => {
-    const world = createWorld({ storeFates: [fate, fate] })
-    const { status } = await inFakeTime(() => deliverOnce(world.first, events.tell))
-    expect([status, world.sent]).toEqual([200, ['Ada']])
+  it('is delivery_in_progress if its first answer is lost, and then the lease', async () => {
+    const { now, pass } = clock()
+    const memory = memoryStore({ now })
+    const complete = vi.fn<DeliveryStore['complete']>(async (...written) => {
+      pass(LEASE_MS)
+      return memory.complete(...written)
+    })
+    complete.mockImplementationOnce(unreachableStore.complete)
+    const host = createHost({ now, store: { ...memory, complete } })
+    const { body } = await inFakeTime(() => deliver(host.handle, deleted, { id }))
+    expect(body).toMatchObject({ code: 'delivery_in_progress' })
   })
 
-  it('for long, an event that was refused can be delivered again as soon as the store is back', async () => {
-    const world = createWorld({ storeFates: Array<Fate>(6).fill('loses its answer') })
-    const statuses = await inFakeTime(async () => {
-      const { status } = await deliverOnce(world.first, events.tell)
-      const refused = Date.now()
-      await world.drain()
-      expect(Date.now() - refused).toBeLessThan(LEASE_MS / 10)
-      return [status, (await deliverOnce(world.first, events.tell)).status]
-    })
-    expect([statuses, world.sent]).toEqual([[503, 200], ['Ada']])
-  })
-
-  it('until its lease ends, an event that was refused leaves no work behind', async () => {
-    const world = createWorld({ storeFates: Array<Fate>(1_000).fill('loses its answer') })
-    const tookMs = await inFakeTime(async () => {
-      const begun = Date.now()
-      expect(await deliverOnce(world.first, events.tell)).toMatchObject({ status: 503 })
-      await world.drain()
-      return Date.now() - begun
-    })
-    expect(tookMs).toBeLessThan(LEASE_MS + 1_000)
+  it('has the time that the event has left', async () => {
+    const { handle } = createHost({ store: slowToComplete(5_000) })
+    expect((await inFakeTime(() => deliver(handle, deleted, { id }))).body).toEqual({ status: 'stopped' })
   })
 })
 
 describe('under a store that fails at any write', () => {
+  const people = ['Ada', 'Bo', 'Cy']
+  const each = {
+    description: 'Tells people, each by a call of its own.',
+    effectful: true,
+    arguments: functionArguments({ to: z.array(z.string()) }),
+    result: z.record(z.string(), z.string()),
+  }
+  const teller = defineIntegration({
+    name: 'teller',
+    title: 'Teller',
+    description: 'Tells people.',
+    events: ['FUNCTION_CALL'],
+    inputs: z.object({}),
+    outputs: z.object({}),
+    functions: { tell: each, tellAll: { ...each, resumable: true } },
+    metrics: {},
+    downloads: [],
+  })
+  const events = { tell: calling('tell', { to: ['Ada'] }), tellAll: calling('tellAll', { to: people }) }
+
+  async function send(to: string, { fetch }: HandlerContext): Promise<void> {
+    await fetch(`http://provider.test/${to}`, { method: 'POST' }).catch((cause: unknown) => {
+      if (cause instanceof IntegrationError) throw cause
+      throw new IntegrationError('provider_error', 'The provider was not reached.', { cause })
+    })
+  }
+
+  /** Sends what no earlier attempt sent. What is known of a call counts, whether the store has it yet or not. */
+  async function sendOnce(to: string, context: HandlerContext): Promise<[string, string]> {
+    const { progress } = context
+    const record = progress?.read(to) ?? undefined
+    if (record !== undefined) return [to, record === 'begun' ? 'unknown' : 'sent']
+    try {
+      await progress?.write(to, 'begun')
+      await send(to, context)
+    } catch (error) {
+      await progress?.write(to, null).catch(() => {})
+      throw error
+    }
+    await progress?.write(to, { at: Date.now() }).catch(() => {})
+    return [to, 'sent']
+  }
+
+  const handlers: Handlers<typeof teller> = {
+    functions: {
+      async tell({ to: [to = ''] }, context) {
+        await send(to, context)
+        return { [to]: 'sent' }
+      },
+      async tellAll({ to }, context) {
+        const outcomes = to.map((name) => sendOnce(name, context))
+        await Promise.allSettled(outcomes)
+        return Object.fromEntries(await Promise.all(outcomes))
+      },
+    },
+  }
+
+  /** A host that may halt for good, and its successor. */
+  function createWorld(name: keyof typeof events, faults: Faults, unreached: readonly boolean[] = []) {
+    // Not `Date.now` itself, which would stay the real one.
+    const now = () => Date.now()
+    const memory = memoryStore({ now })
+    const host = new HaltingHost(faults, memory)
+    const [sent, background]: [string[], Promise<unknown>[]] = [[], []]
+    const nextUnreached = [...unreached]
+
+    async function provider(input: Parameters<typeof fetch>[0]) {
+      if (nextUnreached.shift()) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+      sent.push(new URL(String(input)).pathname.slice(1))
+      await pause(100)
+      return new Response()
+    }
+
+    function start(store: DeliveryStore, fetch: typeof globalThis.fetch) {
+      const platform = connectPlatform(createPlatformEmulator().fetch)
+      const waitUntil = (work: Promise<unknown>) => background.push(work)
+      const handle = createWebhookHandler(teller, handlers, {
+        ...{ platform, store, fetch, waitUntil, now },
+        logger: () => {},
+      })
+      return async () => {
+        const { status, body } = await deliver(handle, events[name], { id })
+        return { status, retryable: false, result: {}, ...Object(body) }
+      }
+    }
+    const successor = start(memory, provider)
+    return {
+      sent,
+      halted: host.halted,
+      first: start(host.store, host.provider(provider)),
+      async takeOver() {
+        vi.setSystemTime(Date.now() + LEASE_MS)
+        return untilFinal(successor)
+      },
+      drain: () => Promise.all(background),
+    }
+  }
+
+  async function untilFinal(deliverOnce: ReturnType<typeof createWorld>['first']) {
+    for (;;) {
+      const received = await deliverOnce()
+      if (!received.retryable) return received
+      await pause(2_000)
+    }
+  }
+
+  const name = fc.constantFrom('tell' as const, 'tellAll' as const)
+  const store = fc.record({
+    write: fc.integer({ min: 1, max: 8 }),
+    times: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.constant(15)),
+    fault: fc.constantFrom('lost' as const, 'unanswered' as const, 'late' as const, 'slow' as const),
+  })
+  const runs = { numRuns: 100 }
+
   it('every call is made once, and its outcome is known', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        name,
-        storeFates,
-        providerFates,
-        fc.boolean(),
-        async (name, storeFates, providerFates, restarts) => {
-          const world = createWorld({ storeFates, providerFates })
-          const { status, body } = await inFakeTime(async () => {
-            if (!restarts) return deliverUntilFinal(world.first, events[name])
-            const received = await deliverOnce(world.first, events[name])
-            await world.drain()
-            world.kill()
-            vi.setSystemTime(Date.now() + LEASE_MS)
-            const again = await deliverUntilFinal(world.successor, events[name])
-            if (!received.body.retryable) expect(again).toEqual(received)
-            return again
-          })
-          expect([status, Object.values(body.result ?? {})]).toEqual([
-            200,
-            name === 'tell' ? ['sent'] : people.map(() => 'sent'),
-          ])
-          expect(world.sent.toSorted()).toEqual(name === 'tell' ? ['Ada'] : people)
-        },
-      ),
-      runs,
+    const unreached = fc.array(fc.boolean(), { maxLength: 4 })
+    const property = fc.asyncProperty(
+      name,
+      store,
+      unreached,
+      fc.boolean(),
+      async (name, store, unreached, restarts) => {
+        const { first, drain, takeOver, sent } = createWorld(name, { store }, unreached)
+        const { status, result } = await inFakeTime(async () => {
+          if (!restarts) return untilFinal(first)
+          const received = await first()
+          await drain()
+          const again = await takeOver()
+          if (!received.retryable) expect(again).toEqual(received)
+          return again
+        })
+        const told = name === 'tell' ? ['Ada'] : people
+        expect([status, result]).toEqual([200, Object.fromEntries(told.map((to) => [to, 'sent']))])
+        expect(sent.toSorted()).toEqual(told)
+      },
     )
+    await fc.assert(property, runs)
   })
 
   it('no call is made twice after a crash at any moment, and a recorded answer is told', async () => {
-    const deathAt = fc.record({
-      write: fc.integer({ min: 1, max: 10 }),
+    const halt = fc.record({
+      at: fc.nat({ max: 10 }),
       when: fc.constantFrom('before' as const, 'after' as const),
     })
-    await fc.assert(
-      fc.asyncProperty(name, storeFates, deathAt, async (name, storeFates, deathAt) => {
-        const world = createWorld({ storeFates, deathAt })
-        const { body } = await inFakeTime(async () => {
-          await Promise.race([deliverUntilFinal(world.first, events[name]), world.died])
-          vi.setSystemTime(Date.now() + LEASE_MS)
-          return deliverUntilFinal(world.successor, events[name])
-        })
-        expect(world.sent).toHaveLength(new Set(world.sent).size)
-        for (const [to, status] of Object.entries(body.result ?? {}))
-          if (name === 'tellAll') expect(status === 'unknown' || world.sent.includes(to)).toBe(true)
-        if (name === 'tell' && body.result) expect(world.sent).toEqual(['Ada'])
-      }),
-      runs,
-    )
+    const property = fc.asyncProperty(name, store, halt, async (name, store, halt) => {
+      const { first, halted, takeOver, sent } = createWorld(name, { store, halt })
+      const { result } = await inFakeTime(async () => {
+        await Promise.race([untilFinal(first), halted])
+        return takeOver()
+      })
+      expect(sent).toHaveLength(new Set(sent).size)
+      for (const [to, status] of Object.entries(result))
+        expect(status === 'unknown' || sent.includes(to)).toBe(true)
+    })
+    await fc.assert(property, runs)
   })
 })

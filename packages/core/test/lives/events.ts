@@ -38,8 +38,8 @@ export interface Faults {
   act?: 'unanswered' | undefined
   /** The provider answers so late that the lease is renewed meanwhile. */
   isSlow?: boolean | undefined
-  /** From this write to the store, so many are lost, or their answers. */
-  store?: { write: number; times: number; fault: 'unanswered' | 'lost' } | undefined
+  /** From this write to the store, so many are lost, or their answers, or arrive late, or are slow. */
+  store?: { write: number; times: number; fault: 'unanswered' | 'lost' | 'late' | 'slow' } | undefined
   /** The host halts at a step after its claim, until its lease is over. */
   halt?: { at: number | 'repeated write' | 'renewal'; when: 'before' | 'after' } | undefined
 }

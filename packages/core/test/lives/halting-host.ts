@@ -6,6 +6,9 @@ import type { Faults } from './events.ts'
 export const LEASE_MS = 6_000
 /** The lease is renewed once meanwhile. */
 const SLOW_MS = LEASE_MS / 2
+const SLOW_WRITE_MS = 700
+
+const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
 /** The calls of a host for one delivery. From the step at which it halts, each step waits until it wakes. */
 export class HaltingHost {
@@ -18,6 +21,8 @@ export class HaltingHost {
   #hasHalted = false
   #steps = 0
   #writes = 0
+  /** Requests that the store receives before the next one. */
+  readonly #late: (() => Promise<unknown>)[] = []
   /** A write without an answer, which is repeated next. */
   #unanswered: string | undefined
 
@@ -58,6 +63,14 @@ export class HaltingHost {
     const isHit = failures >= 0 && failures < times
     const act = async () => {
       if (isHit && fault === 'lost') throw new Error('The request was lost.')
+      if (isHit && fault === 'slow') await pause(SLOW_WRITE_MS)
+      // A connection keeps the order.
+      for (const earlier of this.#late.splice(0)) await earlier()
+      if (isHit && fault === 'late') {
+        this.#late.push(ask)
+        await pause(SLOW_WRITE_MS)
+        throw new Error('The store did not answer.')
+      }
       const result = await ask()
       if (isDone(result) && name !== this.#unanswered) this.taken.push(name)
       this.#unanswered = isHit ? name : undefined
@@ -103,7 +116,7 @@ export class HaltingHost {
       const cut = { PUT: create, DELETE: create, POST: act }[method]
       if (cut === 'lost') throw new ConnectionCut()
       const response = await this.#call(() => send(input, init), init, effect)
-      if (isSlow) await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
+      if (isSlow) await pause(SLOW_MS)
       if (cut && response.ok) throw new ConnectionCut()
       return response
     }
