@@ -1,18 +1,7 @@
-/** A delivery store that is away, slow, or loses its answers, under events that must happen once. */
-import {
-  createWebhookHandler,
-  type DeliveryStore,
-  defineIntegration,
-  functionArguments,
-  type HandlerContext,
-  type Handlers,
-  IntegrationError,
-  memoryStore,
-} from '@org/core'
-import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
-import * as fc from 'fast-check'
+/** A delivery store that is away or slow. In `lives/`, it fails at any write. */
+import { type DeliveryStore, memoryStore } from '@org/core'
+import { deliver } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
-import * as z from 'zod'
 import {
   calling,
   clock,
@@ -24,8 +13,6 @@ import {
   inFakeTime,
   unreachableStore,
 } from './fixtures.ts'
-import type { Faults } from './lives/events.ts'
-import { HaltingHost } from './lives/halting-host.ts'
 
 const id = 'evt_1'
 const LEASE_MS = 30_000
@@ -144,164 +131,5 @@ describe('the end of a deployment event', () => {
   it('has the time that the event has left', async () => {
     const { handle } = createHost({ store: slowToComplete(5_000) })
     expect((await inFakeTime(() => deliver(handle, deleted, { id }))).body).toEqual({ status: 'stopped' })
-  })
-})
-
-describe('under a store that fails at any write', () => {
-  const people = ['Ada', 'Bo', 'Cy']
-  const each = {
-    description: 'Tells people, each by a call of its own.',
-    effectful: true,
-    arguments: functionArguments({ to: z.array(z.string()) }),
-    result: z.record(z.string(), z.string()),
-  }
-  const teller = defineIntegration({
-    name: 'teller',
-    title: 'Teller',
-    description: 'Tells people.',
-    events: ['FUNCTION_CALL'],
-    inputs: z.object({}),
-    outputs: z.object({}),
-    functions: { tell: each, tellAll: { ...each, resumable: true } },
-    metrics: {},
-    downloads: [],
-  })
-  const events = { tell: calling('tell', { to: ['Ada'] }), tellAll: calling('tellAll', { to: people }) }
-
-  async function send(to: string, { fetch }: HandlerContext): Promise<void> {
-    await fetch(`http://provider.test/${to}`, { method: 'POST' }).catch((cause: unknown) => {
-      if (cause instanceof IntegrationError) throw cause
-      throw new IntegrationError('provider_error', 'The provider was not reached.', { cause })
-    })
-  }
-
-  /** Sends what no earlier attempt sent. What is known of a call counts, whether the store has it yet or not. */
-  async function sendOnce(to: string, context: HandlerContext): Promise<[string, string]> {
-    const { progress } = context
-    const record = progress?.read(to) ?? undefined
-    if (record !== undefined) return [to, record === 'begun' ? 'unknown' : 'sent']
-    try {
-      await progress?.write(to, 'begun')
-      await send(to, context)
-    } catch (error) {
-      await progress?.write(to, null).catch(() => {})
-      throw error
-    }
-    await progress?.write(to, { at: Date.now() }).catch(() => {})
-    return [to, 'sent']
-  }
-
-  const handlers: Handlers<typeof teller> = {
-    functions: {
-      async tell({ to: [to = ''] }, context) {
-        await send(to, context)
-        return { [to]: 'sent' }
-      },
-      async tellAll({ to }, context) {
-        const outcomes = to.map((name) => sendOnce(name, context))
-        await Promise.allSettled(outcomes)
-        return Object.fromEntries(await Promise.all(outcomes))
-      },
-    },
-  }
-
-  /** A host that may halt for good, and its successor. */
-  function createWorld(name: keyof typeof events, faults: Faults, unreached: readonly boolean[] = []) {
-    // Not `Date.now` itself, which would stay the real one.
-    const now = () => Date.now()
-    const memory = memoryStore({ now })
-    const host = new HaltingHost(faults, memory)
-    const [sent, background]: [string[], Promise<unknown>[]] = [[], []]
-    const nextUnreached = [...unreached]
-
-    async function provider(input: Parameters<typeof fetch>[0]) {
-      if (nextUnreached.shift()) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
-      sent.push(new URL(String(input)).pathname.slice(1))
-      await pause(100)
-      return new Response()
-    }
-
-    function start(store: DeliveryStore, fetch: typeof globalThis.fetch) {
-      const platform = connectPlatform(createPlatformEmulator().fetch)
-      const waitUntil = (work: Promise<unknown>) => background.push(work)
-      const handle = createWebhookHandler(teller, handlers, {
-        ...{ platform, store, fetch, waitUntil, now },
-        logger: () => {},
-      })
-      return async () => {
-        const { status, body } = await deliver(handle, events[name], { id })
-        return { status, retryable: false, result: {}, ...Object(body) }
-      }
-    }
-    const successor = start(memory, provider)
-    return {
-      sent,
-      halted: host.halted,
-      first: start(host.store, host.provider(provider)),
-      async takeOver() {
-        vi.setSystemTime(Date.now() + LEASE_MS)
-        return untilFinal(successor)
-      },
-      drain: () => Promise.all(background),
-    }
-  }
-
-  async function untilFinal(deliverOnce: ReturnType<typeof createWorld>['first']) {
-    for (;;) {
-      const received = await deliverOnce()
-      if (!received.retryable) return received
-      await pause(2_000)
-    }
-  }
-
-  const name = fc.constantFrom('tell' as const, 'tellAll' as const)
-  const store = fc.record({
-    write: fc.integer({ min: 1, max: 8 }),
-    times: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.constant(15)),
-    fault: fc.constantFrom('lost' as const, 'unanswered' as const, 'late' as const, 'slow' as const),
-  })
-  const runs = { numRuns: 100 }
-
-  it('every call is made once, and its outcome is known', async () => {
-    const unreached = fc.array(fc.boolean(), { maxLength: 4 })
-    const property = fc.asyncProperty(
-      name,
-      store,
-      unreached,
-      fc.boolean(),
-      async (name, store, unreached, restarts) => {
-        const { first, drain, takeOver, sent } = createWorld(name, { store }, unreached)
-        const { status, result } = await inFakeTime(async () => {
-          if (!restarts) return untilFinal(first)
-          const received = await first()
-          await drain()
-          const again = await takeOver()
-          if (!received.retryable) expect(again).toEqual(received)
-          return again
-        })
-        const told = name === 'tell' ? ['Ada'] : people
-        expect([status, result]).toEqual([200, Object.fromEntries(told.map((to) => [to, 'sent']))])
-        expect(sent.toSorted()).toEqual(told)
-      },
-    )
-    await fc.assert(property, runs)
-  })
-
-  it('no call is made twice after a crash at any moment, and a recorded answer is told', async () => {
-    const halt = fc.record({
-      at: fc.nat({ max: 10 }),
-      when: fc.constantFrom('before' as const, 'after' as const),
-    })
-    const property = fc.asyncProperty(name, store, halt, async (name, store, halt) => {
-      const { first, halted, takeOver, sent } = createWorld(name, { store, halt })
-      const { result } = await inFakeTime(async () => {
-        await Promise.race([untilFinal(first), halted])
-        return takeOver()
-      })
-      expect(sent).toHaveLength(new Set(sent).size)
-      for (const [to, status] of Object.entries(result))
-        expect(status === 'unknown' || sent.includes(to)).toBe(true)
-    })
-    await fc.assert(property, runs)
   })
 })

@@ -34,8 +34,8 @@ export interface Faults {
   callbacks?: 'all' | 'read' | 'status' | 'outputs' | undefined
   /** The creation of an application is lost, or its answer; so is a deletion if the host chooses the ids. */
   create?: 'unanswered' | 'lost' | undefined
-  /** The answer to a function's call is lost. */
-  act?: 'unanswered' | undefined
+  /** The answer to a function's call is lost, or the provider can’t be reached. */
+  act?: 'unanswered' | 'unreached' | undefined
   /** The provider answers so late that the lease is renewed meanwhile. */
   isSlow?: boolean | undefined
   /** From this write to the store, so many are lost, or their answers, or arrive late, or are slow. */
@@ -83,13 +83,24 @@ const outage = fc.record({ write: fc.constant(1), times: fc.constant(OUTAGE), fa
 /** All faults. */
 export const anyFaults = weighted<Faults>(
   [8, outerFaults('away')],
-  [1, fc.record({ act: fc.constant('unanswered') })],
+  [1, fc.record({ act: fc.constantFrom('unanswered', 'unreached') })],
   [1, fc.record({ store: outage })],
   [1, fc.record({ isSlow: fc.constant(true), store })],
   [3, fc.record({ halt: fc.record({ at: fc.nat({ max: 16 }), when }) })],
   [2, fc.record({ store, halt: fc.record({ at: fc.constant('repeated write'), when }) })],
   [1, fc.record({ isSlow: fc.constant(true), halt: fc.record({ at: fc.constant('renewal'), when }) })],
 )
+
+/** The faults of a call whose outcome is known in the end, if its host does not halt. Shorter than a lease. */
+export const callFaults = fc.record({
+  act: fc.constantFrom(undefined, 'unreached' as const),
+  store: fc.record({
+    write: fc.integer({ min: 1, max: 8 }),
+    times: fc.integer({ min: 1, max: 4 }),
+    fault: fc.constantFrom('unanswered', 'lost', 'late', 'slow'),
+  }),
+  halt: fc.option(fc.record({ at: fc.nat({ max: 10 }), when }), { nil: undefined }),
+})
 
 /** The first value three times out of four. */
 export function often<const Value>(first: Value, ...others: Value[]): fc.Arbitrary<Value> {

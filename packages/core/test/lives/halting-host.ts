@@ -115,6 +115,7 @@ export class HaltingHost {
       const effect = { PUT: 'create', DELETE: 'remove', POST: 'act' }[method]
       const cut = { PUT: create, DELETE: create, POST: act }[method]
       if (cut === 'lost') throw new ConnectionCut()
+      if (cut === 'unreached') throw new TypeError('connect ECONNREFUSED')
       const response = await this.#call(() => send(input, init), init, effect)
       if (isSlow) await pause(SLOW_MS)
       if (cut && response.ok) throw new ConnectionCut()

@@ -11,6 +11,7 @@ import {
   IntegrationError,
   secret,
 } from '@org/core'
+import { ConnectionCut } from '@org/core/testing'
 import * as z from 'zod'
 import { workspaceOf } from './events.ts'
 import type { Application, Route } from './lives.ts'
@@ -25,6 +26,7 @@ const outputs = z.object({
   name: z.string(),
   token: secret(z.string()),
 })
+const result = z.record(z.string(), z.string())
 const events = [
   'DEPLOYMENT_CREATED',
   'DEPLOYMENT_DELETED',
@@ -48,7 +50,14 @@ export function createIntegration(route: Route) {
         description: 'Creates a user, or sends a mail.',
         effectful: true,
         arguments: functionArguments({ to: z.string() }),
-        result: z.object({}),
+        result,
+      },
+      actOnAll: {
+        description: 'Sends several mails, each by a call of its own.',
+        effectful: true,
+        resumable: true,
+        arguments: functionArguments({ to: z.array(z.string()) }),
+        result,
       },
     },
     metrics: { used: { description: 'Calls.' } },
@@ -59,7 +68,8 @@ export function createIntegration(route: Route) {
     const init = { method, ...(method !== 'GET' && { body: JSON.stringify(body) }) }
     const response = await fetch(`http://provider.test/${route}/${id}`, init).catch((cause: unknown) => {
       if (cause instanceof IntegrationError) throw cause
-      throw new IntegrationError('provider_timeout', 'The connection broke.', { effect: 'unknown', cause })
+      const effect = cause instanceof ConnectionCut ? 'unknown' : 'none'
+      throw new IntegrationError('provider_timeout', 'The connection broke.', { effect, cause })
     })
     if (!response.ok) throw new IntegrationError('credentials_rejected', `It answered ${response.status}.`)
   }
@@ -77,6 +87,22 @@ export function createIntegration(route: Route) {
   async function use(method: string, body: object, context: HandlerContext): Promise<void> {
     const { applicationId, token } = await find(context)
     await call(method, applicationId ?? token, body, context)
+  }
+
+  /** Sends what no earlier attempt sent. What is known of a call counts, whether the store has it yet or not. */
+  async function actOnce(to: string, context: HandlerContext): Promise<[string, string]> {
+    const { progress } = context
+    const step = progress?.read(to) ?? undefined
+    if (step !== undefined) return [to, step === 'begun' ? 'unknown' : 'sent']
+    try {
+      await progress?.write(to, 'begun')
+      await use('POST', { to }, context)
+    } catch (error) {
+      await progress?.write(to, null).catch(() => {})
+      throw error
+    }
+    await progress?.write(to, { at: Date.now() }).catch(() => {})
+    return [to, 'sent']
   }
 
   /** @returns the id of the application, if the deployment has one or `next` is given */
@@ -123,7 +149,12 @@ export function createIntegration(route: Route) {
     functions: {
       async act(body, context) {
         await use('POST', body, context)
-        return {}
+        return { [body.to]: 'sent' }
+      },
+      async actOnAll({ to }, context) {
+        const outcomes = to.map((name) => actOnce(name, context))
+        await Promise.allSettled(outcomes)
+        return Object.fromEntries(await Promise.all(outcomes))
       },
     },
   }

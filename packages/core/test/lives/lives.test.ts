@@ -4,9 +4,10 @@
  */
 import { memoryStore } from '@org/core'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { inFakeTime } from '../fixtures.ts'
-import { anyFaults } from './events.ts'
+import { anyFaults, callFaults, type Faults } from './events.ts'
 import { HaltingHost, LEASE_MS } from './halting-host.ts'
 import { createIntegration, createProvider } from './integrations.ts'
 import { runLives, type World } from './lives.ts'
@@ -21,12 +22,12 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers())
 
 /** Each delivery has a host of its own, and all have one store. */
-function createWorld(): World {
+function createWorld() {
   const platform = createPlatformEmulator()
   const provider = createProvider()
   const store = memoryStore()
   const integrations = { owning: createIntegration('owning'), connected: createIntegration('connected') }
-  return {
+  const world: World = {
     platform,
     faults: anyFaults,
     Owning,
@@ -66,6 +67,7 @@ function createWorld(): World {
     },
     removeApplication: (id) => void provider.applications.delete(id),
   }
+  return { world, mails: provider.mails }
 }
 
 /** A run that meets only some of the rules proves only those. */
@@ -78,8 +80,39 @@ it(`random lives of deployments agree with the model of the contract, from seed 
 }, async () => {
   const answers = new Set<Answer>()
   for (let round = 0; answers.size < rules && round < 5; round += 1) {
-    const came = await runLives(createWorld(), { seed: seed + round, numRuns: lives })
+    const came = await runLives(createWorld().world, { seed: seed + round, numRuns: lives })
     for (const answer of came) answers.add(answer)
   }
   expect([...answers].sort()).toHaveLength(rules)
+})
+
+it(`a call and a batch happen once, whatever the store loses and whenever their hosts halt, from seed ${seed}`, {
+  timeout,
+}, async () => {
+  const people = ['Ada', 'Bo', 'Cy']
+  const calls = [
+    { name: 'act', arguments: { to: 'Ada' } },
+    { name: 'actOnAll', arguments: { to: people } },
+  ]
+  const attempts = fc.array(callFaults, { minLength: 1, maxLength: 3 })
+  const property = fc.asyncProperty(fc.constantFrom(...calls), attempts, async (functionCall, attempts) => {
+    const { world, mails } = createWorld()
+    world.platform.addDeployment({ id: 'dep_1' })
+    const body = { name: 'FUNCTION_CALL', deployment: { id: 'dep_1' }, functionCall }
+    const send = (faults: Faults) => world.send({ id: 'evt_1', route: 'connected', body }, faults)
+    let hasHalted = false
+    for (const faults of attempts) {
+      hasHalted ||= 'taken' in (await send(faults))
+      world.outlastLease?.()
+    }
+    const last = await send({})
+    if ('taken' in last) throw new Error('A host without a fault halted.')
+    const wanted = functionCall.name === 'act' ? ['Ada'] : people
+    for (const to of wanted) expect(mails.get(to) ?? 0).toBeLessThanOrEqual(1)
+    if (!hasHalted) expect([...mails.keys()].sort()).toEqual(wanted)
+    const { result: told = {} } = Object(last.body)
+    if (!hasHalted) expect(told).toEqual(Object.fromEntries(wanted.map((to) => [to, 'sent'])))
+    for (const [to, status] of Object.entries(told)) expect(status === 'unknown' || mails.has(to)).toBe(true)
+  })
+  await fc.assert(property, { seed, numRuns: lives })
 })

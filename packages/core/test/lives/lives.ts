@@ -47,7 +47,7 @@ export interface World {
   /** The inputs of an event, and the function that creates a user or sends a mail. */
   inputsOf(route: Route, inputs: Inputs, deployment: string): Record<string, unknown>
   callOf(route: Route, deployment: string): object
-  send(delivery: Delivery, faults: Faults): Promise<Sent | Halted>
+  send(delivery: Pick<Delivery, 'id' | 'route' | 'body'>, faults: Faults): Promise<Sent | Halted>
   /** Lets the lease of a halted host pass. */
   outlastLease?(): void
   /** The id of the application, or of the connection, in outputs. */

@@ -164,6 +164,7 @@ export abstract class Deployment {
     const used = this.use(event)
     if (typeof used === 'string') return used
     if (event.name !== 'FUNCTION_CALL') return 'ok'
+    if (this.faults.act === 'unreached') return 'provider_timeout'
     if (this.takes('act')) this.effects += 1
     return this.faults.act ? 'outcome_unknown' : 'ok'
   }
