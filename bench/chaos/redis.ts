@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,14 +12,8 @@ if (!hasRedis) process.stderr.write('SKIPPED: Redis. Install the Debian package 
 
 export type RedisServer = Awaited<ReturnType<typeof startRedis>>
 
-export interface RedisServerOptions {
-  /** Parameters beside those that docs/scaling.md asks for. */
-  parameters?: readonly string[]
-  isSentinel?: boolean
-}
-
 /** Starts a Redis server on a free port, with the configuration that docs/scaling.md asks for. */
-export async function startRedis({ parameters = [], isSentinel = false }: RedisServerOptions = {}) {
+export async function startRedis() {
   const folder = mkdtempSync(join(tmpdir(), 'chaos-redis-'))
   const port = String(await freePort())
   const listening = ['--port', port, '--bind', '127.0.0.1', '--dir', folder]
@@ -33,13 +27,9 @@ export async function startRedis({ parameters = [], isSentinel = false }: RedisS
     '--maxmemory-policy',
     'noeviction',
   ]
-  const file = join(folder, 'redis.conf')
-  // A sentinel and a cluster write to their file.
-  writeFileSync(file, '')
   async function launchRedis() {
-    const options = isSentinel ? ['--sentinel'] : [...durable, ...parameters]
-    const redis = launch('redis-server', { parameters: [file, ...listening, ...options] })
-    await redis.line(isSentinel ? /Sentinel ID is/ : /ready to accept connections/i)
+    const redis = launch('redis-server', { parameters: [...listening, ...durable] })
+    await redis.line(/ready to accept connections/i)
     return redis
   }
   let running = await launchRedis()

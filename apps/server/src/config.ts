@@ -1,7 +1,6 @@
 /** The environment variables of the host, read once at start (specification §2.8, contract §7). */
 import type * as z from 'zod/mini'
-import { parseRedisLocation, passwordsOf } from './stores/redis-location.ts'
-import { isOwnName, variables } from './variables.ts'
+import { isOwnName, redisPassword, variables } from './variables.ts'
 
 /** The host's configuration. */
 export type Config = ReturnType<typeof toConfig> & {
@@ -103,7 +102,7 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
     /** For the routes of operators. Without it, they are open in development, and absent in production. */
     operatorToken: values.OPERATOR_TOKEN,
     corsOrigins: values.CORS_ORIGINS ?? [],
-    /** `memory:`, `sqlite:<file>`, or what `parseRedisLocation` parses. */
+    /** `memory:`, `sqlite:<file>`, `redis://…` or `rediss://…`. */
     deliveryStore,
     /** Hosts that deployments may name in a base URL, whatever their address. */
     egressAllow: values.EGRESS_ALLOW,
@@ -131,7 +130,7 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
       values.MAILER_SHARED_API_TOKEN,
       values.IDP_SHARED_SECRET_KEY,
       ...(values.IDP_PLATFORM_API_KEY?.split(/ +/) ?? []),
-      ...(deliveryStore.startsWith('redis') ? passwordsOf(parseRedisLocation(deliveryStore)) : []),
+      redisPassword(deliveryStore) || undefined,
     ].filter((value) => value !== undefined),
     /** Risks that the host can run with. */
     warnings: textsThatHold({

@@ -3,7 +3,6 @@ import { isIP } from 'node:net'
 import { isAddress } from '@org/mailer'
 // A start makes these schemas, and takes 10 ms less with the small variant of zod.
 import * as z from 'zod/mini'
-import { parseRedisLocation } from './stores/redis-location.ts'
 
 /** Shorter secrets can be guessed from one signed request (Standard Webhooks). */
 const LEAST_SECRET_BYTES = 24
@@ -82,19 +81,27 @@ const store = text.check(({ value: location, issues }) => {
   if (message !== undefined) issues.push({ code: 'custom', message, input: location })
 })
 
+const STORES = 'expected memory:, sqlite:<file> or redis://host:port/database'
+
 function faultOfStore(location: string): string | undefined {
   // SQLite itself would take these for a database in memory, which forgets every record with the process.
   if (/^sqlite:(:|file:)/.test(location)) return 'expected the path of a file after sqlite:'
   if (location === 'memory:' || /^sqlite:\P{Cc}+$/u.test(location)) return undefined
-  if (!location.startsWith('redis'))
-    return 'expected memory:, sqlite:<file>, redis://…, redis+cluster://… or redis+sentinel://…'
-  // The parser of URLs drops line breaks.
-  if (/[\s\p{C}]/u.test(location)) return 'must not contain a space or a line break'
+  if (!/^rediss?:[!-~]+$/.test(location) || !URL.canParse(location)) return STORES
+  const { hostname, pathname, search, hash } = new URL(location)
+  const isPlain = search + hash === '' && /^\/?\d{0,4}$/.test(pathname)
+  if (!isPlain || !/^[\w.-]+$|^\[/.test(hostname)) return STORES
+  return redisPassword(location) === undefined ? 'a “%” in the password must be written as %25' : undefined
+}
+
+/** The password in the location of a store; `undefined` if it can’t be decoded. */
+export function redisPassword(location: string): string | undefined {
   try {
-    parseRedisLocation(location)
+    const { username, password } = new URL(location)
+    decodeURIComponent(username)
+    return decodeURIComponent(password)
+  } catch {
     return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : 'expected a location of Redis'
   }
 }
 

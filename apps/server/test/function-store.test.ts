@@ -31,7 +31,6 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
   }
   const connections = async () =>
     (await ask('CLIENT', 'LIST', 'TYPE', 'normal')).trim().split('\n').length - 1
-  const opened = async () => Number(/total_connections_received:(\d+)/.exec(await ask('INFO', 'stats'))?.[1])
   const cutAll = () => ask('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
 
   async function claim(store = createFunctionStore(redis.url)) {
@@ -40,41 +39,15 @@ describe.skipIf(!hasRedis)('the store of a function', () => {
     return { store, lease: result.lease }
   }
 
-  describeDeliveryStore({ describe, it, expect, beforeEach }, 'by connections for each claim', (now) =>
+  describeDeliveryStore({ describe, it, expect, beforeEach }, 'by a connection for each operation', (now) =>
     createFunctionStore(redis.url, { now }),
   )
 
-  it.each(['complete', 'release'] as const)('keeps one connection for a claim until its %s', async (end) => {
-    const { store, lease } = await claim()
-    await store.advance(lease, { sent: 1 })
-    await store.renew(lease, 60_000)
-    expect(await connections()).toBe(1)
-    expect(end === 'complete' ? await store.complete(lease, completion) : await store.release(lease)).toBe(
-      true,
-    )
-    expect(await connections()).toBe(0)
-  })
-
-  it('keeps no connection for a refused claim, a read or a probe', async () => {
+  it('keeps no connection between two operations', async () => {
     const { lease, store } = await claim()
     expect(await createFunctionStore(redis.url).claim(request)).toMatchObject({ state: 'busy' })
     expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
     await store.probe()
-    expect(await connections()).toBe(1)
-  })
-
-  it('reconnects once for all concurrent writes of a claim whose connection broke', async () => {
-    const { store, lease } = await claim()
-    await cutAll()
-    const before = await opened()
-    const steps = ['a', 'b', 'c', 'd', 'e']
-    expect(await Promise.all(steps.map((name) => store.advance(lease, { [name]: true })))).toEqual(
-      steps.map(() => true),
-    )
-    // Its own, and that of the question.
-    expect(await opened()).toBe(before + 2)
-    await cutAll()
-    expect(await store.complete(lease, completion)).toBe(true)
     expect(await connections()).toBe(0)
   })
 

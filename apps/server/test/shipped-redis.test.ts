@@ -113,7 +113,7 @@ describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', () => {
         .map(({ level }) => level)
     await expect.poll(() => said('reached Redis').length).toBe(1)
     expect(await ready()).toBe(503)
-    await expect.poll(() => said('lacks a permission')).toEqual(['error'])
+    await expect.poll(() => said('no permissions to run')).toEqual(['error'])
     await primary.ask('ACL', 'SETUSER', 'mute', '+eval')
     await expect.poll(ready).toBe(200)
     await expect.poll(() => said('takes writes again')).toEqual(['info'])

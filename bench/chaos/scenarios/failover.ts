@@ -4,8 +4,7 @@ import { created, sendEmail } from '../events.ts'
 import { startForwarder } from '../forwarder.ts'
 import type { HostProcess } from '../host-process.ts'
 import { startRedis } from '../redis.ts'
-import { startRedisCluster } from '../redis-groups.ts'
-import { arranged, type Findings, joined, type Scenario, type ScenarioOptions, type World } from '../run.ts'
+import { arranged, type Findings, type Scenario, type ScenarioOptions, type World } from '../run.ts'
 import { createSender, type Received } from '../sender.ts'
 
 const PER_SECOND = 20
@@ -18,30 +17,33 @@ const MINUTE_MS = 60_000
 const PROMOTION_MS = 2_000
 const LONGEST_MS = 60_000
 
-type Options = Pick<ScenarioOptions, 'random' | 'minutes' | 'say'>
-
 export const failover: Scenario = {
   name: 'failover',
   shows:
-    'each minute a primary dies, and two hosts behind a balancer are restarted in turn: nothing lost, nothing twice',
-  async run({ random, minutes, say }) {
-    const runs = Object.entries({ replica: onReplica, cluster: onCluster }).map(async ([name, start]) => {
-      const options = { random: random.fork(name), minutes, say: (line: string) => say(`${name}: ${line}`) }
-      return [name, await outlast(start, options)] as const
-    })
-    return joined(Object.fromEntries(await Promise.all(runs)))
+    'each minute the primary dies, and two hosts behind a balancer are restarted in turn: nothing lost, nothing twice',
+  async run(options) {
+    const store = await startStore()
+    try {
+      const environment = { DELIVERY_STORE: store.location, DRAIN_DELAY_MS: '1500' }
+      return await arranged(
+        { store: 'sqlite', hosts: 2, random: options.random, leaseMs: 5_000, environment },
+        (world) => disturb(world, store, options),
+      )
+    } finally {
+      await store.close()
+    }
   },
 }
 
 interface Store {
   location: string
-  /** Kills a primary. Resolves when it is back as a replica. */
+  /** Kills the primary. Resolves when it is back as a replica. */
   failOver(): Promise<void>
   close(): Promise<void>
 }
 
 /** A primary and its replica, behind a forwarder that leads to the primary. */
-async function onReplica(): Promise<Store> {
+async function startStore(): Promise<Store> {
   const portOf = ({ url }: { url: string }) => Number(new URL(url).port)
   let primary = await startRedis()
   let replica = await startRedis()
@@ -69,38 +71,11 @@ async function onReplica(): Promise<Store> {
   }
 }
 
-/** Three primaries, each with a replica. */
-async function onCluster(): Promise<Store> {
-  const cluster = await startRedisCluster({ replicas: 1 })
-  let turn = 0
-  return {
-    location: `${cluster.url}`,
-    async failOver() {
-      // Always one of the same three, so that the replicas of the others can vote.
-      const server = cluster.servers[turn % 3]
-      turn += 1
-      await server?.kill()
-      await pause(MINUTE_MS / 4)
-      await server?.start()
-    },
-    close: cluster.close,
-  }
-}
-
-async function outlast(start: () => Promise<Store>, options: Options): Promise<Findings> {
-  const store = await start()
-  try {
-    const environment = { DELIVERY_STORE: store.location, DRAIN_DELAY_MS: '1500' }
-    return await arranged(
-      { store: 'sqlite', hosts: 2, random: options.random, leaseMs: 5_000, environment },
-      (world) => disturb(world, store, options),
-    )
-  } finally {
-    await store.close()
-  }
-}
-
-async function disturb(world: World, store: Store, { random, minutes, say }: Options): Promise<Findings> {
+async function disturb(
+  world: World,
+  store: Store,
+  { random, minutes, say }: ScenarioOptions,
+): Promise<Findings> {
   const { hosts, journal, idp, platform } = world
   const violations: string[] = []
   const end = Date.now() + minutes * MINUTE_MS

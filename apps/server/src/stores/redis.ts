@@ -1,77 +1,104 @@
-/**
- * The connection of a host to Redis.
- *
- * @module
- */
+/** Connections to one Redis server. A new connection resolves the name anew. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@org/core'
-import { connectRedis, type RedisConnection } from './redis-connection.ts'
-import { explainRedis } from './redis-errors.ts'
-import { findRisks } from './redis-risks.ts'
+import { createClient } from '@redis/client'
+import { within } from './within.ts'
 
+/** Longest time to connect, in milliseconds. */
+const CONNECT_MS = 2_000
 /** The pause before the host connects again, in milliseconds; it doubles each time. */
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
 /** The host gives a connection up that owes a reply for so long, and brought none meanwhile. */
 const SILENT_MS = 750
 /** Redis takes no writes here: another server may be the primary now. A script quotes the error in its own. */
-const REFUSAL = /(?:^|-)(READONLY|LOADING|MASTERDOWN|MOVED|CLUSTERDOWN)\b/
+const REFUSAL = /(?:^|-)(READONLY|LOADING|MASTERDOWN)\b/
 /** No connection is replaced earlier: a failover causes no storm of them. */
 const LEAST_AGE_MS = 500
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+/** As `INFO` says them: with other settings, Redis may lose records. */
+const SAFE_SETTINGS = ['maxmemory_policy:noeviction', 'aof_enabled:1']
 
 /**
- * Keeps one connection, and replaces it when it breaks, falls silent, or leads to a server that takes no writes. Each
- * connection resolves the name anew, and asks the cluster or the sentinels anew.
+ * Opens a connection that fails for good when it breaks.
+ *
+ * @param timeoutMs longest time until Redis has answered, in milliseconds
+ * @throws {Error} with the cause if Redis was not reached
  */
-export function keepConnected(location: string, logger: Logger) {
+export async function connectRedis(url: string, timeoutMs = CONNECT_MS) {
+  const client = createClient({
+    url,
+    // A command that can't be sent fails now. Later nobody would wait for its result.
+    disableOfflineQueue: true,
+    // Saves a command.
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    // The client's own time limit covers no handshake, and warns on Workers for each connection.
+    socket: { connectTimeout: 0, reconnectStrategy: false },
+  })
+  // Commands under way fail with the same error.
+  client.on('error', () => {})
+  const connecting = client.connect()
+  try {
+    await within(timeoutMs, connecting, `Redis was not reached within ${timeoutMs} ms.`)
+    return client
+  } catch (error) {
+    client.destroy()
+    // Closes a connection that opens too late.
+    connecting.then(
+      () => client.destroy(),
+      () => {},
+    )
+    throw error
+  }
+}
+
+type RedisConnection = Awaited<ReturnType<typeof connectRedis>>
+
+/** Keeps one connection, and replaces it when it breaks, falls silent, or leads to a server that takes no writes. */
+export function keepConnected(url: string, logger: Logger) {
   let current: { connection: RedisConnection; end: (reason: string) => void; repliedAt: number } | undefined
   let isClosed = false
-  let warned: string | undefined
-
-  const warn = (reason: string) => logger('warn', 'The host can’t reach Redis.', { reason })
+  let risks = ''
 
   async function keep(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS
     while (!isClosed) {
-      const connection = await connectRedis(location).catch((error: Error) => void warn(error.message))
-      if (!connection) {
-        await sleep(pauseMs)
-        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
-      } else if (isClosed) {
-        connection.destroy()
-      } else {
+      try {
+        const connection = await connectRedis(url)
         pauseMs = FIRST_PAUSE_MS
         await use(connection)
+      } catch (error) {
+        warn(reasonOf(error))
+        await sleep(pauseMs)
+        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
       }
     }
   }
 
+  const warn = (reason: string) => logger('warn', 'The host can’t reach Redis.', { reason })
+
   /** Resolves when the host needs another connection. */
   async function use(connection: RedisConnection): Promise<void> {
-    const former = current?.connection
-    // The replies that are on their way still arrive.
-    if (former) setTimeout(() => former.destroy(), SILENT_MS).unref()
+    if (isClosed) return connection.destroy()
     const since = performance.now()
     const { promise: ended, resolve: end } = Promise.withResolvers<string>()
-    connection.onFault((error) => end(explainRedis(error).message))
+    connection.on('error', (error) => end(reasonOf(error)))
     current = { connection, end, repliedAt: since }
     logger('info', 'The host reached Redis.')
     void warnOfRisks(connection)
     warn(await ended)
-    // Until there is another, the rest of a shared one still works.
-    if (!connection.isShared) {
-      current = undefined
-      connection.destroy()
-    }
+    current = undefined
+    connection.destroy()
     await sleep(Math.max(0, since + LEAST_AGE_MS - performance.now()))
   }
 
-  /** A new primary may have another configuration. */
+  /** A new primary may have other settings. */
   async function warnOfRisks(connection: RedisConnection): Promise<void> {
-    const risk = await findRisks(connection).catch(() => undefined)
-    if (risk !== undefined && risk !== warned) logger('warn', risk)
-    warned = risk ?? warned
+    const info = await connection.sendCommand(['INFO']).catch(() => undefined)
+    const missing = SAFE_SETTINGS.filter((setting) => !String(info).includes(setting)).join(', ')
+    if (info !== undefined && missing !== '' && missing !== risks)
+      logger('warn', `Redis may lose records, and effects may be repeated: its INFO has no ${missing}.`)
+    risks = missing
   }
 
   void keep()
@@ -79,17 +106,16 @@ export function keepConnected(location: string, logger: Logger) {
     async sendCommand(command: string[]): Promise<unknown> {
       if (!current) throw new Error('The host is not connected to Redis.')
       const used = current
-      const { connection } = used
       const sentAt = performance.now()
       const timer = setTimeout(() => {
-        if (connection.isShared || used.repliedAt < sentAt) used.end('The connection is silent.')
+        if (used.repliedAt < sentAt) used.end('The connection is silent.')
       }, SILENT_MS)
       try {
-        return await connection.sendCommand(command)
+        return await used.connection.sendCommand(command)
       } catch (error) {
         const refusal = error instanceof Error && REFUSAL.exec(error.message)?.[1]
         if (refusal) used.end(refusal)
-        throw explainRedis(error)
+        throw error
       } finally {
         clearTimeout(timer)
         used.repliedAt = performance.now()
@@ -101,4 +127,10 @@ export function keepConnected(location: string, logger: Logger) {
       current = undefined
     },
   }
+}
+
+/** The message of an error. If several addresses were tried, Node’s own has only a code. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return error.message || ('code' in error ? String(error.code) : error.name)
 }
