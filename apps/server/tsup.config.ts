@@ -6,16 +6,13 @@ rmSync(new URL('dist', import.meta.url), { recursive: true, force: true })
 
 const { resolve } = createRequire(import.meta.url)
 
-/** Of undici the host uses its agent and its pool; the rest (a second fetch, WebSocket, mocks, caches) is half a megabyte. */
+/** Of undici the host uses its agent; the rest (a second fetch, WebSocket, mocks, caches) is half a megabyte. */
 const undiciAgent: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'undici-agent',
   setup(build) {
     build.onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'undici-agent' }))
     build.onLoad({ filter: /.*/, namespace: 'undici-agent' }, () => ({
-      contents: `
-        export { default as Agent } from ${JSON.stringify(resolve('undici/lib/dispatcher/agent.js'))}
-        export { default as Pool } from ${JSON.stringify(resolve('undici/lib/dispatcher/pool.js'))}
-        export { default as buildConnector } from ${JSON.stringify(resolve('undici/lib/core/connect.js'))}`,
+      contents: `export { default as Agent } from ${JSON.stringify(resolve('undici/lib/dispatcher/agent.js'))}`,
       resolveDir: import.meta.dirname,
     }))
   },

@@ -54,26 +54,6 @@ describe('a call to a provider', () => {
     expect(requests[0]?.headers['user-agent']).toBe('integration-host')
   })
 
-  it('sends a stream with the length that its caller names, and reads no further than it sends', async () => {
-    let read = 0
-    const { url, send, requests } = await startProvider((_, response) => response.end('{}'))
-    const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
-      {
-        pull(controller) {
-          read += 1
-          controller.enqueue(new Uint8Array(250_000).fill(97))
-          if (read === 8) controller.close()
-        },
-      },
-      { highWaterMark: 0 },
-    )
-    const headers = { 'content-length': '2000000' }
-    const beforeSend = () => expect(read).toBe(0)
-    const init: OutboundInit = { method: 'POST', headers, body, beforeSend }
-    expect((await send(url, init)).status).toBe(200)
-    expect(requests).toMatchObject([{ headers, body: 'a'.repeat(2_000_000) }])
-  })
-
   it('writes nothing when the lease is lost while the connection opens', async () => {
     const { url, send, requests } = await startProvider((_, response) => response.end())
     let connected = false
@@ -212,27 +192,6 @@ describe('a deployment', () => {
     controller.abort()
     await Promise.allSettled(calls)
     expect(requests).toHaveLength(16)
-  })
-
-  it('has 16 MiB of requests on their way, while the mails of others pass', async () => {
-    const held: ServerResponse[] = []
-    const { url, send, requests } = await startProvider((_, response) => held.push(response))
-    const call = (deployment: string, name: string, size = 10 * 2 ** 20) => {
-      const init: OutboundInit = { deployment, method: 'POST', body: 'x'.repeat(size), signal: patience() }
-      return send(`${url}&${name}`, init)
-    }
-    const arrived = () => requests.map((request) => request.url?.split('&')[1])
-    const calls = [call('dep_1', 'first')]
-    await expect.poll(arrived).toEqual(['first'])
-    calls.push(call('dep_1', 'second'), call('dep_1', 'small', 1_000), call('dep_2', 'other'))
-    await expect.poll(arrived).toEqual(expect.arrayContaining(['small', 'other']))
-    calls.push(call('dep_3', 'third'))
-    await expect.poll(arrived).toContain('third')
-    expect(arrived()).not.toContain('second')
-    for (const response of held) response.end()
-    await expect.poll(arrived).toContain('second')
-    for (const response of held) response.end()
-    for (const response of await Promise.all(calls)) expect(response.status).toBe(200)
   })
 })
 

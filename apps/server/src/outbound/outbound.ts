@@ -1,7 +1,7 @@
 /** The way out of the host: which connection a call takes, and whether its circuit lets it through. */
 import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
-import { createShares, type Release, type Shares } from '@org/core/internal/host'
+import { createShares, type Release } from '@org/core/internal/host'
 import { type Circuits, createCircuits, isRead } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
 
@@ -11,8 +11,7 @@ export interface OutgoingRequest
   url: string
   method: string
   headers: Record<string, string>
-  /** A stream is sent as it is read; `headers` has its length. */
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null
+  body: BodyInit | null
   signal: AbortSignal | null
   /** Is called once the response has arrived whole, or has failed. */
   onClosed?: () => void
@@ -40,27 +39,16 @@ export interface Connections {
 export function connectBy(send: typeof fetch): Connections {
   const connection: Connection = async ({ url, onClosed, ...init }) => {
     const call: OutboundInit & { duplex: 'half' } = { ...init, duplex: 'half', redirect: 'manual' }
-    const response = await send(url, call)
     // `fetch` does not tell when the body has arrived.
-    onClosed?.()
-    return response
+    return send(url, call).finally(onClosed)
   }
   return { kept: connection, certain: connection, listed: connection, checked: connection }
 }
 
-const MEBIBYTE = 1024 * 1024
-/** Enough for one call of any size that a provider takes, and for several of the usual ones. */
-const BODIES = { all: 64 * MEBIBYTE, each: 16 * MEBIBYTE, waiting: 64 * MEBIBYTE, what: 'large requests' }
-/** Smaller bodies never wait for larger ones: the limit of events bounds them. */
-const LARGE_BODY = MEBIBYTE / 4
-/** The smallest window of HTTP/2, in bytes. A longer body would wait for the server to open it. */
-export const SHORT_BODY = 65_535
 /** A deployment’s batch makes 12 calls at a time. */
 const SERVERS = { all: 256, each: 16, what: 'calls to servers of deployments' }
-
-/** A call that waits does not begin in the last quarter of its time (5 s at most): it might be cut, in doubt. */
-const RESERVE_SHARE = 0.25
-const LONGEST_RESERVE_MS = 5_000
+/** The part of its time in which a call may wait. Begun later, it might be cut, in doubt. */
+const WAITING_SHARE = 0.75
 
 /** The way out of a host. */
 export type Outbound = ReturnType<typeof createOutbound>
@@ -77,9 +65,17 @@ export function createOutbound(options: {
 }) {
   const { connections, egress, logger } = options
   const known = new Map<string, Circuits[]>()
-  // A server that a deployment brings may read slowly. That must not hold up calls to the host's own providers.
-  const bodies = { own: createShares(BODIES), deployments: createShares(BODIES) }
   const servers = createShares(SERVERS)
+
+  /** Waits for a share of the calls to servers of deployments, while enough time is left for the call. */
+  function admit({ deployment = '', signal, deadline }: OutgoingRequest): Promise<Release> {
+    const signals = signal ? [signal] : []
+    if (deadline !== undefined) {
+      const leftMs = Math.max(0, deadline - Date.now())
+      signals.push(AbortSignal.timeout(Math.floor(WAITING_SHARE * leftMs)))
+    }
+    return servers.take(deployment, 1, AbortSignal.any(signals))
+  }
 
   return {
     /** Sends callbacks to the platform. */
@@ -95,7 +91,7 @@ export function createOutbound(options: {
         async fetch(input, init) {
           const request = await readRequest(input, init)
           const connection = connections[isRead(request) ? 'kept' : 'certain']
-          return withBody(bodies.own, request, () => circuits.run(request, () => connection(request)))
+          return circuits.run(request, () => connection(request))
         },
         egress: egress && {
           refuse: egress.refuse,
@@ -106,9 +102,9 @@ export function createOutbound(options: {
             const refusal = egress.refuse(url)
             if (refusal) throw refusedBaseUrl(refusal)
             const connection = connections[egress.isListed(url) ? 'listed' : 'checked']
-            const onClosed = await takeInTime(servers, 1, request)
-            const send = () => deploymentCircuits.run(request, () => connection({ ...request, onClosed }))
-            return withBody(bodies.deployments, request, send).catch((error: unknown) => {
+            const onClosed = await admit(request)
+            const send = () => connection({ ...request, onClosed: () => onClosed() })
+            return deploymentCircuits.run(request, send).catch((error: unknown) => {
               onClosed()
               throw error
             })
@@ -121,63 +117,22 @@ export function createOutbound(options: {
   }
 }
 
-/** Sends a request once there is memory for its body; it is free again when the response begins. */
-async function withBody(
-  shares: Shares,
-  request: OutgoingRequest,
-  send: () => Promise<Response>,
-): Promise<Response> {
-  const { body, headers } = request
-  const isStream = body instanceof ReadableStream
-  const size = isStream ? Number(headers['content-length']) : (body?.length ?? 0)
-  if (size < LARGE_BODY) return send()
-  const free = await takeInTime(shares, size, request)
-  return send().finally(free)
-}
-
-/** Waits for a share while enough time is left for the call. */
-async function takeInTime(
-  shares: Shares,
-  amount: number,
-  { deployment = '', signal, deadline }: OutgoingRequest,
-): Promise<Release> {
-  const signals = signal ? [signal] : []
-  if (deadline !== undefined) {
-    const leftMs = Math.max(0, deadline - Date.now())
-    const waitMs = leftMs - Math.min(LONGEST_RESERVE_MS, leftMs * RESERVE_SHARE)
-    signals.push(AbortSignal.timeout(Math.floor(waitMs)))
-  }
-  return shares.take(deployment, amount, AbortSignal.any(signals))
-}
-
 /**
  * Reads the arguments of `fetch`. A `Request` is recognised by its shape: the HTTP server of the Node host replaces
  * the global class, so the native one that libraries clone is no instance of it.
  */
 async function readRequest(input: string | URL | Request, init: OutboundInit = {}): Promise<OutgoingRequest> {
   const given = typeof input === 'object' && 'arrayBuffer' in input ? input : undefined
+  const { headers = given?.headers ?? {} } = init
   return {
     url: given?.url ?? String(input),
     method: init.method ?? given?.method ?? 'GET',
-    headers: toRecord(init.headers ?? given?.headers),
-    body: await readBody(init, given),
+    headers: Symbol.iterator in headers ? Object.fromEntries(new Headers(headers)) : { ...headers },
+    body: init.body ?? (given?.body ? await given.arrayBuffer() : null),
     signal: init.signal ?? given?.signal ?? null,
     beforeSend: init.beforeSend,
     deployment: init.deployment,
     deadline: init.deadline,
     isProbe: init.isProbe,
   }
-}
-
-function toRecord(headers: RequestInit['headers'] = {}): Record<string, string> {
-  return Symbol.iterator in headers ? Object.fromEntries(new Headers(headers)) : { ...headers }
-}
-
-async function readBody({ body, headers }: RequestInit, given: Request | undefined) {
-  if (typeof body === 'string') return body
-  const length = Number(toRecord(headers)['content-length'])
-  // HTTP/2 repeats a short body that was not processed, but no stream.
-  if (body && 'getReader' in body && !(length <= SHORT_BODY)) return body
-  if (body != null) return new Uint8Array(await new Response(body).arrayBuffer())
-  return given?.body ? new Uint8Array(await given.arrayBuffer()) : null
 }

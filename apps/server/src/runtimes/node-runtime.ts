@@ -3,12 +3,13 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { Config } from '../config.ts'
 import type { HostOptions } from '../host.ts'
 import { createEgressRule, type EgressRule, refusedBaseUrl } from '../outbound/egress-rule.ts'
-import { createResolver, type Resolve } from '../outbound/resolver.ts'
-import { connectOver } from '../outbound/transport.ts'
-import { connectForWrites } from '../outbound/write-connections.ts'
+import { type Resolve, resolveName } from '../outbound/resolver.ts'
+import { connectForWrites, connectOver } from '../outbound/transport.ts'
 
 /** Longest time until a connection to a deployment's own server stands, with the look-up of its name. */
 const CONNECT_MS = 5_000
+/** A connection for each call. */
+const ALONE = { pipelining: 0, allowH2: false }
 
 /**
  * Makes the parts of a host that only Node has.
@@ -17,31 +18,23 @@ const CONNECT_MS = 5_000
  */
 export function createNodeRuntime(
   { production, egressAllow }: Pick<Config, 'production' | 'egressAllow'>,
-  resolve: Resolve = createResolver(),
+  resolve: Resolve = resolveName,
 ): Required<Pick<HostOptions, 'connections' | 'egress'>> {
   const egress = createEgressRule({ production, allow: egressAllow })
+  const connect = { lookup: checkLookup(resolve, egress), timeout: CONNECT_MS }
   return {
     connections: {
       kept: connectOver({}),
       certain: connectForWrites(),
-      listed: connectOver({ pipelining: 0, allowH2: false }),
-      checked(request) {
-        const lookup = checkLookup((hostname) => resolve(hostname, request.deployment ?? ''), egress)
-        // An agent for this call alone: its look-up is on the account of its deployment.
-        return connectOver({ pipelining: 0, allowH2: false, connect: { lookup, timeout: CONNECT_MS } })(
-          request,
-        )
-      },
+      listed: connectOver(ALONE),
+      checked: connectOver({ ...ALONE, connect }),
     },
     egress,
   }
 }
 
 /** Checks the addresses that are connected to, so that a name can't lead elsewhere between a check and its use. */
-function checkLookup(
-  resolve: (hostname: string) => Promise<string[]>,
-  { mayConnect }: EgressRule,
-): LookupFunction {
+function checkLookup(resolve: Resolve, { mayConnect }: EgressRule): LookupFunction {
   return (hostname, options, callback) => {
     const answer = (addresses: string[]) => {
       const [first] = addresses
