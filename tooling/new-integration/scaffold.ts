@@ -4,7 +4,7 @@ import { parseSync } from 'oxc-parser'
 import { derivedNames, formsOf, type Names, rename, TEMPLATE } from './names.ts'
 
 /** Names of private packages and of the placeholder's route. */
-const reserved = new Set(['api-reference', 'auth', TEMPLATE, 'sandbox', 'server', 'tooling'])
+const reserved = new Set(['auth', TEMPLATE, 'sandbox', 'server', 'tooling'])
 
 const INTEGRATIONS = 'apps/server/src/integrations.ts'
 const CONFIG = 'apps/server/src/config.ts'
