@@ -2,12 +2,12 @@ import { createEmulator, createFaults, createPlatformEmulator, type Fault, serve
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 
 const faults = createFaults()
-let effects: string[] = []
+let effects = 0
 const { fetch: inProcess, calls } = createEmulator({
   faults,
-  handle: ({ method, text }) => {
-    effects.push(`${method} ${text}`)
-    return Response.json({ answer: 'the whole truth' }, { headers: { 'x-real': 'yes' } })
+  handle: () => {
+    effects += 1
+    return Response.json({ answer: 'the whole truth' })
   },
   details: () => ({}),
 })
@@ -15,7 +15,7 @@ const platform = createPlatformEmulator({ token: 'platform-token' })
 const server = await serve(platform.fetch)
 afterAll(() => server.close())
 beforeEach(() => {
-  effects = []
+  effects = 0
   faults.clear()
   calls.length = 0
   platform.reset()
@@ -23,13 +23,13 @@ beforeEach(() => {
 })
 
 describe('a fault', () => {
-  const post = (fault: Fault, init: RequestInit = {}) => {
-    faults.add(fault)
-    return inProcess('http://emulator.test/things', { method: 'POST', body: 'x', ...init })
-  }
   const whole = JSON.stringify({ answer: 'the whole truth' })
+  const post = (fault: Fault, signal: AbortSignal | null = null) => {
+    faults.add(fault)
+    return inProcess('http://emulator.test/things', { method: 'POST', body: 'x', signal })
+  }
 
-  it.each<[Fault, number, string, number]>([
+  it.each<[Fault, number, unknown, number]>([
     [{ status: 429, body: { code: 'slow_down' } }, 429, '{"code":"slow_down"}', 0],
     [{ status: 503, body: 'Down for lunch' }, 503, 'Down for lunch', 0],
     [{ status: 500, takesEffect: true }, 500, '', 1],
@@ -39,11 +39,11 @@ describe('a fault', () => {
     [{ empty: true }, 200, '', 1],
   ])('%j is answered with %i %s once, after %i effects', async (fault, status, text, count) => {
     const response = await post(fault)
-    expect([response.status, await response.text(), effects.length]).toEqual([status, text, count])
+    expect([response.status, await response.text(), effects]).toEqual([status, text, count])
     expect((await inProcess('http://emulator.test/')).status).toBe(200)
-    expect(calls.map((made) => [made.method, made.path, made.status])).toEqual([
-      ['POST', '/things', status],
-      ['GET', '/', 200],
+    expect(calls).toMatchObject([
+      { method: 'POST', path: '/things', status },
+      { method: 'GET', path: '/', status: 200 },
     ])
   })
 
@@ -51,9 +51,9 @@ describe('a fault', () => {
     ['before', 0],
     ['after', 1],
   ] as const)('cuts the connection %s the effect, as fetch reports it', async (cut, count) => {
-    const error: unknown = await post({ cut }).catch((reason: unknown) => reason)
-    expect(error).toMatchObject({ name: 'TypeError', message: 'fetch failed', cause: expect.any(Error) })
-    expect([effects.length, calls.at(-1)?.status]).toEqual([count, undefined])
+    const failed = { name: 'TypeError', message: 'fetch failed', cause: expect.any(Error) }
+    await expect(post({ cut })).rejects.toMatchObject(failed)
+    expect([effects, calls.at(-1)?.status]).toEqual([count, undefined])
   })
 
   it.each([
@@ -62,38 +62,38 @@ describe('a fault', () => {
     [{ delayMs: 200 }, 1],
   ] as const)('%j leaves a client that gives up, after %i effects', async (fault, count) => {
     const client = new AbortController()
-    const response = post(fault, { signal: client.signal })
+    const response = post(fault, client.signal)
     await expect.poll(() => calls.length, { interval: 1 }).toBe(1)
     client.abort(new Error('no more patience'))
     await expect(response).rejects.toThrow('no more patience')
-    await expect.poll(() => effects.length).toBe(count)
+    await expect.poll(() => effects).toBe(count)
   })
-})
 
-it('a list of faults selects requests by method, path, number and order', () => {
-  const take = (method: string, path: string) => {
-    const fault = faults.take(new Request(`http://emulator.test${path}`, { method }))
-    return fault && 'status' in fault ? fault.status : undefined
-  }
-  faults.add({ method: 'put', path: '/a', status: 500 }, { path: /\/b\/\d+$/g, status: 501, times: 2 })
-  faults.add({ method: 'DELETE', status: 502, skip: 1 })
-  expect([take('GET', '/a'), take('PUT', '/a/b'), take('PUT', '/a?x')]).toEqual([undefined, undefined, 500])
-  expect([take('GET', '/b/12'), take('GET', '/b/12'), take('GET', '/b/12')]).toEqual([501, 501, undefined])
-  expect(faults.pending()).toHaveLength(1)
-  expect([take('DELETE', '/'), take('DELETE', '/'), take('DELETE', '/')]).toEqual([undefined, 502, undefined])
+  it('meets requests by method, path, number and order', () => {
+    const take = (method: string, path: string) =>
+      Object(faults.take(new Request(`http://emulator.test${path}`, { method }))).status
+    faults.add({ method: 'put', path: '/a', status: 500 }, { path: /\/b\/\d+$/g, status: 501, times: 2 })
+    faults.add({ method: 'DELETE', status: 502, skip: 1 })
+    expect([take('GET', '/a'), take('PUT', '/a/b'), take('PUT', '/a?x')]).toEqual([undefined, undefined, 500])
+    expect([take('GET', '/b/12'), take('GET', '/b/12'), take('GET', '/b/12')]).toEqual([501, 501, undefined])
+    expect(faults.pending()).toHaveLength(1)
+    expect([take('DELETE', '/'), take('DELETE', '/'), take('DELETE', '/')]).toEqual([
+      undefined,
+      502,
+      undefined,
+    ])
+  })
 })
 
 describe('the platform emulator', () => {
   const entry = { level: 'warn', message: 'No fromEmail.', timestamp: '2026-11-20T09:00:00Z' }
   const record = () => platform.deployments.get('dep_1')
-
-  function call(method: string, path: string, body: object, headers: Record<string, string> = {}) {
-    return fetch(`${server.url}/deployments/${path}`, {
+  const call = (method: string, path: string, body: object, headers: Record<string, string> = {}) =>
+    fetch(`${server.url}/deployments/${path}`, {
       method,
       headers: { authorization: 'Bearer platform-token', 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     })
-  }
 
   it.each([
     ['PUT', 'dep_1/other', {}, 404],
@@ -112,8 +112,8 @@ describe('the platform emulator', () => {
 
   it('accepts a write once for each idempotency key and path, also if its response got lost', async () => {
     platform.addDeployment({ id: 'dep_2' })
-    const log = (entries: object[], id = 'dep_1') =>
-      call('POST', `${id}/logs`, { entries }, { 'idempotency-key': 'evt_1:logs' })
+    const key = { 'idempotency-key': 'evt_1:logs' }
+    const log = (entries: object[], id = 'dep_1') => call('POST', `${id}/logs`, { entries }, key)
     expect((await log([])).status).toBe(422)
     platform.faults.add({ path: /logs$/, cut: 'after' })
     await expect(log([entry])).rejects.toThrow('fetch failed')
@@ -123,10 +123,7 @@ describe('the platform emulator', () => {
     expect((await log([entry], 'dep_2')).headers.has('idempotency-replayed')).toBe(false)
     expect([record()?.logs, platform.deployments.get('dep_2')?.logs]).toEqual([[entry], [entry]])
     const recorded = { method: 'POST', path: '/deployments/dep_1/logs', idempotencyKey: 'evt_1:logs' }
-    expect(platform.calls.slice(0, 2)).toMatchObject([
-      { ...recorded, status: 422, body: { entries: [] } },
-      { ...recorded, status: undefined, body: { entries: [entry] } },
-    ])
+    expect(platform.calls[1]).toMatchObject({ ...recorded, status: undefined, body: { entries: [entry] } })
   })
 
   it('remembers the newest 10,000 calls, and forgets everything at a reset', async () => {
@@ -134,8 +131,7 @@ describe('the platform emulator', () => {
     expect([platform.calls.length, platform.calls[0]?.path]).toEqual([10_000, '/?1'])
     platform.faults.add({ hang: true })
     platform.reset()
-    const { deployments, faults } = platform
-    expect([deployments.size, platform.calls.length, faults.pending().length]).toEqual([0, 0, 0])
+    expect([platform.deployments.size, platform.calls.length, platform.faults.pending()]).toEqual([0, 0, []])
   })
 })
 
@@ -155,28 +151,18 @@ describe('a served handler', () => {
     await own.close()
   })
 
-  it('sees its signal abort when the client leaves', async () => {
+  it('sees its signal abort when the client leaves, and frees its port at close', async () => {
     const client = new AbortController()
-    const { promise: left, resolve: leave } = Promise.withResolvers<unknown>()
-    const own = await serve(async ({ signal }) => {
-      signal.addEventListener('abort', () => leave(signal.reason))
+    const left = Promise.withResolvers<unknown>()
+    const first = await serve(({ signal }) => {
+      signal.addEventListener('abort', () => left.resolve(signal.reason))
       client.abort()
-      return new Promise<Response>(() => {})
-    })
-    await expect(fetch(own.url, { signal: client.signal })).rejects.toThrow()
-    await expect(left).resolves.toMatchObject({ name: 'AbortError' })
-    await own.close()
-  })
-
-  it('ends its connections and frees its port at close; a taken port is an error', async () => {
-    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
-    const first = await serve(() => {
-      arrive()
       return new Promise(() => {})
     })
+    await expect(fetch(first.url, { signal: client.signal })).rejects.toThrow()
+    await expect(left.promise).resolves.toMatchObject({ name: 'AbortError' })
     await expect(serve(inProcess, { port: first.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
     const waiting = fetch(first.url).catch((reason: unknown) => reason)
-    await arrived
     await first.close()
     expect(await waiting).toBeInstanceOf(TypeError)
     const second = await serve(async () => new Response('new'), { port: first.port })

@@ -9,17 +9,22 @@ import {
   deployment,
   failing,
   greet,
-  type Host,
   inFakeTime,
   outputs,
   type ProviderCall,
   post,
 } from './fixtures.ts'
 
+const measure = { name: 'METRIC_UPDATE', deployment }
+
 describe('an event', () => {
   it('DEPLOYMENT_CREATED publishes the outputs between “deploying” and “running”, then the log', async () => {
-    const { handle, record, writes } = createHost()
-    const { status, body, headers } = await deliver(handle, created)
+    const { handle, platform, record, writes } = createHost()
+    const { status, body, headers } = await deliver(
+      handle,
+      { ...created, id: 'evt_of_the_body' },
+      { id: 'evt_1' },
+    )
     expect({ status, body }).toEqual({ status: 200, body: { status: 'running', outputs } })
     expect(headers.get('content-type')).toBe('application/json')
     expect(headers.has('idempotency-replayed')).toBe(false)
@@ -29,6 +34,8 @@ describe('an event', () => {
       'PUT /deployments/dep_1/status running',
       'POST /deployments/dep_1/logs',
     ])
+    const keys = platform.calls.map(({ idempotencyKey }) => idempotencyKey?.replace(/\.[0-9a-f]{8}$/, ''))
+    expect(keys).toEqual(['evt_1:status-deploying', 'evt_1:outputs', 'evt_1:status-running', 'evt_1:logs'])
     expect(record()).toMatchObject({
       outputs,
       sensitive: ['token'],
@@ -64,63 +71,45 @@ describe('an event', () => {
     expect((await deliver(handle, calling('nothing'), { id: 'evt_1' })).status).toBe(404)
     expect(platform.calls).toEqual([])
   })
+
+  it.each(['done', 'failed'])(
+    'tells what it did with its status, or in the log, if it is %s',
+    async (fate) => {
+      const { handle, record } = createHost({
+        async provider(_, { log }) {
+          log.done('The greeter was made.')
+          if (fate === 'failed') throw new IntegrationError('provider_error', 'It broke.')
+        },
+      })
+      await deliver(handle, created)
+      const logs = record()?.logs.map(({ message }) => message)
+      const failure = ['The greeter was made.', 'DEPLOYMENT_CREATED: It broke.']
+      expect(logs).toEqual(fate === 'failed' ? failure : [expect.stringContaining('Connected')])
+      const message = fate === 'failed' ? undefined : 'The greeter was made.'
+      expect(record()?.statusHistory.at(-1)?.message).toBe(message)
+    },
+  )
 })
 
 describe('the idempotency key of a callback', () => {
-  it('is the delivery id and the step', async () => {
-    const { handle, platform } = createHost()
-    await deliver(handle, { ...created, id: 'evt_of_the_body' }, { id: 'evt_1' })
-    const keys = platform.calls.map(({ idempotencyKey }) => idempotencyKey?.replace(/\.[0-9a-f]{8}$/, ''))
-    expect(keys).toEqual(['evt_1:status-deploying', 'evt_1:outputs', 'evt_1:status-running', 'evt_1:logs'])
-  })
-
   it('is made of the id in the body if the header is empty', async () => {
     const { handle, platform } = createHost()
     await post(handle, JSON.stringify({ ...deleted, id: 'evt_2' }), { 'webhook-id': '' })
     expect(platform.calls[0]?.idempotencyKey).toMatch(/^evt_2:status-stopped\./)
   })
 
-  it('is a new one for each delivery without an id', async () => {
-    const { handle, platform } = createHost()
-    await deliver(handle, deleted)
-    await deliver(handle, deleted)
-    expect(new Set(platform.calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2)
-  })
-
-  it('is a new one for each try of a delivery, so that the platform accepts the log of both', async () => {
+  it('is a new one for each try of a delivery, so that the platform accepts the log of all', async () => {
     const { handle, platform, record } = createHost()
     platform.faults.add({ path: /outputs$/, status: 503 })
-    expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(502)
-    expect((await deliver(handle, created, { id: 'evt_1' })).status).toBe(200)
+    for (const [id, status] of [
+      ['evt_1', 502],
+      ['evt_1', 200],
+      [undefined, 200],
+      [undefined, 200],
+    ] as const)
+      expect((await deliver(handle, created, { id })).status).toBe(status)
     expect(platform.calls.filter(({ status }) => status === 422)).toEqual([])
-    expect(record()?.logs.map(({ level }) => level)).toEqual(['info', 'error', 'info'])
-  })
-})
-
-describe('what an event did', () => {
-  const doing = (fate?: IntegrationError) =>
-    createHost({
-      async provider(_, { log }) {
-        log.done('The greeter was made.')
-        if (fate) throw fate
-      },
-    })
-  const logOf = (record: ReturnType<typeof doing>['record']) => record()?.logs.map(({ message }) => message)
-
-  it('goes with its status, without a call of its own', async () => {
-    const { handle, record } = doing()
-    await deliver(handle, created)
-    expect(record()?.statusHistory.at(-1)).toMatchObject({
-      status: 'running',
-      message: 'The greeter was made.',
-    })
-    expect(logOf(record)).not.toContain('The greeter was made.')
-  })
-
-  it('goes to the log, before its failure, if it fails after that', async () => {
-    const { handle, record } = doing(new IntegrationError('provider_error', 'It broke.'))
-    await deliver(handle, created)
-    expect(logOf(record)).toEqual(['The greeter was made.', 'DEPLOYMENT_CREATED: It broke.'])
+    expect(record()?.logs.map(({ level }) => level)).toEqual(['info', 'error', 'info', 'info', 'info'])
   })
 })
 
@@ -144,7 +133,7 @@ describe('a failed event', () => {
   })
 
   it.each(['count', 'cuont'])(
-    'writes the failed call “%s” to the log of the deployment, and leaves its status',
+    'writes the call “%s” to the log of the deployment, and no status',
     async (name) => {
       const { handle, writes } = no('credentials_rejected')
       await deliver(handle, { ...calling(name), deployment }, { id: 'evt_1' })
@@ -153,60 +142,57 @@ describe('a failed event', () => {
   )
 })
 
-it('an event whose provider does not answer ends in time, and the platform learns why', async () => {
-  const host = createHost({
-    timeoutMs: 10_000,
-    async provider(_, { fetch, signal }) {
-      await fetch('http://provider.test', { signal })
-    },
-    fetch(_, init) {
-      return new Promise((_, reject) =>
-        init?.signal?.addEventListener('abort', () =>
-          reject(new IntegrationError('provider_timeout', 'No answer.')),
-        ),
-      )
-    },
-  })
-  const { response, milliseconds } = await inFakeTime(async () => {
-    const began = Date.now()
-    const response = await deliver(host.handle, created)
-    return { response, milliseconds: Date.now() - began }
-  })
-  expect(response.body).toMatchObject({ code: 'provider_timeout' })
-  expect(milliseconds).toBeLessThan(10_000)
-  expect(host.record()?.logs).toMatchObject([{ message: 'DEPLOYMENT_CREATED: No answer.' }])
-})
+describe('an event whose time ends', () => {
+  const silent: typeof fetch = (_, init) =>
+    new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
 
-it('an event whose platform does not answer ends in time', async () => {
-  const emulator = createHost()
-  const silent: typeof fetch = (input, init) =>
-    init?.method === 'GET'
-      ? new Promise((_, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
-      : emulator.platform.fetch(input, init)
-  const host = createHost({ timeoutMs: 10_000, platform: connectPlatform(silent) })
-  const response = await inFakeTime(() => deliver(host.handle, { name: 'DEPLOYMENT_DELETED', deployment }))
-  expect(response.body).toMatchObject({ code: 'platform_unavailable' })
-  expect(emulator.record()?.logs).toMatchObject([{ level: 'error' }])
+  it('because the provider does not answer tells the platform why', async () => {
+    const provider = async (
+      _: ProviderCall,
+      { fetch, signal }: { fetch: typeof globalThis.fetch; signal: AbortSignal },
+    ) => {
+      const no = () => Promise.reject(new IntegrationError('provider_timeout', 'No answer.'))
+      await fetch('http://provider.test', { signal }).catch(no)
+    }
+    const host = createHost({ timeoutMs: 10_000, provider, fetch: silent })
+    const began = Date.now()
+    const { ended, body } = await inFakeTime(async () => {
+      const { body } = await deliver(host.handle, created)
+      return { body, ended: Date.now() }
+    })
+    expect(body).toMatchObject({ code: 'provider_timeout' })
+    expect(ended - began).toBeLessThan(10_000)
+    expect(host.record()?.logs).toMatchObject([{ message: 'DEPLOYMENT_CREATED: No answer.' }])
+  })
+
+  it('because the platform does not answer fails', async () => {
+    const emulator = createHost()
+    const platform = connectPlatform((input, init) =>
+      init?.method === 'GET' ? silent(input, init) : emulator.platform.fetch(input, init),
+    )
+    const host = createHost({ timeoutMs: 10_000, platform })
+    const response = await inFakeTime(() => deliver(host.handle, { name: 'DEPLOYMENT_DELETED', deployment }))
+    expect(response.body).toMatchObject({ code: 'platform_unavailable' })
+    expect(emulator.record()?.logs).toMatchObject([{ level: 'error' }])
+  })
 })
 
 it('a transport learns for whom a call is made, and until when: a callback has the rest of the time', async () => {
   const hints: { deployment: unknown; deadline: number }[] = []
-  const look = (init: object = {}) =>
-    hints.push({
-      deployment: Reflect.get(init, 'deployment'),
-      deadline: Number(Reflect.get(init, 'deadline')),
-    })
-  const { platform } = createHost()
+  const note =
+    (transport: typeof fetch): typeof fetch =>
+    (input, init = {}) => {
+      const hint = {
+        deployment: Reflect.get(init, 'deployment'),
+        deadline: Number(Reflect.get(init, 'deadline')),
+      }
+      hints.push(hint)
+      return transport(input, init)
+    }
   const host = createHost({
     provider: async (_, { fetch }) => void (await fetch('http://provider.test')),
-    async fetch(_, init) {
-      look(init)
-      return new Response()
-    },
-    platform: connectPlatform((input, init) => {
-      look(init)
-      return platform.fetch(input, init)
-    }),
+    fetch: note(async () => new Response()),
+    platform: connectPlatform(note(createHost().platform.fetch)),
   })
   const before = Date.now()
   await deliver(host.handle, created)
@@ -219,50 +205,47 @@ it('a transport learns for whom a call is made, and until when: a callback has t
 
 describe('a callback that fails', () => {
   it.each([
-    { path: /status$/, event: created },
-    { path: /status$/, event: deleted },
-    { path: /logs$/, event: created },
-    { path: /metrics$/, event: { name: 'METRIC_UPDATE', deployment } },
-  ])('$path does not fail $event.name, and leaves a warning in the log', async ({ path, event }) => {
+    ['status', created],
+    ['status', deleted],
+    ['log', created],
+    ['metrics', measure],
+  ])('for the %s leaves a warning in the log, and does not fail its event', async (what, event) => {
     const host = createHost()
-    host.platform.faults.add({ path, status: 503, times: 10 })
+    host.platform.faults.add({ path: new RegExp(`${what}s?$`), status: 503, times: 10 })
     expect((await deliver(host.handle, event)).status).toBe(200)
     const warning = host.lines.find(({ level }) => level === 'warn')
     expect(warning?.message).toMatch(/^The platform did not receive the (status “\w+”|log|metrics)\.$/)
   })
+
+  it('for the files of a download fails it', async () => {
+    const { handle, platform } = createHost()
+    platform.faults.add({ path: /downloads/, cut: 'before' })
+    const { body } = await deliver(handle, { name: 'DOWNLOAD_STARTED', deployment, download: { id: 'dl_1' } })
+    expect(body).toMatchObject({ code: 'platform_unavailable' })
+  })
 })
 
-it('a download whose files the platform did not get fails, and a metric that is not a number', async () => {
-  const host = createHost({ handlers: { metrics: async () => ({ greetings_sent: Number.NaN }) } })
-  host.platform.faults.add({ path: /downloads/, cut: 'before' })
-  const download = { name: 'DOWNLOAD_STARTED', deployment, download: { id: 'dl_1' } }
-  expect((await deliver(host.handle, download)).body).toMatchObject({ code: 'platform_unavailable' })
-  const measured = await deliver(host.handle, { name: 'METRIC_UPDATE', deployment })
-  expect(measured.body).toMatchObject({ code: 'internal_error' })
-  expect(host.writes()).not.toContain('POST /deployments/dep_1/metrics')
+it('a metric that is not a number fails its event, and is not reported', async () => {
+  const { handle, writes } = createHost({
+    handlers: { metrics: async () => ({ greetings_sent: Number.NaN }) },
+  })
+  expect((await deliver(handle, measure)).body).toMatchObject({ code: 'internal_error' })
+  expect(writes()).not.toContain('POST /deployments/dep_1/metrics')
 })
 
-describe('a platform that no longer knows the deployment', () => {
-  const gone = () => {
-    const host = createHost()
+it.each([false, true])(
+  'for a deployment that the platform lost, DEPLOYMENT_CREATED is discarded; fails: %s',
+  async (fails) => {
+    const host = createHost({
+      provider: async ({ action }) => {
+        if (fails && action === 'discard') throw new IntegrationError('provider_error', 'It is away.')
+      },
+    })
     host.platform.removeDeployment('dep_1')
-    return host
-  }
-  const actions = ({ providerCalls }: Host) => providerCalls.map(({ action }) => action)
-
-  it('makes DEPLOYMENT_CREATED ignored, without “running”, and discards what was made', async () => {
-    const host = gone()
-    expect(await deliver(host.handle, created)).toMatchObject({ status: 200, body: { status: 'ignored' } })
+    const failed = { status: 502, body: { code: 'provider_error' } }
+    const ignored = { status: 200, body: { status: 'ignored' } }
+    expect(await deliver(host.handle, created)).toMatchObject(fails ? failed : ignored)
     expect(host.writes()).not.toContain('PUT /deployments/dep_1/status running')
-    expect(actions(host)).toEqual(['connect', 'discard'])
-  })
-
-  it('fails DEPLOYMENT_CREATED if what was made can’t be discarded', async () => {
-    const provider = async ({ action }: ProviderCall) => {
-      if (action === 'discard') throw new IntegrationError('provider_error', 'It is away.')
-    }
-    const { handle, platform } = createHost({ provider })
-    platform.removeDeployment('dep_1')
-    expect(await deliver(handle, created)).toMatchObject({ status: 502, body: { code: 'provider_error' } })
-  })
-})
+    expect(host.providerCalls.map(({ action }) => action)).toEqual(['connect', 'discard'])
+  },
+)

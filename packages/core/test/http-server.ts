@@ -1,11 +1,7 @@
 import { createHttpClient, type HttpClientOptions, HttpFailure, type HttpRequest } from '@org/core/http'
 import { createEmulator, createFaults, serve } from '@org/core/testing'
-import { vi } from 'vitest'
 
-/** Longer than any test waits. */
-export const HOUR_MS = 3_600_000
-
-/** A real server with faults on demand, and clients for it that never wait. */
+/** A real server with faults on demand, and a client for it that never waits. */
 export async function startServer() {
   const faults = createFaults()
   /** Path, query and body of each request, as they came. */
@@ -35,29 +31,16 @@ export async function startServer() {
     throw new Error('Expected an HttpFailure.', { cause: error })
   }
 
-  /** Lets an hour pass for the client as soon as the server has the request. */
-  async function pastTheTime<T>(send: () => Promise<T>): Promise<T> {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-    try {
-      const sent = send()
-      // Advances the timers a little at each look, for the pauses of a long body.
-      await vi.waitUntil(() => received.length > 0, { timeout: 50_000 })
-      await vi.advanceTimersByTimeAsync(HOUR_MS)
-      return await sent
-    } finally {
-      vi.useRealTimers()
-    }
-  }
-
   return {
     ...server,
+    /** The same server without a socket, for tests that replace the timers. */
+    inProcess: emulator.fetch,
     faults,
     received,
     calls: emulator.calls,
     waits,
     request,
     failure,
-    pastTheTime,
     reset() {
       faults.clear()
       for (const list of [received, emulator.calls, waits]) list.length = 0

@@ -6,7 +6,7 @@ const names = fc.constantFrom('\\', '"', '\n', 'a\\', 'a"', 'a\n', 'a/n', 'a', '
 const { json } = fc.letrec<{ json: unknown }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 5, withCrossShrink: true },
-    fc.constantFrom(0, -1.5, true, null, '', ',', ']},"', 'a\\"b', 'ü', '😀'),
+    fc.constantFrom(0, -1.5, true, null, '', ',', ']},"', '[{:', 'a\\"b', 'ü', '😀'),
     fc.array(tie('json'), { maxLength: 4 }),
     fc.array(fc.tuple(names, tie('json')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
   ),
@@ -27,17 +27,11 @@ describe('a JSON text', () => {
       }),
       { numRuns: 2_000 },
     )
-  })
-
-  it('with a key that comes twice has the last value, however it is spelled', () => {
     expect(readJson('{"a\\u0062":1,"b":2,"ab":3,"\\u0061b":4}').value).toEqual({ ab: 4, b: 2 })
   })
 
   it('is refused where the engine refuses it, with the same position', () => {
-    const change = fc.tuple(
-      fc.nat(),
-      fc.constantFrom('', ',', ']', '}', '[', '{', '"', ':', '0', '\\', '\n', ' '),
-    )
+    const changes = fc.constantFrom(...',]}[{":0\\\n ')
     const outcome = (parse: () => unknown) => {
       try {
         parse()
@@ -47,10 +41,10 @@ describe('a JSON text', () => {
       }
     }
     fc.assert(
-      fc.property(json, change, (value, [at, by]) => {
+      fc.property(json, fc.nat(), changes, (value, at, change) => {
         const valid = JSON.stringify(value)
         const place = at % (valid.length + 1)
-        const text = valid.slice(0, place) + by + valid.slice(place + 1)
+        const text = valid.slice(0, place) + change + valid.slice(place + 1)
         expect(outcome(() => readJson(text))).toBe(outcome(() => JSON.parse(text)))
       }),
       { numRuns: 2_000 },

@@ -1,7 +1,8 @@
 import { createConcurrencyLimit } from '@org/core'
+import { breathe } from '@org/core/http'
 import { deliver } from '@org/core/testing'
-import { describe, expect, it } from 'vitest'
-import { calling, createHost, slowProvider } from './fixtures.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { calling, createHost, deployment, post, slowProvider } from './fixtures.ts'
 
 const { functionCall, name } = calling('count')
 const readOf = (id: string) => ({ name, functionCall, deployment: { id, inputs: {} } })
@@ -24,45 +25,79 @@ function createBusyHost() {
     },
     async finish() {
       finish()
-      return Promise.all(underWay)
+      return (await Promise.all(underWay)).map(({ status }) => status)
     },
   }
 }
 
 describe('the concurrency limit of a host', () => {
-  it('leaves one deployment a quarter, and lets others pass', async () => {
+  it.each([
+    ['one deployment', readOf('dep_1'), 'of this deployment'],
+    ['the health checks of one deployment', health('dep_1'), 'of this deployment'],
+    ['the events of a route without a deployment', calling('count'), 'of /greeter without a deployment'],
+  ])('leaves %s a quarter, and lets others pass', async (_, event, whose) => {
     const host = createBusyHost()
-    await host.hold(readOf('dep_1'), readOf('dep_1'))
-    const refused = await host.send(readOf('dep_1'))
+    await host.hold(event, event)
+    const refused = await host.send(event)
     expect(refused).toMatchObject(overloaded)
+    expect(refused.body).toMatchObject({ detail: `This host works on 2 events ${whose} already.` })
     expect(refused.headers.get('retry-after')).toBe('1')
     await host.hold(readOf('dep_2'))
-    for (const { status } of await host.finish()) expect(status).toBe(200)
-    expect(await host.send(readOf('dep_1'))).toMatchObject({ status: 200 })
-  })
-
-  it('leaves the events of a route without a deployment a quarter', async () => {
-    const host = createBusyHost()
-    await host.hold(calling('count'), calling('count'))
-    expect(await host.send(calling('count'))).toMatchObject(overloaded)
-    await host.hold(readOf('dep_1'))
-    await host.finish()
-  })
-
-  it('counts health checks like all other events', async () => {
-    const host = createBusyHost()
-    await host.hold(health('dep_1'), health('dep_1'))
-    expect(await host.send(health('dep_1'))).toMatchObject(overloaded)
-    await host.finish()
+    expect(await host.finish()).toEqual([200, 200, 200])
+    expect(await host.send(event)).toMatchObject({ status: 200 })
   })
 
   it('answers a challenge while no other event is admitted', async () => {
     const host = createBusyHost()
-    const ids = ['dep_1', 'dep_2', 'dep_3', 'dep_4']
-    await host.hold(...ids.flatMap((id) => [readOf(id), health(id)]))
+    await host.hold(...[1, 2, 3, 4].flatMap((id) => [readOf(`dep_${id}`), health(`dep_${id}`)]))
     expect(await host.send(readOf('dep_5'))).toMatchObject(overloaded)
-    const challenge = { name: 'WEBHOOK_CHALLENGE', challenge: 'c', deployment: { id: 'dep_1' } }
+    const challenge = { name: 'WEBHOOK_CHALLENGE', challenge: 'c', deployment }
     expect(await host.send(challenge)).toMatchObject({ status: 200, body: { challenge: 'c' } })
     await host.finish()
+  })
+})
+
+describe('the event loop', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+  })
+
+  /** The most that was done in one turn. */
+  async function mostInATurn(work: Promise<unknown>[], done: () => number) {
+    let most = 0
+    const isOver = Promise.all(work).then(() => true)
+    for (let before = 0; ; before = done()) {
+      const ended = await Promise.race([isOver, new Promise((resolve) => setImmediate(resolve, false))])
+      most = Math.max(most, done() - before)
+      if (ended) return most
+    }
+  }
+
+  it('turns for each that breathes, and lets those that wait go on one in a turn', async () => {
+    let breaths = 0
+    const work = async () => {
+      for (let at = 0; at < 10; at += 1) await breathe().then(() => (breaths += 1))
+    }
+    expect(await mostInATurn([work(), work(), work()], () => breaths)).toBe(1)
+  })
+
+  it('parses large bodies that arrive together one in a turn', async () => {
+    const { handle } = createHost()
+    const body = JSON.stringify({ name: 'HEALTH_CHECK', deployment, more: 'x'.repeat(300_000) })
+    const parse = vi.spyOn(JSON, 'parse')
+    const parsed = () => parse.mock.calls.filter(([text]) => text === body).length
+    const work = Array.from({ length: 8 }, () => post(handle, body))
+    expect([await mostInATurn(work, parsed), parsed()]).toEqual([1, 8])
+    parse.mockRestore()
+  })
+
+  it('is waited for without a timer, and not at all where there are no channels', async () => {
+    vi.useFakeTimers()
+    await expect(breathe()).resolves.toBeUndefined()
+    vi.stubGlobal('MessageChannel', undefined)
+    const again: string = '../src/breathe.ts?again'
+    const other: typeof import('../src/breathe.ts') = await import(again)
+    await expect(other.breathe()).resolves.toBeUndefined()
   })
 })

@@ -1,7 +1,6 @@
 import { createVerifier, createWebhookHandler } from '@org/core'
 import { eventNames } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
-import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   bare,
@@ -19,72 +18,68 @@ const encoder = new TextEncoder()
 const challenge = (extra: unknown) => JSON.stringify({ name: 'WEBHOOK_CHALLENGE', extra })
 const accepted = async (body: BodyInit, headers?: HeadersInit) =>
   expect((await post(createHost().handle, body, headers)).status).toBe(200)
+const refused = async (body: BodyInit, detail: string) =>
+  expect(await refusal(createHost(), body)).toMatchObject({
+    code: 'invalid_json',
+    detail: expect.stringContaining(detail),
+  })
 
-/** A body that arrives piece by piece, and counts the bytes that were read. */
-function stream(pieces: Iterable<Uint8Array>) {
-  const waiting = pieces[Symbol.iterator]()
+/** A body that arrives in pieces of a size, and counts the bytes that were read. */
+function stream(text: string, size = text.length) {
+  const bytes = encoder.encode(text)
   let read = 0
-  const body = new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        const { done, value } = waiting.next()
-        if (done) return controller.close()
-        read += value.length
-        controller.enqueue(value)
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  return { body, read: () => read }
+  const pull = (controller: ReadableStreamDefaultController) => {
+    if (read >= bytes.length) return controller.close()
+    controller.enqueue(bytes.slice(read, read + size))
+    read += size
+  }
+  return { body: new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 }), read: () => read }
 }
 
 describe('a request', () => {
+  const now = String(Math.floor(Date.now() / 1000))
+  const signed = { 'webhook-id': 'evt_1', 'webhook-timestamp': now, 'webhook-signature': 'v1,abc' }
+
+  it.each([
+    ['no signature', 0, {}],
+    ['a signature of long ago', 0, { ...signed, 'webhook-timestamp': '1600000000' }],
+    ['a signature of another version', 0, { ...signed, 'webhook-signature': 'v2,abc' }],
+    ['a wrong signature', 38, signed],
+  ])(
+    'with %s is refused after %i bytes of its body, and the log names its sender',
+    async (_, bytes, headers) => {
+      const verify = createVerifier({ secrets: [`whsec_${btoa('the secret of this route')}`] })
+      const host = createHost({ verify, peer: () => '192.0.2.7' })
+      const { body, read } = stream(challenge(1))
+      expect(await refusal(host, body, headers)).toMatchObject({ code: 'invalid_signature' })
+      expect(read()).toBe(bytes)
+      expect(host.lines).toMatchObject([{ level: 'warn', facts: { peer: '192.0.2.7' } }])
+    },
+  )
+
   it.each<[string, Record<string, string>]>([
-    ['no signature', {}],
-    ['a signature of ten minutes ago', { 'webhook-timestamp': String(Math.floor(Date.now() / 1000) - 600) }],
-    ['a signature of another version', { 'webhook-signature': 'v2,abc' }],
-  ])('is refused with %s before its body is read, and the log names its sender', async (_, changed) => {
-    const verify = createVerifier({ secrets: [`whsec_${btoa('the secret of this route')}`] })
-    const host = createHost({ verify, peer: () => '192.0.2.7' })
-    const { body, read } = stream([encoder.encode(challenge(1))])
-    const now = String(Math.floor(Date.now() / 1000))
-    const signed = { 'webhook-id': 'evt_1', 'webhook-timestamp': now, 'webhook-signature': 'v1,abc' }
-    const headers = Object.keys(changed).length > 0 ? { ...signed, ...changed } : {}
-    expect(await refusal(host, body, headers)).toMatchObject({ code: 'invalid_signature' })
+    ['unsupported_media_type', { 'content-type': 'text/plain' }],
+    ['unsupported_media_type', { 'content-type': 'application/jsonp' }],
+    ['unsupported_media_type', { 'content-type': '' }],
+    ['unsupported_media_type', { 'content-encoding': 'BR' }],
+    ['unsupported_media_type', { 'content-encoding': 'identity, gzip' }],
+    ['body_too_large', { 'content-length': '101' }],
+  ])('is refused as %s with %j before its body is read', async (code, headers) => {
+    const { body, read } = stream(challenge(1))
+    expect(await refusal(createHost({ bodyLimit: 100 }), body, headers)).toMatchObject({ code })
     expect(read()).toBe(0)
-    expect(host.lines).toMatchObject([{ level: 'warn', facts: { peer: '192.0.2.7' } }])
-    await refusal(host, challenge(1), signed)
-    expect(host.lines[1]).toMatchObject({ level: 'warn', facts: { peer: '192.0.2.7' } })
-  })
-
-  it.each(['GET', 'PUT', 'OPTIONS'])('is refused with the method %s: Allow names POST', async (method) => {
-    const problem = await readProblem(await createHost().handle(new Request('http://host.test', { method })))
-    expect([problem.code, problem.headers.get('allow')]).toEqual(['method_not_allowed', 'POST'])
-  })
-
-  it.each(['text/plain', 'application/jsonp', ''])('is refused with the content type “%s”', async (type) => {
-    const problem = await refusal(createHost(), '{}', { 'content-type': type })
-    expect(problem.code).toBe('unsupported_media_type')
   })
 
   it.each([
-    { 'content-type': 'application/json; charset=utf-8' },
-    { 'content-type': 'Application/JSON' },
+    { 'content-type': 'Application/JSON; charset=utf-8' },
     { 'content-type': 'application/cloudevents+json' },
     { 'content-encoding': 'Identity' },
-    { 'content-encoding': '' },
   ])('is accepted with the headers %j', (headers) => accepted(challenge(1), headers))
 
-  it.each(['gzip', 'BR', 'identity, gzip', 'unheard-of'])(
-    'is refused with the content encoding “%s” before its body is read',
-    async (encoding) => {
-      const { body, read } = stream([encoder.encode(challenge(1))])
-      const problem = await refusal(createHost(), body, { 'content-encoding': encoding })
-      const detail = expect.stringContaining(encoding.toLowerCase())
-      expect(problem).toMatchObject({ code: 'unsupported_media_type', detail })
-      expect(read()).toBe(0)
-    },
-  )
+  it('is refused with another method than POST, which Allow names', async () => {
+    const problem = await readProblem(await createHost().handle(new Request('http://host.test')))
+    expect([problem.code, problem.headers.get('allow')]).toEqual(['method_not_allowed', 'POST'])
+  })
 
   it('is refused with a webhook-id of more than 200 characters, which does not fill the log', async () => {
     const host = createHost()
@@ -95,162 +90,88 @@ describe('a request', () => {
   })
 })
 
-describe('the length of a body', () => {
-  it('is checked by Content-Length alone if that is above the limit', async () => {
-    const { body, read } = stream([encoder.encode('{}')])
-    const problem = await refusal(createHost({ bodyLimit: 100 }), body, { 'content-length': '101' })
-    expect([problem.code, read()]).toEqual(['body_too_large', 0])
-    expect(problem.detail).toMatch(/longer than 100 bytes\. BODY_LIMIT .* in base64 counts four thirds/)
-    const text = challenge('x')
-    const length = String(text.length)
-    const response = await post(createHost({ bodyLimit: text.length }).handle, text, {
-      'content-length': length,
-    })
-    expect(response.status).toBe(200)
+describe('a body', () => {
+  it.each([undefined, '10'])('is read up to the limit, whatever its length says: %s', async (length) => {
+    const { body, read } = stream('x'.repeat(1_000_000), 1_024)
+    const headers = length ? { 'content-length': length } : {}
+    const problem = await refusal(createHost({ bodyLimit: 10_000 }), body, headers)
+    expect(problem.code).toBe('body_too_large')
+    expect(problem.detail).toMatch(/longer than 10000 bytes\. BODY_LIMIT .* in base64 counts four thirds/)
+    expect(read()).toBeLessThanOrEqual(11 * 1_024)
   })
-
-  it.each([{}, { 'content-length': '10' }])(
-    'is checked while the body is read, and no further than the limit, with the headers %j',
-    async (headers) => {
-      const { body, read } = stream(Array.from({ length: 1_000 }, () => new Uint8Array(1_024)))
-      const problem = await refusal(createHost({ bodyLimit: 10_000 }), body, headers)
-      expect(problem.code).toBe('body_too_large')
-      expect(read()).toBeLessThanOrEqual(11 * 1_024)
-    },
-  )
 
   it.each([64, 16_384, 50_000])('may be exactly the limit in pieces of %i bytes', async (size) => {
-    const bytes = encoder.encode(challenge('x'.repeat(40_000)))
-    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
-      bytes.slice(at * size, (at + 1) * size),
-    )
-    const send = (bodyLimit: number) => post(createHost({ bodyLimit }).handle, stream(pieces).body)
-    expect((await send(bytes.length)).status).toBe(200)
-    expect((await send(bytes.length - 1)).status).toBe(413)
-  })
-})
-
-describe('a body that is not JSON', () => {
-  it.each(['', '{"name":', '{"name":"HEALTH_CHECK" "apiKey":"token-4f9a1c77"}', 'of Ada Lovelace'])(
-    'is refused as invalid_json, and never quoted: %s',
-    async (body) => {
-      const host = createHost()
-      const problem = await refusal(host, body)
-      expect(problem.code).toBe('invalid_json')
-      expect(JSON.stringify([problem, host.lines])).not.toMatch(/token-4f9a1c77|Lovelace/)
-      expect(problem.errors).toBeUndefined()
-    },
-  )
-
-  it('is refused with the position of the fault', async () => {
-    expect((await refusal(createHost(), '{"name":"HEALTH_CHECK" 1}')).detail).toMatch(/position 23/)
-  })
-
-  it.each([
-    ['half a surrogate pair', [0xed, 0xa0, 0x80]],
-    ['a character that breaks off', [0xe2, 0x82]],
-  ])('is refused if it is not UTF-8, with %s', async (_, bytes) => {
-    const [before = '', after = ''] = challenge('|').split('|')
-    const problem = await refusal(createHost(), new Blob([before, Uint8Array.from(bytes), after]))
-    expect(problem).toMatchObject({ code: 'invalid_json', detail: 'The body is not UTF-8.' })
+    const text = challenge('x'.repeat(40_000))
+    const send = (bodyLimit: number) => post(createHost({ bodyLimit }).handle, stream(text, size).body)
+    expect((await send(text.length)).status).toBe(200)
+    expect((await send(text.length - 1)).status).toBe(413)
   })
 
   it('may come in a thousand pieces of any size, and is refused in many more small ones', async () => {
-    const text = encoder.encode(`{"name":"WEBHOOK_CHALLENGE"}${' '.repeat(10_000)}`)
-    const inPieces = (size: number) =>
-      stream(
-        Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
-          text.slice(at * size, (at + 1) * size),
-        ),
-      )
-    await accepted(inPieces(10).body)
-    const { body, read } = inPieces(1)
-    const refused = await post(createHost().handle, body)
-    expect(await readProblem(refused)).toMatchObject({ status: 400, code: 'invalid_json', retryable: false })
+    const text = challenge('x'.repeat(10_000))
+    await accepted(stream(text, 10).body)
+    const { body, read } = stream(text, 1)
+    await refused(body, 'too many small pieces')
     expect(read()).toBeLessThan(2_000)
   })
 
-  it('is refused if the connection breaks off', async () => {
-    const body = new ReadableStream<Uint8Array>({
-      start(controller) {
-        controller.enqueue(encoder.encode('{"name":'))
-        controller.error(new Error('aborted'))
-      },
-    })
-    const problem = await refusal(createHost(), body)
-    expect(problem).toMatchObject({ code: 'invalid_json', detail: expect.stringContaining('broke off') })
+  it('that breaks off is refused', async () => {
+    const pull = (controller: ReadableStreamDefaultController) => controller.error(new Error('aborted'))
+    await refused(new ReadableStream<Uint8Array>({ pull }), 'broke off')
+  })
+
+  it.each(['', '{"name":', '{"name":"HEALTH_CHECK" "apiKey":"token-4f9a1c77"}', 'of Ada Lovelace'])(
+    'that is not JSON is never quoted: %s',
+    async (body) => {
+      const host = createHost()
+      const problem = await refusal(host, body)
+      expect([problem.code, problem.errors]).toEqual(['invalid_json', undefined])
+      expect(JSON.stringify([problem, host.lines])).not.toMatch(/token-4f9a1c77|Lovelace/)
+    },
+  )
+
+  it('that is not JSON is refused with the position of the fault, and one that is not UTF-8 at all', async () => {
+    await refused('{"name":"HEALTH_CHECK" 1}', 'position 23')
+    const [before = '', after = ''] = challenge('|').split('|')
+    for (const bytes of [
+      [0xed, 0xa0, 0x80],
+      [0xe2, 0x82],
+    ])
+      await refused(new Blob([before, Uint8Array.from(bytes), after]), 'The body is not UTF-8.')
   })
 })
 
 describe('the structure of a body', () => {
-  const refused = async (body: string, words: string) =>
-    expect(await refusal(createHost(), body)).toMatchObject({
-      code: 'invalid_json',
-      detail: expect.stringContaining(words),
-    })
   const event = (extra: string) => `{"name":"WEBHOOK_CHALLENGE","extra":${extra}}`
+  const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+  const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  const object = (count: number, from = 0) =>
+    `{${Array.from({ length: count }, (_, index) => `"k${index + from}":0`)}}`
+  const repeat = (count: number, value: string) => `[${Array(count).fill(value)}]`
 
-  it.each<[string, (levels: number) => string]>([
-    ['lists', (levels) => '['.repeat(levels) + ']'.repeat(levels)],
-    ['objects', (levels) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`],
-  ])('may have 32 levels of %s', async (_, nested) => {
-    // The event itself is one level.
-    await accepted(event(nested(31)))
-    await refused(event(nested(32)), 'deeper than 32 levels')
-    await refused(event(nested(100_000)), 'deeper than 32 levels')
-  })
-
-  it.each(['{"a":', ']'])('is refused if it repeats %s 100,000 times', async (piece) => {
-    await refused(piece.repeat(100_000), '')
-  })
-
-  it('may have 5,000 keys in one object, repeated keys counted', async () => {
-    const object = (count: number, key: (index: number) => string) =>
-      event(`{${Array.from({ length: count }, (_, index) => `"${key(index)}":0`)}}`)
-    await accepted(object(5_000, String))
-    for (const key of [String, () => 'same']) await refused(object(5_001, key), 'more than 5,000 keys')
-  })
-
-  it.each(['{}', '[ ]', '1', '"a,b"', '[{"a":1}, 2]'])(
-    'may have 200,000 values such as %s',
-    async (value) => {
-      // The event, its name and its list are values, too.
-      const most = 200_000 - 3
-      const each = value.startsWith('[{') ? 4 : 1
-      const fill = Array(most % each).fill(0)
-      await accepted(event(`[${[...Array(Math.floor(most / each)).fill(value), ...fill]}]`))
-      await refused(
-        event(`[${[...Array(Math.floor(most / each)).fill(value), ...fill, 0]}]`),
-        'more than 200,000 values',
-      )
-    },
-  )
-
-  it('may have 20,000 different keys, however often each of them', async () => {
-    const keys = (from: number) =>
-      Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${from + at}`, 1]))
-    const objects = (count: number, step: number) =>
-      event(JSON.stringify(Array.from({ length: count }, (_, at) => keys(at * step))))
-    await accepted(objects(39, 0))
-    await accepted(objects(3, 5_000))
-    await refused(objects(5, 5_000), 'more than 20,000 different keys')
-  })
-
-  it('is not counted inside of strings', async () => {
-    const unit = fc.constantFrom('"', '\\', '{', '[', ':', ',', ']', '}', 'u', 'é', '😀')
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.string({ unit })), async (texts) => {
-        const text = texts.join('').repeat(200)
-        await accepted(challenge({ [`k${text}`]: text }))
-      }),
-    )
+  // The event itself is a level and a value, its name and its list are values.
+  it.each([
+    ['32 levels of lists', lists(31), lists(32), 'deeper than 32 levels'],
+    ['32 levels of objects', objects(31), objects(100_000), 'deeper than 32 levels'],
+    ['5,000 keys in an object', object(5_000), object(5_001), 'more than 5,000 keys'],
+    ['5,000 equal keys', object(5_000), `{${Array(5_001).fill('"k":0')}}`, 'more than 5,000 keys'],
+    ['200,000 values', repeat(199_997, '1'), repeat(199_998, '1'), 'more than 200,000 values'],
+    ['200,000 empty objects', repeat(199_997, '{}'), repeat(199_998, '{ }'), 'more than 200,000 values'],
+    [
+      '20,000 different keys',
+      repeat(39, object(5_000)),
+      `[${[0, 1, 2, 3, 4].map((at) => object(5_000, at * 5_000))}]`,
+      'more than 20,000 different keys',
+    ],
+  ])('may have %s, and no more', async (_, most, more, words) => {
+    await accepted(event(most))
+    await refused(event(more), words)
   })
 })
 
 describe('an event', () => {
   it.each([
     ['', []],
-    ['name', {}],
     ['name', '{"__proto__":{"name":"WEBHOOK_CHALLENGE"}}'],
     ['deployment', { name: 'DEPLOYMENT_CREATED' }],
     ['functionCall', { name: 'FUNCTION_CALL' }],
@@ -259,9 +180,9 @@ describe('an event', () => {
     ['id', { name: 'HEALTH_CHECK', id: '\ud800' }],
     ['timestamp', { name: 'HEALTH_CHECK', timestamp: 'yesterday' }],
     ['challenge', { name: 'HEALTH_CHECK', challenge: { nested: true } }],
+    ['challenge', { name: 'WEBHOOK_CHALLENGE', challenge: 'x'.repeat(1024 * 1024) }],
     ['deployment.id', { name: 'HEALTH_CHECK', deployment: {} }],
     ['deployment.id', { name: 'HEALTH_CHECK', deployment: { id: '..' } }],
-    ['deployment.id', { name: 'HEALTH_CHECK', deployment: { id: '\ud800' } }],
     ['deployment.inputs', { name: 'HEALTH_CHECK', deployment: { id: 'dep_1', inputs: ['a'] } }],
     ['download.id', { name: 'HEALTH_CHECK', download: { id: '.' } }],
   ])('is refused at the path “%s”, as in %j', async (path, event) => {
@@ -269,14 +190,7 @@ describe('an event', () => {
     expect(problem).toMatchObject({ status: 400, code: 'invalid_event', errors: [{ path }] })
   })
 
-  it('is refused with the nearest name if its name is unknown', async () => {
-    const problem = await refusal(createHost(), { name: 'HEALTHCHECK' })
-    expect(problem).toMatchObject({ code: 'invalid_event', errors: [{ path: 'name' }] })
-    expect(problem.detail).toContain('the nearest name is “HEALTH_CHECK”')
-  })
-
-  it('may have unknown fields at every level, and unknown inputs', async () => {
-    const { handle } = createHost()
+  it('may have unknown fields at every level', async () => {
     const event = {
       name: 'DOWNLOAD_STARTED',
       timestamp: '2026-11-20T10:00:00.123+01:00',
@@ -285,10 +199,7 @@ describe('an event', () => {
       download: { file: 'middleware.ts', format: 'tar' },
       functionCall: { name: 'unused here', mode: 'fast' },
     }
-    expect(await deliver(handle, event)).toMatchObject({ status: 200, body: { files: [{}] } })
-    const inputs = { token: 'token-1', colour: 'red' }
-    const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
-    expect((await deliver(handle, created)).body).toMatchObject({ status: 'running' })
+    expect(await deliver(createHost().handle, event)).toMatchObject({ status: 200, body: { files: [{}] } })
   })
 
   it('is ignored by a route that does not handle it, without a callback or a claim', async () => {
@@ -307,42 +218,32 @@ describe('an event', () => {
     }
     expect(platform.calls).toEqual([])
   })
-})
 
-describe('a call', () => {
-  it('of an unknown function is refused with the nearest name, aliases included', async () => {
-    const problem = await refusal(createHost(), calling('gret'))
-    expect(problem).toMatchObject({ status: 404, code: 'unknown_function' })
-    expect(problem.detail).toContain('the nearest name is “greet”')
+  it.each([
+    ['invalid_event', { name: 'HEALTHCHECK' }, 'HEALTH_CHECK'],
+    ['unknown_function', calling('gret'), 'greet'],
+  ])('of an unknown name is %s, with the nearest name', async (code, event, name) => {
+    const detail = expect.stringContaining(`the nearest name is “${name}”`)
+    expect(await refusal(createHost(), event)).toMatchObject({ code, detail })
   })
 
-  it('of a function that every object inherits is unknown, with a delivery id and without one', async () => {
-    const prototypes = [Object.prototype, Function.prototype, Array.prototype, String.prototype]
+  it('calls no function that every object inherits, and changes no prototype', async () => {
+    const prototypes = [Object.prototype, Function.prototype, Array.prototype]
+    const before = prototypes.map(Reflect.ownKeys)
     for (const name of new Set(prototypes.flatMap(Object.getOwnPropertyNames))) {
       for (const headers of [{}, { 'webhook-id': 'evt_1' }]) {
         const { code } = await refusal(createHost(), calling(name), headers)
         expect([name, code]).toEqual([name, 'unknown_function'])
       }
     }
-  })
-})
-
-describe('the names of prototypes', () => {
-  it.each([
-    '{"name":"WEBHOOK_CHALLENGE","challenge":poison}',
-    '{"name":"DEPLOYMENT_CREATED","deployment":{"id":"dep_1","inputs":poison}}',
-    '{"name":"DEPLOYMENT_DELETED","deployment":{"id":"dep_1","outputs":poison}}',
-    '{"name":"FUNCTION_CALL","functionCall":{"name":"greet","arguments":poison}}',
-    '{"name":"FUNCTION_CALL","functionCall":poison}',
-  ])('change no prototype in %s', async (body) => {
-    const prototypes = () => [Object, Function, Array].map((each) => Reflect.ownKeys(each.prototype))
-    const before = prototypes()
-    for (const poison of [
-      '{"__proto__":{"polluted":1}}',
-      '{"constructor":{"prototype":{"polluted":1}}}',
-      '[{"__proto__":{"polluted":1}}]',
-    ])
-      expect((await post(createHost().handle, body.replace('poison', poison))).status).toBeLessThan(500)
-    expect(prototypes()).toEqual(before)
+    for (const poison of ['{"__proto__":{"a":1}}', '{"constructor":{"prototype":{"a":1}}}']) {
+      const inputs = `{"id":"dep_1","inputs":${poison},"outputs":${poison}}`
+      const call = `{"name":"greet","arguments":${poison},"more":${poison}}`
+      for (const name of eventNames) {
+        const body = `{"name":"${name}","deployment":${inputs},"functionCall":${call}}`
+        expect((await post(createHost().handle, body)).status).toBeLessThan(500)
+      }
+    }
+    expect(prototypes.map(Reflect.ownKeys)).toEqual(before)
   })
 })

@@ -4,66 +4,37 @@ import { describe, expect, it } from 'vitest'
 const never = new AbortController().signal
 const overloaded = { code: 'overloaded', retryable: true, effect: 'none', retryAfter: 1 }
 
-/** Takes amounts, and notes who has got one. */
-function createBook(options: { all: number; each: number; waiting?: number }) {
-  const shares = createShares({ ...options, what: 'calls' })
-  const got: string[] = []
-  return {
-    got,
-    take: (owner: string, amount: number, signal = never) =>
-      shares.take(owner, amount, signal).then((free) => {
-        got.push(owner)
-        return free
-      }),
-  }
-}
-
 describe('what is shared', () => {
-  it('goes to each owner up to its share, and to the next one as soon as it is free', async () => {
-    const { take, got } = createBook({ all: 6, each: 2 })
-    const free = await take('a', 2)
-    const waiting = take('a', 1)
-    await take('b', 2)
-    expect(got).toEqual(['a', 'b'])
-    free()
-    await waiting
-    expect(got).toEqual(['a', 'b', 'a'])
-  })
-
-  it('goes to no owner when all of it is in use, and is given back once only', async () => {
-    const { take, got } = createBook({ all: 2, each: 1 })
-    const free = await take('a', 1)
-    await take('b', 1)
-    const waiting = [take('c', 1), take('d', 1)]
+  it('goes to each owner up to its share, and to those that wait as soon as it is free', async () => {
+    const { take } = createShares({ all: 3, each: 2, what: 'calls' })
+    const got: string[] = []
+    const wait = (owner: string) => take(owner, 1, never).then(() => void got.push(owner))
+    const free = await take('a', 2, never)
+    const waiting = ['a', 'b', 'c', 'd'].map(wait)
+    await waiting[1]
+    expect(got).toEqual(['b'])
     free()
     free()
-    await waiting[0]
-    expect(got).toEqual(['a', 'b', 'c'])
+    await Promise.all([waiting[0], waiting[2]])
+    expect(got).toEqual(['b', 'a', 'c'])
   })
 
   it('goes as a whole to one that needs more than its share while it has nothing', async () => {
-    const { take, got } = createBook({ all: 4, each: 1 })
-    await take('a', 1)
-    await take('b', 3)
-    expect(got).toEqual(['a', 'b'])
+    const { take } = createShares({ all: 4, each: 1, what: 'calls' })
+    await take('a', 1, never)
+    await take('b', 3, never)
   })
 
-  it('is refused to one whose signal fires before there is enough', async () => {
-    const { take } = createBook({ all: 1, each: 1 })
-    const free = await take('a', 1)
+  it('is refused to one whose signal fires before there is enough, and at once when too much waits', async () => {
+    const { take } = createShares({ all: 1, each: 1, waiting: 5, what: 'calls' })
+    const free = await take('a', 1, never)
     const controller = new AbortController()
-    const waiting = take('b', 1, controller.signal)
+    const waiting = take('b', 9, controller.signal)
+    await expect(take('c', 1, never)).rejects.toMatchObject(overloaded)
     controller.abort()
     await expect(waiting).rejects.toMatchObject(overloaded)
     await expect(take('b', 1, controller.signal)).rejects.toMatchObject(overloaded)
     free()
-    await take('c', 1)
-  })
-
-  it('is refused at once when too much waits already', async () => {
-    const { take } = createBook({ all: 1, each: 1, waiting: 5 })
-    await take('a', 1)
-    void take('b', 9)
-    await expect(take('c', 1)).rejects.toMatchObject(overloaded)
+    await take('c', 1, never)
   })
 })

@@ -12,23 +12,16 @@ const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
 const seconds = 1_614_265_330
 const body = '{"test": 2432232314}'
 const published = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
-
 const wrong = `v1,${btoa('x'.repeat(32))}`
+const encoder = new TextEncoder()
 
-interface Check {
-  secrets?: string[]
-  /** Seconds between the signature and its verification. */
-  offset?: number
-  toleranceSeconds?: number
-}
-
-/** Verifies the example with changed headers. */
-async function verify(changed: Record<string, string> = {}, { offset = 0, ...check }: Check = {}) {
+/** Verifies the example with changed headers, some seconds after it was signed. */
+async function verify(changed: Record<string, string> = {}, { offset = 0, toleranceSeconds = 300 } = {}) {
   const signed = { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': published }
-  const verifier = createVerifier({ secrets: [secret], now: () => (seconds + offset) * 1000, ...check })
-  await verifier(new Headers({ ...signed, ...changed }), new TextEncoder().encode(body))
+  const now = () => (seconds + offset) * 1000
+  const verifier = createVerifier({ secrets: [secret], toleranceSeconds, now })
+  await verifier(new Headers({ ...signed, ...changed }), encoder.encode(body))
 }
-
 const refused = expect.objectContaining({ code: 'invalid_signature', status: 401, retryable: false })
 
 describe('a signature', () => {
@@ -41,134 +34,100 @@ describe('a signature', () => {
     })
   })
 
-  it.each([
-    ['the end', published.slice(0, -5)],
-    ['the version', published.replace('v1,', 'v1a,')],
-    ['the spelling of the last letter', published.replace('OE=', 'OF=')],
-    ['the length', `${published}AAAA`],
-    ['the padding', published.replace('OE=', 'OE')],
-    ['the separator', published.replace(',', '=')],
-    ['its place, behind a thousand others', `${wrong} `.repeat(1000) + published],
-  ])('is refused after a change of %s', async (_, signature) => {
-    await expect(verify({ 'webhook-signature': signature })).rejects.toEqual(refused)
-  })
-
-  it('covers the raw bytes, also if they are not text', async () => {
+  it('is refused if a single bit of the request differs', async () => {
+    function* flipsOf(bytes: Uint8Array<ArrayBuffer>) {
+      for (let bit = 0; bit < bytes.length * 8; bit += 1)
+        yield bytes.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))
+    }
     const verifier = createVerifier({ secrets: [secret] })
-    const headers = new Headers(await sign({ secret, id, body: new Uint8Array([0xff, 0x00, 0xfe]) }))
-    await expect(verifier(headers, new Uint8Array([0xff, 0x00, 0xfe]))).resolves.toBeUndefined()
-    await expect(verifier(headers, new Uint8Array([0xfe, 0x00, 0xfe]))).rejects.toEqual(refused)
+    const headers = await sign({ secret, id, body })
+    const isRefused = (headers: Record<string, string>, bytes: Uint8Array) =>
+      expect(verifier(new Headers(headers), bytes)).rejects.toEqual(refused)
+    for (const changed of flipsOf(encoder.encode(body))) await isRefused(headers, changed)
+    for (const [name, value] of Object.entries(headers)) {
+      for (const bytes of flipsOf(encoder.encode(value))) {
+        const changed = String.fromCharCode(...bytes)
+        // No header can hold these characters.
+        if (!/[\0\r\n]/.test(changed)) await isRefused({ ...headers, [name]: changed }, encoder.encode(body))
+      }
+    }
   })
 
   it.each([
-    ['before a wrong one', `${published} ${wrong}`],
-    [
-      'beside one of another version',
-      `v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFy ${published}`,
-    ],
-    ['beside one that is not base64', `v1,?? ${published}`],
-    ['as the tenth', `${wrong} `.repeat(9) + published],
-  ])('is accepted %s', async (_, signatures) => {
-    await expect(verify({ 'webhook-signature': signatures })).resolves.toBeUndefined()
+    [published.slice(0, -5), 'matches none of the secrets'],
+    [`${published}AAAA`, 'matches none of the secrets'],
+    // The same bytes in another spelling.
+    [published.replace('OE=', 'OF='), 'matches none of the secrets'],
+    [published.replace('OE=', 'OE'), 'matches none of the secrets'],
+    [`${wrong} `.repeat(1000) + published, 'matches none of the secrets'],
+    ['v1a,AAAA v2,AAAA', 'holds no signature of the version v1'],
+  ])('is refused as %.60s, without a valid one in the reason', async (signature, words) => {
+    const error: unknown = await verify({ 'webhook-signature': signature }).catch((reason: unknown) => reason)
+    expect(error).toEqual(refused)
+    expect(`${error}`).toContain(words)
+    expect(`${error}`).not.toContain(published.slice(3))
   })
 
-  it.each([
-    [{ 'webhook-id': '' }, 'it has no webhook-id'],
-    [{ 'webhook-timestamp': '' }, 'it has no webhook-timestamp'],
-    [{ 'webhook-signature': '' }, 'it has no webhook-signature'],
-    [{ 'webhook-timestamp': 'now' }, 'webhook-timestamp is not a number'],
-    [{ 'webhook-timestamp': '1' }, 'webhook-timestamp is more than 300 seconds away'],
-    [{ 'webhook-signature': 'v1a,AAAA v2,AAAA' }, 'webhook-signature holds no signature of the version v1'],
-    [{ 'webhook-signature': 'v1,AAAA' }, 'webhook-signature matches none of the secrets'],
-  ])(
-    'with %j is refused with the reason, and without a valid signature or the secret',
-    async (headers, words) => {
-      const error: unknown = await verify(headers).catch((reason: unknown) => reason)
-      expect(error).toEqual(refused)
-      expect(`${error}`).toContain(words)
-      expect(`${error}`).not.toContain(published.slice(3))
-      expect(`${error}`).not.toContain(secret.slice(6))
+  it.each([`v1a,AAAA ${published} ${wrong}`, `v1,?? ${published}`, `${wrong} `.repeat(9) + published])(
+    'is accepted among others: %.60s',
+    async (signatures) => {
+      await expect(verify({ 'webhook-signature': signatures })).resolves.toBeUndefined()
     },
   )
-})
 
-describe('the timestamp of a signature', () => {
-  it('may be 300 seconds off by default, in both directions, and no more', async () => {
+  it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('needs the header %s', async (name) => {
+    await expect(verify({ [name]: '' })).rejects.toThrow(`it has no ${name}`)
+  })
+
+  it('may be 300 seconds off by default, in both directions', async () => {
     for (const offset of [-300, 300]) await expect(verify({}, { offset })).resolves.toBeUndefined()
     for (const offset of [-301, 301]) await expect(verify({}, { offset })).rejects.toEqual(refused)
+    await expect(verify({}, { offset: 6, toleranceSeconds: 5 })).rejects.toThrow('more than 5 seconds away')
   })
 
-  it('has the tolerance of the options', async () => {
-    await expect(verify({}, { offset: 6, toleranceSeconds: 5 })).rejects.toEqual(refused)
-    await expect(verify({}, { offset: 600, toleranceSeconds: 600 })).resolves.toBeUndefined()
-  })
-
-  it.each([
-    `${seconds}abc`,
-    `${seconds}.0`,
-    `+${seconds}`,
-    `0x${seconds.toString(16)}`,
-    `${seconds / 10}e1`,
-    `000${seconds}`,
-  ])('must not be “%s”, even if it is signed', async (timestamp) => {
-    // Node's own HMAC, because `sign` writes only valid timestamps.
-    const hmac = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
-    const signature = `v1,${hmac.update(`${id}.${timestamp}.${body}`).digest('base64')}`
-    const headers = { 'webhook-timestamp': timestamp, 'webhook-signature': signature }
-    await expect(verify(headers)).rejects.toEqual(refused)
-  })
+  it.each([`${seconds}abc`, `${seconds}.0`, `+${seconds}`, `0x${seconds.toString(16)}`, `000${seconds}`])(
+    'with the timestamp “%s” is refused, even if it covers it',
+    async (timestamp) => {
+      // Node's own HMAC, because `sign` writes only valid timestamps.
+      const hmac = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
+      const signature = `v1,${hmac.update(`${id}.${timestamp}.${body}`).digest('base64')}`
+      const headers = { 'webhook-timestamp': timestamp, 'webhook-signature': signature }
+      await expect(verify(headers)).rejects.toThrow('not a number of seconds')
+    },
+  )
 })
 
 describe('a secret', () => {
-  const toSecret = (bytes: Uint8Array) => `whsec_${Buffer.from(bytes).toString('base64')}`
-
-  it.each(['', 'whsec_', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_not base64!'])(
-    'must not be “%s”: the verifier is not created',
-    (wrong) => {
-      expect(() => createVerifier({ secrets: [wrong] })).toThrow(TypeError)
-    },
+  it.each(['', 'whsec_', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_not base64!'])('can’t be “%s”', (wrong) =>
+    expect(() => createVerifier({ secrets: [wrong] })).toThrow(TypeError),
   )
 
   it('is accepted beside others during a rotation, and refused after it is dropped', async () => {
-    const [old = '', current = '', next = ''] = [1, 2, 3].map((byte) =>
-      toSecret(new Uint8Array(24).fill(byte)),
-    )
+    const [old = '', next = ''] = ['o', 'n'].map((letter) => `whsec_${btoa(letter.repeat(24))}`)
     const accepted = async (...secrets: string[]) => {
       const { handle } = createHost({ verify: createVerifier({ secrets }) })
       const send = (secret: string) => deliver(handle, { name: 'WEBHOOK_CHALLENGE' }, { secret })
-      const statuses = await Promise.all([old, current, next].map(send))
-      return statuses.map(({ status }) => status)
+      return (await Promise.all([old, next].map(send))).map(({ status }) => status)
     }
-    expect(await accepted()).toEqual([401, 401, 401])
-    expect(await accepted(old)).toEqual([200, 401, 401])
-    expect(await accepted(old, current, next)).toEqual([200, 200, 200])
-    expect(await accepted(current, next)).toEqual([401, 200, 200])
+    expect(await accepted()).toEqual([401, 401])
+    expect(await accepted(old, next)).toEqual([200, 200])
+    expect(await accepted(next)).toEqual([401, 200])
   })
 
-  it('signs for another implementation of Standard Webhooks, and verifies its signatures', async () => {
+  it('signs as another implementation of Standard Webhooks does, short and long bodies', async () => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 64 })
     // Characters that a header carries unchanged.
-    const id = fc.stringMatching(/^[!-~]{1,60}$/)
-    const text = fc.string({ unit: 'binary' })
+    const ids = fc.stringMatching(/^[!-~]{1,60}$/)
+    const times = fc.constantFrom(1, 20_000)
     await fc.assert(
-      fc.asyncProperty(bytes, id, text, text, async (bytes, id, body, other) => {
-        const secret = toSecret(bytes)
-        const theirs = new Webhook(secret)
-        const now = new Date()
-        const headers = await sign({ secret, id, body, timestamp: now })
-        expect(headers['webhook-signature']).toBe(theirs.sign(id, now, body))
-
+      fc.asyncProperty(bytes, ids, fc.string({ unit: 'binary' }), times, async (bytes, id, text, times) => {
+        const secret = `whsec_${Buffer.from(bytes).toString('base64')}`
+        const body = text.repeat(times)
+        const headers = await sign({ secret, id, body })
+        const timestamp = new Date(Number(headers['webhook-timestamp']) * 1000)
+        expect(headers['webhook-signature']).toBe(new Webhook(secret).sign(id, timestamp, body))
         const verifier = createVerifier({ secrets: [secret] })
-        for (const sent of [body, other]) {
-          const ours = verifier(new Headers(headers), new TextEncoder().encode(sent))
-          const isAccepted = await ours.then(
-            () => true,
-            () => false,
-          )
-          const verifyTheirs = () => theirs.verify(sent, headers, { jsonParse: false })
-          if (isAccepted) expect(verifyTheirs).not.toThrow()
-          else expect(verifyTheirs).toThrow()
-        }
+        await expect(verifier(new Headers(headers), encoder.encode(body))).resolves.toBeUndefined()
       }),
     )
   })
