@@ -166,7 +166,7 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
           continue
         }
         if (value.thrown) throw value.thrown.reason
-        if (value.isUnread) throw endedEarly(value.ended, { mayHaveSent })
+        if (value.isUnread) throw endedEarly(value.ended, mayHaveSent)
         return
       }
     } finally {
@@ -187,11 +187,13 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
         const result = toBatchResult(outcomes.flatMap(({ results }) => results))
         const { results } = result
         if (value.thrown) throw withResults(value.thrown.reason, results)
-        const error = failureOf(outcomes, value, options.journal !== undefined)
-        if (error)
-          throw options.journal
-            ? toMailError(error, { results })
-            : endedEarly(error, { results, mayHaveSent: results.some(isNotFailed) })
+        const reasons = [value.ended, ...outcomes.map(({ unsent }) => unsent)].filter(
+          (each) => each !== undefined,
+        )
+        const left = options.journal && reasons.find(({ retryable }) => retryable)
+        if (left) throw toMailError(withRest(left, outcomes), { results })
+        if (reasons[0] && (value.isUnread || !outcomes.some(({ isSettled }) => isSettled)))
+          throw endedEarly(reasons[0], results.some(isNotFailed), results)
         return result
       }
     },
@@ -200,31 +202,16 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
   }
 }
 
-/**
- * Why a batch has no result: nothing was sent at all; or, with a journal, messages are left to the next attempt.
- *
- * @returns `undefined` if the batch has a result
- */
-function failureOf(
-  outcomes: readonly CallOutcome[],
-  { ended, isUnread }: BatchEnd,
-  hasJournal: boolean,
-): IntegrationError | undefined {
-  const unsent = outcomes.flatMap((outcome) => (outcome.kind === 'unsent' ? outcome.reason : []))
-  const reasons = ended ? [ended, ...unsent] : unsent
-  const left = reasons.find(({ retryable }) => retryable)
-  if (!hasJournal || !left) {
-    const isNothingSent = !outcomes.some(({ kind }) => kind === 'settled')
-    return isUnread || isNothingSent ? reasons[0] : undefined
-  }
+/** The failure of a batch with a journal that leaves messages to the next run. */
+function withRest(reason: IntegrationError, outcomes: readonly CallOutcome[]): IntegrationError {
+  const { code, message, provider, retryAfter = 1 } = reason
   // Another delivery has taken over, or the journal failed.
-  if (left.code === 'delivery_in_progress' || left.code === 'overloaded') return left
-  const done = outcomes.reduce((sum, { kind, results }) => sum + (kind === 'unsent' ? 0 : results.length), 0)
-  return new IntegrationError(
-    left.code === 'shutting_down' ? left.code : 'overloaded',
-    `The batch ended early: ${done} messages are done, and others are left. ${left.message}`,
-    { hint: REST, retryAfter: left.retryAfter ?? 1, cause: left },
-  )
+  if (code === 'delivery_in_progress' || code === 'overloaded') return reason
+  const done = outcomes.reduce((sum, { unsent, results }) => sum + (unsent ? 0 : results.length), 0)
+  const isOurs = code === 'provider_timeout' || code === 'aborted'
+  const text = `The batch ended early: ${done} messages are done, and others are left. ${message}`
+  const options = { hint: REST, retryAfter, provider, cause: reason }
+  return new IntegrationError(isOurs ? 'overloaded' : code, text, options)
 }
 
 const isNotFailed = ({ status }: MessageResult) => status !== 'failed'
@@ -232,7 +219,8 @@ const isNotFailed = ({ status }: MessageResult) => status !== 'failed'
 /** The failure of a batch that ended early. If mails have left, the whole batch must not be sent again. */
 function endedEarly(
   error: IntegrationError | undefined,
-  { mayHaveSent, results }: { mayHaveSent: boolean; results?: readonly MessageResult[] },
+  mayHaveSent: boolean,
+  results?: readonly MessageResult[],
 ): IntegrationError {
   const reason = toMailError(error, { results })
   if (!mayHaveSent || !(reason instanceof MailError)) return reason
@@ -253,7 +241,7 @@ function withResults(reason: unknown, results: readonly MessageResult[]): unknow
   const property = { value: results, enumerable: false, configurable: true, writable: true }
   if (isObject && Reflect.defineProperty(reason, 'results', property)) return reason
   const error = new MailError('aborted', 'The source of the messages failed.', { cause: reason })
-  return endedEarly(error, { results, mayHaveSent: results.some(isNotFailed) })
+  return endedEarly(error, results.some(isNotFailed), results)
 }
 
 /** @throws {MailError} `invalid_arguments` if the messages of a batch are neither a list nor a stream */

@@ -8,36 +8,37 @@ import type { Pass } from '@org/core/http'
 import { failedResult, inOrder, toResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { type Ending, timeIsOver } from './ending.ts'
-import type { Flow } from './flow.ts'
-import { type MessageRecord, toRecords } from './journal.ts'
+import { type MessageRecord, type Records, toRecords } from './journal.ts'
 import { toMailError } from './mail-error.ts'
 import { matchResponses, unreadable } from './matching.ts'
-import type { Records } from './records.ts'
+import type { Pace } from './pace.ts'
 import type { MessageResult } from './result.ts'
 import type { BatchRunOptions, CallOutcome } from './run.ts'
 
 /** With a journal, no call begins in the last quarter of the time (5 s at most), so that its results can be recorded. */
 const RESERVE_SHARE = 0.25
 const LONGEST_RESERVE_MS = 5_000
-const FIRST_BACKOFF_MS = 200
-const LONGEST_BACKOFF_MS = 10_000
 /** The messages fail if the provider asks to wait, and accepts no call for so long. */
-const LONGEST_STANDSTILL_MS = 5 * 60_000
+const LONGEST_RATE_LIMIT_MS = 5 * 60_000
 
 /** Makes the function that makes the calls of one batch. */
 export function createCaller(
   options: BatchRunOptions,
-  { flow, ending, records }: { flow: Flow; ending: Ending; records: Records | undefined },
+  { pace, ending, records }: { pace: Pace; ending: Ending; records: Records | undefined },
 ) {
-  const { enter, gate, outageMs, send, wait, timeoutMs, signal, deadline } = options
-  const reserve = records ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
+  const { enter, gate, outageMs, send, timeoutMs, signal, deadline } = options
+  const reserveMs = records ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
+  /** Why the journal takes no more records. */
   let unrecorded: IntegrationError | undefined
+  /** When a call broke, if none was answered since. */
+  let brokenAt: number | undefined
+
+  const isTooLate = (delayMs = 0) => Date.now() + delayMs + Math.max(reserveMs, pace.expectedMs()) >= deadline
+  const isOutageOver = () => pace.pausedMs() >= outageMs || Date.now() - (brokenAt ?? Date.now()) >= outageMs
 
   /** Why no call may begin any more. */
   function obstacle(): IntegrationError | undefined {
-    if (ending.reason ?? unrecorded) return ending.reason ?? unrecorded
-    const isTooLate = Date.now() + Math.max(reserve, flow.expectedMs()) >= deadline
-    return isTooLate ? timeIsOver() : undefined
+    return ending.reason ?? unrecorded ?? (isTooLate() ? timeIsOver() : undefined)
   }
 
   async function record(
@@ -53,53 +54,34 @@ export function createCaller(
   const recordAll = ({ messages }: Call, value: 'begun' | undefined) =>
     record(new Map(messages.map(({ key }) => [key, value])))
 
-  /** The provider has answered no read for so long, in milliseconds. */
-  let shutMs = 0
-  /** When a call broke, if none has succeeded since. */
-  let brokenAt: number | undefined
-  const isOutageOver = () => shutMs >= outageMs || Date.now() - (brokenAt ?? Date.now()) >= outageMs
-  let waiting: Promise<boolean> | undefined
-  /** All calls wait together: each minute counts once. */
-  function waitWhileShut(milliseconds: number): Promise<boolean> {
-    waiting ??= waitOnce(milliseconds).finally(() => {
-      waiting = undefined
-    })
-    return waiting
-  }
-  async function waitOnce(milliseconds: number): Promise<boolean> {
+  async function waitForGate(milliseconds: number): Promise<boolean> {
     if (obstacle() || isOutageOver()) return false
-    // A longer pause with each, and at least the one that is asked for.
-    const waitMs = Math.max(milliseconds, Math.min(shutMs, LONGEST_BACKOFF_MS, outageMs - shutMs))
-    shutMs += waitMs
-    await wait(waitMs, ending.signal)
+    const left = outageMs - pace.pausedMs()
+    await pace.pauseFor(Math.max(milliseconds, Math.min(pace.pauseOf(milliseconds), left)))
     return !obstacle()
   }
 
   /** One attempt, between its first and its last record. */
   async function attempt(call: Call): Promise<CallOutcome> {
     const before = obstacle()
-    if (before) return unsent(call, before)
+    if (before) return unsentCall(call, before)
     let pass: Pass
     try {
-      pass = await enter({ signal: ending.signal, deadline, gate }, waitWhileShut)
+      pass = await enter({ signal: ending.signal, deadline, gate }, waitForGate)
     } catch (error) {
       const reason = obstacle() ?? toMailError(error)
       // No later call fares better, and each would wait as long.
       if (isOutageOver()) ending.end(reason)
-      return unsent(call, reason)
+      return unsentCall(call, reason)
     }
     if (records) await recordAll(call, 'begun')
     // Recording and the gate may have taken long.
     const after = obstacle()
-    if (after) {
-      pass.leave('unmade')
-      if (records) await recordAll(call, undefined)
-      return unsent(call, after)
-    }
     const began = Date.now()
-    const outcome = await exchange(call, pass)
+    const outcome = after ? unsentCall(call, after) : await exchange(call, pass)
+    pass.leave(outcome.unsent ? 'unmade' : isBroken(outcome) ? 'unknown' : 'made')
     if (records) {
-      if (outcome.kind === 'unsent') await recordAll(call, undefined)
+      if (outcome.unsent) await recordAll(call, undefined)
       else await record(toRecords(outcome.results, call.messages), Date.now() - began)
     }
     return outcome
@@ -108,55 +90,37 @@ export function createCaller(
   async function exchange(call: Call, pass: Pass): Promise<CallOutcome> {
     try {
       const until = Math.min(deadline, Date.now() + timeoutMs)
-      const results = readResults(await send(call, { signal, deadline: until, pass }), call)
-      pass.leave(results.some(isUnknown) ? 'unknown' : 'made')
-      return { kind: 'settled', results }
+      const body = await send(call, { signal, deadline: until, pass })
+      return { results: readResults(body, call), isSettled: true }
     } catch (thrown) {
       const error = toMailError(thrown)
-      pass.leave(error.effect === 'unknown' ? 'unknown' : 'unmade')
-      const results = call.messages.map((message) => failedResult(message, error))
-      return error.effect === 'none'
-        ? { kind: 'unsent', results, reason: error }
-        : { kind: 'settled', results }
+      if (error.effect === 'none') return unsentCall(call, error)
+      return { results: failAll(call, error), isSettled: true }
     }
   }
 
   /** Milliseconds to wait before a call that was not sent is tried again; `undefined` if it is not. */
-  function delayOf(reason: IntegrationError, attempts: number): number | undefined {
-    const { code, retryAfter } = reason
-    const backoff = Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts)
-    const delay = flow.pauseOf(retryAfter === undefined ? backoff : retryAfter * 1000)
-    if (Date.now() + delay + Math.max(reserve, flow.expectedMs()) >= deadline) return undefined
-    const longest = code === 'provider_rate_limited' ? LONGEST_STANDSTILL_MS : outageMs
-    return isAway(reason) && flow.standstillMs() + delay <= longest ? delay : undefined
+  function delayOf(reason: IntegrationError): number | undefined {
+    if (!isAway(reason) || obstacle()) return undefined
+    const delayMs = pace.pauseOf((reason.retryAfter ?? 0) * 1_000)
+    const longestMs = reason.code === 'provider_rate_limited' ? LONGEST_RATE_LIMIT_MS : outageMs
+    return isTooLate(delayMs) || pace.pausedMs() + delayMs > longestMs ? undefined : delayMs
   }
 
   return async function make(call: Call): Promise<CallOutcome> {
-    const { messages, settled, isResumed } = call
-    if (messages.length === 0) return { kind: isResumed ? 'settled' : 'empty', results: settled }
-    for (let attempts = 1; ; attempts += 1) {
-      const turn = await flow.enter(call.bytes)
+    if (call.messages.length === 0) return { results: call.settled, isSettled: call.isResumed }
+    for (;;) {
+      const turn = await pace.enter(call.bytes)
       const outcome = await attempt(call)
-      const delay =
-        outcome.kind === 'unsent' && outcome.reason.retryable && !obstacle()
-          ? delayOf(outcome.reason, attempts)
-          : undefined
-      if (delay !== undefined) flow.pauseFor(delay)
+      const { unsent } = outcome
+      const delayMs = unsent && delayOf(unsent)
+      if (delayMs !== undefined) void pace.pauseFor(delayMs)
       // No later call fares better.
-      else if (
-        outcome.kind === 'unsent' &&
-        (isAway(outcome.reason) || outcome.reason.code === 'credentials_rejected')
-      )
-        ending.end(outcome.reason)
-      const isBroken = outcome.results.some(isUnknown)
-      if (outcome.kind === 'settled') shutMs = 0
-      if (outcome.kind === 'settled') brokenAt = isBroken ? (brokenAt ?? Date.now()) : undefined
-      flow.leave(turn, outcome.kind === 'unsent' ? 'not sent' : isBroken ? 'broken' : 'answered')
-      if (delay !== undefined) continue
-      return {
-        ...outcome,
-        results: settled.length === 0 ? outcome.results : inOrder([...outcome.results, ...settled]),
-      }
+      else if (unsent && (isAway(unsent) || unsent.code === 'credentials_rejected')) ending.end(unsent)
+      if (!unsent) brokenAt = isBroken(outcome) ? (brokenAt ?? Date.now()) : undefined
+      pace.leave(turn, unsent ? 'not sent' : isBroken(outcome) ? 'broken' : 'answered')
+      if (delayMs === undefined)
+        return { ...outcome, results: inOrder([...outcome.results, ...call.settled]) }
     }
   }
 }
@@ -166,12 +130,16 @@ function isAway({ code, provider }: IntegrationError): boolean {
   return code === 'provider_rate_limited' || (code === 'provider_error' && (provider?.status ?? 503) >= 500)
 }
 
-function isUnknown({ status }: MessageResult): boolean {
-  return status === 'unknown'
+function isBroken({ results }: CallOutcome): boolean {
+  return results.some(({ status }) => status === 'unknown')
 }
 
-function unsent({ messages }: Call, reason: IntegrationError): CallOutcome {
-  return { kind: 'unsent', reason, results: messages.map((message) => failedResult(message, reason)) }
+function unsentCall(call: Call, reason: IntegrationError): CallOutcome {
+  return { unsent: reason, isSettled: false, results: failAll(call, reason) }
+}
+
+function failAll({ messages }: Call, error: IntegrationError): MessageResult[] {
+  return messages.map((message) => failedResult(message, error))
 }
 
 function readResults(body: unknown, { messages }: Call): MessageResult[] {

@@ -8,14 +8,13 @@ import { writeAttachments } from './attachment.ts'
 import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
 import { type ComposedMessage, composeMessage, isRich } from './compose.ts'
 import { type Ending, orEnded } from './ending.ts'
-import { isRecord } from './fields.ts'
-import { keyOf, restore } from './journal.ts'
+import { readField } from './fields.ts'
+import { keyOf, type Records, restore } from './journal.ts'
 import { invalidMessage, toMailError } from './mail-error.ts'
 import type { MessageSettings } from './message.ts'
-import type { Records } from './records.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
-import type { Source } from './source.ts'
+import type { BatchRunOptions } from './run.ts'
 import { createTextWriter } from './writing.ts'
 
 /** One call of the provider’s batch endpoint. */
@@ -31,129 +30,110 @@ export interface Call {
   isResumed: boolean
 }
 
-/** A message that was read: its place in the batch, and the JSON by which a journal knows it if it has no key. */
-interface ReadEntry extends PlacedMessage {
-  identity: string
-  /** Whether an earlier message of the batch has the same key of its own. */
-  isTwice: boolean
-}
-
-/** A message of a call that is not full yet, and its text on the wire. */
-interface ComposedEntry extends ReadEntry {
-  json: string
-  bytes: number
+/** A message that was read. */
+interface Entry {
+  index: number
+  /** Its own key; later the one by which the journal knows it. */
+  key: string
+  /** With a journal, the JSON by which a message without a key is known: without the settings of its mailer. */
+  identity?: string
+  composed?: ComposedMessage
+  /** Why it can’t be sent. An earlier attempt may have sent it. */
+  refusal?: IntegrationError
 }
 
 /** The messages that are read for the next call. */
 interface Draft {
-  entries: ComposedEntry[]
+  entries: Entry[]
   bytes: number
-  refused: RefusedEntry[]
-  settled: MessageResult[]
+  /** The results of messages that are not read any more, because the batch has ended. */
+  unread: MessageResult[]
 }
-
-/** A message that cannot be sent, but that an earlier attempt may have sent. */
-interface RefusedEntry extends ReadEntry {
-  refusal: IntegrationError
-}
-
-type Entry = ComposedEntry | RefusedEntry | MessageResult
 
 const MAX_MESSAGES = 500
-/** After so many messages that are not sent, a call ends, so that their results are passed on. */
-const MAX_SETTLED = 500
 /** A call of a stream leaves when its first message is so old. */
 const MAX_AGE_MS = 100
 /** So many messages are composed at a time. Those of many bytes count for more, and those that are refused for 25. */
 const MANY = 250
 const BYTES_OF_ONE = 4_000
 const REFUSED = 25
-/** A message that is invalid. Its key may be known from an earlier attempt. */
-const NO_MESSAGE: ComposedMessage = { json: '', bytes: 0, to: '', recipients: [], toCount: 0 }
-/** For the key of a message, which must not change with the mailer’s defaults. */
+/** The brackets of a list. */
+const EMPTY_BYTES = 2
+/** For the identity of a message, which must not change with the settings of its mailer. */
 const NO_SETTINGS: MessageSettings = { from: 'none@none.invalid' }
 
-interface CutterOptions {
-  source: Source
-  /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
-  parse: ((item: unknown) => unknown) | undefined
-  /** Whether a message that an earlier attempt did not send for sure is sent again. */
-  resend: ((result: MessageResult) => boolean) | undefined
-  settings: MessageSettings
-  /** The largest body of a call of several messages, in bytes. */
-  callBytes: number
+type CutterOptions = Pick<BatchRunOptions, 'parse' | 'resend' | 'settings' | 'callBytes' | 'breathe'> & {
   ending: Ending
-  /** Lets other work go on between the messages. */
-  breathe: () => Promise<void>
   records: Records | undefined
 }
 
 /** Makes the cutter of a batch. It reads no further than the next call needs. */
-export function createCutter(options: CutterOptions) {
-  const { source, parse, resend, settings, callBytes, ending, breathe, records } = options
+export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, options: CutterOptions) {
+  const { parse, resend, settings, callBytes, ending, breathe, records } = options
+  const source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
   const writers = { writeBody: createTextWriter(), writeFiles: writeAttachments }
   /** How often each key came. */
   const seen = new Map<string, number>()
   let index = 0
   /** The next message, while it is read and composed. */
   let pending: Promise<Entry | undefined> | undefined
-  let held: ComposedEntry | undefined
+  /** A message that did not fit into the call before. */
+  let held: Entry | undefined
+  let isRead = false
   let isOver = false
   let isUnread = false
   let thrown: { reason: unknown } | undefined
   /** The messages since the last breath. */
   let composed = 0
 
-  function place(at: number, key: string, message: unknown): Entry {
-    const from = (given: MessageSettings) => composeMessage(message, given, writers)
-    // A key of its own is enough; the content’s key must not change with the mailer’s defaults.
-    const identity = records && key === '' ? from(NO_SETTINGS) : undefined
-    try {
-      return entryOf(at, key, identity?.json ?? '', from(settings))
-    } catch (error) {
-      if (!identity) throw error
-      return { ...entryOf(at, key, identity.json, identity), refusal: toMailError(error) }
-    }
-  }
-
   function compose(item: unknown): Entry | Promise<Entry> {
-    const at = index
+    const entry: Entry = { index, key: '' }
     index += 1
-    let key = ''
-    const fail = (error: unknown): Entry => {
-      const refusal = toMailError(error)
-      if (!records || key === '') return failedResult({ index: at, key, to: null }, refusal)
-      return { ...entryOf(at, key, '', NO_MESSAGE), refusal }
-    }
+    const fail = (error: unknown) => Object.assign(entry, { refusal: toMailError(error) })
     try {
       const message = parse ? parse(item) : item
-      key = readKey(message)
-      if (!isRich(message)) return place(at, key, message)
+      const key = readField(message, 'key')
+      // `composeMessage` names the fault of another one.
+      if (typeof key === 'string' || typeof key === 'number') entry.key = String(key)
+      if (!isRich(message)) return place(entry, message)
       return orEnded(renderMessage(message), ending.signal)
-        .then((message) => place(at, key, message))
+        .then((rendered) => place(entry, rendered))
         .catch(fail)
     } catch (error) {
       return fail(error)
     }
   }
 
+  function place(entry: Entry, message: unknown): Entry {
+    if (records && entry.key === '') {
+      entry.composed = composeMessage(message, NO_SETTINGS, writers)
+      entry.identity = entry.composed.json
+    }
+    entry.composed = composeMessage(message, settings, writers)
+    return entry
+  }
+
   /** @returns `undefined` at the end of the source */
   function read(): Entry | undefined | Promise<Entry | undefined> {
-    const reading = source.read()
-    if (!(reading instanceof Promise)) return reading && compose(reading.item)
-    return reading.then((next) => next && compose(next.item))
+    const take = ({ done, value }: IteratorResult<unknown>) => {
+      isRead ||= done === true
+      return done ? undefined : compose(value)
+    }
+    const step = source.next()
+    // A promise of another realm or library becomes one that is recognised.
+    return 'then' in step ? Promise.resolve(step).then(take) : take(step)
   }
 
   /** Reads into a call until the call is full, the source pauses, or the batch is over. */
   async function fill(draft: Draft): Promise<void> {
-    const { entries, refused, settled } = draft
+    const { entries } = draft
     let timer: ReturnType<typeof setTimeout> | undefined
     let interrupt = () => {}
     const onEnd = () => interrupt()
     ending.signal.addEventListener('abort', onEnd)
     try {
-      while (entries.length < MAX_MESSAGES && settled.length + refused.length < MAX_SETTLED) {
-        if (ending.reason) return await failRest(settled, ending.reason)
+      while (entries.length < MAX_MESSAGES) {
+        if (ending.reason) return await failRest(draft, ending.reason)
         if (composed >= MANY) {
           composed = 0
           await breathe()
@@ -177,13 +157,13 @@ export function createCutter(options: CutterOptions) {
           isOver = true
           return
         }
-        composed += 'bytes' in next ? 1 + next.bytes / BYTES_OF_ONE : REFUSED
-        if ('error' in next) settled.push(next)
-        else if ('refusal' in next) refused.push(next)
-        else if (entries.length > 0 && draft.bytes + next.bytes > callBytes) {
+        const bytes = bytesOf(next)
+        composed += next.refusal ? REFUSED : 1 + bytes / BYTES_OF_ONE
+        if (entries.length > 0 && draft.bytes + bytes > callBytes) {
           held = next
           return
-        } else add(draft, next)
+        }
+        add(draft, next)
         timer ??= setTimeout(() => interrupt(), MAX_AGE_MS)
       }
     } catch (reason) {
@@ -196,43 +176,29 @@ export function createCutter(options: CutterOptions) {
   }
 
   /** The batch has ended: the rest of a list fails at once, and the rest of another source is not read. */
-  async function failRest(settled: MessageResult[], reason: IntegrationError): Promise<void> {
+  async function failRest(draft: Draft, reason: IntegrationError): Promise<void> {
     isOver = true
     // A message that is being rendered has failed by now; a source that is stuck gives none.
     const next = await Promise.race([pending, breathe().then(() => undefined)])
-    if (next && 'error' in next) settled.push(next)
-    isUnread = !source.isList
-    if (isUnread) return
-    for (let next = source.read(); next !== undefined; next = source.read()) {
-      settled.push(failedResult({ index, key: '', to: null }, reason))
-      index += 1
-    }
+    if (next) add(draft, next)
+    isUnread = !Array.isArray(items)
+    if (!Array.isArray(items)) return
+    for (; index < items.length; index += 1)
+      draft.unread.push(failedResult({ index, key: '', to: null }, reason))
   }
 
-  /** Takes the messages that an earlier attempt recorded out of a call. */
-  async function withoutRecorded(draft: Draft, known: Records): Promise<Call> {
-    const read: (ComposedEntry | RefusedEntry)[] = inOrder([...draft.entries, ...draft.refused])
-    const rest = emptyDraft()
-    const settled = [...draft.settled]
-    for (const message of read) {
-      const key = message.key || (await keyOf(message.identity))
-      const count = (seen.get(key) ?? 0) + 1
-      seen.set(key, count)
-      message.isTwice = message.key !== '' && count > 1
-      message.key = count === 1 || message.isTwice ? key : `${key}#${count}`
-      message.identity = ''
-    }
-    const found = await known.read(read.filter(({ isTwice }) => !isTwice).map(({ key }) => key))
-    for (const message of read) {
-      const record = message.isTwice ? undefined : found.get(message.key)
-      const restored = record && restore(record, message)
-      if (restored && !(restored.status !== 'sent' && mayGoAgain(restored))) settled.push(restored)
-      else if (message.isTwice) settled.push(failedResult(message, twice()))
-      else if ('refusal' in message)
-        settled.push(failedResult({ ...message, to: message.to || null }, message.refusal))
-      else add(rest, message)
-    }
-    return { ...toCall(rest), isResumed: found.size > 0, settled: inOrder(settled) }
+  /** Gives each message the key by which the journal knows it. */
+  async function identify(entry: Entry): Promise<void> {
+    const isOwn = entry.key !== ''
+    if (!isOwn && entry.identity === undefined) return
+    const key = isOwn ? entry.key : await keyOf(entry.identity ?? '')
+    delete entry.identity
+    const count = (seen.get(key) ?? 0) + 1
+    seen.set(key, count)
+    if (isOwn && count > 1) {
+      const errors = [{ path: 'key', message: 'is the key of an earlier message of this batch' }]
+      entry.refusal = invalidMessage(errors)
+    } else entry.key = count === 1 ? key : `${key}#${count}`
   }
 
   function mayGoAgain(result: MessageResult): boolean {
@@ -249,6 +215,35 @@ export function createCutter(options: CutterOptions) {
     }
   }
 
+  /** Takes the messages out that are refused, or that an earlier attempt recorded. */
+  async function toCall({ entries, unread }: Draft): Promise<Call> {
+    const places = new Map<string, number>()
+    if (records) {
+      for (const entry of entries) await identify(entry)
+      for (const { key, index } of entries) if (key !== '' && !places.has(key)) places.set(key, index)
+    }
+    const found = await records?.read([...places.keys()])
+    const call: Call = { messages: [], json: '', bytes: EMPTY_BYTES, settled: [], isResumed: false }
+    const texts: string[] = []
+    for (const { index, key, composed: parts, refusal } of entries) {
+      const { json = '', to = '', recipients = [], toCount = 0 } = parts ?? {}
+      const message = { index, key, to, recipients, toCount }
+      const record = places.get(key) === index ? found?.get(key) : undefined
+      if (record) call.isResumed = true
+      const restored = record && restore(record, message)
+      if (restored && (restored.status === 'sent' || !mayGoAgain(restored))) call.settled.push(restored)
+      else if (refusal) call.settled.push(failedResult({ ...message, to: to || null }, refusal))
+      else {
+        call.messages.push(message)
+        call.bytes += bytesOf({ index, key, ...(parts && { composed: parts }) })
+        texts.push(json)
+      }
+    }
+    call.json = `[${texts.join()}]`
+    call.settled = inOrder([...call.settled, ...unread])
+    return call
+  }
+
   return {
     /**
      * The next call, with messages to send or results of messages that are not sent.
@@ -257,14 +252,20 @@ export function createCutter(options: CutterOptions) {
      * @throws {IntegrationError} `overloaded` if the journal fails
      */
     async next(): Promise<Call | undefined> {
-      const draft = emptyDraft()
+      const draft: Draft = { entries: [], bytes: EMPTY_BYTES, unread: [] }
       if (composed > 0) await breathe()
       composed = 0
       if (held) add(draft, held)
       held = undefined
       if (!isOver) await fill(draft)
-      if (draft.entries.length + draft.settled.length + draft.refused.length === 0) return undefined
-      return records ? withoutRecorded(draft, records) : toCall(draft)
+      return draft.entries.length + draft.unread.length === 0 ? undefined : toCall(draft)
+    },
+    /** Tells the source that no more messages are read. */
+    close(): void {
+      if (isRead) return
+      // Not awaited: a source that is stuck may never return. What it throws now changes nothing.
+      const closed = Promise.resolve().then(() => source.return?.())
+      closed.catch(() => {})
     },
     /** Whether the batch ended before the source did. */
     get isUnread() {
@@ -277,42 +278,12 @@ export function createCutter(options: CutterOptions) {
   }
 }
 
-// Not a spread, which takes as long as the check of a short message.
-function entryOf(
-  index: number,
-  key: string,
-  identity: string,
-  { json, bytes, to, recipients, toCount }: ComposedMessage,
-): ComposedEntry {
-  return { index, key, identity, isTwice: false, to, recipients, toCount, json, bytes }
+/** With the comma after each message. A message that is refused has none. */
+function bytesOf({ composed, refusal }: Entry): number {
+  return composed && !refusal ? composed.bytes + 1 : 0
 }
 
-/** The key of a message; `composeMessage` names the fault of one that is no text. */
-function readKey(message: unknown): string {
-  const key = isRecord(message) ? message.key : undefined
-  return typeof key === 'string' || typeof key === 'number' ? String(key) : ''
-}
-
-function twice(): IntegrationError {
-  const errors = [{ path: 'key', message: 'is the key of an earlier message of this batch' }]
-  return toMailError(invalidMessage(errors))
-}
-
-/** The brackets of the list, and a comma after each message. */
-function emptyDraft(): Draft {
-  return { entries: [], bytes: 2, refused: [], settled: [] }
-}
-
-function add(draft: Draft, message: ComposedEntry): void {
-  draft.entries.push(message)
-  draft.bytes += message.bytes + 1
-}
-
-function toCall({ entries, bytes, settled }: Draft): Call {
-  const json = `[${entries.map((entry) => entry.json).join()}]`
-  // Without their texts.
-  const messages = entries.map(({ index, key, to, recipients, toCount }) => {
-    return { index, key, to, recipients, toCount }
-  })
-  return { messages, json, bytes, settled, isResumed: false }
+function add(draft: Draft, entry: Entry): void {
+  draft.entries.push(entry)
+  draft.bytes += bytesOf(entry)
 }

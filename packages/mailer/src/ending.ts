@@ -17,12 +17,11 @@ type Limits = { deadline: number } & { [name in 'signal' | 'stop' | 'stopping']?
 export function createEnding({ signal, deadline, stop, stopping }: Limits) {
   const controller = new AbortController()
   const end = (reason: IntegrationError) => controller.abort(reason)
-  const leave: (() => void)[] = []
+  const closed = new AbortController()
   function follow(other: AbortSignal | undefined, reasonOf: () => IntegrationError): void {
     const onAbort = () => end(reasonOf())
     if (other?.aborted) onAbort()
-    else other?.addEventListener('abort', onAbort)
-    leave.push(() => other?.removeEventListener('abort', onAbort))
+    else other?.addEventListener('abort', onAbort, { signal: closed.signal })
   }
   const leftMs = deadline - Date.now()
   const timer = leftMs <= LONGEST_TIMER_MS ? setTimeout(() => end(timeIsOver()), Math.max(0, leftMs)) : 0
@@ -46,7 +45,7 @@ export function createEnding({ signal, deadline, stop, stopping }: Limits) {
     /** Forgets the signals and the timer. */
     close(): void {
       clearTimeout(timer)
-      for (const each of leave) each()
+      closed.abort()
     },
   }
 }

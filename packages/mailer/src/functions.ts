@@ -58,8 +58,7 @@ function findable<Mail extends { metadata?: Record<string, string> | undefined }
 
 /** The mailer speaks of a batch and its journal; whoever sends events knows neither. */
 function forDelivery(error: unknown): unknown {
-  const isLeft = isIntegrationError(error) && (error.code === 'overloaded' || error.code === 'shutting_down')
-  if (!isLeft) return error
+  if (!isIntegrationError(error) || !error.hint?.includes('journal')) return error
   const hint = 'Deliver the event again with the same id to send the rest.'
   return new IntegrationError(error.code, error.message, { ...error, cause: error.cause, hint })
 }

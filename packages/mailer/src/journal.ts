@@ -5,8 +5,10 @@
  * @module
  */
 import { IntegrationError } from '@org/core/errors'
-import { toBase64 } from '@org/core/http'
+import { toBase64, unknownOutcome } from '@org/core/http'
 import { failedResult, type PlacedMessage, placeOf } from './batch.ts'
+import { type Ending, orEnded } from './ending.ts'
+import { isRecord } from './fields.ts'
 import type { MessageResult, SentResult, UnsentResult } from './result.ts'
 
 /** The result of one message, without any address. */
@@ -85,9 +87,63 @@ export function toRecords(
 }
 
 function interrupted(): IntegrationError {
-  const message = 'An earlier attempt ended while the call with this mail was in flight.'
-  return new IntegrationError('outcome_unknown', message, {
-    hint: 'Check the provider’s activity before you send the mail again.',
-    effect: 'unknown',
+  return unknownOutcome('An earlier attempt ended while the call with this mail was in flight.')
+}
+
+/** After the end of a batch, the journal still has so long for each answer. */
+const GRACE_MS = 1_000
+
+/** The records of one batch. */
+export type Records = ReturnType<typeof openJournal>
+
+/** Opens a journal: bounded by the end of its batch, and with checked answers. */
+export function openJournal(journal: BatchJournal, { signal }: Ending) {
+  /** @throws {IntegrationError} `overloaded` if the journal fails; why the batch has ended if the journal hangs */
+  async function attempt<Value>(work: () => Value | Promise<Value>): Promise<Value> {
+    const limit = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const begin = () => {
+      timer = setTimeout(() => limit.abort(), GRACE_MS)
+    }
+    if (signal.aborted) begin()
+    else signal.addEventListener('abort', begin)
+    try {
+      return await orEnded(Promise.resolve().then(work), limit.signal)
+    } catch (cause) {
+      throw limit.signal.aborted ? signal.reason : failed(cause)
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', begin)
+    }
+  }
+
+  return {
+    async read(keys: readonly string[]): Promise<ReadonlyMap<string, MessageRecord>> {
+      const found = await attempt(() => journal.read(keys))
+      if (!(found instanceof Map)) throw failed(new TypeError('read must return a Map.'))
+      const records = new Map<string, MessageRecord>()
+      for (const key of keys) {
+        const record: unknown = found.get(key)
+        // A message whose record is unreadable may have been sent.
+        if (record !== undefined && record !== null) records.set(key, isOutcome(record) ? record : 'begun')
+      }
+      return records
+    },
+    write: (records: ReadonlyMap<string, MessageRecord | undefined>, durationMs?: number) =>
+      attempt(() => journal.write(records, durationMs)),
+  }
+}
+
+function failed(cause: unknown): IntegrationError {
+  return new IntegrationError('overloaded', 'The journal of the batch failed.', {
+    hint: 'Send the batch again with the same journal.',
+    retryAfter: 1,
+    cause,
   })
+}
+
+function isOutcome(record: unknown): record is MessageRecord {
+  if (!isRecord(record) || !Array.isArray(record.rejected)) return false
+  const isSent = record.status === 'sent' && typeof record.messageId === 'string'
+  return isSent || ((record.status === 'failed' || record.status === 'unknown') && isRecord(record.error))
 }

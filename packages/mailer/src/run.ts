@@ -34,7 +34,7 @@ export interface BatchRunOptions {
   /** Lets other work go on between the messages. */
   breathe: () => Promise<void>
   gate: Gate
-  /** How long the batch waits for a provider that answers no read, in milliseconds. */
+  /** How long the batch waits for a provider that is away, in milliseconds. */
   outageMs: number
   /** Longest time for one call, from when it leaves, in milliseconds. */
   timeoutMs: number
@@ -51,11 +51,12 @@ export interface BatchRunOptions {
   wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
 
-/** The outcome of one call, with the results of its messages in the order given. */
-export type CallOutcome =
-  /** The provider answered, or may have received the call. */
-  | { kind: 'settled'; results: MessageResult[] }
-  /** The call had no message to send. */
-  | { kind: 'empty'; results: MessageResult[] }
-  /** Nothing was sent: the call did not begin, or the provider refused it as a whole. */
-  | { kind: 'unsent'; results: MessageResult[]; reason: IntegrationError }
+/** The outcome of one call. */
+export interface CallOutcome {
+  /** Of each of its messages, in the order given. */
+  results: MessageResult[]
+  /** Why nothing was sent: the call did not begin, or the provider refused it as a whole. */
+  unsent?: IntegrationError | undefined
+  /** Whether something is known of a message: the provider has answered, or may have received it. */
+  isSettled: boolean
+}

@@ -1,5 +1,5 @@
 /**
- * Makes the calls of a batch.
+ * Sends a batch: cuts calls, makes several at a time, and yields their outcomes in order.
  *
  * @module
  */
@@ -7,19 +7,18 @@ import { IntegrationError } from '@org/core/errors'
 import { createCaller } from './caller.ts'
 import { type Call, createCutter } from './calls.ts'
 import { createEnding } from './ending.ts'
-import { createFlow } from './flow.ts'
+import { openJournal } from './journal.ts'
 import { toMailError } from './mail-error.ts'
-import { openRecords } from './records.ts'
+import { createPace } from './pace.ts'
 import type { BatchRunOptions, CallOutcome } from './run.ts'
-import { openSource } from './source.ts'
 
 /** How a batch ended. */
 export interface BatchEnd {
-  /** The error that the caller’s own code threw: the source, or `onProgress`. */
+  /** The error that the caller’s own code threw: the source, `resend` or `onProgress`. */
   thrown?: { reason: unknown } | undefined
   /** Why the batch ended early; absent if every message had its turn. */
   ended?: IntegrationError | undefined
-  /** Whether the source has messages that were not read. */
+  /** Whether there are messages without a result. */
   isUnread?: boolean
 }
 
@@ -33,13 +32,11 @@ export async function* runBatch(
 ): AsyncGenerator<CallOutcome, BatchEnd> {
   const { concurrency, callBytes, takeMemory, journal, onProgress } = options
   const ending = createEnding(options)
-  const source = openSource(items)
-  const records = journal && openRecords(journal, ending)
   const { signal } = ending
-  const { callMs } = records ?? {}
-  const flow = createFlow({ ...options, callMs, signal })
-  const cutter = createCutter({ ...options, source, ending, records })
-  const make = createCaller(options, { flow, ending, records })
+  const records = journal && openJournal(journal, ending)
+  const pace = createPace({ ...options, callMs: journal?.callMs, signal })
+  const cutter = createCutter(items, { ...options, ending, records })
+  const make = createCaller(options, { pace, ending, records })
   const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
   const inFlight: Promise<CallOutcome>[] = []
   let cutting: ReturnType<typeof cut> | undefined
@@ -83,12 +80,12 @@ export async function* runBatch(
 
   try {
     while (!isOver || inFlight.length > 0) {
-      if (!isOver && flow.hasRoom() && inFlight.length < 2 * concurrency) cutting ??= cut()
+      if (!isOver && pace.hasRoom() && inFlight.length < 2 * concurrency) cutting ??= cut()
       const [first] = inFlight
       const next = await Promise.race([
         ...(first ? [first.then((outcome) => ({ outcome }))] : []),
         ...(cutting ? [cutting.then((cut) => ({ cut }))] : []),
-        ...(!isOver && !cutting ? [flow.hasChanged().then(() => undefined)] : []),
+        ...(!isOver && !cutting ? [pace.hasChanged().then(() => undefined)] : []),
       ])
       if (next === undefined) continue
       if ('outcome' in next) {
@@ -108,7 +105,7 @@ export async function* runBatch(
     return { thrown: thrown ?? cutter.thrown, ended: ending.reason, isUnread: isCutOff || cutter.isUnread }
   } finally {
     // The consumer may leave early. Nothing goes on behind its back.
-    source.close()
+    cutter.close()
     void cutting?.then((cut) => cut?.free())
     await Promise.all(inFlight)
     ending.close()

@@ -38,8 +38,8 @@ describe('a batch with a journal', () => {
     )
     provider.faults.add({ skip: 1, times: 100, status: 429, headers: { 'retry-after': '400' } })
     const first = await failureOf(mail.mailer({ fromEmail: undefined }).sendEmails(without, { journal }))
-    expect(first).toMatchObject({ code: 'overloaded', retryAfter: 400 })
-    expect(provider.messages.length).toBe(500)
+    expect(first).toMatchObject({ code: 'provider_rate_limited', retryAfter: 400, retryable: true })
+    expect(provider.messages.length).toBe(333)
 
     provider.faults.clear()
     const again = [message({ to: 'new@example.org' }), ...without]

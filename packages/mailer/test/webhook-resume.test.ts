@@ -46,7 +46,7 @@ it.each([
   const handle = handler()
   provider.faults.add({ path: '/email/batch', skip, status: 429, headers: { 'retry-after': '120' } })
   const first = await deliver(handle, event, { id: 'evt_1' })
-  expect(first).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
+  expect(first).toMatchObject({ status: 429, body: { code: 'provider_rate_limited', retryable: true } })
   expect(first.headers.get('retry-after')).toBe('120')
   const second = await deliver(handle, event, { id: 'evt_1' })
   expect(response.parse(second.body).result).toMatchObject({ sent: 1_203, failed: 0, unknown: 0 })
@@ -82,7 +82,7 @@ it('begins calls in the time of a usual call, although one call of an earlier de
   const limit = { path: '/email/batch', status: 429, headers: { 'retry-after': '120' } }
   provider.faults.add({ ...limit, skip: 3 })
   atRequest(1, () => pass(9_000))
-  expect((await deliver(handler({ store }), long, { id: 'evt_1' })).status).toBe(503)
+  expect((await deliver(handler({ store }), long, { id: 'evt_1' })).status).toBe(429)
   const slowStore: DeliveryStore = {
     ...store,
     claim(request) {
@@ -173,8 +173,8 @@ it('mails nobody twice, and everybody once, when the default sender is configure
   const first = await deliver(handler({ store, shared: { apiToken: 'shared-token' } }), given, {
     id: 'evt_1',
   })
-  expect(first.status).toBe(503)
-  expect(provider.messages).toHaveLength(500)
+  expect(first.status).toBe(429)
+  expect(provider.messages).toHaveLength(200)
 
   const second = await deliver(handler({ store }), given, { id: 'evt_1' })
   expect(response.parse(second.body).result).toMatchObject({ sent: 1_000, failed: 0, unknown: 0 })
@@ -206,7 +206,7 @@ it.each([
   const event = newsletter(recipients, fields)
   const headers = { 'retry-after': '120' }
   provider.faults.add({ path: '/email/batch', skip: 1, times: 2, status: 429, headers })
-  expect((await deliver(handler({ store }), event, { id: 'evt_1' })).status).toBe(503)
+  expect((await deliver(handler({ store }), event, { id: 'evt_1' })).status).toBe(429)
   const { status, body } = await deliver(handler({ store, shared }), event, { id: 'evt_1' })
   expect(status).toBe(200)
   const { result } = response.parse(body)

@@ -1,27 +1,21 @@
 /**
- * The pace of a batch: how many calls and bytes at a time, and when the provider asks to slow down.
+ * The pace of a batch: how many calls and bytes at a time, and the pauses while the provider takes no call.
  *
  * @module
  */
+import type { BatchRunOptions } from './run.ts'
 
 /** A pause that would end hardly later than the one that lasts is the same pause. */
 const SAME_PAUSE_MS = 1_000
-/** The shortest pause; it doubles with each pause until the provider answers a call. */
-const SHORTEST_PAUSE_MS = 50
-const LONGEST_DOUBLING = 7
+/** The shortest pause. It doubles with each pause until the provider answers a call. */
+const FIRST_PAUSE_MS = 50
+const LONGEST_DOUBLED_MS = 10_000
 /** A call may take a little longer than the slowest before it. */
 const CAUTION = 1.1
 
-interface FlowOptions {
-  /** The most calls in flight at a time. */
-  concurrency: number
-  /** The largest body of a call of several messages, and the bodies of all calls in flight, in bytes. */
-  callBytes: number
-  inFlightBytes: number
+type PaceOptions = Pick<BatchRunOptions, 'concurrency' | 'callBytes' | 'inFlightBytes' | 'wait'> & {
   /** How long a call of an earlier attempt took, in milliseconds, if that is known. */
   callMs: number | undefined
-  /** Waits until the time is over or the signal fires. */
-  wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
   /** Fires when the batch ends early. */
   signal: AbortSignal
 }
@@ -32,29 +26,27 @@ interface Turn {
 }
 
 /** The pace of one batch. */
-export type Flow = ReturnType<typeof createFlow>
+export type Pace = ReturnType<typeof createPace>
 
 /**
  * Makes the pace of a batch. The first call goes alone, and each answer lets one more go at a time: a refused token or
  * a slow provider is noticed before much has left.
  */
-export function createFlow(options: FlowOptions) {
-  const { concurrency, callBytes, inFlightBytes, callMs: known, wait, signal } = options
+export function createPace({ concurrency, callBytes, inFlightBytes, wait, callMs, signal }: PaceOptions) {
   const running = new Set<Turn>()
   let queued = 0
   let bytesInFlight = 0
-  let limit = known === undefined ? 1 : concurrency
-  let slowestMs = known ?? 0
+  let limit = callMs === undefined ? 1 : concurrency
+  let slowestMs = callMs ?? 0
   let calls = 0
-  let waitedMs = 0
+  let pausedMs = 0
   let pauses = 0
   let pause: { until: number; over: Promise<void> } | undefined
-  let waiting: (() => void)[] = []
+  const waiting: (() => void)[] = []
+  const hasChanged = () => new Promise<void>((resolve) => waiting.push(resolve))
 
   function wake(): void {
-    const woken = waiting
-    waiting = []
-    for (const resume of woken) resume()
+    for (const resume of waiting.splice(0)) resume()
   }
 
   return {
@@ -63,15 +55,13 @@ export function createFlow(options: FlowOptions) {
       running.size + queued < limit &&
       (running.size + queued === 0 || bytesInFlight + callBytes <= inFlightBytes),
     /** Resolves when there may be room again. */
-    hasChanged: () => new Promise<void>((resolve) => waiting.push(resolve)),
+    hasChanged,
     /** Waits for the turn of a call, or for the end of the batch. */
     async enter(bytes: number): Promise<Turn> {
       queued += 1
       // A call that waits is composed already.
       bytesInFlight += bytes
-      while (!signal.aborted && (pause || running.size >= limit)) {
-        await (pause?.over ?? new Promise<void>((resolve) => waiting.push(resolve)))
-      }
+      while (!signal.aborted && (pause || running.size >= limit)) await (pause?.over ?? hasChanged())
       queued -= 1
       const turn = { started: Date.now(), bytes }
       running.add(turn)
@@ -82,9 +72,11 @@ export function createFlow(options: FlowOptions) {
     leave(turn: Turn, outcome: 'answered' | 'broken' | 'not sent'): void {
       running.delete(turn)
       bytesInFlight -= turn.bytes
-      if (outcome !== 'not sent') slowestMs = Math.max(slowestMs, Date.now() - turn.started)
+      if (outcome !== 'not sent') {
+        slowestMs = Math.max(slowestMs, Date.now() - turn.started)
+        pausedMs = 0
+      }
       if (outcome === 'answered') {
-        waitedMs = 0
         pauses = 0
         limit = Math.min(concurrency, limit + 1)
       }
@@ -96,19 +88,18 @@ export function createFlow(options: FlowOptions) {
      */
     expectedMs(): number {
       if (calls === 1) return 0
-      let longest = slowestMs
-      for (const { started } of running) longest = Math.max(longest, Date.now() - started)
-      return longest * CAUTION
+      const runningMs = Array.from(running, ({ started }) => Date.now() - started)
+      return Math.max(slowestMs, ...runningMs) * CAUTION
     },
-    /** How long a pause lasts that should last so long: at least a little longer than the one before. */
+    /** How long a pause lasts that should last so long: longer with each since the provider answered. */
     pauseOf: (milliseconds: number) =>
-      Math.max(milliseconds, SHORTEST_PAUSE_MS * 2 ** Math.min(pauses, LONGEST_DOUBLING)),
-    /** Lets no call begin for a while, and fewer at a time after that. */
-    pauseFor(milliseconds: number): void {
+      Math.max(milliseconds, Math.min(LONGEST_DOUBLED_MS, FIRST_PAUSE_MS * 2 ** pauses)),
+    /** Lets no call begin for a while, and fewer at a time after that. Resolves when the pause is over. */
+    pauseFor(milliseconds: number): Promise<void> {
       const until = Date.now() + milliseconds
-      if (pause && until < pause.until + SAME_PAUSE_MS) return
+      if (pause && until < pause.until + SAME_PAUSE_MS) return pause.over
       limit = Math.max(1, Math.floor(limit / 2))
-      waitedMs += milliseconds
+      pausedMs += milliseconds
       pauses += 1
       const end = () => {
         if (pause?.over !== over) return
@@ -120,8 +111,9 @@ export function createFlow(options: FlowOptions) {
         .then(() => wait(milliseconds, signal))
         .then(end, end)
       pause = { until, over }
+      return over
     },
-    /** Milliseconds that the batch has paused since the provider last answered a call. */
-    standstillMs: () => waitedMs,
+    /** Milliseconds that the batch has paused since the last call left. */
+    pausedMs: () => pausedMs,
   }
 }
