@@ -25,7 +25,6 @@ describe.skipIf(!browserForTests)('the page /docs in a browser', () => {
   ): Promise<{ tab: Page; complaints: string[] }> {
     const tab = await browser.newPage({
       viewport: { width: 1280, height: 800 },
-      permissions: ['clipboard-read', 'clipboard-write'],
       ...options,
     })
     onTestFinished(() => tab.close())
@@ -70,25 +69,16 @@ describe.skipIf(!browserForTests)('the page /docs in a browser', () => {
     await expect.poll(() => topOf(tab, 'sendEmail')).toBeLessThan(100)
   })
 
-  it('copies an example with the origin of the page, and announces it', async () => {
-    const { tab } = await open({}, '#mailer-sendEmail')
-    const example = tab.locator('figure', {
-      has: tab.getByLabel('Command: mailer-sendEmail', { exact: true }),
-    })
-    const button = example.getByRole('button')
-    await button.click()
-    await expect.poll(() => button.textContent()).toBe('Copied')
-    expect(await button.getAttribute('aria-live')).toBe('polite')
-    const copied = await tab.evaluate(() => navigator.clipboard.readText())
-    expect(copied).toContain(`curl ${server.url}/mailer/webhook`)
-    expect(copied).toContain('"name": "sendEmail"')
+  it('gives its examples the origin under which it was opened', async () => {
+    const { tab } = await open()
+    const example = tab.getByLabel('Command: mailer-sendEmail', { exact: true })
+    expect(await example.textContent()).toContain(`curl ${server.url}/mailer/webhook`)
   })
 
   it('is complete without scripts', async () => {
     const { tab } = await open({ javaScriptEnabled: false })
     expect(await tab.getByRole('heading', { name: 'sendEmail' }).first().isVisible()).toBe(true)
     expect(await tab.getByText('curl http://localhost:3009/mailer/webhook').first().isVisible()).toBe(true)
-    expect(await tab.getByRole('button').count()).toBe(0)
   })
 })
 

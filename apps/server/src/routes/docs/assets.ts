@@ -3,20 +3,10 @@
 /** The examples have this origin, until the script gives them that of the page. */
 export const ORIGIN = 'http://localhost:3009'
 
-/** Gives the examples the origin of the page, and copies them. */
+/** Gives the examples the origin of the page. */
 export const script = `
-for (const figure of document.querySelectorAll('figure')) {
-  const code = figure.querySelector('code')
+for (const code of document.querySelectorAll('figure code'))
   code.textContent = code.textContent.replaceAll('${ORIGIN}', location.origin)
-  const button = document.createElement('button')
-  button.textContent = 'Copy'
-  button.ariaLive = 'polite'
-  button.addEventListener('click', async () => {
-    button.textContent = await navigator.clipboard.writeText(code.textContent).then(() => 'Copied', () => 'Not copied')
-    setTimeout(() => { button.textContent = 'Copy' }, 2000)
-  })
-  figure.prepend(button)
-}
 `
 
 /** The colours are those of the sandbox. */
@@ -59,7 +49,6 @@ dt > code { color: var(--ink); font-weight: 600; }
 .mark { padding: 0 0.375rem; border-radius: 4px; background: var(--sunken); color: var(--quiet); font-size: 0.75rem; font-weight: normal; }
 
 figure { align-self: start; position: sticky; top: 1.5rem; border: 1px solid var(--line); border-radius: 8px; background: var(--surface); }
-button { display: block; margin-left: auto; padding: 0.25rem 0.75rem 0; border: 0; background: none; color: var(--accent); font: inherit; cursor: pointer; }
 pre { max-height: 80vh; overflow: auto; padding: 0.75rem; line-height: 1.4; }
 pre code { font-size: 0.75rem; overflow-wrap: normal; }
 

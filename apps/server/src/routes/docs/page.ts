@@ -43,87 +43,62 @@ ${content}
   return { text: `${await page}`, policy }
 }
 
-/** The sections of the page. An entry that several webhooks have stands in the first. */
+/** The sections of the page: one for each webhook, and three for all. */
 function sectionsOf({ paths, components }: OpenApiDocument) {
   const find = createFind(components)
-  const webhooks = Object.entries(paths).flatMap(([path, { post }]) =>
-    post?.['x-responses'] ? [{ path, post, all: entriesOf(path, post, find) }] : [],
-  )
-  const handled = webhooks.flatMap(({ all }) => all.filter(({ response }) => response))
-  const shown = new Map(handled.toReversed().map((entry) => [entry.key, entry]))
-  const isShown = (entry: Entry) => shown.get(entry.key) === entry
-  const general = handled.filter((entry) => entry.isGeneral && isShown(entry))
-  const metrics = webhooks.map(({ path, post }) => {
-    const rows = Object.entries(post['x-metrics'] ?? {})
-    return list(
-      `Metrics of ${path}`,
-      rows.map(([name, { unit, description }]) => [name, unit, description]),
-    )
+  const webhooks = Object.entries(paths).flatMap(([path, { post }]) => {
+    if (!post?.['x-responses']) return []
+    const entries = entriesOf(path, post, find)
+    const metrics = Object.entries(post['x-metrics'] ?? {})
+    const rows = metrics.map(([name, { unit, description }]) => [name, unit, description])
+    const content = html`<p><code>POST ${path}</code></p>
+<p>${inline(post.description)}</p>
+${list('Metrics', rows)}${entries.map((entry) => showEntry(entry, find))}`
+    return [{ id: post.tags[0] ?? path, title: post.summary, entries, content }]
   })
-  const show = (entry: Entry) => showEntry(entry, find, entry.title === 'METRIC_UPDATE' ? metrics : '')
-  const ofWebhooks = webhooks.map(({ path, post, all }) => {
-    const entries = all.filter((entry) => !entry.isGeneral && isShown(entry))
-    const others = all.filter((entry) => entry.response && !entries.includes(entry))
-    const links = others.map(({ key, title }) => link(shown.get(key)?.id ?? '', html`<code>${title}</code>`))
-    const ignored = all.filter(({ response }) => !response).map(({ title }) => html`<code>${title}</code>`)
-    const intro = html`<p><code>POST ${path}</code></p>
-<p>${inline(post.description)}${links.length > 0 ? html` It also has ${listed(links)}.` : ''}</p>
-${ignored.length > 0 ? html`<p>It answers ${listed(ignored)} with <code>ignored</code>.</p>` : ''}`
-    return { id: post.tags[0] ?? path, title: post.summary, entries, content: [intro, ...entries.map(show)] }
-  })
-  const sending = showSending(components, find, webhooks[0])
   return [
-    { id: 'events', title: 'Sending events', entries: general, content: [sending, ...general.map(show)] },
-    ...ofWebhooks,
+    { id: 'events', title: 'Sending events', entries: [], content: showSending(components, find) },
+    ...webhooks,
     { id: 'failures', title: 'Failures', entries: [], content: showFailures(components, find) },
     { id: 'routes', title: 'Other routes', entries: [], content: showRoutes(paths, find) },
   ]
 }
 
-/** One event or one function of a webhook. */
-type Entry = ReturnType<typeof entriesOf>[number]
-
-/** The events of a webhook, with its functions in the place of FUNCTION_CALL. */
+/** The events that a webhook acts on, with its functions in the place of FUNCTION_CALL. */
 function entriesOf(path: string, { requestBody, tags, ...operation }: OpenApiOperation, find: Find) {
   const { schema, examples = {} } = requestBody?.content['application/json'] ?? {}
-  return Object.entries(find(schema).discriminator?.mapping ?? {}).flatMap(([event, $ref]) => {
-    const calls = find(find({ $ref }).properties?.functionCall).oneOf
-    return (calls ?? [{ $ref }]).map((reference) => {
-      const schema = find(reference)
-      const { name, arguments: input, deployment } = schema.properties ?? {}
-      const [title = event, ...aliases] = (name?.enum ?? []).map(String)
-      // The same for every integration.
-      const isGeneral = !calls && event !== 'DEPLOYMENT_CREATED'
-      const inputs = isGeneral ? undefined : (input ?? find(deployment).properties?.inputs)
-      const responses = operation['x-responses']?.[title] ?? []
-      return {
-        event,
-        title,
-        aliases,
-        path,
-        isGeneral,
-        /** Its anchor on the page. */
-        id: isGeneral ? title : `${tags[0]}-${title}`,
-        /** The same for the same event or function of another webhook. */
-        key: `${title} ${JSON.stringify(find(inputs))}`,
-        description: schema.description,
-        effect: schema['x-effect'],
-        inputs,
-        /** The successful response; none if the event is ignored. */
-        response: responses.find((response) => nameOf(response) !== 'IgnoredResponse'),
-        example: examples[title]?.value,
-      }
-    })
+  const events = Object.values(find(schema).discriminator?.mapping ?? {}).map(($ref) => ({ $ref }))
+  const calls = events.flatMap((event) => find(find(event).properties?.functionCall).oneOf ?? [event])
+  return calls.flatMap((reference) => {
+    const entry = find(reference)
+    const { name, arguments: input, deployment } = entry.properties ?? {}
+    const [title = '', ...aliases] = [name?.const ?? name?.enum ?? []].flat().map(String)
+    const responses = operation['x-responses']?.[title] ?? []
+    const response = responses.find((each) => nameOf(each) !== 'IgnoredResponse')
+    return response
+      ? {
+          path,
+          title,
+          aliases,
+          /** Its anchor on the page. */
+          id: `${tags[0]}-${title}`,
+          description: entry.description,
+          effect: entry['x-effect'],
+          inputs: input ?? find(deployment).properties?.inputs,
+          response,
+          example: examples[title]?.value,
+        }
+      : []
   })
 }
 
-function showEntry(entry: Entry, find: Find, more: unknown) {
+/** One event or one function of a webhook, with a command that a reader can paste. */
+function showEntry(entry: ReturnType<typeof entriesOf>[number], find: Find) {
   const { id, title, aliases, effect, description, inputs, response, path, example } = entry
   const { anyOf: forms = [find(response)], properties: { result } = {} } = find(response)
   const also = aliases.map((alias) => html`<code>${alias}</code>`)
   const content = html`<p>${inline(description)}${also.length > 0 ? html` Also called ${listed(also)}.` : ''}</p>
 ${fields(effect === undefined ? 'Inputs' : 'Arguments', find(inputs), find)}
-${more}
 ${result ? fields('Result', find(result), find, true) : forms.map((form, at) => fields(at > 0 ? 'Or' : 'Response', form, find, true))}`
   const json = JSON.stringify(example, null, 2).replaceAll("'", String.raw`'\''`).replaceAll('\n', '\n  ')
   const command = `curl ${ORIGIN}${path} \\\n  -H 'content-type: application/json' \\\n  -d '${json}'`
@@ -131,14 +106,9 @@ ${result ? fields('Result', find(result), find, true) : forms.map((form, at) => 
   return article(id, html`<code>${title}</code>`, content, kind, command)
 }
 
-/** The fields of every event, its headers, and a command that signs an event with OpenSSL. */
-function showSending(
-  { securitySchemes, parameters }: OpenApiDocument['components'],
-  find: Find,
-  { path, all }: { path: string; all: readonly Entry[] } = { path: '', all: [] },
-) {
-  const events = [...new Set(all.map(({ event }) => event))]
-  const name = { type: 'string', description: 'What happened.', enum: events }
+/** The fields and headers of an event, and a command that signs one with OpenSSL. */
+function showSending({ securitySchemes, parameters }: OpenApiDocument['components'], find: Find) {
+  const name = { type: 'string', description: 'What happened: one of the events below.' }
   const { name: _, ...properties } = find({ $ref: 'HealthCheckEvent' }).properties ?? {}
   const content = html`${fields('Fields', { properties: { name, ...properties }, required: ['name'] }, find)}
 <p>${inline(String(securitySchemes.standardWebhooks?.description))}</p>
@@ -151,7 +121,7 @@ key=$(printf %s "\${secret#whsec_}" | base64 -d |
 signature=$(printf %s "$id.$at.$body" |
   openssl dgst -sha256 -mac HMAC \\
     -macopt "hexkey:$key" -binary | base64)
-curl ${ORIGIN}${path} \\
+curl ${ORIGIN}/mailer/webhook \\
   -H 'content-type: application/json' \\
   -H "webhook-id: $id" \\
   -H "webhook-timestamp: $at" \\
@@ -210,7 +180,7 @@ function article(id: string, title: unknown, content: unknown, remark: unknown =
   return html`<article><div><h3 id="${id}">${link(id, title)}${remark}</h3>${content}</div>${example}</article>`
 }
 
-/** Terms, each with a remark and a text. A long list is closed if it is only for readers of responses. */
+/** Terms, each with a remark and a text. */
 function list(title: string, rows: readonly (readonly unknown[])[], isOpen = true) {
   const items = rows.map(
     ([term, remark, text]) => html`<div><dt><code>${term}</code> ${remark}</dt><dd>${text}</dd></div>`,
@@ -238,7 +208,7 @@ function fields(title: string, schema: Schema, find: Find, isRead = false) {
     const text = html`${inline(field.description)}${values.length > 0 ? html` One of ${codes}.` : ''}${initial}`
     return [path, html`${typeOf(field)}${marks}`, text]
   })
-  return list(title, rows, !isRead || rows.length < 12)
+  return list(title, rows, !isRead)
 }
 
 function parameterFields(parameters: readonly object[], title: string, find: Find) {
