@@ -144,8 +144,8 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
         ownReferences.length > 0,
       'ENV_REFERENCE_ALLOW is *: a deployment may use every variable of this process but those of the host.':
         values.ENV_REFERENCE_ALLOW.includes('*'),
-      'Without PLATFORM_WEBHOOK_SECRET or RECORD_KEYS, the records in Redis have no key of the host: a reader can test guesses of a request, and a writer can change records.':
-        recordKeys.length === 0 && deliveryStore.startsWith('redis'),
+      'Without PLATFORM_WEBHOOK_SECRET or RECORD_KEYS, records have no key of the host: a reader of the store can test guesses of a request, and a writer can change records.':
+        recordKeys.length === 0 && (production || deliveryStore.startsWith('redis')),
     }),
   }
 }

@@ -53,8 +53,6 @@ export interface HostOptions {
   fetch?: typeof fetch
   /** @default `https` to named hosts */
   egress?: EgressRule
-  /** @default those of the configuration */
-  recordKeys?: readonly string[]
   /** Whether the runtime enforces `content-length`. */
   trustContentLength?: boolean
   /** Pass it to have `GET /metrics`. An instance that comes and goes, as a function does, should not have it. */
@@ -106,7 +104,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const unfinished = new Set<Promise<unknown>>()
   const dependencies = {
     store,
-    recordKeys: options.recordKeys ?? config.recordKeys,
+    recordKeys: config.recordKeys,
     verify,
     peer: (request: SentRequest) => request[peerKey],
     observer,

@@ -91,10 +91,7 @@ export async function run(
     })
     process.exit(1)
   })
-  const { store, recordKeys, close, hadFile, fault } = await openStore(config, logger)
-  const warn = (fault: string) =>
-    logger('warn', `DELIVERY_STORE: ${fault} Events with an effect get 503 until that is over.`)
-  if (fault) warn(fault)
+  const { store, close } = await openStore(config, logger)
   const stopping = new AbortController()
   const ending = new AbortController()
   const host = createHost(config, {
@@ -103,7 +100,6 @@ export async function run(
     ending: ending.signal,
     logger: taggedLogger,
     store: wrapStore(store),
-    recordKeys,
     createMetrics,
     tracing,
     ...createNodeRuntime(config),
@@ -137,13 +133,12 @@ export async function run(
     server.once('request', (_, response: EventEmitter) => response.once('close', resolve))
     await Promise.race([isAnswered, setTimeout(WARM_UP_MS, undefined, { ref: false })])
     await loadRest(host)
-    await store.probe().catch((error: Error) => {
-      if (error.name === 'FormatError') {
-        logger('error', `DELIVERY_STORE: The store in Redis can’t be used: ${error.message}.`)
+    await store.probe().catch(({ name, message }: Error) => {
+      if (name === 'FormatError') {
+        logger('error', `DELIVERY_STORE: The store in Redis can’t be used: ${message}.`)
         process.exit(1)
       }
-      // Redis tells its faults itself, and a file that was opened before has told.
-      if (hadFile && !fault) warn(error.message)
+      logger('warn', `DELIVERY_STORE: ${message} Events with an effect get 503 until that is over.`)
     })
     flushCompileCache()
   }
