@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { allFaults } from '../mutation/faults.ts'
 import { type Fault, findMistakes, findSurvivors } from '../mutation/mutation.ts'
 
@@ -41,26 +41,20 @@ async function run(faults: readonly Fault[]) {
   return { lines: lines.join('\n'), survivors }
 }
 
-describe('a mutation run', () => {
-  it('tells which test file notices a fault, and which fault survives, and leaves the tree as it is', async () => {
-    const { lines, survivors } = await run([fault, untested])
-    expect(survivors).toEqual([untested])
-    expect(lines).toMatch(/of 2 {2}adds-wrong {2}packages\/sum\/test\/sum\.test\.ts {2}[\d.]+ s/)
-    expect(lines).toMatch(/of 2 {2}subtracts-wrong {2}SURVIVES/)
-    expect(readFileSync(join(root, file), 'utf8')).toBe(source)
-  })
+it('a mutation run tells which test file notices a fault, and which fault survives', async () => {
+  const { lines, survivors } = await run([fault, untested])
+  expect(survivors).toEqual([untested])
+  expect(lines).toMatch(/of 2 {2}adds-wrong {2}packages\/sum\/test\/sum\.test\.ts {2}[\d.]+ s/)
+  expect(lines).toMatch(/of 2 {2}subtracts-wrong {2}SURVIVES/)
+  expect(readFileSync(join(root, file), 'utf8')).toBe(source)
+})
 
-  it.each<[string, Partial<Fault>, string]>([
-    ['a test fails without a fault', { suites: [wrong] }, `${wrong} fails without a fault.`],
-    [
-      'a test file does not load, because then every fault is noticed',
-      { to: 'a +' },
-      `${suite} does not load.`,
-    ],
-    ['a package can’t be built', { build: 'packages/sum' }, 'packages/sum can’t be built.'],
-  ])('ends if %s', async (_, change, message) => {
-    await expect(run([{ ...fault, ...change }])).rejects.toThrow(message)
-  })
+it.each<[string, Partial<Fault>, string]>([
+  ['a test fails without a fault', { suites: [wrong] }, `${wrong} fails without a fault.`],
+  ['a test file does not load', { to: 'a +' }, `${suite} does not load.`],
+  ['a package can’t be built', { build: 'packages/sum' }, 'packages/sum can’t be built.'],
+])('a mutation run, in which every fault would be noticed, ends if %s', async (_, change, message) => {
+  await expect(run([{ ...fault, ...change }])).rejects.toThrow(message)
 })
 
 it('the faults of this repository are where their list says', () => {
@@ -69,18 +63,14 @@ it('the faults of this repository are where their list says', () => {
 
 it('a list of faults has mistakes if a text has moved or is not the only one, or a file is gone', () => {
   expect(findMistakes([fault, untested], root)).toEqual([])
-  const gone = { file: 'packages/gone.ts', suites: ['packages/gone.test.ts'] }
-  expect(
-    findMistakes(
-      [
-        fault,
-        { ...fault, from: 'a % b' },
-        { ...untested, from: 'export' },
-        { ...untested, ...gone, id: 'gone' },
-      ],
-      root,
-    ),
-  ).toEqual([
+  const gone = { file: 'packages/gone.ts', suites: ['packages/gone.test.ts'], id: 'gone' }
+  const faults = [
+    fault,
+    { ...fault, from: 'a % b' },
+    { ...untested, from: 'export' },
+    { ...untested, ...gone },
+  ]
+  expect(findMistakes(faults, root)).toEqual([
     `adds-wrong: ${file} has its text 0 times instead of once.`,
     'adds-wrong: another fault has this id.',
     `subtracts-wrong: ${file} has its text 2 times instead of once.`,

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { scaffold } from '../new-integration/scaffold.ts'
 import { readManifest, root } from '../packages/workspace.ts'
 
@@ -30,56 +30,48 @@ afterEach(() => rmSync(repository, { recursive: true, force: true }))
 const read = (file: string) => readFileSync(join(repository, file), 'utf8')
 const linesOf = (file: string) => read(file).split('\n')
 
-describe('pnpm new:integration', () => {
-  it('makes a public package with a changeset, in which nothing has the template’s name', () => {
-    const { written } = scaffold(repository, 'carrier-pigeon-2')
-    for (const file of written) expect(read(file), file).not.toMatch(/example.?service/i)
-    const manifest = readManifest(join(repository, 'packages/carrier-pigeon-2/package.json'))
-    expect(manifest).toMatchObject({ name: '@org/carrier-pigeon-2', version: '0.0.0' })
-    expect(manifest).not.toHaveProperty('private')
-    expect(read('packages/carrier-pigeon-2/src/integration.ts')).toContain("name: 'carrier-pigeon-2'")
-    expect(read('packages/carrier-pigeon-2/src/index.ts')).toContain('createCarrierPigeon2Client')
-    expect(read('packages/carrier-pigeon-2/src/connection.ts')).toContain('CARRIER_PIGEON_2_SHARED_API_TOKEN')
-    expect(read('packages/carrier-pigeon-2/src/index.ts')).toContain(' * Carrier pigeon 2.')
-    expect(read('.changeset/carrier-pigeon-2.md')).toContain('"@org/carrier-pigeon-2": minor')
-  })
+it('a new integration is a public package with a changeset, in which nothing has the template’s name', () => {
+  const { written } = scaffold(repository, 'carrier-pigeon-2')
+  for (const file of written) expect(read(file), file).not.toMatch(/example.?service/i)
+  const manifest = readManifest(join(repository, 'packages/carrier-pigeon-2/package.json'))
+  expect(manifest).toMatchObject({ name: '@org/carrier-pigeon-2', version: '0.0.0' })
+  expect(manifest).not.toHaveProperty('private')
+  for (const [file, text] of [
+    ['packages/carrier-pigeon-2/src/integration.ts', "name: 'carrier-pigeon-2'"],
+    ['packages/carrier-pigeon-2/src/index.ts', ' * Carrier pigeon 2.'],
+    ['packages/carrier-pigeon-2/src/index.ts', 'createCarrierPigeon2Client'],
+    ['packages/carrier-pigeon-2/src/connection.ts', 'CARRIER_PIGEON_2_SHARED_API_TOKEN'],
+    ['.changeset/carrier-pigeon-2.md', '"@org/carrier-pigeon-2": minor'],
+  ] as const)
+    expect(read(file)).toContain(text)
+})
 
-  it('adds the package to the host and to the sandbox, and changes no other line', () => {
-    const before = hostFiles.map(linesOf)
-    scaffold(repository, 'carrier-pigeon')
-    const after = hostFiles.map(linesOf)
-    const added = after.flatMap((lines, at) => lines.filter((line) => !before[at]?.includes(line)))
-    for (const line of added.filter((line) => !/^ {2,4}[{}],?$/.test(line)))
-      expect(line).toMatch(/carrier.?pigeon/i)
-    expect(added).toContain('  CARRIER_PIGEON_SHARED_API_TOKEN: z.optional(token()),')
-    expect(before.flatMap((lines, at) => lines.filter((line) => !after[at]?.includes(line)))).toEqual([])
-  })
+it('a new integration is added to the host and to the sandbox, which changes no other line, and can be undone', () => {
+  const look = () => [hostFiles.map(read), readdirSync(repository, { recursive: true })]
+  const earlier = look()
+  const before = hostFiles.map(linesOf)
+  const { undo } = scaffold(repository, 'carrier-pigeon')
+  const after = hostFiles.map(linesOf)
+  const added = after.flatMap((lines, at) => lines.filter((line) => !before[at]?.includes(line)))
+  for (const line of added.filter((line) => !/^ {2,4}[{}],?$/.test(line)))
+    expect(line).toMatch(/carrier.?pigeon/i)
+  expect(added).toContain('  CARRIER_PIGEON_SHARED_API_TOKEN: z.optional(token()),')
+  expect(before.flatMap((lines, at) => lines.filter((line) => !after[at]?.includes(line)))).toEqual([])
+  undo()
+  expect(look()).toEqual(earlier)
+})
 
-  it('takes back everything that it wrote', () => {
-    const before = [hostFiles.map(read), readdirSync(repository, { recursive: true })]
-    const { undo } = scaffold(repository, 'carrier-pigeon')
-    expect(hostFiles.map(read)).not.toEqual(before[0])
-    undo()
-    expect([hostFiles.map(read), readdirSync(repository, { recursive: true })]).toEqual(before)
-  })
-
-  it.each([
-    ['mailer', 'is taken'],
-    ['auth', 'is taken'],
-    ['Sms_gateway', 'not a valid name'],
-    ['../mailer', 'not a valid name'],
-    ['', 'not a valid name'],
-    ['new', 'already uses new'],
-    ['class', 'already uses class'],
-    ['config', 'already uses config'],
-    ['item', 'already uses item'],
-    ['choices', 'already uses choices'],
-    ['provider', 'already uses createProviderClient'],
-    ['idp-platform', 'already uses IDP_PLATFORM_API_BASE'],
-  ])('refuses the name “%s”, and writes nothing', (name, reason) => {
-    const before = hostFiles.map(read)
-    expect(() => scaffold(repository, name)).toThrow(reason)
-    expect(hostFiles.map(read)).toEqual(before)
-    expect(readdirSync(join(repository, '.changeset'))).toEqual([])
-  })
+it.each([
+  ['mailer', 'is taken'],
+  ['auth', 'is taken'],
+  ['Sms_gateway', 'not a valid name'],
+  ['../mailer', 'not a valid name'],
+  ['class', 'already uses class'],
+  ['item', 'already uses item'],
+  ['provider', 'already uses createProviderClient'],
+  ['idp-platform', 'already uses IDP_PLATFORM_API_BASE'],
+])('the name “%s” is refused, and nothing is written', (name, reason) => {
+  const before = hostFiles.map(read)
+  expect(() => scaffold(repository, name)).toThrow(reason)
+  expect([hostFiles.map(read), readdirSync(join(repository, '.changeset'))]).toEqual([before, []])
 })

@@ -64,7 +64,8 @@ describe('nothing leaves the host', () => {
 
   it('after the store has refused a step, also if the handler did not notice', () => {
     const provider = async (call: ProviderCall, context: HandlerContext) => {
-      await context.progress?.write('call 1', 'begun').catch(() => {})
+      const written = context.progress?.write('call 1', 'begun')
+      await expect(written).rejects.toMatchObject({ code: 'delivery_in_progress' })
       await requesting('GET')(call, context)
     }
     const store = { ...memoryStore(), advance: async () => false }

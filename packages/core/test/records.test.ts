@@ -23,7 +23,7 @@ import format4 from './format-4.json' with { type: 'json' }
 const greet = calling('greet', { to: 'ada@example.com' })
 const id = 'evt_1'
 const note = { sent: ['ada@example.com'] }
-const foreignOutcome = { status: 409, body: { code: 'outcome_unknown', retryable: false } }
+const unreadable = { status: 409, body: { code: 'outcome_unknown', retryable: false } }
 
 type Options = Parameters<typeof createHost>[0]
 
@@ -35,21 +35,20 @@ function createObserved(
   const memory = memoryStore()
   const recorded: RecordedResponse[] = []
   const written: string[] = []
+  const note = <Given extends unknown[]>(...given: Given) => {
+    written.push(JSON.stringify(given))
+    return given
+  }
   const store: DeliveryStore = {
     ...memory,
     async claim(request) {
-      written.push(JSON.stringify(request))
-      const result = await memory.claim(request)
+      const result = await memory.claim(...note(request))
       return result.state === 'done' ? { ...result, response: tamper(result.response) } : result
     },
-    advance(lease, progress) {
-      written.push(JSON.stringify(progress))
-      return memory.advance(lease, progress)
-    },
+    advance: (...step) => memory.advance(...note(...step)),
     complete(lease, completion) {
-      written.push(JSON.stringify(completion))
       recorded.push(completion.response)
-      return memory.complete(lease, completion)
+      return memory.complete(...note(lease, completion))
     },
   }
   return { ...createHost({ store, ...others }), recorded, written }
@@ -75,27 +74,25 @@ describe('a recorded response', () => {
 
   it.each<[string, (recorded: RecordedResponse) => RecordedResponse]>([
     ['is cut off', ({ status, body }) => ({ status, body: body.slice(0, -8) })],
-    ['is missing', ({ status }) => ({ status, body: '' })],
     ['was written in clear', ({ status }) => ({ status, body: '{"result":{"id":"greeting-to-ada"}}' })],
     ['has another status', (recorded) => ({ ...recorded, status: 201 })],
   ])('that %s is outcome_unknown, and the call is not made again', async (_, tamper) => {
     const host = createObserved({ tamper })
     await deliver(host.handle, greet, { id })
-    expect(await deliver(host.handle, greet, { id })).toMatchObject(foreignOutcome)
+    expect(await deliver(host.handle, greet, { id })).toMatchObject(unreadable)
     expect(host.providerCalls).toHaveLength(1)
   })
 
   it.each([
-    ['delivery of a call', greet, { event: greet, id: 'evt_2' }],
-    ['delivery of a deployment', created, { event: created, id: 'evt_2' }],
-    ['route', greet, { event: greet, id, route: 'greeter-server' }],
-    ['body', greet, { event: calling('greet', { to: 'bob@example.com' }), id }],
-  ])('of another %s can’t be decrypted', async (_, event, other) => {
-    const foreign = createObserved({ route: 'greeter', ...other })
-    await deliver(foreign.handle, other.event, { id: other.id })
-    const host = createObserved({ tamper: (recorded) => foreign.recorded[0] ?? recorded })
+    ['delivery', created, created, 'evt_2', 'greeter'],
+    ['route', greet, greet, id, 'greeter-server'],
+    ['body', greet, calling('greet', { to: 'bob@example.com' }), id, 'greeter'],
+  ])('of another %s can’t be decrypted', async (_, event, otherEvent, otherId, route) => {
+    const other = createObserved({ route })
+    await deliver(other.handle, otherEvent, { id: otherId })
+    const host = createObserved({ tamper: (recorded) => other.recorded[0] ?? recorded })
     await deliver(host.handle, event, { id })
-    expect(await deliver(host.handle, event, { id })).toMatchObject(foreignOutcome)
+    expect(await deliver(host.handle, event, { id })).toMatchObject(unreadable)
   })
 
   it('and its log hold no secret of an argument or a result', async () => {
@@ -158,57 +155,55 @@ describe('the keys of a host', () => {
     },
   )
 
-  it('sign each record; a host with a key reads no record that none of its keys signed', async () => {
+  it('sign each record: a host with a key reads no record that none of its keys signed', async () => {
     const storage = createStorage()
-    const texts = (...keys: string[]) => createDeliveryStore(storage, keys)
-    const write = (store: DeliveryStore, subject: string) =>
-      store.reserve({ subject, owner: 'its owner', keepMs: 60_000 })
-    for (const [subject, store] of Object.entries({ old: texts('old'), none: texts() }))
-      await write(store, subject)
-    const unsigned = {
-      code: 'internal_error',
-      message: expect.stringContaining('is not signed by this host'),
+    const by = (keys: string[]) => createDeliveryStore(storage, keys)
+    for (const [subject, keys] of [
+      ['s', ['new', 'old']],
+      ['unsigned', []],
+    ] as const)
+      await by([...keys]).reserve({ subject, owner: 'its owner', keepMs: 60_000 })
+    for (const keys of [['new'], ['old', 'new']]) expect((await by(keys).read('s'))?.fence).toBe(1)
+    for (const [subject, key] of [
+      ['s', 'old'],
+      ['unsigned', 'new'],
+    ] as const) {
+      const message = `The record of ${subject} in the delivery store is not signed by this host.`
+      await expect(by([key]).read(subject)).rejects.toThrow(message)
+      await expect(by([key]).read(subject)).rejects.toMatchObject({ code: 'internal_error' })
     }
-    for (const store of [texts('new', 'old'), texts('old', 'new')])
-      expect((await store.read('old'))?.progress).toEqual({ owner: 'its owner' })
-    await expect(texts('new').read('old')).rejects.toMatchObject(unsigned)
-    await expect(texts('new').read('none')).rejects.toMatchObject(unsigned)
-    // The first key signs.
-    await write(texts('new', 'old'), 'new')
-    await expect(texts('old').read('new')).rejects.toMatchObject(unsigned)
-    expect((await texts().read('none'))?.fence).toBe(1)
+    expect((await by([]).read('unsigned'))?.fence).toBe(1)
   })
 
-  it.each(['keyed', 'unkeyed'] as const)(
-    'read the records of format 4 of a host that is %s',
-    async (name) => {
-      const { recordKeys, records }: { recordKeys: string[]; records: Record<string, string> } = format4[name]
-      // A minute after the records were written.
-      const time = Date.parse(format4.at) + 60_000
-      const storage = createStorage(new Map(Object.entries(records)), time)
-      const read: unknown[] = []
-      const host = createHost({
-        recordKeys,
-        now: () => time,
-        provider: async (_, { progress }) => void read.push(progress?.read('note')),
-        store: createDeliveryStore(storage, recordKeys),
-      })
-      const send = async (event: object, id: string) => {
-        const { headers, body } = await deliver(host.handle, event, { id })
-        return [headers.get('idempotency-replayed'), body]
-      }
-      const to = `Ada ${'ü'.repeat(20_000)}`
-      const result = (to: string) => ['true', { result: { id: `greeting-to-${to}` } }]
-      expect(await send(calling('greet', { to: 'Ada' }), 'evt_short')).toEqual(result('Ada'))
-      expect(await send(calling('greet', { to }), 'evt_long')).toEqual(result(to))
-      const running = ['true', { status: 'running', outputs: { region: 'eu' } }]
-      expect(await send(created, 'evt_created')).toEqual(running)
-      expect(read).toEqual([])
-      await send(calling('greet', { to: 'Ada' }), 'evt_step')
-      expect(read).toEqual([note])
-      expect((await send(greet, 'evt_short'))[1]).toMatchObject({ code: 'invalid_event' })
-    },
-  )
+  it.each(['keyed', 'unkeyed'] as const)('read %s records of format 4', async (name) => {
+    const { recordKeys, records }: { recordKeys: string[]; records: Record<string, string> } = format4[name]
+    // A minute after the records were written.
+    const time = Date.parse(format4.at) + 60_000
+    const storage = createStorage(new Map(Object.entries(records)), time)
+    const read: unknown[] = []
+    const host = createHost({
+      recordKeys,
+      now: () => time,
+      provider: async (_, { progress }) => void read.push(progress?.read('note')),
+      store: createDeliveryStore(storage, recordKeys),
+    })
+    const greeting = (to: string) =>
+      [calling('greet', { to }), { result: { id: `greeting-to-${to}` } }] as const
+    for (const [id, event, body] of [
+      ['evt_short', ...greeting('Ada')],
+      ['evt_long', ...greeting(`Ada ${'ü'.repeat(20_000)}`)],
+      ['evt_created', created, { status: 'running', outputs: { region: 'eu' } }],
+    ] as const) {
+      const again = await deliver(host.handle, event, { id })
+      expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', body])
+    }
+    expect((await deliver(host.handle, greet, { id: 'evt_short' })).body).toMatchObject({
+      code: 'invalid_event',
+    })
+    expect(read).toEqual([])
+    await deliver(host.handle, greeting('Ada')[0], { id: 'evt_step' })
+    expect(read).toEqual([note])
+  })
 })
 
 describe('the progress of a delivery', () => {

@@ -68,7 +68,7 @@ describe('a store that can’t be reached', () => {
     const { milliseconds } = await timed(async () => {
       await deliver(host.handle, greet, { id })
       if (limitMs < LEASE_MS) stopping.abort()
-      await Promise.all(background)
+      await Promise.race([Promise.all(background), pause(limitMs)])
     })
     expect([background.length, milliseconds < limitMs]).toEqual([1, true])
   })

@@ -162,9 +162,11 @@ export abstract class Deployment {
   call(event: LifeEvent): Answer {
     if (this.deleted || (this.shown === 'stopped' && !this.isUnread())) return 'deployment_deleted'
     const used = this.use(event)
+    const isCall = event.name === 'FUNCTION_CALL'
+    const leaves = typeof used !== 'string' || used === 'credentials_rejected'
+    if (isCall && leaves && this.faults.act === 'unreached') return 'provider_timeout'
     if (typeof used === 'string') return used
-    if (event.name !== 'FUNCTION_CALL') return 'ok'
-    if (this.faults.act === 'unreached') return 'provider_timeout'
+    if (!isCall) return 'ok'
     if (this.takes('act')) this.effects += 1
     return this.faults.act ? 'outcome_unknown' : 'ok'
   }
