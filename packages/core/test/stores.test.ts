@@ -60,24 +60,16 @@ describe('the memory store at its capacity', () => {
     expect(await Promise.all(['b', 'c', 'long', 'd'].map(isKept))).toEqual([false, false, false, true])
   })
 
-  it('never drops a live claim, a tombstone or what a deployment left at a provider, but takes no new subject', async () => {
-    const store = memoryStore({ capacity })
-    await store.claim({ ...request, subject: 'held' })
-    await run(store, { subject: 'tombstone', progress: { '@deleted': true } })
-    for (const refused of [run(store, { subject: 'unpublished' }), store.probe()])
-      await expect(refused).rejects.toThrow('The memory store is full')
-    for (const subject of ['held', 'tombstone']) expect(await store.read(subject)).toMatchObject({ fence: 1 })
-    expect(await run(store, { subject: 'tombstone', id: 'evt_2' })).toBe('claimed')
-    expect(await run(store, { subject: 'other' })).toBe('claimed')
-  })
-
-  it('has room again for what expired', async () => {
+  it('drops no live claim, tombstone or step of a deployment, and takes no new subject until one expires', async () => {
     let time = 0
     const store = memoryStore({ capacity, now: () => time })
-    for (const subject of ['a', 'b']) await run(store, { subject, progress: { step: 'created' } })
-    await expect(run(store)).rejects.toThrow('full')
+    await store.claim({ ...request, subject: 'held' })
+    await run(store, { subject: 'tombstone', progress: { '@deleted': true } })
+    for (const refused of [run(store, { subject: 'other' }), store.probe()])
+      await expect(refused).rejects.toThrow('The memory store is full')
+    for (const subject of ['held', 'tombstone']) expect(await store.read(subject)).toMatchObject({ fence: 1 })
     time += 60_000
-    expect(await run(store)).toBe('claimed')
+    expect(await run(store, { subject: 'other' })).toBe('claimed')
   })
 })
 
@@ -120,30 +112,6 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
 
   describeDeliveryStore(runner, 'Redis (node-redis)', (now) => empty(nodeRedis, now))
   describeDeliveryStore(runner, 'Redis (ioredis)', (now) => empty(ioredis, now))
-
-  it('takes no write that arrives when its owner has gone on', async () => {
-    const store = empty(nodeRedis)
-    const held = Promise.withResolvers<void>()
-    const late: Promise<unknown>[] = []
-    async function sendCommand(command: string[]) {
-      if (!command[1]?.includes('SET')) return nodeRedis.sendCommand(command)
-      const reply = held.promise.then(() => nodeRedis.sendCommand(command))
-      late.push(reply)
-      return reply
-    }
-    const slow = redisStore({ client: { sendCommand }, prefix: `${prefix}:`, timeoutMs: 20 })
-    await store.probe()
-    const owned = { ...request, owner: 'its owner' }
-    await expect(slow.claim(owned)).rejects.toThrow('did not answer')
-    const result = await store.claim(owned)
-    if (result.state !== 'claimed') throw new Error(result.state)
-    await expect(slow.advance(result.lease, { step: 'earlier' })).rejects.toThrow('did not answer')
-    await store.advance(result.lease, { step: 'later' })
-    await store.release(result.lease)
-    held.resolve()
-    expect(await Promise.all(late)).toEqual([0, 0])
-    expect(await store.read('s')).toMatchObject({ fence: 1, leaseMs: undefined, progress: { step: 'later' } })
-  })
 
   it('takes the time from Redis by default, and keeps an unfinished record for days', async () => {
     const store = empty(nodeRedis)
