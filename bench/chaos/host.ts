@@ -8,7 +8,9 @@ import { readConfig } from '../../apps/server/src/host.ts'
 import { run } from '../../apps/server/src/runtimes/run.ts'
 import type { DeliveryStore } from '../../packages/core/src/index.ts'
 import { type Claim, dyingAt, endLeases, type Order } from './dying-store.ts'
+import { prepareCaller } from './way.ts'
 
+prepareCaller()
 const config = readConfig(process.env)
 let order: Order | undefined
 let opened: DeliveryStore | undefined

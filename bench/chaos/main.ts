@@ -1,7 +1,7 @@
 /**
  * Runs the chaos scenarios: `node --conditions=@org/source bench/chaos/main.ts [<name> …]`. Options: `--seed <number>`
- * repeats a run, `--seeds <number>` sets how often a scenario repeats each case, and `--minutes <number>` how long
- * `failover` takes.
+ * repeats a run, `--seeds <number>` sets how often a scenario repeats each case, `--minutes <number>` how long
+ * `failover` takes, and `--only <text>` runs the cases of `outage` whose name has it.
  */
 import { parseArgs } from 'node:util'
 import { createRandom } from './random.ts'
@@ -20,6 +20,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string', default: '20' },
     minutes: { type: 'string', default: '10' },
+    only: { type: 'string', default: '' },
   },
 })
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000))
@@ -41,6 +42,7 @@ for (const { name, shows, run } of scenarios) {
     random: createRandom(seed).fork(name),
     minutes: Number(values.minutes),
     seeds: Number(values.seeds),
+    only: values.only,
     say: (line) => console.log(`  … ${line}`),
   })
   for (const [what, figure] of Object.entries(figures)) console.log(`  ${what}: ${figure}`)

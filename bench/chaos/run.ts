@@ -14,6 +14,8 @@ export interface ScenarioOptions {
   minutes: number
   /** How often a scenario repeats each case. */
   seeds: number
+  /** `outage` runs only the cases whose name has this text. */
+  only: string
   say(line: string): void
 }
 

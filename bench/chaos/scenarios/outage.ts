@@ -3,12 +3,13 @@ import { type BatchJournal, createMailer, type MessageRecord } from '../../../pa
 import { sentTwice, tally, timesSent } from '../checks.ts'
 import { pause, startLoad } from '../clock.ts'
 import { addressOf, sendEmail, sendEmails } from '../events.ts'
-import { startForwarder } from '../forwarder.ts'
 import { arranged, type Findings, joined, type Scenario, type World } from '../run.ts'
+import { type Break, prepareCaller, startWay } from '../way.ts'
 
-/** `refused`: nobody listens. */
-const faults: Readonly<Record<string, Fault | 'refused'>> = {
+const faults: Readonly<Record<string, Fault | Break>> = {
   refused: 'refused',
+  DNS: 'dns',
+  TLS: 'tls',
   429: { status: 429, headers: { 'retry-after': '1' } },
   'maintenance (503)': { status: 503, body: { ErrorCode: 100, Message: 'Maintenance' } },
   'a page with 503': { html: true, status: 503 },
@@ -49,14 +50,16 @@ const loads: Readonly<Record<string, Load>> = {
 export const outage: Scenario = {
   name: 'outage',
   shows: 'the mail provider is away: unknown is what had left, nothing is sent twice, and the rest arrives',
-  async run({ say }) {
-    const cells = Object.entries(faults).flatMap(([what, fault]) =>
+  async run({ say, only }) {
+    prepareCaller()
+    const all = Object.entries(faults).flatMap(([what, fault]) =>
       Object.entries(SHAPES).flatMap(([shape, spans]) =>
         Object.entries(loads).map(([name, load]) => ({
           ...{ name: `${what}, ${shape}, ${name}`, fault, spans, load },
         })),
       ),
     )
+    const cells = all.filter(({ name }) => name.includes(only))
     const found: Record<string, Findings> = {}
     const work = async () => {
       for (let cell = cells.shift(); cell; cell = cells.shift()) {
@@ -73,39 +76,39 @@ export const outage: Scenario = {
 }
 
 async function outlast(cell: {
-  fault: Fault | 'refused'
+  fault: Fault | Break
   spans: readonly number[]
   load: Load
 }): Promise<Findings> {
   const { fault, spans, load } = cell
-  let port: number | undefined
-  let front = await startForwarder(() => port)
-  const environment = { REQUEST_TIMEOUT_MS: '5000', MAILER_API_BASE: `http://127.0.0.1:${front.port}` }
+  let port = 0
+  const way = await startWay(typeof fault === 'string' ? fault : undefined, () => port)
+  const environment = { REQUEST_TIMEOUT_MS: '5000', MAILER_API_BASE: way.url }
   return arranged({ store: 'sqlite', hosts: 1, environment }, async (world) => {
     port = Number(new URL(world.variables.MAILER_API_BASE).port)
-    world.variables.MAILER_API_BASE = environment.MAILER_API_BASE
+    world.variables.MAILER_API_BASE = way.url
     let isAway = false
+    const setBroken = async (isBroken: boolean) => {
+      world.mail.faults.clear()
+      if (isBroken && typeof fault === 'object')
+        world.mail.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
+      else await (isBroken ? way.break() : way.mend())
+    }
     const outage = async () => {
       await pause(1_000)
       for (const [index, spanMs] of spans.entries()) {
         isAway = spans.length === 1
-        if (index % 2 === 1) {
-          world.mail.faults.clear()
-          if (fault === 'refused') front = await startForwarder(() => port, front.port)
-        } else if (fault === 'refused') front.close()
-        else world.mail.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
+        await setBroken(index % 2 === 0)
         await pause(spanMs)
       }
       isAway = false
-      world.mail.faults.clear()
-      if (fault === 'refused') front = await startForwarder(() => port, front.port)
+      await setBroken(false)
     }
     const fates = await load({ world, over: outage(), isAway: () => isAway })
-    front.close()
     const wrong = [...fates].filter(([id, fate]) => fate === 'sent' && timesSent(world, id) !== 1)
     const violations = [...sentTwice(world), ...wrong.map(([id]) => `${id} is sent, and was not`).slice(0, 5)]
     return { figures: { mails: tally(fates.values(), (fate) => fate) }, violations }
-  }).finally(() => front.close())
+  }).finally(() => way.close())
 }
 
 /** Single mails at a steady rate, which the sender repeats as it is told. */
