@@ -1,11 +1,9 @@
 /** One valid event for each event and each function name of each route. The suites change parts of them. */
 import { eventNames, exampleOf } from '@org/core/internal'
 import { integrations } from '../src/integrations.ts'
-import { credentials } from './hosted.ts'
-import { sampleMakers } from './samples.ts'
+import { credentials, samples } from './hosted.ts'
 
 export const routes = integrations.map(({ name }) => name)
-const samples = sampleMakers.map((createSample) => createSample())
 
 const addresses = {
   to: ['ada@example.com', 'Bob <bob@example.com>'],

@@ -1,26 +1,51 @@
-import { memoryStore } from '@org/core'
-import { describe, expect, it } from 'vitest'
+/** The routes for operators: the status of a delivery, its settlement, and who may ask. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DeliveryStore, memoryStore } from '@org/core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import { createMetrics } from '../src/metrics.ts'
-import { calling, credentials, mail, mailDeployment, startHost } from './hosted.ts'
+import { openStore } from '../src/stores/open.ts'
+import { calling, credentials, mail, production, type StartOptions, startHost } from './hosted.ts'
 
-function start(store = memoryStore()) {
-  const { send, get, ...started } = startHost({ store })
+const OPERATOR_TOKEN = credentials.operatorToken
+const broken = { method: 'POST', status: 500 }
+const notSent = { route: 'mailer', outcome: 'not_sent' }
+const sent = { route: 'mailer', outcome: 'sent', messageId: 'm_1' }
+const sendMail = calling('sendEmail', mail)
+const batch = (...to: string[]) => calling('sendEmails', { to, subject: 'Hi', textBody: 'x' })
+
+function start({ variables = { OPERATOR_TOKEN }, ...options }: StartOptions = {}) {
+  const { host, send, ...started } = startHost({ variables, createMetrics, ...options })
+  const authorized = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+  async function ask(path: string, init: RequestInit = {}) {
+    const url = `http://host.test/deliveries/${path}`
+    const response = await host.fetch(new Request(url, { headers: authorized, ...init }))
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
   return {
     ...started,
-    send: (route: string, event: unknown, id: string) => send(route, event, { id }),
-    async ask(path: string) {
-      const response = await get(`/deliveries/${path}`)
-      return { status: response.status, headers: response.headers, body: await response.json() }
+    ask,
+    async send(event: object, id = 'evt_1', route = 'mailer') {
+      const { status, headers, body } = await send(route, event, { id, secret: credentials.webhookSecret })
+      return { status, isReplay: headers.has('idempotency-replayed'), body }
     },
+    async settle(given: unknown, { id = 'evt_1', ...init }: RequestInit & { id?: string } = {}) {
+      const body = typeof given === 'string' ? given : JSON.stringify(given)
+      return ask(`${id}/settle`, { method: 'POST', body, ...init })
+    },
+    stateOf: async (id: string) => (await ask(id)).body.records?.[0].state,
   }
 }
 
 describe('GET /deliveries/{id}', () => {
   it('shows the status of a call, and nothing of its content', async () => {
     const { send, ask, world } = start()
-    await send('mailer', calling('sendEmail', mail), 'evt_1')
-    const { status, headers, body } = await ask('evt_1')
-    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+    const id = 'a/b?c=%20 #d'
+    await send(sendMail, id)
+    const { status, headers, body } = await ask(encodeURIComponent(id))
+    expect([status, headers.get('cache-control'), body.id]).toEqual([200, 'no-store', id])
     expect(body.records).toMatchObject([
       { route: 'mailer', subject: 'call', state: 'done', claims: 1, response: { status: 200 }, steps: [] },
     ])
@@ -28,64 +53,35 @@ describe('GET /deliveries/{id}', () => {
     expect(JSON.stringify(body)).not.toContain(world.mail.messages[0]?.messageId)
   })
 
-  it('shows the application of a deployment if the query names the deployment', async () => {
+  it('shows the application of a deployment if the query names the deployment, and no other delivery', async () => {
     const { send, ask, world } = start()
     const deployment = { id: 'dep_1', inputs: { applicationName: 'Shop' } }
     world.platform.addDeployment(deployment)
-    await send('idp-server', { name: 'DEPLOYMENT_CREATED', deployment }, 'evt_1')
+    await send({ name: 'DEPLOYMENT_CREATED', deployment }, 'evt_1', 'idp-server')
     expect(await ask('evt_1')).toMatchObject({ status: 404, body: { detail: /\?deployment=/ } })
-    const [applicationId] = world.workspace.applications.keys()
+    expect(await ask('evt_2?deployment=dep_1')).toMatchObject({ status: 404 })
     const { body } = await ask('evt_1?deployment=dep_1')
     const life = { deleted: false, lastStatus: 'running' }
     expect(body.records).toMatchObject([{ route: 'idp-server', deployment: 'dep_1', state: 'done', life }])
+    const [applicationId] = world.workspace.applications.keys()
     const value = { applicationId }
     expect(body.records[0].steps).toContainEqual({ name: 'application', state: 'recorded', value })
     expect(JSON.stringify(body)).not.toMatch(/sk_|pk_|Shop|@/)
   })
 
-  it('is 404 with a hint for an event without an effect', async () => {
-    const { send, ask } = start()
-    await send('mailer', { name: 'HEALTH_CHECK' }, 'evt_1')
-    expect(await ask('evt_1')).toMatchObject({
-      status: 404,
-      body: { code: 'not_found', detail: expect.stringContaining('Only events with an effect are recorded') },
-    })
-  })
-
-  it('accepts an id of any characters, up to 200', async () => {
-    const { send, ask } = start()
-    const id = 'a/b?c=%20 #d'
-    await send('mailer', calling('sendEmail', mail), id)
-    expect(await ask(encodeURIComponent(id))).toMatchObject({ status: 200, body: { id } })
-    // No longer one is looked for.
-    expect(await start(away).ask('x'.repeat(201))).toMatchObject({ status: 404 })
-  })
-
-  const away = { ...memoryStore(), read: () => Promise.reject(new Error('away')) }
-  it('is 503 while the host can’t reach its store', async () => {
-    const { status, headers, body } = await start(away).ask('evt_1')
-    expect({ status, body }).toMatchObject({ status: 503, body: { code: 'overloaded' } })
-    expect(headers.get('retry-after')).toBe('5')
-  })
-
-  it('shows no other delivery of the same deployment', async () => {
-    const { send, ask } = start()
-    await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') }, 'evt_1')
-    expect(await ask('evt_2?deployment=dep_1')).toMatchObject({ status: 404 })
-    expect(await ask('evt_1?deployment=dep_1')).toMatchObject({ status: 200 })
+  it('is 503 while the host can’t reach its store, and looks for no id of more than 200 characters', async () => {
+    const { ask } = start({ store: { ...memoryStore(), read: () => Promise.reject(new Error('away')) } })
+    const { status, headers, body } = await ask('evt_1')
+    expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'overloaded', '5'])
+    const detail = expect.stringContaining('Only events with an effect are recorded')
+    expect(await ask('x'.repeat(201))).toMatchObject({ status: 404, body: { code: 'not_found', detail } })
   })
 })
 
 describe.each(['/metrics', '/deliveries/evt_1'])('a stranger at GET %s', (path) => {
-  const production = {
-    NODE_ENV: 'production',
-    CORS_ORIGINS: 'https://app.example.com',
-    PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret,
-  }
-  const OPERATOR_TOKEN = 'operator-token-of-this-host'
   const reach = async (variables: Record<string, string>, headers: Record<string, string> = {}) => {
-    const { get, send } = startHost({ variables, createMetrics })
-    await send('mailer', calling('sendEmail', mail), { id: 'evt_1', secret: credentials.webhookSecret })
+    const { get, send } = start({ variables })
+    await send(sendMail)
     return get(path, headers)
   }
 
@@ -94,21 +90,150 @@ describe.each(['/metrics', '/deliveries/evt_1'])('a stranger at GET %s', (path) 
     expect((await reach({})).status).toBe(200)
   })
 
-  it.each([
-    ['no token', {}],
-    ['another token', { authorization: 'Bearer operator-toke' }],
-    ['the token by another scheme', { authorization: `Basic ${OPERATOR_TOKEN}` }],
-  ])('gets 401 with %s, everywhere', async (_, headers) => {
-    for (const variables of [{}, production]) {
-      const refused = await reach({ ...variables, OPERATOR_TOKEN }, headers)
-      expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
-      expect(await refused.text()).not.toContain(OPERATOR_TOKEN)
+  it('gets 401 without the token, everywhere, and is an operator with it', async () => {
+    for (const variables of [{ OPERATOR_TOKEN }, { ...production, OPERATOR_TOKEN }]) {
+      for (const authorization of ['', 'Bearer operator-toke', `Basic ${OPERATOR_TOKEN}`]) {
+        const refused = await reach(variables, { authorization })
+        expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+        expect(await refused.text()).not.toContain(OPERATOR_TOKEN)
+      }
+      for (const authorization of [`Bearer ${OPERATOR_TOKEN}`, `bearer ${OPERATOR_TOKEN}`])
+        expect((await reach(variables, { authorization })).status).toBe(200)
     }
   })
+})
 
-  it('is an operator with the token', async () => {
-    for (const variables of [{}, production])
-      for (const authorization of [`Bearer ${OPERATOR_TOKEN}`, `bearer ${OPERATOR_TOKEN}`])
-        expect((await reach({ ...variables, OPERATOR_TOKEN }, { authorization })).status).toBe(200)
+async function open(location: string): Promise<DeliveryStore> {
+  const { store, close } = await openStore({ deliveryStore: location, recordKeys: ['key'] }, () => {})
+  onTestFinished(close)
+  await expect.poll(() => store.probe()).toBeUndefined()
+  return store
+}
+
+describe.each<[string, boolean, () => Promise<DeliveryStore>]>([
+  ['memory', true, () => open('memory:')],
+  ['SQLite', true, () => open(`sqlite:${join(mkdtempSync(join(tmpdir(), 'settle-')), 'store.db')}`)],
+  [
+    'Redis',
+    hasRedis,
+    async () => {
+      const redis = await startRedis()
+      onTestFinished(() => redis.close())
+      return open(redis.url)
+    },
+  ],
+])('a delivery of unknown outcome in %s', (_, isAvailable, openIt) => {
+  it.runIf(isAvailable)('is tried again after “not_sent”, and answered after “sent”, each once', async () => {
+    const { world, send, settle, stateOf } = start({ store: await openIt() })
+    world.mail.faults.add(broken)
+    expect(await send(sendMail)).toMatchObject({ status: 409 })
+    const settled = { records: [{ state: 'settled_not_sent' }] }
+    expect(await settle(notSent)).toMatchObject({ status: 200, body: settled })
+    world.mail.faults.add(broken)
+    expect(await send(sendMail)).toMatchObject({ status: 409, isReplay: false })
+    expect(await send(sendMail)).toMatchObject({ status: 409, isReplay: true })
+    expect(await stateOf('evt_1')).toBe('outcome_unknown')
+    expect(await settle(sent)).toMatchObject({ status: 200, body: { records: [{ state: 'settled_sent' }] } })
+    expect(await send(calling('sendEmail', { ...mail, subject: 'Another' }))).toMatchObject({ status: 422 })
+    const body = { result: { messageId: 'm_1', to: mail.to }, settled: { outcome: 'sent' } }
+    for (const isReplay of [false, true])
+      expect(await send(sendMail)).toMatchObject({ status: 200, isReplay, body })
+    expect(world.mail.messages).toHaveLength(0)
+    expect(await stateOf('evt_1')).toBe('done')
+  })
+})
+
+describe('POST /deliveries/{id}/settle', () => {
+  it('is about the unknown messages alone of a batch, as often as they are unknown', async () => {
+    const { world, send, settle } = start()
+    const many = batch(...Array.from({ length: 501 }, (_, at) => `p${at}@example.com`), 'no address')
+    world.mail.faults.add({ ...broken, skip: 1 })
+    const unknown = { result: { sent: 500, failed: 1, unknown: 1 } }
+    expect(await send(many)).toMatchObject({ status: 200, body: unknown })
+    await settle(notSent)
+    world.mail.faults.add(broken)
+    expect(await send(many)).toMatchObject({ status: 200, isReplay: false, body: unknown })
+    expect(await send(many)).toMatchObject({ status: 200, isReplay: true, body: unknown })
+    expect(world.mail.messages).toHaveLength(500)
+    await settle(notSent)
+    const done = { result: { sent: 501, failed: 1, unknown: 0 } }
+    for (const isReplay of [false, true])
+      expect(await send(many)).toMatchObject({ status: 200, isReplay, body: done })
+    expect(world.mail.messages).toHaveLength(501)
+    expect(await settle(notSent)).toMatchObject({ status: 422 })
+  })
+
+  it('makes the unknown messages of a batch sent ones', async () => {
+    const { world, send, settle } = start()
+    const some = batch('ada@example.com', 'bob@example.com', 'no address')
+    world.mail.faults.add(broken)
+    await send(some)
+    expect(await settle(sent)).toMatchObject({ status: 200 })
+    const results = [{ status: 'sent', error: null }, { status: 'sent' }, { status: 'failed' }]
+    expect(await send(some)).toMatchObject({ body: { result: { sent: 2, failed: 1, unknown: 0, results } } })
+    expect(world.mail.messages).toHaveLength(0)
+  })
+
+  /** A host that dies before it records an answer, and one that lives on its store after a minute. */
+  function startMortal() {
+    let time = Date.now()
+    const memory = memoryStore({ now: () => time })
+    const complete = () => new Promise<boolean>(() => {})
+    const dying = start({ store: { ...memory, renew: async () => true, complete } })
+    const pass = () => {
+      time += 60_000
+    }
+    return { dying, living: start({ store: memory }), pass }
+  }
+
+  it('settles a call whose host died while a change was under way', async () => {
+    const { dying, living, pass } = startMortal()
+    await dying.send(sendMail)
+    const inProgress = { status: 409, body: { code: 'delivery_in_progress' } }
+    expect(await living.settle(notSent)).toMatchObject(inProgress)
+    pass()
+    expect(await living.stateOf('evt_1')).toBe('outcome_unknown')
+    expect(await living.settle({ route: 'mailer', outcome: 'sent' })).toMatchObject({ status: 200 })
+    const body = { result: { messageId: '', rejected: [] } }
+    expect(await living.send(sendMail)).toMatchObject({ status: 200, isReplay: false, body })
+    expect(living.world.mail.messages).toHaveLength(0)
+  })
+
+  it('is about what was unknown then: a host that dies in the next try leaves it unknown again', async () => {
+    const { dying, living, pass } = startMortal()
+    living.world.mail.faults.add(broken)
+    await living.send(batch(mail.to))
+    await living.settle(notSent)
+    dying.world.mail.faults.add(broken)
+    await dying.send(batch(mail.to))
+    pass()
+    expect(await living.send(batch(mail.to))).toMatchObject({ body: { result: { sent: 0, unknown: 1 } } })
+    expect(living.world.mail.messages).toHaveLength(0)
+  })
+
+  it('refuses what it can’t settle, and says why', async () => {
+    const { world, send, settle, stateOf } = start()
+    await send(sendMail)
+    const detail = expect.stringContaining('the delivery is done')
+    expect(await settle(notSent)).toMatchObject({ status: 422, body: { code: 'invalid_arguments', detail } })
+    expect(await settle(notSent, { id: 'evt_2' })).toMatchObject({ status: 404, body: { code: 'not_found' } })
+    expect(await settle({ ...notSent, route: 'idp' })).toMatchObject({ status: 404 })
+    expect(await settle('{')).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
+    const refused = { status: 422, body: { errors: [{ path: 'outcome' }] } }
+    expect(await settle({ route: 'mailer', outcome: 'lost' })).toMatchObject(refused)
+    world.overrides.set('idp.test', () => new Response('', { status: 500 }))
+    expect(await send(calling('deleteUser', { userId: 'user_1' }), 'evt_3', 'idp')).toMatchObject({
+      status: 409,
+    })
+    expect(await settle({ ...sent, route: 'idp' }, { id: 'evt_3' })).toMatchObject(refused)
+    expect(await stateOf('evt_3')).toBe('outcome_unknown')
+    expect(await settle({ ...notSent, route: 'idp' }, { id: 'evt_3' })).toMatchObject({ status: 200 })
+  })
+
+  it.each([{}, production])('is closed without the token with the variables %j', async (variables) => {
+    expect(await start({ variables }).settle(notSent)).toMatchObject({ status: 404 })
+    const { settle } = start({ variables: { ...variables, OPERATOR_TOKEN } })
+    expect(await settle(notSent, { headers: {} })).toMatchObject({ status: 401 })
+    expect(await settle(notSent)).toMatchObject({ status: 404, body: { detail: /no record/ } })
   })
 })

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+/** The host as a function: on Lambda, on Vercel, and as a Worker. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import {
   type FunctionProcess,
   startFunction,
@@ -7,12 +9,27 @@ import {
 } from '../../../bench/deployments/function-process.ts'
 import { toFunctionUrlEvent, toGatewayEvent } from '../../../bench/deployments/lambda-gateway.ts'
 import type { Target } from '../../../bench/deployments/target.ts'
+import { inProduction, targets } from '../../../bench/deployments/targets.ts'
+import { walkThrough } from '../../../bench/deployments/walk.ts'
 import { startWorker } from '../../../bench/deployments/worker-process.ts'
-import { sendEmail, signedRequest } from './deployed.ts'
+import { createFunctionHost } from '../src/runtimes/function-host.ts'
+import worker from '../src/runtimes/worker.ts'
+import { isNightly } from './nightly.ts'
+import { signedRequest } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
 const around = await surround()
 beforeEach(() => around.reset())
+const mailServer = new URL(around.variables.MAILER_API_BASE ?? '').host
+const variables = { ...around.variables, EGRESS_ALLOW: mailServer }
+
+/** A mail with multi-byte characters, in JSON that no serializer would repeat byte for byte. */
+const sendEmail = `{ "name": "FUNCTION_CALL",\n  "functionCall": { "name": "sendEmail", "arguments":
+  { "to": "ada@example.com", "subject": "Grüße \\u2013 “hello”", "textBody": "日本" } }, "deployment": { "id": "dep_1" } }`
+const creation = (inputs: object) =>
+  JSON.stringify({ name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } })
+const deliver = async ({ url }: Target, body = sendEmail, id?: string) =>
+  fetch(await signedRequest(body, { url: `${url}/mailer/webhook`, ...(id && { id }) }))
 
 /** A signed delivery whose body was changed on the way. */
 async function changedRequest(url?: string): Promise<Request> {
@@ -28,43 +45,33 @@ describe.each([
 ])('the bundle for %s', (_, start) => {
   let target: Target
   beforeAll(async () => {
-    target = await start(around.variables)
+    target = await start(variables)
   })
   afterAll(() => target.close())
 
-  const deliver = async (body: string, { url } = target) =>
-    fetch(await signedRequest(body, { url: `${url}/mailer/webhook` }))
-
-  it('verifies and reads an event byte for byte', async () => {
-    expect((await deliver(sendEmail)).status).toBe(200)
+  it('verifies and reads an event byte for byte, and answers at every path', async () => {
+    expect((await deliver(target)).status).toBe(200)
     expect((await fetch(await changedRequest(`${target.url}/mailer/webhook`))).status).toBe(401)
     expect(around.mail.messages).toMatchObject([{ subject: 'Grüße – “hello”', textBody: '日本' }])
-  })
-
-  it('has told the platform everything by the time it answers, after a retry, too', async () => {
-    around.platform.faults.add({ method: 'PUT', path: /status$/, skip: 1, status: 503 })
-    const inputs = { serverType: 'shared' }
-    const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
-    expect((await deliver(JSON.stringify(created))).status).toBe(200)
-    expect(around.platform.deployments.get('dep_1')).toMatchObject({ status: 'running' })
-  })
-
-  it('answers at every path', async () => {
     for (const path of ['/healthz', '/readyz', '/integrations', '/openapi.json'])
       expect((await fetch(target.url + path)).status).toBe(200)
     expect((await fetch(`${target.url}/nowhere`)).status).toBe(404)
   })
 
+  it('has told the platform everything by the time it answers, after a retry, too', async () => {
+    around.platform.faults.add({ method: 'PUT', path: /status$/, skip: 1, status: 503 })
+    expect((await deliver(target, creation({ serverType: 'shared' }))).status).toBe(200)
+    expect(around.platform.deployments.get('dep_1')).toMatchObject({ status: 'running' })
+  })
+
   it('logs the faults of its configuration once, and answers every request with a problem', async () => {
-    const misconfigured = await start({ ...around.variables, DELIVERY_STORE: undefined })
+    const misconfigured = await start({ ...variables, DELIVERY_STORE: undefined })
     onTestFinished(misconfigured.close)
-    for (const request of [deliver(sendEmail, misconfigured), fetch(`${misconfigured.url}/nowhere`)]) {
+    for (const request of [deliver(misconfigured), fetch(`${misconfigured.url}/nowhere`)]) {
       const response = await request
-      expect([response.status, response.headers.get('content-type')]).toEqual([
-        500,
-        'application/problem+json',
-      ])
-      expect(await response.json()).toMatchObject({ code: 'internal_error', retryable: true })
+      expect(response.headers.get('content-type')).toBe('application/problem+json')
+      const problem = { status: 500, code: 'internal_error', retryable: true }
+      expect(await response.json()).toMatchObject(problem)
     }
     await expect
       .poll(() => misconfigured.log.join().split('DELIVERY_STORE is required in production'))
@@ -80,7 +87,6 @@ async function toListedEvent(request: Request, requestContext: object) {
     requestContext,
     httpMethod: request.method,
     path: new URL(request.url).pathname,
-    headers: undefined,
     multiValueHeaders: Object.fromEntries(headers.map(([name, value]) => [name, [value]])),
     queryStringParameters: null,
     multiValueQueryStringParameters: null,
@@ -92,21 +98,10 @@ const toRestEvent = (request: Request) =>
   toListedEvent(request, { stage: 'prod', httpMethod: request.method, path: '/prod' })
 const targetGroupArn = 'arn:aws:elasticloadbalancing:eu-central-1:1:targetgroup/t/1'
 
-const sources: Record<string, (request: Request) => Promise<object>> = {
-  'an HTTP API': toGatewayEvent,
-  async 'an HTTP API, as base64'(request) {
-    const event = await toGatewayEvent(request)
-    return { ...event, body: Buffer.from(event.body ?? '').toString('base64'), isBase64Encoded: true }
-  },
-  'a function URL': toFunctionUrlEvent,
-  'a REST API': toRestEvent,
-  'a load balancer': (request) => toListedEvent(request, { elb: { targetGroupArn } }),
-}
-
 describe('the Lambda function', () => {
   let running: FunctionProcess
   beforeAll(async () => {
-    running = await startFunction('lambda', around.variables)
+    running = await startFunction('lambda', variables)
   })
   afterAll(() => running.close())
 
@@ -115,39 +110,167 @@ describe('the Lambda function', () => {
     return { ...rest, body: JSON.parse(body) }
   }
 
-  it.each(Object.entries(sources))('verifies and reads an event of %s byte for byte', async (_, toEvent) => {
-    expect(await call(await toEvent(await signedRequest(sendEmail)))).toMatchObject({ statusCode: 200 })
-    expect(await call(await toEvent(await changedRequest()))).toMatchObject({ statusCode: 401 })
-    expect(around.mail.messages).toMatchObject([{ textBody: '日本' }])
-  })
-
-  it('verifies a binary body by its bytes', async () => {
-    const bytes = new Uint8Array([0x7b, 0xff, 0xc0, 0x00, 0x7d])
-    const event = await toGatewayEvent(await signedRequest(bytes))
-    const encoded = () => ({ ...event, body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true })
-    expect(await call(encoded())).toMatchObject({ statusCode: 400, body: { code: 'invalid_json' } })
-    bytes[1] = 0xfe
-    expect(await call(encoded())).toMatchObject({ statusCode: 401 })
-  })
-
-  it('returns headers in the format of the event', async () => {
-    const origin = 'https://app.example.com'
-    const request = new Request('https://host.test/integrations', { headers: { origin } })
-    expect(await call(await toGatewayEvent(request.clone()))).toMatchObject({
-      headers: { 'access-control-allow-origin': origin },
-    })
-    expect(await call(await toRestEvent(request))).toMatchObject({
-      multiValueHeaders: { 'access-control-allow-origin': [origin] },
-    })
-  })
+  it.each<[string, (request: Request) => Promise<object>]>([
+    ['an HTTP API', toGatewayEvent],
+    [
+      'an HTTP API, as base64',
+      async (request) => {
+        const event = await toGatewayEvent(request)
+        return { ...event, body: Buffer.from(event.body ?? '').toString('base64'), isBase64Encoded: true }
+      },
+    ],
+    ['a function URL', toFunctionUrlEvent],
+    ['a REST API', toRestEvent],
+    ['a load balancer', (request) => toListedEvent(request, { elb: { targetGroupArn } })],
+  ])(
+    'verifies and reads an event of %s byte for byte, and returns headers in its format',
+    async (_, toEvent) => {
+      expect(await call(await toEvent(await signedRequest(sendEmail)))).toMatchObject({ statusCode: 200 })
+      expect(await call(await toEvent(await changedRequest()))).toMatchObject({ statusCode: 401 })
+      expect(around.mail.messages).toMatchObject([{ textBody: '日本' }])
+      const headers = { origin: 'https://app.example.com' }
+      const event = await toEvent(new Request('https://host.test/integrations', { headers }))
+      const allowed = 'access-control-allow-origin'
+      expect(await call(event)).toMatchObject(
+        'multiValueHeaders' in event
+          ? { multiValueHeaders: { [allowed]: [headers.origin] } }
+          : { headers: { [allowed]: headers.origin } },
+      )
+    },
+  )
 
   it('warns once if its time limit is shorter than REQUEST_TIMEOUT_MS', async () => {
     const words = 'must be longer than REQUEST_TIMEOUT_MS'
-    await call(await toGatewayEvent(await signedRequest(sendEmail)))
-    expect(running.log.join()).not.toContain(words)
-    const hurried = await startFunction('lambda', { ...around.variables, REQUEST_TIMEOUT_MS: '60000' })
+    const hurried = await startFunction('lambda', { ...variables, REQUEST_TIMEOUT_MS: '60000' })
     onTestFinished(hurried.close)
-    for (const _ of [1, 2]) await call(await toGatewayEvent(await signedRequest(sendEmail)), hurried)
+    for (const callee of [running, hurried, hurried])
+      await call(await toGatewayEvent(await signedRequest(sendEmail)), callee)
+    expect(running.log.join()).not.toContain(words)
     expect(hurried.log.filter((line) => line.includes(words))).toHaveLength(1)
   })
+})
+
+describe('the Worker', () => {
+  let target: Target
+  beforeAll(async () => {
+    target = await startWorker(variables)
+  })
+  afterAll(() => target.close())
+
+  it('handles concurrent and later events', async () => {
+    const many = await Promise.all(Array.from({ length: 8 }, () => deliver(target)))
+    expect([...many, await deliver(target)].map(({ status }) => status)).toEqual(Array(9).fill(200))
+    expect(around.mail.messages).toHaveLength(9)
+  })
+
+  it('finishes an event whose sender goes away', async () => {
+    const mail = around.holdMail()
+    const leave = new AbortController()
+    const request = await signedRequest(creation({}), { url: `${target.url}/mailer/webhook` })
+    const response = fetch(request, { signal: leave.signal })
+    await expect.poll(mail.arrived).toBe(1)
+    leave.abort()
+    await expect(response).rejects.toThrow('aborted')
+    mail.letGo()
+    await expect.poll(() => around.platform.deployments.get('dep_1')?.status).toBe('running')
+    expect(around.platform.deployments.get('dep_1')?.outputs).toMatchObject({ apiToken: 'mail-token' })
+  })
+
+  it('asks the runtime to wait for its response', async () => {
+    const kept: Promise<unknown>[] = []
+    const context = { waitUntil: (work: Promise<unknown>) => void kept.push(work) }
+    const onRedis = { ...variables, LOG_LEVEL: 'warn', DELIVERY_STORE: 'redis://127.0.0.1:9' }
+    const response = worker.fetch(new Request('https://host.test/healthz'), onRedis, context)
+    expect(await Promise.all(kept)).toEqual([await response])
+    expect((await response).status).toBe(200)
+  })
+
+  it('calls servers of deployments by https and a public name, and any that EGRESS_ALLOW lists', async () => {
+    const create = async (baseUrl: string) => {
+      const inputs = { serverType: 'dedicated', apiToken: 'mail-token', baseUrl }
+      return (await deliver(target, creation(inputs))).status
+    }
+    for (const baseUrl of [
+      'http://mail.example.com',
+      'https://localhost',
+      'https://10.0.0.1',
+      'https://mail.internal',
+    ])
+      expect([baseUrl, await create(baseUrl)]).toEqual([baseUrl, 422])
+    expect(await create(`http://${mailServer}`)).toBe(200)
+  })
+
+  it.skipIf(!hasRedis)(
+    'on Redis sends one mail for concurrent deliveries, and waits for a Redis that is down',
+    async () => {
+      const redis = await startRedis()
+      const onRedis = await startWorker({ ...variables, DELIVERY_STORE: redis.url })
+      onTestFinished(async () => {
+        await onRedis.close()
+        await redis.close()
+      })
+      const copies = await Promise.all(Array.from({ length: 6 }, () => deliver(onRedis, sendEmail, 'evt_1')))
+      expect(copies.map(({ status }) => status)).toContain(200)
+      const replay = await deliver(onRedis, sendEmail, 'evt_1')
+      expect(replay.headers.get('idempotency-replayed')).toBe('true')
+      expect(around.mail.messages).toHaveLength(1)
+
+      await redis.kill()
+      const refused = await deliver(onRedis, sendEmail, 'evt_2')
+      expect(await refused.json()).toMatchObject({ code: 'overloaded', retryable: true })
+      const proof = async () => (await fetch(`${onRedis.url}/readyz?store`)).status
+      expect(await proof()).toBe(503)
+      await redis.start()
+      await expect.poll(proof).toBe(200)
+      expect((await deliver(onRedis, sendEmail, 'evt_2')).status).toBe(200)
+      expect(around.mail.messages).toHaveLength(2)
+    },
+  )
+})
+
+describe('the configuration of a function', () => {
+  const onRedis = { ...around.variables, DELIVERY_STORE: 'redis://default:hidden-word@redis.test' }
+  const anyMessage = expect.stringContaining('The host starts.')
+  const warning = expect.stringContaining('an effect happens once within one instance only')
+  const noFiles = expect.stringContaining('one fault:\n  DELIVERY_STORE: this platform keeps no files')
+  const noSecret = expect.stringMatching(
+    /PLATFORM_WEBHOOK_SECRET.*Without NODE_ENV, a function is in production/s,
+  )
+
+  it.each<[string, Record<string, string | undefined>, number, log: unknown[], errors: unknown[]]>([
+    ['Redis, which it does not connect to', {}, 200, [anyMessage], []],
+    ['a file in production', { DELIVERY_STORE: 'sqlite:/hidden-word.db' }, 500, [], [noFiles]],
+    [
+      'a file in development',
+      { NODE_ENV: 'development', DELIVERY_STORE: 'sqlite:/hidden-word.db' },
+      500,
+      [],
+      [noFiles],
+    ],
+    ['memory', { DELIVERY_STORE: 'memory:' }, 200, [anyMessage, warning], []],
+    ['none in development', { NODE_ENV: 'development', DELIVERY_STORE: ' ' }, 200, [anyMessage, warning], []],
+    ['no secret and no NODE_ENV', { NODE_ENV: '', PLATFORM_WEBHOOK_SECRET: '' }, 500, [], [noSecret]],
+  ])('with %s', async (_, chosen, status, log, errors) => {
+    const written = vi.spyOn(console, 'log').mockReturnValue()
+    const failed = vi.spyOn(console, 'error').mockReturnValue()
+    onTestFinished(() => void vi.restoreAllMocks())
+    const { fetch } = createFunctionHost({ ...onRedis, ...chosen }, () => ({}))
+    expect((await fetch(new Request('https://host.test/healthz'))).status).toBe(status)
+    expect(written.mock.calls.flat()).toEqual(log)
+    expect(failed.mock.calls.flat()).toEqual(errors)
+    expect([...written.mock.calls, ...failed.mock.calls].join()).not.toContain('hidden-word')
+  })
+})
+
+// The functions of Lambda and Vercel differ in the adapters alone.
+const walked = (['node', 'worker', 'lambda', 'vercel'] as const).slice(0, isNightly ? 4 : 2)
+
+// At the same time, because each mostly waits.
+it.concurrent.each(walked)('the walk of the sandbox passes through the bundle for %s', async (name) => {
+  const redis = name !== 'node' && hasRedis ? await startRedis() : undefined
+  const store = name === 'node' ? 'sqlite:deliveries.db' : (redis?.url ?? 'memory:')
+  const walk = await walkThrough((variables) => targets[name](inProduction(variables, store)))
+  await redis?.close()
+  expect(walk.failed, walk.output).toBe(0)
+  expect(walk.passed).toBeGreaterThanOrEqual(40)
 })

@@ -9,8 +9,8 @@ import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
+import { integrations } from '../src/integrations.ts'
 import { createNamedHostsRule } from '../src/outbound/egress-rule.ts'
-import { sampleMakers } from './samples.ts'
 
 // With characters that each encoding writes differently, if the kind of secret allows them.
 const secretOf = (kind: string) => `canary-${kind}-+/"\\&%=`
@@ -19,6 +19,7 @@ const secretOf = (kind: string) => `canary-${kind}-+/"\\&%=`
 export const credentials = {
   platformToken: secretOf('platform'),
   webhookSecret: `whsec_${btoa('the secret of the webhooks')}`,
+  operatorToken: 'operator-token-of-this-host',
   mailToken: secretOf('mail'),
   secretKey: `sk_test_${'s'.repeat(42)}`,
   accessToken: secretOf('workspace'),
@@ -26,6 +27,25 @@ export const credentials = {
   tenantSecretKey: `sk_test_${'t'.repeat(42)}`,
   tenantAccessToken: secretOf('tenant-workspace'),
 }
+
+/** The variables of a host in production, beside those of {@link startHost}. */
+export const production = {
+  NODE_ENV: 'production',
+  CORS_ORIGINS: 'https://app.example.com',
+  PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret,
+}
+
+/** Further integrations that bring a sample with their emulator. */
+export const samples: readonly IntegrationSample[] = (
+  await Promise.all(
+    integrations.map(async ({ name }) => {
+      // The placeholder has no package of its own.
+      if (name === 'auth') return []
+      const { createSample } = await import(`@org/${name}/testing`)
+      return createSample ? [createSample()] : []
+    }),
+  )
+).flat()
 
 /** A request that left for a provider. */
 export interface Sent {
@@ -37,8 +57,7 @@ export interface Sent {
 }
 
 /** Options of a host between emulators. */
-export interface StartOptions
-  extends Pick<HostOptions, 'environment' | 'store' | 'logger' | 'createMetrics' | 'tracing'> {
+export interface StartOptions extends Omit<HostOptions, 'fetch' | 'egress'> {
   variables?: Record<string, string>
   /** May be shorter than a configuration allows. */
   requestTimeoutMs?: number | undefined
@@ -61,9 +80,8 @@ export function createWorld() {
     accessTokens: [credentials.accessToken, credentials.tenantAccessToken],
     backend,
   })
-  const samples = sampleMakers.map((createSample) => createSample())
-  const hostOf = ({ definition }: IntegrationSample) => `${definition.name}.test`
   for (const { prepare } of samples) prepare?.()
+  const hostOf = ({ definition }: IntegrationSample) => `${definition.name}.test`
   const servers = new Map<string, typeof globalThis.fetch>([
     ...samples.map((sample): [string, typeof globalThis.fetch] => [hostOf(sample), sample.provider.fetch]),
     ['platform.test', platform.fetch],
@@ -104,10 +122,11 @@ export function createWorld() {
       ...variables,
     })
     const idpServer = { ...config.idpServer, settleMs: 0 }
-    const timeout = requestTimeoutMs === undefined ? {} : { requestTimeoutMs }
     const egress = createNamedHostsRule({ production: config.production, allow: config.egressAllow })
-    const given = { logger: () => {}, egress, ...options, fetch }
-    return createHost({ ...config, ...timeout, idpServer }, given)
+    return createHost(
+      { ...config, requestTimeoutMs: requestTimeoutMs ?? config.requestTimeoutMs, idpServer },
+      { logger: () => {}, egress, ...options, fetch },
+    )
   }
 
   return { platform, mail, backend, workspace, sent, overrides, start }

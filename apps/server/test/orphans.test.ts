@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createPlatformEmulator, deliver, serve } from '@org/core/testing'
+import { createPlatformEmulator, serve } from '@org/core/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import { bundle, createFolder, type Shipped, startShipped } from './shipped.ts'
-import { ship } from './surrounded.ts'
 
 const key = 'ak_of_the_workspace'
 const tenantKey = 'ak_of_a_tenant'
@@ -27,7 +26,11 @@ const environment: Record<string, string> = {
   IDP_API_BASE: `${providerUrl}/v1`,
   DELIVERY_STORE: 'sqlite:deliveries.db',
 }
-const host = ship({ environment, folder })
+const host = startShipped({ environment, folder })
+afterAll(async () => {
+  host.kill('SIGKILL')
+  await host.exit
+})
 
 /** Runs the bundle in a process of its own, beside the host. */
 function runOrphans(flags: readonly string[] = [], variables: Record<string, string> = {}) {
@@ -72,8 +75,7 @@ async function removeInVain(id: string, timestamp: string) {
   expect(answer).toEqual({ status: 'stopped' })
 }
 
-const send = async (event: object, by = host) =>
-  deliver(fetch, event, { url: `${await by.url}/idp-server/webhook` })
+const send = (event: object, by = host) => by.send('idp-server', event)
 
 describe('orphans.mjs', () => {
   it('lists the applications that belong to no deployment, with the reason, and deletes nothing', async () => {

@@ -4,13 +4,10 @@ import { createSocket, type RemoteInfo } from 'node:dgram'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deliver } from '@org/core/testing'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { secret } from './deployed.ts'
+import { afterAll, describe, expect, it } from 'vitest'
 import { calling, mail, mailDeployment } from './hosted.ts'
 import { listen } from './raw-server.ts'
-import { startShipped } from './shipped.ts'
-import { ship, surround } from './surrounded.ts'
+import { surround } from './surrounded.ts'
 
 const NAME_SERVER = '127.53.53.53'
 const resolvConf = join(mkdtempSync(join(tmpdir(), 'names-')), 'resolv.conf')
@@ -47,11 +44,10 @@ function answerInner(query: Buffer, { address, port }: RemoteInfo): void {
 
 nameServer.on('message', answerInner)
 if (canMount) await new Promise<void>((resolve) => nameServer.bind(53, NAME_SERVER, resolve))
-const { variables } = await surround()
+const { variables, ship } = await surround()
 /** Accepts connections, and answers nothing. EGRESS_ALLOW lists it. */
 const silent = await listen(() => {})
 const environment = {
-  ...variables,
   // A name, so that the call to the host's own provider needs a look-up, too.
   MAILER_API_BASE: variables.MAILER_API_BASE?.replace('127.0.0.1', 'localhost'),
   EGRESS_ALLOW: silent.host,
@@ -63,8 +59,7 @@ afterAll(() => {
   nameServer.close()
 })
 
-const send = async (event: object, to = host) =>
-  deliver(fetch, event, { id: crypto.randomUUID(), secret, url: `${await to.url}/mailer/webhook` })
+const send = (event: object, to = host) => to.send('mailer', event)
 const health = (id: string, server: string) => ({
   name: 'HEALTH_CHECK',
   deployment: mailDeployment(id, server),
@@ -115,8 +110,7 @@ describe.skipIf(!canMount)(
 describe('while the own server of a deployment is silent, the bundled host', () => {
   it('works on 125 of its events with 16 connections, and on those of others', async () => {
     // Even on a busy machine, all events arrive before the time of the first is over.
-    const patient = startShipped({ environment: { ...environment, REQUEST_TIMEOUT_MS: '60000' } })
-    onTestFinished(() => patient.kill('SIGKILL'))
+    const patient = ship({ environment: { ...environment, REQUEST_TIMEOUT_MS: '60000' } })
     const refused: unknown[] = []
     const check = (id: string) =>
       send(health(id, `http://${silent.host}`), patient).then(

@@ -1,23 +1,32 @@
+/** The files that an operator uses: the dashboard, the alerts, the runbook, the manifest of Kubernetes and the unit. */
 import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { deliveryStatusSchema } from '@org/core/internal'
 import { serve } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import * as z from 'zod'
-import { calling, mail, mailDeployment, startHost } from './hosted.ts'
-import { startMeasured } from './measured.ts'
+import { readConfig } from '../src/config.ts'
+import { createMetrics } from '../src/metrics.ts'
+import { variables } from '../src/variables.ts'
+import { calling, credentials, mail, mailDeployment, startHost } from './hosted.ts'
 
 const file = (name: string) => new URL(`../../../docs/${name}`, import.meta.url).pathname
 const read = (name: string) => readFileSync(file(name), 'utf8')
-const hasPromtool = spawnSync('promtool', ['--version']).status === 0
-if (!hasPromtool) process.stderr.write('SKIPPED: the cases of docs/alerts.test.yml. They need promtool.\n')
+const can = (program: string, what: string) => {
+  const isThere = spawnSync(program, ['--version']).status === 0
+  if (!isThere) process.stderr.write(`SKIPPED: ${what}. It needs ${program}.\n`)
+  return isThere
+}
+const hasPromtool = can('promtool', 'the cases of docs/alerts.test.yml')
+const hasSystemd = can('systemd-analyze', 'the rating of the unit')
+
 const page = read('signals.md')
 const alerts = read('alerts.yml')
 const dashboard: { panels: { title: string; targets?: { expr: string }[] }[] } = JSON.parse(
   read('grafana-dashboard.json'),
 )
-
 const shown = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr }) => [title, expr] as const),
 )
@@ -26,39 +35,40 @@ const alerted = [...alerts.matchAll(/- alert: (\w+)\n(?: +#.*\n)* +expr: (.+)\n/
 )
 const metricsOf = (query: string) => query.match(/\b(webhook|process|nodejs)_\w+/g) ?? []
 
-const measured = startMeasured()
-measured.world.platform.addDeployment(mailDeployment('dep_1'))
-await measured.send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') })
-await measured.send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
-const series = await measured.read()
+const { operatorToken: OPERATOR_TOKEN } = credentials
+const { world, host, send } = startHost({ createMetrics, variables: { OPERATOR_TOKEN } })
+world.platform.addDeployment(mailDeployment('dep_1'))
+await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') })
+await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
+/** The labels of each series of the host, by its name. */
+const series = new Map<string, Set<string>>()
+for (const [, name = '', labels = ''] of ((await (await host.metrics?.load())?.metrics()) ?? '').matchAll(
+  /^(\w+)(?:\{(.*)\})? \S+$/gm,
+)) {
+  const names = [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => label)
+  series.set(name, new Set([...(series.get(name) ?? []), ...names]))
+}
 
-describe.each([
-  ['docs/grafana-dashboard.json', shown],
-  ['docs/alerts.yml', alerted],
-])('every query of %s', (_, queries) => {
-  it.each(queries)('asks for metrics and labels that a host has, of one job: %s', (__, query) => {
-    // Prometheus itself has `up`.
-    const selectors = query.match(/\b((webhook|process|nodejs)_\w+|up)\b(\{job=~?")?/g) ?? []
-    expect(selectors.filter((selector) => !selector.includes('job='))).toEqual([])
-    if (/\bup\{/.test(query)) return
-    const named = metricsOf(query).map((metric) => series.filter(({ name }) => name === metric))
-    expect(named.length).toBeGreaterThan(0)
-    for (const found of named) expect(found, query).not.toEqual([])
-    // Every scrape adds these.
-    const labels = new Set(['job', 'instance', ...named.flat().flatMap((each) => Object.keys(each.labels))])
-    const compared = [...query.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, label = '']) => label)
-    const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */))
-    for (const label of [...compared, ...grouped]) expect([...labels]).toContain(label)
-  })
-})
+describe('the queries of the dashboard and of the alerts', () => {
+  it.each([...shown, ...alerted])(
+    'ask for metrics and labels that a host has, of one job: %s',
+    (_, query) => {
+      // Prometheus itself has `up`.
+      const selectors = query.match(/\b((webhook|process|nodejs)_\w+|up)\b(\{job=~?")?/g) ?? []
+      expect(selectors.filter((selector) => !selector.includes('job='))).toEqual([])
+      if (/\bup\{/.test(query)) return
+      const named = metricsOf(query)
+      expect(named.length).toBeGreaterThan(0)
+      expect(named.filter((name) => !series.has(name))).toEqual([])
+      // Every scrape adds these.
+      const labels = new Set(['job', 'instance', ...named.flatMap((name) => [...(series.get(name) ?? [])])])
+      const compared = [...query.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, label = '']) => label)
+      const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */))
+      expect([...compared, ...grouped].filter((label) => !labels.has(label))).toEqual([])
+    },
+  )
 
-describe('docs/alerts.yml', () => {
-  it('has a case for each alert', () => {
-    const cases = read('alerts.test.yml')
-    for (const [name] of alerted) expect(cases).toContain(`- alertname: ${name}\n`)
-  })
-
-  it.skipIf(!hasPromtool)('fires in each of its cases, and not in an ordinary hour', () => {
+  it.skipIf(!hasPromtool)('fire in each case of docs/alerts.test.yml, and not in an ordinary hour', () => {
     const { stdout, stderr, status } = spawnSync('promtool', ['test', 'rules', file('alerts.test.yml')])
     expect([status, String(stderr)], String(stdout)).toEqual([0, ''])
   })
@@ -67,46 +77,92 @@ describe('docs/alerts.yml', () => {
 describe('docs/signals.md', () => {
   it('lists every metric of the host with its labels, and the dashboard shows each', () => {
     const queried = shown.flatMap(([, query]) => metricsOf(query))
-    for (const { name, labels } of series.filter((each) => each.name.startsWith('webhook_'))) {
+    for (const [name, labels] of series) {
+      if (!name.startsWith('webhook_')) continue
       const family = name.replace(/_(bucket|sum|count)$/, '')
       const row = page.split('\n').find((line) => line.startsWith(`| \`${family}\` |`))
-      expect(row, family).toBeDefined()
-      for (const label of Object.keys(labels).filter((each) => each !== 'le'))
-        expect(row).toContain(`\`${label}\``)
+      for (const label of labels) if (label !== 'le') expect(row, family).toContain(`\`${label}\``)
       if (!/_(sum|count)$/.test(name)) expect(queried).toContain(name)
     }
   })
 
-  it('says what to do about every alert', () => {
-    expect(alerted.map(([name]) => name)).toEqual(
-      [...alerts.matchAll(/alert: (\w+)/g)].map(([, name]) => name),
-    )
+  it('says what to do about every alert, and each has a case', () => {
+    expect(alerted).toHaveLength(alerts.match(/alert: \w+/g)?.length ?? 0)
     for (const [name] of alerted) {
       expect(page).toContain(`\n### ${name}\n`)
       expect(alerts).toContain(`runbook: docs/signals.md#${name.toLowerCase()}\n`)
+      expect(read('alerts.test.yml')).toContain(`- alertname: ${name}\n`)
     }
   })
 
-  const deliveryStatus = z.object({ id: z.string(), records: z.array(deliveryStatusSchema) })
-  const findBlock = (language: string, words: string) => {
-    const blocks = page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))
-    return [...blocks].map(([, text = '']) => text).find((text) => text.includes(words)) ?? ''
-  }
-  it('has a command that reads the status of a delivery', async () => {
-    const OPERATOR_TOKEN = 'operator-token-of-this-host'
-    const { host, send } = startHost({ variables: { OPERATOR_TOKEN } })
-    await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
+  it('has a command that reads the status of a delivery, and shows one of that shape', async () => {
+    const status = z.object({ id: z.string(), records: z.array(deliveryStatusSchema.strict()) })
+    const blockOf = (pattern: RegExp) => pattern.exec(page)?.[1] ?? ''
+    expect(status.safeParse(JSON.parse(blockOf(/```json\n(\{[^`]*"records"[^`]*)```/)))).toHaveProperty(
+      'data',
+    )
     const server = await serve(async (request) => host.fetch(request))
     const env = { ...process.env, HOST_URL: server.url, OPERATOR_TOKEN }
-    const command = findBlock('sh', '/deliveries/')
+    const command = blockOf(/```sh\n([^`]*\/deliveries\/[^`]*)```/)
     const { stdout } = await promisify(execFile)('bash', ['-c', command], { env })
     await server.close()
-    const { id, records } = deliveryStatus.parse(JSON.parse(stdout))
-    expect([id, records[0]?.state]).toEqual(['evt_1', 'done'])
+    expect(status.parse(JSON.parse(stdout))).toMatchObject({ id: 'evt_1', records: [{ state: 'done' }] })
+  })
+})
+
+/** The seconds in which a host with these variables stops at the latest. */
+function longestStop(given: Record<string, string>): number {
+  const secret = { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret }
+  const { drainDelayMs, requestTimeoutMs } = readConfig({ ...secret, ...given })
+  return (drainDelayMs + requestTimeoutMs) / 1_000 + 2
+}
+
+it('docs/kubernetes.yml selects its hosts, sets known variables, asks for routes, and gives the time to stop', async () => {
+  const documents = parseAllDocuments(read('kubernetes.yml'), { strict: true })
+  expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([])
+  const [workload, service, budget] = documents.map((document) => document.toJS())
+  expect([workload.kind, service.kind, budget.kind]).toEqual(['Deployment', 'Service', 'PodDisruptionBudget'])
+  const { metadata, spec } = workload.spec.template
+  const selectors = [
+    workload.spec.selector.matchLabels,
+    service.spec.selector,
+    budget.spec.selector.matchLabels,
+  ]
+  expect(selectors).toEqual(Array(3).fill(metadata.labels))
+
+  const [{ env, ports, livenessProbe, readinessProbe }] = spec.containers
+  const environment: Record<string, string> = Object.fromEntries(
+    env.map(({ name, value }: Record<string, string>) => [name, value]),
+  )
+  const secrets = [...read('kubernetes.yml').matchAll(/--from-literal=(\w+)/g)].map(([, name]) => name)
+  expect(Object.keys(variables.shape)).toEqual(
+    expect.arrayContaining([...Object.keys(environment), ...secrets]),
+  )
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(longestStop(environment))
+  expect(ports).toEqual([{ name: 'http', containerPort: variables.shape.PORT.parse(undefined) }])
+  for (const { httpGet } of [livenessProbe, readinessProbe]) {
+    expect(httpGet.port).toBe('http')
+    expect((await host.fetch(new Request(`http://host.test${httpGet.path}`))).status).toBe(200)
+  }
+})
+
+describe('docs/integration-host.service', () => {
+  const text = read('integration-host.service')
+  const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1]
+
+  it('lets the host write the folder of its store, and gives it the time to stop', () => {
+    expect(text).toContain(`DELIVERY_STORE=sqlite:/var/lib/${settingOf('StateDirectory')}/deliveries.db\n`)
+    const production = {
+      NODE_ENV: 'production',
+      PLATFORM_API_URL: 'https://x.test',
+      CORS_ORIGINS: 'https://x.test',
+    }
+    expect(Number(settingOf('TimeoutStopSec'))).toBeGreaterThanOrEqual(longestStop(production))
   })
 
-  it('shows a delivery status of the right shape', () => {
-    const strict = deliveryStatus.extend({ records: z.array(deliveryStatusSchema.strict()) })
-    expect(strict.safeParse(JSON.parse(findBlock('json', '"records"')))).toMatchObject({ success: true })
+  it.skipIf(!hasSystemd)('is rated below 2 by systemd-analyze security', () => {
+    const parameters = ['security', '--offline=true', '--threshold=20', '--no-pager']
+    const { status, stdout } = spawnSync('systemd-analyze', [...parameters, file('integration-host.service')])
+    expect(status, String(stdout)).toBe(0)
   })
 })

@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { deliver } from '@org/core/testing'
-import { secret } from './deployed.ts'
+import { secret } from './shipped.ts'
 
 const CLIENTS = 500
 const HEALTHY = 10

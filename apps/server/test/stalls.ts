@@ -8,9 +8,8 @@ import { get } from 'node:http'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { sign } from '@org/core'
-import { secret, startSurroundings } from './deployed.ts'
 import type { HostileRequest } from './hostile-sizes.ts'
-import { type Shipped, startShipped } from './shipped.ts'
+import { type Shipped, secret, startShipped, startSurroundings } from './shipped.ts'
 
 /** Longest time for a response. A host that takes longer is ended, and started again. */
 const PATIENCE_MS = 60_000

@@ -1,19 +1,22 @@
-/** The surroundings and the bundle for all tests of a file. They end after the last one. */
+/** Surroundings and processes that end with the file that starts them. */
 import { afterAll } from 'vitest'
-import { startSurroundings } from './deployed.ts'
-import { type StartOptions, startShipped } from './shipped.ts'
+import { type StartOptions, startShipped, startSurroundings } from './shipped.ts'
 
+/** Starts surroundings; `ship` starts a production host between them. */
 export async function surround() {
   const around = await startSurroundings()
-  afterAll(() => around.close())
-  return around
-}
-
-export function ship(options: StartOptions) {
-  const host = startShipped(options)
+  const hosts: ReturnType<typeof startShipped>[] = []
   afterAll(async () => {
-    host.kill('SIGKILL')
-    await host.exit
+    for (const host of hosts) host.kill('SIGKILL')
+    await Promise.all(hosts.map(({ exit }) => exit))
+    await around.close()
   })
-  return host
+  return {
+    ...around,
+    ship({ environment, ...options }: StartOptions = {}) {
+      const host = startShipped({ environment: { ...around.variables, ...environment }, ...options })
+      hosts.push(host)
+      return host
+    },
+  }
 }

@@ -1,0 +1,257 @@
+/** The connections of hosts and functions to Redis, its faults and its settings. */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import type { Logger } from '@org/core'
+import { redisStore } from '@org/core/stores/redis'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { hasRedis, type RedisServer, startRedis } from '../../../bench/chaos/redis.ts'
+import { createFunctionStore } from '../src/stores/function-store.ts'
+import { connectRedis, keepConnected } from '../src/stores/redis.ts'
+import { calling, mail } from './hosted.ts'
+import { surround } from './surrounded.ts'
+
+const request = { subject: 'mailer/delivery/evt_1', leaseMs: 60_000 }
+const completion = {
+  response: { status: 200, body: 'encrypted' },
+  progress: {},
+  keepMs: 60_000,
+  keepResponseMs: 60_000,
+}
+const guide = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8')
+/** The permissions of the guide, without the user and the password. */
+const permissions = /^ *ACL SETUSER \S+ on \S+ (.+)$/m.exec(guide)?.[1]?.split(' ') ?? []
+
+describe.skipIf(!hasRedis)('on Redis', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.close())
+  beforeEach(async () => {
+    await redis.ask('FLUSHALL')
+    await redis.ask('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  })
+  /** Those of the stores, without that of the question. */
+  const connections = async () =>
+    (await redis.ask('CLIENT', 'LIST', 'TYPE', 'normal')).trim().split('\n').length - 1
+  const as = (user: string) => redis.url.replace('//', `//${user}:word@`)
+
+  describe('a function', () => {
+    async function claim() {
+      const store = createFunctionStore(redis.url)
+      const result = await store.claim(request)
+      if (result.state !== 'claimed') throw new Error(`Expected a claim, got ${result.state}.`)
+      return { store, lease: result.lease }
+    }
+
+    it('keeps no connection between two operations', async () => {
+      const { store, lease } = await claim()
+      await store.advance(lease, { sent: 1 })
+      expect(await createFunctionStore(redis.url).claim(request)).toMatchObject({ state: 'busy' })
+      expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
+      await store.probe()
+      await expect.poll(connections).toBe(0)
+    })
+
+    it('ends a claim over a new connection if the first attempt failed', async () => {
+      const { store, lease } = await claim()
+      await redis.kill()
+      await expect(store.complete(lease, completion)).rejects.toThrow()
+      await redis.start()
+      expect(await store.complete(lease, completion)).toBe(true)
+    })
+
+    it('fails when Redis is down or silent', async () => {
+      const nowhere = createFunctionStore('redis://127.0.0.1:9')
+      await expect(nowhere.claim(request)).rejects.toThrow('ECONNREFUSED')
+      redis.pause()
+      onTestFinished(redis.resume)
+      const silent = createFunctionStore(redis.url, { connectMs: 1 })
+      await expect(silent.claim(request)).rejects.toThrow('Redis was not reached within 1 ms')
+    })
+  })
+
+  describe('a host', () => {
+    /** Connects a host, and resolves with its log once it has settled. */
+    async function logOf(url: string): Promise<string[]> {
+      const lines: string[] = []
+      const log: Logger = (level, message, data = {}) =>
+        void lines.push([level, message, ...Object.values(data)].join(' '))
+      const client = keepConnected(url, log)
+      onTestFinished(client.close)
+      await expect.poll(() => lines.length).toBeGreaterThan(0)
+      await client.sendCommand(['PING']).catch(() => {})
+      // The last question about the settings was sent before this one.
+      await redis.ask('PING')
+      return lines
+    }
+    const warnings = async (url = redis.url) => (await logOf(url)).filter((line) => line.startsWith('warn'))
+
+    it('works with the settings and the permissions of the guide, and warns of nothing', async () => {
+      await redis.ask('ACL', 'SETUSER', 'host', 'on', '>word', ...permissions)
+      expect(await warnings(as('host'))).toEqual([])
+      const connection = await connectRedis(as('host'))
+      onTestFinished(() => connection.destroy())
+      const store = redisStore({ client: connection })
+      for (const end of ['complete', 'release'] as const) {
+        const delivery = { id: `evt_${end}`, digest: 'd' }
+        const result = await store.claim({ subject: 'idp/deployment/dep_1', delivery, leaseMs: 60_000 })
+        if (result.state !== 'claimed') throw new Error(result.state)
+        const { lease } = result
+        await store.advance(lease, { step: 1 })
+        await store.renew(lease, 60_000)
+        const ended = end === 'complete' ? store.complete(lease, completion) : store.release(lease)
+        expect(await ended).toBe(true)
+      }
+      await store.probe()
+      expect(await store.read('idp/deployment/dep_1')).toMatchObject({ progress: { step: 1 } })
+    })
+
+    it.each([
+      ['maxmemory-policy', 'allkeys-lru', 'noeviction', 'maxmemory_policy:noeviction'],
+      ['appendonly', 'no', 'yes', 'aof_enabled:1'],
+    ])('warns in one line if %s is %s', async (name, wrong, right, missing) => {
+      await redis.ask('CONFIG', 'SET', name, wrong)
+      const line = `warn Redis may lose records, and effects may be repeated: its INFO has no ${missing}.`
+      expect(await warnings()).toEqual([line])
+      await redis.ask('CONFIG', 'SET', name, right)
+    })
+
+    it.each(permissions.flatMap((word) => /^\+(eval|get|getrange|set|time)$/.exec(word)?.[1] ?? []))(
+      'is not ready without the permission for %s',
+      async (command) => {
+        await redis.ask('ACL', 'SETUSER', 'less', 'reset', 'on', '>word', ...permissions, `-${command}`)
+        const connection = await connectRedis(as('less'))
+        onTestFinished(() => connection.destroy())
+        await expect(redisStore({ client: connection }).probe()).rejects.toThrow(/permissions|can't run/)
+      },
+    )
+
+    it('is not ready before Redis is too full for an event', async () => {
+      const connection = await connectRedis(redis.url)
+      onTestFinished(() => connection.destroy())
+      const store = redisStore({ client: connection })
+      await store.probe()
+      const used = /used_memory:(\d+)/.exec(await redis.ask('INFO', 'memory'))?.[1]
+      await redis.ask('CONFIG', 'SET', 'maxmemory', String(Number(used) + 40_000))
+      await expect(store.probe()).rejects.toThrow('OOM')
+      expect(await store.claim({ subject: 's', leaseMs: 1_000 })).toMatchObject({ state: 'claimed' })
+      await redis.ask('CONFIG', 'SET', 'maxmemory', '0')
+      await store.probe()
+      await expect.poll(() => redis.ask('KEYS', '*probe*')).toBe('')
+    })
+
+    it.each([
+      ['a wrong password', () => as('nobody'), 'WRONGPASS'],
+      ['a database that is not there', () => `${redis.url}/99`, 'DB index is out of range'],
+      ['no TLS', () => redis.url.replace('redis:', 'rediss:'), 'not reached within 2000 ms'],
+      ['no server', () => 'redis://127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1'],
+      ['no such name', () => 'redis://redis.invalid', 'redis.invalid'],
+    ])('says why it can’t reach Redis: %s', async (_, url, reason) => {
+      expect((await logOf(url()))[0]).toContain(reason)
+    })
+  })
+})
+
+/** Starts a proxy that can stop to forward, and closes nothing: a load balancer, or a container’s network. */
+async function startProxy(target: () => string) {
+  const pairs: { client: Socket; upstream: Socket }[] = []
+  let isSilent = false
+  const server = createServer((client) => {
+    const upstream = connect(Number(new URL(target()).port), '127.0.0.1')
+    for (const socket of [client, upstream]) socket.on('error', () => {})
+    pairs.push({ client, upstream })
+    if (!isSilent) client.pipe(upstream).pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    url: `redis://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+    opened: () => pairs.length,
+    /** Stops to forward on the connections that are open. */
+    silence(what: 'everything' | 'replies'): void {
+      for (const { client, upstream } of pairs) {
+        upstream.unpipe(client).pause()
+        if (what === 'everything') client.unpipe(upstream).pause()
+      }
+    },
+    /** Accepts connections, and forwards nothing on them. */
+    silenceNew(silent: boolean): void {
+      isSilent = silent
+    },
+    close() {
+      for (const { client, upstream } of pairs) for (const end of [client, upstream]) end.destroy()
+      server.close()
+    },
+  }
+}
+
+describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', async () => {
+  const { ship } = await surround()
+  const servers = hasRedis ? await Promise.all([startRedis(), startRedis()]) : []
+  let [primary] = servers
+  const proxy = await startProxy(() => primary?.url ?? '')
+  const host = ship({ environment: { DELIVERY_STORE: proxy.url } })
+  afterAll(async () => {
+    proxy.close()
+    await Promise.all(servers.map((server) => server.close()))
+  })
+
+  const send = async (id?: string) => (await host.send('mailer', calling('sendEmail', mail), id)).status
+  const works = (id?: string) => expect.poll(() => send(id)).toBe(200)
+
+  it.each(['everything', 'replies'] as const)(
+    'connects anew when its connection forwards no more of %s, and stays open',
+    async (what) => {
+      await works()
+      const before = proxy.opened()
+      proxy.silence(what)
+      expect(await send()).toBe(200)
+      expect(proxy.opened()).toBe(before + 1)
+    },
+  )
+
+  it('gives up a new connection without an answer, too, and takes back a claim whose answer was lost', async () => {
+    await works()
+    const before = proxy.opened()
+    proxy.silenceNew(true)
+    proxy.silence('replies')
+    expect(await send('evt_1')).toBe(503)
+    await expect.poll(proxy.opened).toBe(before + 1)
+    proxy.silenceNew(false)
+    await works('evt_1')
+  })
+
+  it('is not ready while its user may not run a script, and says why once, and once that it works', async () => {
+    await primary?.ask('ACL', 'SETUSER', 'mute', 'on', '>word', '~*', '+@all', '-eval')
+    const { url, log } = ship({
+      environment: { DELIVERY_STORE: primary?.url.replace('//', '//mute:word@') },
+    })
+    const ready = async () => (await fetch(`${await url}/readyz`)).status
+    const said = (text: string) =>
+      log.flatMap(({ level, message, reason }) => (`${message} ${reason}`.includes(text) ? [level] : []))
+    await expect.poll(() => said('reached Redis').length).toBe(1)
+    expect(await ready()).toBe(503)
+    await expect.poll(() => said('no permissions to run')).toEqual(['error'])
+    await primary?.ask('ACL', 'SETUSER', 'mute', '+eval')
+    await expect.poll(ready).toBe(200)
+    await expect.poll(() => said('takes writes again')).toEqual(['info'])
+  })
+
+  it('ends if Redis has a store of another format, and names it', async () => {
+    await primary?.ask('-n', '3', 'SET', 'deliveries:format', '3')
+    const { exit, log } = ship({ environment: { DELIVERY_STORE: `${primary?.url}/3` } })
+    expect(await exit).toBe(1)
+    const message = expect.stringContaining('it has format 3, and this host reads format 4: drain the host')
+    expect(log).toContainEqual(expect.objectContaining({ level: 'error', message }))
+  })
+
+  it('looks for the new primary when its own becomes a replica, and keeps its connection open', async () => {
+    await works()
+    const [demoted, promoted] = servers
+    await demoted?.ask('REPLICAOF', '127.0.0.1', new URL(promoted?.url ?? '').port)
+    primary = promoted
+    await works()
+  })
+})
