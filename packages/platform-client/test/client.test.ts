@@ -1,132 +1,215 @@
-import type { Fault } from '@org/core/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startPlatform } from './platform.ts'
+import { inspect } from 'node:util'
+import { IntegrationError } from '@org/core'
+import { createPlatformEmulator, type Fault, serve } from '@org/core/testing'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createPlatformClient, type PlatformClientOptions } from '../src/index.ts'
 
-let platform: Awaited<ReturnType<typeof startPlatform>>
-
-beforeAll(async () => {
-  platform = await startPlatform()
-})
-afterAll(() => platform.server.close())
-beforeEach(() => platform.reset())
-
+const token = 'platform-token-1'
 const running = { status: 'running' } as const
+const platform = createPlatformEmulator({ token })
+const headers: Headers[] = []
+const server = await serve((request) => {
+  headers.push(request.headers)
+  return platform.fetch(request)
+})
+afterAll(() => server.close())
+afterEach(() => vi.useRealTimers())
+beforeEach(() => {
+  platform.reset()
+  platform.addDeployment({ id: 'dep_1', inputs: { region: 'eu' } })
+  headers.length = 0
+})
 
-/** The message of the error that a call throws, with the error itself. */
+/** A client with the right token, which retries at once. */
+const connect = (options: Partial<PlatformClientOptions> = {}) =>
+  createPlatformClient({ baseUrl: server.url, token, backoffMs: 0, ...options })
+
+/** The error that a call throws, which never shows the token. */
 async function failureOf(call: Promise<unknown>) {
-  const error: unknown = await call.catch((reason: unknown) => reason)
-  return { error, text: `${error}` }
+  const error: unknown = await call.then(
+    () => expect.fail('The call succeeded.'),
+    (reason: unknown) => reason,
+  )
+  expect(inspect(error, { depth: 10 })).not.toContain(token)
+  expect(error).toMatchObject({ code: 'platform_unavailable', status: 502, retryable: true, effect: 'none' })
+  return error
 }
 
 describe('getDeployment', () => {
   it('reads the record of a deployment whose id needs encoding', async () => {
-    const deployment = platform.addDeployment({ id: 'dep/ü 1', inputs: { region: 'us' } })
-    deployment.outputs = { applicationId: 'app_1' }
-    expect(await platform.connect().getDeployment('dep/ü 1')).toEqual({
+    platform.addDeployment({ id: 'dep/ü 1', inputs: { region: 'us' } }).outputs = { applicationId: 'app_1' }
+    expect(await connect().getDeployment('dep/ü 1')).toEqual({
       id: 'dep/ü 1',
       inputs: { region: 'us' },
       outputs: { applicationId: 'app_1' },
       status: 'deploying',
     })
     expect(platform.calls).toMatchObject([{ path: '/deployments/dep%2F%C3%BC%201', body: undefined }])
-    expect(platform.headers[0]?.has('idempotency-key')).toBe(false)
+    expect(headers[0]?.get('authorization')).toBe(`Bearer ${token}`)
+    expect(headers[0]?.has('idempotency-key')).toBe(false)
   })
 
-  it('counts missing and null fields as empty, and accepts unknown fields and statuses', async () => {
+  it.each<[object, object]>([
+    [{}, {}],
+    [{ inputs: null, outputs: null, status: null }, {}],
+    [
+      { inputs: { a: 1 }, status: 'hibernating', plan: 'gold' },
+      { inputs: { a: 1 }, status: 'hibernating' },
+    ],
+  ])('counts missing and null fields as empty, and accepts unknown ones, as in %j', async (body, known) => {
+    platform.faults.add({ status: 200, body: { id: 'dep_1', ...body } })
     const empty = { id: 'dep_1', inputs: {}, outputs: {}, status: undefined }
-    const strange = { inputs: { a: 1 }, status: 'hibernating' }
-    for (const [body, expected] of [
-      [{ id: 'dep_1' }, empty],
-      [{ id: 'dep_1', inputs: null, outputs: null, status: null }, empty],
-      [
-        { id: 'dep_1', ...strange, plan: 'gold' },
-        { ...empty, ...strange },
-      ],
-    ]) {
-      platform.faults.add({ status: 200, body })
-      expect(await platform.connect().getDeployment('dep_1')).toEqual(expected)
-    }
+    expect(await connect().getDeployment('dep_1')).toEqual({ ...empty, ...known })
   })
-
-  it.each([[[]], [{ inputs: {} }], [{ id: 'dep_1', inputs: 'secret-input' }]])(
-    'refuses the record %j, and does not quote it',
-    async (body) => {
-      platform.faults.add({ status: 200, body })
-      const { error, text } = await failureOf(platform.connect().getDeployment('dep_1'))
-      expect(error).toMatchObject({ code: 'platform_unavailable', retryable: true })
-      expect(text).toContain('wrong shape')
-      expect(text).not.toContain('secret-input')
-    },
-  )
 
   it.each<[string, Fault]>([
+    ['a list', { status: 200, body: [] }],
+    ['a record without an id', { status: 200, body: { inputs: {} } }],
+    ['inputs that are a text', { status: 200, body: { id: 'dep_1', inputs: 'secret-input' } }],
     ['a page', { html: true }],
     ['nothing', { empty: true }],
     ['half a record', { truncate: true }],
     ['more than 1 MiB', { status: 200, body: 'x'.repeat(2 ** 20 + 1) }],
-  ])('refuses a success with %s, and does not retry', async (_, fault) => {
+  ])('refuses a success with %s, does not retry, and does not quote it', async (_, fault) => {
     platform.faults.add(fault)
-    const { error } = await failureOf(platform.connect().getDeployment('dep_1'))
-    expect(error).toMatchObject({ code: 'platform_unavailable', retryable: true })
+    expect(`${await failureOf(connect().getDeployment('dep_1'))}`).not.toContain('secret-input')
     expect(platform.calls).toHaveLength(1)
   })
 })
 
 describe('a refusal', () => {
   it.each([undefined, 'wrong'])('of the token %s names PLATFORM_API_TOKEN', async (wrong) => {
-    const { error, text } = await failureOf(platform.connect({ token: wrong }).setStatus('dep_1', running))
-    expect(error).toMatchObject({
-      code: 'platform_unavailable',
-      status: 502,
-      provider: { name: 'platform', status: 401 },
-      hint: 'Check PLATFORM_API_TOKEN.',
-    })
-    expect(text).not.toContain('wrong')
+    const error = await failureOf(connect({ token: wrong }).setStatus('dep_1', running))
+    const provider = { name: 'platform', status: 401 }
+    expect(error).toMatchObject({ provider, hint: 'Check PLATFORM_API_TOKEN.' })
+    expect(`${error}`).not.toContain('wrong')
     expect(platform.calls).toHaveLength(1)
-    expect(platform.headers[0]?.get('authorization')).toBe(wrong ? `Bearer ${wrong}` : null)
-    expect(platform.headers[0]?.has('idempotency-key')).toBe(false)
+    expect(headers[0]?.get('authorization')).toBe(wrong ? `Bearer ${wrong}` : null)
+  })
+
+  it.each<[Fault & { status: number }, string | undefined]>([
+    [{ status: 403 }, 'Check PLATFORM_API_TOKEN.'],
+    [{ status: 409 }, undefined],
+    [{ status: 302, headers: { location: '/elsewhere' } }, undefined],
+    [{ status: 422, body: { detail: 'sk_1 is not an output' } }, undefined],
+    [{ status: 404 }, expect.stringContaining('PLATFORM_API_URL')],
+    [{ status: 404, html: true }, expect.stringContaining('PLATFORM_API_URL')],
+  ])('with %j is final, with the hint %s, and its body is not quoted', async (fault, hint) => {
+    platform.faults.add(fault)
+    const outputs = { outputs: { secretKey: 'sk_1' }, sensitive: ['secretKey'] }
+    const error = await failureOf(connect().setOutputs('dep_1', outputs))
+    expect(error).toMatchObject({ provider: { name: 'platform', status: fault.status } })
+    expect(error).toHaveProperty('hint', hint)
+    expect(`${error}`).not.toContain('sk_1')
+    expect(platform.calls).toHaveLength(1)
+  })
+})
+
+describe('a callback', () => {
+  it.each(['/api/v1', '/api/v1/', '/'])('goes below a base URL that ends in “%s”', async (base) => {
+    const fetch = vi.fn(async (_: unknown) => Response.json({ accepted: true }))
+    const baseUrl = `https://platform.example.com${base}`
+    await connect({ baseUrl, fetch }).setStatus('dep_1', running)
+    const [sent] = fetch.mock.calls[0] ?? []
+    const url = sent instanceof Request ? sent.url : String(sent)
+    expect(url).toBe(`${baseUrl.replace(/\/$/, '')}/deployments/dep_1/status`)
   })
 
   it.each([
-    { fault: { status: 403 }, hint: 'Check PLATFORM_API_TOKEN.' },
-    { fault: { status: 409 }, hint: undefined },
-    { fault: { status: 302, headers: { location: '/elsewhere' } }, hint: undefined },
-    { fault: { status: 422, body: { detail: 'sk_1 is not an output' } }, hint: undefined },
-    { fault: { status: 404 }, hint: expect.stringContaining('PLATFORM_API_URL') },
-    { fault: { status: 404, html: true } as const, hint: expect.stringContaining('PLATFORM_API_URL') },
-  ])('with $fault is final, and its body is not quoted', async ({ fault, hint }) => {
-    platform.faults.add(fault)
-    const outputs = { outputs: { secretKey: 'sk_1' }, sensitive: ['secretKey'] }
-    const { error, text } = await failureOf(platform.connect().setOutputs('dep_1', outputs))
-    expect(error).toMatchObject({
-      code: 'platform_unavailable',
-      provider: { name: 'platform', status: fault.status },
-    })
-    expect(error).toHaveProperty('hint', hint)
-    expect(text).not.toContain('sk_1')
+    ['evt_1:status-running.1', 'evt_1:status-running.1'],
+    ['évt 日本:logs', '%C3%A9vt%20%E6%97%A5%E6%9C%AC:logs'],
+    ['a\r\nx-injected: 1', 'a%0D%0Ax-injected:%201'],
+  ])('with the idempotency key %j sends “%s”', async (idempotencyKey, sent) => {
+    expect(await connect().setStatus('dep_1', running, { idempotencyKey })).toBe('accepted')
+    expect(platform.calls[0]?.idempotencyKey).toBe(sent)
+  })
+
+  it.each<[Fault]>([[{ status: 501 }], [{ status: 599 }], [{ cut: 'during' }]])(
+    'is retried after %j',
+    async (fault) => {
+      platform.faults.add(fault)
+      expect(await connect().getDeployment('dep_1')).toMatchObject({ id: 'dep_1' })
+      expect(platform.calls).toHaveLength(2)
+    },
+  )
+
+  it('fails after five attempts, and may safely be made again', async () => {
+    platform.faults.add({ status: 500, times: 4 }, { cut: 'after', times: 9 })
+    await failureOf(connect().setStatus('dep_1', running))
+    expect(platform.calls).toHaveLength(5)
+  })
+
+  it('to an address that does not exist hints at PLATFORM_API_URL', async () => {
+    const error = await failureOf(connect({ baseUrl: 'http://platform.invalid' }).getDeployment('dep_1'))
+    expect(error).toHaveProperty('hint', 'Check PLATFORM_API_URL, and that the platform is up.')
+  })
+
+  it('ends with its signal, before anything is sent and during a call', async () => {
+    await failureOf(connect().setStatus('dep_1', running, { signal: AbortSignal.abort() }))
+    expect(platform.calls).toEqual([])
+    platform.faults.add({ hang: true })
+    const controller = new AbortController()
+    const failure = failureOf(connect().setStatus('dep_1', running, { signal: controller.signal }))
+    await expect.poll(() => platform.calls.length).toBe(1)
+    controller.abort()
+    await failure
     expect(platform.calls).toHaveLength(1)
   })
-})
 
-it.each(['/api/v1', '/api/v1/', '/'])('accepts a base URL that ends in “%s”', async (base) => {
-  const urls: string[] = []
-  const client = platform.connect({
-    baseUrl: `https://platform.example.com${base}`,
-    async fetch(input, init) {
-      urls.push(new Request(input, init).url)
-      return Response.json({ accepted: true })
-    },
+  it('ends before the next attempt if its lease is lost, with the reason of the lease', async () => {
+    platform.faults.add({ status: 503, times: 9 })
+    const lost = new IntegrationError('delivery_in_progress', 'The lease of this delivery is over.')
+    const wrapFetch =
+      (transport: typeof fetch): typeof fetch =>
+      (...call) =>
+        platform.calls.length === 2 ? Promise.reject(lost) : transport(...call)
+    await expect(connect().setStatus('dep_1', running, { wrapFetch })).rejects.toBe(lost)
+    expect(platform.calls).toHaveLength(2)
   })
-  await client.setStatus('dep_1', running)
-  const prefix = base.replace(/\/$/, '')
-  expect(urls).toEqual([`https://platform.example.com${prefix}/deployments/dep_1/status`])
 })
 
-it.each([
-  ['evt_1:status-running.1', 'evt_1:status-running.1'],
-  ['évt 日本:logs', '%C3%A9vt%20%E6%97%A5%E6%9C%AC:logs'],
-  ['a\r\nx-injected: 1', 'a%0D%0Ax-injected:%201'],
-])('sends the idempotency key %j as “%s”', async (idempotencyKey, sent) => {
-  expect(await platform.connect().setStatus('dep_1', running, { idempotencyKey })).toBe('accepted')
-  expect(platform.calls[0]?.idempotencyKey).toBe(sent)
+describe('the next attempt of a callback', () => {
+  /** Begins a callback on fake timers, without a socket in between. */
+  function begin(...faults: Fault[]) {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+    vi.setSystemTime('2026-11-20T09:00:00Z')
+    vi.spyOn(Math, 'random').mockReturnValueOnce(0.5).mockReturnValueOnce(0.5)
+    platform.faults.add(...faults)
+    return connect({ fetch: platform.fetch, backoffMs: undefined }).setStatus('dep_1', running)
+  }
+
+  it.each<[string, number[], Fault[]]>([
+    ['a random part of a back-off that doubles', [200, 400], [{ status: 503, times: 2 }]],
+    [
+      'as long as the platform asks, in seconds or with a date',
+      [3_000, 2_000],
+      [
+        { status: 429, headers: { 'retry-after': '3' } },
+        { status: 503, headers: { 'retry-after': 'Fri, 20 Nov 2026 09:00:05 GMT' } },
+      ],
+    ],
+  ])('waits %s: %j ms', async (_, waits, faults) => {
+    const call = begin(...faults)
+    await vi.advanceTimersByTimeAsync(0)
+    for (const [index, wait] of waits.entries()) {
+      await vi.advanceTimersByTimeAsync(wait - 1)
+      expect(platform.calls).toHaveLength(index + 1)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(platform.calls).toHaveLength(index + 2)
+    }
+    expect(await call).toBe('accepted')
+  })
+
+  it.each<[string, number, number | undefined, Fault]>([
+    ['five seconds of silence', 3, undefined, { hang: true, times: 9 }],
+    ['a Retry-After that leaves no time', 3, 6, { status: 503, headers: { 'retry-after': '6' }, times: 9 }],
+  ])(
+    'comes after %s, and the call ends after fifteen, with %i attempts',
+    async (_, attempts, retryAfter, fault) => {
+      const failure = failureOf(begin(fault))
+      await vi.advanceTimersByTimeAsync(15_000)
+      expect(await failure).toMatchObject({ retryAfter })
+      expect(platform.calls).toHaveLength(attempts)
+    },
+  )
 })
