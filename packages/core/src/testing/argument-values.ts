@@ -2,6 +2,7 @@
 import * as z from 'zod'
 
 type Arguments = Record<string, unknown>
+type Schema = z.core.JSONSchema.BaseSchema
 
 /** One argument, or one field or item within it. */
 export interface Place {
@@ -17,28 +18,6 @@ export interface Place {
   with(value: unknown): Arguments
 }
 
-const jsonSchema = z.looseObject({
-  type: z.union([z.string(), z.array(z.string()).transform(([first]) => first)]).optional(),
-  format: z.string().default(''),
-  minLength: z.number().default(0),
-  maxLength: z.number().optional(),
-  minimum: z.number().default(Number.NEGATIVE_INFINITY),
-  maximum: z.number().default(Number.POSITIVE_INFINITY),
-  exclusiveMinimum: z.number().default(Number.NEGATIVE_INFINITY),
-  multipleOf: z.number().default(1),
-  const: z.unknown().optional(),
-  enum: z.array(z.unknown()).optional(),
-  examples: z.array(z.unknown()).default([]),
-  anyOf: z.array(z.unknown()).optional(),
-  oneOf: z.array(z.unknown()).optional(),
-  items: z.unknown().optional(),
-  minItems: z.number().default(1),
-  properties: z.record(z.string(), z.unknown()).default({}),
-  required: z.array(z.string()).default([]),
-  additionalProperties: z.unknown().optional(),
-})
-type Known = z.output<typeof jsonSchema>
-
 const formats: Readonly<Record<string, readonly string[]>> = {
   date: ['2026-11-20', '2026-11-21'],
   'date-time': ['2026-11-20T09:00:00Z', '2026-11-21T09:00:00Z'],
@@ -50,44 +29,44 @@ const formats: Readonly<Record<string, readonly string[]>> = {
 
 const isFields = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const textOf = (value: unknown) => JSON.stringify(value)
-
+const branchesOf = ({ anyOf, oneOf }: Schema) => anyOf ?? oneOf
 /** The only values of a choice. */
-const choicesOf = (known: Known) => known.enum ?? (known.const === undefined ? undefined : [known.const])
+const choicesOf = ({ enum: choices, const: only }: Schema) =>
+  choices ?? (only === undefined ? undefined : [only])
+const itemsOf = ({ items }: Schema): Schema => (isFields(items) ? items : {})
+const fieldsOf = ({ properties = {} }: Schema) =>
+  Object.entries(properties).map(([name, field]): [string, Schema] => [name, isFields(field) ? field : {}])
 
 /** Some values of the form of a schema: its examples first. It may still refuse some, for example by a pattern. */
-function valuesOf(schema: unknown): unknown[] {
-  const known = jsonSchema.parse(schema)
-  return [...known.examples, ...(choicesOf(known) ?? generate(known))]
-}
-
-function generate(known: Known): unknown[] {
-  const { type, minimum, maximum, exclusiveMinimum, multipleOf: step } = known
-  const branches = known.anyOf ?? known.oneOf
-  if (branches) return branches.flatMap(valuesOf)
+function valuesOf(schema: Schema): unknown[] {
+  const { examples = [], type, minimum = -Infinity, maximum = Infinity, minItems = 1 } = schema
+  const own = choicesOf(schema) ?? branchesOf(schema)?.flatMap(valuesOf)
+  if (own) return [...examples, ...own]
   switch (type) {
-    case undefined:
-    case 'string':
-      return generateTexts(known)
+    case 'null':
+      return [null]
     case 'boolean':
-      return [true, false]
+      return [...examples, true, false]
     case 'integer':
-    case 'number':
-      return [step, 2 * step, minimum, minimum + step, exclusiveMinimum + step, maximum].filter(
-        (value) => value >= minimum && value > exclusiveMinimum && value <= maximum && Number.isFinite(value),
-      )
-    case 'array':
-      return valuesOf(known.items ?? {})
-        .slice(0, 1)
-        .map((item) => Array.from({ length: Math.max(1, known.minItems) }, () => item))
+    case 'number': {
+      const numbers = [1, 2, minimum, minimum + 1, maximum]
+      return [
+        ...examples,
+        ...numbers.filter((value) => value >= minimum && value <= maximum && Number.isFinite(value)),
+      ]
+    }
+    case 'array': {
+      const [item] = valuesOf(itemsOf(schema))
+      return [...examples, Array(Math.max(1, minItems)).fill(item)]
+    }
     case 'object':
-      return generateObjects(known)
+      return [...examples, ...generateObjects(schema)]
     default:
-      return type === 'null' ? [null] : []
+      return [...examples, ...generateTexts(schema)]
   }
 }
 
-function generateTexts({ format, minLength, maxLength, examples }: Known): string[] {
+function generateTexts({ format = '', minLength = 0, maxLength, examples = [] }: Schema): string[] {
   const words = ['text', 'word'].map((word) => word.padEnd(minLength, word).slice(0, maxLength))
   // An example with another last letter has the form of the example.
   const similar = examples
@@ -97,38 +76,31 @@ function generateTexts({ format, minLength, maxLength, examples }: Known): strin
 }
 
 /** With the required fields, and with all of them. */
-function generateObjects({ properties, required, additionalProperties }: Known): unknown[] {
-  const names = Object.keys(properties)
-  if (names.length === 0)
-    return valuesOf(isFields(additionalProperties) ? additionalProperties : {}).map((value) => ({
-      key: value,
-    }))
-  return [required, names].map((chosen) =>
-    Object.fromEntries(chosen.map((name) => [name, valuesOf(properties[name] ?? {})[0]])),
-  )
+function generateObjects(schema: Schema): unknown[] {
+  const { required = [], additionalProperties: others } = schema
+  const fields = fieldsOf(schema)
+  if (fields.length === 0) return valuesOf(isFields(others) ? others : {}).map((value) => ({ key: value }))
+  const all = fields.map(([name, field]) => [name, valuesOf(field)[0]] as const)
+  return [all.filter(([name]) => required.includes(name)), all].map((chosen) => Object.fromEntries(chosen))
 }
 
 function* placesIn(
-  schema: unknown,
+  schema: Schema,
   value: unknown,
   name: string,
   set: (value: unknown) => unknown,
 ): Generator<Omit<Place, 'with'> & { set: (value: unknown) => unknown }> {
-  const known = jsonSchema.parse(schema)
-  const others = valuesOf(schema).filter((other) => textOf(other) !== textOf(value))
-  yield { name, value, others, fixed: choicesOf(known)?.length === 1, set }
-  for (const branch of known.anyOf ?? known.oneOf ?? [schema]) {
-    const { properties, items, type } = jsonSchema.parse(branch)
-    const isValueOfBranch = type === 'array' ? Array.isArray(value) && value.length > 0 : isFields(value)
-    const whole = isValueOfBranch ? value : valuesOf(branch)[0]
+  const others = valuesOf(schema).filter((other) => JSON.stringify(other) !== JSON.stringify(value))
+  yield { name, value, others, fixed: choicesOf(schema)?.length === 1, set }
+  for (const branch of branchesOf(schema) ?? [schema]) {
+    const isOfBranch = branch.type === 'array' ? Array.isArray(value) && value.length > 0 : isFields(value)
+    const whole = isOfBranch ? value : valuesOf(branch)[0]
     if (isFields(whole)) {
-      for (const [field, property] of Object.entries(properties))
-        yield* placesIn(property, whole[field], `${name}.${field}`, (inner) =>
-          set({ ...whole, [field]: inner }),
-        )
+      for (const [field, inner] of fieldsOf(branch))
+        yield* placesIn(inner, whole[field], `${name}.${field}`, (other) => set({ ...whole, [field]: other }))
     }
-    if (Array.isArray(whole) && items !== undefined)
-      yield* placesIn(items, whole[0], `${name}[0]`, (inner) => set([inner, ...whole.slice(1)]))
+    if (Array.isArray(whole) && branch.items !== undefined)
+      yield* placesIn(itemsOf(branch), whole[0], `${name}[0]`, (item) => set([item, ...whole.slice(1)]))
   }
 }
 
@@ -139,13 +111,9 @@ function* placesIn(
  * @param given arguments that the function takes
  */
 export function placesOf(schema: z.ZodObject, given: Arguments): Place[] {
-  const { properties = {} } = z.toJSONSchema(schema, { io: 'input' })
-  return Object.entries(properties).flatMap(([argument, property]) => {
-    const takes = (value: unknown) => {
-      const field = schema.shape[argument]
-      return field !== undefined && z.safeParse(field, value).success
-    }
-    const places = [...placesIn(property, given[argument], argument, (value) => value)]
+  return fieldsOf(z.toJSONSchema(schema, { io: 'input' })).flatMap(([argument, field]) => {
+    const takes = (value: unknown) => z.safeParse(schema.shape[argument] ?? z.never(), value).success
+    const places = [...placesIn(field, given[argument], argument, (value) => value)]
     return places.map(({ set, others, ...place }) => ({
       ...place,
       // Without a value, too, if it is optional.

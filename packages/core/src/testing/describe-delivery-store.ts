@@ -34,6 +34,14 @@ export function describeDeliveryStore(
   const finish = (lease: Lease, progress = {}, recorded = response) =>
     store.complete(lease, { response: recorded, progress, keepMs, keepResponseMs: keepMs })
 
+  /** Tries each write, which the store must refuse. */
+  async function expectNoWrite(lease: Lease) {
+    expect(await store.renew(lease, leaseMs)).toBe(false)
+    expect(await store.advance(lease, { step: 'stale' })).toBe(false)
+    expect(await finish(lease, { step: 'stale' })).toBe(false)
+    expect(await store.release(lease)).toBe(false)
+  }
+
   beforeEach(async () => {
     time = Date.UTC(2026, 10, 20)
     store = await create(() => time)
@@ -70,11 +78,8 @@ export function describeDeliveryStore(
       const { lease } = await claim({ owner: 'its owner' })
       await store.advance(lease, { step: 'created' })
       time += 1_000
-      expect(await claim({ owner: 'its owner' })).toEqual({
-        state: 'claimed',
-        lease,
-        progress: { step: 'created' },
-      })
+      const same = { state: 'claimed', lease, progress: { step: 'created' } }
+      expect(await claim({ owner: 'its owner' })).toEqual(same)
       expect(await ask({ owner: 'another' })).toEqual({ state: 'busy', retryAfterMs: 59_000 })
       await finish(lease)
       expect(await ask({ owner: 'its owner' })).toEqual({ state: 'done', response, fence: 1 })
@@ -87,22 +92,8 @@ export function describeDeliveryStore(
       const { lease } = await claim()
       expect(lease.fence).toBe(2)
       expect(lease.owner).not.toBe(first.lease.owner)
-      expect(await store.read(subject)).toMatchObject({
-        fence: 2,
-        claimedAt: time,
-        delivery: 'evt_1',
-        leaseMs,
-      })
-    })
-
-    it('extends a claim that is renewed', async () => {
-      const { lease } = await claim()
-      time += 50_000
-      expect(await store.renew(lease, leaseMs)).toBe(true)
-      time += 59_999
-      expect(await ask()).toMatchObject({ state: 'busy', retryAfterMs: 1 })
-      time += 1
-      expect(await ask()).toMatchObject({ state: 'claimed' })
+      const claimed = { fence: 2, claimedAt: time, delivery: 'evt_1', leaseMs }
+      expect(await store.read(subject)).toMatchObject(claimed)
     })
 
     it('hands a copy of progress to the next claim, in which a step replaced its own value only', async () => {
@@ -118,10 +109,12 @@ export function describeDeliveryStore(
 
     it('keeps progress at a release, and replaces it at a completion', async () => {
       const { lease } = await claim()
-      await store.advance(lease, { step: 'created' })
+      const progress = { step: 'created' }
+      await store.advance(lease, progress)
       expect(await store.release(lease)).toBe(true)
+      expect(await store.read(subject)).toMatchObject({ fence: 1, leaseMs: undefined, progress })
       const next = await claim()
-      expect(next.progress).toEqual({ step: 'created' })
+      expect(next.progress).toEqual(progress)
       await finish(next.lease, { deleted: true })
       expect(await ask({ delivery: second })).toMatchObject({ progress: { deleted: true } })
     })
@@ -129,33 +122,24 @@ export function describeDeliveryStore(
     it('takes no write from an owner whose lease expired, before and after another takes over', async () => {
       const { lease } = await claim()
       time += leaseMs
-      for (const takenOver of [false, true]) {
-        if (takenOver) await claim({ delivery: second })
-        expect(await store.renew(lease, leaseMs)).toBe(false)
-        expect(await store.advance(lease, { step: 'stale' })).toBe(false)
-        expect(await finish(lease, { step: 'stale' })).toBe(false)
-        expect(await store.release(lease)).toBe(false)
-      }
+      await expectNoWrite(lease)
+      await claim({ delivery: second })
+      await expectNoWrite(lease)
       expect(await ask()).toMatchObject({ state: 'busy' })
       time += leaseMs
       expect((await claim()).progress).toEqual({})
     })
 
-    for (const end of ['complete', 'release'] as const) {
-      it(`takes no write from an owner after its own ${end}`, async () => {
-        const { lease } = await claim()
-        expect(await (end === 'complete' ? finish(lease) : store.release(lease))).toBe(true)
-        expect(await store.renew(lease, leaseMs)).toBe(false)
-        expect(await finish(lease)).toBe(false)
-        expect(await store.release(lease)).toBe(false)
-      })
-    }
-
-    it('takes no write under a guessed owner, fence or subject', async () => {
+    it('takes no write from an owner after its own end, nor under a guessed owner, fence or subject', async () => {
       const { lease } = await claim()
-      expect(await store.renew({ ...lease, owner: 'someone else' }, leaseMs)).toBe(false)
-      expect(await store.renew({ ...lease, fence: lease.fence + 1 }, leaseMs)).toBe(false)
-      expect(await store.renew({ ...lease, subject: 'another' }, leaseMs)).toBe(false)
+      await expectNoWrite({ ...lease, owner: 'someone else' })
+      await expectNoWrite({ ...lease, fence: lease.fence + 1 })
+      await expectNoWrite({ ...lease, subject: 'another' })
+      await store.release(lease)
+      await expectNoWrite(lease)
+      const { lease: next } = await claim()
+      expect(await finish(next)).toBe(true)
+      await expectNoWrite(next)
     })
 
     it('replays the response to each delivery, and shows its status, code and time without the body', async () => {
@@ -166,11 +150,8 @@ export function describeDeliveryStore(
       for (const other of others) {
         await finish((await claim({ delivery: other })).lease, {}, { ...refusal, body: 'encrypted, too' })
       }
-      expect(await store.read(subject)).toMatchObject({
-        fence: 3,
-        leaseMs: undefined,
-        expires: time + keepMs,
-      })
+      const record = { fence: 3, leaseMs: undefined, expires: time + keepMs }
+      expect(await store.read(subject)).toMatchObject(record)
       const responseTo = async (id: string) => (await store.read(subject, id))?.response
       expect([await responseTo('evt_1'), await responseTo('evt_2')]).toEqual([{ status: 200 }, undefined])
       for (const { id } of others) expect(await responseTo(id)).toEqual(refusal)
@@ -185,17 +166,17 @@ export function describeDeliveryStore(
     })
 
     it('refuses a delivery id with another digest, during the work, after a crash and after the end', async () => {
-      const other = { id: delivery.id, digest: 'another' }
+      const expectMismatch = async () =>
+        expect(await ask({ delivery: { id: delivery.id, digest: 'another' } })).toEqual({ state: 'mismatch' })
       await claim()
-      expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
+      await expectMismatch()
       time += leaseMs
-      expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
-      const { lease } = await claim()
-      await finish(lease)
-      expect(await ask({ delivery: other })).toEqual({ state: 'mismatch' })
+      await expectMismatch()
+      await finish((await claim()).lease)
+      await expectMismatch()
     })
 
-    it('keeps the answer to a call, and tells its claim', async () => {
+    it('keeps the answer to a call for seven days, and tells its claim', async () => {
       const call = `greeter/delivery/${delivery.id}`
       const claimedAt = time
       const { lease } = await claim({ subject: call })
@@ -203,7 +184,6 @@ export function describeDeliveryStore(
       time += 1_000
       await finish(lease)
       expect(await ask({ subject: call })).toEqual({ state: 'done', response, fence: 1 })
-      expect(await store.renew(lease, leaseMs)).toBe(false)
       const record = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: undefined, progress: {} }
       const expected = { ...record, response: { status: 200 }, expires: time + keepMs }
       expect(await store.read(call, delivery.id)).toEqual(expected)
@@ -263,7 +243,7 @@ export function describeDeliveryStore(
       expect(await reserve('another')).toBe('another')
     })
 
-    it('shows a claim, its times and its progress, and then the release', async () => {
+    it('shows a claim, its times and its progress, and extends it when it is renewed', async () => {
       const claimedAt = time
       const { lease } = await claim()
       const progress = { step: 'created', ids: ['a'] }
@@ -271,14 +251,12 @@ export function describeDeliveryStore(
       time += 20_000
       const claimed = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress }
       expect(await store.read(subject)).toEqual({ ...claimed, expires: claimedAt + keepMs })
-      await store.renew(lease, leaseMs)
+      expect(await store.renew(lease, leaseMs)).toBe(true)
       expect(await store.read(subject)).toMatchObject({ claimedAt, leaseMs })
-      await store.release(lease)
-      expect(await store.read(subject)).toMatchObject({
-        fence: 1,
-        leaseMs: undefined,
-        progress,
-      })
+      time += leaseMs - 1
+      expect(await ask()).toMatchObject({ state: 'busy', retryAfterMs: 1 })
+      time += 1
+      expect(await ask()).toMatchObject({ state: 'claimed' })
     })
   })
 }

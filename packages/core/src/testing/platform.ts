@@ -62,12 +62,7 @@ export function createPlatformEmulator({ token }: { token?: string | undefined }
     const json = parseJson(text)
     if (!json) return problem(400, 'The body is not JSON.')
     const error = callback.write(deployment, json.value, downloadId)
-    if (error) {
-      const errors = error.issues.map(({ path, message }) => ({ path: z.core.toDotPath(path), message }))
-      const reasons = errors.map(({ path, message }) => (path ? `${path}: ${message}` : message))
-      return problem(422, `The body is invalid: ${reasons.join('; ')}`, {}, errors)
-    }
-
+    if (error) return problem(422, `The body is invalid: ${z.prettifyError(error)}`)
     if (key !== null) written.set(scope, text)
     const [oldest] = written.keys()
     if (oldest !== undefined && written.size > KEYS_KEPT) written.delete(oldest)
@@ -91,15 +86,8 @@ export function createPlatformEmulator({ token }: { token?: string | undefined }
     calls,
     addDeployment(given: { id: string; inputs?: Record<string, unknown> | undefined }): EmulatedDeployment {
       const { id, inputs = {} } = given
-      const empty = {
-        outputs: {},
-        sensitive: [],
-        statusHistory: [],
-        logs: [],
-        metrics: [],
-        downloads: new Map(),
-      }
-      const deployment = { id, inputs, status: 'deploying', ...empty }
+      const lists = { sensitive: [], statusHistory: [], logs: [], metrics: [] }
+      const deployment = { id, inputs, outputs: {}, status: 'deploying', ...lists, downloads: new Map() }
       deployments.set(id, deployment)
       return deployment
     },
@@ -133,9 +121,9 @@ function decode(part = ''): string {
   }
 }
 
-function problem(status: number, detail: string, headers: Record<string, string> = {}, errors?: object[]) {
+function problem(status: number, detail: string, headers: Record<string, string> = {}) {
   return Response.json(
-    { type: 'about:blank', title: 'The call was refused', status, detail, errors },
+    { type: 'about:blank', title: 'The call was refused', status, detail },
     { status, headers: { 'content-type': 'application/problem+json', ...headers } },
   )
 }
