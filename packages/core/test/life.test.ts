@@ -1,4 +1,5 @@
-import { IntegrationError, memoryStore, type Platform } from '@org/core'
+/** What the random lives don’t reach: stores that forget, callbacks that get lost, redeploys that fail. */
+import { IntegrationError, memoryStore } from '@org/core'
 import { connectPlatform, deliver } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
 import {
@@ -16,12 +17,10 @@ import {
 } from './fixtures.ts'
 
 const health = { name: 'HEALTH_CHECK', deployment }
-const greet = { ...calling('greet', { to: 'Ada' }), deployment }
 const first = { ...created, id: 'evt_1' }
 const at = (event: object, timestamp: string) => ({ ...event, timestamp: `2026-11-20T${timestamp}:00Z` })
 const history = (host: Host) => host.record()?.statusHistory.map(({ status }) => status)
 const lastLog = (host: Host) => host.record()?.logs.at(-1)?.message
-const hold = (store = memoryStore()) => store.claim({ subject: 'greeter/deployment/dep_1', leaseMs: 60_000 })
 const away = new IntegrationError('provider_error', 'It is away.')
 const rejected = new IntegrationError('provider_rejected', 'No.')
 
@@ -53,33 +52,13 @@ describe('a health check', () => {
     expect(history(host)?.at(-1)).toBe('unhealthy')
   })
 
-  it.each([
-    ['failed', created, rejected],
-    ['stopped', deleted, undefined],
-  ])(
-    'reports nothing of a deployment that is %s, if the platform has missed it',
-    async (_, event, failure) => {
-      const { host, fail } = switchable()
-      fail(failure)
-      await deliver(host.handle, event)
-      Object.assign(host.record() ?? {}, { status: 'running' })
-      const before = history(host)
-      fail(away)
-      expect((await deliver(host.handle, health)).body).toMatchObject({ status: 'unhealthy' })
-      expect(history(host)).toEqual(before)
-      fail()
-      expect((await deliver(host.handle, deleted)).body).toEqual({ status: 'stopped' })
-    },
-  )
-
-  it('does not overtake another delivery that works on the deployment', async () => {
-    const store = memoryStore()
-    const { host, fail } = switchable(store)
+  it('reports nothing of a deployment that failed, if the platform has missed it', async () => {
+    const { host, fail } = switchable()
+    fail(rejected)
     await deliver(host.handle, created)
-    await hold(store)
-    fail(away)
+    Object.assign(host.record() ?? {}, { status: 'running' })
     expect((await deliver(host.handle, health)).body).toMatchObject({ status: 'unhealthy' })
-    expect(history(host)?.at(-1)).toBe('running')
+    expect(history(host)).toEqual(['deploying', 'failed'])
   })
 })
 
@@ -89,17 +68,8 @@ describe('a deleted deployment', () => {
     await deliver(host.handle, created)
     await deliver(host.handle, deleted)
     const later = createHost({ platform: connectPlatform(host.platform.fetch) })
-    const body = { code: 'deployment_deleted', retryable: false }
-    expect(await deliver(later.handle, greet)).toMatchObject({ status: 422, body })
-  })
-
-  it('ignores a redelivery of its creation, also while something else works on it', async () => {
-    const store = memoryStore()
-    const host = createHost({ store })
-    await deliver(host.handle, first)
-    await deliver(host.handle, deleted, { id: 'evt_2' })
-    await hold(store)
-    expect((await deliver(host.handle, first)).body).toMatchObject({ status: 'ignored' })
+    const answer = await deliver(later.handle, { ...calling('greet', { to: 'Ada' }), deployment })
+    expect(answer).toMatchObject({ status: 422, body: { code: 'deployment_deleted', retryable: false } })
   })
 
   it('begins anew once the store has taken it, and with the next delivery if it can’t', async () => {
@@ -119,87 +89,58 @@ describe('a deleted deployment', () => {
   })
 })
 
-describe('a living deployment', () => {
-  it.each([created, deleted])('ignores an older $name, and its log says so', async (event) => {
-    const host = createHost()
+it('a living deployment is remembered as long as it lives, and its log tells of events that are too old', async () => {
+  const { now, pass } = clock()
+  const { host, fail } = switchable(memoryStore({ now }), 'ping')
+  for (const failure of [undefined, away]) {
     await deliver(host.handle, at(created, '12:00'))
-    const before = history(host)
-    const answer = await deliver(host.handle, at(event, '11:00'))
-    expect(answer).toMatchObject({ status: 200, body: { status: 'ignored' } })
-    expect(history(host)).toEqual(before)
+    fail(failure)
+    await deliver(host.handle, health)
+    pass(60 * 24 * 60 * 60 * 1000)
+    expect((await deliver(host.handle, at(deleted, '11:00'))).body).toMatchObject({ status: 'ignored' })
     expect(lastLog(host)).toContain('2026-11-20T12:00:00.000Z')
-  })
-
-  it('is remembered as long as it lives, also after its health changed', async () => {
-    const { now, pass } = clock()
-    const { host, fail } = switchable(memoryStore({ now }), 'ping')
-    for (const failure of [undefined, away]) {
-      await deliver(host.handle, at(created, '12:00'))
-      fail(failure)
-      await deliver(host.handle, health)
-      pass(60 * 24 * 60 * 60 * 1000)
-      expect((await deliver(host.handle, at(deleted, '11:00'))).body).toMatchObject({ status: 'ignored' })
-    }
-    expect(history(host)).toEqual(['deploying', 'running', 'deploying', 'running', 'unhealthy'])
-  })
+  }
+  expect(history(host)).toEqual(['deploying', 'running', 'deploying', 'running', 'unhealthy'])
 })
 
-describe('a redeploy that fails', () => {
-  it.each<[string, IntegrationError, ProviderCall['action'] | undefined, string]>([
-    ['for good leaves the deployment running', rejected, 'connect', 'running'],
-    ['for now leaves the deployment running', away, undefined, 'running'],
-    ['for good leaves a deployment failed that runs no more', rejected, undefined, 'failed'],
-  ])('%s, with a line in its log', async (_, failure, only, status) => {
+describe('a redeploy that fails for good', () => {
+  it.each<[string, ProviderCall['action'] | undefined, string]>([
+    ['running', 'connect', 'running'],
+    ['failed if it runs no more', undefined, 'failed'],
+  ])('leaves the deployment %s, with a line in its log', async (_, only, status) => {
     const { host, fail } = switchable(memoryStore(), only)
     await deliver(host.handle, created)
-    fail(failure)
-    expect((await deliver(host.handle, created)).status).not.toBe(200)
+    fail(rejected)
+    expect((await deliver(host.handle, created)).status).toBe(422)
     expect(history(host)?.at(-1)).toBe(status)
-    expect(lastLog(host)).toContain(failure.message)
+    expect(lastLog(host)).toContain(rejected.message)
   })
 
   it.each([
-    ['failed if the deployment runs only in part', 'failed', {}],
-    [
-      'running if nobody can tell whether the deployment runs',
-      'running',
-      { method: 'GET', status: 503, times: 9 },
-    ],
-  ])('for good leaves %s', async (_, status, fault) => {
+    ['failed if it runs only in part', 'failed', 0],
+    ['running if nobody can tell whether it does', 'running', 9],
+  ])('leaves the deployment %s', async (_, status, times) => {
     const store = memoryStore()
     const host = createHost({ store })
     await deliver(host.handle, created)
     const platform = connectPlatform(host.platform.fetch)
+    if (times > 0) host.platform.faults.add({ method: 'GET', status: 503, times })
     const health = async () => [true, false].map((healthy) => ({ name: 'server', healthy, latencyMs: 0 }))
-    if ('status' in fault) host.platform.faults.add(fault)
-    await deliver(
-      createHost({ store, platform, provider: failing(rejected), handlers: { health } }).handle,
-      created,
-    )
+    const again = createHost({ store, platform, provider: failing(rejected), handlers: { health } })
+    await deliver(again.handle, created)
     expect(history(host)?.at(-1)).toBe(status)
-  })
-
-  it('for now leaves an unhealthy deployment unhealthy', async () => {
-    const { host, fail } = switchable()
-    await deliver(host.handle, created)
-    fail(away)
-    await deliver(host.handle, health)
-    await deliver(host.handle, created)
-    expect(history(host)?.slice(-3)).toEqual(['unhealthy', 'deploying', 'unhealthy'])
   })
 })
 
 it('a deletion that fails for good leaves a running deployment failed, and a stopped one stopped', async () => {
   const { host, fail } = switchable(memoryStore(), 'disconnect')
   await deliver(host.handle, created)
-  for (const [failure, status] of [
-    [rejected, 'failed'],
-    [undefined, 'stopped'],
-    [rejected, 'stopped'],
-  ] as const) {
+  const steps = [rejected, undefined, rejected]
+  const expected = ['failed', 'stopped', 'stopped']
+  for (const [step, failure] of steps.entries()) {
     fail(failure)
     await deliver(host.handle, deleted)
-    expect(history(host)?.at(-1)).toBe(status)
+    expect(history(host)?.at(-1)).toBe(expected[step])
   }
 })
 
@@ -218,26 +159,6 @@ describe('the status of a replay', () => {
     expect((await deliver(halting.handle, first)).status).toBe(200)
     expect(host.writes()).toEqual([])
   })
-
-  it.each([first, health])(
-    'overtakes no deletion: $name holds the deployment while it reports',
-    async (event) => {
-      const store = memoryStore()
-      const host = createHost({ store })
-      await deliver(host.handle, first)
-      const during: unknown[] = []
-      const platform: Platform = {
-        ...connectPlatform(host.platform.fetch),
-        async setStatus() {
-          during.push(await deliver(host.handle, deleted, { id: 'evt_2' }))
-          return 'accepted'
-        },
-      }
-      await deliver(createHost({ store, platform, provider: failing(away) }).handle, event)
-      expect(during).toMatchObject([{ status: 409, body: { code: 'delivery_in_progress' } }])
-      expect((await deliver(host.handle, deleted, { id: 'evt_2' })).body).toEqual({ status: 'stopped' })
-    },
-  )
 
   it('is not made up for a deployment that the platform did not know', async () => {
     const host = createHost()
