@@ -12,7 +12,7 @@ import {
   IntegrationError,
   secret,
 } from '@org/core'
-import { errorCodes, type LogLevel, problemSchema } from '@org/core/internal'
+import { errorCodes, eventNames, type LogLevel, problemSchema } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator } from '@org/core/testing'
 import { expect, vi } from 'vitest'
 import * as z from 'zod'
@@ -30,14 +30,7 @@ export const greeter = defineIntegration({
   name: 'greeter',
   title: 'Greetings',
   description: 'Greets people.',
-  events: [
-    'DEPLOYMENT_CREATED',
-    'DEPLOYMENT_DELETED',
-    'HEALTH_CHECK',
-    'METRIC_UPDATE',
-    'FUNCTION_CALL',
-    'DOWNLOAD_STARTED',
-  ],
+  events: eventNames.filter((name) => name !== 'WEBHOOK_CHALLENGE'),
   inputs: z.object({
     token: environmentReference(secret(z.string().min(1).max(100))).optional(),
     region: z.enum(['eu', 'us']).default('eu'),
@@ -55,10 +48,7 @@ export const greeter = defineIntegration({
       description: 'Greets one person.',
       aliases: ['greet'],
       effectful: true,
-      arguments: functionArguments({
-        to: z.string(),
-        password: secret(z.string()).optional(),
-      }),
+      arguments: functionArguments({ to: z.string(), password: secret(z.string()).optional() }),
       result: z.object({ id: z.string() }),
     },
     issueKey: {
@@ -75,9 +65,7 @@ export const greeter = defineIntegration({
       result: z.object({ count: z.int() }),
     },
   },
-  metrics: {
-    greetings_sent: { description: 'Greetings sent.', unit: 'greetings' },
-  },
+  metrics: { greetings_sent: { description: 'Greetings sent.', unit: 'greetings' } },
   downloads: ['.env.local', 'middleware.ts'],
 })
 
@@ -182,10 +170,7 @@ export function createHost({
   const writes = () =>
     platform.calls
       .filter(({ method }) => method !== 'GET')
-      .map(({ method, path, body }) => {
-        const status = z.object({ status: z.string() }).safeParse(body).data?.status ?? ''
-        return `${method} ${path} ${status}`.trimEnd()
-      })
+      .map(({ method, path, body }) => `${method} ${path} ${Object(body).status ?? ''}`.trimEnd())
   return { handle, platform, providerCalls, lines, writes, record: () => platform.deployments.get('dep_1') }
 }
 
@@ -249,9 +234,9 @@ for (const name of ['digest', 'sign', 'importKey', 'encrypt', 'decrypt']) {
 
 /** Resolves as the work does, in fake time: nobody waits for its timers. */
 export async function inFakeTime<Result>(work: () => Promise<Result>): Promise<Result> {
+  const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const
   const isFake = vi.isFakeTimers()
-  if (!isFake)
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] })
+  if (!isFake) vi.useFakeTimers({ toFake: [...toFake] })
   let isOver = false
   const result = work().finally(() => (isOver = true))
   while (!isOver) {
@@ -279,12 +264,8 @@ export async function refusal({ handle }: Host, body: unknown, headers: HeadersI
 
 /** Posts a body as JSON. */
 export function post(handle: Host['handle'], body: BodyInit, headers: HeadersInit = {}) {
-  const init: RequestInit & { duplex: 'half' } = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
-    duplex: 'half',
-  }
+  const given = { 'content-type': 'application/json', ...headers }
+  const init: RequestInit & { duplex: 'half' } = { method: 'POST', headers: given, body, duplex: 'half' }
   return handle(new Request('http://host.test/greeter/webhook', init))
 }
 
