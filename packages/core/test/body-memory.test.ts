@@ -1,8 +1,7 @@
 /** The memory that a host has for bodies, with senders whose bodies arrive as the test says. */
 import { createConcurrencyLimit, createVerifier, type HandlerDependencies } from '@org/core'
-import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { calling, clock, createHost, readProblem, slowProvider } from './fixtures.ts'
+import { clock, createHost, readProblem } from './fixtures.ts'
 
 const MEBIBYTE = 1024 * 1024
 const spaces = new Uint8Array(MEBIBYTE).fill(0x20)
@@ -163,62 +162,5 @@ describe('the memory for bodies that arrive', () => {
       const body = await begin('a', forged).send(40)
       expect(await (status === 400 ? body.breakOff() : body.finish())).toBe(status)
     }
-  })
-})
-
-describe('the memory for events under way', () => {
-  const overloaded = { status: 503, body: { code: 'overloaded', retryable: true } }
-  /** An event with a long field that nobody reads. */
-  const heavy = (id: string, mebibytes: number) => ({
-    ...calling('count'),
-    deployment: { id, inputs: {} },
-    padding: 'x'.repeat(mebibytes * MEBIBYTE),
-  })
-
-  /** A host whose provider holds every call until `finish`. */
-  function createBusyHost() {
-    const { provider, finish } = slowProvider()
-    const limit = createConcurrencyLimit(32)
-    const { handle } = createHost({ limit, provider, bodyLimit: 10 * MEBIBYTE })
-    const underWay: ReturnType<typeof deliver>[] = []
-    return {
-      send: (event: object) => deliver(handle, event),
-      async hold(...events: object[]) {
-        underWay.push(...events.map((event) => deliver(handle, event)))
-        await expect.poll(() => limit.active).toBe(underWay.length)
-      },
-      async finish() {
-        finish()
-        return new Set((await Promise.all(underWay)).map(({ status }) => status))
-      },
-    }
-  }
-
-  it('refuses a large one at once while it is full, and takes those of 16 KiB, and large ones again later', async () => {
-    const host = createBusyHost()
-    await host.hold(...['a', 'b', 'c', 'd', 'e'].map((id) => heavy(id, 3)))
-    const refused = await host.send(heavy('f', 2))
-    expect(refused).toMatchObject(overloaded)
-    expect(refused.headers.get('retry-after')).toBe('1')
-    await host.hold(heavy('f', 1 / 64))
-    expect(await host.finish()).toEqual(new Set([200]))
-    expect(await host.send(heavy('f', 2))).toMatchObject({ status: 200 })
-  })
-
-  it('leaves one deployment half, and refuses no smaller ones', async () => {
-    const host = createBusyHost()
-    await host.hold(heavy('a', 9))
-    expect(await host.send(heavy('a', 1))).toMatchObject(overloaded)
-    await host.hold(heavy('a', 1 / 64), heavy('b', 5), heavy('b', 2))
-    expect(await host.send(heavy('b', 2))).toMatchObject(overloaded)
-    expect(await host.finish()).toEqual(new Set([200]))
-  })
-
-  it('counts the values of an event, of which each takes more than its bytes', async () => {
-    const host = createBusyHost()
-    const list = { ...heavy('a', 0), padding: Array(50_000).fill(0) }
-    await host.hold(list)
-    expect(await host.send(list)).toMatchObject(overloaded)
-    expect(await host.finish()).toEqual(new Set([200]))
   })
 })

@@ -7,25 +7,26 @@ import { calling, createHost, deployment, post, slowProvider } from './fixtures.
 const { functionCall, name } = calling('count')
 const readOf = (id: string) => ({ name, functionCall, deployment: { id, inputs: {} } })
 const health = (id: string) => ({ name: 'HEALTH_CHECK', deployment: { id, inputs: {} } })
+const MEBIBYTE = 1024 * 1024
 const overloaded = { status: 503, body: { code: 'overloaded', retryable: true } }
 
-/** A host with a limit of eight events, and a provider that holds every call until `finish`. */
-function createBusyHost() {
+/** A host with a limit of events, and a provider that holds every call until `finish`. */
+function createBusyHost(most: number) {
   const { provider, finish } = slowProvider()
-  const limit = createConcurrencyLimit(8)
-  const host = createHost({ limit, provider })
+  const limit = createConcurrencyLimit(most)
+  const host = createHost({ limit, provider, bodyLimit: 10 * MEBIBYTE })
   const underWay: ReturnType<typeof deliver>[] = []
   return {
     send: (event: object) => deliver(host.handle, event),
     /** Delivers events that the provider holds. */
     async hold(...events: object[]) {
-      const before = limit.active
       underWay.push(...events.map((event) => deliver(host.handle, event)))
-      await expect.poll(() => limit.active).toBe(before + events.length)
+      await expect.poll(() => limit.active).toBe(underWay.length)
     },
+    /** Resolves with the statuses. */
     async finish() {
       finish()
-      return (await Promise.all(underWay)).map(({ status }) => status)
+      return new Set((await Promise.all(underWay)).map(({ status }) => status))
     },
   }
 }
@@ -36,23 +37,59 @@ describe('the concurrency limit of a host', () => {
     ['the health checks of one deployment', health('dep_1'), 'of this deployment'],
     ['the events of a route without a deployment', calling('count'), 'of /greeter without a deployment'],
   ])('leaves %s a quarter, and lets others pass', async (_, event, whose) => {
-    const host = createBusyHost()
+    const host = createBusyHost(8)
     await host.hold(event, event)
     const refused = await host.send(event)
     expect(refused).toMatchObject(overloaded)
     expect(refused.body).toMatchObject({ detail: `This host works on 2 events ${whose} already.` })
     expect(refused.headers.get('retry-after')).toBe('1')
     await host.hold(readOf('dep_2'))
-    expect(await host.finish()).toEqual([200, 200, 200])
+    expect(await host.finish()).toEqual(new Set([200]))
     expect(await host.send(event)).toMatchObject({ status: 200 })
   })
 
   it('answers a challenge while no other event is admitted', async () => {
-    const host = createBusyHost()
+    const host = createBusyHost(8)
     await host.hold(...[1, 2, 3, 4].flatMap((id) => [readOf(`dep_${id}`), health(`dep_${id}`)]))
     expect(await host.send(readOf('dep_5'))).toMatchObject(overloaded)
     const challenge = { name: 'WEBHOOK_CHALLENGE', challenge: 'c', deployment }
     expect(await host.send(challenge)).toMatchObject({ status: 200, body: { challenge: 'c' } })
+    await host.finish()
+  })
+})
+
+describe('the memory for events under way', () => {
+  /** An event with a long field that nobody reads. */
+  const heavy = (id: string, mebibytes: number) => ({
+    ...readOf(id),
+    padding: 'x'.repeat(mebibytes * MEBIBYTE),
+  })
+
+  it('refuses a large one at once while it is full, and takes those of 16 KiB, and large ones again later', async () => {
+    const host = createBusyHost(32)
+    await host.hold(...['a', 'b', 'c', 'd', 'e'].map((id) => heavy(id, 3)))
+    const refused = await host.send(heavy('f', 2))
+    expect(refused).toMatchObject(overloaded)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    await host.hold(heavy('f', 1 / 64))
+    expect(await host.finish()).toEqual(new Set([200]))
+    expect(await host.send(heavy('f', 2))).toMatchObject({ status: 200 })
+  })
+
+  it('leaves one deployment half, and refuses no smaller ones', async () => {
+    const host = createBusyHost(32)
+    await host.hold(heavy('a', 9))
+    expect(await host.send(heavy('a', 1))).toMatchObject(overloaded)
+    await host.hold(heavy('a', 1 / 64), heavy('b', 5), heavy('b', 2))
+    expect(await host.send(heavy('b', 2))).toMatchObject(overloaded)
+    expect(await host.finish()).toEqual(new Set([200]))
+  })
+
+  it('counts the values of an event, of which each takes more than its bytes', async () => {
+    const host = createBusyHost(32)
+    const list = { ...readOf('a'), padding: Array(50_000).fill(0) }
+    await host.hold(list)
+    expect(await host.send(list)).toMatchObject(overloaded)
     await host.finish()
   })
 })
