@@ -5,7 +5,7 @@ import { examplesOf } from '../openapi/examples.ts'
 import { placesOf } from './argument-values.ts'
 import type { EmulatorCall } from './emulator.ts'
 import type { Fault } from './faults.ts'
-import { fail } from './integration-host.ts'
+import { fail, isChange } from './integration-host.ts'
 import {
   always,
   calling,
@@ -30,9 +30,8 @@ function shapeOf({ method, path }: EmulatorCall): string {
 const tookEffect = (fault: Fault) =>
   ('cut' in fault && fault.cut === 'after') || ('hang' in fault && fault.hang === 'after')
 
-/** The calls that change something once more if they are repeated. */
-const repeatable = (calls: readonly EmulatorCall[]) =>
-  calls.filter(({ method }) => method !== 'PUT' && method !== 'DELETE')
+/** Whether a call changes something once more if it is repeated. */
+const isRepeatable = ({ method }: EmulatorCall) => method !== 'PUT' && method !== 'DELETE'
 
 /** Describes the promises of functions: of each one if `isWhole`, else what all have in common. */
 export function describeFunctions(definition: IntegrationDefinition, suite: Suite, isWhole: boolean): void {
@@ -70,43 +69,37 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
   })
 
   if (!isWhole) return
+  /** Runs one event of a deployment that runs, and returns the calls to the provider that it made. */
+  async function run(event: object, fault?: Fault) {
+    const running = await deployed()
+    const since = running.provider.calls.length
+    if (fault) running.provider.faults.add({ ...fault, ...always })
+    const response = await running.send(event, { id: 'evt_1' })
+    return { running, response, calls: running.provider.calls.slice(since) }
+  }
+
   for (const [name, { effectful, resumable, arguments: schema }] of Object.entries(definition.functions)) {
     const call = exampleCall(definition, name)
-    const given = call.functionCall.arguments
     const places = examplesOf(schema).flatMap((example) => placesOf(schema, example))
-    /** The requests of a call to a provider that answers. */
-    const usualChanges = async (event: object) => {
-      const running = await deployed()
-      const before = running.changes().length
-      await running.send(event)
-      return repeatable(running.changes().slice(before))
-    }
+    const callsWith = async (args: Record<string, unknown>) => (await run(callOf(name, args))).calls
 
     it(`runs ${name} with the example of its contract, and changes something only if it is marked`, async () => {
-      const running = await deployed()
-      const before = running.changes().length
-      const response = await running.send(call, { id: 'evt_1' })
+      const { running, response, calls } = await run(call)
       running.expectSuccess(`${name} succeeds with the example of its contract`, response)
       running.expectHome()
-      const [change] = running.changes().slice(before)
+      const change = calls.find(isChange)
       if (change && !effectful)
         fail(
           `${name} sends ${change.method} ${change.path}: a function that changes something needs effectful: true`,
         )
       if (!effectful) return
-      const calls = running.provider.calls.length
+      const before = running.provider.calls.length
       expect(isReplay(await running.send(call, { id: 'evt_1' }))).toBe(true)
-      expect(running.provider.calls.length).toBe(calls)
+      expect(running.provider.calls.length).toBe(before)
     })
 
     it(`escapes the arguments of ${name} in URLs`, async () => {
-      const callsWith = async (args: Record<string, unknown>) => {
-        const running = await deployed()
-        const since = running.provider.calls.length
-        await running.send(callOf(name, args))
-        return running.provider.calls.slice(since)
-      }
-      const usual = (await callsWith(given)).map(shapeOf)
+      const usual = (await callsWith(call.functionCall.arguments)).map(shapeOf)
       for (const place of places) {
         const text = [place.value, ...place.others].find((value) => typeof value === 'string')
         if (text === undefined || place.fixed) continue
@@ -124,11 +117,8 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
 
     it(`sends every argument of ${name} to the provider, or refuses it`, async () => {
       const send = async (args: Record<string, unknown>) => {
-        const running = await deployed()
-        const calls = running.provider.calls.length
-        const { status } = await running.send(callOf(name, args))
-        const isRefused = status === 422 && running.provider.calls.length === calls
-        return isRefused ? 'refused' : (await running.sent()).join()
+        const { running, response, calls } = await run(callOf(name, args))
+        return response.status === 422 && calls.length === 0 ? 'refused' : (await running.sent()).join()
       }
       const undecided = new Set(places.map(({ name }) => name))
       for (const place of places) {
@@ -147,11 +137,8 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
 
     if (effectful && !resumable) {
       it(`reports that the provider refuses ${name}`, async () => {
-        const running = await deployed()
-        const calls = running.provider.calls.length
-        running.provider.faults.add({ status: 422, ...always })
-        const response = await running.send(call)
-        if (running.provider.calls.length > calls && response.status === 200)
+        const { running, response, calls } = await run(call, { status: 422 })
+        if (calls.length > 0 && response.status === 200)
           fail(
             `${name} had no effect: let provider_rejected through, and catch none. But ${running.describeResponse(response)}`,
           )
@@ -164,8 +151,9 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
         const event = name === running.effectfulCall.name ? calling(running) : call
         const before = running.changes().length
         await expectRecovery(running, event, fault, { effectful, resumable })
-        const changes = repeatable(running.changes().slice(before))
-        const isRepeated = tookEffect(fault) && changes.length > (await usualChanges(event)).length
+        const changes = running.changes().slice(before).filter(isRepeatable)
+        const usual = (await run(event)).calls.filter(isChange).filter(isRepeatable)
+        const isRepeated = tookEffect(fault) && changes.length > usual.length
         if (isRepeated || (event !== call && running.effectfulCall.count() > 1))
           fail(
             `${name} took effect twice: repeat a change only if it had no effect. It sent ${changes.map(({ method, path }) => `${method} ${path}`)}`,

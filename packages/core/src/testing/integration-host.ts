@@ -70,6 +70,9 @@ export function fail(sentence: string): never {
   throw new Error(sentence)
 }
 
+/** Whether a call may have changed something. */
+export const isChange = ({ method }: EmulatorCall) => method !== 'GET' && method !== 'HEAD'
+
 /** A request in one line, and everything that could hold a credential. */
 async function describeRequest(request: Request) {
   const line = `${request.method} ${request.url} ${await request.text()}`
@@ -165,8 +168,6 @@ export function createIntegrationHost(definition: IntegrationDefinition, fixture
           `${what} of a deployment with credentials of its own uses a credential of the settings: ${foreign.line}`,
         )
     },
-    /** Calls to other hosts than the one of the settings. */
-    strangers,
     async send(event: object, { id, using = handle }: { id?: string; using?: WebhookHandler } = {}) {
       let timer: ReturnType<typeof setTimeout> | undefined
       const late = new Promise<never>((_, reject) => {
@@ -190,7 +191,7 @@ export function createIntegrationHost(definition: IntegrationDefinition, fixture
         fail(`Every call goes to ${origin}, the baseUrl of the settings, but: ${strangers}`)
     },
     /** The calls that may have changed something. */
-    changes: () => fixture.provider.calls.filter(({ method }) => method !== 'GET' && method !== 'HEAD'),
+    changes: () => fixture.provider.calls.filter(isChange),
     /** The statuses that the platform got, in order. */
     statuses: () => record.statusHistory.map(({ status }) => status),
     /** Everything that must hold no secret: the log, the store, and the callbacks except outputs. */
