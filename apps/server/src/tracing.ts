@@ -5,9 +5,7 @@
 import {
   type Attributes,
   context,
-  createContextKey,
   propagation,
-  ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
@@ -26,21 +24,9 @@ export interface Tracing extends Required<Observer> {
   flush(): Promise<void>
 }
 
-const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-const methodOf = (method: string) => (METHODS.includes(method) ? method : '_OTHER')
-
 const headerNames = {
   get: (headers: Headers, name: string) => headers.get(name) ?? undefined,
   keys: (headers: Headers) => [...headers.keys()],
-}
-
-/**
- * Whether the registered SDK passes a context on; otherwise every span would stand alone. A copy of
- * `@opentelemetry/api` that is newer than the one that registered the SDK does not see it.
- */
-export function passesContextOn(): boolean {
-  const probe = createContextKey('probe')
-  return context.with(ROOT_CONTEXT.setValue(probe, true), () => context.active().getValue(probe) === true)
 }
 
 /** Makes the traces. They go wherever the SDK of the process sends them. */
@@ -71,16 +57,13 @@ export function createTracing({ secrets }: { secrets: readonly string[] }): Trac
 
   return {
     event(route, { method, headers }, handle) {
-      const active = context.active()
-      // An instrumentation that watches all of HTTP may have begun a span already.
-      const isInside = trace.getSpan(active) !== undefined
       const path = `/${route}/webhook`
       return inSpan(
-        `${methodOf(method)} ${path}`,
-        isInside ? SpanKind.INTERNAL : SpanKind.SERVER,
-        { 'http.request.method': methodOf(method), 'http.route': path },
+        `${method} ${path}`,
+        SpanKind.SERVER,
+        { 'http.request.method': method, 'http.route': path },
         handle,
-        isInside ? active : propagation.extract(active, headers, headerNames),
+        propagation.extract(context.active(), headers, headerNames),
       )
     },
 
@@ -88,12 +71,12 @@ export function createTracing({ secrets }: { secrets: readonly string[] }): Trac
       const { hostname, port } = new URL(url)
       const callee = to === 'platform' ? to : route
       const attributes = {
-        'http.request.method': methodOf(method),
+        'http.request.method': method,
         'server.address': redactor.text(hostname),
         ...(port === '' ? {} : { 'server.port': Number(port) }),
         'webhook.callee': callee,
       }
-      return inSpan(`${methodOf(method)} ${callee}`, SpanKind.CLIENT, attributes, async (span) => {
+      return inSpan(`${method} ${callee}`, SpanKind.CLIENT, attributes, async (span) => {
         // Baggage is not passed on.
         propagation.inject(propagation.deleteBaggage(context.active()), headers)
         const response = await send()
@@ -138,7 +121,6 @@ export function createTracing({ secrets }: { secrets: readonly string[] }): Trac
 
 /** Calls a method that the API does not declare, if the SDK has it. */
 function callMethod(target: unknown, name: string): unknown {
-  const method: unknown =
-    typeof target === 'object' && target !== null ? Reflect.get(target, name) : undefined
+  const method: unknown = Reflect.get(Object(target), name)
   return typeof method === 'function' ? method.call(target) : undefined
 }

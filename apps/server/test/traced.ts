@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
 export const exporter = new InMemorySpanExporter()
 
 /** Registers the SDK, as `--import` does before the host starts. */
-export function registerSdk(): void {
+function registerSdk(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   propagation.setGlobalPropagator(
     new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }),
@@ -18,7 +18,7 @@ export function registerSdk(): void {
   )
 }
 
-export function unregisterSdk(): void {
+function unregisterSdk(): void {
   for (const api of [trace, propagation, context]) api.disable()
 }
 

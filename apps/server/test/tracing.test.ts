@@ -1,11 +1,10 @@
-import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { loadTracing } from '../src/runtimes/load-tracing.ts'
 import { createTracing } from '../src/tracing.ts'
 import { calling, mail, mailDeployment, startHost } from './hosted.ts'
-import { exporter, registerSdk, traceTests, unregisterSdk } from './traced.ts'
+import { exporter, traceTests } from './traced.ts'
 
 const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
 const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
@@ -110,33 +109,5 @@ describe('a traced host', () => {
       .map((span) => `00-${parent.traceId}-${span.spanContext().spanId}-01`)
     expect(world.sent.map(({ headers }) => headers.get('traceparent')).sort()).toEqual(clients.sort())
     expect(world.sent.filter(({ headers }) => headers.has('baggage'))).toEqual([])
-  })
-
-  it('makes its span below that of an instrumentation that watches all of HTTP', async () => {
-    const { send } = startTraced()
-    await trace.getTracer('http').startActiveSpan('POST', { kind: SpanKind.SERVER }, async (span) => {
-      await send('mailer', { name: 'WEBHOOK_CHALLENGE' }, 'evt_1', { traceparent })
-      span.end()
-    })
-    expect(summarize(spans())).toEqual(['POST (server)', 'POST > POST /mailer/webhook (internal)'])
-  })
-})
-
-describe('a host that starts with an OpenTelemetry SDK', () => {
-  const registered = Symbol.for('opentelemetry.js.api.1')
-  const setVersion = (version: string) => Reflect.set(Reflect.get(globalThis, registered), 'version', version)
-
-  it.each<[string, () => unknown, boolean]>([
-    ['of a newer API', () => setVersion('1.10.0'), true],
-    ['of an older API', () => setVersion('1.8.0'), false],
-    ['without a context manager', () => context.disable(), false],
-  ])('%s makes traces if their spans belong together, and warns otherwise', async (_, spoil, isTraced) => {
-    registerSdk()
-    spoil()
-    const warnings: string[] = []
-    const tracing = await loadTracing({ secrets: [] }, (_, message) => warnings.push(message))
-    unregisterSdk()
-    Reflect.deleteProperty(globalThis, registered)
-    expect([tracing !== undefined, warnings.length]).toEqual(isTraced ? [true, 0] : [false, 1])
   })
 })

@@ -12,8 +12,6 @@ import { loadUndici } from '../outbound/transport.ts'
 import { forOwnMachine } from '../own-machine.ts'
 import { openStore } from '../stores/open.ts'
 import { createDrain } from './drain.ts'
-import { createLineWriter } from './line-writer.ts'
-import { loadTracing } from './load-tracing.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
 
@@ -41,6 +39,9 @@ const LONGEST_IDLE_MS = KEEP_ALIVE_MS + 1_000
 const WARM_UP_MS = 500
 /** Far more than the events under way, so that idle connections do not keep senders out. */
 const MAX_CONNECTIONS = 10_000
+
+/** Where `@opentelemetry/api` keeps the SDK that a process registers, whichever copy of it does. */
+const OPEN_TELEMETRY = Symbol.for('opentelemetry.js.api.1')
 
 /** Options of {@link run} beside the configuration. */
 export interface RunOptions extends Pick<HostOptions, 'environment'> {
@@ -77,10 +78,11 @@ export async function run(
 ): Promise<void> {
   // A log that nobody reads any more, or a full disk under it, ends no event.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const lines = createLineWriter(process.stdout)
-  const rawLogger = createJsonLogger(config.logLevel, lines.write)
+  const rawLogger = createJsonLogger(config.logLevel, (line) => void process.stdout.write(`${line}\n`))
   const redactor = createRedactor(config.secrets)
-  const tracing = await loadTracing(config, redactLines(rawLogger, redactor))
+  // Without an SDK, nothing of OpenTelemetry is loaded for traces.
+  const tracing =
+    OPEN_TELEMETRY in globalThis ? (await import('../tracing.ts')).createTracing(config) : undefined
   const taggedLogger = tracing?.tag(rawLogger) ?? rawLogger
   const logger = redactLines(taggedLogger, redactor)
   // Node would print every property of the error. The log takes secrets out.
@@ -177,8 +179,8 @@ export async function run(
     await tracing?.flush().catch(() => {})
     logger('info', 'The host has stopped.')
     hasStopped = true
-    await lines.taken()
-    process.exit(0)
+    // When the reader has taken every line, or is gone.
+    process.stdout.write('', () => process.exit(0))
   }
 
   let isStopping = false
