@@ -53,12 +53,4 @@ describe('a server that drains', () => {
     expect(await text).toBe('one two')
     await closed
   })
-
-  it('works on no request until its listener is closed, so that its sender opens no connection meanwhile', async () => {
-    const { drain, ask } = await start(({ listening }) => Response.json({ listening }))
-    expect(await (await ask()).text()).toBe('{"listening":true}')
-    const closed = drain.close(async () => {}, 0)
-    expect(await (await ask()).text()).toBe('{"listening":false}')
-    await closed
-  })
 })

@@ -72,7 +72,7 @@ describe.skipIf(!canMount)(
   () => {
     const isAsked = (name: string) => queries.some((query) => query.includes(name))
 
-    it('looks up four names for it, and sends the mails of others at once', async () => {
+    it('sends the mails of others at once', async () => {
       const names = ['dead-1', 'dead-2', 'dead-3', 'dead-4', 'dead-5', 'dead-6']
       const answered: string[] = []
       const checks = names.map(async (name) => {
@@ -80,14 +80,13 @@ describe.skipIf(!canMount)(
         answered.push(name)
         return answer
       })
-      await expect.poll(() => names.filter(isAsked).length).toBeGreaterThanOrEqual(4)
+      await expect.poll(() => names.filter(isAsked).length).toBe(names.length)
       expect(await sendMail()).toMatchObject({ status: 200 })
-      expect(names.filter(isAsked)).toHaveLength(4)
       expect(answered).toEqual([])
       for (const answer of await Promise.all(checks)) expect(answer).toMatchObject(unhealthy)
     })
 
-    it('connects to no private address behind a name, and does not wait for the other kind of address', async () => {
+    it('connects to no private address behind a name, although no answer comes for the other kind of address', async () => {
       const before = silent.connections()
       const [, port] = silent.host.split(':')
       const event = calling('getDeliveryStats')

@@ -66,7 +66,7 @@ export function createOneAtATime(
 
   function wait(socket: Socket, outgoing: ServerResponse, begin: () => void): void {
     if (allWaiting >= MOST_WAITING) {
-      cut(socket)
+      socket.destroy()
       return
     }
     const leave = () => count(socket, -1)
@@ -85,7 +85,6 @@ export function createOneAtATime(
 
   function begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
     outgoing.on('timeout', cutUnread)
-    if (mayBeLong(incoming)) endUnlessRead(incoming, outgoing)
     const answer = incoming.httpVersion === '1.1' && incoming.headers.host === undefined ? refuse : work
     // Node gives a response its socket when the one before has left, which may be within one read of the connection.
     if (outgoing.socket && mayBegin(incoming.socket)) answer(incoming, outgoing)
@@ -97,46 +96,6 @@ export function createOneAtATime(
   server.on('checkExpectation', begin)
   server.setTimeout(unreadMs)
   return { server, hasWaiting: (socket) => socket !== null && waiting.has(socket) }
-}
-
-/** The answer of `onIncoming` that ends the parsing of what was read. */
-const STOP = 2
-
-/** Closes a connection. Node alone would go on to parse all that was read, with an object of 1.5 kB for each request. */
-function cut(socket: Socket): void {
-  socket.destroy()
-  const parser: unknown = Reflect.get(socket, 'parser')
-  if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => STOP)
-}
-
-/** The rest of a short body is read, so that its connection can carry the next request. In bytes. */
-const SHORT_BODY = 64 * 1024
-
-function mayBeLong({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > SHORT_BODY
-}
-
-/** How long the sender of a body that is not read has for its response, in milliseconds. */
-const LINGER_MS = 500
-
-/** A response that leaves before the body has arrived says that the connection ends, and the rest is not read. */
-function endUnlessRead(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  const { socket } = incoming
-  const { shouldKeepAlive } = outgoing
-  outgoing.shouldKeepAlive = false
-  incoming.once('end', () => {
-    outgoing.shouldKeepAlive = shouldKeepAlive
-  })
-  outgoing.prependOnceListener('finish', () => {
-    if (incoming.complete) return
-    socket.on('resume', () => socket.pause()).pause()
-    // Node would end the connection at once. With bytes that nobody has read, the kernel resets it, and the sender
-    // loses the response.
-    socket.destroySoon = () => {
-      socket.end()
-      setTimeout(() => socket.destroy(), LINGER_MS)
-    }
-  })
 }
 
 /** For Node, a long event is as silent as a peer that does not read. */
