@@ -1,12 +1,11 @@
 /** The walk of the sandbox, through a host outside this process. */
-import { walks } from '../../apps/sandbox/src/walk/index.ts'
 import { createPrinter, type Summary } from '../../apps/sandbox/src/walk/print.ts'
 import { runWalks } from '../../apps/sandbox/src/walk/run-walks.ts'
+import { walksOf } from '../../apps/sandbox/src/walk/walks.ts'
 import type { StartHost } from '../../apps/sandbox/src/world/elsewhere.ts'
 import { startWorld } from '../../apps/sandbox/src/world/world.ts'
 
 const webhookSecret = `whsec_${btoa('a secret of the platform')}`
-const WIDTH = 120
 
 /**
  * Takes every step of the walks, with signed events.
@@ -21,8 +20,8 @@ export async function walkThrough(startHost: StartHost): Promise<Summary & { out
   const environment = { PORT: '0', PLATFORM_WEBHOOK_SECRET: webhookSecret }
   const world = await startWorld(environment, { startHost })
   try {
-    const printer = createPrinter({ write, writeError: write, width: WIDTH, colours: false }, world, true)
-    const summary = await runWalks(walks, world, printer, new AbortController().signal)
+    const printer = createPrinter({ write, writeError: write, colours: false }, world, true)
+    const summary = await runWalks(walksOf(world), world, printer, new AbortController().signal)
     return { ...summary, output }
   } finally {
     await world.close()

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { run } from './run.ts'
-import { processTerminal } from './walk/terminal.ts'
 import { SandboxError } from './world/listen.ts'
 
 const usage = `Usage: npm start [-- --walk] [-- --once]
@@ -17,13 +16,11 @@ on which you can see it, try it and break it. Ctrl-C ends it.
   PORT                          the port of the host (3009, or the next free one)
   SANDBOX_PORT                  the port of the page (3010, or the next free one)
   PLATFORM_WEBHOOK_SECRET       whsec_…: the host accepts only signed events
-  MAILER_SHARED_API_TOKEN       uses the real mail provider; the walk writes only to its black hole
+  MAILER_SHARED_API_TOKEN       uses the real mail provider, without a walk
   MAILER_SHARED_FROM_EMAIL      needed with the token: a sender that the provider has confirmed
-  IDP_SHARED_SECRET_KEY         uses a real application of the identity provider; the walk only reads
+  IDP_SHARED_SECRET_KEY         uses a real application of the identity provider, without a walk
   IDP_SHARED_PUBLISHABLE_KEY    needed with the secret key: the other key of the same instance
-  IDP_PLATFORM_API_KEY          uses a real workspace of the identity provider; the walk creates nothing
-  SANDBOX_REAL_EFFECTS=1        creates users and an organization in the real application, and an application
-                                in the real workspace; the walk deletes all but the organization
+  IDP_PLATFORM_API_KEY          uses a real workspace of the identity provider, without a walk
   NO_COLOR                      no colours
 `
 
@@ -57,12 +54,19 @@ async function main(): Promise<number> {
   }
   const end = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end.abort())
+  // The launcher has gone.
+  process.on('disconnect', () => end.abort())
+  process.channel?.unref()
   // The reader may close the pipe, for example `head`.
   process.stdout.on('error', () => process.exit(1))
-  const { env: environment, stdin } = process
-  const terminal = processTerminal(process)
+  const { env: environment, stdin, stdout, stderr } = process
+  const terminal = {
+    write: (text: string) => stdout.write(text),
+    writeError: (text: string) => stderr.write(text),
+    // https://no-color.org
+    colours: stdout.isTTY === true && !environment.NO_COLOR,
+  }
   const takesKeys = stdin.isTTY === true
-  const { once, walk } = values
   const onReady = (_: unknown, pageUrl: string | undefined) => {
     if (!takesKeys || pageUrl === undefined) return
     // Without Return; then Ctrl-C is a key, too.
@@ -72,11 +76,17 @@ async function main(): Promise<number> {
       if (String(keys).includes('\u0003')) end.abort()
     })
   }
-  // The launcher has gone.
-  process.on('disconnect', () => end.abort())
-  process.channel?.unref()
-  const options = { environment, terminal, once, walk, pagePort, takesKeys }
-  const code = await run({ ...options, signal: end.signal, onReady })
+  const { once, walk } = values
+  const code = await run({
+    environment,
+    terminal,
+    once,
+    walk,
+    pagePort,
+    takesKeys,
+    signal: end.signal,
+    onReady,
+  })
   // A listening terminal keeps the process alive.
   stdin.pause()
   return code

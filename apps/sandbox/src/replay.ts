@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { deliveryHeaders } from './world/deliver.ts'
-import { at } from './world/json.ts'
-import { bodyOf, parseSession, type SessionEvent } from './world/session.ts'
+import { at, parse } from './world/json.ts'
+import { parseSession, type SessionEvent } from './world/session.ts'
 import { plural } from './world/text.ts'
 
 const usage = `Usage: npm run replay -- <file> [--url http://localhost:3009] [--secret whsec_…] [--new-ids]
@@ -46,45 +46,33 @@ async function main(): Promise<void> {
   })
   const events = parseSession(text, path)
   const url = values.url.replace(/(?<!\/)\/+$/, '')
-  let different = 0
+  let changed = 0
   for (const [index, event] of events.entries()) {
-    const id = values['new-ids'] ? crypto.randomUUID() : event.deliveryId
-    const { changed, line } = await send(event, id, url, values.secret).catch(() => {
+    const deliveryId = values['new-ids'] ? crypto.randomUUID() : event.deliveryId
+    const { status, line } = await send({ ...event, deliveryId }, url, values.secret).catch(() => {
       throw new Error(`${url} can’t be reached; ${index} of ${events.length} events were sent.`)
     })
-    if (changed) different += 1
-    print(`${String(index + 1).padStart(5)}  ${line}\n`)
+    const isChanged = event.status !== undefined && event.status !== status
+    if (isChanged) changed += 1
+    print(`${String(index + 1).padStart(5)}  ${line}${isChanged ? `, was ${event.status}` : ''}\n`)
   }
-  print(`${events.length} events sent to ${url}; the status of ${plural(different, 'response')} changed.\n`)
+  print(`${events.length} events sent to ${url}; the status of ${plural(changed, 'response')} changed.\n`)
 }
 
-async function send(event: SessionEvent, id: string | undefined, url: string, secret: string | undefined) {
-  const body = bodyOf(event)
+async function send({ route, body, deliveryId: id }: SessionEvent, url: string, secret: string | undefined) {
   const headers = await deliveryHeaders({ id, body }, secret)
-  const started = performance.now()
-  const response = await fetch(`${url}/${event.route}/webhook`, {
-    method: 'POST',
-    headers,
-    body,
-    redirect: 'manual',
-  })
-  const problem: unknown = await response.json().catch(() => undefined)
-  const milliseconds = Math.round(performance.now() - started)
-  const before = event.answered?.status ?? response.status
-  const changed = before !== response.status
-  const name = [event.route, at(event.event, 'name'), at(event.event, 'functionCall', 'name')]
-  const outcome = [
-    response.status,
-    response.status >= 400 ? at(problem, 'code') : undefined,
-    response.headers.get('idempotency-replayed') === 'true' ? 'replayed' : undefined,
-    changed ? `was ${before}` : undefined,
+  const options = { method: 'POST', headers, body, redirect: 'manual' } as const
+  const response = await fetch(`${url}/${route}/webhook`, options)
+  const { status } = response
+  const problem = parse(await response.text())
+  const event = parse(body)
+  const words = [
+    [route, at(event, 'name'), at(event, 'functionCall', 'name'), '→', status],
+    status >= 400 && at(problem, 'code'),
+    response.headers.get('idempotency-replayed') === 'true' && 'replayed',
   ]
-  return { changed, line: `${words(name)} → ${words(outcome)} (${milliseconds} ms)` }
-}
-
-function words(parts: readonly unknown[]): string {
-  const present = parts.filter((part) => part !== undefined)
-  return present.join(' ').replaceAll(/\p{Cc}/gu, '·')
+  const line = words.flat().filter(Boolean).join(' ')
+  return { status, line: line.replaceAll(/\p{Cc}/gu, '·') }
 }
 
 function print(text: string): void {

@@ -2,12 +2,9 @@
 import { once as eventOf } from 'node:events'
 import { ConfigurationError } from '@org/server'
 import { type Page, startPage } from './page/server.ts'
-import { walks as allWalks } from './walk/index.ts'
-import { createPrinter } from './walk/print.ts'
+import { createPrinter, type Terminal } from './walk/print.ts'
 import { runWalks } from './walk/run-walks.ts'
-import type { Walk } from './walk/step.ts'
-import type { Terminal } from './walk/terminal.ts'
-import { at } from './world/json.ts'
+import { type Walk, walksOf } from './walk/walks.ts'
 import { type Environment, SandboxError } from './world/listen.ts'
 import { startWorld, type World } from './world/world.ts'
 
@@ -37,31 +34,24 @@ const INTERRUPTED = 130
 /** Runs the sandbox. @returns the exit code: 0 if every step passed */
 export async function run(options: RunOptions): Promise<number> {
   const { environment, terminal, once, walk = false, signal, takesKeys = false } = options
-  const { walks = allWalks, pagePort, onReady } = options
+  const { pagePort, onReady } = options
   let world: World | undefined
   let page: Page | undefined
   try {
     world = await startWorld(environment)
-    if (!once && pagePort !== undefined) {
-      const choice = environment.SANDBOX_PORT?.trim() ? 'exactly' : 'or the next'
-      page = await startPage(world, pagePort, choice)
-    }
+    if (!once && pagePort !== undefined) page = await startPage(world, pagePort, environment)
     for (const taken of [world.taken, page?.taken]) {
       if (taken) terminal.write(`${taken} is taken (another sandbox?): using the next free port.\n`)
     }
     const printer = createPrinter(terminal, world, walk)
     printer.opening()
-    const summary = await runWalks(walks, world, printer, signal)
+    const summary = await runWalks(options.walks ?? walksOf(world), world, printer, signal)
     printer.summary(summary)
     if (signal.aborted) return INTERRUPTED
     if (!once) {
       page?.ready()
       printer.invitation(page?.url, takesKeys)
-      world.listeners.onVisit = (exchange) => {
-        const event = String(at(exchange.request.body, 'name') ?? 'unreadable')
-        printer.heading(exchange.route, event, exchange.source ? 'from the page' : 'a call from outside')
-        printer.exchange(exchange)
-      }
+      world.listeners.onVisit = printer.visit
       const aborted = eventOf(signal, 'abort')
       onReady?.(world, page?.url)
       await aborted

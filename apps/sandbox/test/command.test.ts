@@ -1,52 +1,71 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { serve } from '@org/core/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { programEnvironment, serveForTest } from './fixtures.ts'
+import { finish, programEnvironment, serveForTest } from './fixtures.ts'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const main = join(root, 'apps/sandbox/src/main.ts')
+const launcher = join(root, 'apps/sandbox/launch.js')
+const onFreePorts = { ...programEnvironment, PORT: '0', SANDBOX_PORT: '0' }
+
+async function folderForTest() {
+  const folder = await mkdtemp(join(tmpdir(), 'sandbox-test-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return folder
+}
 
 /** The sandbox as its own process, as `npm start` runs it. */
 function start(given: string[] = [], environment: NodeJS.ProcessEnv = {}) {
   return spawn(process.execPath, ['--conditions=@org/source', main, ...given], {
-    env: { ...programEnvironment, PORT: '0', SANDBOX_PORT: '0', ...environment },
+    env: { ...onFreePorts, ...environment },
   })
 }
 
-async function finish(child: ReturnType<typeof start>) {
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  return { output, errors, code }
+/** The output of a process so far. */
+function outputOf(child: ReturnType<typeof spawn>) {
+  let printed = ''
+  child.stdout?.on('data', (chunk) => {
+    printed += chunk
+  })
+  return () => printed
 }
+
+const pageIn = (printed: string) => /Page +(http:\S+)[\s\S]*Ctrl-C/.exec(printed)?.[1]
 
 describe('the command', () => {
-  it('prints its usage, and refuses an unknown option and an invalid port in one line', async () => {
-    const { output, code } = await finish(start(['--help']))
-    expect([output.slice(0, 16), code]).toEqual(['Usage: npm start', 0])
-    expect(await finish(start(['--twice']))).toEqual({
-      output: '',
-      errors: "Unknown option '--twice'\n",
-      code: 1,
-    })
-    const { errors } = await finish(start([], { SANDBOX_PORT: 'three' }))
-    expect(errors).toBe('SANDBOX_PORT: expected a port from 0 to 65535.\n')
+  it.each([
+    ['its usage', ['--help'], {}, { output: /^Usage: npm start/, errors: /^$/, code: 0 }],
+    ['an unknown option', ['--twice'], {}, { output: /^$/, errors: /^Unknown option '--twice'\n$/, code: 1 }],
+    [
+      'an invalid port',
+      [],
+      { SANDBOX_PORT: 'three' },
+      { output: /^$/, errors: /^SANDBOX_PORT: expected a port from 0 to 65535\.\n$/, code: 1 },
+    ],
+    [
+      'a walk with --once, without colours if the output is no terminal',
+      ['--', '--once'],
+      {},
+      { output: /steps passed, 0 failed · \S+ s\n$/, errors: /^$/, code: 0 },
+    ],
+  ])('prints %s, and ends', async (_, given, environment, { output, errors, code }) => {
+    const found = await finish(start(given, environment))
+    const expected = { output: expect.stringMatching(output), errors: expect.stringMatching(errors), code }
+    expect(found).toEqual(expected)
+    expect(found.output).not.toContain('\u001b')
   })
 
-  it('ends after the walk with --once, without colours if the output is no terminal', async () => {
-    const { output, errors, code } = await finish(start(['--', '--once']))
-    expect(output).toMatch(/\d+ steps passed, 0 failed/)
-    expect(output).not.toContain('\u001b')
-    expect(output).not.toContain('Ctrl-C')
-    expect(errors).toBe('')
-    expect(code).toBe(0)
+  it('explains in one line that a chosen port is taken', async () => {
+    const { port } = await serveForTest(async () => new Response())
+    const { output, errors, code } = await finish(start([], { SANDBOX_PORT: String(port) }))
+    expect(errors).toMatch(new RegExp(`^The page .* port ${port}: something else listens there.*\n$`))
+    expect([output, code]).toEqual(['', 1])
   })
 
   it('keeps running with a page until Ctrl-C, on the next free ports if the usual ones are taken', async () => {
@@ -56,63 +75,65 @@ describe('the command', () => {
       if (server) onTestFinished(server.close)
     }
     const child = start([], { PORT: '', SANDBOX_PORT: '' })
-    let printed = ''
-    let title: Promise<string> = Promise.resolve('')
-    child.stdout.on('data', (chunk) => {
-      printed += chunk
-      const url = /Page +(http:\S+)/.exec(printed)?.[1]
-      if (url === undefined || !printed.includes('Ctrl-C')) return
-      child.stdout.removeAllListeners('data').resume()
-      title = fetch(url)
-        .then((response) => response.text())
-        .finally(() => child.kill('SIGINT'))
-    })
-    const [code] = await once(child, 'close')
-    expect(code).toBe(0)
-    expect(printed).toMatch(/^3009 is taken \(another sandbox\?\).*\n3010 is taken/)
-    expect(printed).not.toContain('press o')
-    expect(await title).toContain('<h1>Every event takes effect once</h1>')
+    const printed = outputOf(child)
+    await expect.poll(() => pageIn(printed())).toBeDefined()
+    expect(await (await fetch(String(pageIn(printed())))).text()).toContain('Every event takes effect once')
+    child.kill('SIGINT')
+    expect(await once(child, 'close')).toEqual([0, null])
+    expect(printed()).toMatch(/^3009 is taken \(another sandbox\?\).*\n3010 is taken/)
+    expect(printed()).not.toContain('press o')
   })
 
   it('opens the page with the key o, and ends with Ctrl-C, in a terminal', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'sandbox-browser-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = await folderForTest()
     await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${folder}/opened\n`, { mode: 0o755 })
     const command = `${process.execPath} --conditions=@org/source ${main}`
-    const PATH = `${folder}:${process.env.PATH}`
-    const environment = { ...programEnvironment, PATH, PORT: '0', SANDBOX_PORT: '0' }
-    const child = spawn('script', ['-qec', command, '/dev/null'], { env: environment })
-    let printed = ''
-    child.stdout.on('data', (chunk) => {
-      printed += chunk
-    })
-    const opened = () => readFile(join(folder, 'opened'), 'utf8').catch(() => '')
-    await expect.poll(() => printed).toContain('Ctrl-C')
+    const env = { ...onFreePorts, PATH: `${folder}:${process.env.PATH}` }
+    const child = spawn('script', ['-qec', command, '/dev/null'], { env })
+    const printed = outputOf(child)
+    await expect.poll(printed).toContain('Ctrl-C')
     // The terminal may pass on no key yet that is pressed in this moment.
     const press = () => {
       child.stdin.write('o')
-      return opened()
+      return readFile(join(folder, 'opened'), 'utf8').catch(() => '')
     }
     await expect.poll(press).toMatch(/^http:\/\/localhost:\d+\n$/)
-    expect(printed).toContain((await opened()).trim())
+    expect(printed()).toContain((await press()).trim())
     child.stdin.write('o\u0003')
-    const [code] = await once(child, 'close')
-    expect(code).toBe(0)
+    expect(await once(child, 'close')).toEqual([0, null])
+  })
+})
+
+describe('the launcher', () => {
+  it('runs a program at once if everything is there', async () => {
+    const { output } = await finish(spawn(process.execPath, [launcher, 'replay', '--help']))
+    expect(output).toMatch(/^Usage: npm run replay/)
   })
 
-  it('explains in one line that a chosen port is taken, and names a free one', async () => {
-    const other = await serveForTest(async () => new Response())
-    const { output, errors, code } = await finish(start([], { SANDBOX_PORT: String(other.port) }))
-    expect(errors).toMatch(
-      new RegExp(
-        `^[^\n]*page[^\n]*port ${other.port}: something else listens there[^\n]*SANDBOX_PORT=[^\n]*\n$`,
-      ),
-    )
-    const free = await serve(async () => new Response(), {
-      port: Number(/SANDBOX_PORT=(\d+)/.exec(errors)?.[1]),
+  it('ends the sandbox with the process that started it', async () => {
+    const program = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(launcher)}, 'main'], { stdio: 'inherit' })`
+    const parent = spawn(process.execPath, ['-e', program], { env: onFreePorts })
+    const printed = outputOf(parent)
+    await expect.poll(() => pageIn(printed())).toBeDefined()
+    parent.kill('SIGKILL')
+    // Its output closes when the last process has ended.
+    await once(parent, 'close')
+  })
+
+  it('says that the first start needs a network, if there is none', async () => {
+    const clone = await folderForTest()
+    await mkdir(join(clone, 'apps', 'sandbox'), { recursive: true })
+    for (const file of ['package.json', 'pnpm-lock.yaml', 'apps/sandbox/launch.js'])
+      await cp(join(root, file), join(clone, file))
+    const nowhere = { npm_config_registry: 'http://127.0.0.1:9', npm_config_cache: join(clone, 'cache') }
+    const env = { PATH: process.env.PATH, HOME: clone, ...nowhere }
+    const program = join(clone, 'apps/sandbox/launch.js')
+    const started = promisify(execFile)(process.execPath, [program, 'main'], { env })
+    await expect(started).rejects.toMatchObject({
+      code: 1,
+      stdout: 'Installing the few packages that it needs, once …\n',
+      stderr:
+        'The package registry can’t be reached. The first start needs the network; later ones do not.\n',
     })
-    await free.close()
-    expect(output).toBe('')
-    expect(code).toBe(1)
   })
 })

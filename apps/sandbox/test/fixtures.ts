@@ -1,10 +1,11 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { type Served, serve } from '@org/core/testing'
-import { createPlatformApi } from '@org/idp-server/testing'
-import { createMailProvider } from '@org/mailer/testing'
 import { onTestFinished } from 'vitest'
 import { run } from '../src/run.ts'
-import type { Walk } from '../src/walk/step.ts'
+import type { Walk } from '../src/walk/walks.ts'
 import type { Environment } from '../src/world/listen.ts'
 import type { World } from '../src/world/world.ts'
 
@@ -19,7 +20,6 @@ export const programEnvironment = {
 interface Setup {
   environment?: Environment
   walks?: readonly Walk[]
-  width?: number
   /** @default true */
   walk?: boolean
   /** Runs while the host keeps running; without it, the run ends after the walks. */
@@ -27,7 +27,7 @@ interface Setup {
 }
 
 /** Runs the sandbox on a free port, without this machine’s environment. */
-export async function runSandbox({ environment, walks, width = 100, walk = true, visit }: Setup = {}) {
+export async function runSandbox({ environment, walks, walk = true, visit }: Setup = {}) {
   let output = ''
   let errors = ''
   const end = new AbortController()
@@ -37,7 +37,6 @@ export async function runSandbox({ environment, walks, width = 100, walk = true,
     terminal: {
       write: (text) => (output += text),
       writeError: (text) => (errors += text),
-      width,
       colours: false,
     },
     once: visit === undefined,
@@ -59,30 +58,12 @@ export async function serveForTest(handler: (request: Request) => Promise<Respon
   return server
 }
 
-/** The environment of a machine with a token of the real mail provider. */
-export async function realMail() {
-  const token = 'the-real-token'
-  const provider = createMailProvider({ apiTokens: [token], senders: ['shop.example'] })
-  const { url } = await serveForTest(provider.fetch)
-  const environment = {
-    MAILER_SHARED_API_TOKEN: token,
-    MAILER_SHARED_FROM_EMAIL: 'hello@shop.example',
-    MAILER_API_BASE: url,
-  }
-  return { token, provider, environment }
-}
-
-/** The environment of a machine with keys of the real identity provider. */
-export async function realIdentity() {
-  const accessToken = 'the-real-access-token'
-  const provider = createPlatformApi({ accessTokens: [accessToken] })
-  const { instance } = provider.backend
-  const { url } = await serveForTest(provider.fetch)
-  const application = {
-    IDP_SHARED_PUBLISHABLE_KEY: instance.publishableKey,
-    IDP_SHARED_SECRET_KEY: instance.secretKey,
-    IDP_API_BASE: `${url}/v1`,
-  }
-  const workspace = { IDP_PLATFORM_API_KEY: accessToken, IDP_PLATFORM_API_BASE: `${url}/v1` }
-  return { provider, instance, application, workspace, secrets: [accessToken, instance.secretKey] }
+/** Everything that a process prints, and its exit code. */
+export async function finish(child: ChildProcessWithoutNullStreams) {
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  return { output, errors, code }
 }

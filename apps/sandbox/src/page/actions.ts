@@ -7,10 +7,8 @@ import { MASK } from '../world/mask.ts'
 import { plural } from '../world/text.ts'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { faultTargets, makeFault, titleOf } from './faults.ts'
+import { makeFault, titleOf } from './faults.ts'
 import { actionButton, address } from './html.ts'
-import { curlOf } from './snippets.ts'
-import type { Stream } from './stream.ts'
 import { judge } from './verdict.ts'
 
 type Values = Record<string, unknown>
@@ -19,10 +17,9 @@ type Values = Record<string, unknown>
 class Refusal extends Error {}
 
 const MOST_FAULTS = 100
-const MOST_DELAY_MS = 60_000
 
 /** Makes the routes under `/actions`. */
-export function createActions(context: PageContext, stream: Stream): Hono {
+export function createActions(context: PageContext): Hono {
   const app = new Hono()
   const actions = actionsOf(context)
   app.post('/:name', async (request) => {
@@ -31,7 +28,7 @@ export function createActions(context: PageContext, stream: Stream): Hono {
     if (!action) return request.notFound()
     if (!isRecord(values)) return request.json({ message: 'The body must be a JSON object.' }, 400)
     const result = await action(values)
-    stream.changed()
+    context.changes.tell()
     return request.json(result)
   })
   app.onError((error, request) => {
@@ -52,7 +49,7 @@ function actionsOf(context: PageContext) {
     const entry = timeline.get(first?.number ?? 0)
     const url = `/timeline?event=${first?.number}`
     const errors = listOf(at(first?.response.body, 'errors'))
-    const message = entry ? context.mask({ title: judge(context, entry).title }).title : ''
+    const message = entry ? context.mask({ title: judge(entry).title }).title : ''
     const link = html`<a href="${url}">Event ${first?.number}</a>`
     return { url, errors, message: `${message}.`, html: String(link) }
   }
@@ -99,25 +96,22 @@ function actionsOf(context: PageContext) {
       if (typeof route !== 'string' || !/^[\w-]+$/.test(route))
         throw new Refusal('Name a route, such as mailer.')
       const edited = values.number === undefined ? undefined : entryOf(values)
-      const kept = id === 'same' ? edited?.deliveryId : undefined
+      const given = { same: edited?.deliveryId, none: undefined, new: crypto.randomUUID() }
       return deliver({
         route,
         body: restoreSecrets(String(text ?? ''), edited?.body),
-        id: id === 'same' || id === 'none' ? kept : crypto.randomUUID(),
+        id: id === 'same' || id === 'none' ? given[id] : given.new,
         signature: signature === 'wrong' || signature === 'missing' ? signature : 'right',
       })
     },
     async copy(values) {
       const { route, body, id } = recorded(values)
       const headers = Object.entries(await deliveryHeaders({ id, body }, world.webhookSecret))
-      const url = `${world.url}/${route}/webhook`
-      return { text: curlOf(url, headers, body) }
+      return { text: curlOf(`${world.url}/${route}/webhook`, headers, body) }
     },
-    clear() {
-      return undoable(`Cleared ${plural(timeline.list().length, 'event')}.`, timeline.clear())
-    },
+    clear: () => undoable(`Cleared ${plural(timeline.list().length, 'event')}.`, timeline.clear()),
     'clear-mail'() {
-      const messages = world.mail.emulator?.messages ?? []
+      const messages = context.messages()
       const cleared = messages.splice(0)
       return undoable(`Removed ${plural(cleared.length, 'mail')}.`, () => void messages.unshift(...cleared))
     },
@@ -134,43 +128,41 @@ function actionsOf(context: PageContext) {
         throw new Refusal('There is no such output.')
       return { text: String(deployment.outputs[name]) }
     },
-    faults(values) {
-      const target = faultTargets(context).find(({ name }) => name === values.target)
-      const times = wholeNumber(values, 'times', MOST_FAULTS)
-      const delayMs = values.kind === 'delay' ? wholeNumber(values, 'delayMs', MOST_DELAY_MS) : 0
+    faults({ target: wanted, kind, path, times: given }) {
+      const target = world.faults.find(({ target }) => target === wanted)
+      const times = Number(given)
+      if (!Number.isInteger(times) || times < 1 || times > MOST_FAULTS)
+        throw new Refusal(`times: expected a whole number from 1 to ${MOST_FAULTS}.`)
       // One fault for each call, so that the page can count the remaining ones.
-      const faults = Array.from(
-        { length: times },
-        () => makeFault(String(values.kind), delayMs, String(values.path ?? '').trim()) ?? [],
-      ).flat()
-      const [first] = faults
-      if (!target || !first) throw new Refusal('There is no such fault.')
-      target.faults.add(...faults)
+      const made = Array.from({ length: times }, () => makeFault(String(kind), String(path ?? '').trim()))
+      const faults = made.filter((fault) => fault !== undefined)
+      if (!target || faults.length === 0) throw new Refusal('There is no such fault.')
+      target.queue.add(...faults)
       return { message: 'The next matching call breaks.' }
     },
-    'take-back'(values) {
-      const target = faultTargets(context).find(({ name }) => name === values.target)
-      const kept = target?.faults.pending().filter((fault) => titleOf(fault) !== values.title) ?? []
-      target?.faults.clear()
-      target?.faults.add(...kept)
-      return { message: `Taken back: ${values.title}.` }
-    },
-    mend() {
-      for (const { faults } of faultTargets(context)) faults.clear()
-      return { message: 'Everything works again.' }
+    /** Takes one fault back, or everything. */
+    mend({ target: wanted, title }) {
+      for (const { target, queue } of world.faults) {
+        const isOther = wanted !== undefined && target !== wanted
+        const kept = queue.pending().filter((fault) => isOther || (title && titleOf(fault) !== title))
+        queue.clear()
+        queue.add(...kept)
+      }
+      return { message: title ? `Taken back: ${title}.` : 'Everything works again.' }
     },
     'read-mail'() {
-      for (const { messageId } of world.mail.emulator?.messages ?? []) context.readMail.add(messageId)
+      for (const { messageId } of context.messages()) context.readMail.add(messageId)
       return {}
     },
   }
   return new Map(Object.entries(actions))
 }
 
-function wholeNumber(values: Values, name: string, most: number): number {
-  const value = Number(values[name])
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value
-  throw new Refusal(`${name}: expected a whole number from 1 to ${most}.`)
+/** A POST as a command for the shell. */
+function curlOf(url: string, headers: [name: string, value: string][], body: string): string {
+  const quote = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
+  const options = headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`)
+  return [`curl -X POST ${quote(url)}`, ...options, `--data-raw ${quote(body)}`].join(' \\\n  ')
 }
 
 /** The edited body with the secrets of the original, where the page showed none. */

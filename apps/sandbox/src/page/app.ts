@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Hono } from 'hono'
 import { html } from 'hono/html'
+import { streamSSE } from 'hono/streaming'
 import { toSession } from '../world/session.ts'
 import { createActions } from './actions.ts'
 import type { PageContext } from './context.ts'
@@ -14,10 +15,9 @@ import { empty, type Query, type View } from './html.ts'
 import { layout } from './layout.ts'
 import { mailDocument } from './mail-content.ts'
 import { mailboxView } from './mailbox-view.ts'
-import { findEvents, readFilter } from './search.ts'
+import { findEvents } from './search.ts'
 import { startView } from './start-view.ts'
-import type { Stream } from './stream.ts'
-import { pageOfChosen, timelineView } from './timeline-view.ts'
+import { timelineView } from './timeline-view.ts'
 
 const views: Readonly<Record<string, (context: PageContext, query: Query) => View>> = {
   '/': startView,
@@ -27,48 +27,54 @@ const views: Readonly<Record<string, (context: PageContext, query: Query) => Vie
 }
 
 const folder = new URL('static/', import.meta.url)
-const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]))
-files.set(
-  'idiomorph.js',
-  readFileSync(new URL(import.meta.resolve('idiomorph/dist/idiomorph.esm.js')), 'utf8'),
+const own = readdirSync(folder).map((name) => [name, new URL(name, folder)] as const)
+const library = new URL(import.meta.resolve('idiomorph/dist/idiomorph.esm.js'))
+const files = new Map(
+  [...own, ['idiomorph.js', library] as const].map(([name, url]) => [name, readFileSync(url, 'utf8')]),
 )
 const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 }
+/** After a message, the changes within this time go into the next one. */
+const COLLECT_MS = 50
 
 /** Makes the routes of the page. */
-export function createPageApp(context: PageContext, stream: Stream): Hono {
-  const { world } = context
+export function createPageApp(context: PageContext): Hono {
+  const { world, changes, messages } = context
   const app = new Hono()
   app.use(guard)
-  // A link to an older event opens the page with its row; a page that is open keeps its place.
-  app.use('/timeline', (request, next) => {
-    const other = request.req.header('x-refresh') ? undefined : pageOfChosen(context, request.req.query())
-    return other === undefined ? next() : Promise.resolve(request.redirect(other))
-  })
   for (const [path, draw] of Object.entries(views)) {
     app.get(path, (request) => request.html(layout(context, path, draw(context, request.req.query()))))
   }
-
   app.get('/static/:name', (request) => {
     const name = request.req.param('name')
     const content = files.get(name)
     const type = types[name.split('.').at(-1) ?? '']
     return content && type ? request.body(content, 200, { 'content-type': type }) : request.notFound()
   })
-  app.get('/events', () => stream.open())
-
+  app.get('/events', (request) =>
+    streamSSE(request, async (stream) => {
+      await stream.writeSSE({ data: 'hello', retry: 1_000 })
+      let next = changes.next()
+      while (!stream.aborted && !changes.isOver) {
+        await next
+        next = changes.next()
+        await stream.writeSSE({ data: 'changed' })
+        await stream.sleep(COLLECT_MS)
+      }
+    }),
+  )
   app.get('/timeline/session.json', (request) => {
-    const entries = findEvents(context, readFilter(request.req.query())).reverse()
-    const session = toSession(entries, request.req.query('secrets') === undefined ? context.mask : undefined)
-    return request.body(JSON.stringify(session, null, 2), 200, {
-      'content-type': 'application/json',
-      'content-disposition': 'attachment; filename="session.json"',
-    })
+    const query = request.req.query()
+    const session = toSession(
+      findEvents(context, query).reverse(),
+      query.secrets === undefined ? context.maskText : undefined,
+    )
+    return savedFile('session.json', JSON.stringify(session, null, 2))
   })
-  const findMail = (id: string) => world.mail.emulator?.messages.find(({ messageId }) => messageId === id)
+  const findMail = (id: string) => messages().find(({ messageId }) => messageId === id)
   app.get('/mail/:id/html', (request) => {
     const mail = findMail(request.req.param('id'))
     if (!mail) return request.notFound()
@@ -84,8 +90,7 @@ export function createPageApp(context: PageContext, stream: Stream): Hono {
     const file = world.platform.deployments.get(deployment)?.downloads.get(download)?.[Number(index)]
     return file ? savedFile(file.path, file.content) : request.notFound()
   })
-
-  app.route('/actions', createActions(context, stream))
+  app.route('/actions', createActions(context))
   app.notFound((request) => {
     const hint = html`<a href="/">Start</a>, or read the <a href="${world.url}/docs">reference of the host</a>.`
     const view = { title: 'There is no such page', bar: '', body: empty(request.req.path, hint) }

@@ -1,16 +1,16 @@
 /** The data behind every view and every action of the page. */
-
-import type { Manifest } from '@org/core/internal'
 import { createRedactor } from '@org/core/internal/host'
 import type { EmulatedDeployment } from '@org/core/testing'
 import type { HeaderList, OpenExchange } from '../world/exchange.ts'
 import { at, isRecord, listOf } from '../world/json.ts'
 import { createMask, MASK, SECRET_FIELD } from '../world/mask.ts'
-import { createTimeline } from '../world/timeline.ts'
+import { createTimeline, type TimelineEntry } from '../world/timeline.ts'
 import type { World } from '../world/world.ts'
 
 /** The data of the page, and how the page hides secrets. */
 export type PageContext = ReturnType<typeof createPageContext>
+/** A deployment with the name of its integration. */
+export type Deployment = EmulatedDeployment & { route: string }
 
 const SECRET_HEADER = /authorization|token|secret|cookie|api-?key/i
 /** In the response of the mail provider. */
@@ -18,16 +18,19 @@ const MESSAGE_ID = /"MessageID":"([^"]+)"/g
 /** A field with a text, in JSON that is cut or broken. */
 const FIELD_IN_TEXT = /("([\w-]*)"\s*:\s*")(?:[^"\\]|\\.)*/g
 
-export function createPageContext(world: World, manifests: readonly Manifest[]) {
+export function createPageContext(world: World) {
   const redactor = createRedactor(world.secrets)
   const mask = createMask([], redactor)
+  const { manifests } = world
   const { deployments } = world.platform
   const eventOfMail = new Map<string, number>()
+  const messages = () => world.mail.emulator?.messages ?? []
 
   return {
     world,
-    timeline: createTimeline(),
     manifests,
+    timeline: createTimeline(),
+    changes: createChanges(),
     /** Copies plain data without secrets. */
     mask,
     /** Formats a body: JSON with indents, and without secrets. */
@@ -41,15 +44,15 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
     },
     maskHeaders: (headers: HeaderList): HeaderList =>
       headers.map(([name, value]) => [name, SECRET_HEADER.test(name) ? MASK : mask({ value }).value]),
+    /** The accepted mail. */
+    messages,
     /** The mails that a person has opened. */
     readMail: new Set<string>(),
     /** The number of the event that sent a mail, by the mail’s id. */
     eventOfMail,
-    /** The ids of the mails that an event sent. */
-    mailsOf: (number: number) =>
-      (world.mail.emulator?.messages ?? []).flatMap(({ messageId }) =>
-        eventOfMail.get(messageId) === number ? messageId : [],
-      ),
+    /** The mails that an event sent. */
+    mailsOf: ({ number }: TimelineEntry) =>
+      messages().filter(({ messageId }) => eventOfMail.get(messageId) === number),
     /** Hides the secrets of an exchange from now on, and links its mails to it. */
     learn({ number, route, request, calls, response }: OpenExchange): void {
       const properties = at(manifests.find(({ name }) => name === route)?.inputs, 'properties')
@@ -58,18 +61,16 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
         // A reference only names a secret, so it stays readable.
         if (at(field, 'writeOnly') === true && !String(value).startsWith('{{')) redactor.add(value)
       }
-      for (const { to, path, request: callback } of calls) {
-        if (to !== 'platform' || !path.endsWith('/outputs')) continue
-        const { body } = callback
-        for (const name of listOf(at(body, 'sensitive'))) redactor.add(at(body, 'outputs', String(name)))
-      }
-      if (!response) return
       for (const call of calls) {
+        const { body } = call.request
+        if (call.to === 'platform' && call.path.endsWith('/outputs'))
+          for (const name of listOf(at(body, 'sensitive'))) redactor.add(at(body, 'outputs', String(name)))
+        if (!response) continue
         for (const [, id = ''] of call.response.text.matchAll(MESSAGE_ID)) eventOfMail.set(id, number)
       }
     },
     /** The deployments, newest first. */
-    deployments: (): (EmulatedDeployment & { route: string })[] =>
+    deployments: (): Deployment[] =>
       [...deployments.values()]
         .map((deployment) => ({ ...deployment, route: world.deploymentRoutes.get(deployment.id) ?? '' }))
         .reverse(),
@@ -79,6 +80,24 @@ export function createPageContext(world: World, manifests: readonly Manifest[]) 
         const id = `dep_${route.replaceAll('-', '_')}_${number}`
         if (/^(failed|deploying)$/.test(deployments.get(id)?.status ?? 'failed')) return id
       }
+    },
+  }
+}
+
+/** Something that pages wait for. */
+function createChanges() {
+  let next = Promise.withResolvers<void>()
+  return {
+    isOver: false,
+    /** Resolves at the next change. */
+    next: () => next.promise,
+    tell(): void {
+      next.resolve()
+      next = Promise.withResolvers()
+    },
+    end(): void {
+      this.isOver = true
+      this.tell()
     },
   }
 }

@@ -1,12 +1,10 @@
 /** One deployment: its state, functions, people, files and log. */
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
-import type { PageContext } from './context.ts'
+import type { Deployment, PageContext } from './context.ts'
 import type { Html, Query, Tone } from './html.ts'
 import { actionButton, address, clock, code, hint, panes, status, terms } from './html.ts'
 
-/** A deployment with the name of its integration. */
-export type Deployment = ReturnType<PageContext['deployments']>[number]
 type Term = readonly [name: unknown, value: unknown]
 
 const MOST_ROWS = 200
@@ -28,7 +26,6 @@ export function deploymentDetail(context: PageContext, deployment: Deployment, q
   const state = statusHistory.at(-1)
   const functions = Object.entries(manifest?.functions ?? {})
   const files = manifest?.downloads ?? []
-  const calls = () => functions.map((one) => functionLine(deployment, one))
   const log = () =>
     html`<ul class="log">${context.mask(logs).reverse().slice(0, MOST_ROWS).map(logLine)}</ul>`
   return html`<article class="exchange" data-deployment="${id}" aria-label="Deployment ${id}">
@@ -36,15 +33,14 @@ export function deploymentDetail(context: PageContext, deployment: Deployment, q
     ${state?.message && html`<p class="notice ${tones[state.status] ?? 'idle'}">${context.mask({ message: state.message }).message}</p>`}
     ${deployment.status !== 'stopped' && buttons(deployment)}
     ${panes('Parts of the deployment', '/deployments', query, {
-      overview: ['Overview', true, () => overview(context, deployment)],
-      functions: [`Functions ${functions.length}`, functions.length > 0, calls],
-      people: [
-        `People ${instance?.users.size}`,
-        instance !== undefined,
-        () => instance && people(deployment, instance),
+      overview: ['Overview', () => overview(context, deployment)],
+      functions: functions.length > 0 && [
+        `Functions ${functions.length}`,
+        () => functions.map((one) => functionLine(deployment, one)),
       ],
-      files: [`Files ${downloads.size}`, files.length > 0, () => filesOf(context, deployment, files)],
-      log: [`Log ${logs.length}`, true, () => (logs.length > 0 ? log() : hint('The host logged nothing.'))],
+      people: instance && [`People ${instance.users.size}`, () => people(deployment, instance)],
+      files: files.length > 0 && [`Files ${downloads.size}`, () => filesOf(context, deployment, files)],
+      log: [`Log ${logs.length}`, log],
     })}</article>`
 }
 

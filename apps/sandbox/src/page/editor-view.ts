@@ -4,7 +4,7 @@ import { html } from 'hono/html'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { exampleEvent, exampleOf } from './examples.ts'
-import { address, field, type Html, hint, options, type Query, tabs } from './html.ts'
+import { address, field, type Html, hint, options, type Query, select, tabs, without } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
 
 /**
@@ -14,64 +14,66 @@ import { schemaFields, sendForm } from './schema-form.ts'
  */
 export function editor(context: PageContext, edited: TimelineEntry | undefined, query: Query): Html {
   const { manifests } = context
-  const [route, wanted = ''] = (edited?.route ?? query.new ?? '').split('/')
+  const [route, wanted] = (edited?.route ?? query.new ?? '').split('/')
   const manifest = manifests.find(({ name }) => name === route) ?? manifests[0]
+  const draw = (title: string, form: unknown) =>
+    html`<section class="exchange" aria-label="Write an event"><h2>${title}</h2>${form}</section>`
   if (edited || !manifest) {
     const text = context.maskText(edited?.body ?? '')
-    return html`<section class="exchange" aria-label="Write an event"><h2>Edit event #${edited?.number}</h2>${jsonForm(context, route ?? '', text, edited)}</section>`
+    return draw(`Edit event #${edited?.number}`, jsonForm(context, route ?? '', text, edited))
   }
   const names = namesOf(manifest)
   const name = names.find((one) => one === wanted) ?? names[0] ?? ''
-  const definition = manifest.functions[name]
-  const asJson = query.as === 'json' || !definition
+  const called = manifest.functions[name]
+  const asJson = query.as === 'json' || !called
   const deployments = context
     .deployments()
     .filter((one) => one.route === manifest.name && one.status !== 'stopped')
     .toSorted((one, other) => Number(other.status === 'running') - Number(one.status === 'running'))
-  const none = query.deployment === 'none'
-  const id = none ? undefined : (deployments.find((one) => one.id === query.deployment) ?? deployments[0])?.id
-  const event = exampleEvent(context, manifest, name, id)
-  const choices = manifests.map((one) => {
+  const chosen = deployments.find(({ id }) => id === query.deployment) ?? deployments[0]
+  const id = query.deployment === 'none' ? undefined : chosen?.id
+  const groups = manifests.map((one) => {
     const group = namesOf(one).map((title) => [`${one.name}/${title}`, title] as const)
     return html`<optgroup label="${one.name}">${options(group, `${manifest.name}/${name}`)}</optgroup>`
   })
   const places = deployments.map((one) => [one.id, `${one.id} · ${one.status}`] as const)
-  const deployment = id !== undefined && { deployment: { id } }
+  const none = ['none', 'none: the host’s shared credentials'] as const
+  const url = (as: string) => address('/timeline', { ...without(query, 'as'), as })
+  const effect = called?.effectful ? 'It has an effect, once for each delivery id.' : 'It only reads.'
   const functionCall = { name }
-  const body = { route: manifest.name, event: { name: 'FUNCTION_CALL', functionCall, ...deployment } }
-  const values = exampleOf(context, manifest.name, name, id)
-  const { as: _as, ...rest } = query
-  const url = (as: string) => address('/timeline', { ...rest, as })
-  return html`<section class="exchange" aria-label="Write an event">
-    <h2>New event</h2>
-    <div class="field-row" id="chooser">
-      ${field('choose-event', 'Event or function', html`<select id="choose-event" data-parameter="new">${choices}</select>`)}
-      ${field('choose-deployment', 'Deployment', html`<select id="choose-deployment" data-parameter="deployment">${options([...places, ['none', 'none: the host’s shared credentials']], id ?? 'none')}</select>`)}
-    </div>
+  const event = { name: 'FUNCTION_CALL', functionCall, ...(id !== undefined && { deployment: { id } }) }
+  const form = { id: `form-${manifest.name}-${name}-${id}`, action: 'event', button: `Send ${name}` }
+  const fields = () =>
+    schemaFields(
+      called?.arguments ?? {},
+      'event.functionCall.arguments',
+      exampleOf(context, manifest.name, name, id),
+    )
+  return draw(
+    'New event',
+    html`<div class="field-row" id="chooser">
+      ${field('choose-event', 'Event or function', html`<select id="choose-event" data-parameter="new">${groups}</select>`)}
+      ${field('choose-deployment', 'Deployment', select(html`id="choose-deployment" data-parameter="deployment"`, [...places, none], id ?? 'none'))}</div>
+    ${called && hint(`${called.description} ${effect}`)}
     ${
-      definition &&
-      html`${hint(`${definition.description} ${definition.effectful ? 'It has an effect, once for each delivery id.' : 'It only reads.'}`)}
-      ${tabs('Form or JSON', [
+      called &&
+      tabs('Form or JSON', [
         ['Form', url(''), !asJson],
         ['JSON', url('json'), asJson],
-      ])}`
+      ])
     }
     ${
       asJson
-        ? jsonForm(context, manifest.name, JSON.stringify(event, null, 2))
-        : sendForm(
-            { id: `form-${manifest.name}-${name}-${id}`, action: 'event', body, button: `Send ${name}` },
-            schemaFields(definition.arguments, 'event.functionCall.arguments', values),
-          )
-    }</section>`
+        ? jsonForm(context, manifest.name, JSON.stringify(exampleEvent(context, manifest, name, id), null, 2))
+        : sendForm({ ...form, body: { route: manifest.name, event } }, fields())
+    }`,
+  )
 }
 
 /** The functions of an integration, and its events. */
 function namesOf({ functions, events }: Manifest): string[] {
   return [...Object.keys(functions), ...events.filter((event) => event !== 'FUNCTION_CALL')]
 }
-
-const signatures = ['right', 'wrong', 'missing'].map((one) => [one, one] as const)
 
 function jsonForm({ world }: PageContext, route: string, text: string, edited?: TimelineEntry): Html {
   const same = edited?.deliveryId ? [['same', `the same: ${edited.deliveryId}`] as const] : []
@@ -80,16 +82,17 @@ function jsonForm({ world }: PageContext, route: string, text: string, edited?: 
   const signed = world.webhookSecret
     ? 'The host accepts only the right signature.'
     : 'Any signature is accepted: PLATFORM_WEBHOOK_SECRET=whsec_… npm start makes the host check it.'
-  const select = (name: string, label: string, choices: Parameters<typeof options>[0]) =>
-    field(`raw-${name}`, label, html`<select id="raw-${name}" name="${name}">${options(choices)}</select>`)
-  const body = { route, ...(edited && { number: edited.number }) }
+  const control = (name: string, label: string, choices: Parameters<typeof options>[0]) =>
+    field(`raw-${name}`, label, select(html`id="raw-${name}" name="${name}"`, choices))
   const area = html`<textarea id="raw-body" name="text" rows="14" spellcheck="false" aria-describedby="raw-hint">
 ${text}</textarea>`
   const about = html`<p class="hint" id="raw-hint">It is sent as it is, broken JSON included. ${secrets} ${signed}</p>`
+  const signatures = ['right', 'wrong', 'missing'].map((one) => [one, one] as const)
+  const id = `json-${route}-${edited?.number ?? text.length}`
   return sendForm(
-    { id: `json-${route}-${edited?.number ?? text.length}`, action: 'raw', body, button: 'Send' },
+    { id, action: 'raw', body: { route, ...(edited && { number: edited.number }) }, button: 'Send' },
     html`${field('raw-body', 'Body', area, about)}
-    <div class="field-row">${select('id', 'Delivery id', [['new', 'a new one'], ...same, ['none', 'none']])}
-      ${select('signature', 'Signature', signatures)}</div>`,
+    <div class="field-row">${control('id', 'Delivery id', [['new', 'a new one'], ...same, ['none', 'none']])}
+      ${control('signature', 'Signature', signatures)}</div>`,
   )
 }

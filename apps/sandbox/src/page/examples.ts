@@ -1,6 +1,7 @@
 /** Examples that work as they are: the ones of the manifest, with the ids of what exists. */
 import type { Manifest } from '@org/core/internal'
-import { at, isRecord, listOf } from '../world/json.ts'
+import { exampleOf as manifestExample } from '../world/examples.ts'
+import { isRecord } from '../world/json.ts'
 import { hasSucceeded } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 
@@ -23,27 +24,26 @@ export function exampleOf(
   name: string,
   deployment: string | undefined,
 ): Record<string, unknown> {
-  const schema = manifests.find((one) => one.name === route)?.functions[name]?.arguments
-  const [whole] = listOf(schema?.examples)
-  const fields = listOf(schema?.required).map(String)
-  const examples = fields.map((field) => [field, listOf(at(schema, 'properties', field, 'examples'))[0]])
+  const whole = manifestExample(manifests.find((one) => one.name === route)?.functions[name]?.arguments)
   const done = timeline
     .list()
-    .filter((entry) => entry.source !== 'walk' && entry.route === route && hasSucceeded(entry))
-    .filter((entry) => entry.deployment === deployment)
-  const texts = done.map(({ response }) => response?.text ?? '')
-  const deleted = new Set(texts.flatMap((text) => text.match(/(?<="id":")\w+(?=","deleted":true)/g) ?? []))
-  const ids = texts.flatMap((text) => text.match(/(?<="id":")\w+/g) ?? []).filter((id) => !deleted.has(id))
+    .filter((one) => one.source !== 'walk' && one.route === route && one.deployment === deployment)
+    .filter(hasSucceeded)
+  const texts = done.map(({ response }) => response?.text ?? '').join('\n')
+  const isDeleted = (id: string) => texts.includes(`"id":"${id}","deleted":true`)
   const times = name.startsWith('create') ? done.filter(({ subject }) => subject === name).length : 0
   const adapt = (_: string, value: unknown) => {
     if (typeof value !== 'string') return value
     const [, kind] = ID.exec(value) ?? []
-    if (kind) return ids.find((id) => id.startsWith(kind))
+    if (kind) {
+      const ids = texts.matchAll(new RegExp(`(?<="id":")${kind}\\w+`, 'g'))
+      return [...ids].map(String).find((id) => !isDeleted(id))
+    }
     // A real mail provider gets mail for its black hole alone.
     if (!world.mail.emulator && value.includes('@')) return world.mail.to
     return times > 0 ? value.replace('@', `-${times + 1}@`) : value
   }
-  const adapted: unknown = JSON.parse(JSON.stringify(whole ?? Object.fromEntries(examples), adapt))
+  const adapted: unknown = JSON.parse(JSON.stringify(whole, adapt))
   return isRecord(adapted) ? adapted : {}
 }
 

@@ -1,14 +1,25 @@
 /** One event with all details. */
 import { html } from 'hono/html'
-import type { LogLine, Message } from '../world/exchange.ts'
+import type { LogLine, Message, OutboundCall } from '../world/exchange.ts'
 import { plural } from '../world/text.ts'
-import type { TimelineCall, TimelineEntry } from '../world/timeline.ts'
+import { hasFailed, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { titleOf } from './faults.ts'
-import { effectsOf, worstStatus } from './groups.ts'
 import type { Html, Query } from './html.ts'
-import { actionButton, address, clock, code, duration, hint, menu, panes, status, terms } from './html.ts'
-import { callStatus, fieldsOf, tagsOf } from './timeline-rows.ts'
+import {
+  actionButton,
+  address,
+  clock,
+  code,
+  current,
+  duration,
+  hint,
+  menu,
+  panes,
+  status,
+  terms,
+} from './html.ts'
+import { effectsOf, fieldsOf, tagsOf, worstStatus } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
 
@@ -17,16 +28,10 @@ const SECRET = 'Contains its secrets; an event is signed now if there is a secre
 /** All details of an event. `query`: the address of the page: the open tab and the unfolded call. */
 export function exchangeDetail(context: PageContext, entry: TimelineEntry, query: Query): Html {
   const { number, subject, event, calls, log, response } = entry
-  const { tab = '', call, ...rest } = query
-  const urlOf = (more: Query) =>
-    `/timeline?${new URLSearchParams({ ...rest, event: String(number), ...more })}`
+  const own = { ...query, event: String(number) }
+  const urlOf = (index: number) => address('/timeline', { ...own, tab: 'calls', call: String(index) })
   const request = { headers: entry.headers, text: entry.body ?? 'The body was too long to keep.' }
-  const drawCalls = () =>
-    calls.map((one, index) => callDetail(context, entry, one, index, String(index) === call))
   const failed = response !== undefined && response.status >= 400
-  const open = { ...rest, event: String(number), tab: tab || (failed ? 'response' : '') }
-  const answer = () => (response ? message(context, 'Response', response) : hint('There is no response yet.'))
-  const lines = () => html`<ul class="log">${context.mask(log).map(logLine)}</ul>`
   return html`<article class="exchange" aria-label="Event ${number}">
   <header class="row"><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
     ${worstStatus([entry])}${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}</header>
@@ -34,13 +39,24 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
   ${verdict(context, entry)}
   ${buttons(entry)}
   ${deliveries(context, entry)}
-  ${waterfall(context, entry, (index) => urlOf({ tab: 'calls', call: String(index) }))}
-  ${panes('Details', '/timeline', open, {
-    request: ['Request', true, () => message(context, 'Request', request)],
-    response: ['Response', true, answer],
-    calls: [`Calls ${calls.length}`, true, () => (calls.length > 0 ? drawCalls() : hint('No call.'))],
-    log: [`Log ${log.length}`, true, () => (log.length > 0 ? lines() : hint('No line.'))],
-  })}</article>`
+  ${waterfall(context, entry, urlOf)}
+  ${panes(
+    'Details',
+    '/timeline',
+    { ...own, call: '', tab: query.tab || (failed ? 'response' : '') },
+    {
+      request: ['Request', () => message(context, 'Request', request)],
+      response: [
+        'Response',
+        () => (response ? message(context, 'Response', response) : hint('There is no response yet.')),
+      ],
+      calls: [
+        `Calls ${calls.length}`,
+        () => calls.map((call, index) => callDetail(context, number, call, index, query.call)),
+      ],
+      log: [`Log ${log.length}`, () => html`<ul class="log">${context.mask(log).map(logLine)}</ul>`],
+    },
+  )}</article>`
 }
 
 /** Its beginning is enough; the headers have all of it. */
@@ -49,19 +65,20 @@ const UUID = /^([\da-f]{8})-[\da-f-]{27}$/
 /** Where an event went, with links to the deployment and to the mail that it names. */
 function facts({ world, mailsOf }: PageContext, entry: TimelineEntry): Html {
   const { route, deployment = '', deliveryId, signed, at } = entry
-  const mails = mailsOf(entry.number)
+  const mails = mailsOf(entry)
   const url = address('/deployments', { deployment })
+  const isKnown = world.platform.deployments.has(deployment)
   const all = [
     html`<code>POST /${route}/webhook</code>`,
-    world.platform.deployments.has(deployment)
-      ? html`<a href="${url}">${deployment}</a>`
-      : deployment || 'no deployment',
+    isKnown ? html`<a href="${url}">${deployment}</a>` : deployment || 'no deployment',
     deliveryId
       ? html`<code title="${deliveryId}">${deliveryId.replace(UUID, '$1…')}</code>`
       : 'no id: not recorded',
     signed ? 'signed' : 'not signed',
     clock(at),
-    ...(mails[0] ? [html`<a href="/mailbox?mail=${mails[0]}">${plural(mails.length, 'mail')}</a>`] : []),
+    ...(mails[0]
+      ? [html`<a href="/mailbox?mail=${mails[0].messageId}">${plural(mails.length, 'mail')}</a>`]
+      : []),
   ]
   return html`<ul class="facts-line">${all.map((fact) => html`<li>${fact}</li>`)}</ul>`
 }
@@ -70,18 +87,14 @@ function buttons({ number, body }: TimelineEntry): Html | undefined {
   if (body === undefined) return undefined
   const again = (label: string, id: string, title: string) =>
     actionButton(label, 'again', { number, id }, { target: 'follow', title })
-  const copy = actionButton('Copy as curl', 'copy', { number }, { target: 'clipboard', title: SECRET })
+  const more = html`
+    ${again('Deliver with a new id', 'new', 'As a new event: the effect happens once more')}
+    ${again('Deliver twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
+    ${actionButton('Copy as curl', 'copy', { number }, { target: 'clipboard', title: SECRET })}`
   return html`<div class="row">
     ${again('Deliver again', 'same', 'With the same id: the host replays the recorded response')}
     <a class="button" href="/timeline?edit=${number}">Edit and replay</a>
-    ${menu(
-      'More',
-      html`
-      ${again('Deliver with a new id', 'new', 'As a new event: the effect happens once more')}
-      ${again('Deliver twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
-      ${copy}`,
-    )}
-  </div>`
+    ${menu('More', more)}</div>`
 }
 
 /** The deliveries with the same id: what they did together, and a link to each. */
@@ -92,26 +105,29 @@ function deliveries({ timeline }: PageContext, entry: TimelineEntry): Html | und
   const perhaps = all.some(({ code }) => code === 'outcome_unknown') ? 'perhaps ' : ''
   const done = effects > 0 ? `${perhaps}${plural(effects, 'effect')}, ` : ''
   const link = (one: TimelineEntry) =>
-    html`<li><a href="/timeline?event=${one.number}" ${one === entry && html`aria-current="true"`}>${worstStatus([one])} #${one.number}${one.response?.replayed && ' replayed'}</a></li>`
+    html`<li><a href="/timeline?event=${one.number}" ${current(one === entry)}>${worstStatus([one])} #${one.number}${one.response?.replayed && ' replayed'}</a></li>`
   return html`<section class="row" aria-label="Deliveries"><strong>${done}${all.length} deliveries</strong>
     <ol class="row">${all.map(link)}</ol></section>`
 }
 
 function callDetail(
   context: PageContext,
-  { number }: TimelineEntry,
-  call: TimelineCall,
+  number: number,
+  call: OutboundCall,
   index: number,
-  open: boolean,
+  open: string | undefined,
 ): Html {
-  const { to, method, startedMs, durationMs, failure, fault, request, response } = call
+  const { to, method, startedMs, durationMs, failure = '', fault, request, response } = call
   const { path, url } = context.mask({ path: call.path, url: call.url })
-  return html`<details class="call" id="call-${number}-${index}" ${open && html`open`}>
-    <summary>${callStatus(call)} <code>${method} ${path}</code>
+  const said = call.status ?? (failure === 'connection cut' ? 'cut' : 'none')
+  const state =
+    durationMs === undefined ? status('busy', 'sent') : status(hasFailed(call) ? 'bad' : 'ok', said)
+  return html`<details class="call" id="call-${number}-${index}" ${open === String(index) && html`open`}>
+    <summary>${state} <code>${method} ${path}</code>
       <span class="muted">${to}, ${duration(durationMs)}, at ${duration(startedMs)}</span></summary>
     ${failure && html`<p class="notice bad">${failure.charAt(0).toUpperCase()}${failure.slice(1)}.</p>`}
     ${fault && html`<p class="notice warn">Injected: ${titleOf(fault)}.</p>`}
-    <p class="row hint"><code>${url}</code></p>
+    <p class="hint"><code>${url}</code></p>
     <h3>Request</h3>${message(context, 'Request', request)}
     ${response.headers.length > 0 && html`<h3>Response</h3>${message(context, 'Response', response)}`}
   </details>`

@@ -1,84 +1,114 @@
-/** The kinds of faults that the page can cause, and their targets. */
+/** Breaks the next calls, and tells on every view what is broken. */
 import type { Fault } from '@org/core/testing'
+import { html } from 'hono/html'
+import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-
-interface FaultKind {
-  title: string
-  /** How the host reacts. */
-  hint: string
-  fault: Fault
-}
+import { exampleMail } from './examples.ts'
+import { actionButton, field, type Html, select } from './html.ts'
+import { sendForm } from './schema-form.ts'
 
 const retryAfter = { 'retry-after': '1' }
 
-/** The kinds, by name. */
-export const faultKinds: Readonly<Record<string, FaultKind>> = {
-  'rate-limit': {
-    title: '429, too many requests',
-    hint: 'Asks for a pause of one second. Nothing happened, so the host waits and retries.',
-    fault: { status: 429, headers: retryAfter, body: { Message: 'Too many requests.' } },
-  },
-  unavailable: {
-    title: '503, unavailable',
-    hint: 'The host retries a read. It does not retry a send, which may have gone out.',
-    fault: { status: 503, headers: retryAfter, body: { Message: 'Down for maintenance.' } },
-  },
-  unauthorized: {
-    title: '401, credentials refused',
-    hint: 'As if the key had been revoked. The host does not retry.',
-    fault: { status: 401, body: { ErrorCode: 10, Message: 'The token was refused.' } },
-  },
-  delay: {
-    title: 'Slow response',
-    hint: 'The response is late. The host gives up after ten seconds.',
-    fault: { delayMs: 0 },
-  },
-  'cut-before': {
-    title: 'Connection cut before anything happens',
-    hint: 'The host can’t tell it from the next fault.',
-    fault: { cut: 'before' },
-  },
-  'cut-after': {
-    title: 'Done, but the response is lost',
-    hint: 'The worst case: the effect happened, and the host can’t know.',
-    fault: { cut: 'after' },
-  },
-  html: {
-    title: 'HTML page instead of JSON',
-    hint: 'A proxy in front of the provider may respond like this, with status 200.',
-    fault: { html: true },
-  },
+/** The kinds of faults, by name: the title, the reaction of the host, and the fault. */
+const kinds: Readonly<Record<string, readonly [title: string, hint: string, fault: Fault]>> = {
+  'rate-limit': [
+    '429, too many requests',
+    'Asks for a pause of one second. Nothing happened, so the host waits and retries.',
+    { status: 429, headers: retryAfter, body: { Message: 'Too many requests.' } },
+  ],
+  unavailable: [
+    '503, unavailable',
+    'The host retries a read. It does not retry a send, which may have gone out.',
+    { status: 503, headers: retryAfter, body: { Message: 'Down for maintenance.' } },
+  ],
+  unauthorized: [
+    '401, credentials refused',
+    'As if the key had been revoked. The host does not retry.',
+    { status: 401, body: { ErrorCode: 10, Message: 'The token was refused.' } },
+  ],
+  delay: ['Slow response', 'It is three seconds late. The host waits for up to ten.', { delayMs: 3_000 }],
+  'cut-before': [
+    'Connection cut before anything happens',
+    'The host can’t tell it from the next fault.',
+    { cut: 'before' },
+  ],
+  'cut-after': [
+    'Done, but the response is lost',
+    'The worst case: the effect happened, and the host can’t know.',
+    { cut: 'after' },
+  ],
+  html: [
+    'HTML page instead of JSON',
+    'A proxy in front of the provider may respond like this, with status 200.',
+    { html: true },
+  ],
 }
-
-/** The emulated targets; a real provider can’t be broken. */
-export function faultTargets({ world }: PageContext) {
-  const targets = [
-    { name: 'mail', title: 'Mail provider', faults: world.mail.emulator?.faults },
-    { name: 'identity', title: 'Identity provider', faults: world.identityFaults },
-    { name: 'platform', title: 'Platform', faults: world.platform.faults },
-  ]
-  return targets.flatMap(({ name, title, faults }) => (faults ? [{ name, title, faults }] : []))
-}
-
 const titles = new WeakMap<Fault, string>()
 
 /**
  * Makes one fault.
- * @param delayMs for the kind `delay`
- * @param path a part of the path of the affected requests; a `*` matches any text
+ * @param path a part of the path of the affected requests
  * @returns `undefined` if there is no such kind
  */
-export function makeFault(name: string, delayMs = 0, path = ''): Fault | undefined {
-  const kind = Object.hasOwn(faultKinds, name) ? faultKinds[name] : undefined
-  if (!kind) return undefined
-  const fault: Fault = 'delayMs' in kind.fault ? { delayMs } : { ...kind.fault }
-  const escaped = path.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
-  if (path !== '') fault.path = new RegExp(escaped.replaceAll('*', '.*'))
-  titles.set(fault, path === '' ? kind.title : `${kind.title}, at ${path}`)
+export function makeFault(kind: string, path = ''): Fault | undefined {
+  const [title = '', , known] = (Object.hasOwn(kinds, kind) && kinds[kind]) || []
+  if (!known) return undefined
+  const fault: Fault = path === '' ? { ...known } : { ...known, path: new RegExp(escapeExpression(path)) }
+  titles.set(fault, path === '' ? title : `${title}, at ${path}`)
   return fault
+}
+
+function escapeExpression(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
 /** The title of a fault. */
 export function titleOf(fault: Fault): string {
   return titles.get(fault) ?? ('status' in fault ? `status ${fault.status}` : 'a fault')
+}
+
+/** A button, and the form behind it. */
+export function breakButton({ world }: PageContext): Html {
+  const targets = world.faults.map(({ target }) => [target, target] as const)
+  const choices = Object.entries(kinds).map(
+    ([name, [title, hint]], index) =>
+      html`<label class="choice"><input type="radio" name="kind" value="${name}" ${index === 0 && html`checked`}><span>${title}. <span class="hint">${hint}</span></span></label>`,
+  )
+  const fields = html`<div class="field-row">${field('fault-target', 'Where', select(html`id="fault-target" name="target"`, targets))}
+      ${field('fault-times', 'For the next … calls', html`<input id="fault-times" name="times" type="number" value="1" min="1" max="100">`)}
+      ${field('fault-path', 'Only paths with', html`<input id="fault-path" name="path" placeholder="any" spellcheck="false">`)}</div>
+    <fieldset class="field"><legend>What</legend>${choices}</fieldset>`
+  return html`<button type="button" class="button" command="show-modal" commandfor="break">Break the next call</button>
+    <dialog id="break" aria-labelledby="break-title"><header class="row"><h2 id="break-title">Break the next call</h2>
+      <button type="button" class="button push" command="close" commandfor="break">Close</button></header>
+      ${sendForm({ id: 'break-form', action: 'faults', button: 'Break it' }, fields)}</dialog>`
+}
+
+/** On every view, so that nobody looks for a bug because of a forgotten fault. */
+export function brokenNow(context: PageContext): Html | undefined {
+  const broken = context.world.faults.flatMap(({ target, queue }) =>
+    [...Map.groupBy(queue.pending(), titleOf)].map(([title, { length }]) => {
+      const calls = length === 1 ? 'the next call' : `the next ${plural(length, 'call')}`
+      const [label, event] = probe(context, target)
+      return html`<li class="row"><span><strong>${target}:</strong> ${title}, for ${calls}.</span>
+        ${actionButton(label, 'event', event, { look: 'link', target: 'follow' })}
+        ${actionButton('Take back', 'mend', { target, title }, { look: 'link', title: `Take back: ${title}` })}</li>`
+    }),
+  )
+  if (broken.length === 0) return undefined
+  return html`<section class="notice warn row" aria-label="Pending faults"><strong>Broken on purpose</strong><ul class="row">${broken}</ul>
+    ${broken.length > 1 && actionButton('Mend everything', 'mend', {}, { look: 'link' })}</section>`
+}
+
+/** An event whose calls reach a target. */
+function probe(context: PageContext, target: string): readonly [label: string, body: object] {
+  const call = (route: string, name: string, args: object) => ({
+    route,
+    event: { name: 'FUNCTION_CALL', functionCall: { name, arguments: args } },
+  })
+  const deployment = { id: context.freeId('mailer'), inputs: {} }
+  if (target === 'Mail provider')
+    return ['Send a mail now', call('mailer', 'sendEmail', exampleMail(context))]
+  if (target === 'Identity provider') return ['Count the users now', call('idp', 'countUsers', {})]
+  return ['Deploy the mailer now', { route: 'mailer', event: { name: 'DEPLOYMENT_CREATED', deployment } }]
 }

@@ -21,12 +21,14 @@ export interface View {
 export type Tone = 'ok' | 'bad' | 'warn' | 'idle' | 'busy'
 
 const shapes: Readonly<Record<Tone, string>> = { ok: '✓', bad: '✕', warn: '!', idle: '–', busy: '…' }
-const CURRENT = html`aria-current="true"`
 
 /** A shape and a word in the colour of a tone. */
 export function status(tone: Tone, word: string | number): Html {
   return html`<span class="status ${tone}"><span class="shape" aria-hidden="true">${shapes[tone]}</span>${word}</span>`
 }
+
+/** The attribute of the link to what is in sight. */
+export const current = (isCurrent: boolean) => isCurrent && html`aria-current="true"`
 
 interface ButtonOptions {
   look?: string
@@ -37,24 +39,19 @@ interface ButtonOptions {
 }
 
 /** A button with an action, as `static/actions.js` reads it. */
-export function actionButton(
-  label: unknown,
-  action: string,
-  body: object,
-  options: ButtonOptions = {},
-): Html {
-  const { look = '', target = '', title, confirm } = options
-  const id = `confirm-${action}-${target.slice(1)}`
+export function actionButton(label: unknown, action: string, body: object, more: ButtonOptions = {}): Html {
+  const { look = '', target, title, confirm } = more
   const button = (attributes: unknown) =>
-    html`<button type="button" class="button ${look}" data-action="${action}" data-body="${JSON.stringify(body)}" ${attributes}>${label}</button>`
-  const place = html`${target && html`data-target="${target}"`} ${title && html`title="${title}"`}`
-  if (confirm === undefined) return button(place)
+    html`<button type="button" class="button ${look}" data-action="${action}" data-body="${JSON.stringify(body)}" ${target && html`data-target="${target}"`} ${title && html`title="${title}"`} ${attributes}>${label}</button>`
+  if (confirm === undefined) return button('')
+  const id = `confirm-${action}`
   return html`<button type="button" class="button ${look}" command="show-modal" commandfor="${id}">${label}</button>
     <dialog class="confirm" id="${id}" aria-label="${confirm}"><p>${confirm}</p>
       <div class="row"><button type="button" class="button push" command="close" commandfor="${id}" autofocus>Cancel</button>
-      ${button(html`${place} command="close" commandfor="${id}"`)}</div></dialog>`
+      ${button(html`command="close" commandfor="${id}"`)}</div></dialog>`
 }
 
+/** Names and values. */
 export function terms(entries: readonly (readonly [name: unknown, value: unknown])[]): Html {
   return html`<dl class="values">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
@@ -64,26 +61,26 @@ export function hint(text: unknown): Html {
 }
 
 /** Links, of which one is current. */
-export function tabs(
-  label: string,
-  links: readonly (readonly [name: string, url: string, current: boolean])[],
-): Html {
-  const link = ([name, url, current]: (typeof links)[number]) =>
-    html`<a href="${url}" ${current && CURRENT}>${name}</a>`
-  return html`<nav class="tabs" aria-label="${label}">${links.map(link)}</nav>`
+export function tabs(label: string, links: readonly (readonly [string, string, boolean])[]): Html {
+  return html`<nav class="tabs" aria-label="${label}">${links.map(([name, url, isCurrent]) => html`<a href="${url}" ${current(isCurrent)}>${name}</a>`)}</nav>`
 }
 
-/** A part of a detail: its title, whether there is one, and how to draw it. */
-export type Pane = readonly [title: string, shown: boolean, draw: () => unknown]
+/** A part of a detail: its title, and how to draw it. */
+type Pane = readonly [title: string, draw: () => unknown]
 
 /** Tabs, and the part of the open one; by default, of the first. */
-export function panes(label: string, path: string, query: Query, all: Readonly<Record<string, Pane>>): Html {
-  const shown = Object.entries(all).filter(([, [, isShown]]) => isShown)
-  const [open, pane] = shown.find(([name]) => name === query.tab) ?? shown[0] ?? []
+export function panes(
+  label: string,
+  path: string,
+  query: Query,
+  all: Readonly<Record<string, Pane | false | undefined>>,
+): Html {
+  const shown = Object.entries(all).flatMap(([name, pane]) => (pane ? [[name, ...pane] as const] : []))
+  const open = shown.find(([name]) => name === query.tab) ?? shown[0]
   const links = shown.map(
-    ([name, [title]]) => [title, address(path, { ...query, tab: name }), name === open] as const,
+    (pane) => [pane[1], address(path, { ...query, tab: pane[0] }), pane === open] as const,
   )
-  return html`${tabs(label, links)}<div class="pane">${pane?.[2]()}</div>`
+  return html`${tabs(label, links)}<div class="pane">${open?.[2]()}</div>`
 }
 
 /** A control with its label. */
@@ -91,52 +88,87 @@ export function field(id: string, label: unknown, control: unknown, more: unknow
   return html`<div class="field"><label for="${id}">${label}</label>${control}${more}</div>`
 }
 
+type Choice = readonly [value: string, label: unknown]
+
+/** A `select`. */
+export function select(attributes: unknown, choices: readonly Choice[], chosen = ''): Html {
+  return html`<select ${attributes}>${options(choices, chosen)}</select>`
+}
+
 /** The options of a `select`. */
-export function options(choices: readonly (readonly [value: string, label: unknown])[], chosen = ''): Html {
-  const option = ([value, label]: (typeof choices)[number]) =>
-    html`<option value="${value}" ${value === chosen && html`selected`}>${label}</option>`
-  return html`${choices.map(option)}`
+export function options(choices: readonly Choice[], chosen = ''): Html[] {
+  return choices.map(
+    ([value, label]) =>
+      html`<option value="${value}" ${value === chosen && html`selected`}>${label}</option>`,
+  )
 }
 
 /** The search of a list, and other controls that choose from it. */
-export function filterBar(name: string, value: string, placeholder: string, more: unknown = ''): Html {
+export function filterBar(
+  name: string,
+  { [name]: value = '' }: Query,
+  placeholder: string,
+  more: unknown = '',
+): Html {
   return html`<form class="filter" role="search">
     <label class="grow"><span class="visually-hidden">Find</span><input type="search" name="${name}" value="${value}" placeholder="${placeholder}" autocomplete="off" spellcheck="false"></label>
     ${more}</form>`
 }
 
-/** The items on one page of a list. */
-export const PAGE = 100
+/** Whether a line is chosen, and whether the tab key reaches it. */
+export interface Place {
+  isChosen?: boolean
+  isStop?: boolean
+}
 
-/** A list, newest first, in pages; beside it the details of the chosen item. */
+/** The line of an item in a list. `cells`: its columns, by the names of their style. */
+export function line(
+  { id, url, look }: { id: string; url: string; look: string },
+  { isChosen = false, isStop = true }: Place,
+  cells: Readonly<Record<string, unknown>>,
+): Html {
+  const columns = Object.entries(cells).map(([name, cell]) => html`<span class="${name}">${cell}</span>`)
+  return html`<li class="entry" id="${id}"><a class="line ${look}" href="${url}" ${current(isChosen)} ${!isStop && html`tabindex="-1"`}>${columns}</a></li>`
+}
+
+/** The items on one page of a list. */
+const PAGE = 100
+
+/**
+ * A list, newest first, in pages; beside it the details of the chosen item. The parameter `start` is the rank of the
+ * first item.
+ */
 export function split<Item>(
   name: string,
   items: readonly Item[],
-  { start: anchor, ...rest }: Query,
+  query: Query,
   parts: {
     /** The line of an item. */
-    row: (item: Item) => Html
+    row: (item: Item, place: Place) => unknown
+    isChosen: (item: Item) => boolean
     /** Stands for an empty list. */
     none: unknown
-    /** Names the first item of a page, so that new items do not move it. */
-    anchorOf: (item: Item) => string
-    isAt?: (item: Item, anchor: string) => boolean
     /** The details of the chosen item, if there is one. */
-    detail: Html | undefined
+    detail: unknown
     /** The address without a choice. */
     back: string
   },
 ): Html {
-  const { anchorOf, isAt = (item, one) => anchorOf(item) === one } = parts
-  const found = items.findIndex((item) => anchor !== undefined && isAt(item, anchor))
-  const start = Math.max(0, found)
+  const chosen = items.findIndex(parts.isChosen)
+  // Counted from the oldest item, a page stays as it is when new items arrive.
+  const rank =
+    Number(query.start) || (chosen < PAGE ? items.length : Math.ceil((items.length - chosen) / PAGE) * PAGE)
+  const start = Math.max(0, items.length - rank)
   const older = items.length - start - PAGE
-  const page = (index: number, label: string) => {
-    const first = items[index]
-    return html`<a href="${address('', { ...rest, start: index > 0 && first ? anchorOf(first) : '' }) || '?'}">${label}</a>`
-  }
+  const page = (index: number, label: string) =>
+    html`<a href="${address('', { ...query, start: index > 0 ? String(items.length - index) : '' }) || '?'}">${label}</a>`
+  const stop = chosen < start || chosen >= start + PAGE ? start : chosen
+  const rows = items.slice(start, start + PAGE).map((item, index) => {
+    const isStop = start + index === stop
+    return parts.row(item, { isStop, isChosen: isStop && stop === chosen })
+  })
   return html`<div class="split">
-    <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? html`<ol class="rows">${items.slice(start, start + PAGE).map(parts.row)}</ol>` : parts.none}
+    <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? html`<ol class="rows">${rows}</ol>` : parts.none}
       <p class="pager">${start > 0 && page(start - PAGE, 'Newer')} ${older > 0 && page(start + PAGE, `${older} older`)}</p></section>
     <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.detail && html`<a class="button back" href="${parts.back}">Back to the list</a>${parts.detail}`}</section>
   </div>`
@@ -149,7 +181,8 @@ export function code(label: string, text: string): Html {
 
 /** Actions that are seldom needed, behind a button. */
 export function menu(label: string, items: Html): Html {
-  return html`<details class="menu"><summary class="button">${label} ▾</summary><div class="menu-items">${items}</div></details>`
+  const id = `menu-${label}`
+  return html`<button type="button" class="button" popovertarget="${id}">${label} ▾</button><div class="menu" id="${id}" popover>${items}</div>`
 }
 
 /** Stands for an empty list, and says how to fill it. */
@@ -172,6 +205,11 @@ export function timeOfDay(at: number | string): string {
 export function address(path: string, query: Query): string {
   const present = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
   return present.size > 0 ? `${path}?${present}` : path
+}
+
+/** The query without these parameters. */
+export function without(query: Query, ...names: string[]): Query {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => !names.includes(name)))
 }
 
 /** A duration, with the digits that matter. */

@@ -1,15 +1,16 @@
 /** The frame around every view. */
 import { html } from 'hono/html'
+import { count } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { brokenNow } from './faults-view.ts'
+import { brokenNow } from './faults.ts'
 import type { Html, View } from './html.ts'
 
 const MARK = html`<svg viewBox="0 0 16 16" aria-hidden="true"><rect width="16" height="16" rx="4" fill="#2f52cc"/><path d="M3 8h4.5M5.3 5.5 7.8 8l-2.5 2.5" fill="none" stroke="#fff" stroke-width="1.5"/><circle cx="11.5" cy="8" r="1.75" fill="#fff"/></svg>`
 
 /** The whole page. The banner is in sight until the scripts hide it, so it shows a failure of the scripts, too. */
 export function layout(context: PageContext, path: string, { title, bar, body, tall }: View): Html {
-  const { url, isEmulated } = context.world
-  const leaves = isEmulated ? 'Nothing leaves this machine' : 'Some providers are real'
+  const { url, realRoutes } = context.world
+  const leaves = realRoutes.length === 0 ? 'Nothing leaves this machine' : 'Some providers are real'
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -18,7 +19,7 @@ export function layout(context: PageContext, path: string, { title, bar, body, t
   <meta name="color-scheme" content="light dark">
   <title>${title} · Integration host</title>
   <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-  ${['base', 'parts', 'lists'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
+  ${['base', 'views'].map((name) => html`<link rel="stylesheet" href="/static/${name}.css">`)}
   <script type="module" src="/static/list.js"></script>
 </head>
 <body>
@@ -26,7 +27,7 @@ export function layout(context: PageContext, path: string, { title, bar, body, t
   <header class="top">
     <a class="brand" href="/">${MARK}Integration host</a>
     <nav aria-label="Views" id="nav" data-live>${navigation(context, path)}</nav>
-    <p class="place small"><span>${leaves}</span> <a href="${url}/docs" target="_blank" rel="noopener">Reference of the host</a> <code>${new URL(url).host}</code> <span id="connection" role="status">Connecting</span></p>
+    <p class="row push small"><span class="wide">${leaves}</span> <a href="${url}/docs" target="_blank" rel="noopener">Docs</a> <span id="connection" role="status">Connecting</span></p>
   </header>
   <p id="banner" role="alert">Not live: scripts failed. Reload the page.</p>
   <div id="broken" data-live>${brokenNow(context)}</div>
@@ -39,14 +40,14 @@ export function layout(context: PageContext, path: string, { title, bar, body, t
 </html>`
 }
 
-function navigation({ world, timeline }: PageContext, current: string): Html {
-  const links: [path: string, title: string, number?: number | undefined][] = [
-    ['/', 'Start'],
+function navigation({ world, timeline, messages }: PageContext, current: string): Html {
+  const links: [path: string, title: string, number: number][] = [
+    ['/', 'Start', 0],
     ['/deployments', 'Deployments', world.platform.deployments.size],
-    ['/timeline', 'Timeline', timeline.size()],
-    ['/mailbox', 'Mailbox', world.mail.emulator?.messages.length],
+    ['/timeline', 'Timeline', timeline.list().length],
+    ['/mailbox', 'Mailbox', messages().length],
   ]
-  const link = ([path, title, number = 0]: (typeof links)[number]) =>
-    html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${title}${number > 0 && html` <span class="badge">${number.toLocaleString('en-US')}</span>`}</a></li>`
+  const link = ([path, title, number]: (typeof links)[number]) =>
+    html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${title}${number > 0 && html` <span class="badge">${count(number)}</span>`}</a></li>`
   return html`<ul>${links.map(link)}</ul>`
 }

@@ -13,7 +13,7 @@ const entities: Readonly<Record<string, string>> = {
   '#39': "'",
 }
 
-/** A mail as the frame shows it: with its own images inside; a link opens a new tab, or scrolls inside the mail. */
+/** A mail as the frame shows it: with its own images inside; a link opens a new tab. */
 export function mailDocument({ htmlBody = '', attachments }: AcceptedMessage): string {
   const inlined = attachments.reduce(
     (text, { contentId, contentType, content }) =>
@@ -22,25 +22,8 @@ export function mailDocument({ htmlBody = '', attachments }: AcceptedMessage): s
         : text,
     htmlBody,
   )
-  // From another base, a link to a part of the mail would lead out of it.
-  const based = inlined.replaceAll(/<base(?=[\s/>])[^>]*>/gi, '')
-  return based.replaceAll(/<(a|area)(?=[\s/])([^>]*)/gi, (_, name: string, attributes: string) => {
-    const url = hrefOf(attributes)
-    const inside = url.startsWith('#')
-    // A mail has no address that a relative link could start from.
-    const linked = inside || ABSOLUTE.test(url) ? attributes : attributes.replace(HREF, ' data-href=$1')
-    // The first of two attributes with one name counts. Without quotes, the addition can't end another attribute.
-    return `<${name} target=${inside ? '_self' : '_blank'} rel=noopener${linked}`
-  })
-}
-
-const HREF = /\shref\s*=\s*("[^"]*"|'[^']*'|[^\s"']+)/i
-const ABSOLUTE = /^([a-z][a-z\d+.-]*:|\/\/)/i
-
-/** The address in the attributes of a link. */
-function hrefOf(attributes: string): string {
-  const [, quoted = ''] = HREF.exec(attributes) ?? []
-  return decode(quoted.replaceAll(/^["']|["']$/g, '')).trim()
+  // The first of two attributes with one name counts.
+  return inlined.replaceAll(/<(a|area)(?=\s)/gi, '<$1 target=_blank rel=noopener')
 }
 
 /** The first words of a mail. */
@@ -65,9 +48,6 @@ export function hasWords(mail: AcceptedMessage, text: string): boolean {
 /** The words of HTML. */
 function plainText(html: string): string {
   const words = html.slice(0, SEARCHED).replaceAll(/<(style|script|title)\b[\s\S]*?<\/\1|<[^>]*>?/gi, ' ')
-  return decode(words).replaceAll(/\s+/g, ' ').trim()
-}
-
-function decode(text: string): string {
-  return text.replaceAll(/&(#?\w+);/g, (whole, name: string) => entities[name] ?? whole)
+  const decoded = words.replaceAll(/&(#?\w+);/g, (whole, name: string) => entities[name] ?? whole)
+  return decoded.replaceAll(/\s+/g, ' ').trim()
 }

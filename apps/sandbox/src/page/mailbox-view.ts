@@ -4,59 +4,75 @@
  */
 import type { AcceptedMessage } from '@org/mailer/testing'
 import { html } from 'hono/html'
-import { count, plural, showTurns, truncate } from '../world/text.ts'
+import { plural, showTurns, truncate } from '../world/text.ts'
 import type { PageContext } from './context.ts'
 import type { Html, Query, View } from './html.ts'
-import { actionButton, address, clock, code, empty, filterBar, panes, split, terms } from './html.ts'
+import {
+  actionButton,
+  address,
+  clock,
+  code,
+  empty,
+  filterBar,
+  line,
+  type Place,
+  panes,
+  split,
+  terms,
+  without,
+} from './html.ts'
 import { hasWords, snippetOf } from './mail-content.ts'
-
-const addressOf = (query: Query) => address('/mailbox', query)
 
 export function mailboxView(context: PageContext, query: Query): View {
   const { world, readMail } = context
-  const messages = world.mail.emulator?.messages
   const title = 'Mailbox'
-  if (!messages)
+  if (!world.mail.emulator)
     return { title, body: empty('The mail provider is real', 'Its own dashboard shows the mail.') }
-  const { q = '', mail: chosenId, tab: _tab, ...rest } = query
-  const words = q.trim()
-  const chosen = messages.find(({ messageId }) => messageId === chosenId)
+  const messages = context.messages()
+  const rest = without(query, 'mail', 'tab')
+  const words = (query.q ?? '').trim()
+  const chosen = messages.find(({ messageId }) => messageId === query.mail)
   if (chosen) readMail.add(chosen.messageId)
-  const found = words === '' ? messages : messages.filter((mail) => hasWords(mail, words))
+  const found = messages.filter((mail) => hasWords(mail, words))
   const send = html`<a href="/timeline?new=mailer/sendEmail">Send one</a>: it shows up here, and does not leave this machine.`
-  const clear = html`Nothing has “${q}”. <a href="/mailbox">Show every mail</a>`
+  const clear = html`Nothing has “${words}”. <a href="/mailbox">Show every mail</a>`
   return {
     title,
     tall: true,
-    bar: html`${filterBar('q', q, 'Find: address, subject, words, file')}${toolbar(context, found.length, words)}`,
+    bar: html`${filterBar('q', query, 'Find: address, subject, words, file')}${toolbar(context, found.length)}`,
     body: split('Mails', found.toReversed(), query, {
-      row: (mail) => mailItem(mail, query, mail === chosen, !readMail.has(mail.messageId)),
+      row(mail, place) {
+        const url = address('/mailbox', { ...query, mail: mail.messageId })
+        return mailItem(mail, url, place, !readMail.has(mail.messageId))
+      },
+      isChosen: (mail) => mail === chosen,
       none: messages.length > 0 ? empty('No match', clear) : empty('No mail yet', send),
-      anchorOf: ({ messageId }) => messageId,
       detail: chosen && mailDetail(context, chosen, query),
-      back: addressOf({ ...rest, q }),
+      back: address('/mailbox', rest),
     }),
   }
 }
 
-function toolbar({ world, readMail }: PageContext, found: number, words: string): Html {
-  const messages = world.mail.emulator?.messages ?? []
+function toolbar(context: PageContext, found: number): Html {
+  const messages = context.messages()
   const all = plural(messages.length, 'mail')
-  const unread = messages.filter(({ messageId }) => !readMail.has(messageId)).length
+  const unread = messages.filter(({ messageId }) => !context.readMail.has(messageId)).length
   const hidden = found < messages.length ? ', also those that the search hides' : ''
-  const question = { confirm: `Remove ${all}${hidden}?` }
-  return html`<output id="mail-count" class="muted" data-live>${words === '' ? `${all}, ${count(unread)} unread` : `${count(found)} of ${all}`}</output>
-    <span class="row" id="mail-actions" data-live>${unread > 0 && actionButton('Mark all read', 'read-mail', {})} ${messages.length > 0 && actionButton('Clear', 'clear-mail', {}, question)}</span>`
+  const confirm = `Remove ${all}${hidden}?`
+  return html`<output id="mail-count" class="muted" data-live>${hidden ? `${found} of ${all}` : `${all}, ${unread} unread`}</output>
+    <span class="row" id="mail-actions" data-live>${unread > 0 && actionButton('Mark all read', 'read-mail', {})} ${messages.length > 0 && actionButton('Clear', 'clear-mail', {}, { confirm })}</span>`
 }
 
-function mailItem(mail: AcceptedMessage, query: Query, current: boolean, unread: boolean): Html {
+function mailItem(mail: AcceptedMessage, url: string, place: Place, unread: boolean): Html {
   const { messageId, from, to, cc, subject, submittedAt, attachments } = mail
-  return html`<li class="entry"><a class="line mail" id="mail-${messageId}" href="${addressOf({ ...query, mail: messageId })}" ${current && html`aria-current="true"`}>
-    <span class="mail-from">${unread && html`<span class="unread"><span class="visually-hidden">unread</span></span>`}${showTurns(nameOf(from))}</span>
-    <span class="mail-to muted"><span class="visually-hidden">to</span> ${[...to, ...cc].join(', ')}</span>
-    <span class="mail-about"><strong>${showTurns(subject) || '(no subject)'}</strong> <span class="muted">${snippetOf(mail)}</span></span>
-    <span class="small">${attachments.length > 0 && plural(attachments.length, 'file')}</span>
-    ${clock(submittedAt)}</a></li>`
+  return line({ id: `mail-${messageId}`, url, look: 'mail' }, place, {
+    number: unread && html`<span class="unread"><span class="visually-hidden">unread</span></span>`,
+    what: showTurns(nameOf(from)),
+    summary: html`<strong>${showTurns(subject) || '(no subject)'}</strong> <span class="facts">${snippetOf(mail)}</span>`,
+    where: [...to, ...cc].join(', '),
+    took: attachments.length > 0 && plural(attachments.length, 'file'),
+    when: clock(submittedAt),
+  })
 }
 
 /** The name of a sender, or the address without one. */
@@ -80,18 +96,18 @@ function mailDetail(context: PageContext, mail: AcceptedMessage, query: Query): 
       <span class="push muted">${event && html`<a href="/timeline?event=${event}">sent by event ${event}</a>, `}${clock(submittedAt)}</span></header>
     ${terms(Object.entries(facts).filter(([, fact]) => fact))}
     ${panes('Parts of the mail', '/mailbox', query, {
-      html: ['HTML', htmlBody !== '', () => frame(mail)],
-      text: ['Text', textBody !== '', () => code('The mail as text', textBody)],
-      source: ['Source', true, () => source(mail)],
-      files: [`Files ${attachments.length}`, attachments.length > 0, () => fileList(mail)],
+      html: htmlBody !== '' && ['HTML', () => frame(mail)],
+      text: textBody !== '' && ['Text', () => code('The mail as text', textBody)],
+      source: ['Source', () => source(mail)],
+      files: attachments.length > 0 && [`Files ${attachments.length}`, () => fileList(mail)],
     })}
   </article>`
 }
 
 function frame({ messageId }: AcceptedMessage): Html {
   const url = `/mail/${messageId}/html`
-  return html`<div class="mail-pane"><a class="push" href="${url}" target="_blank" rel="noopener">Open alone</a>
-    <iframe class="mail-frame" width="100%" sandbox="allow-popups allow-popups-to-escape-sandbox" src="${url}" title="The mail as HTML" referrerpolicy="no-referrer"></iframe></div>`
+  return html`<a class="push" href="${url}" target="_blank" rel="noopener">Open alone</a>
+    <iframe class="mail-frame" sandbox="allow-popups allow-popups-to-escape-sandbox" src="${url}" title="The mail as HTML" referrerpolicy="no-referrer"></iframe>`
 }
 
 /** The HTML, and the message as the provider received it. */

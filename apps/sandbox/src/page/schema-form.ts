@@ -5,7 +5,7 @@
 import type { JsonSchema } from '@org/core/authoring'
 import { html } from 'hono/html'
 import { at, isRecord, listOf } from '../world/json.ts'
-import { type Html, hint, options } from './html.ts'
+import { type Html, hint, select } from './html.ts'
 
 /**
  * A form that `static/forms.js` sends to an action. The name of a control is its path in the body. A change on the
@@ -16,7 +16,7 @@ export function sendForm(
   { id, action, body = {}, button }: { id: string; action: string; body?: object; button: string },
   fields: unknown,
 ): Html {
-  return html`<form id="${id}" data-action="${action}" data-body="${JSON.stringify(body)}" data-target="follow" data-keep novalidate>
+  return html`<form id="${id}" data-action="${action}" data-body="${JSON.stringify(body)}" data-keep novalidate>
     ${fields}
     <div class="send row"><button class="button primary">${button}</button> <kbd>Ctrl ⏎</kbd><p class="fault form-fault" role="alert" hidden></p></div></form>`
 }
@@ -35,28 +35,43 @@ export function schemaFields(schema: JsonSchema, path: string, values: Record<st
     `${path}.${name}`,
     String(at(expected, 'const')),
   ])
-  const all = Object.entries({ ...propertiesOf(schema), ...conditional }).sort(byOrder)
+  const shownWhen = JSON.stringify(Object.fromEntries(condition))
   const always = listOf(schema.required)
   // A field with a condition is hidden unless the condition holds, so it may say “required”, too.
   const sometimes = listOf(at(schema, 'then', 'required'))
-  const fields = all.map(([name, property]) => {
-    const initial = at(property, 'default')
-    const required = (always.includes(name) && initial === undefined) || sometimes.includes(name)
-    const shownWhen = name in conditional ? JSON.stringify(Object.fromEntries(condition)) : undefined
-    return {
-      important: always.includes(name) || name in values || all.length <= FEW,
-      field: fieldOf(`${path}.${name}`, name, property, {
+  // Inputs have an order, arguments none.
+  const order = ([, property]: [string, unknown]) => Number(at(property, 'order') ?? 0)
+  const all = Object.entries({ ...propertiesOf(schema), ...conditional })
+    .sort((one, other) => order(one) - order(other))
+    .map(([name, property]): Field => {
+      const initial = at(property, 'default')
+      return {
+        id: `${path}.${name}`.replaceAll('.', '-'),
+        path: `${path}.${name}`,
+        name,
+        schema: property,
         value: values[name] ?? initial,
-        required,
-        shownWhen,
-      }),
-    }
-  })
-  const { first = [], rest = [] } = Object.groupBy(fields, ({ important }) => (important ? 'first' : 'rest'))
-  const draw = (some: typeof fields) => html`<div class="fields">${some.map(({ field }) => field)}</div>`
-  return html`${draw(first)}
-    ${rest.length > 0 && html`<details><summary>${rest.length} ${first.length > 0 ? 'more' : 'optional'} fields</summary>${draw(rest)}</details>`}
+        required: (always.includes(name) && initial === undefined) || sometimes.includes(name),
+        shownWhen: name in conditional ? shownWhen : undefined,
+      }
+    })
+  const isFirst = ({ name }: Field) => always.includes(name) || name in values || all.length <= FEW
+  const first = all.filter(isFirst)
+  const rest = all.filter((one) => !isFirst(one))
+  return html`<div class="fields">${first.map(fieldOf)}</div>
+    ${rest.length > 0 && html`<details><summary>${rest.length} ${first.length > 0 ? 'more' : 'optional'} fields</summary><div class="fields">${rest.map(fieldOf)}</div></details>`}
     ${all.length === 0 && hint('It has no fields.')}`
+}
+
+interface Field {
+  id: string
+  path: string
+  name: string
+  schema: unknown
+  value: unknown
+  required: boolean
+  /** The values of other fields with which this one is shown. */
+  shownWhen: string | undefined
 }
 
 function propertiesOf(schema: unknown): Record<string, unknown> {
@@ -64,22 +79,14 @@ function propertiesOf(schema: unknown): Record<string, unknown> {
   return isRecord(properties) ? properties : {}
 }
 
-/** Inputs have an order, arguments none. */
-function byOrder([, one]: [string, unknown], [, other]: [string, unknown]): number {
-  return Number(at(one, 'order') ?? 0) - Number(at(other, 'order') ?? 0)
-}
-
-type Shown = { value: unknown; required: boolean; shownWhen: string | undefined }
-
-function fieldOf(path: string, name: string, schema: unknown, { value, required, shownWhen }: Shown): Html {
-  const id = path.replaceAll('.', '-')
+function fieldOf({ id, path, name, schema, value, required, shownWhen }: Field): Html {
   const kind = kindOf(name, schema)
   const title = String(at(schema, 'title') ?? sentenceCase(name))
   const note = { list: 'Separate several by commas.', json: 'As JSON.' }[String(kind)] ?? ''
   const text = `${newsIn(String(at(schema, 'description') ?? ''), title)} ${note}`.trim()
   const attributes = html`id="${id}" name="${path}" data-kind="${kind}" aria-describedby="${id}-hint ${id}-fault"`
   return html`<div class="field" data-field="${name}" ${shownWhen && html`data-shown-when="${shownWhen}" hidden`}>
-    <label for="${id}">${title} <code class="api-name">${name}</code>${required && html` <span class="required">required</span>`}</label>${controlOf(kind, attributes, schema, value)}
+    <label for="${id}">${title} <code>${name}</code>${required && html` <span class="required">required</span>`}</label>${controlOf(kind, attributes, schema, value)}
     <p class="hint" id="${id}-hint">${text}</p><p class="fault" id="${id}-fault" hidden></p></div>`
 }
 
@@ -92,14 +99,11 @@ function sentenceCase(name: string): string {
 
 /** The sentences of a description that say more than the label. Descriptions are Markdown with `code`. */
 function newsIn(description: string, title: string): string {
-  const known = new Set(`${title} the a an of as its in line plain is`.toLowerCase().split(' '))
+  const known = new Set(`${title} the a an of as its in line plain is new`.toLowerCase().split(' '))
   const isNew = (sentence: string) =>
     (sentence.toLowerCase().match(/[\w’]+/g) ?? []).some((word) => !known.has(word))
-  return description
-    .replaceAll('`', '')
-    .split(/(?<=\.) (?=[A-Z])/)
-    .filter(isNew)
-    .join(' ')
+  const sentences = description.replaceAll('`', '').split(/(?<=\.) (?=[A-Z])/)
+  return sentences.filter(isNew).join(' ')
 }
 
 type Kind = 'text' | 'long' | 'password' | 'number' | 'boolean' | 'choice' | 'list' | 'files' | 'json'
@@ -123,38 +127,43 @@ function contentOf(schema: unknown): string | undefined {
   return fields.find(([, property]) => at(property, 'contentEncoding') === 'base64')?.[0]
 }
 
+type Choices = Parameters<typeof select>[1]
+
 /** The values of an enum, each with its label. */
-function choicesOf(schema: unknown): (readonly [value: string, label: string])[] {
+function choicesOf(schema: unknown): Choices {
   const labelled = listOf(at(schema, 'oneOf')).filter((one) => at(one, 'const') !== undefined)
   const pairs = labelled.map((one) => [at(one, 'const'), at(one, 'title')])
   const all = [...listOf(at(schema, 'enum')).map((value) => [value, value]), ...pairs]
   return all.map(([value, label]) => [String(value), String(label ?? value)])
 }
 
-const FLAG = [
+const FLAG: Choices = [
   ['', 'not set'],
   ['true', 'yes'],
   ['false', 'no'],
-] as const
+]
 
 function controlOf(kind: Kind, attributes: Html, schema: unknown, value: unknown): Html {
   const list = kind === 'list' && Array.isArray(value) ? value.join(', ') : value
   const initial = typeof list === 'string' ? list : (JSON.stringify(list, null, 2) ?? '')
-  const none = at(schema, 'default') === undefined ? [['', '–'] as const] : []
   switch (kind) {
-    case 'choice':
-      return html`<select ${attributes}>${options([...none, ...choicesOf(schema)], initial)}</select>`
+    case 'choice': {
+      const none: Choices = at(schema, 'default') === undefined ? [['', '–']] : []
+      return select(attributes, [...none, ...choicesOf(schema)], initial)
+    }
     case 'boolean':
-      return html`<select ${attributes}>${options(FLAG, initial)}</select>`
+      return select(attributes, FLAG, initial)
     case 'files':
       return html`<input type="file" multiple ${attributes} data-content="${contentOf(schema)}">`
     case 'long':
     case 'json':
       return html`<textarea rows="4" spellcheck="false" ${attributes}>
 ${initial}</textarea>`
-    case 'password':
-      return html`<input type="password" autocomplete="off" ${attributes} value="${initial}">`
-    default:
-      return html`<input type="${kind === 'list' ? 'text' : kind}" step="any" spellcheck="false" ${attributes} value="${initial}">`
+    default: {
+      const type = kind === 'list' ? 'text' : kind
+      // The browser keeps what a person typed, but no secret.
+      const secret = kind === 'password' && html`autocomplete="off"`
+      return html`<input type="${type}" step="any" spellcheck="false" ${secret} ${attributes} value="${initial}">`
+    }
   }
 }

@@ -1,128 +1,80 @@
 /** The search of the timeline: it finds everything that the page shows of an event. */
-import { isRecord, parse } from '../world/json.ts'
+import { parse } from '../world/json.ts'
 import { plural } from '../world/text.ts'
-import { hasFailed, hasSucceeded, type TimelineEntry } from '../world/timeline.ts'
+import type { TimelineEntry } from '../world/timeline.ts'
+import { attemptsOf, mostAttempts } from './attempts.ts'
 import type { PageContext } from './context.ts'
 import { titleOf } from './faults.ts'
 import { duration, type Query, timeOfDay } from './html.ts'
 import { fieldsOf, tagsOf } from './timeline-rows.ts'
 import { judge } from './verdict.ts'
-import { attemptsOf, mostAttempts } from './waterfall.ts'
 
-/** Selects events. */
-export interface TimelineFilter {
-  /** Words and `field:value` pairs; each one must fit. */
-  text: string
-  route: string
-  outcome: string
-  /** Whether to include the events of the walk. */
-  walk: boolean
+/** The filters beside the search: the title, and the events that stay. */
+export const chips: Readonly<
+  Record<string, readonly [title: string, fits: (entry: TimelineEntry) => boolean]>
+> = {
+  failed: ['Failed', (entry) => judge(entry).tone === 'bad'],
+  retried: ['Retried', ({ calls }) => mostAttempts(calls) > 1],
+  visits: ['Hide the walk', ({ source }) => source !== 'walk'],
 }
 
-type Test = (entry: TimelineEntry) => boolean
-
-/** The outcomes that a filter knows, by name. */
-export const outcomes: Readonly<Record<string, { title: string; test: Test }>> = {
-  ok: { title: 'Succeeded', test: hasSucceeded },
-  failed: { title: 'Failed', test: (entry) => entry.response !== undefined && !hasSucceeded(entry) },
-  trouble: { title: 'Had a failing call', test: ({ calls }) => calls.some(hasFailed) },
-  replayed: { title: 'Was replayed', test: ({ response }) => response?.replayed === true },
-}
-
-/** Reads the filter of an address. */
-export function readFilter(query: Query): TimelineFilter {
-  const { text = '', route = '', outcome = '', walk = '' } = query
-  return { text: text.trim().slice(0, 200), route, outcome, walk: walk !== 'hide' }
-}
-
-/** The events that a filter selects, newest first. */
-export function findEvents(
-  context: PageContext,
-  { text, route, outcome, walk }: TimelineFilter,
-): TimelineEntry[] {
-  const terms = [...text.toLowerCase().matchAll(TERM)].flatMap(([term]) => toTest(context, term) ?? [])
+/** The events that the filter of an address selects, newest first. */
+export function findEvents(context: PageContext, query: Query): TimelineEntry[] {
+  const text = (query.text ?? '').slice(0, 200).toLowerCase().replaceAll(/:\s+/g, ':')
+  // A word, or words in quotes.
+  const terms = (text.match(/(?:"[^"]*"|\S)+/g) ?? []).map((term) => term.replaceAll('"', ''))
+  const chosen = Object.entries(chips).flatMap(([name, [, fits]]) => (query[name] ? [fits] : []))
   return context.timeline.list().filter((entry) => {
-    if (!walk && entry.source === 'walk') return false
-    if (route !== '' && entry.route !== route) return false
-    if (outcomes[outcome]?.test(entry) === false) return false
-    return terms.every((fits) => fits(entry))
+    if (!chosen.every((fits) => fits(entry))) return false
+    return terms.every((term) =>
+      /^#\d+$/.test(term) ? term === `#${entry.number}` : textOf(entry).includes(term),
+    )
   })
-}
-
-/** A word, a quoted text, or either one with the name of a field before it. */
-const TERM = /(?:[a-z][\w-]*:\s*)?"[^"]*"|[a-z][\w-]*:(?:\s+(?![a-z][\w-]*:)\S+)?(?=\s|$)|\S+/g
-
-/** The facts that `name:value` looks into; any other name is a field of the event, or a header. */
-const facts: Readonly<Record<string, (entry: TimelineEntry) => readonly unknown[]>> = {
-  number: ({ number }) => [number],
-  id: ({ deliveryId }) => [deliveryId],
-  status: ({ response, calls }) => [response?.status, ...calls.map(({ status }) => status)],
-  route: ({ route }) => [route],
-  deployment: ({ deployment }) => [deployment],
-  code: ({ code }) => [code],
-  function: ({ subject }) => [subject],
-  event: ({ event }) => [event],
-}
-
-/** @returns `undefined` for the name of a field that has no value yet */
-function toTest(context: PageContext, term: string): Test | undefined {
-  const [, number] = /^#(\d+)$/.exec(term) ?? []
-  if (number !== undefined) return (entry) => String(entry.number) === number
-  const [, name, given = ''] = /^([a-z][\w-]*):\s*(.*)$/.exec(term) ?? []
-  const value = given.replaceAll('"', '')
-  const words = term.replaceAll('"', '')
-  if (name === undefined) return (entry) => textOf(context, entry).includes(words)
-  if (value === '') return undefined
-  const read = Object.hasOwn(facts, name) ? facts[name] : undefined
-  if (read) return (entry) => read(entry).some((fact) => String(fact).toLowerCase().startsWith(value))
-  return (entry) => {
-    const text = textOf(context, entry)
-    if (text.includes(words) || text.includes(`${name}: ${value}`)) return true
-    if (!text.includes(value)) return false
-    return fieldsNamed(parse(entry.body ?? ''), name).some((found) => found.includes(value))
-  }
-}
-
-/** The texts of every field of this name, at any depth. */
-function fieldsNamed(value: unknown, name: string): string[] {
-  if (Array.isArray(value)) return value.flatMap((item) => fieldsNamed(item, name))
-  if (!isRecord(value)) return []
-  return Object.entries(value).flatMap(([key, inner]) =>
-    key.toLowerCase() === name ? [JSON.stringify(inner).toLowerCase()] : fieldsNamed(inner, name),
-  )
 }
 
 const texts = new WeakMap<TimelineEntry, string>()
 
-/** Everything that the page shows of an event, in lower case. */
-export function textOf(context: PageContext, entry: TimelineEntry): string {
+/** Everything that the page shows of an event, in lower case; each fact and field as `name:value`. */
+export function textOf(entry: TimelineEntry): string {
   const known = texts.get(entry)
   if (known !== undefined) return known
-  // The page shows the rest, and its numbers only as durations and statuses.
-  const { source: _source, ticket: _ticket, log, ...shownFacts } = entry
-  const { number, route, calls, signed, response } = entry
-  const { title, text: said } = judge(context, entry)
-  const tries = plural(mostAttempts(calls), 'attempt')
-  const shown = [`#${number}`, `POST /${route}/webhook`, timeOfDay(entry.at), duration(entry.durationMs)]
+  const { number, at, route, deliveryId, deployment, code, subject, event, calls, response } = entry
+  const { title, text } = judge(entry)
+  const facts = { number, id: deliveryId, route, deployment, code, function: subject, event }
+  const shown = [`POST /${route}/webhook`, timeOfDay(at), duration(entry.durationMs), entry.summary]
+  const told = [title, text, plural(mostAttempts(calls), 'attempt'), ...tagsOf(entry)]
   const ofCalls = attemptsOf(calls).map(({ call, wait }) => {
-    const { durationMs, fault } = call
-    return [duration(durationMs), wait?.text, fault && `injected: ${titleOf(fault)}`]
+    const { to, method, path, durationMs, status, failure, fault, request, response } = call
+    const injected = fault && `injected: ${titleOf(fault)}`
+    const line = [to, method, path, duration(durationMs), failure, wait?.text, injected]
+    return [line, wordsOf({ status }), messageOf(request), messageOf(response)]
   })
-  const lines = log.map((line) => [line.level, line.message, ...fieldsOf(line)].join(' '))
-  const statuses = [response, ...calls].map((one) => String(one?.status ?? ''))
-  const rest = [tries, title, said, ...tagsOf(entry), signed ? 'signed' : '', ...lines, ...statuses]
-  const text = [...shown, ...rest, ...wordsOf([ofCalls, shownFacts])].join(' ').toLowerCase()
-  texts.set(entry, text)
-  return text
+  const own = { headers: entry.headers, text: entry.body ?? '' }
+  const answer = response && [wordsOf({ status: response.status }), messageOf(response)]
+  const log = entry.log.map((line) => [line.level, line.message, ...fieldsOf(line)])
+  const all = [
+    shown,
+    told,
+    entry.signed ? 'signed' : '',
+    wordsOf(facts),
+    messageOf(own),
+    answer,
+    ofCalls,
+    log,
+  ]
+  const whole = all.flat(9).join('\n').toLowerCase()
+  texts.set(entry, whole)
+  return whole
 }
 
-/** The texts in any data; a pair of them is a header. */
-function wordsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  if (typeof value !== 'object' || value === null) return []
-  const values: unknown[] = Object.values(value)
-  const [name, content] = values
-  const isHeader =
-    Array.isArray(value) && values.length === 2 && values.every((one) => typeof one === 'string')
-  return isHeader ? [`${name}: ${content}`] : values.flatMap(wordsOf)
+function messageOf({ headers, text }: Pick<TimelineEntry, 'headers'> & { text: string }): string[] {
+  return [...headers.map(([name, value]) => `${name}:${value}`), ...wordsOf(parse(text))]
+}
+
+/** Each value with the name of its field, however deep it is. */
+function wordsOf(value: unknown, name = ''): string[] {
+  if (value === undefined) return []
+  if (Array.isArray(value)) return value.flatMap((item) => wordsOf(item, name))
+  if (typeof value !== 'object' || value === null) return [`${name}:${value}`]
+  return Object.entries(value).flatMap(([key, inner]) => wordsOf(inner, key))
 }

@@ -1,36 +1,30 @@
 /** The page as a server on this machine alone. */
-import type { Manifest } from '@org/core/internal'
-import { listen, type PortChoice } from '../world/listen.ts'
+import { type Environment, listen } from '../world/listen.ts'
 import type { World } from '../world/world.ts'
 import { createPageApp } from './app.ts'
 import { createPageContext } from './context.ts'
 import { textOf } from './search.ts'
-import { createStream } from './stream.ts'
 
 /** The page while it is served. */
 export type Page = Awaited<ReturnType<typeof startPage>>
 
 /**
  * Serves the page of a world. Requests wait until the walk is over.
- * @throws {SandboxError} if the port is taken
+ * @throws {SandboxError} if it can’t listen on the port
  */
-export async function startPage(world: World, port: number, choice: PortChoice = 'exactly') {
-  const { integrations } = await fetch(`${world.url}/integrations`).then(
-    (response): Promise<{ integrations: Manifest[] }> => response.json(),
-  )
-  const context = createPageContext(world, integrations)
-  const stream = createStream()
-  const app = createPageApp(context, stream)
+export async function startPage(world: World, port: number, environment: Environment = {}) {
+  const context = createPageContext(world)
+  const app = createPageApp(context)
   const { promise: walked, resolve: ready } = Promise.withResolvers<void>()
   world.listeners.onChange = (exchange) => {
     context.learn(exchange)
     const entry = context.timeline.record(exchange)
     // The first search need not read thousands of events.
-    if (entry.response) textOf(context, entry)
-    stream.changed()
+    if (entry.response) textOf(entry)
+    context.changes.tell()
   }
   const handle = async (request: Request) => walked.then(() => app.fetch(request))
-  const server = await listen(handle, { port, choice, what: 'page', variable: 'SANDBOX_PORT' })
+  const server = await listen('page', handle, { port, variable: 'SANDBOX_PORT', environment })
   return {
     url: `http://localhost:${server.port}`,
     /** The usual port, if something else listens there. */
@@ -42,7 +36,7 @@ export async function startPage(world: World, port: number, choice: PortChoice =
     },
     async close(): Promise<void> {
       ready()
-      stream.close()
+      context.changes.end()
       await server.close()
     },
   }

@@ -1,29 +1,29 @@
 /** The start: what the host is worth, and four steps that show it. */
 import { html } from 'hono/html'
 import { count, plural } from '../world/text.ts'
-import { hasFailed, hasSucceeded, type TimelineEntry } from '../world/timeline.ts'
+import { hasFailed, hasSucceeded } from '../world/timeline.ts'
+import { mostAttempts } from './attempts.ts'
 import type { PageContext } from './context.ts'
 import { exampleMail } from './examples.ts'
-import { effectsOf, figuresOf, groupsOf } from './groups.ts'
 import { actionButton, type Html, type View } from './html.ts'
-import { timelineRow } from './timeline-rows.ts'
+import { effectsOf, groupsOf, timelineRow } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
-import { mostAttempts, waterfall } from './waterfall.ts'
+import { waterfall } from './waterfall.ts'
 
 const LATEST_SHOWN = 6
-const NEXT = html`<li class="step"><div class="row"><a href="/timeline?new=mailer/sendEmail">Write an event of your own</a></div></li>`
 const ARROW = html`<li class="wide" aria-hidden="true">→</li>`
+const NEXT = html`<li class="step"><div class="row"><a href="/timeline?new=mailer/sendEmail">Write an event of your own</a></div></li>`
 
 export function startView(context: PageContext): View {
   const steps = stepsOf(context)
-  const current = steps.findIndex(({ done }) => !done)
+  const next = steps.findIndex(({ done }) => !done)
   return {
     title: 'Start',
     body: html`<div class="start"><header><h1>Every event takes effect once</h1>
       <p class="muted">A platform sends events, twice or out of order. Providers fail halfway. The host between them acts once, and can prove it.</p></header>
       <div id="figures" data-live>${figures(context)}</div>
       <div class="columns">
-        <ol class="steps card" id="tour" aria-label="Try it in four steps" data-live>${steps.map((step, index) => stepRow(step, index, index === current))}${current === -1 && NEXT}</ol>
+        <ol class="steps card" id="tour" aria-label="Try it in four steps" data-live>${steps.map((step, index) => stepRow(step, index, index === next))}${next === -1 && NEXT}</ol>
         <section class="card" id="story" aria-label="What has just happened" data-live>${story(context)}</section>
       </div>
       <section class="card list" id="latest" aria-label="The newest events" data-live>${latest(context)}</section></div>`,
@@ -32,36 +32,42 @@ export function startView(context: PageContext): View {
 
 /** Platform → Host → Provider, with the figures of all events. */
 function figures({ timeline }: PageContext): Html {
-  const { events, calls, retries, replays, twice } = figuresOf(timeline.list())
-  const figure = (value: number, label: string) =>
-    html`<span class="figure"><strong>${count(value)}</strong> ${label}</span>`
-  const place = (name: string, content: unknown) =>
-    html`<li class="card"><span class="small">${name}</span><span class="row">${content}</span></li>`
+  const events = timeline.list()
+  let [retries, replays, calls, twice] = [0, 0, 0, 0]
+  for (const group of groupsOf(events).values()) {
+    twice += effectsOf(group).twice
+    for (const entry of group) {
+      calls += entry.calls.filter(({ to }) => to === 'provider').length
+      retries += Math.max(0, mostAttempts(entry.calls) - 1)
+      replays += entry.response?.replayed ? 1 : 0
+    }
+  }
+  const figure = (value: number, label: string, look = '') =>
+    html`<span class="figure ${look}"><strong>${count(value)}</strong> ${label}</span>`
+  const place = (name: string, ...content: Html[]) =>
+    html`<li class="card"><span class="small">${name}</span>${content}</li>`
   return html`<ol class="strip row" aria-label="What has happened so far">
-    ${place('Platform', figure(events, 'events'))}
-    ${ARROW}${place('Host', [figure(retries, retries === 1 ? 'retry' : 'retries'), figure(replays, replays === 1 ? 'replay' : 'replays')])}
-    ${ARROW}${place('Provider', [figure(calls, 'calls'), html`<span class="figure ${twice > 0 ? 'bad' : 'ok'}"><strong>${twice}</strong> effects twice</span>`])}</ol>`
+    ${place('Platform', figure(events.length, 'events'))}
+    ${ARROW}${place('Host', figure(retries, retries === 1 ? 'retry' : 'retries'), figure(replays, replays === 1 ? 'replay' : 'replays'))}
+    ${ARROW}${place('Provider', figure(calls, 'calls'), figure(twice, 'effects twice', twice > 0 ? 'bad' : 'ok'))}</ol>`
 }
 
-function stepRow({ title, text, button, done }: Step, index: number, isCurrent: boolean): Html {
+function stepRow({ title, text, button, done }: Step, index: number, isNext: boolean): Html {
   const mark = html`<span class="step-mark" aria-hidden="true">${done ? '✓' : index + 1}</span>`
-  const state =
+  const link =
     done && html`<a class="push small" href="/timeline?event=${done.number}">event ${done.number}</a>`
-  return html`<li class="step ${done && 'done'}" ${isCurrent && html`aria-current="step"`}><div class="row">${mark}<h2>${title}</h2>${done && html`<span class="visually-hidden">done</span>`}${state}</div>
-    ${isCurrent && html`<div class="step-body"><p>${text}</p>${button}</div>`}</li>`
+  return html`<li class="step ${done && 'done'}" ${isNext && html`aria-current="step"`}><div class="row">${mark}<h2>${title}</h2>${done && html`<span class="visually-hidden">done</span>`}${link}</div>
+    ${isNext && html`<div class="step-body"><p>${text}</p>${button}</div>`}</li>`
 }
 
 type Step = ReturnType<typeof stepsOf>[number]
 
 function stepsOf(context: PageContext) {
   const { timeline, world } = context
-  const newest = (condition: (entry: TimelineEntry) => boolean) =>
-    timeline.newest((entry) => entry.source === 'page' && condition(entry))
-  const isDeployment = ({ event, route }: TimelineEntry) =>
-    event === 'DEPLOYMENT_CREATED' && route === 'mailer'
-  const isMail = ({ subject }: TimelineEntry) => subject === 'sendEmail'
+  const visits = timeline.list().filter(({ source }) => source === 'page')
+  const mails = visits.filter(({ subject }) => subject === 'sendEmail')
   const mail = exampleMail(context)
-  const sent = newest((entry) => isMail(entry) && hasSucceeded(entry))
+  const sent = mails.find(hasSucceeded)
   const running = context.deployments().find((one) => one.status === 'running' && one.route === 'mailer')?.id
   const button = (label: string, action: string, body: object) =>
     actionButton(label, action, body, { look: 'primary', target: 'quiet' })
@@ -69,62 +75,68 @@ function stepsOf(context: PageContext) {
     world.mail.emulator && sent
       ? button(label, 'again', { number: sent.number, ...more })
       : html`<p class="hint">A real provider can’t be broken.</p>`
+  const send = (name: string, more: object) => ({ route: 'mailer', event: { name, ...more } })
   const deployment = { id: context.freeId('mailer'), inputs: {} }
   const functionCall = { name: 'sendEmail', arguments: mail }
-  const call = { functionCall, ...(running && { deployment: { id: running } }) }
-  const send = (name: string, more: object) => ({ route: 'mailer', event: { name, ...more } })
   return [
     {
       title: 'Deploy the mailer',
       text: 'The host checks the token at the provider, and publishes the outputs that senders need.',
       button: button('Deploy', 'event', send('DEPLOYMENT_CREATED', { deployment })),
-      done: newest((entry) => isDeployment(entry) && hasSucceeded(entry)),
+      done: visits.find(
+        (entry) => entry.event === 'DEPLOYMENT_CREATED' && entry.route === 'mailer' && hasSucceeded(entry),
+      ),
     },
     {
       title: 'Send a mail',
       text: html`To ${mail.to}: “${mail.subject}”. <a href="/timeline?new=mailer/sendEmail">Change it</a>`,
-      button: button('Send', 'event', send('FUNCTION_CALL', call)),
+      button: button(
+        'Send',
+        'event',
+        send('FUNCTION_CALL', { functionCall, ...(running && { deployment: { id: running } }) }),
+      ),
       done: sent,
     },
     {
       title: 'Break the provider',
       text: html`It answers <code>429</code>, too many requests. Nothing was sent, so the host waits and tries again.`,
       button: again('Break it, and send', { id: 'new', fault: 'rate-limit' }),
-      done: newest((entry) => isMail(entry) && hasSucceeded(entry) && entry.calls.some(hasFailed)),
+      done: mails.find((entry) => hasSucceeded(entry) && entry.calls.some(hasFailed)),
     },
     {
       title: 'Lose the response, deliver again',
       text: 'The provider sends the mail, but its response is lost. The platform delivers the event again. A host that guesses would send a second mail.',
       button: again('Lose it, and deliver again', { id: 'lost', fault: 'cut-after' }),
-      done: newest((entry) => isMail(entry) && entry.response?.replayed === true),
+      done: mails.find(({ response }) => response?.replayed),
     },
   ]
 }
 
 /** The sentence and the waterfall of the step just made; before the first one, of a retry in the walk. */
 function story(context: PageContext): Html {
-  const { timeline, world } = context
+  const { timeline, messages } = context
+  const events = timeline.list()
   const entry =
-    timeline.newest(({ source, response }) => source === 'page' && response !== undefined) ??
-    timeline.newest(({ subject, calls }) => subject !== undefined && mostAttempts(calls) > 1) ??
-    timeline.newest(() => true)
+    events.find(({ source, response }) => source === 'page' && response !== undefined) ??
+    events.find(({ subject, calls }) => subject !== undefined && mostAttempts(calls) > 1) ??
+    events[0]
   if (!entry)
     return html`<h2>Nothing has happened yet</h2><p class="muted">The first step sends an event to the host.</p>`
   const group = timeline.deliveriesOf(entry)
   const first = group.find(({ calls }) => calls.length > 0) ?? entry
   const { effects, twice } = effectsOf(group)
-  const isLost = group.some(({ code }) => code === 'outcome_unknown') && group.length > 1
-  const mails = plural(world.mail.emulator?.messages.length ?? 0, 'mail')
+  const isLost = group.some(({ code }) => code === 'outcome_unknown') && group.length > 1 && twice === 0
   const lost = html`<section class="verdict ok" aria-label="What happened"><p><strong>${plural(effects, 'mail')}, ${group.length} deliveries.</strong> The provider sent it, and its response was lost. The host did not guess: it answered “outcome unknown”, and gave the second delivery the same answer without a call.</p>
-    <p class="row next"><span aria-hidden="true">→</span><a href="/mailbox">${mails} in the mailbox</a></p></section>`
+    <p class="row next"><span aria-hidden="true">→</span><a href="/mailbox">${plural(messages().length, 'mail')} in the mailbox</a></p></section>`
   return html`<header class="row"><h2>${entry.subject ?? entry.event} <a class="muted" href="/timeline?event=${entry.number}">#${entry.number}</a></h2>
       <span class="push small">${entry.source === 'walk' ? 'in the walk, at the start' : 'just now'}</span></header>
-    ${isLost && twice === 0 ? lost : verdict(context, entry)}
+    ${isLost ? lost : verdict(context, entry)}
     ${waterfall(context, first, (index) => `/timeline?event=${first.number}&tab=calls&call=${index}`)}`
 }
 
 function latest(context: PageContext): Html {
   const groups = [...groupsOf(context.timeline.list()).values()].slice(0, LATEST_SHOWN)
+  const rows = groups.map((group) => timelineRow(context, group, `/timeline?event=${group[0]?.number}`))
   return html`<header class="row"><h2>The newest events</h2><a class="push" href="/timeline">Timeline</a></header>
-    <ol class="rows">${groups.map((group) => timelineRow(context, group, { url: `/timeline?event=${group[0]?.number}` }))}</ol>`
+    <ol class="rows">${rows}</ol>`
 }

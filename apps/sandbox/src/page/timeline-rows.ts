@@ -1,26 +1,50 @@
-/** A line for each event. */
+/** A line for the deliveries with one id: their worst state, their effects, and their longest time. */
 import { html } from 'hono/html'
-import type { LogLine } from '../world/exchange.ts'
+import type { LogLine, OutboundCall } from '../world/exchange.ts'
 import { plural, shortenIds } from '../world/text.ts'
-import { hasFailed, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
+import { keyOf, type TimelineEntry } from '../world/timeline.ts'
+import { mostAttempts } from './attempts.ts'
 import type { PageContext } from './context.ts'
-import { type Group, longestTime, worstStatus } from './groups.ts'
-import { clock, duration, type Html, status } from './html.ts'
-import { mostAttempts } from './waterfall.ts'
+import { clock, duration, type Html, line, type Place, status, type Tone } from './html.ts'
+import { judge } from './verdict.ts'
 
-const OUTSIDE = 'from outside'
+/** The deliveries with one id, newest first. */
+export type Group = readonly TimelineEntry[]
+
+/** Groups events, newest first. */
+export function groupsOf(entries: readonly TimelineEntry[]): Map<string, Group> {
+  return Map.groupBy(entries, keyOf)
+}
+
+const order: readonly Tone[] = ['busy', 'bad', 'warn', 'ok', 'idle']
+
+/** The worst status of a group. */
+export function worstStatus(group: Group): Html {
+  const all = group.map((entry) => [judge(entry).tone, entry.response?.status ?? 'running'] as const)
+  const [worst] = all.toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other))
+  return worst ? status(...worst) : html``
+}
+
+/** Whether a call changed something at the provider, also if its response was lost. */
+function tookEffect({ to, method, status = 0, durationMs, fault }: OutboundCall): boolean {
+  if (to !== 'provider' || method === 'GET' || durationMs === undefined) return false
+  return fault && 'cut' in fault ? fault.cut !== 'before' : status >= 200 && status < 400 && !fault
+}
+
+/** The effects of a group at the provider, and how many of them repeat an earlier one. */
+export function effectsOf(group: Group): { effects: number; twice: number } {
+  const writes = group.flatMap(({ calls }) => calls.filter(tookEffect))
+  const different = new Set(writes.map(({ method, url, request }) => `${method} ${url} ${request.text}`))
+  return { effects: writes.length, twice: writes.length - different.size }
+}
 
 /**
- * A line for the deliveries with one id: their worst state, and their longest time.
- * @param place the address of the line; whether it is chosen; whether the tab key reaches it
+ * The line of a group.
+ * @param url the address of the line
  */
-export function timelineRow(
-  context: PageContext,
-  group: Group,
-  { url, chosen = false, isStop = true }: { url: string; chosen?: boolean; isStop?: boolean },
-): Html | undefined {
+export function timelineRow(context: PageContext, group: Group, url: string, place: Place = {}): Html {
   const [entry] = group
-  if (!entry) return undefined
+  if (!entry) return html``
   const { number, subject, event, deployment, route, source } = entry
   const attempts = Math.max(...group.map(({ calls }) => mostAttempts(calls)))
   const replays = group.filter(({ response }) => response?.replayed).length
@@ -28,30 +52,34 @@ export function timelineRow(
     attempts > 1 && plural(attempts, 'attempt'),
     replays > 0 && plural(replays, 'replay'),
     group.length > replays + 1 && `${group.length} deliveries`,
-  ]
+  ].filter(Boolean)
   const code = group.find((one) => one.code !== undefined)?.code
-  const shown = context.mask({ summary: entry.summary, place: shortenIds(deployment ?? route) })
-  return html`<li class="entry" id="event-${number}"><a class="line event-row" href="${url}" ${chosen && html`aria-current="true"`} ${!isStop && html`tabindex="-1"`}>
-<span class="number small">${number}</span>
-<span class="outcome">${worstStatus(group)}</span>
-<strong class="what ${subject ? '' : 'constant'}">${subject ?? event}</strong>
-<span class="summary">${code && html`<span class="tag">${code}</span>`}<span class="facts">${shown.summary}</span>${repeated.some(Boolean) && html`<span class="tries small ${attempts > 1 ? 'warn' : ''}">${repeated.filter(Boolean).join(' · ')}</span>`}${source !== 'page' && html`<span class="tag origin">${source ?? OUTSIDE}</span>`}</span>
-<span class="where small">${shown.place}</span>
-<span class="took small">${duration(longestTime(group))}</span>
-<span class="when small">${clock(entry.at)}</span></a></li>`
+  const shown = context.mask({ summary: entry.summary, where: shortenIds(deployment ?? route) })
+  // A delivery without a response takes longer than the others took.
+  const longest = Math.max(...group.map(({ durationMs = Number.POSITIVE_INFINITY }) => durationMs))
+  const look = `event-row ${source}`
+  return line({ id: `event-${number}`, url, look }, place, {
+    number,
+    state: worstStatus(group),
+    [subject ? 'what' : 'what constant']: subject ?? event,
+    summary: [
+      code && html`<span class="tag">${code}</span>`,
+      html`<span class="facts">${shown.summary}</span>`,
+      repeated.length > 0 &&
+        html`<span class="tries ${attempts > 1 ? 'warn' : ''}">${repeated.join(' · ')}</span>`,
+      source === undefined && html`<span class="tag">${OUTSIDE}</span>`,
+    ],
+    where: shown.where,
+    took: duration(Number.isFinite(longest) ? longest : undefined),
+    when: clock(entry.at),
+  })
 }
 
-export function callStatus(call: TimelineCall): Html {
-  if (call.durationMs === undefined) return status('busy', 'sent')
-  if (call.status === undefined) return status('bad', call.failure === 'connection cut' ? 'cut' : 'none')
-  return status(hasFailed(call) ? 'bad' : 'ok', call.status)
-}
+const OUTSIDE = 'from outside'
 
 /** The remarks on an event. */
 export function tagsOf({ response, code = '', source = OUTSIDE }: TimelineEntry): string[] {
-  return [response?.replayed ? 'replayed' : '', code, source === 'page' ? '' : source].filter(
-    (tag) => tag !== '',
-  )
+  return [response?.replayed ? 'replayed' : '', code, source === 'page' ? '' : source].filter(Boolean)
 }
 
 /** The fields of a log line, each as `name=value`. */

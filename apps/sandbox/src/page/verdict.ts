@@ -3,103 +3,107 @@ import { html } from 'hono/html'
 import { at, listOf, parse } from '../world/json.ts'
 import { plural, truncate } from '../world/text.ts'
 import { hasFailed, type TimelineEntry } from '../world/timeline.ts'
+import { attemptsOf } from './attempts.ts'
 import type { PageContext } from './context.ts'
 import { actionButton, address, duration, type Html, type Tone } from './html.ts'
-import { attemptsOf, mostAttempts } from './waterfall.ts'
 
 interface Verdict {
   tone: Tone
   title: string
-  text: string
-  /** The next steps, the best first. */
-  next: readonly Html[]
+  text?: string
 }
 
 const LONGEST_TEXT = 600
 
 /** The verdict on an event, with its next steps. */
 export function verdict(context: PageContext, entry: TimelineEntry): Html {
-  const { tone, title, text, next } = judge(context, entry)
+  const { tone, title, text = '' } = judge(entry)
   const shown = context.mask({ title, text: truncate(text, LONGEST_TEXT) })
   const errors = context.mask(listOf(at(bodyOf(entry), 'errors')).slice(0, 5))
   const line = (error: unknown) => html`<li><code>${at(error, 'path')}</code> ${at(error, 'message')}</li>`
+  const next = nextSteps(context, entry)
   return html`<section class="verdict ${tone}" aria-label="What happened">
     <p><strong>${shown.title}.</strong> ${shown.text}</p>
     ${errors.length > 0 && html`<ul>${errors.map(line)}</ul>`}
     ${next.length > 0 && html`<p class="row next"><span aria-hidden="true">→</span>${next}</p>`}</section>`
 }
 
+const verdicts = new WeakMap<TimelineEntry, Verdict>()
+
 /** The verdict in words. */
-export function judge(context: PageContext, entry: TimelineEntry): Verdict {
-  const { response, calls, number, event, deployment } = entry
-  if (!response) return { tone: 'busy', title: 'The host is working on it', text: '', next: [] }
+export function judge(entry: TimelineEntry): Verdict {
+  const known = verdicts.get(entry) ?? judgeAnew(entry)
+  verdicts.set(entry, known)
+  return known
+}
+
+function judgeAnew(entry: TimelineEntry): Verdict {
+  const { response, calls, event, subject, code } = entry
+  if (!response) return { tone: 'busy', title: 'The host is working on it' }
   const body = bodyOf(entry)
-  if (response.status >= 400) return judgeFailure(context, entry, body)
+  if (response.status >= 400) {
+    const title = String(at(body, 'title') ?? `The host responded with ${response.status}`)
+    const isOpen = code === 'outcome_unknown' || code === 'delivery_in_progress'
+    return { tone: isOpen ? 'warn' : 'bad', title, text: String(at(body, 'detail') ?? '') }
+  }
   if (response.replayed) {
-    const first = context.timeline.deliveriesOf(entry).find((one) => one.response && !one.response.replayed)
     const text = 'The host had handled this delivery id before, and sent the response that it recorded.'
-    const next = [...linkTo('The first delivery', first), again('Deliver with a new id', number, 'new')]
-    return { tone: 'ok', title: 'Replayed: nothing happened twice', text, next }
+    return { tone: 'ok', title: 'Replayed: nothing happened twice', text }
   }
   const state = at(body, 'status')
-  if (state === 'ignored')
-    return { tone: 'idle', title: 'Ignored', text: String(at(body, 'reason')), next: [] }
+  if (state === 'ignored') return { tone: 'idle', title: 'Ignored', text: String(at(body, 'reason')) }
   if (state === 'unhealthy') {
     const reasons = listOf(at(body, 'checks')).flatMap((check) => at(check, 'message') ?? [])
     const text = `The check itself worked. ${reasons.join(' ')}`
-    const next = [again('Check again', number, 'new')]
-    return { tone: 'warn', title: 'The provider is unhealthy', text, next }
+    return { tone: 'warn', title: 'The provider is unhealthy', text }
   }
+  const name = subject ?? event
   const statuses = listOf(at(body, 'result', 'results')).map((result) => String(at(result, 'status')))
-  const groups = [...Map.groupBy(statuses, (status) => status)]
-  const tally = groups.map(([status, all]) => `${all.length} ${status}`).join(', ')
-  const name = entry.subject ?? event
-  const look = placesOf(context, entry)
-  if (statuses.some((status) => status === 'failed' || status === 'unknown')) {
+  const tally = [...Map.groupBy(statuses, (one) => one)]
+    .map(([one, all]) => `${all.length} ${one}`)
+    .join(', ')
+  if (/failed|unknown/.test(tally)) {
     const text = `${tally}. The response has a result for each, in the order given.`
-    return { tone: 'warn', title: `${name} worked in part`, text, next: [...look, edit(number)] }
+    return { tone: 'warn', title: `${name} worked in part`, text }
   }
-  const deployed = html`<a href="/deployments?deployment=${encodeURIComponent(deployment ?? '')}">The deployment</a>`
-  const isKnown = deployment !== undefined && context.world.platform.deployments.has(deployment)
-  const next = entry.subject !== undefined && look.length > 0 ? look : isKnown ? [deployed] : []
   const title = `${name} worked in ${duration(entry.durationMs)}`
-  const retried = attemptsOf(calls).find(({ attempt }) => attempt > 1)
-  const [failed, ...others] = calls.filter(hasFailed)
-  if (retried) {
-    const why = failed?.status ? `answered ${failed.status}` : `failed (${failed?.failure})`
-    const text = `The ${retried.call.to} ${why}; the host waited (${retried.wait?.reason}) and tried again.`
-    const tone = others.length + 1 < calls.length ? 'warn' : 'bad'
-    return { tone, title: `${title}, with ${plural(mostAttempts(calls), 'attempt')}`, text, next }
+  const failed = calls.filter(hasFailed)
+  const last = attemptsOf(calls).findLast(({ attempt }) => attempt > 1)
+  if (last) {
+    const why = failed[0]?.status ? `answered ${failed[0].status}` : `failed (${failed[0]?.failure})`
+    const text = `The ${last.call.to} ${why}; the host waited (${last.wait?.reason}) and tried again.`
+    return { tone: 'warn', title: `${title}, with ${plural(last.attempt, 'attempt')}`, text }
   }
-  if (failed) {
-    const text = `${plural(others.length + 1, 'call')} failed, and the event did not need it.`
-    return { tone: 'warn', title, text, next }
-  }
+  if (failed.length > 0)
+    return {
+      tone: 'warn',
+      title,
+      text: `${plural(failed.length, 'call')} failed, and the event did not need it.`,
+    }
   const asked = calls.filter(({ to }) => to === 'provider').length
-  const text =
+  const did =
     asked > 0 ? `The host made ${plural(asked, 'call')} to the provider.` : 'The host asked no provider.'
-  return { tone: 'ok', title, text: tally ? `${tally}. ${text}` : text, next }
+  return { tone: 'ok', title, text: tally ? `${tally}. ${did}` : did }
 }
 
-function judgeFailure(context: PageContext, entry: TimelineEntry, body: unknown): Verdict {
-  const { number, code, response } = entry
-  const title = String(at(body, 'title') ?? `The host responded with ${response?.status}`)
-  const text = String(at(body, 'detail') ?? '')
+/** Links to what an event changed, and to what explains it. */
+function nextSteps(context: PageContext, entry: TimelineEntry): Html[] {
+  const { number, code, response, deployment = '' } = entry
+  const places = response ? placesOf(context, entry) : []
   if (code === 'outcome_unknown') {
-    const next = [...placesOf(context, entry), again('Deliver with a new id', number, 'new')]
-    return { tone: 'warn', title, text, next }
+    const options = { look: 'link', target: 'follow' }
+    return [...places, actionButton('Deliver with a new id', 'again', { number, id: 'new' }, options)]
   }
-  if (at(body, 'retryable') === true) {
-    const other = context.timeline.deliveriesOf(entry).find((one) => one.number < number)
-    const next = [...linkTo('The other delivery', other), again('Deliver again', number, 'same')]
-    return { tone: code === 'delivery_in_progress' ? 'warn' : 'bad', title, text, next }
-  }
-  return { tone: 'bad', title, text, next: entry.body === undefined ? [] : [edit(number)] }
+  const other = context.timeline.deliveriesOf(entry).findLast((one) => one !== entry)
+  if (other && (response?.replayed || code === 'delivery_in_progress'))
+    return [html`<a href="/timeline?event=${other.number}">The other delivery, #${other.number}</a>`]
+  if (places.length > 0 || !context.world.platform.deployments.has(deployment)) return places
+  return [html`<a href="${address('/deployments', { deployment })}">The deployment</a>`]
 }
 
-/** Where the effect of an event can be seen. */
-function placesOf({ world }: PageContext, { calls, deployment = '' }: TimelineEntry): Html[] {
-  const changes = calls.filter(({ method }) => method !== 'GET')
+/** Where the effect of a function can be seen. */
+function placesOf({ world }: PageContext, { calls, deployment = '', subject }: TimelineEntry): Html[] {
+  const changes = subject === undefined ? [] : calls.filter(({ method }) => method !== 'GET')
   const origins = new Set(changes.map(({ url }) => new URL(url).origin))
   const people = address('/deployments', { deployment, tab: 'people' })
   return [
@@ -108,18 +112,6 @@ function placesOf({ world }: PageContext, { calls, deployment = '' }: TimelineEn
       ? [html`<a href="${people}">Look at the people</a>`]
       : []),
   ]
-}
-
-function linkTo(label: string, entry: TimelineEntry | undefined): Html[] {
-  return entry ? [html`<a href="/timeline?event=${entry.number}">${label}, #${entry.number}</a>`] : []
-}
-
-function again(label: string, number: number, id: string): Html {
-  return actionButton(label, 'again', { number, id }, { look: 'link', target: 'follow' })
-}
-
-function edit(number: number): Html {
-  return html`<a href="/timeline?edit=${number}">Edit and replay</a>`
 }
 
 function bodyOf({ response }: TimelineEntry): unknown {

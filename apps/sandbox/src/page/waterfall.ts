@@ -1,52 +1,17 @@
 /** The time of an event: its calls in lanes, the waits between attempts, and what caused each one. */
 import { html } from 'hono/html'
+import type { OutboundCall } from '../world/exchange.ts'
 import { shortenPath } from '../world/text.ts'
-import { hasFailed, type TimelineCall, type TimelineEntry } from '../world/timeline.ts'
+import { hasFailed, type TimelineEntry } from '../world/timeline.ts'
+import { type Attempt, attemptsOf } from './attempts.ts'
 import type { PageContext } from './context.ts'
 import { titleOf } from './faults.ts'
 import { duration, type Html, type Tone } from './html.ts'
+import { judge } from './verdict.ts'
 
 const MOST_CALLS = 40
 const MOST_MARKS = 5
-
-/** A call, and its place among the attempts at the same thing. */
-export interface Attempt {
-  call: TimelineCall
-  index: number
-  /** From 1. */
-  attempt: number
-  /** The pause before the attempt; `undefined` for the first one. */
-  wait: { fromMs: number; reason: string; text: string } | undefined
-}
-
-/** The calls with their attempts: a call that follows a failed one to the same place is another attempt. */
-export function attemptsOf(calls: readonly TimelineCall[]): Attempt[] {
-  const latest = new Map<string, Attempt>()
-  return calls.map((call, index) => {
-    const key = `${call.method} ${call.url}`
-    const before = latest.get(key)
-    const again = before && hasFailed(before.call) ? before : undefined
-    const asked = again?.call.response.headers.find(([name]) => name === 'retry-after')?.[1]
-    const fromMs = again ? again.call.startedMs + (again.call.durationMs ?? 0) : 0
-    const reason = asked === undefined ? 'back-off' : `Retry-After: ${asked}`
-    const text = `waited ${duration(call.startedMs - fromMs)} (${reason})`
-    const number = (again?.attempt ?? 0) + 1
-    const attempt = { call, index, attempt: number, wait: again && { fromMs, reason, text } }
-    latest.set(key, attempt)
-    return attempt
-  })
-}
-
-/** The path of a call, in short, and without the deployment, which the event names. */
-function pathOf({ path }: TimelineCall, deployment = ''): string {
-  const own = `/deployments/${encodeURIComponent(deployment)}`
-  return shortenPath(path.replace(`${own}/`, '…/').replace(own, '/deployments/…'))
-}
-
-/** The attempts at the call that needed most. */
-export function mostAttempts(calls: readonly TimelineCall[]): number {
-  return Math.max(0, ...attemptsOf(calls).map(({ attempt }) => attempt))
-}
+const HATCH = html`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line y2="6"/></pattern>`
 
 /** Draws the time of an event. `urlOf`: the address of a call. */
 export function waterfall(
@@ -54,7 +19,7 @@ export function waterfall(
   entry: TimelineEntry,
   urlOf: (index: number) => string,
 ): Html {
-  const { calls, durationMs, deployment, response } = entry
+  const { calls, durationMs, deployment = '' } = entry
   const attempts = attemptsOf(calls)
   const end = Math.max(durationMs ?? 0, 1, ...calls.map((call) => call.startedMs + (call.durationMs ?? 0)))
   const percent = (milliseconds: number) => `${((milliseconds * 100) / end).toFixed(2)}%`
@@ -64,12 +29,21 @@ export function waterfall(
   const bar = (look: Tone | 'wait', fromMs: number, lengthMs: number) =>
     html`<rect class="${look}" x="${percent(fromMs)}" y="6" width="${percent(Math.max(lengthMs, end / 200))}" height="12" rx="2"/>`
   const plot = (bars: unknown) => html`<svg class="plot" aria-hidden="true">${grid}${bars}</svg>`
+  // The event names the deployment.
+  const own = `/deployments/${encodeURIComponent(deployment)}`
+
   const row = ({ call, index, attempt, wait }: Attempt) => {
-    const { method, path, url, startedMs, durationMs: took, status, failure, fault } = call
+    const { method, path, url, startedMs, durationMs: took, failure, fault } = call
     const tone: Tone = took === undefined ? 'busy' : hasFailed(call) ? 'bad' : 'ok'
-    const shown = context.mask({ path, short: pathOf(call, deployment) })
+    const short = shortenPath(path.replace(`${own}/`, '…/').replace(own, '/deployments/…'))
+    const shown = context.mask({ path, short })
     const isTried = attempts.some((other) => other.attempt > 1 && other.call.url === url)
-    const said = [status, failure].filter(Boolean).join(', ') || 'no response'
+    const said = [call.status, failure].filter(Boolean).join(', ') || 'no response'
+    const why = [
+      wait && html`<span class="muted">${wait.text}</span>`,
+      tone === 'bad' && html`<span class="muted bad">${said}</span>`,
+      fault && html`<span class="muted warn">injected: ${titleOf(fault)}</span>`,
+    ].filter(Boolean)
     const bars = [
       wait && bar('wait', wait.fromMs, startedMs - wait.fromMs),
       bar(tone, startedMs, took ?? end - startedMs),
@@ -77,19 +51,18 @@ export function waterfall(
     return html`<li><a class="line bar-row" href="${urlOf(index)}" title="${method} ${shown.path}">
       <span class="small"><code>${method}</code> ${shown.short}${isTried && html` <span class="tag">attempt ${attempt}</span>`}</span>
       ${plot(bars)} <span class="took">${duration(took)}</span></a>
-      ${(wait || tone === 'bad' || fault) && html`<p class="why small">${wait && html`<span class="muted">${wait.text}</span>`}${tone === 'bad' && html`<span class="muted bad">${said}</span>`}${fault && html`<span class="muted warn">injected: ${titleOf(fault)}</span>`}</p>`}</li>`
+      ${why.length > 0 && html`<p class="why small">${why}</p>`}</li>`
   }
-  const lane = (title: string, to: TimelineCall['to']) => {
-    const own = attempts.filter(({ call }) => call.to === to)
-    const hidden = own.length - MOST_CALLS
-    return html`${own.length > 0 && html`<li class="lane small">${title}</li>`}${own.slice(0, MOST_CALLS).map(row)}${hidden > 0 && html`<li class="hint">and ${hidden} more calls</li>`}`
+  const lane = (title: string, to: OutboundCall['to']) => {
+    const all = attempts.filter(({ call }) => call.to === to)
+    const hidden = all.length - MOST_CALLS
+    return html`${all.length > 0 && html`<li class="lane small">${title}</li>`}${all.slice(0, MOST_CALLS).map(row)}${hidden > 0 && html`<li class="hint">and ${hidden} more calls</li>`}`
   }
   const label = (at: number, index: number) =>
     html`<text x="${percent(at)}" y="11" ${index > 0 && html`text-anchor="${at > end * 0.93 ? 'end' : 'middle'}"`}>${duration(at)}</text>`
-  const host: Tone = response ? (response.status < 400 ? 'ok' : 'bad') : 'busy'
   return html`<section class="waterfall" aria-label="Time">
-    <ol><li class="line bar-row"><span></span><svg aria-hidden="true"><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line y2="6"/></pattern>${marks.map(label)}</svg><span></span></li>
-    <li class="line bar-row"><span class="small">Host</span>${plot(bar(host, 0, durationMs ?? end))}<span class="took">${duration(durationMs)}</span></li>
+    <ol><li class="line bar-row"><span></span><svg aria-hidden="true">${HATCH}${marks.map(label)}</svg><span></span></li>
+    <li class="line bar-row"><span class="small">Host</span>${plot(bar(judge(entry).tone, 0, durationMs ?? end))}<span class="took">${duration(durationMs)}</span></li>
     ${lane('Provider', 'provider')}${lane('Platform', 'platform')}</ol></section>`
 }
 

@@ -1,10 +1,9 @@
 /** Runs walks: delivers each event, and checks its effects. */
 import type { Exchange } from '../world/exchange.ts'
-import { at, isRecord, listOf } from '../world/json.ts'
-import { plural } from '../world/text.ts'
+import { isRecord } from '../world/json.ts'
 import type { World } from '../world/world.ts'
-import type { Check, Printer, Summary } from './print.ts'
-import { type Effects, type Expectation, made, type Step, type Walk } from './step.ts'
+import type { Printer, Report, Summary, Tally } from './print.ts'
+import type { Step, Walk } from './walks.ts'
 
 /** Runs every step of every walk. `signal`: ends the run after the current step. */
 export async function runWalks(
@@ -14,100 +13,43 @@ export async function runWalks(
   signal: AbortSignal,
 ): Promise<Summary> {
   const started = performance.now()
-  const total = { passed: 0, failed: 0, skipped: 0 }
+  const total: Tally = { passed: 0, failed: 0 }
   let number = 0
   for (const walk of walks) {
-    if (signal.aborted) break
-    const tally = { passed: 0, failed: 0, skipped: 0 }
-    printer.walk(walk)
+    const tally: Tally = { passed: 0, failed: 0 }
     for (const step of walk.steps) {
       if (signal.aborted) break
       number += 1
-      const outcome = await runStep(walk.route, step, number, world, printer)
-      printer.ended(outcome)
+      const report = await runStep(walk.route, step, number, world)
+      const outcome = report.failure ? 'failed' : 'passed'
+      printer.step(`/${walk.route} ${step.event.name}`, step.title, number, report)
       tally[outcome] += 1
       total[outcome] += 1
     }
-    printer.walked(walk, tally)
+    if (!signal.aborted) printer.walked(walk, tally)
   }
   return { ...total, durationMs: performance.now() - started }
 }
 
-async function runStep(
-  route: string,
-  { event: given, title, skip, prepare, delivery, expect }: Step,
-  number: number,
-  world: World,
-  printer: Printer,
-): Promise<'passed' | 'failed' | 'skipped'> {
-  const event = made(given, world)
-  printer.heading(route, event.name, title, number)
-  const reason = skip?.(world)
-  if (reason !== undefined) {
-    printer.skipped(reason)
-    return 'skipped'
-  }
+async function runStep(route: string, step: Step, number: number, world: World): Promise<Report> {
+  const { says, status = 200, ...more } = step.expect
   try {
-    prepare?.(world)
-    const id = delivery ?? `evt_${route}_${number}`
-    const exchange = await world.deliver({ route, body: JSON.stringify(event), id }, 'walk')
-    printer.exchange(exchange)
-    const checks = checkExchange(exchange, typeof expect === 'function' ? expect(world, exchange) : expect)
-    printer.checks(checks)
-    return checks.some(({ failure }) => failure) ? 'failed' : 'passed'
+    step.prepare?.()
+    const id = step.id ?? `evt_${route}_${number}`
+    const exchange = await world.deliver({ route, body: JSON.stringify(step.event), id }, 'walk')
+    const expected = { status, ...more }
+    const found = { ...exchange.response, calls: providerCalls(exchange) }
+    if (matches(found, expected)) return { says, exchange }
+    const differences = Object.entries({ expected, found: reduce(found, expected) })
+    return { says, exchange, failure: differences.map(([name, data]) => `${name} ${JSON.stringify(data)}`) }
   } catch (error) {
-    printer.failure(error instanceof Error ? error.message : String(error))
-    return 'failed'
+    return { says, failure: [error instanceof Error ? error.message : String(error)] }
   }
 }
 
-const amount = (noun: string, { length }: readonly unknown[]) =>
-  length === 0 ? `no ${noun}` : plural(length, noun)
-
-/** A sentence about each kind of effect. */
-const sentences: { readonly [Kind in keyof Effects]-?: (expected: readonly unknown[]) => string } = {
-  provider: (calls) => amount('provider call', calls),
-  changes: (calls) => amount('provider change', calls),
-  calls: (calls) => amount('call', calls),
-  statuses: (all) => (all.length === 0 ? 'no status reported' : `reported ${all.join(', then ')}`),
-  sensitive: (names) => (names.length === 0 ? 'no outputs published' : `${names} published as sensitive`),
-  metrics: () => 'reported to the platform',
-}
-
-function checkExchange(exchange: Exchange, expectation: Expectation): Check[] {
-  const { says, status = 200, replayed, body, also = [], ...effects } = expectation
-  const { response } = exchange
-  const found = effectsOf(exchange)
-  const expected = { status, ...(replayed && { replayed }), body: body ?? response.body }
-  const ofEffects = Object.entries(sentences).flatMap(([kind, sentence]) => {
-    const wanted = listOf(at(effects, kind))
-    return Object.hasOwn(effects, kind) ? [[sentence(wanted), at(found, kind), wanted] as const] : []
-  })
-  return [[says, response, expected] as const, ...ofEffects, ...also].map(check)
-}
-
-function effectsOf({ calls }: Exchange): Required<Record<keyof Effects, unknown>> {
-  const provider = calls
-    .filter(({ to }) => to === 'provider')
-    .map(({ method, path, status }) => `${method} ${path} ${status ?? 'no response'}`)
-  const reported = (kind: string) =>
-    calls.filter(({ to, path }) => to === 'platform' && path.endsWith(`/${kind}`)).map((call) => call.request)
-  return {
-    provider,
-    changes: provider.filter((call) => !call.startsWith('GET ')),
-    calls,
-    statuses: reported('status').map(({ body }) => at(body, 'status')),
-    sensitive: reported('outputs').flatMap(({ body }) => {
-      const names = listOf(at(body, 'sensitive'))
-      return names.length > 0 ? names : 'none'
-    }),
-    metrics: reported('metrics').flatMap(({ body }) => listOf(at(body, 'metrics'))),
-  }
-}
-
-function check([sentence, found, expected]: readonly [string, unknown, unknown]): Check {
-  if (matches(found, expected)) return { sentence }
-  return { sentence, failure: { expected, found: reduce(found, expected) } }
+function providerCalls({ calls }: Exchange): string[] {
+  const made = calls.filter(({ to }) => to === 'provider')
+  return made.map(({ method, path, status }) => `${method} ${path} ${status ?? 'no response'}`)
 }
 
 function matches(found: unknown, expected: unknown): boolean {

@@ -5,46 +5,32 @@ import { type Served, serve } from '@org/core/testing'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The sandbox can’t start; the message says why, and how to fix it. */
-export class SandboxError extends Error {
-  override readonly name = 'SandboxError'
-}
-
-/** Whether another port will do, because nobody has asked for this one. */
-export type PortChoice = 'exactly' | 'or the next'
+export class SandboxError extends Error {}
 
 /** Ports to try after one that is taken. */
 const MOST_PORTS = 50
 
-/** A server, and the port that it would have had if nobody else listened there. */
-export type Listening = Served & { taken: number | undefined }
-
 /**
  * Serves a handler on a port of this machine.
- * @param choice whether another port will do if this one is taken
- * @param what names the server in the error
- * @param variable chooses the port
- * @throws {SandboxError} if the port is taken; the message names a free one
+ * @param what names the server in an error
+ * @param options.variable chooses the port; without it in the environment, the next free port will do
+ * @returns the server; `taken` is the given port if something else listens there
+ * @throws {SandboxError} if it can’t listen
  */
 export async function listen(
+  what: string,
   handle: (request: Request) => Promise<Response>,
-  { port, choice, what, variable }: { port: number; choice: PortChoice; what: string; variable: string },
-): Promise<Listening> {
-  let reason = ''
-  for (let tried = port; tried <= Math.min(65_535, port + MOST_PORTS); tried += 1) {
+  { port, variable, environment }: { port: number; variable: string; environment: Environment },
+): Promise<Served & { taken: number | undefined }> {
+  const last = environment[variable]?.trim() ? port : port + MOST_PORTS
+  for (let tried = port; ; tried += 1) {
     const server = await serve(handle, { port: tried }).catch((error: Error) => error)
-    if (!(server instanceof Error)) {
-      if (tried === port) return { ...server, taken: undefined }
-      if (choice === 'or the next') return { ...server, taken: port }
-      await server.close()
-      throw new SandboxError(
-        `The ${what} can’t listen on port ${port}: ${reason}. Port ${tried} is free: ${variable}=${tried} npm start`,
-      )
-    }
-    const taken = 'code' in server && server.code === 'EADDRINUSE'
-    reason ||= taken ? 'something else listens there' : server.message
-    if (!taken) break
+    if (!(server instanceof Error)) return { ...server, taken: tried === port ? undefined : port }
+    const isTaken = 'code' in server && server.code === 'EADDRINUSE'
+    if (isTaken && tried < last) continue
+    const reason = isTaken ? 'something else listens there' : server.message
+    throw new SandboxError(
+      `The ${what} can’t listen on port ${tried}: ${reason}. ${variable} chooses another one.`,
+    )
   }
-  throw new SandboxError(
-    `The ${what} can’t listen on port ${port}: ${reason}. ${variable} chooses another one.`,
-  )
 }

@@ -4,11 +4,8 @@ import type { HeaderList, Message, OpenExchange, OutboundCall } from './exchange
 import { at } from './json.ts'
 import { truncate } from './text.ts'
 
-/** A call; its bodies are cut. */
-export type TimelineCall = OutboundCall
-
 /** One event with its calls. Contains secrets. */
-export interface TimelineEntry extends Omit<OpenExchange, 'request' | 'calls'> {
+export interface TimelineEntry extends Omit<OpenExchange, 'request'> {
   event: string
   /** The called function, or the requested file. */
   subject: string | undefined
@@ -20,10 +17,9 @@ export interface TimelineEntry extends Omit<OpenExchange, 'request' | 'calls'> {
   headers: HeaderList
   /** The whole body, to deliver it again; `undefined` if it was too long to keep. */
   body: string | undefined
-  calls: readonly TimelineCall[]
 }
 
-const TEXT_KEPT = 64 * 1024
+const CALL_KEPT = 64 * 1024
 const BODY_KEPT = 1024 * 1024
 const LONGEST_NAME = 60
 
@@ -35,7 +31,9 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
   /** The events up to this number are hidden. */
   let cleared = 0
 
-  const visible = () => [...entries.values()].flatMap(({ entry }) => (entry.number > cleared ? entry : []))
+  /** Newest first. */
+  const list = () =>
+    [...entries.values()].flatMap(({ entry }) => (entry.number > cleared ? entry : [])).reverse()
 
   function dropOldest(): void {
     for (const [number, oldest] of entries) {
@@ -44,14 +42,6 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
       weight -= oldest.weight
     }
   }
-
-  /** Keeps a group of deliveries with one id together, newest first. */
-  const deliveriesOf = (entry: TimelineEntry) =>
-    entry.deliveryId === undefined
-      ? [entry]
-      : visible()
-          .filter(({ route, deliveryId }) => route === entry.route && deliveryId === entry.deliveryId)
-          .reverse()
 
   return {
     record(exchange: OpenExchange): TimelineEntry {
@@ -67,13 +57,9 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
       return entry
     },
     get: (number: number) => (number > cleared ? entries.get(number)?.entry : undefined),
-    size: () => visible().length,
-    /** Newest first. */
-    list: () => visible().reverse(),
+    list,
     /** The deliveries with the id of an event, newest first. */
-    deliveriesOf,
-    /** The newest event that fulfils a condition. */
-    newest: (condition: (entry: TimelineEntry) => boolean) => visible().findLast(condition),
+    deliveriesOf: (entry: TimelineEntry) => list().filter((one) => keyOf(one) === keyOf(entry)),
     /** Hides every event. @returns brings them back */
     clear(): () => void {
       const before = cleared
@@ -83,6 +69,11 @@ export function createTimeline({ maxEntries = 10_000, maxCharacters = 32 * 1024 
       }
     },
   }
+}
+
+/** Deliveries with one id have one key. */
+export function keyOf({ route, deliveryId, number }: TimelineEntry): string {
+  return deliveryId === undefined ? String(number) : `${route} ${deliveryId}`
 }
 
 function toEntry({ request, ...exchange }: OpenExchange): TimelineEntry {
@@ -99,11 +90,11 @@ function toEntry({ request, ...exchange }: OpenExchange): TimelineEntry {
     code: response && response.status >= 400 ? textAt(response.body, 'code') : undefined,
     headers,
     body: text.length > BODY_KEPT ? undefined : text,
-    response: response && { ...response, ...cut(response) },
+    response: response && { ...response, ...cut(response, BODY_KEPT) },
     calls: exchange.calls.map((call) => ({
       ...call,
-      request: cut(call.request),
-      response: cut(call.response),
+      request: cut(call.request, CALL_KEPT),
+      response: cut(call.response, CALL_KEPT),
     })),
     log: [...exchange.log],
   }
@@ -114,15 +105,13 @@ function textAt(value: unknown, ...path: string[]): string | undefined {
   return typeof found === 'string' ? found : undefined
 }
 
-function cut({ headers, text }: Message): Message {
-  return { headers, text: text.length <= TEXT_KEPT ? text : `${text.slice(0, TEXT_KEPT)}…`, body: undefined }
+function cut({ headers, text }: Message, length: number): Message {
+  return { headers, text: text.length <= length ? text : `${text.slice(0, length)}…`, body: undefined }
 }
 
 function weigh({ body = '', response, calls }: TimelineEntry): number {
-  return calls.reduce(
-    (sum, call) => sum + call.request.text.length + call.response.text.length,
-    body.length + (response?.text.length ?? 0),
-  )
+  const ofCalls = calls.map(({ request, response }) => request.text.length + response.text.length)
+  return [body.length, response?.text.length ?? 0, ...ofCalls].reduce((sum, length) => sum + length)
 }
 
 /** Whether the host accepted an event. */
@@ -130,6 +119,7 @@ export function hasSucceeded({ response }: TimelineEntry): boolean {
   return response !== undefined && response.status < 400
 }
 
-export function hasFailed({ status, failure, durationMs }: TimelineCall): boolean {
+/** Whether a call has ended without success. */
+export function hasFailed({ status, failure, durationMs }: OutboundCall): boolean {
   return durationMs !== undefined && (failure !== undefined || status === undefined || status >= 400)
 }

@@ -1,5 +1,5 @@
 /** Everything that runs in the sandbox: a platform, the providers, and the host between them. */
-import { platformEvent } from '@org/core/internal'
+import { type Manifest, platformEvent } from '@org/core/internal'
 import { createPlatformEmulator, type Served, serve } from '@org/core/testing'
 import { createHost, createMetrics, readConfig, refuseOtherSites } from '@org/server'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
@@ -30,7 +30,7 @@ export async function startWorld(
   environment: Environment,
   { startHost }: { startHost?: StartHost | undefined } = {},
 ) {
-  const servers: Served[] = []
+  const servers: Pick<Served, 'close'>[] = []
   const close = async () => {
     for (const server of servers.splice(0).reverse()) await server.close()
   }
@@ -42,13 +42,17 @@ export async function startWorld(
   }
 }
 
-async function start(environment: Environment, servers: Served[], startHost: StartHost | undefined) {
+async function start(
+  environment: Environment,
+  servers: Pick<Served, 'close'>[],
+  startHost: StartHost | undefined,
+) {
   const platformToken = crypto.randomUUID()
   const platform = createPlatformEmulator({ token: platformToken })
   const platformServer = await serve(platform.fetch)
   servers.push(platformServer)
   const { providers, variables, secrets } = await startProviders(environment, servers)
-  const { mail, idp, idpServer, samples } = providers
+  const { mail, idp, idpServer, samples, identityFaults } = providers
 
   const hostVariables = {
     ...environment,
@@ -62,11 +66,10 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
   }
   const config = readConfig(hostVariables)
   const [webhookSecret] = config.webhookSecrets
-  const exchanges = new Map<string, Exchange>()
+  /** The sandbox’s own deliveries, until somebody takes their result. */
   const tickets = new Map<string, Exchange>()
   const deploymentRoutes = new Map<string, string>()
-  /** After the walk, every instance has the user of the examples. */
-  let isSeeding = false
+  /** Every instance has the user of the examples. */
   const seed = () => {
     const applications = [...(idpServer.emulator?.applications.values() ?? [])]
     const all = [idp.emulator?.instance, ...applications.flatMap(({ instances }) => instances)]
@@ -91,17 +94,21 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
     },
     onChange: (exchange) => listeners.onChange(exchange),
     onExchange(exchange) {
-      const { source, deliveryId, ticket } = exchange
+      const { source, ticket } = exchange
       if (source !== 'walk') listeners.onVisit(exchange)
-      else if (deliveryId !== undefined) exchanges.set(deliveryId, exchange)
       if (ticket !== undefined) tickets.set(ticket, exchange)
-      if (isSeeding && at(exchange.request.body, 'name') === 'DEPLOYMENT_CREATED') seed()
+      if (at(exchange.request.body, 'name') === 'DEPLOYMENT_CREATED') seed()
     },
   })
-  for (const faults of [mail.emulator?.faults, providers.identityFaults, platform.faults]) {
-    if (!faults) continue
-    const { take } = faults
-    faults.take = (request) => {
+  /** The faults of the emulated targets. A real provider can’t be broken. */
+  const faults = Object.entries({
+    'Mail provider': mail.emulator?.faults,
+    'Identity provider': identityFaults,
+    Platform: platform.faults,
+  }).flatMap(([target, queue]) => (queue ? { target, queue } : []))
+  for (const { queue } of faults) {
+    const { take } = queue
+    queue.take = (request) => {
       const fault = take(request)
       if (fault) observer.meetFault(request, fault)
       return fault
@@ -116,14 +123,13 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
     const refusal = refuseOtherSites('host', request)
     return refusal ? new Response(refusal, { status: 403 }) : watched(request)
   }
-  const hostServer = await listen(guarded, {
-    port: config.port,
-    choice: environment.PORT?.trim() ? 'exactly' : 'or the next',
-    what: 'host',
-    variable: 'PORT',
-  })
+  const hostServer = await listen('host', guarded, { port: config.port, variable: 'PORT', environment })
   servers.push(hostServer)
   const url = `http://localhost:${hostServer.port}`
+  const { integrations } = await fetch(`${url}/integrations`).then(
+    (response): Promise<{ integrations: Manifest[] }> => response.json(),
+  )
+  seed()
 
   return {
     ...providers,
@@ -131,14 +137,15 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
     /** The usual port of the host, if something else listens there. */
     taken: hostServer.taken,
     platform,
+    /** What the host says about its integrations. */
+    manifests: integrations,
+    faults,
     /** If set, the host accepts only signed events. */
     webhookSecret,
     /** Must never be printed. */
     secrets: [...config.secrets, ...secrets],
     /** The warnings of the host at its start. */
     warnings: observer.log,
-    /** The walk’s deliveries, by their ids. */
-    exchanges,
     listeners,
     /** The integration of each deployment, by the deployment’s id. */
     deploymentRoutes,
@@ -157,16 +164,12 @@ async function start(environment: Environment, servers: Served[], startHost: Sta
     },
     /** Clears the platform and the emulated providers after the walk. */
     reset(): void {
-      platform.reset()
+      for (const emulator of [platform, mail.emulator, idpServer.emulator, idp.emulator]) emulator?.reset()
       deploymentRoutes.clear()
-      mail.emulator?.reset()
-      idpServer.emulator?.reset()
-      idp.emulator?.reset()
       for (const { provider, prepare } of samples) {
         provider.reset()
         prepare?.()
       }
-      isSeeding = true
       seed()
     },
   }

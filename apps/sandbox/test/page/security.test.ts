@@ -42,7 +42,7 @@ describe('the page', () => {
   it('accepts actions only from itself', async () => {
     const { url, world } = await sandboxForTest()
     const action = `${url}/actions/faults`
-    const body = JSON.stringify({ target: 'mail', kind: 'html', times: '1' })
+    const body = JSON.stringify({ target: 'Mail provider', kind: 'html', times: '1' })
     const json = { 'content-type': 'application/json' }
     for (const headers of [
       json,

@@ -45,7 +45,7 @@ export function describeInBrowser(
 export async function openTab(context: BrowserContext, url: string) {
   const tab = await context.newPage()
   onTestFinished(() => tab.close())
-  tab.setDefaultTimeout(50_000)
+  tab.setDefaultTimeout(20_000)
   const complaints: string[] = []
   tab.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
@@ -81,6 +81,11 @@ export async function deliverFromOutside({ url }: World, route: string, event: o
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(event),
   })
+}
+
+/** Creates a deployment from the page. */
+export function deploy(url: string, id: string, route = 'mailer', inputs: object = {}): Promise<void> {
+  return act(url, 'event', { route, event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } } })
 }
 
 /** An event that calls a function. */

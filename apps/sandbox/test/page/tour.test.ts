@@ -1,20 +1,19 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { startPage } from '../../src/page/server.ts'
-import { walks } from '../../src/walk/index.ts'
 import { createPrinter } from '../../src/walk/print.ts'
 import { runWalks } from '../../src/walk/run-walks.ts'
+import { walksOf } from '../../src/walk/walks.ts'
 import { deliverFromOutside, describeInBrowser, eventually, functionCall } from './support.ts'
 
 describeInBrowser('a newcomer on the page', (visit) => {
   it('reads what has just happened, with the figures of the walk', async () => {
     const { url, world, tab } = await visit()
-    const silent = { write: () => {}, writeError: () => {}, width: 80, colours: false }
-    world.idp.emulator?.reset()
-    await runWalks(walks, world, createPrinter(silent, world, false), new AbortController().signal)
+    const silent = { write: () => {}, writeError: () => {}, colours: false }
+    await runWalks(walksOf(world), world, createPrinter(silent, world, false), new AbortController().signal)
     await tab.goto(url)
     await tab.getByRole('heading', { level: 1, name: 'Every event takes effect once' }).waitFor()
     const figures = await tab.locator('.figure').allTextContents()
-    expect(figures[0]).toBe('41 events')
+    expect(figures[0]).toBe('53 events')
     expect(figures[2]).toBe('1 replay')
     expect(figures[4]).toBe('0 effects twice')
     const story = tab.getByRole('region', { name: 'What has just happened' })

@@ -4,24 +4,11 @@ const TOAST_MS = 8_000
 let toastTimer
 
 document.addEventListener('click', ({ target }) => {
-  for (const menu of document.querySelectorAll('.menu[open]')) {
-    // A question stands inside its menu.
-    if (!menu.querySelector('summary').contains(target) && !target.closest('[commandfor], dialog[open]'))
-      menu.removeAttribute('open')
-  }
   const copied = target.closest('[data-copy]')
   if (copied) copy(copied.parentElement.querySelector('pre').textContent).catch(report)
   const button = target.closest('button[data-action]')
   if (button) press(button).catch(report)
 })
-
-// A file beside its place would replace the page.
-for (const type of ['dragover', 'drop']) {
-  document.addEventListener(type, (event) => {
-    const isPlace = event.target.closest?.('[type="file"]')
-    if (event.dataTransfer.types.includes('Files') && !isPlace) event.preventDefault()
-  })
-}
 
 const report = ({ message }) => say(message)
 
@@ -30,7 +17,7 @@ async function press(button) {
   const place = target.startsWith('#') ? document.getElementById(target.slice(1)) : undefined
   if (place?.dataset.hidden) return toggle(button, place)
   if (action === 'undo') hideToast()
-  const result = await run(action, button, () => JSON.parse(body))
+  const result = await run(action, button, JSON.parse(body))
   if (!result) return
   if (place) toggle(button, place, result.text)
   else if (target === 'clipboard') await copy(result.text)
@@ -43,7 +30,7 @@ async function press(button) {
  * @returns `undefined` if the button was busy already
  * @throws {Error} with a sentence for the reader
  */
-export async function run(action, button, bodyOf) {
+export async function run(action, button, values) {
   if (button.getAttribute('aria-disabled') === 'true') return undefined
   button.setAttribute('aria-disabled', 'true')
   const started = performance.now()
@@ -52,13 +39,12 @@ export async function run(action, button, bodyOf) {
   }, 100)
   try {
     const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify(await bodyOf())
+    const body = JSON.stringify(values)
     const response = await fetch(`/actions/${action}`, { method: 'POST', headers, body }).catch(() => {
       throw new Error('The sandbox does not respond: is it still running?')
     })
-    const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json')
-    const result = isJson ? JSON.parse(text) : { message: text }
+    const result = isJson ? await response.json() : { message: await response.text() }
     if (!response.ok) throw new Error(result.message)
     return result
   } finally {

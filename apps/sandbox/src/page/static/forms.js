@@ -39,7 +39,7 @@ async function send(form) {
   try {
     const body = await bodyOf(form, errors)
     if (errors.length > 0) return showErrors(form, errors)
-    const result = await run(form.dataset.action, form.querySelector('button.primary'), () => body)
+    const result = await run(form.dataset.action, form.querySelector('.primary'), body)
     if (!result) return
     // A person who can correct the event stays; everybody else sees what came of it.
     if (result.errors?.some(({ path }) => fieldOf(form, path))) return showErrors(form, result.errors)
@@ -57,39 +57,28 @@ async function bodyOf(form, errors) {
   for (const control of form.elements) {
     const { name, type, checked } = control
     if (!name || control.closest('[hidden]') || (type === 'radio' && !checked)) continue
-    try {
-      const value = await read(control)
-      if (value !== undefined) assign(body, name.split('.'), value)
-    } catch (error) {
-      const message = control.files ? error.message : 'is not JSON'
-      errors.push({ path: name.replace(/^event\./, ''), message })
-    }
+    const value = await read(control).catch(({ message }) => {
+      errors.push({ path: name, message: control.files ? message : 'is not JSON' })
+    })
+    if (value === undefined) continue
+    const path = name.split('.')
+    const last = path.pop()
+    const owner = path.reduce((inner, step) => {
+      inner[step] ??= {}
+      return inner[step]
+    }, body)
+    owner[last] = value
   }
   return body
 }
 
-function assign(target, [name, ...rest], value) {
-  if (rest.length > 0) target[name] ??= {}
-  if (rest.length > 0) assign(target[name], rest, value)
-  else target[name] = value
-}
-
-function read({ value, files, dataset }) {
+async function read({ value, files, dataset: { kind, content } }) {
   if (files)
-    return files.length > 0 ? Promise.all(Array.from(files, (file) => readFile(file, dataset))) : undefined
+    return files.length > 0 ? Promise.all(Array.from(files, (file) => readFile(file, content))) : undefined
   if (value.trim() === '') return undefined
-  switch (dataset.kind) {
-    case 'number':
-      return Number(value)
-    case 'boolean':
-      return value === 'true'
-    case 'json':
-      return JSON.parse(value)
-    case 'list':
-      return listOf(value)
-    default:
-      return value
-  }
+  if (kind === 'list') return listOf(value)
+  if (kind === 'number') return Number(value)
+  return kind === 'json' || kind === 'boolean' ? JSON.parse(value) : value
 }
 
 /** The items of a list. A comma in quotes or angle brackets does not separate. */
@@ -97,7 +86,7 @@ function listOf(value) {
   return (value.match(/(?:"[^"]*"|<[^>]*>|[^,\n"<])+/g) ?? []).map((item) => item.trim()).filter(Boolean)
 }
 
-async function readFile(file, { content }) {
+async function readFile(file, content) {
   const url = await new Promise((resolve, reject) => {
     const reader = new FileReader()
     reader.addEventListener('load', () => resolve(reader.result))
@@ -110,7 +99,7 @@ async function readFile(file, { content }) {
 
 /** The path inside the inputs or the arguments: `deployment.inputs.domain` is `domain`. */
 function innerPath(path) {
-  return path.replace(/^(deployment\.inputs|functionCall\.arguments)\./, '')
+  return path.replace(/^(event\.)?(deployment\.inputs|functionCall\.arguments)\./, '')
 }
 
 /** The field of an error: `messages[0].to` stands at `messages`. */
@@ -123,19 +112,19 @@ function fieldOf(form, path) {
 function wordsOf(path, message, { value, dataset: { kind } }) {
   const [, index, rest = ''] = /^[^.[]+(?:\[(\d+)\])?(.*)$/.exec(innerPath(path)) ?? []
   const item = kind === 'list' ? listOf(value)[index ?? 0] : undefined
-  if (item === undefined) return `${index === undefined ? '' : `[${index}]`}${rest} ${message}`.trim()
-  return `“${item}” ${message}`
+  if (item !== undefined) return `“${item}” ${message}`
+  return `${index === undefined ? '' : `[${index}]`}${rest} ${message}`.trim()
 }
 
 function showErrors(form, errors) {
   const others = []
   for (const { path, message } of errors) {
     const field = fieldOf(form, path)
-    const line = field?.querySelector('.fault')
-    if (!line) {
+    if (!field) {
       others.push(`${path} ${message}`.trim())
       continue
     }
+    const line = field.querySelector('.fault')
     const control = field.querySelector('[data-kind]')
     const text = wordsOf(path, message, control)
     line.textContent = line.hidden ? text : `${line.textContent}; ${text}`

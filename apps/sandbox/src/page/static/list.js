@@ -8,22 +8,17 @@ import { connect, refresh } from './live.js'
 const list = document.querySelector('#list')
 const detail = document.querySelector('#detail')
 const filter = document.querySelector('.filter')
-/** The parameters that choose something. */
-const CHOICES = ['event', 'mail', 'edit', 'new', 'deployment']
-/** The parameters of the address. */
+/** The parameters that choose something, and those of what is chosen. */
+const CHOICES = ['event', 'mail', 'edit', 'new', 'deployment', 'as']
 const parameters = () => new URLSearchParams(location.search)
+const choice = () => CHOICES.map((name) => parameters().get(name)).join()
+const chosenRow = () => list.querySelector('[aria-current]')
 
 let chosen = choice()
 
 /** Goes to other parameters, as a step of the history or in place of the current one. */
 function go(query, history = 'push') {
   navigation.navigate(location.pathname + (query.size > 0 ? `?${query}` : ''), { history })
-}
-
-const chosenRow = () => list.querySelector('[aria-current]')
-
-function choice() {
-  return [...CHOICES, 'as'].map((name) => parameters().get(name)).join()
 }
 
 /** The focus follows the choice: onto its line, or into the editor. */
@@ -47,12 +42,30 @@ function enter() {
   return control
 }
 
-function fillFilter() {
-  for (const control of filter.elements) {
-    const value = parameters().get(control.name) ?? ''
-    if (control.type === 'checkbox') control.checked = value !== ''
-    else control.value = value
+function followAddress(event) {
+  const { canIntercept, destination, downloadRequest, hashChange, navigationType } = event
+  const isHere = new URL(destination.url).pathname === location.pathname
+  if (!canIntercept || !isHere || hashChange || downloadRequest !== null || navigationType === 'reload')
+    return
+  const handler = () => {
+    if (navigationType !== 'replace') {
+      for (const control of filter.elements) {
+        const value = parameters().get(control.name) ?? ''
+        if (control.type === 'checkbox') control.checked = value !== ''
+        else control.value = value
+      }
+    }
+    return draw()
   }
+  event.intercept({ focusReset: 'manual', scroll: 'manual', handler })
+}
+
+function applyFilter() {
+  const query = parameters()
+  for (const name of ['start', ...Array.from(filter.elements, (control) => control.name)]) query.delete(name)
+  for (const [name, value] of new FormData(filter)) if (value !== '') query.set(name, value)
+  list.scrollTop = 0
+  go(query, 'replace')
 }
 
 /** Chooses the next or the previous line. The way back leads to the list, and not through every line on the way. */
@@ -67,53 +80,16 @@ function move(by) {
 
 function close() {
   const query = parameters()
-  for (const name of [...CHOICES, 'call', 'tab', 'as']) query.delete(name)
+  for (const name of [...CHOICES, 'call', 'tab']) query.delete(name)
   if (query.size < parameters().size) go(query)
 }
 
-function followAddress(event) {
-  const { canIntercept, destination, downloadRequest, hashChange, navigationType } = event
-  const isElsewhere = new URL(destination.url).pathname !== location.pathname
-  if (!canIntercept || isElsewhere || hashChange || downloadRequest !== null || navigationType === 'reload')
-    return
-  const handler = () => {
-    if (navigationType !== 'replace') fillFilter()
-    return draw()
-  }
-  event.intercept({ focusReset: 'manual', scroll: 'manual', handler })
-}
-
-if (list && filter) {
-  chosenRow()?.scrollIntoView({ block: 'center' })
-  enter()
-  navigation.addEventListener('navigate', followAddress)
-  filter.addEventListener('submit', (event) => event.preventDefault())
-  filter.addEventListener('input', () => {
-    const query = parameters()
-    for (const name of ['start', ...Array.from(filter.elements, (control) => control.name)])
-      query.delete(name)
-    for (const [name, value] of new FormData(filter)) if (value !== '') query.set(name, value)
-    list.scrollTop = 0
-    go(query, 'replace')
-  })
-  list.addEventListener('keydown', (event) => {
-    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
-    event.preventDefault()
-    move(event.key === 'ArrowDown' ? 1 : -1)
-  })
-  detail.addEventListener('change', ({ target: { dataset, value } }) => {
-    if (dataset.parameter === undefined) return
-    const query = parameters()
-    query.set(dataset.parameter, value)
-    go(query, 'replace')
-  })
-}
-
-const keyboard = document.querySelector('#keys')
 const press = (selector) => document.querySelector(selector)?.click()
 const keys = {
   '/': () => filter.elements[0].focus(),
-  '?': () => keyboard?.showModal(),
+  '?': () => document.querySelector('#keys')?.showModal(),
+  ArrowDown: () => move(1),
+  ArrowUp: () => move(-1),
   j: () => move(1),
   k: () => move(-1),
   // Never with a new id: a key must not repeat an effect.
@@ -122,22 +98,36 @@ const keys = {
   n: () => press('.bar .primary'),
 }
 
-document.addEventListener('keydown', (event) => {
+function pressKey(event) {
   const { key, target } = event
-  if (!filter || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]'))
-    return
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (document.querySelector('dialog[open], :popover-open')) return
   if (key === 'Escape') {
     if (target === filter.elements[0] && target.value !== '') return
     event.preventDefault()
-    const menu = document.querySelector('.menu[open]')
-    if (menu) return menu.removeAttribute('open')
     target.blur()
     return close()
   }
-  if (target.closest('input, textarea, select, [role="textbox"]') || !Object.hasOwn(keys, key)) return
+  if (target.closest('input, textarea, select, pre, #detail') && key.startsWith('Arrow')) return
+  if (target.closest('input, textarea, select') || !Object.hasOwn(keys, key)) return
   event.preventDefault()
   keys[key]()
-})
+}
+
+if (filter) {
+  chosenRow()?.scrollIntoView({ block: 'center' })
+  enter()
+  navigation.addEventListener('navigate', followAddress)
+  filter.addEventListener('submit', (event) => event.preventDefault())
+  filter.addEventListener('input', applyFilter)
+  detail.addEventListener('change', ({ target: { dataset, value } }) => {
+    if (dataset.parameter === undefined) return
+    const query = parameters()
+    query.set(dataset.parameter, value)
+    go(query, 'replace')
+  })
+  document.addEventListener('keydown', pressKey)
+}
 
 // The page is live only if all scripts load: otherwise its banner stays.
 connect()

@@ -6,16 +6,17 @@
  */
 import { Idiomorph } from './idiomorph.js'
 
-const words = {
-  open: ['Live', '', 'ok'],
-  lost: ['Not connected', 'Not connected: is the sandbox running?', 'bad'],
-}
 const word = document.querySelector('#connection')
 const banner = document.querySelector('#banner')
-const channel = new BroadcastChannel('changes')
 const liveParts = (root) => root.querySelectorAll('[data-live]')
 /** The last HTML of each part: an unchanged part is not even compared. */
 const known = new Map(Array.from(liveParts(document), (part) => [part.id, part.innerHTML]))
+
+const channel = new BroadcastChannel('changes')
+const states = {
+  open: ['Live', '', 'ok'],
+  lost: ['Not connected', 'Not connected: is the sandbox running?', 'bad'],
+}
 
 let loading
 let again = false
@@ -35,26 +36,24 @@ export function connect() {
 }
 
 function listen() {
-  const tell = (now) => {
-    if (now !== 'changed') state = now
-    channel.postMessage(now)
-    hear(now)
-  }
   const source = new EventSource('/events')
-  source.addEventListener('message', () => tell('changed'))
-  source.addEventListener('open', () => tell('open'))
-  source.addEventListener('error', () => tell('lost'))
+  for (const [event, now] of Object.entries({ message: 'changed', open: 'open', error: 'lost' })) {
+    source.addEventListener(event, () => {
+      if (now !== 'changed') state = now
+      channel.postMessage(now)
+      hear(now)
+    })
+  }
 }
 
 function hear(now) {
-  if (now !== 'changed') {
-    const [short, long, look] = words[now]
-    word.textContent = short
-    banner.textContent = long
-    word.className = look
-    document.body.dataset.connection = now
-  }
   if (now !== 'lost') refresh()
+  if (now === 'changed') return
+  const [short, long, look] = states[now]
+  word.textContent = short
+  word.className = look
+  banner.textContent = long
+  document.body.dataset.connection = now
 }
 
 /** Draws the page of the current address; a change in the meantime draws it once more. */
@@ -71,7 +70,7 @@ async function load() {
     again = false
     const { href } = location
     // Without a response, the sandbox has stopped; the connection shows it.
-    const response = await fetch(href, { headers: { 'x-refresh': '1' } }).catch(() => undefined)
+    const response = await fetch(href).catch(() => undefined)
     if (!response?.ok) continue
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
     if (href === location.href) for (const part of liveParts(fresh)) morph(part)
