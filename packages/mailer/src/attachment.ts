@@ -4,9 +4,9 @@
  * @module
  */
 import { toBase64 } from '@org/core/http'
-import type { Faults } from './faults.ts'
 import { isRecord } from './fields.ts'
 import { readLine } from './headers.ts'
+import type { Faults } from './mail-error.ts'
 import { MAX_MESSAGE_BYTES, type Written } from './writing.ts'
 
 const encoder = new TextEncoder()

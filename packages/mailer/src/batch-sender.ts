@@ -9,41 +9,19 @@ import { toBatchResult } from './batch.ts'
 import type { Call } from './calls.ts'
 import { SENDING } from './errors.ts'
 import { isRecord } from './fields.ts'
-import type { BatchJournal } from './journal.ts'
 import { MailError, toMailError } from './mail-error.ts'
 import type { Messages } from './message.ts'
 import { callRules, checkOptions, invalidOptions, type Rules, rules } from './options.ts'
-import type { BatchProgress, BatchResult, MessageResult } from './result.ts'
-import type { BatchRunOptions, CallOutcome } from './run.ts'
+import type { BatchResult, MessageResult } from './result.ts'
+import type { BatchOptions, CallOutcome, HostBatchOptions, MailerSettings } from './run.ts'
 import { type BatchEnd, runBatch } from './sending.ts'
 
-/** Options of {@link Mailer.sendEmails}. */
-export interface BatchOptions extends CallOptions {
-  /**
-   * Records each message, so that a batch can go on after a crash or a time limit. With a journal, `sendEmails`
-   * throws `overloaded` (retryable) while messages are left.
-   * @default none: a message for which the time is too short is `failed`
-   */
-  journal?: BatchJournal | undefined
-  /**
-   * Is asked for each message that the journal knows as `failed` or `unknown`: `true` sends it again.
-   * @default such a message is not sent again
-   */
-  resend?: ((result: MessageResult) => boolean) | undefined
-  /**
-   * How long the batch waits for a provider that is away, in milliseconds. After it, the messages that are left are
-   * `failed`, and may be sent again.
-   * @default 60_000
-   */
-  outageMs?: number | undefined
-  /** Ends the batch well: no further call begins, calls in flight are awaited, and the rest is left for the next run. */
-  stop?: AbortSignal | undefined
-  /** Is called after each call of the provider. If it throws, no further call begins, and the batch throws the same. */
-  onProgress?: ((progress: BatchProgress) => void) | undefined
+/** Sends batches. */
+export interface BatchSender {
+  sendEmails(items: Messages | readonly unknown[], options?: HostBatchOptions): Promise<BatchResult>
+  /** The results, call by call. */
+  stream(messages: Messages, options?: Omit<BatchOptions, 'journal'>): AsyncGenerator<MessageResult[], void>
 }
-
-/** How much of a batch is composed at a time. */
-export type BatchSizes = Pick<BatchRunOptions, 'breathe' | 'callBytes' | 'inFlightBytes' | 'takeMemory'>
 
 const batchRules: Rules = {
   ...callRules,
@@ -59,38 +37,6 @@ const batchRules: Rules = {
   stopping: rules.signal,
   gate: rules.object,
   parse: rules.function,
-}
-
-/** Sends batches. */
-export interface BatchSender {
-  sendEmails(items: Messages | readonly unknown[], options?: BatchOptions & ItemOptions): Promise<BatchResult>
-  /** The results, call by call. */
-  stream(messages: Messages, options?: Omit<BatchOptions, 'journal'>): AsyncGenerator<MessageResult[], void>
-}
-
-interface ItemOptions {
-  /**
-   * Makes a message of an item when its call is due. Throws an `IntegrationError` if it cannot.
-   * @default the item is the message
-   */
-  parse?: ((item: unknown) => unknown) | undefined
-  /** Fires when the host shuts down: with a journal, the batch ends early, with `shutting_down`. */
-  stopping?: AbortSignal | undefined
-}
-
-interface BatchSenderOptions
-  extends Pick<
-    BatchRunOptions,
-    | 'breathe'
-    | 'settings'
-    | 'concurrency'
-    | 'callBytes'
-    | 'inFlightBytes'
-    | 'takeMemory'
-    | 'timeoutMs'
-    | 'wait'
-  > {
-  provider: ProviderClient
 }
 
 const BATCH: ProviderRequest = {
@@ -110,7 +56,7 @@ const ANSWER = { bytes: 2_000, bytesPerCharacter: 8 }
 const SHORTEST_LIMIT = 64 * 1024
 
 /** Makes the batch methods of a mailer. */
-export function createBatchSender({ provider, ...settings }: BatchSenderOptions): BatchSender {
+export function createBatchSender(provider: ProviderClient, settings: MailerSettings): BatchSender {
   async function send(
     { messages, json: jsonText }: Call,
     limits: CallOptions & { pass: Pass },
@@ -128,27 +74,15 @@ export function createBatchSender({ provider, ...settings }: BatchSenderOptions)
 
   function run(
     items: Messages | readonly unknown[],
-    options: BatchOptions & ItemOptions,
+    options: HostBatchOptions,
   ): AsyncGenerator<CallOutcome, BatchEnd> {
     checkOptions(options, batchRules, { isClosed: true })
     checkSource(items)
-    const { parse, resend, journal, onProgress, stop, outageMs = LONGEST_OUTAGE_MS } = options
     // A batch may have any length, so only its calls have a time limit by default.
     const limits = provider.within({ timeoutMs: Number.POSITIVE_INFINITY, ...options })
-    const stopping = journal && options.stopping
-    return runBatch(items, {
-      ...settings,
-      ...limits,
-      stop,
-      stopping,
-      enter: provider.enter,
-      send,
-      outageMs,
-      parse,
-      resend,
-      journal,
-      onProgress,
-    })
+    const { journal, stopping, outageMs = LONGEST_OUTAGE_MS } = options
+    const work = { ...options, ...settings, ...limits, outageMs, stopping: journal && stopping }
+    return runBatch(items, { ...work, enter: provider.enter, send })
   }
 
   async function* stream(

@@ -41,12 +41,9 @@ export function createCaller(
     return ending.reason ?? unrecorded ?? (isTooLate() ? timeIsOver() : undefined)
   }
 
-  async function record(
-    written: ReadonlyMap<string, MessageRecord | undefined>,
-    durationMs?: number,
-  ): Promise<void> {
+  async function record(written: ReadonlyMap<string, MessageRecord | undefined>): Promise<void> {
     try {
-      await records?.write(written, durationMs)
+      await records?.write(written)
     } catch (error) {
       unrecorded ??= toMailError(error)
     }
@@ -77,12 +74,11 @@ export function createCaller(
     if (records) await recordAll(call, 'begun')
     // Recording and the gate may have taken long.
     const after = obstacle()
-    const began = Date.now()
     const outcome = after ? unsentCall(call, after) : await exchange(call, pass)
     pass.leave(outcome.unsent ? 'unmade' : isBroken(outcome) ? 'unknown' : 'made')
     if (records) {
       if (outcome.unsent) await recordAll(call, undefined)
-      else await record(toRecords(outcome.results, call.messages), Date.now() - began)
+      else await record(toRecords(outcome.results, call.messages))
     }
     return outcome
   }
@@ -145,7 +141,7 @@ function failAll({ messages }: Call, error: IntegrationError): MessageResult[] {
 function readResults(body: unknown, { messages }: Call): MessageResult[] {
   const responses = matchResponses(body, messages)
   return messages.map((message, at) => {
-    const response = responses?.[at]
+    const response = responses[at]
     return response ? toResult(message, response) : failedResult(message, unreadable())
   })
 }

@@ -13,13 +13,14 @@ import {
   pause,
 } from '@org/core/http'
 import type { Address } from './address.ts'
-import type { BatchOptions, BatchSender, BatchSizes } from './batch-sender.ts'
+import type { BatchSender } from './batch-sender.ts'
 import { composeMessage, isRich } from './compose.ts'
 import { mailProvider, refusalError, SENDING } from './errors.ts'
 import { toMailError } from './mail-error.ts'
 import type { Message, MessageDefaults, MessageSettings, Messages } from './message.ts'
 import { callRules, checkOptions, checkSender, filterRules, mailerRules } from './options.ts'
 import type { BatchResult, MessageResult } from './result.ts'
+import type { BatchOptions, BatchSizes } from './run.ts'
 import type { DeliveryStats } from './stats.ts'
 import { isAbout, type Remark, readRemark, readSendResponse, readServer, type ServerDetails } from './wire.ts'
 
@@ -190,7 +191,7 @@ export function createClient(options: MailerOptions, host: HostOptions = FOR_SDK
   const onDemand = () => import('./on-demand.ts')
   const loadBatches = async () => {
     const { createBatchSender } = await onDemand()
-    return createBatchSender({ provider, settings, concurrency, timeoutMs, wait, ...host })
+    return createBatchSender(provider, { settings, concurrency, timeoutMs, wait, ...host })
   }
 
   /** Calls the provider with checked options. */

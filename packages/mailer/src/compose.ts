@@ -5,10 +5,9 @@
  * @module
  */
 import { formatAddress, parseAddress } from './address.ts'
-import { Faults } from './faults.ts'
 import { isRecord, readField } from './fields.ts'
 import { isName, readHeaders, readLine, readMetadata } from './headers.ts'
-import { invalidMessage } from './mail-error.ts'
+import { Faults, invalidMessage } from './mail-error.ts'
 import { type MessageBodies, type MessageFields, type MessageSettings, NO_BODY } from './message.ts'
 import { MAX_MESSAGE_BYTES, type TextWriter, type Written, writeText } from './writing.ts'
 
@@ -59,7 +58,7 @@ const head: Record<Head, Reader> = {
   to: recipients,
   cc: recipients,
   bcc: recipients,
-  from: readSender,
+  from: (value, path, { faults }) => readAddress(faults, path, value, []),
   replyTo: addresses,
   subject: line,
   tag: line,
@@ -203,16 +202,6 @@ function readAddress(faults: Faults, path: string, value: unknown, bare: string[
 
 function tooMany(count: number): string {
   return `may have ${MAX_RECIPIENTS} recipients together with cc and bcc, but has ${count}`
-}
-
-/** Most messages of a batch have the same sender. */
-let lastSender = { given: '', header: '' }
-
-function readSender(value: unknown, path: string, { faults }: Draft): string {
-  if (value === lastSender.given) return lastSender.header
-  const header = readAddress(faults, path, value, [])
-  if (typeof value === 'string' && header !== '') lastSender = { given: value, header }
-  return header
 }
 
 function readBody(faults: Faults, name: Body, body: unknown): string | undefined {

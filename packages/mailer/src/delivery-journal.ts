@@ -26,12 +26,9 @@ const outcome = z.discriminatedUnion('status', [
     rejected,
   }),
 ])
-/** The messages of one call, by key: all begun, or their outcomes and how long the call took. */
+/** The messages of one call, by key: all begun, or their outcomes. */
 const begunRecord = z.object({ begun: z.array(z.string()) })
-const doneRecord = z.object({
-  done: z.array(z.tuple([z.string(), outcome])),
-  ms: z.number().default(0),
-})
+const doneRecord = z.object({ done: z.array(z.tuple([z.string(), outcome])) })
 const callRecord = z.union([begunRecord, doneRecord])
 
 /** Makes the journal of a delivery. `isEmpty`: no earlier attempt sent anything. */
@@ -42,7 +39,6 @@ export function createJournal(progress: Progress): BatchJournal & { isEmpty: boo
   const steps = new Map<string, string>()
   let calls = 0
   let isDamaged = false
-  const durations: number[] = []
   for (let step = progress.read(nameOf(0)); step !== undefined; step = progress.read(nameOf(calls))) {
     // Then the messages without a record go again, and each has a later step.
     const isSettled = progress.isSettled(nameOf(calls))
@@ -55,15 +51,10 @@ export function createJournal(progress: Progress): BatchJournal & { isEmpty: boo
     } else {
       for (const [key, outcome] of data.done)
         if (!isSettled || outcome.status !== 'unknown') records.set(key, outcome)
-      durations.push(data.ms)
     }
   }
 
-  // The median: a single call that was slow does not slow down all deliveries after it.
-  const callMs = durations.toSorted((a, b) => a - b)[Math.floor(durations.length / 2)]
-
   return {
-    callMs,
     isEmpty: records.size === 0 && !isDamaged,
     read(keys) {
       const found = new Map<string, MessageRecord>()
@@ -74,14 +65,14 @@ export function createJournal(progress: Progress): BatchJournal & { isEmpty: boo
       }
       return found
     },
-    async write(written, ms) {
+    async write(written) {
       const [[first, record] = ['', undefined]] = written
       const name = steps.get(first) ?? nameOf(calls)
       if (!steps.has(first)) calls += 1
       steps.set(first, name)
       if (record === undefined) await progress.write(name, null)
       else if (record === 'begun') await progress.write(name, { begun: [...written.keys()] })
-      else await progress.write(name, doneRecord.parse({ done: [...written].filter(([, each]) => each), ms }))
+      else await progress.write(name, doneRecord.parse({ done: [...written].filter(([, each]) => each) }))
     },
   }
 }

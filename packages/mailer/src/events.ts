@@ -16,139 +16,34 @@
 import { IntegrationError } from '@org/core/errors'
 import { isRecord, readNumber, readText } from './fields.ts'
 
+type Payload = Readonly<Record<string, unknown>>
+
 /** The fields of every known event. A field that the payload lacks is `null`. */
-export interface MailEventFields {
-  /** The recipient that the event is about. */
-  recipient: string
-  /** The id that `sendEmail` returned. */
-  messageId: string | null
-  /** When it happened: ISO 8601, as the provider writes it. */
-  occurredAt: string | null
-  messageStream: string | null
-  /** The provider’s id of the mail server. */
-  serverId: number | null
-  /** The message’s `tag`. */
-  tag: string | null
-  /** The message’s `metadata`. */
-  metadata: Record<string, string>
-  /** The payload as it came, with the fields that are not listed here. */
-  payload: Readonly<Record<string, unknown>>
-}
-
-interface BounceFields extends MailEventFields {
-  /** The provider’s id of the bounce. */
-  bounceId: number | null
-  /** For example `HardBounce`, `SoftBounce`, `Transient` or `SpamComplaint`. */
-  bounceType: string | null
-  bounceTypeCode: number | null
-  /** The kind of bounce in words. */
-  name: string | null
-  description: string | null
-  /** The words of the receiving server. */
-  details: string | null
-  from: string | null
-  subject: string | null
-  /** Whether the provider sends nothing more to this recipient. */
-  isInactive: boolean
-  /** Whether the recipient can be activated again. */
-  canActivate: boolean
-  /** Whether the provider keeps the raw bounce. */
-  hasDump: boolean
-}
-
+export type MailEventFields = ReturnType<typeof readCommon>
+/** A mail bounced: https://postmarkapp.com/developer/webhooks/bounce-webhook */
+export type BounceEvent = { type: 'bounce' } & ReturnType<typeof readBounce>
+/** A recipient reported a mail as spam: https://postmarkapp.com/developer/webhooks/spam-complaint-webhook */
+export type SpamComplaintEvent = { type: 'spamComplaint' } & ReturnType<typeof readBounce>
+/** The receiving server accepted a mail: https://postmarkapp.com/developer/webhooks/delivery-webhook */
+export type DeliveryEvent = { type: 'delivery' } & ReturnType<typeof readDelivery>
+/** A recipient opened a mail: https://postmarkapp.com/developer/webhooks/open-tracking-webhook */
+export type OpenEvent = { type: 'open' } & ReturnType<typeof readOpen>
+/** A recipient clicked a link: https://postmarkapp.com/developer/webhooks/click-webhook */
+export type ClickEvent = { type: 'click' } & ReturnType<typeof readClick>
 /**
- * A mail bounced.
- *
- * @see https://postmarkapp.com/developer/webhooks/bounce-webhook
+ * The provider stopped to send to a recipient, or sends again:
+ * https://postmarkapp.com/developer/webhooks/subscription-change-webhook
  */
-export interface BounceEvent extends BounceFields {
-  type: 'bounce'
-}
-
-/**
- * A recipient reported a mail as spam.
- *
- * @see https://postmarkapp.com/developer/webhooks/spam-complaint-webhook
- */
-export interface SpamComplaintEvent extends BounceFields {
-  type: 'spamComplaint'
-}
-
-/**
- * The receiving server accepted a mail.
- *
- * @see https://postmarkapp.com/developer/webhooks/delivery-webhook
- */
-export interface DeliveryEvent extends MailEventFields {
-  type: 'delivery'
-  /** The words of the receiving server. */
-  details: string | null
-}
-
+export type SubscriptionChangeEvent = { type: 'subscriptionChange' } & ReturnType<typeof readChange>
 /** The program of a recipient, or its operating system. */
-export interface MailProgram {
-  name: string | null
-  company: string | null
-  family: string | null
-}
-
-interface TrackingFields extends MailEventFields {
-  client: MailProgram | null
-  os: MailProgram | null
-  /** For example `Desktop`, `Mobile` or `WebMail`. */
-  platform: string | null
-  userAgent: string | null
-  /** Where the recipient was, as the provider’s fields: `Country`, `City` and others. */
-  geo: Readonly<Record<string, string>>
-}
-
-/**
- * A recipient opened a mail.
- *
- * @see https://postmarkapp.com/developer/webhooks/open-tracking-webhook
- */
-export interface OpenEvent extends TrackingFields {
-  type: 'open'
-  /** Whether this recipient opened the mail for the first time. */
-  isFirst: boolean
-  /** How long the mail was read, in seconds. */
-  readSeconds: number | null
-}
-
-/**
- * A recipient clicked a link.
- *
- * @see https://postmarkapp.com/developer/webhooks/click-webhook
- */
-export interface ClickEvent extends TrackingFields {
-  type: 'click'
-  /** The link as the message has it. */
-  link: string | null
-  /** `HTML` or `Text`. */
-  clickLocation: string | null
-}
-
-/**
- * The provider stopped to send to a recipient, or sends again.
- *
- * @see https://postmarkapp.com/developer/webhooks/subscription-change-webhook
- */
-export interface SubscriptionChangeEvent extends MailEventFields {
-  type: 'subscriptionChange'
-  /** `true`: the provider sends nothing more to this recipient in this stream. */
-  isSuppressed: boolean
-  /** `HardBounce`, `SpamComplaint` or `ManualSuppression`; `null` if the recipient was activated. */
-  reason: string | null
-  /** `Recipient`, `Customer` or `Admin`. */
-  origin: string | null
-}
+export type MailProgram = NonNullable<ReturnType<typeof readProgram>>
 
 /** An event of a kind that this version does not know. */
 export interface UnknownEvent {
   type: 'unknown'
   /** The provider’s `RecordType`. */
   recordType: string | null
-  payload: Readonly<Record<string, unknown>>
+  payload: Payload
 }
 
 /** An event of the provider. */
@@ -161,35 +56,13 @@ export type MailEvent =
   | SubscriptionChangeEvent
   | UnknownEvent
 
-type Payload = Readonly<Record<string, unknown>>
-
 const readers: Record<string, (payload: Payload) => MailEvent> = {
   Bounce: (payload) => ({ type: 'bounce', ...readBounce(payload) }),
   SpamComplaint: (payload) => ({ type: 'spamComplaint', ...readBounce(payload) }),
-  Delivery: (payload) => ({
-    type: 'delivery',
-    ...readCommon(payload, 'Recipient', 'DeliveredAt'),
-    details: text(payload, 'Details'),
-  }),
-  Open: (payload) => ({
-    type: 'open',
-    ...readTracking(payload),
-    isFirst: payload.FirstOpen === true,
-    readSeconds: readNumber(payload, 'ReadSeconds') ?? null,
-  }),
-  Click: (payload) => ({
-    type: 'click',
-    ...readTracking(payload),
-    link: text(payload, 'OriginalLink'),
-    clickLocation: text(payload, 'ClickLocation'),
-  }),
-  SubscriptionChange: (payload) => ({
-    type: 'subscriptionChange',
-    ...readCommon(payload, 'Recipient', 'ChangedAt'),
-    isSuppressed: payload.SuppressSending === true,
-    reason: text(payload, 'SuppressionReason'),
-    origin: text(payload, 'Origin'),
-  }),
+  Delivery: (payload) => ({ type: 'delivery', ...readDelivery(payload) }),
+  Open: (payload) => ({ type: 'open', ...readOpen(payload) }),
+  Click: (payload) => ({ type: 'click', ...readClick(payload) }),
+  SubscriptionChange: (payload) => ({ type: 'subscriptionChange', ...readChange(payload) }),
 }
 
 /**
@@ -221,53 +94,106 @@ function parsed(body: unknown): unknown {
   }
 }
 
-function readCommon(payload: Payload, recipientName: string, timeName: string): MailEventFields {
+function readCommon(payload: Payload, recipientName: string, timeName: string) {
   const recipient = text(payload, recipientName)
   if (!recipient) {
     const errors = [{ path: recipientName, message: 'is required: expected text' }]
     throw new IntegrationError('invalid_event', `The mail event has no ${recipientName}.`, { errors })
   }
   return {
+    /** The recipient that the event is about. */
     recipient,
+    /** The id that `sendEmail` returned. */
     messageId: text(payload, 'MessageID'),
+    /** When it happened: ISO 8601, as the provider writes it. */
     occurredAt: text(payload, timeName),
     messageStream: text(payload, 'MessageStream'),
-    serverId: readNumber(payload, 'ServerID') ?? null,
+    /** The provider’s id of the mail server. */
+    serverId: number(payload, 'ServerID'),
+    /** The message’s `tag`. */
     tag: text(payload, 'Tag'),
+    /** The message’s `metadata`. */
     metadata: readTexts(payload.Metadata),
+    /** The payload as it came, with the fields that are not listed here. */
     payload,
   }
 }
 
-function readBounce(payload: Payload): BounceFields {
+function readBounce(payload: Payload) {
   return {
     ...readCommon(payload, 'Email', 'BouncedAt'),
-    bounceId: readNumber(payload, 'ID') ?? null,
+    /** The provider’s id of the bounce. */
+    bounceId: number(payload, 'ID'),
+    /** For example `HardBounce`, `SoftBounce`, `Transient` or `SpamComplaint`. */
     bounceType: text(payload, 'Type'),
-    bounceTypeCode: readNumber(payload, 'TypeCode') ?? null,
+    bounceTypeCode: number(payload, 'TypeCode'),
+    /** The kind of bounce in words. */
     name: text(payload, 'Name'),
     description: text(payload, 'Description'),
+    /** The words of the receiving server. */
     details: text(payload, 'Details'),
     from: text(payload, 'From'),
     subject: text(payload, 'Subject'),
+    /** Whether the provider sends nothing more to this recipient. */
     isInactive: payload.Inactive === true,
+    /** Whether the recipient can be activated again. */
     canActivate: payload.CanActivate === true,
+    /** Whether the provider keeps the raw bounce. */
     hasDump: payload.DumpAvailable === true,
   }
 }
 
-function readTracking(payload: Payload): TrackingFields {
+function readDelivery(payload: Payload) {
+  // The words of the receiving server.
+  return { ...readCommon(payload, 'Recipient', 'DeliveredAt'), details: text(payload, 'Details') }
+}
+
+function readTracking(payload: Payload) {
   return {
     ...readCommon(payload, 'Recipient', 'ReceivedAt'),
     client: readProgram(payload.Client),
     os: readProgram(payload.OS),
+    /** For example `Desktop`, `Mobile` or `WebMail`. */
     platform: text(payload, 'Platform'),
     userAgent: text(payload, 'UserAgent'),
+    /** Where the recipient was, as the provider’s fields: `Country`, `City` and others. */
     geo: readTexts(payload.Geo),
   }
 }
 
-function readProgram(value: unknown): MailProgram | null {
+function readOpen(payload: Payload) {
+  return {
+    ...readTracking(payload),
+    /** Whether this recipient opened the mail for the first time. */
+    isFirst: payload.FirstOpen === true,
+    /** How long the mail was read, in seconds. */
+    readSeconds: number(payload, 'ReadSeconds'),
+  }
+}
+
+function readClick(payload: Payload) {
+  return {
+    ...readTracking(payload),
+    /** The link as the message has it. */
+    link: text(payload, 'OriginalLink'),
+    /** `HTML` or `Text`. */
+    clickLocation: text(payload, 'ClickLocation'),
+  }
+}
+
+function readChange(payload: Payload) {
+  return {
+    ...readCommon(payload, 'Recipient', 'ChangedAt'),
+    /** `true`: the provider sends nothing more to this recipient in this stream. */
+    isSuppressed: payload.SuppressSending === true,
+    /** `HardBounce`, `SpamComplaint` or `ManualSuppression`; `null` if the recipient was activated. */
+    reason: text(payload, 'SuppressionReason'),
+    /** `Recipient`, `Customer` or `Admin`. */
+    origin: text(payload, 'Origin'),
+  }
+}
+
+function readProgram(value: unknown) {
   if (!isRecord(value)) return null
   return { name: text(value, 'Name'), company: text(value, 'Company'), family: text(value, 'Family') }
 }
@@ -280,4 +206,8 @@ function readTexts(value: unknown): Record<string, string> {
 
 function text(payload: unknown, name: string): string | null {
   return readText(payload, name) || null
+}
+
+function number(payload: unknown, name: string): number | null {
+  return readNumber(payload, name) ?? null
 }

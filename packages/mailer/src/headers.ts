@@ -1,5 +1,5 @@
-import type { Faults } from './faults.ts'
 import { isRecord, readField, readText } from './fields.ts'
+import type { Faults } from './mail-error.ts'
 
 /** C0, DEL, C1 (with U+0085), and the separators of lines and paragraphs. */
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u

@@ -15,7 +15,6 @@ export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
 export { IntegrationError, isIntegrationError } from '@org/core/errors'
 export type { CallOptions } from '@org/core/http'
 export { type Address, isAddress } from './address.ts'
-export type { BatchOptions } from './batch-sender.ts'
 export type { Mailer, MailerOptions, SentEmail, StatsFilter } from './client.ts'
 export { createMailer } from './client.ts'
 export type { BatchJournal, MessageRecord, RecordedOutcome } from './journal.ts'
@@ -30,5 +29,6 @@ export type {
   SentResult,
   UnsentResult,
 } from './result.ts'
+export type { BatchOptions } from './run.ts'
 export type { DeliveryStats } from './stats.ts'
 export type { ServerDetails } from './wire.ts'

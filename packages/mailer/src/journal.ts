@@ -41,14 +41,8 @@ export interface BatchJournal {
    * Writes the records of one call, all or none. Resolves when they are durable.
    *
    * @param records by key; `undefined` deletes the record of a message that was not sent
-   * @param durationMs how long the call took, if it is about its outcome
    */
-  write(records: ReadonlyMap<string, MessageRecord | undefined>, durationMs?: number): void | Promise<void>
-  /**
-   * How long a call of an earlier attempt took, in milliseconds. A batch that knows begins with several calls at a
-   * time, and with none that would take longer than what is left.
-   */
-  readonly callMs?: number | undefined
+  write(records: ReadonlyMap<string, MessageRecord | undefined>): void | Promise<void>
 }
 
 /** Changes with the way in which messages are written, so that no other release takes a key for its own. */
@@ -129,8 +123,7 @@ export function openJournal(journal: BatchJournal, { signal }: Ending) {
       }
       return records
     },
-    write: (records: ReadonlyMap<string, MessageRecord | undefined>, durationMs?: number) =>
-      attempt(() => journal.write(records, durationMs)),
+    write: (records: ReadonlyMap<string, MessageRecord | undefined>) => attempt(() => journal.write(records)),
   }
 }
 

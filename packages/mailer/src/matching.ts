@@ -11,20 +11,17 @@ import { addressesIn, isAbout, readSendResponse, recipientsOf, type SendResponse
 /** A call has at most 500 messages. A server of a tenant’s choice may send a million answers. */
 const MAX_ANSWERS = 1_000
 
-type Accepted = Extract<SendResponse, { accepted: true }>
-
 /**
- * Matches the answers of a call to its messages. The provider answers in the order of the messages; an answer whose
- * recipient contradicts that is not given to the message at its place.
+ * Matches the answers of a call to its messages. The provider answers in the order of the messages. If an answer
+ * contradicts that, all are matched by their recipients.
  *
- * @returns for each message its answer, or `undefined` if there is none that is surely its own; `undefined` if the
- * body is no list
+ * @returns for each message its answer, or `undefined` if there is none that is surely its own
  */
 export function matchResponses(
   body: unknown,
   messages: readonly PlacedMessage[],
-): (SendResponse | undefined)[] | undefined {
-  if (!Array.isArray(body) || body.length > MAX_ANSWERS) return undefined
+): (SendResponse | undefined)[] {
+  if (!Array.isArray(body) || body.length > MAX_ANSWERS) return []
   const ids = new Set<string>()
   // Out of the list, which settled promises hold.
   const responses = body.splice(0).map((item: unknown) => {
@@ -35,39 +32,12 @@ export function matchResponses(
     ids.add(response.messageId)
     return isRepeated ? undefined : response
   })
-  const strangers: Accepted[] = []
-  for (let at = 0; at < responses.length; at += 1) {
-    const [response, message] = [responses[at], messages[at]]
-    if (!response?.accepted || response.to === message?.to) continue
-    if (message === undefined || !isAbout(response, message)) strangers.push(response)
-  }
-  const isShuffled = responses.length !== messages.length || isAboutAny(strangers, messages)
-  if (isShuffled) return matchByRecipient(responses, messages)
-  if (strangers.length === 0) return responses
-  const unmatched = new Set<SendResponse>(strangers)
-  return responses.map((response) => (response && unmatched.has(response) ? undefined : response))
-}
-
-/** Whether an answer is about any of the messages. Each text is read once: a server may send megabytes of them. */
-function isAboutAny(responses: readonly Accepted[], messages: readonly PlacedMessage[]): boolean {
-  if (responses.length === 0) return false
-  const headers = new Set(messages.map(({ to }) => to))
-  const byAddress = new Map<string, Set<string>[]>()
-  for (const message of messages) {
-    const recipients = new Set(recipientsOf(message))
-    for (const address of recipients) {
-      const others = byAddress.get(address)
-      if (others) others.push(recipients)
-      else byAddress.set(address, [recipients])
-    }
-  }
-  for (const { to } of responses) {
-    const named = addressesIn(to)
-    if (headers.has(to) || named === undefined) return true
-    const [rarest] = named.map((address) => byAddress.get(address) ?? []).sort((a, b) => a.length - b.length)
-    if (rarest?.some((recipients) => named.every((address) => recipients.has(address)))) return true
-  }
-  return false
+  const isInOrder = messages.every((message, at) => {
+    const response = responses[at]
+    return !response?.accepted || isAbout(response, message)
+  })
+  if (isInOrder && responses.length === messages.length) return responses
+  return matchByRecipient(responses, messages)
 }
 
 /** Only an accepted mail names its recipient, and only a recipient of one message and one answer is certain. */
@@ -75,7 +45,7 @@ function matchByRecipient(
   responses: readonly (SendResponse | undefined)[],
   messages: readonly PlacedMessage[],
 ): (SendResponse | undefined)[] {
-  const answers = new Map<string, Accepted | undefined>()
+  const answers = new Map<string, SendResponse | undefined>()
   for (const response of responses) {
     const key = response?.accepted && addressesIn(response.to)?.sort().join()
     if (key) answers.set(key, answers.has(key) ? undefined : response)

@@ -13,12 +13,7 @@ const LONGEST_DOUBLED_MS = 10_000
 /** A call may take a little longer than the slowest before it. */
 const CAUTION = 1.1
 
-type PaceOptions = Pick<BatchRunOptions, 'concurrency' | 'callBytes' | 'inFlightBytes' | 'wait'> & {
-  /** How long a call of an earlier attempt took, in milliseconds, if that is known. */
-  callMs: number | undefined
-  /** Fires when the batch ends early. */
-  signal: AbortSignal
-}
+type PaceOptions = Pick<BatchRunOptions, 'concurrency' | 'callBytes' | 'inFlightBytes' | 'wait'>
 
 interface Turn {
   started: number
@@ -31,13 +26,18 @@ export type Pace = ReturnType<typeof createPace>
 /**
  * Makes the pace of a batch. The first call goes alone, and each answer lets one more go at a time: a refused token or
  * a slow provider is noticed before much has left.
+ *
+ * @param signal fires when the batch ends early
  */
-export function createPace({ concurrency, callBytes, inFlightBytes, wait, callMs, signal }: PaceOptions) {
+export function createPace(
+  { concurrency, callBytes, inFlightBytes, wait }: PaceOptions,
+  signal: AbortSignal,
+) {
   const running = new Set<Turn>()
   let queued = 0
   let bytesInFlight = 0
-  let limit = callMs === undefined ? 1 : concurrency
-  let slowestMs = callMs ?? 0
+  let limit = 1
+  let slowestMs = 0
   let calls = 0
   let pausedMs = 0
   let pauses = 0

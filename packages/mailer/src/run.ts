@@ -4,25 +4,50 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import type { CallOptions, Gate, Pass, ProviderClient } from '@org/core/http'
+import type { CallOptions, Pass, ProviderClient } from '@org/core/http'
 import type { Call } from './calls.ts'
 import type { BatchJournal } from './journal.ts'
 import type { MessageSettings } from './message.ts'
 import type { BatchProgress, MessageResult } from './result.ts'
 
-/** Options of `runBatch`. */
-export interface BatchRunOptions {
-  /** Asks for the right to make one call. */
-  enter: ProviderClient['enter']
-  /** Makes one call, and returns the provider’s body. */
-  send: (call: Call, limits: CallOptions & { pass: Pass }) => Promise<unknown>
-  /** Makes a message of an item; without it, the item is the message. Throws an `IntegrationError` if it cannot. */
-  parse: ((item: unknown) => unknown) | undefined
-  /** Whether a message that an earlier attempt did not send for sure is sent again. */
-  resend: ((result: MessageResult) => boolean) | undefined
-  settings: MessageSettings
-  /** The most calls in flight at a time. */
-  concurrency: number
+/** Options of {@link Mailer.sendEmails}. */
+export interface BatchOptions extends CallOptions {
+  /**
+   * Records each message, so that a batch can go on after a crash or a time limit. With a journal, `sendEmails`
+   * throws a retryable error while messages are left.
+   * @default none: a message for which the time is too short is `failed`
+   */
+  journal?: BatchJournal | undefined
+  /**
+   * Is asked for each message that the journal knows as `failed` or `unknown`: `true` sends it again.
+   * @default such a message is not sent again
+   */
+  resend?: ((result: MessageResult) => boolean) | undefined
+  /**
+   * How long the batch waits for a provider that is away, in milliseconds. After it, the messages that are left are
+   * `failed`, and may be sent again.
+   * @default 60_000
+   */
+  outageMs?: number | undefined
+  /** Ends the batch well: no further call begins, calls in flight are awaited, and the rest is left for the next run. */
+  stop?: AbortSignal | undefined
+  /** Is called after each call of the provider. If it throws, no further call begins, and the batch throws the same. */
+  onProgress?: ((progress: BatchProgress) => void) | undefined
+}
+
+/** Options of a host’s batches. */
+export interface HostBatchOptions extends BatchOptions {
+  /**
+   * Makes a message of an item when its call is due. Throws an `IntegrationError` if it cannot.
+   * @default the item is the message
+   */
+  parse?: ((item: unknown) => unknown) | undefined
+  /** Fires when the host shuts down: with a journal, the batch ends early, with `shutting_down`. */
+  stopping?: AbortSignal | undefined
+}
+
+/** How much of a batch is composed at a time. */
+export interface BatchSizes {
   /** The largest body of a call of several messages, and the bodies of all calls in flight, in bytes. */
   callBytes: number
   inFlightBytes: number
@@ -33,22 +58,27 @@ export interface BatchRunOptions {
   takeMemory?: ((bytes: number, signal: AbortSignal) => Promise<(part?: number) => void>) | undefined
   /** Lets other work go on between the messages. */
   breathe: () => Promise<void>
-  gate: Gate
-  /** How long the batch waits for a provider that is away, in milliseconds. */
-  outageMs: number
+}
+
+/** The settings of a mailer that its batches need. */
+export interface MailerSettings extends BatchSizes {
+  settings: MessageSettings
+  concurrency: number
   /** Longest time for one call, from when it leaves, in milliseconds. */
   timeoutMs: number
-  signal: AbortSignal | undefined
-  /** When all calls must be over, in milliseconds since 1970. */
-  deadline: number
-  /** Each ends the batch: no further call begins, and calls in flight go on. `stopping`: the host shuts down. */
-  stop: AbortSignal | undefined
-  stopping: AbortSignal | undefined
-  /** With a journal, messages that an earlier attempt recorded are not sent again. */
-  journal: BatchJournal | undefined
-  /** Is called after each call. What it throws ends the batch. */
-  onProgress: ((progress: BatchProgress) => void) | undefined
   wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+}
+
+/** Options of `runBatch`. */
+export interface BatchRunOptions
+  extends MailerSettings,
+    Omit<HostBatchOptions, keyof CallOptions>,
+    ReturnType<ProviderClient['within']> {
+  outageMs: number
+  /** Asks for the right to make one call. */
+  enter: ProviderClient['enter']
+  /** Makes one call, and returns the provider’s body. */
+  send: (call: Call, limits: CallOptions & { pass: Pass }) => Promise<unknown>
 }
 
 /** The outcome of one call. */

@@ -34,7 +34,7 @@ export async function* runBatch(
   const ending = createEnding(options)
   const { signal } = ending
   const records = journal && openJournal(journal, ending)
-  const pace = createPace({ ...options, callMs: journal?.callMs, signal })
+  const pace = createPace(options, signal)
   const cutter = createCutter(items, { ...options, ending, records })
   const make = createCaller(options, { pace, ending, records })
   const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }

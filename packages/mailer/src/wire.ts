@@ -95,16 +95,9 @@ export function findNamed(message: string, recipients: readonly string[]): strin
   return recipients.filter((address) => named.has(address.toLowerCase()))
 }
 
-let latest = { time: '', utc: '' }
-
-// Most messages of a call have the same time, and parsing it takes longer than reading the rest of a response.
 function toUtc(time: unknown): string {
-  if (typeof time !== 'string') return new Date().toISOString()
-  if (time !== '' && time === latest.time) return latest.utc
-  const date = new Date(time)
-  if (Number.isNaN(date.getTime())) return new Date().toISOString()
-  latest = { time, utc: date.toISOString() }
-  return latest.utc
+  const date = new Date(typeof time === 'string' ? time : Number.NaN)
+  return (Number.isNaN(date.getTime()) ? new Date() : date).toISOString()
 }
 
 /** The recipients of a message. */

@@ -33,14 +33,10 @@ it.each<[number, string, object]>([
   [300, 'an address with two dots in a row', { To: 'ann..lee@b.c' }],
   [300, 'a file that is not base64', { Attachments: [{ ...file, Content: 'ä' }] }],
   [300, 'no sender', { From: undefined }],
-  [300, 'two senders', { From: 'a@b.c, d@e.f' }],
   [300, 'no recipient', { To: ' , ' }],
   [300, '51 recipients', { Cc: Array.from({ length: 50 }, (_, at) => `a${at}@example.org`).join() }],
   [300, 'an invalid address in Cc', { Cc: 'ann' }],
-  [300, 'an invalid address in Bcc', { Bcc: 'ann@exa mple.org' }],
-  [300, 'an invalid address in ReplyTo', { ReplyTo: 'ann' }],
   [300, 'a line break in an address', { To: 'ann@b.c\r\nBcc: x@y.z' }],
-  [300, 'a line break in the subject', { Subject: 'a\nb' }],
   [300, 'a line break in a header', { Headers: [{ Name: 'X-A', Value: 'a\r\nX-B: b' }] }],
   [300, 'a header that it writes itself', { Headers: [{ Name: 'Date', Value: 'now' }] }],
   [300, 'a line separator in the tag', { Tag: 'a\u2028b' }],
@@ -49,14 +45,11 @@ it.each<[number, string, object]>([
   [300, 'no body', { TextBody: '', HtmlBody: null }],
   [400, 'a sender of another domain', { From: 'eve@evilshop.example' }],
   [403, "'TextBdy'", { TextBdy: 'typo' }],
-  [403, "'To'", { To: ['ann@example.org'] }],
   [403, "'TrackLinks'", { TrackLinks: 'All' }],
   [403, "'Headers[0].Value'", { Headers: [{ Name: 'a' }] }],
-  [403, "'Metadata.n'", { Metadata: { n: 1 } }],
   [403, "'Attachments[0].ContentId'", { Attachments: [{ ...file, ContentId: 'c' }] }],
   [411, 'an executable file', { Attachments: [{ ...file, Name: 'a.EXE' }] }],
   [1235, 'an unknown stream', { MessageStream: 'other' }],
-  [1236, 'an inbound stream', { MessageStream: 'inbound' }],
 ])('refuses with code %i a message with %s', async (ErrorCode, reason, fields) => {
   const Message = expect.stringContaining(ErrorCode === 403 ? reason : '')
   expect(await post('/email', { ...wire, ...fields })).toEqual({ status: 422, body: { ErrorCode, Message } })
@@ -66,7 +59,6 @@ it.each<[number, string, object]>([
 it.each<[string, unknown, number, number]>([
   ['text that is not JSON', '[', 422, 402],
   ['anything but a list', wire, 422, 403],
-  ['an empty list', [], 422, 403],
   ['501 messages', Array.from({ length: 501 }, () => wire), 422, 410],
   ['more than 50 MB', JSON.stringify([wire]).padEnd(50 * 1024 * 1024 + 1), 413, 300],
 ])('refuses a batch of %s', async (_reason, body, status, ErrorCode) => {
@@ -76,7 +68,6 @@ it.each<[string, unknown, number, number]>([
 it.each<[string, Record<string, string>, number, number]>([
   ['without a token', { 'x-mailer-server-token': '' }, 401, 10],
   ['with a second token that is wrong', { 'x-postmark-server-token': 'other' }, 401, 10],
-  ['that does not accept JSON', { accept: '*/*' }, 415, 409],
   ['that is not JSON', { 'content-type': 'text/plain' }, 415, 409],
 ])('refuses a request %s', async (_reason, headers, status, ErrorCode) => {
   expect(await post('/email', wire, { ...json, ...headers })).toMatchObject({ status, body: { ErrorCode } })
@@ -84,7 +75,6 @@ it.each<[string, Record<string, string>, number, number]>([
 
 it.each([
   ['/messages/outbound', 404],
-  ['/constructor', 404],
   ['/email', 405],
 ])('answers GET %s with %i', async (path, status) => {
   expect((await provider.fetch(`http://mail.invalid${path}`, { headers: json })).status).toBe(status)
@@ -96,21 +86,8 @@ it('accepts confirmed senders, by address or by domain', async () => {
 })
 
 it.each([
-  ['out-of-credits', 405],
-  ['blocked', 413],
-  ['pending', 412],
-] as const)('refuses mail while the account is %s', async (account, ErrorCode) => {
-  Object.assign(provider.settings, { account })
-  expect(await post('/email', wire)).toMatchObject({ body: { ErrorCode } })
-  const toItself = await post('/email', { ...wire, To: 'ann@EXAMPLE.com' })
-  expect(toItself.status).toBe(account === 'pending' ? 200 : 422)
-})
-
-it.each([
   ['fromDate=2026-01-01', 422, 403],
   ['fromdate=yesterday', 422, 403],
-  ['todate=2026-13-01', 422, 403],
-  ['messagestream=other', 404, 1226],
 ])('refuses the statistics filter %s', async (query, status, ErrorCode) => {
   const response = await provider.fetch(`http://mail.invalid/stats/outbound?${query}`, { headers: json })
   expect([response.status, await response.json()]).toMatchObject([status, { ErrorCode }])
@@ -120,10 +97,10 @@ it('forgets everything on reset, and restores the first settings', async () => {
   const { messages, calls, inactive, faults, settings } = provider
   await post('/email', wire)
   expect([messages.length, calls.at(-1)]).toMatchObject([1, { path: '/email', status: 200 }])
-  Object.assign(settings, { senders: undefined, account: 'blocked' })
+  settings.senders = undefined
   inactive.add('gone@example.org')
   faults.add({ hang: true })
   provider.reset()
-  expect(settings).toMatchObject({ senders: ['Shop@example.com', 'shop.example'], account: 'approved' })
+  expect(settings.senders).toEqual(['Shop@example.com', 'shop.example'])
   expect([...messages, ...calls, ...inactive, ...faults.pending()]).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { BatchJournal, BatchOptions, Message, MessageRecord, MessageResult } from '../src/index.ts'
-import { addressOf, failureOf, message, messages, runMailProvider, runs } from './support.ts'
+import { addressOf, deadUrl, failureOf, message, messages, runMailProvider, runs } from './support.ts'
 
 const mail = runMailProvider()
 const { provider } = mail
@@ -32,14 +32,14 @@ const sentTwice = () => provider.messages.length - new Set(provider.messages.fla
 
 describe('a batch with a journal', () => {
   it('sends a message once, however its rows move and whatever the default sender is', async () => {
-    const { journal } = table()
+    const { rows, journal } = table()
     const without = messages(1_000).map((given, index) =>
       index % 3 ? { ...given, from: 'a@example.com' } : given,
     )
     provider.faults.add({ skip: 1, times: 100, status: 429, headers: { 'retry-after': '400' } })
     const first = await failureOf(mail.mailer({ fromEmail: undefined }).sendEmails(without, { journal }))
     expect(first).toMatchObject({ code: 'provider_rate_limited', retryAfter: 400, retryable: true })
-    expect(provider.messages.length).toBe(333)
+    expect([provider.messages.length, rows.size]).toEqual([333, 333])
 
     provider.faults.clear()
     const again = [message({ to: 'new@example.org' }), ...without]
@@ -54,11 +54,14 @@ describe('a batch with a journal', () => {
   it('sends a message as often as the batch holds it, and no more when the batch comes again', async () => {
     const { journal } = table()
     const same = [message(), message(), message({ to: addressOf(1) })]
-    await mail.mailer().sendEmails(same, { journal })
-    expect((await mail.mailer().sendEmails(same, { journal })).sent).toBe(3)
-    expect(provider.messages).toHaveLength(3)
-    await mail.mailer().sendEmails([...same, message()], { journal })
-    expect(provider.messages).toHaveLength(4)
+    for (const [given, accepted] of [
+      [same, 3],
+      [same, 3],
+      [[...same, message()], 4],
+    ] as const) {
+      expect((await mail.mailer().sendEmails(given, { journal })).sent).toBe(given.length)
+      expect(provider.messages).toHaveLength(accepted)
+    }
   })
 
   it('writes a long body that goes to many recipients once, to its last letter', async () => {
@@ -116,11 +119,36 @@ describe('a batch with a journal', () => {
     expect(provider.messages).toHaveLength(3)
   })
 
-  it.each([undefined, null, {}, []])('fails the batch before it sends if read returns %j', async (found) => {
-    const journal = { read: () => JSON.parse(JSON.stringify(found ?? null)), write: async () => {} }
-    const error = await failureOf(mail.mailer().sendEmails(messages(3), { journal }))
+  it.each([null, {}, new Promise(() => {})])('fails before it sends if read returns %j', async (found) => {
+    const stop = new AbortController()
+    const read = () => {
+      stop.abort()
+      return JSON.parse('[]').concat(found)[0]
+    }
+    const journal = { read, write: async () => {} }
+    const error = await failureOf(mail.mailer().sendEmails(messages(3), { journal, stop: stop.signal }))
     expect(error).toMatchObject({ code: 'overloaded', retryable: true })
     expect(provider.messages).toEqual([])
+  })
+
+  it('that is stopped tells what was sent, and what of its list is left', async () => {
+    const { journal } = table()
+    const stop = new AbortController()
+    const options = { journal, stop: stop.signal, onProgress: () => stop.abort() }
+    const error = await failureOf(mail.mailer({ concurrency: 1 }).sendEmails(messages(2_000), options))
+    expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
+    expect(runs(Object(error).results)).toBe('500 sent,1500 failed')
+    const { results } = await mail.mailer().sendEmails(messages(2_000), { journal })
+    expect([runs(results), provider.messages.length]).toEqual(['2000 sent', 2_000])
+  })
+
+  it('tells the provider’s own error if the provider is away for longer than an outage may last', async () => {
+    const { journal } = table()
+    const error = await failureOf(
+      mail.mailer({ baseUrl: await deadUrl() }).sendEmails(messages(3), { journal, outageMs: 1_000 }),
+    )
+    expect(error).toMatchObject({ code: 'provider_error', retryable: true, effect: 'none' })
+    expect(error.hint).toContain('the same journal')
   })
 
   it('knows a message by its key alone, and tells the key with each result', async () => {
@@ -193,13 +221,6 @@ describe('a batch with a journal', () => {
     expect((await send(inactive)).results[0]?.error).toMatchObject({ retryable: false })
     expect((await send(fixed)).failed).toBe(1)
     expect((await send(fixed, () => true)).sent).toBe(1)
-  })
-
-  it('takes the record of a call back that did not leave', async () => {
-    const { rows, journal } = table()
-    provider.faults.add({ times: 100, status: 429, headers: { 'retry-after': '400' } })
-    await failureOf(mail.mailer().sendEmails(messages(3), { journal }))
-    expect(rows.size).toBe(0)
   })
 
   it('takes the record of a call back if the time was over once it was written, and sends it later', async () => {

@@ -18,29 +18,18 @@ const refused = (path: string, message: unknown = expect.any(String)) => ({
 })
 const token = () => requests[0]?.headers.get('x-mailer-server-token')
 
-describe.each(['sendEmail', 'send'])('%s', (name) => {
-  it('sends with the shared server if the event names no deployment', async () => {
+it.each(['sendEmail', 'send'])(
+  '%s sends with the shared server if the event names no deployment',
+  async (name) => {
     const { status, body } = await call(name, mail)
     const { messageId } = provider.messages[0] ?? {}
-    const result = {
-      messageId,
-      submittedAt: expect.stringMatching(/Z$/),
-      to: 'ann@example.org',
-      rejected: [],
-    }
+    const submittedAt = expect.stringMatching(/Z$/)
+    const result = { messageId, submittedAt, to: 'ann@example.org', rejected: [] }
     expect([status, body]).toEqual([200, { result }])
     expect(provider.messages).toMatchObject([{ from: 'Shop <shop@example.com>', textBody: 'private words' }])
     expect(token()).toBe('shared-token')
-  })
-
-  it('sends with the outputs of the deployment in the event', async () => {
-    const connection = { apiToken: 'dedicated-token', apiUrl: webhook.url, messageStream: 'broadcast' }
-    const outputs = { ...connection, fromEmail: 'me@example.com' }
-    await send(event({ outputs }, name))
-    expect(provider.messages).toMatchObject([{ from: 'me@example.com', messageStream: 'broadcast' }])
-    expect(token()).toBe('dedicated-token')
-  })
-})
+  },
+)
 
 it('gives each mail the id of its delivery, unless the sender needs the place', async () => {
   const full = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`field-${at}`, 'x']))
@@ -77,19 +66,16 @@ it('tells the fates and the ids of the messages in the line of the event', async
 })
 
 describe('sendEmail', () => {
-  it('reads the outputs from the platform if the event has none', async () => {
-    const { outputs } = platform.addDeployment({ id: 'dep_1' })
-    Object.assign(outputs, { apiToken: 'dedicated-token', apiUrl: webhook.url, messageStream: 'outbound' })
-    expect((await send(event({}, 'sendEmail', { ...mail, from: 'me@example.com' }))).status).toBe(200)
+  it.each([
+    ['outputs', { apiToken: 'dedicated-token', messageStream: 'broadcast', fromEmail: 'me@example.com' }],
+    ['inputs', { serverType: 'dedicated', apiToken: 'dedicated-token', fromEmail: 'me@example.com' }],
+  ])('sends with the %s of the deployment', async (kind, values) => {
+    const outputs = { ...values, apiUrl: webhook.url }
+    if (kind === 'inputs') platform.addDeployment({ id: 'dep_1', inputs: values })
+    await send(event(kind === 'outputs' ? { outputs } : {}))
+    const messageStream = kind === 'outputs' ? 'broadcast' : 'outbound'
+    expect(provider.messages).toMatchObject([{ from: 'me@example.com', messageStream }])
     expect(token()).toBe('dedicated-token')
-    expect(platform.calls.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /deployments/dep_1'])
-  })
-
-  it('sends with the inputs of the deployment before it has outputs', async () => {
-    const inputs = { serverType: 'dedicated', apiToken: 'dedicated-token', fromEmail: 'me@example.com' }
-    platform.addDeployment({ id: 'dep_1', inputs })
-    await send(event({}))
-    expect(provider.messages).toMatchObject([{ from: 'me@example.com' }])
   })
 
   it('sends the shared token only to its own provider, whatever base URL an event brings', async () => {
@@ -100,93 +86,47 @@ describe('sendEmail', () => {
     expect(provider.messages).toHaveLength(1)
   })
 
-  it('passes every field of a message on', async () => {
-    const fields = {
-      to: ['ann@example.org', 'bob@example.org'],
-      cc: ['carl@example.org'],
-      bcc: ['dora@example.org'],
-      replyTo: 'help@example.com',
-      from: 'me@example.com',
-      subject: 'Hello',
-      tag: 'welcome',
-      messageStream: 'broadcast',
-      metadata: { order: '7' },
-      attachments: [{ name: 'a.txt', content: 'SGk=', contentType: 'text/plain', contentId: 'cid:a' }],
-      trackOpens: true,
-      trackLinks: 'TextOnly',
-    }
-    await call('sendEmail', { ...fields, body: '<p>Hi</p>', headers: { 'X-Order': '7' } })
-    const headers = [{ name: 'X-Order', value: '7' }]
-    expect(provider.messages).toMatchObject([{ ...fields, htmlBody: '<p>Hi</p>', headers }])
-  })
-
   it.each<[object, string, unknown]>([
-    [{ ...mail, sbject: 'Hello' }, 'sbject', expect.stringContaining('“subject”')],
     [{ ...mail, reply_to: 'a@example.org' }, 'reply_to', expect.stringContaining('“replyTo”')],
-    [{ ...mail, subject: 7 }, 'subject', expect.stringContaining('string')],
-    [{ subject: 'Hello', textBody: 'Hi' }, 'to', expect.stringContaining('required')],
     [{ ...mail, cc: [7] }, 'cc', expect.stringContaining('list')],
+    [{ to: 'ann@example.org', subject: 'Hello' }, 'htmlBody', expect.stringContaining('textBody')],
     [{ ...mail, subject: 'a\r\nBcc: eve@example.org' }, 'subject', expect.stringContaining('line break')],
-    [
-      { ...mail, attachments: [{ name: 'a', content: '%', contentType: 'a/b' }] },
-      'attachments[0].content',
-      expect.stringContaining('base64'),
-    ],
   ])('refuses %j, and names the path', async (given, path, words) => {
     expect(await call('sendEmail', given)).toMatchObject(refused(path, words))
     expect(requests).toEqual([])
   })
 
-  it('passes the provider’s refusal on, without the addresses in it', async () => {
-    provider.inactive.add('ann@example.org')
+  it('passes the provider’s refusal on, without the addresses and tokens in it', async () => {
+    const Message = 'Not ann@example.org with shared-token.'
+    provider.faults.add({ status: 422, body: { ErrorCode: 402, Message } })
     const { status, body } = await call('sendEmail', mail)
-    const refusal = { name: 'mailer', status: 422, code: '406' }
+    const refusal = { name: 'mailer', status: 422, code: '402', message: 'Not [address] with [redacted].' }
     expect([status, body]).toMatchObject([422, { code: 'provider_rejected', provider: refusal }])
-    expect(JSON.stringify(body)).not.toContain('@')
-  })
-
-  it('passes the provider’s words on, without a token in them', async () => {
-    provider.faults.add({ status: 422, body: { ErrorCode: 402, Message: 'Not with shared-token.' } })
-    const { body } = await call('sendEmail', mail)
-    expect(body).toHaveProperty('provider.message', 'Not with [redacted].')
-    expect(JSON.stringify(body)).not.toContain('shared-token')
+    expect(JSON.stringify(body)).not.toMatch(/@|shared-token/)
   })
 })
 
-describe.each(['sendEmails', 'sendBatch'])('%s', (name) => {
+describe('sendEmails', () => {
   it('returns a result for each message, and a refused message fails alone', async () => {
     provider.inactive.add('gone@example.org')
     const messages = [
-      mail,
-      { ...mail, to: 'gone@example.org' },
-      { ...mail, sbject: 'Hello' },
-      { ...mail, to: 'nobody' },
-      'no message',
-      { ...mail, to: 'bob@example.org' },
+      ...[mail, { ...mail, to: 'gone@example.org' }, { ...mail, sbject: 'Hello' }, { ...mail, to: 'nobody' }],
+      ...['no message', { ...mail, to: 'bob@example.org' }],
     ]
-    const { status, body } = await call(name, { messages })
-    expect(status).toBe(200)
-    expect(body).toMatchObject({
-      result: {
-        sent: 2,
-        failed: 4,
-        unknown: 0,
-        results: [
-          { index: 0, to: 'ann@example.org', status: 'sent', messageId: provider.messages[0]?.messageId },
-          { index: 1, to: 'gone@example.org', status: 'failed', error: { code: 'provider_rejected' } },
-          { index: 2, to: null, status: 'failed', error: { message: expect.stringContaining('“subject”') } },
-          { index: 3, to: null, status: 'failed', error: { code: 'invalid_arguments' } },
-          { index: 4, to: null, status: 'failed', error: { code: 'invalid_arguments' } },
-          { index: 5, to: 'bob@example.org', status: 'sent', error: null },
-        ],
-      },
-    })
+    const { body } = await call('sendBatch', { messages })
+    const invalid = { to: null, status: 'failed', error: { code: 'invalid_arguments' } }
+    const results = [
+      { index: 0, to: 'ann@example.org', status: 'sent', messageId: provider.messages[0]?.messageId },
+      { index: 1, to: 'gone@example.org', status: 'failed', error: { code: 'provider_rejected' } },
+      ...[invalid, invalid, invalid, { index: 5, to: 'bob@example.org', status: 'sent', error: null }],
+    ]
+    expect(body).toMatchObject({ result: { sent: 2, failed: 4, unknown: 0, results } })
     expect(provider.messages.map(({ to }) => to)).toEqual([['ann@example.org'], ['bob@example.org']])
   })
 
   it('sends a list of recipients one message each, so that nobody sees the others', async () => {
     const to = ['ann@example.org', 'nobody', 'Bob <bob@example.org>']
-    const { body } = await call(name, { to, subject: 'Hello', body: '<p>Hi</p>', tag: 'news' })
+    const { body } = await call('sendEmails', { to, subject: 'Hello', body: '<p>Hi</p>', tag: 'news' })
     const results = [{ index: 0 }, { index: 1, status: 'failed' }, { index: 2 }]
     expect(body).toMatchObject({ result: { sent: 2, failed: 1, results } })
     const same = { cc: [], bcc: [], htmlBody: '<p>Hi</p>', tag: 'news' }
@@ -195,26 +135,17 @@ describe.each(['sendEmails', 'sendBatch'])('%s', (name) => {
       { to: ['bob@example.org'], ...same },
     ])
   })
-})
-
-describe('sendEmails', () => {
   it.each<[object, string]>([
     [{}, 'messages'],
     [{ to: ['ann@example.org'], textBody: 'Hi' }, 'subject'],
     [{ messages: [mail], subject: 'Hello' }, 'subject'],
     [{ mesages: [mail] }, 'mesages'],
-    [{ messages: mail }, 'messages'],
+    [{ messages: Array(10_001).fill(0) }, 'messages'],
   ])('refuses %j as a whole', async (given, path) => {
     const response = await call('sendEmails', given)
     expect(response).toMatchObject({ status: 422, body: { code: 'invalid_arguments' } })
     expect(response.body).toHaveProperty('errors[0].path', path)
     expect(requests).toEqual([])
-  })
-
-  it('refuses 10,001 messages before it looks at one', async () => {
-    const errors = [{ path: 'messages', message: 'may have 10,000 entries, but has 10,001' }]
-    const refusal = await call('sendEmails', { messages: Array(10_001).fill(0) })
-    expect(refusal).toMatchObject({ status: 422, body: { errors } })
   })
 
   it('sends calls of at most 2 MB, so that the host composes little of a large batch at a time', async () => {

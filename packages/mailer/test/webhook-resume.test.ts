@@ -75,25 +75,6 @@ it('stops a batch before its deadline, and sends the rest at the redelivery', as
   sentOnce()
 })
 
-it('begins calls in the time of a usual call, although one call of an earlier delivery was slow', async () => {
-  stopClock()
-  const store = memoryStore()
-  const long = newsletter(addresses(3_000))
-  const limit = { path: '/email/batch', status: 429, headers: { 'retry-after': '120' } }
-  provider.faults.add({ ...limit, skip: 3 })
-  atRequest(1, () => pass(9_000))
-  expect((await deliver(handler({ store }), long, { id: 'evt_1' })).status).toBe(429)
-  const slowStore: DeliveryStore = {
-    ...store,
-    claim(request) {
-      pass(15_000)
-      return store.claim(request)
-    },
-  }
-  const second = await deliver(handler({ store: slowStore }), long, { id: 'evt_1' })
-  expect(response.parse(second.body).result).toMatchObject({ sent: 3_000, failed: 0, unknown: 0 })
-})
-
 it('ends a batch that another delivery took over, and says so', async () => {
   const store = memoryStore()
   const handle = handler({ store: { ...store, advance: async () => provider.calls.length === 0 } })
@@ -134,30 +115,6 @@ it('begins no call after its host began to stop, ends those under way, and sends
   const second = await deliver(handler({ store }), event, { id: 'evt_1' })
   expect(response.parse(second.body).result).toMatchObject({ sent: 1_203, failed: 0, unknown: 0 })
   sentOnce()
-})
-
-it('begins no batch while its host stops, unless the event has no delivery id for a redelivery', async () => {
-  const handle = handler({ stopping: AbortSignal.abort() })
-  const refused = await deliver(handle, event, { id: 'evt_1' })
-  expect(refused).toMatchObject({ status: 503, body: { code: 'shutting_down', retryable: true } })
-  expect(requests).toEqual([])
-  const { body } = await deliver(handle, event)
-  expect(response.parse(body).result).toMatchObject({ sent: 1_203 })
-})
-
-it('records no address and no text of a batch', async () => {
-  const written: string[] = []
-  const memory = memoryStore()
-  const store: DeliveryStore = {
-    ...memory,
-    advance(lease, progress) {
-      written.push(JSON.stringify(progress))
-      return memory.advance(lease, progress)
-    },
-  }
-  await deliver(handler({ store }), event, { id: 'evt_1' })
-  expect(written.length).toBeGreaterThan(5)
-  expect(written.join()).not.toMatch(/@|private words/)
 })
 
 it('mails nobody twice, and everybody once, when the default sender is configured between two deliveries', async () => {

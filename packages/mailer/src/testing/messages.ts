@@ -3,14 +3,35 @@
  *
  * @module
  */
-import { parseAddresses } from './addresses.ts'
-import { checkLimits, limits } from './limits.ts'
-import { Refusal } from './refusals.ts'
+import { Refusal, refuseIf } from './refusals.ts'
 import type { MailProviderSettings } from './settings.ts'
 import { parseWireMessage, type WireMessage } from './wire-message.ts'
 
 /** A message that the provider accepted. */
 export type AcceptedMessage = ReturnType<typeof acceptMessage>
+
+const MEBIBYTE = 1024 * 1024
+/** The provider’s documented limits. */
+export const limits = {
+  messageBytes: 10 * MEBIBYTE,
+  bodyBytes: 5 * MEBIBYTE,
+  batchBytes: 50 * MEBIBYTE,
+  batchMessages: 500,
+  recipients: 50,
+  metadata: { fields: 10, name: 20, value: 80 },
+  characters: { From: 255, Subject: 2_000, Tag: 1_000 },
+} as const
+
+const FORBIDDEN_FILES =
+  /\.(vbs|exe|bin|bat|chm|com|cpl|crt|hlp|hta|inf|ins|isp|jse|lnk|mdb|pcd|pif|reg|scr|sct|shs|vbe|vba|wsf|wsh|wsl|msc|msi|msp|mst)$/i
+/** The provider sets these headers itself. */
+const RESERVED_HEADERS =
+  /^(from|to|b?cc|sender|reply-to|subject|date|return-path|received|dkim-signature|mime-version|content-type|content-transfer-encoding)$/i
+const LINE_BREAK = /[\r\n\u0085\u2028\u2029]/
+// The provider’s rules: https://postmarkapp.com/support/article/1180-what-does-errorcode-300-mean
+const ADDRESS = /^[\w!#$%&'`*+\-/=^{}|~]+(?:\.[\w!#$%&'`*+\-/=^{}|~]+)*@[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i
+/** One entry of a list: a comma inside quotes does not separate. */
+const ENTRY = /(?:"(?:\\.|[^"\\])*"|[^",])+/g
 
 /**
  * Checks a message, and accepts it.
@@ -21,12 +42,15 @@ export type AcceptedMessage = ReturnType<typeof acceptMessage>
 export function acceptMessage(value: unknown, settings: MailProviderSettings, inactive: ReadonlySet<string>) {
   const raw = parseWireMessage(value)
   const messageStream = raw.MessageStream || 'outbound'
-  checkStream(messageStream, settings)
+  if (!settings.streams.includes(messageStream))
+    throw new Refusal(
+      'unknownStream',
+      `The stream provided: '${messageStream}' does not exist on this server.`,
+    )
   const { sender, to, cc, bcc } = parseParties(raw)
   checkSender(sender, settings)
   checkLimits(raw)
   const recipients = [...to, ...cc, ...bcc].map((address) => address.toLowerCase())
-  checkAccount(settings, sender, recipients)
   const left = recipients.filter((address) => inactive.has(address))
   if (left.length === recipients.length) {
     throw new Refusal(
@@ -69,29 +93,31 @@ export function acceptMessage(value: unknown, settings: MailProviderSettings, in
   }
 }
 
-function checkStream(stream: string, { streams }: MailProviderSettings): void {
-  if (!Object.hasOwn(streams, stream)) {
-    throw new Refusal('unknownStream', `The stream provided: '${stream}' does not exist on this server.`)
-  }
-  if (streams[stream] === 'Inbound') {
-    throw new Refusal('streamCannotSend', 'Sending is not supported for this stream type.')
-  }
-}
-
 function parseParties({ From, To, Cc, Bcc, ReplyTo }: WireMessage) {
   const [sender, ...others] = parseAddresses('From', From)
-  if (sender === undefined || others.length > 0) {
+  if (sender === undefined || others.length > 0)
     throw new Refusal('invalidRequest', `Invalid 'From' address: '${From ?? ''}'.`)
-  }
   const [to, cc, bcc] = [parseAddresses('To', To), parseAddresses('Cc', Cc), parseAddresses('Bcc', Bcc)]
   parseAddresses('ReplyTo', ReplyTo)
+  refuseIf(to.length === 0, `Invalid 'To' address: '${To ?? ''}'.`)
   const count = to.length + cc.length + bcc.length
-  if (count === 0) throw new Refusal('invalidRequest', 'Zero recipients specified')
-  if (to.length === 0) throw new Refusal('invalidRequest', `Invalid 'To' address: '${To ?? ''}'.`)
-  if (count > limits.recipients) {
-    throw new Refusal('invalidRequest', 'Exceeded the maximum of 50 recipients per message.')
-  }
+  refuseIf(count > limits.recipients, 'Exceeded the maximum of 50 recipients per message.')
   return { sender: sender.toLowerCase(), to, cc, bcc }
+}
+
+/**
+ * Parses an address header: `a@b.c`, `Name <a@b.c>`, or several of them, separated by commas.
+ *
+ * @returns the bare addresses
+ */
+function parseAddresses(field: string, header: string | null | undefined): string[] {
+  const text = header ?? ''
+  refuseIf(LINE_BREAK.test(text), `Error parsing '${field}': Illegal line break.`)
+  const entries = (text.match(ENTRY) ?? []).filter((entry) => entry.trim() !== '')
+  const addresses = entries.map((entry) => /<([^<>]*)>\s*$/.exec(entry)?.[1]?.trim() ?? entry.trim())
+  const illegal = addresses.find((address) => !ADDRESS.test(address))
+  refuseIf(illegal !== undefined, `Error parsing '${field}': Illegal email address '${illegal}'.`)
+  return addresses
 }
 
 function checkSender(sender: string, { senders }: MailProviderSettings): void {
@@ -104,24 +130,49 @@ function checkSender(sender: string, { senders }: MailProviderSettings): void {
   )
 }
 
-function checkAccount(
-  { account }: MailProviderSettings,
-  sender: string,
-  recipients: readonly string[],
-): void {
-  if (account === 'out-of-credits') {
-    throw new Refusal('noCredits', 'Not allowed to send: you ran out of credits.')
+function checkLimits({ HtmlBody, TextBody, Headers, Metadata, Attachments, ...head }: WireMessage): void {
+  const files = Attachments ?? []
+  refuseIf(!HtmlBody && !TextBody, 'Provide either email TextBody or HtmlBody or both.')
+  for (const [field, body] of Object.entries({ HtmlBody, TextBody }))
+    refuseIf(exceeds([body], limits.bodyBytes), tooLong(field, '5 MB'))
+  const contents = files.map(({ Content }) => Content)
+  const isTooLarge = exceeds([HtmlBody, TextBody, ...contents], limits.messageBytes)
+  refuseIf(isTooLarge, 'The message exceeds the maximum size of 10 MB.')
+  for (const field of ['From', 'Subject', 'Tag'] as const) {
+    const [text, limit] = [head[field] ?? '', limits.characters[field]]
+    refuseIf(text.length > limit, tooLong(field, `${limit} characters`))
+    refuseIf(LINE_BREAK.test(text), `The '${field}' contains a line break.`)
   }
-  if (account === 'blocked') {
-    throw new Refusal('accountMayNotSend', 'This account is not approved to send email.')
+  for (const { Name, Value } of Headers ?? []) {
+    refuseIf(Name.trim() === '', 'A header has no name.')
+    refuseIf(RESERVED_HEADERS.test(Name), `Header '${Name}' not allowed.`)
+    refuseIf(LINE_BREAK.test(Name + Value), 'A header contains a line break.')
   }
-  const domain = sender.slice(sender.lastIndexOf('@'))
-  if (account === 'pending' && !recipients.every((address) => address.endsWith(domain))) {
-    throw new Refusal(
-      'accountPending',
-      'While your account is pending approval, all recipient addresses must share the same domain as the From address.',
-    )
+  const metadata = Object.entries(Metadata ?? {})
+  refuseIf(metadata.length > limits.metadata.fields, 'Metadata may contain at most 10 fields.')
+  for (const [name, value] of metadata) {
+    refuseIf(name.length > limits.metadata.name, `The metadata name '${name}' exceeds 20 characters.`)
+    refuseIf(value.length > limits.metadata.value, `The metadata value of '${name}' exceeds 80 characters.`)
   }
+  for (const { Name, Content, ContentID } of files) {
+    if (FORBIDDEN_FILES.test(Name))
+      throw new Refusal('forbiddenAttachment', 'Attachment file type not allowed.')
+    refuseIf(Content === '', `The attachment '${Name}' is empty.`)
+    refuseIf(/[^A-Za-z0-9+/=\r\n]/.test(Content), `The content of attachment '${Name}' is not base64.`)
+    // Without the prefix, no image in the HTML would be found.
+    const hasPrefix = ContentID?.startsWith('cid:') ?? true
+    refuseIf(!hasPrefix, `The ContentID '${ContentID}' does not start with 'cid:'.`)
+  }
+}
+
+function tooLong(field: string, limit: string): string {
+  return `The '${field}' field exceeds the maximum length of ${limit}.`
+}
+
+/** Encodes the texts only if their length in characters leaves a doubt. */
+function exceeds(texts: readonly (string | null | undefined)[], limit: number): boolean {
+  const text = texts.join('')
+  return text.length * 3 > limit && new TextEncoder().encode(text).byteLength > limit
 }
 
 const EASTERN_OFFSET_MS = 5 * 60 * 60 * 1000

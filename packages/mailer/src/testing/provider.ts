@@ -5,11 +5,9 @@
  * @module
  */
 import { createEmulator, createFaults, type EmulatedRequest, keepNewest } from '@org/core/testing'
-import { limits } from './limits.ts'
-import { type AcceptedMessage, acceptMessage } from './messages.ts'
+import { type AcceptedMessage, acceptMessage, limits } from './messages.ts'
 import { invalidField, Refusal, unexplained } from './refusals.ts'
-import { defaultSettings, type MailProviderSettings, type ServerInfo } from './settings.ts'
-import { readStats } from './stats.ts'
+import { defaultSettings, type MailProviderSettings, type OutboundStats } from './settings.ts'
 
 /** A mail provider that lives in memory. */
 export type MailProvider = ReturnType<typeof createMailProvider>
@@ -59,11 +57,11 @@ export function createMailProvider(overrides: Partial<MailProviderSettings> = {}
   const routes = new Map<string, { method: string; respond(request: EmulatedRequest): object }>([
     ['/email', { method: 'POST', respond: (request) => receive(parseJson(request, limits.messageBytes)) }],
     ['/email/batch', { method: 'POST', respond: (request) => parseBatch(request).map(receiveInBatch) }],
-    ['/server', { method: 'GET', respond: () => describeServer(settings) }],
     [
-      '/stats/outbound',
-      { method: 'GET', respond: ({ url }) => readStats(url.searchParams, messages, settings) },
+      '/server',
+      { method: 'GET', respond: () => ({ ...server, ApiTokens: settings.apiTokens, ...settings.server }) },
     ],
+    ['/stats/outbound', { method: 'GET', respond: ({ url }) => count(url.searchParams, messages, settings) }],
   ])
 
   function handle(request: EmulatedRequest): Response {
@@ -105,8 +103,45 @@ export function createMailProvider(overrides: Partial<MailProviderSettings> = {}
   }
 }
 
-function describeServer({ apiTokens, server }: MailProviderSettings): ServerInfo {
-  return { ID: 1, Name: 'Emulated server', ApiTokens: apiTokens, DeliveryType: 'Sandbox', ...server }
+const server = { ID: 1, Name: 'Emulated server', DeliveryType: 'Sandbox' }
+const filters = ['tag', 'fromdate', 'todate', 'messagestream']
+
+/**
+ * Counts the accepted messages for `GET /stats/outbound`.
+ *
+ * @throws {Refusal} if a filter is invalid
+ * @see https://postmarkapp.com/developer/api/stats-api
+ */
+function count(
+  query: URLSearchParams,
+  messages: readonly AcceptedMessage[],
+  { stats }: MailProviderSettings,
+): OutboundStats {
+  for (const [name, value] of query) {
+    const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
+    if (!filters.includes(name) || (name.endsWith('date') && !isDay)) throw invalidField(name)
+  }
+  const { tag, fromdate = '', todate = '9999', messagestream } = Object.fromEntries(query)
+  const counted = messages.filter((message) => {
+    const day = message.submittedAt.slice(0, 10)
+    const isInTime = day >= fromdate && day <= todate
+    return (
+      isInTime &&
+      message.tag === (tag ?? message.tag) &&
+      message.messageStream === (messagestream ?? message.messageStream)
+    )
+  })
+  const links = counted.filter(({ trackLinks }) => trackLinks !== 'None')
+  const opens = counted.filter(({ trackOpens }) => trackOpens)
+  const totals = {
+    ...{ Sent: counted.length, Bounced: 0, SMTPApiErrors: 0, SpamComplaints: 0, Opens: 0, UniqueOpens: 0 },
+    ...{ Tracked: new Set([...links, ...opens]).size, WithLinkTracking: links.length },
+    ...{ WithOpenTracking: opens.length, TotalTrackedLinksSent: 0, UniqueLinksClicked: 0, TotalClicks: 0 },
+    ...{ WithClientRecorded: 0, WithPlatformRecorded: 0, WithReadTimeRecorded: 0 },
+    ...stats,
+  }
+  const rate = (part: number) => (totals.Sent === 0 ? 0 : Math.round((part / totals.Sent) * 100_000) / 1000)
+  return { BounceRate: rate(totals.Bounced), SpamComplaintsRate: rate(totals.SpamComplaints), ...totals }
 }
 
 function checkHeaders({ method, headers }: EmulatedRequest, { apiTokens }: MailProviderSettings): void {

@@ -5,16 +5,11 @@ const codes = {
   senderNotFound: 400,
   invalidJson: 402,
   invalidField: 403,
-  noCredits: 405,
   inactiveRecipient: 406,
   jsonRequired: 409,
   tooManyMessages: 410,
   forbiddenAttachment: 411,
-  accountPending: 412,
-  accountMayNotSend: 413,
-  streamNotFound: 1226,
   unknownStream: 1235,
-  streamCannotSend: 1236,
 } as const
 
 /**
@@ -31,6 +26,11 @@ export class Refusal extends Error {
     this.status = status
     this.body = { ErrorCode: codes[reason], Message: message }
   }
+}
+
+/** @throws {Refusal} with code 300 */
+export function refuseIf(isInvalid: boolean, message: string): void {
+  if (isInvalid) throw new Refusal('invalidRequest', message)
 }
 
 /** The body of a refusal that a fault names by its status alone. */

@@ -1,17 +1,3 @@
-/** Whether the account may send. */
-export type AccountState =
-  /** To everyone. */
-  | 'approved'
-  /** Only to its own domain: others are refused with code 412. */
-  | 'pending'
-  /** To nobody: code 413. */
-  | 'blocked'
-  /** To nobody until credits are bought: code 405. */
-  | 'out-of-credits'
-
-/** The purpose of a message stream. */
-export type StreamType = 'Transactional' | 'Broadcasts' | 'Inbound'
-
 /** The totals of `GET /stats/outbound`; rates are in percent. */
 export type OutboundStats = Record<
   | 'Sent'
@@ -52,12 +38,10 @@ export interface MailProviderSettings {
    */
   senders: readonly string[] | undefined
   /**
-   * The message streams, by id.
-   * @default outbound, broadcast and inbound
+   * The ids of the message streams.
+   * @default ['outbound', 'broadcast']
    */
-  streams: Readonly<Record<string, StreamType>>
-  /** @default 'approved' */
-  account: AccountState
+  streams: readonly string[]
   /** Replaces statistics, field by field; the rates follow from the numbers. */
   stats: Partial<OutboundStats>
   /** Replaces fields of `GET /server`. */
@@ -68,8 +52,7 @@ export interface MailProviderSettings {
 export const defaultSettings: MailProviderSettings = {
   apiTokens: ['server-token'],
   senders: undefined,
-  streams: { outbound: 'Transactional', broadcast: 'Broadcasts', inbound: 'Inbound' },
-  account: 'approved',
+  streams: ['outbound', 'broadcast'],
   stats: {},
   server: {},
 }

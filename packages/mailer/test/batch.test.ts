@@ -1,0 +1,389 @@
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it, vi } from 'vitest'
+import { isMailError, type Message, type MessageResult } from '../src/index.ts'
+import { addressOf, failureOf, idle, message, messages, runMailProvider, runs, sizes } from './support.ts'
+
+const mail = runMailProvider()
+const { provider, requests } = mail
+const noToken = { status: 401, body: { ErrorCode: 10, Message: 'No token.' } }
+
+/** Any number of messages, counted, that end with an error or never. */
+function source(length = Number.POSITIVE_INFINITY, end?: unknown) {
+  const seen = { read: 0, isClosed: false }
+  async function* messages() {
+    try {
+      for (; seen.read < length; seen.read += 1) yield message({ to: addressOf(seen.read) })
+      if (end !== undefined) throw end
+    } finally {
+      seen.isClosed = true
+    }
+  }
+  return { seen, messages: messages() }
+}
+
+async function collect<Item>(stream: AsyncIterable<Item>): Promise<Item[]> {
+  const items = []
+  for await (const item of stream) items.push(item)
+  return items
+}
+
+/** What a batch throws, and the results that it carries. */
+async function failing(work: Promise<unknown>): Promise<{ error: unknown; results: MessageResult[] }> {
+  const error: unknown = await work.then(
+    () => expect.fail('expected a rejection'),
+    (reason: unknown) => reason,
+  )
+  return { error, results: [...Object(error).results] }
+}
+
+/** Checks that every sent result has the id of the mail to its recipient, and returns the runs of the statuses. */
+function account(results: readonly MessageResult[]): string {
+  const ids = new Map(provider.messages.map(({ to, messageId }) => [to[0], messageId]))
+  for (const { index, status, messageId } of results)
+    if (status === 'sent') expect(messageId).toBe(ids.get(addressOf(index)))
+  return runs(results)
+}
+
+/** Changes the provider’s answer to a batch on its way back. */
+function withAnswer(change: (items: object[]) => unknown): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init)
+    return Response.json(change(await response.json()))
+  }
+}
+
+describe('a batch', () => {
+  it('of 1,203 messages leaves in three calls, and has a result for each, in the order given', async () => {
+    const seen: unknown[] = []
+    const onProgress = (progress: unknown) => seen.push(progress)
+    const batch = await mail.mailer({ concurrency: 1 }).sendEmails(messages(1_203), { onProgress })
+    expect([sizes(requests), account(batch.results)]).toEqual([[500, 500, 203], '1203 sent'])
+    const { messageId, submittedAt = '' } = provider.messages[0] ?? {}
+    const time = new Date(submittedAt).toISOString()
+    const first = { index: 0, to: addressOf(0), status: 'sent', messageId, submittedAt: time }
+    expect(batch.results[0]).toEqual({ ...first, rejected: [], error: null })
+    expect(batch.results.map(({ index }) => index)).toEqual(messages(1_203).map((_, index) => index))
+    const counts = { failed: 0, unknown: 0 }
+    expect(seen).toEqual([500, 1_000, 1_203].map((sent) => ({ done: sent, sent, ...counts })))
+    expect(batch).toMatchObject({ sent: 1_203, ...counts })
+  })
+
+  it('comes from any iterable, also with promises of another realm, as in Jest', async () => {
+    const Foreign: PromiseConstructor = runInNewContext('Promise')
+    const given = messages(3)[Symbol.iterator]()
+    const foreign = { [Symbol.asyncIterator]: () => ({ next: () => Foreign.resolve(given.next()) }) }
+    for (const each of [source(3).messages, new Set(messages(3)), foreign])
+      expect((await mail.mailer().sendEmails(each)).sent).toBe(3)
+    requests.length = 0
+    expect(await mail.mailer().sendEmails([])).toEqual({ sent: 0, failed: 0, unknown: 0, results: [] })
+    expect(requests).toEqual([])
+  })
+
+  it('sends no call of more than 50 MB, and has no more than 64 MB in flight', async () => {
+    const calls: [count: number, bytes: number][] = []
+    let [inFlight, most] = [0, 0]
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const text = await new Request(input, init).text()
+      inFlight += text.length
+      most = Math.max(most, inFlight)
+      // Another call could leave now.
+      await idle()
+      inFlight -= text.length
+      const count = text.split('"Subject"').length - 1
+      calls.push([count, text.length])
+      return Response.json(Array.from({ length: count }, () => ({ MessageID: crypto.randomUUID() })))
+    }
+    const textBody = 'a'.repeat(9_900_000)
+    const large = Array.from({ length: 11 }, () => message({ textBody }))
+    expect((await mail.mailer({ fetch }).sendEmails(large)).sent).toBe(11)
+    expect(calls.map(([count]) => count)).toEqual([5, 5, 1])
+    expect(Math.max(...calls.map(([, bytes]) => bytes))).toBeLessThanOrEqual(50_000_000)
+    expect(most).toBeLessThanOrEqual(64_000_000)
+  })
+
+  it('fails an invalid or refused message alone, and says why', async () => {
+    provider.inactive.add(addressOf(1))
+    const invalid = [null, 7, { to: 'nobody' }, { ...message(), metadata: { id: 7n } }]
+    const given = [...messages(2), ...invalid, message({ to: [addressOf(2), addressOf(1)] })]
+    const { results } = await mail.mailer().sendEmails(JSON.parse('[]').concat(given))
+    expect(runs(results)).toBe('1 sent,5 failed,1 sent')
+    expect(results.map(({ rejected }) => rejected.length)).toEqual([0, 1, 0, 0, 0, 0, 1])
+    const refused = { code: 'provider_rejected', retryable: false, provider: { code: '406' } }
+    expect(results[1]).toMatchObject({ to: addressOf(1), error: refused })
+    expect(results[1]?.error?.message).toMatch(/406.*\[address\]/)
+    for (const { to, error } of results.slice(2, 6))
+      expect([to, error?.code]).toEqual([null, 'invalid_arguments'])
+    requests.length = 0
+    expect(await mail.mailer().sendEmails([message({ to: [] })])).toMatchObject({ failed: 1 })
+    expect(requests).toEqual([])
+  })
+
+  it.each(['before', 'after'] as const)(
+    'loses only the messages of a call that broke %s the provider accepted it',
+    async (cut) => {
+      provider.faults.add({ path: '/email/batch', skip: 1, cut })
+      const { results } = await mail.mailer({ concurrency: 1 }).sendEmails(messages(1_203))
+      expect(account(results)).toBe('500 sent,500 unknown,203 sent')
+      const error = { code: 'outcome_unknown', retryable: false }
+      expect(results[500]).toMatchObject({ index: 500, to: addressOf(500), messageId: null, error })
+      expect(provider.messages).toHaveLength(cut === 'after' ? 1_203 : 703)
+    },
+  )
+})
+
+describe('an answer to a batch', () => {
+  const change = (item: object | undefined, fields: object) => ({ ...item, ...fields })
+  it.each<[string, (items: object[]) => unknown, string]>([
+    ['without error codes', (items) => items.map((item) => change(item, { ErrorCode: undefined })), '5 sent'],
+    ['with an unreadable item', (items) => items.with(1, { hello: 'world' }), '1 sent,1 unknown,3 sent'],
+    ['in another order', (items) => items.toReversed(), '5 sent'],
+    ['that is too short', (items) => items.slice(1), '1 unknown,4 sent'],
+    ['that is too long', (items) => [...items, change(items[0], { MessageID: 'x' })], '1 unknown,4 sent'],
+    [
+      'that gives two mails one id',
+      (items) => items.with(1, change(items[0], { To: addressOf(1) })),
+      '1 sent,1 unknown,3 sent',
+    ],
+    [
+      'about a stranger',
+      (items) => items.with(1, change(items[1], { To: 'x@y.z' })),
+      '1 sent,1 unknown,3 sent',
+    ],
+    [
+      'about a stranger, too',
+      (items) => items.with(1, change(items[1], { To: `${addressOf(1)}, x@y.z` })),
+      '1 sent,1 unknown,3 sent',
+    ],
+    ['that is no list', ([item]) => item, '5 unknown'],
+    [
+      'that is much longer than the messages explain',
+      (items) => items.map((item) => change(item, { note: 'x'.repeat(20_000) })),
+      '5 unknown',
+    ],
+  ])('%s means what it certainly says', async (_, answer, expected) => {
+    const given = messages(5).map((each, at) => ({ ...each, to: `Ann <A${at}@Example.org>`, cc: 'b@b.co' }))
+    const mailer = mail.mailer({ fetch: withAnswer(answer) })
+    const { results } = await mailer.sendEmails(given)
+    expect(runs(results)).toBe(expected)
+    const ids = new Map(provider.messages.map(({ to, messageId }) => [to[0], messageId]))
+    for (const { index, status, messageId } of results)
+      if (status === 'sent') expect(messageId).toBe(ids.get(`A${index}@Example.org`))
+  })
+
+  it('in another order is about nobody, where it names two messages or a refusal', async () => {
+    provider.inactive.add(addressOf(0))
+    const fetch = withAnswer((items) => items.toReversed())
+    const given = [message(), message(), ...messages(3)]
+    expect(runs((await mail.mailer({ fetch }).sendEmails(given)).results)).toBe('3 unknown,2 sent')
+  })
+
+  it.each([500, 6_000])('about %i strangers is read once', async (count) => {
+    const To = Array.from({ length: 150 }, (_, index) => `s${index}@b.co`).join()
+    const split = vi.spyOn(String.prototype, 'split')
+    const fetch = async () =>
+      Response.json(
+        Array.from({ length: count }, (_, at) => ({ To: count > 500 ? '' : To, MessageID: `id ${at}` })),
+      )
+    const { results } = await mail.mailer({ fetch }).sendEmails(messages(500))
+    const reads = split.mock.calls.length
+    split.mockRestore()
+    expect([runs(results), reads < 5_000]).toEqual(['500 unknown', true])
+  })
+})
+
+describe('a batch that ends early', () => {
+  const broken = new Error('the database is gone')
+  const twice = ({ done }: { done: number }) => {
+    if (done >= 1_000) throw broken
+  }
+
+  it.each<[string, () => Promise<unknown>, unknown]>([
+    ['its source', () => mail.mailer().sendEmails(source(5_600, broken).messages), broken],
+    [
+      'its source, with no object,',
+      () => mail.mailer().sendEmails(source(3, null).messages),
+      { code: 'aborted', cause: null },
+    ],
+    ['onProgress', () => mail.mailer().sendEmails(messages(3_000), { onProgress: twice }), broken],
+    [
+      'onProgress, later,',
+      () => mail.mailer().sendEmails(messages(3_000), { onProgress: async (done) => twice(done) }),
+      broken,
+    ],
+  ])('throws what %s throws, with the result of each mail that left', async (_, send, expected) => {
+    const { error, results } = await failing(send())
+    if (expected instanceof Error) expect(error).toBe(expected)
+    else expect(error).toMatchObject(Object(expected))
+    const sent = results.filter(({ status }) => status === 'sent')
+    expect(sent).toHaveLength(provider.messages.length)
+    expect(sent.length).toBeGreaterThan(2)
+    expect(JSON.stringify(error)).not.toContain('@')
+  })
+
+  it('throws why nothing was sent at all', async () => {
+    const { error, results } = await failing(
+      mail.mailer({ apiToken: 'another' }).sendEmails(messages(10_000)),
+    )
+    expect(error).toMatchObject({ code: 'credentials_rejected', retryable: false, effect: 'none' })
+    expect([runs(results), requests.length]).toEqual(['10000 failed', 1])
+    const cause = new Error('the user left')
+    const unread = { [Symbol.iterator]: () => ({ next: () => expect.fail('read') }) }
+    for (const [reason, expected] of [
+      [cause, { code: 'aborted', cause }],
+      [new DOMException('late', 'TimeoutError'), { code: 'provider_timeout' }],
+    ] as const) {
+      const ended = mail.mailer().sendEmails(unread, { signal: AbortSignal.abort(reason) })
+      expect(await failureOf(ended)).toMatchObject({ ...expected, effect: 'none' })
+    }
+  })
+
+  it('by a refused token in the middle fails the rest of a list, and makes no other call', async () => {
+    provider.faults.add({ skip: 2, times: 100, ...noToken })
+    const { results } = await mail.mailer({ concurrency: 1 }).sendEmails(messages(5_000))
+    expect([account(results), requests.length]).toEqual(['1000 sent,4000 failed', 3])
+    provider.faults.clear()
+    provider.faults.add({ cut: 'before' }, { path: '/email/batch', status: 401 })
+    const second = await mail.mailer({ concurrency: 1 }).sendEmails(messages(501))
+    expect(runs(second.results)).toBe('500 unknown,1 failed')
+  })
+
+  it.each([() => ({ done: true }), () => expect.fail('closed'), () => new Promise(() => {})])(
+    'by a refused token in the middle of an endless source says that mails have left: %s',
+    async (close) => {
+      provider.faults.add({ skip: 2, times: 100, ...noToken })
+      const { messages } = source()
+      const endless = { [Symbol.asyncIterator]: () => ({ next: () => messages.next(), return: close }) }
+      const { error, results } = await failing(
+        Reflect.apply(mail.mailer({ concurrency: 1 }).sendEmails, undefined, [endless]),
+      )
+      expect(error).toMatchObject({ code: 'credentials_rejected', effect: 'unknown', retryable: false })
+      expect([isMailError(error), account(results).startsWith('1000 sent,'), requests.length]).toEqual([
+        true,
+        true,
+        3,
+      ])
+    },
+  )
+
+  it('by its signal separates the messages in flight from those not begun', async () => {
+    provider.faults.add({ skip: 1, hang: 'after' })
+    const controller = new AbortController()
+    mail.atRequest(2, () => controller.abort())
+    const { signal } = controller
+    const { results } = await mail.mailer({ concurrency: 1 }).sendEmails(messages(1_203), { signal })
+    expect(runs(results)).toBe('500 sent,500 unknown,203 failed')
+    expect(results[1_000]?.error).toMatchObject({ code: 'aborted', retryable: true })
+  })
+
+  it('by its signal does so at once, also while its source is stuck', async () => {
+    const controller = new AbortController()
+    const reason = new Error('the user left')
+    async function* stuck() {
+      yield* messages(2)
+      await new Promise(() => {})
+    }
+    const options = { signal: controller.signal, onProgress: () => controller.abort(reason) }
+    const { error, results } = await failing(mail.mailer().sendEmails(stuck(), options))
+    expect(error).toMatchObject({ code: 'aborted', effect: 'unknown', retryable: false, cause: reason })
+    expect(runs(results)).toBe('2 sent')
+  })
+})
+
+describe('a stream', () => {
+  it('yields the result of each of 2,501 messages, in the order given', async () => {
+    const results = await collect(mail.mailer().streamEmails(source(2_501).messages))
+    expect([account(results), requests.length]).toEqual(['2501 sent', 6])
+    expect(results.map(({ index }) => index)).toEqual(Array.from({ length: 2_501 }, (_, index) => index))
+  })
+
+  it('reads no further than it sends, and closes its source when its reader stops', async () => {
+    const { seen, messages } = source()
+    for await (const { index } of mail.mailer({ concurrency: 2 }).streamEmails(messages))
+      if (index === 1) break
+    // Two calls of 500, and the message that showed the second to be full.
+    expect([seen.read <= 1_001, seen.isClosed]).toEqual([true, true])
+    const { length } = provider.messages
+    await mail.mailer().getServer()
+    expect(provider.messages).toHaveLength(length)
+  })
+
+  it('answers readers in the order in which they ask, and nothing after its end', async () => {
+    const stream = mail.mailer({ concurrency: 1 }).streamEmails(source(501).messages)
+    const read = await Promise.all(Array.from({ length: 503 }, () => stream.next()))
+    const over = { done: true, value: undefined }
+    expect(read.map(({ value }) => value?.index)).toEqual([...Array(501).keys(), undefined, undefined])
+    expect(await stream.next()).toEqual(over)
+    const stopped = mail.mailer().streamEmails(messages(3))
+    await stopped.next()
+    await stopped.return?.()
+    expect(await stopped.next()).toEqual(over)
+  })
+
+  it('throws the error of its source, or why it ended, after the results before it', async () => {
+    const stream = mail.mailer({ concurrency: 1 }).streamEmails(source(1_001, new Error('gone')).messages)
+    for (let count = 0; count < 500; count += 1) expect((await stream.next()).value.status).toBe('sent')
+    await expect(collect(stream)).rejects.toThrow('gone')
+    provider.faults.add({ cut: 'after' }, { path: '/email/batch', status: 401 })
+    const ended = failureOf(collect(mail.mailer({ concurrency: 1 }).streamEmails(source().messages)))
+    expect(await ended).toMatchObject({ code: 'credentials_rejected', effect: 'unknown', retryable: false })
+    const results = await collect(mail.mailer({ apiToken: 'another' }).streamEmails([message()]))
+    expect(results).toMatchObject([{ status: 'failed', error: { code: 'credentials_rejected' } }])
+  })
+
+  it('does not let a message that renders slowly hold back the one before', async () => {
+    let render: (html: string) => void = () => {}
+    const slow = new Promise<string>((resolve) => {
+      render = resolve
+    })
+    const given: Message[] = [message(), { ...message(), htmlBody: slow }]
+    for await (const { status } of mail.mailer().streamEmails(given)) {
+      expect(status).toBe('sent')
+      render('<p>Hello</p>')
+    }
+    expect(sizes(requests)).toEqual([1, 1])
+  })
+})
+
+describe('invalid options', () => {
+  it.each([
+    ['timeoutMs', Number.NaN],
+    ['timeoutMs', '30'],
+    ['concurrency', 0],
+    ['baseUrl', 'ftp://example.com'],
+    ['fetch', 'fetch'],
+    ['apiToken', 7],
+    ['headers', { 'bad name': 'x' }],
+    ['headers', { 'x-a': 'a\nb' }],
+    ['headers', new Headers({ 'x-gateway': 'a' })],
+    ['tokenHeader', 'bad name'],
+    ['timeout', 5],
+  ])('of createMailer are refused by name: %s %s', (name, value) => {
+    const words = name === 'timeout' ? 'is no option' : 'must be'
+    expect(() => mail.mailer({ [name]: value })).toThrow(`options.${name} ${words}`)
+  })
+
+  it.each([
+    ['signal', { aborted: false }],
+    ['timeoutMs', 0],
+    ['deadline', Number.NaN],
+    ['onProgress', true],
+    ['journal', {}],
+    ['journl', {}],
+  ])('of a batch are refused by name: %s %s', async (name, value) => {
+    const error = await failureOf(mail.mailer().sendEmails(messages(1), { [name]: value }))
+    expect(error).toMatchObject({ code: 'invalid_arguments', errors: [{ path: `options.${name}` }] })
+  })
+
+  it('are refused: no object instead of a batch or options', async () => {
+    const mailer = mail.mailer()
+    for (const [method, given] of [
+      [mailer.sendEmails, [7]],
+      [mailer.sendEmail, [message(), null]],
+      [mailer.sendEmails, [messages(1), null]],
+      [mailer.getServer, [7]],
+      [mailer.getDeliveryStats, [null]],
+    ] as const)
+      expect((await failureOf(Reflect.apply(method, mailer, given))).code).toBe('invalid_arguments')
+    expect(requests).toEqual([])
+  })
+})

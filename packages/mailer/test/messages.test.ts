@@ -1,0 +1,301 @@
+import { expect, it } from 'vitest'
+import type { MailerOptions, Message } from '../src/index.ts'
+import { failureOf, message, runMailProvider } from './support.ts'
+
+const mail = runMailProvider()
+const { provider, requests } = mail
+const sent = () => JSON.parse(requests[0]?.text ?? '')
+
+const defaults = {
+  tag: 'shop',
+  replyTo: { name: 'Help', address: 'help@example.com' },
+  headers: { 'X-Shop': 'books', Precedence: 'bulk' },
+  metadata: { shop: 'books', region: 'eu' },
+  trackOpens: true,
+  trackLinks: 'HtmlOnly',
+} as const
+const filled = {
+  ...{ Tag: 'shop', ReplyTo: 'Help <help@example.com>', TrackOpens: true, TrackLinks: 'HtmlOnly' },
+  Headers: Object.entries(defaults.headers).map(([Name, Value]) => ({ Name, Value })),
+  Metadata: defaults.metadata,
+}
+
+it.each<[string, object, object, Partial<MailerOptions>?]>([
+  [
+    'the sender and the stream of the mailer',
+    {},
+    { MessageStream: 'broadcast' },
+    { messageStream: 'broadcast' },
+  ],
+  ['its own sender', { from: 'Help <help@example.com>' }, { From: 'Help <help@example.com>' }],
+  ['a single quote mark', { to: 'Ada "1 <a@b.co>' }, { To: String.raw`"Ada \"1" <a@b.co>` }],
+  [
+    'a name that looks like an address',
+    { to: { name: 'e@b.co, x', address: 'a@b.co' } },
+    { To: '"e@b.co, x" <a@b.co>' },
+  ],
+  ['a domain in capital letters', { to: 'Ada <a@BÜCHER.example>' }, { To: 'Ada <a@xn--bcher-kva.example>' }],
+  ['the defaults of the mailer', {}, filled, { defaults }],
+  [
+    'its own fields instead of defaults, and texts merged by name',
+    {
+      ...{ tag: 'order', replyTo: 'sales@example.com', trackOpens: false, trackLinks: 'None' },
+      ...{ headers: { 'x-shop': 'music' }, metadata: { shop: 'music' } },
+    },
+    {
+      ...{ Tag: 'order', ReplyTo: 'sales@example.com', TrackOpens: false, TrackLinks: 'None' },
+      Headers: [{ Name: 'x-shop', Value: 'music' }, filled.Headers[1]],
+      Metadata: { shop: 'music', region: 'eu' },
+    },
+    { defaults },
+  ],
+])('sends a message with %s', async (_, fields, expected, options) => {
+  await mail.mailer(options).sendEmail(message(fields))
+  const wire = {
+    From: 'Shop <shop@example.com>',
+    To: 'ann@example.org',
+    Subject: 'Hello',
+    TextBody: 'Hi Ann',
+  }
+  expect(sent()).toEqual({ ...wire, MessageStream: 'outbound', ...expected })
+})
+
+it.each([null, '', []])('counts fields that are %j as absent, so that the default holds', async (none) => {
+  const names = ['from', 'cc', 'bcc', 'replyTo', 'tag', 'messageStream', 'htmlBody', 'body', 'key']
+  const absent = Object.fromEntries([...names, 'trackLinks', 'attachments'].map((name) => [name, none]))
+  const texts = { headers: { 'X-A': '' }, metadata: { order: '' } }
+  const given = none === null ? { ...absent, headers: null, metadata: null } : { ...absent, ...texts }
+  const mailer = mail.mailer({ defaults: { replyTo: 'help@example.com', tag: 'shop' } })
+  if (Array.isArray(none)) for (const name of ['htmlBody', 'body', 'key']) delete Object(given)[name]
+  await mailer.sendEmail(message())
+  await mailer.sendEmail(Object.assign(message(), given))
+  const [one, other] = requests.map(({ text }) => JSON.parse(text))
+  expect(other).toEqual(one)
+})
+
+it.each<[string, Message['headers']]>([
+  ['Headers', new Headers({ 'x-order': '7' })],
+  ['a Map', new Map([['x-order', 7]])],
+  ['the provider’s list', [{ Name: 'x-order', Value: 7 }]],
+  ['a list of names and values', [{ name: 'x-order', value: '7' }]],
+  ['an object with numbers and null', { 'x-order': 7, 'x-none': null }],
+])('takes headers and metadata as %s', async (_, texts) => {
+  await mail.mailer().sendEmail(message({ headers: texts, metadata: texts }))
+  expect(sent()).toMatchObject({ Metadata: { 'x-order': '7' }, Headers: [{ Name: 'x-order', Value: '7' }] })
+})
+
+it('sends the headers that mailers set themselves, and does not change the message', async () => {
+  const names = ['Message-ID', 'List-Unsubscribe', 'In-Reply-To', 'References', 'Precedence', 'X-PM-KeepID']
+  const more = ['Content-Language', 'Disposition-Notification-To', 'Feedback-ID', 'X-Received-From']
+  const headers = Object.freeze(Object.fromEntries([...names, ...more].map((name) => [name, '<1@b.c>'])))
+  await mail.mailer().sendEmail(Object.freeze(message({ headers, to: Object.freeze(['ann@example.org']) })))
+  expect(provider.messages[0]?.headers.map(({ name }) => name)).toEqual(Object.keys(headers))
+})
+
+it('sends the provider’s own token header only to the provider, and trims the token', async () => {
+  const seen: (string | null)[][] = []
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const { url, headers } = new Request(input, init)
+    const tokens = ['x-mailer-server-token', 'x-postmark-server-token'].map((name) => headers.get(name))
+    seen.push([new URL(url).host, ...tokens])
+    return provider.fetch(input, init)
+  }
+  const hosts = [undefined, 'https://mail.example.com']
+  for (const baseUrl of hosts)
+    await mail.mailer({ fetch, baseUrl, apiToken: ' server-token\n' }).sendEmail(message())
+  expect(seen).toEqual([
+    ['api.postmarkapp.com', 'server-token', 'server-token'],
+    ['mail.example.com', 'server-token', null],
+  ])
+})
+
+const many = Array.from({ length: 49 }, (_, index) => `a${index}@example.org`)
+const circle: Record<string, unknown> = {}
+circle.self = circle
+const fail = () => {
+  throw new TypeError('secret-words')
+}
+const throwing = new Proxy({}, { get: fail, ownKeys: fail })
+
+it.each<[string, object, string[]]>([
+  ['no recipient, subject and body', { to: [], subject: '', textBody: '' }, ['to', 'subject', 'htmlBody']],
+  ['an empty recipient', { to: '', cc: ['a@b.c', ''] }, ['to', 'cc[1]']],
+  ['two recipients in one text', { to: 'ann@example.org, eve@example.org' }, ['to']],
+  ['an invalid recipient in a list', { to: ['ann@example.org', 'secret-words'] }, ['to[1]']],
+  ['a name without an address', { bcc: 'Ann <>', from: 'Shop' }, ['bcc', 'from']],
+  ['two HTML bodies', { body: '<p>a</p>', htmlBody: '<p>b</p>' }, ['body']],
+  ['51 recipients', { to: many, cc: 'b@example.org', bcc: 'c@example.org' }, ['to']],
+  ['more than 10 MB', { textBody: 'secret-words'.repeat(900_000) }, ['']],
+  ...['to', 'cc', 'bcc', 'replyTo', 'from'].flatMap((field): [string, object, string[]][] => [
+    [`a line break in ${field}`, { [field]: 'ann@example.org\r\nBcc: eve@example.org' }, [field]],
+    [`a line break after ${field}`, { [field]: 'ann@example.org\n' }, [field]],
+    [`a line break in the name of ${field}`, { [field]: 'A\r\nBcc: eve@example.org <a@b.c>' }, [field]],
+  ]),
+  ...['\r\nBcc: e@b.co', '\u0000', '\u0085', '\u009b', '\u2028', '\u2029'].map(
+    (text): [string, object, string[]] => [
+      `the control character ${JSON.stringify(text)}`,
+      {
+        ...{
+          subject: `a${text}`,
+          tag: `a${text}`,
+          messageStream: `a${text}`,
+          to: { name: text, address: 'a@b.co' },
+        },
+        ...{ headers: { 'X-A': text, [text]: '7' }, metadata: { order: text, [text]: '7' } },
+        attachments: [{ name: text, content: 'SGk=', contentType: 'a/b' }],
+      },
+      [
+        ...['to', 'subject', 'tag', 'messageStream', 'headers.X-A', 'headers', 'metadata.order', 'metadata'],
+        'attachments[0].name',
+      ],
+    ],
+  ),
+  ...[
+    ...['BCC', 'Cc', 'To', 'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'MIME-Version', 'Content-Type'],
+    ...['content-id', 'Return-Path', 'Received-SPF', 'Apparently-To', 'Delivered-To', 'X-Original-To'],
+    ...['X-Envelope-From', 'DKIM-Signature', 'Authentication-Results', 'ARC-Seal', 'Resent-Bcc'],
+  ].map((name): [string, object, string[]] => [
+    `the header ${name}`,
+    { headers: { [name]: 'secret-words' } },
+    [`headers.${name}`],
+  ]),
+  ['a header twice', { headers: { 'X-Order': 'a', 'x-order': 'b' } }, ['headers.x-order']],
+  ['an endless name', { to: `${'‹'.repeat(999)} <ann@example.org>` }, ['to']],
+  // Callers without types send anything.
+  [
+    'an address that is none',
+    { to: [7, { email: 'a@b.co' }], from: ['a@b.c', 'd@e.f'] },
+    ['to[0]', 'to[1]', 'from'],
+  ],
+  [
+    'values of wrong types',
+    { subject: 7, tag: ['a'], trackOpens: 'yes', trackLinks: 'All' },
+    ['subject', 'tag', 'trackOpens', 'trackLinks'],
+  ],
+  ['a body that is an object', { textBody: {} }, ['textBody']],
+  ['headers that are texts', { headers: ['X-A: b'], metadata: { order: 7n } }, ['headers', 'metadata.order']],
+  ['a circle in metadata', { metadata: circle }, ['metadata.self']],
+  ['metadata that throws', { metadata: throwing }, ['metadata']],
+  ['files that are texts', { attachments: 'a.txt' }, ['attachments']],
+  ['a file that is a text', { attachments: ['a.txt'] }, ['attachments[0]']],
+  ['a file that throws', { attachments: [throwing] }, ['attachments']],
+  ['a key that is none', { key: true }, ['key']],
+  ['a getter that throws', Object.defineProperty({}, 'subject', { get: fail }), ['subject']],
+])('does not send a message with %s, and names only the place', async (_, fields, paths) => {
+  const whole = Object.defineProperties(message(), Object.getOwnPropertyDescriptors(fields))
+  const error = await failureOf(mail.mailer().sendEmail(whole))
+  expect(error).toMatchObject({ code: 'invalid_arguments', retryable: false, effect: 'none' })
+  expect(error.errors?.map(({ path }) => path)).toEqual(paths)
+  expect(error.message).toContain(paths[0])
+  expect(error.message + JSON.stringify(error.errors)).not.toMatch(/example\.|secret-words|Bcc:|[\r\n]/)
+  expect(requests).toEqual([])
+})
+
+it('refuses what is no message', async () => {
+  for (const given of [null, undefined, 7, () => message(), throwing]) {
+    const { code, errors } = await failureOf(Reflect.apply(mail.mailer().sendEmail, undefined, [given]))
+    expect([code, errors]).toMatchObject(['invalid_arguments', [{ path: '' }]])
+  }
+})
+
+it.each(['', ' ', 'a\nb', 'tökén'])('is not made with the invalid token %j', (apiToken) => {
+  const refusal = { code: 'missing_credentials', retryable: false, effect: 'none' }
+  expect(() => mail.mailer({ apiToken })).toThrow(expect.objectContaining(refusal))
+})
+
+it('is not made with a default sender that is none, and does not send without one', async () => {
+  const errors = [{ path: 'options.fromEmail', message: expect.stringContaining('expected one address') }]
+  expect(() => mail.mailer({ fromEmail: 'Shop' })).toThrow(expect.objectContaining({ errors }))
+  const error = await failureOf(mail.mailer({ fromEmail: '' }).sendEmail(message()))
+  expect(error.errors).toMatchObject([{ path: 'from', message: expect.stringContaining('no fromEmail') }])
+})
+
+it('sends to 50 recipients 10 MB, and refuses one more byte', async () => {
+  const limit = 10 * 1024 * 1024
+  const recipients = { to: many.slice(1), cc: 'b@example.org', bcc: 'c@example.org' }
+  await mail.mailer().sendEmail(message({ ...recipients, textBody: 'a', htmlBody: 'a' }))
+  const overhead = (requests[0]?.text.length ?? 0) - 2
+  const half = 'a'.repeat(limit / 2)
+  const largest = message({ ...recipients, textBody: half, htmlBody: half.slice(overhead) })
+  await mail.mailer().sendEmail(largest)
+  expect(requests[1]?.text).toHaveLength(limit)
+  const error = await failureOf(mail.mailer().sendEmail({ ...largest, subject: `${largest.subject}!` }))
+  expect([error.code, requests.length]).toEqual(['invalid_arguments', 2])
+})
+
+it.each<[string, string, string]>([
+  ['letters before the @', 'žofie@example.org', 'only ASCII before the @'],
+  ['a slash in its domain', 'a@bücher.example/x', 'domain'],
+  ['a percent sign in its domain', 'a@b%C3%BCcher.example', 'domain'],
+  ['a soft hyphen in its domain', 'a@bü\u00adcher.example', 'domain'],
+  ['wide letters in its domain', 'a@ｅxample.org', 'domain'],
+  ['wide digits as its domain', 'a@１２７.0.0.1', 'domain'],
+  ['a wide dot in its domain', 'a@bücher。example', 'domain'],
+  ['two dots in its domain', 'a@example..org', 'domain'],
+  ['two dots in its domain in letters', 'a@bücher..org', 'domain'],
+  ['a hyphen before its domain', 'a@-example.org', 'domain'],
+  ['another one before it', 'Ada <a@example.org> <b@example.org>', 'expected one address'],
+  ['another one behind a comma', 'Ann <a@b.c>, Dan <d@e.f>', 'has several addresses'],
+])('refuses an address with %s', async (_, to, reason) => {
+  const { errors } = await failureOf(mail.mailer().sendEmail(message({ to })))
+  expect(errors).toEqual([{ path: 'to', message: expect.stringContaining(reason) }])
+})
+
+it.each<[string, Partial<Message>]>([
+  ['an address without an end', { to: 'a.'.repeat(1_000_000) }],
+  ['a name of quotes', { to: `${'"\\'.repeat(500_000)} <a@b.c>@` }],
+  ['a domain of a million letters', { to: `a@${'ü'.repeat(1_000_000)}` }],
+  ['a million recipients', { to: Array.from({ length: 1_000_000 }, () => 'nobody') }],
+  ['a header’s name of a million letters', { headers: { ['x'.repeat(1_000_000)]: 'a' } }],
+  [
+    '2,000 faults',
+    { headers: Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`X-${at}`, '\n'])) },
+  ],
+])('refuses %s with a short error', async (_, fields) => {
+  const { code, message: text, errors } = await failureOf(mail.mailer().sendEmail(message(fields)))
+  expect(code).toBe('invalid_arguments')
+  expect(JSON.stringify([text, errors]).length).toBeLessThan(5_000)
+})
+
+it.each([
+  ['html', 'htmlBody'],
+  ['htmlBdy', 'htmlBody'],
+  ['reply_to', 'replyTo'],
+  ['stream', 'messageStream'],
+  ['quux', undefined],
+])('refuses the unknown field %s, and names the nearest: %s', async (name, nearest) => {
+  const error = await failureOf(mail.mailer().sendEmail({ ...message(), [name]: 'secret-words' }))
+  const words = `is no field of a message${nearest ? `: the nearest is ${nearest}` : ''}`
+  expect(error).toMatchObject({ code: 'invalid_arguments', errors: [{ path: name, message: words }] })
+})
+
+it('returns the id of the mail, its recipients, and the time in UTC', async () => {
+  const result = await mail.mailer().sendEmail(message({ to: ['Ann <ann@example.org>', 'bob@example.org'] }))
+  const { messageId, submittedAt = '' } = provider.messages[0] ?? {}
+  const expected = { messageId, submittedAt: new Date(submittedAt).toISOString(), rejected: [], notice: null }
+  expect(result).toEqual({ ...expected, to: 'Ann <ann@example.org>, bob@example.org' })
+  provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1' } })
+  const bare = await mail.mailer().sendEmail(message())
+  expect(bare).toMatchObject({ messageId: 'id-1', to: 'ann@example.org' })
+  expect(Date.parse(bare.submittedAt)).not.toBeNaN()
+})
+
+it.each([
+  ['Message OK, but will not deliver to: <GONE@Example.org>; Left@example.org.', true, null],
+  ['Test job accepted', false, null],
+  ['Held for review by ops@provider.example.', false, 'Held for review by [address].'],
+  [`${' '.repeat(20_000)}gone@example.org, left@example.org`, false, expect.any(String)],
+])('reads the provider’s words beside an accepted message: %.40s', async (Message, areRejected, notice) => {
+  provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1', Message } })
+  const left = ['Gone@example.org', 'left@example.org']
+  const result = await mail.mailer().sendEmail(message({ to: ['ann@example.org', ...left] }))
+  expect(result).toMatchObject({ rejected: areRejected ? left : [], notice })
+})
+
+it.each([
+  ['MessageID', 'i'.repeat(501)],
+  ['To', 'a@b.cc,'.repeat(15_000)],
+])('does not take an answer with a %s that no provider writes', async (name, text) => {
+  provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1', [name]: text } })
+  await expect(mail.mailer().sendEmail(message())).rejects.toThrow('an unexpected body')
+})

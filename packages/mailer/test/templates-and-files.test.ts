@@ -1,0 +1,122 @@
+import { expect, it } from 'vitest'
+import type { Attachment } from '../src/index.ts'
+import { failureOf, message, runMailProvider, runs } from './support.ts'
+
+const mail = runMailProvider()
+const { provider, requests } = mail
+const file = (fields: object = {}): Attachment =>
+  Object.assign({ name: 'a.dat', content: 'aGVsbG8=', contentType: 'a/b' }, fields)
+const hello = new TextEncoder().encode('hello')
+const padded = new TextEncoder().encode('[hello]')
+
+it.each<[string, Attachment['content']]>([
+  ['wrapped base64', 'aGVs\r\nbG8=\r\n'],
+  ['a Buffer', Buffer.from('hello')],
+  ['a part of a buffer', padded.subarray(1, 6)],
+  ['a DataView', new DataView(padded.buffer, 1, 5)],
+  ['an ArrayBuffer', hello.buffer],
+  ['a Blob', new Blob(['hello'])],
+  ['a File', new File(['hello'], 'other.txt')],
+])('sends the content of %s', async (_, content) => {
+  const attachments = [file({ content }), file({ contentId: 'logo' }), file({ contentId: 'cid:logo' })]
+  await mail.mailer().sendEmail(message({ attachments }))
+  const ids = [undefined, 'cid:logo', 'cid:logo']
+  expect(provider.messages[0]?.attachments).toEqual(ids.map((contentId) => ({ ...file(), contentId })))
+})
+
+it.each<[string, object, string, string]>([
+  ['a number', { content: 7 }, 'content', 'must be a Blob'],
+  [
+    'a Buffer that went through JSON',
+    { content: { type: 'Buffer', data: [1] } },
+    'content',
+    'must be a Blob',
+  ],
+  ['a promise', { content: Promise.resolve('SGk=') }, 'content', 'must be a Blob'],
+  ['white space', { content: ' \n' }, 'content', 'is empty'],
+  ['an empty Uint8Array', { content: new Uint8Array() }, 'content', 'is empty'],
+  ['an empty Blob', { content: new Blob([]) }, 'content', 'is empty'],
+  ['plain text', { content: 'Hello Ada!' }, 'content', 'is not base64'],
+  ['base64 that is cut off', { content: 'aGVsbG8' }, 'content', 'is not base64'],
+  ['padding in the middle', { content: 'aG=sbG8=' }, 'content', 'is not base64'],
+  ['base64 for URLs', { content: 'aGVs_G8=' }, 'content', 'is not base64'],
+  ['base64 of 9 MB with a fault', { content: `${'A'.repeat(9_000_000)}%` }, 'content', 'is not base64'],
+  ['no name', { name: '' }, 'name', 'is required'],
+  ['a type that is no text', { contentType: 7 }, 'contentType', 'must be text'],
+  ['an id with a space', { contentId: 'my logo' }, 'contentId', 'is invalid'],
+])('refuses a file with %s, by its path', async (_, fields, name, reason) => {
+  const attachments = [file(), file(fields)]
+  const { code, errors } = await failureOf(mail.mailer().sendEmail(message({ attachments })))
+  const fault = { path: `attachments[1].${name}`, message: expect.stringContaining(reason) }
+  expect([code, errors]).toEqual(['invalid_arguments', [fault]])
+  expect(requests).toEqual([])
+})
+
+it('refuses files of more than 10 MB together, whatever their form', async () => {
+  const content = new Uint8Array(2_000_000)
+  const three = [content, Buffer.from(content).toString('base64'), content].map((each) =>
+    file({ content: each }),
+  )
+  await mail.mailer().sendEmail(message({ attachments: three }))
+  const { errors } = await failureOf(
+    mail.mailer().sendEmail(message({ attachments: [...three, file({ content })] })),
+  )
+  expect(errors).toEqual([{ path: '', message: expect.stringContaining('10 MB') }])
+})
+
+it.each([
+  ['a function', () => '<p>Hi</p>'],
+  ['a function that takes its time', async () => '<p>Hi</p>'],
+  ['a promise', Promise.resolve('<p>Hi</p>')],
+])('sends the HTML that %s renders, in one mail and in a batch', async (_, htmlBody) => {
+  class Welcome {
+    readonly to = 'ada@example.org'
+    readonly htmlBody = htmlBody
+    readonly textBody = async () => 'Hi'
+    get subject() {
+      return 'Welcome'
+    }
+  }
+  await mail.mailer().sendEmail(new Welcome())
+  await mail.mailer().sendEmails([new Welcome()])
+  const rendered = { subject: 'Welcome', htmlBody: '<p>Hi</p>', textBody: 'Hi' }
+  expect(provider.messages).toMatchObject([rendered, rendered])
+})
+
+const reason = new Error('secret-words')
+const throws = () => {
+  throw reason
+}
+it.each<[string, object, object]>([
+  ['throws', { htmlBody: throws }, { errors: [{ path: 'htmlBody' }], cause: reason }],
+  [
+    'rejects after another one threw',
+    { htmlBody: async () => throws(), textBody: throws },
+    { cause: reason },
+  ],
+  ['is no text', { htmlBody: () => ({}) }, { errors: [{ path: 'htmlBody', message: 'must be text' }] }],
+  ['stands beside an unknown field', { htmlBody: () => 'Hi', html: 'Hi' }, { errors: [{ path: 'html' }] }],
+  [
+    'stands beside an invalid file',
+    { htmlBody: () => 'Hi', attachments: [null] },
+    { errors: [{ path: 'attachments[0]' }] },
+  ],
+])('refuses a message whose template %s, and fails it alone in a batch', async (_, fields, expected) => {
+  const given = Object.assign(message(), fields)
+  const error = await failureOf(mail.mailer().sendEmail(given))
+  expect(error).toMatchObject({ code: 'invalid_arguments', ...expected })
+  expect(error.message).not.toContain('secret-words')
+  expect(runs((await mail.mailer().sendEmails([message(), given, message()])).results)).toBe(
+    '1 sent,1 failed,1 sent',
+  )
+})
+
+it('does not wait for a template beyond the signal of its call', async () => {
+  const leave = new AbortController()
+  const htmlBody = () => {
+    leave.abort(reason)
+    return new Promise<string>(() => {})
+  }
+  const sending = mail.mailer().sendEmail(message({ htmlBody }), { signal: leave.signal })
+  expect(await failureOf(sending)).toMatchObject({ code: 'aborted', effect: 'none', cause: reason })
+})
