@@ -62,8 +62,6 @@ export interface HostOptions {
    * Ends long calls early, before `drain`. On Workers, a signal belongs to one request, so a function has none.
    */
   stopping?: AbortSignal
-  /** Fires when the process ends before its events do, which gives claims back under which nothing was sent. */
-  ending?: AbortSignal
 }
 
 /** The network address of the sender. A `WeakMap` of requests would cost a tenth of an event. */
@@ -118,7 +116,6 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     timeoutMs: config.requestTimeoutMs,
     leaseMs: config.leaseMs,
     stopping: options.stopping,
-    ending: options.ending,
     waitUntil(work: Promise<unknown>) {
       unfinished.add(work)
       void work.finally(() => unfinished.delete(work))

@@ -2,6 +2,6 @@
 
 export { type JsonSchema, toJsonSchema } from './contract/json-schema.ts'
 export { orReference, parsedByFunction } from './contract/marks.ts'
-export { readRecordedDeployment, readResourceOwner } from './delivery/ownership.ts'
+export { readRecordedDeployment, readResourceOwner } from './delivery/status.ts'
 export { parseArguments } from './request/fields.ts'
 export { createShares, type Release, type Shares } from './shares.ts'

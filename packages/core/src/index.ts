@@ -43,7 +43,7 @@ export {
 } from './errors.ts'
 export { createJsonLogger, type Logger } from './log.ts'
 export type { EventRecord, Observer } from './pipeline/event-log.ts'
-export { createConcurrencyLimit } from './pipeline/limits.ts'
 export type { HandlerDependencies } from './pipeline/options.ts'
 export { createWebhookHandler, type WebhookHandler } from './pipeline/webhook.ts'
+export { createConcurrencyLimit } from './request/capacity.ts'
 export { createVerifier, sign, type Verify } from './request/signature.ts'

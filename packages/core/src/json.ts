@@ -4,6 +4,8 @@ const MAX_DEPTH = 32
 /** Keys of one object, and different keys in all: each new one takes memory that V8 gives back late. */
 const MAX_KEYS = 5_000
 const MAX_NAMES = 20_000
+/** A text that is not longer has fewer names than that: each takes five characters, as in `"":1,`. */
+const LONGEST_WITH_FEW_NAMES = 5 * MAX_NAMES
 const MAX_VALUES = 200_000
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c]
@@ -37,7 +39,7 @@ type Places = [from: number, to: number][]
 function count(text: string, maxValues: number): Omit<ReadJson, 'value'> & { escapedKeys: Places } {
   const escapedKeys: Places = []
   const keysByDepth = [0]
-  const names = new Set<string>()
+  const names = text.length > LONGEST_WITH_FEW_NAMES ? new Set<string>() : undefined
   let [depth, values, from, to, isEscaped] = [0, 1, 0, 0, false]
   const exceeds = (excess: string) => ({ values, excess, escapedKeys })
   for (let at = 0; at < text.length; at += 1) {
@@ -57,7 +59,7 @@ function count(text: string, maxValues: number): Omit<ReadJson, 'value'> & { esc
       const keys = (keysByDepth[depth] ?? 0) + 1
       keysByDepth[depth] = keys
       if (keys > MAX_KEYS) return exceeds(tooMany('has an object with', MAX_KEYS, 'keys'))
-      if (names.add(text.slice(from, to)).size > MAX_NAMES)
+      if ((names?.add(text.slice(from, to)).size ?? 0) > MAX_NAMES)
         return exceeds(tooMany('has', MAX_NAMES, 'different keys'))
       if (isEscaped) escapedKeys.push([from, to])
       // In a text that is not JSON, the next colon may follow at once.

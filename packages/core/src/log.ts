@@ -5,6 +5,12 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type Logger = (level: LogLevel, message: string, facts?: Record<string, unknown>) => void
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+/** Many collectors of logs split longer lines. In characters. */
+const MAX_LINE_LENGTH = 16_000
+/** Longest message, and longest facts, of a line that would be longer. Each character may become an escape of six. */
+const MAX_PART_LENGTH = 1_200
+/** Longest text in a problem, and in an entry of a deployment's log. */
+const MAX_TEXT_LENGTH = 4_000
 
 /**
  * Makes a logger that writes one JSON object per line.
@@ -19,8 +25,11 @@ export function createJsonLogger(
   const least = LEVELS.indexOf(minimum)
   return (level, message, facts) => {
     if (LEVELS.indexOf(level) < least) return
-    const line = limitLine(message, facts)
-    write(escapeInvisible(JSON.stringify({ time: new Date(), level, message: line.message, ...line.facts })))
+    const head = { time: new Date(), level }
+    const line = escapeInvisible(JSON.stringify({ ...head, message, ...facts }))
+    if (line.length <= MAX_LINE_LENGTH) return write(line)
+    const [shorter, cut] = [cutText(message, MAX_PART_LENGTH), cutData(facts, MAX_PART_LENGTH)]
+    write(escapeInvisible(JSON.stringify({ ...head, message: shorter, ...cut })))
   }
 }
 
@@ -33,58 +42,30 @@ const INVISIBLE = /[^\P{Cc}\t\n]|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\
  */
 export function escapeInvisible(text: string): string {
   // Nearly every text, and found out in a tenth of the time.
-  return PRINTABLE.test(text) ? text : text.replaceAll(INVISIBLE, toEscape)
+  if (PRINTABLE.test(text)) return text
+  const toEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replaceAll(INVISIBLE, toEscape)
 }
-
-const toEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-const ESCAPE_LENGTH = 6
-
-/** Longest text in a log line or a problem. */
-const MAX_TEXT_LENGTH = 4_000
-/** Characters of a line, with escapes and without the marks of what is cut. */
-const MAX_LINE_LENGTH = 14_000
 
 /** Cuts a text that is too long, and marks the place. Redact it first: half a secret would not be recognised. */
 export function cutText(text: string, most = MAX_TEXT_LENGTH): string {
-  return text.length <= most ? text : `${text.slice(0, Math.max(0, most))}… (cut: ${text.length} characters)`
+  return text.length <= most ? text : `${text.slice(0, most)}… (cut: ${text.length} characters)`
 }
 
-/** The message and the facts of a line, cut so that the line has at most 16,000 characters. */
-export function limitLine<Facts extends Record<string, unknown> | undefined>(message: string, facts: Facts) {
-  if (isShort(message, facts)) return { message, facts }
-  let left = MAX_LINE_LENGTH
-
-  function limitText(text: string): string {
-    const width = /[\\"\p{C}\u2028\u2029]/u.test(text) ? ESCAPE_LENGTH : 1
-    const cut = cutText(text, Math.min(MAX_TEXT_LENGTH, Math.floor(left / width)))
-    left -= Math.min(text.length, cut.length) * width
-    return cut
-  }
-
-  function limitFields(fields: Record<string, unknown>): Record<string, unknown> {
-    const kept: Record<string, unknown> = {}
-    for (const [name, value] of Object.entries(fields)) {
-      left -= ESCAPE_LENGTH
-      if (left <= 0) return { ...kept, '…': `cut: ${Object.keys(fields).length} fields` }
-      // A list or an object of a line that is too long becomes its text.
-      const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : value
-      kept[limitText(name)] = typeof text === 'string' ? limitText(text) : text
-    }
-    return kept
-  }
-
-  return { message: limitText(message), facts: facts && limitFields(facts) }
+/** Data whose JSON is too long becomes a part of this JSON. */
+export function cutData(
+  data: Record<string, unknown> | undefined,
+  most = 2 * MAX_TEXT_LENGTH,
+): Record<string, unknown> | undefined {
+  const json = JSON.stringify(data ?? {})
+  return json.length <= most ? data : { part: cutText(json, most) }
 }
 
-/** Whether no line of these can be too long. Most are so, and need no copy. */
-function isShort(message: string, facts: Record<string, unknown> = {}): boolean {
-  let length = message.length
-  for (const name in facts) {
-    const value = facts[name]
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-    length +=
-      name.length +
-      (typeof value === 'object' && PRINTABLE.test(text) ? text.length / ESCAPE_LENGTH : text.length)
-  }
-  return length * ESCAPE_LENGTH <= MAX_LINE_LENGTH
+/** Masks the mail addresses in a text, because an error may end up in a log. */
+export function maskAddresses(text: string): string {
+  if (!text.includes('@')) return text
+  return text.replaceAll(/[^\s<>,;()"]+/g, (word) => {
+    if (!word.includes('@')) return word
+    return word.endsWith('.') ? '[address].' : '[address]'
+  })
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { codes } from './titles.ts'
+import { codes } from './problem.ts'
 
-/** The schema of the response to a failure: `application/problem+json` (RFC 9457, contract §2). */
+/** The schema of a problem. */
 export const problemSchema = z.object({
   type: z.string().describe('The kind of problem: `urn:problem:<code>`.'),
   title: z.string(),

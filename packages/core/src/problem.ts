@@ -1,15 +1,26 @@
-import type { FieldError, IntegrationError } from './errors.ts'
+/** The response to a failure: `application/problem+json` (RFC 9457, contract §2). */
+import { type ErrorCode, errorCodes, type FieldError, type IntegrationError } from './errors.ts'
 import { cutText } from './log.ts'
-import type { Problem } from './problem-schema.ts'
 import type { Redactor } from './redact.ts'
-import { titleOf } from './titles.ts'
+
+type ProblemCode = Exclude<ErrorCode, 'aborted'>
+
+/** The codes that a webhook answers with. Clients may throw `aborted`, too. */
+export const codes = Object.keys(errorCodes).filter(
+  (code): code is ProblemCode => code in errorCodes && code !== 'aborted',
+)
+
+/** The title of a problem: its code in words. */
+export function titleOf(code: ProblemCode): string {
+  return `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ').replace('json', 'JSON')}`
+}
 
 /** Faults that a response names; it counts the others. */
 export const MAX_FAULTS = 50
 /** Longest path, code or id. */
 const MAX_NAME_LENGTH = 300
 
-export function toProblem(error: IntegrationError, redactor?: Redactor): Problem {
+export function toProblem(error: IntegrationError, redactor?: Redactor) {
   // Redacted before it is cut: half a secret would not be recognised.
   const cut = (text: string, most?: number) => cutText(redactor?.text(text) ?? text, most)
   const { provider, errors } = error

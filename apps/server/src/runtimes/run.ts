@@ -18,8 +18,6 @@ import { createOneAtATime } from './one-at-a-time.ts'
 /** Beside the longest event: for its last writes and the response, in milliseconds. */
 const LAST_WRITES_MS = 1_000
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-/** The time to give claims back before the process ends, in milliseconds. */
-const GIVE_BACK_MS = 500
 
 /** In milliseconds. */
 const KEEP_ALIVE_MS = 5_000
@@ -95,11 +93,9 @@ export async function run(
   })
   const { store, close } = await openStore(config, logger)
   const stopping = new AbortController()
-  const ending = new AbortController()
   const host = createHost(config, {
     ...options,
     stopping: stopping.signal,
-    ending: ending.signal,
     logger: taggedLogger,
     store: wrapStore(store),
     createMetrics,
@@ -169,8 +165,6 @@ export async function run(
           : 'Some events were still under way after'
       const facts = { underWay, unfinishedWrites, leaseMs }
       logger('error', `${what} ${longestMs} ms. Their claims expire.`, facts)
-      ending.abort()
-      await setTimeout(GIVE_BACK_MS)
       process.exit(1)
     })
     stopping.abort()

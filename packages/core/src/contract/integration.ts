@@ -110,14 +110,3 @@ export function defineIntegration<const D extends IntegrationDefinition>(definit
   }
   return definition
 }
-
-/** The function of that name or alias. */
-export function findFunction(
-  { functions }: IntegrationDefinition,
-  name: string,
-): { name: string; definition: FunctionDefinition } | undefined {
-  for (const [ownName, definition] of Object.entries(functions)) {
-    if (ownName === name || definition.aliases?.includes(name)) return { name: ownName, definition }
-  }
-  return undefined
-}

@@ -1,11 +1,13 @@
 /**
- * A claim while the work on it lasts: its lease is renewed, its steps are recorded, and its end is written.
+ * The right to work on a subject (contract §4), and everything else that is asked of the delivery store: claims,
+ * reservations, records. A claim lasts while the work does: its lease is renewed, its steps are recorded, and its end
+ * is written.
  */
 import type { Json } from '../contract/handler-context.ts'
-import { IntegrationError } from '../errors.ts'
+import { IntegrationError, isIntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { ClaimResult, DeliveryStore, RecordedResponse } from './store.ts'
-import { createWrites, type WaitUntil } from './writes.ts'
+import { type Cipher, decryptSteps, encryptSteps } from './encryption.ts'
+import type { ClaimResult, DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
 
 /** In milliseconds. */
 export const DEFAULT_LEASE_MS = 30_000
@@ -14,7 +16,16 @@ const RENEWALS = 3
 /** Final responses and tombstones are kept for seven days. */
 const KEEP_MS = 7 * 24 * 60 * 60 * 1000
 /** The record of a living deployment, and of what it reserved, is kept until it is deleted: for a century at most. */
-export const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
+const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
+/** Attempts of a claim before its event is refused. */
+const ATTEMPTS = 3
+/** No further attempt begins after so much time, in milliseconds. */
+const LONGEST_ATTEMPTS_MS = 2_000
+/** An event waits at least so long for a write, in milliseconds. */
+const LEAST_WAIT_MS = 500
+/** The pause before the store is asked again, in milliseconds; it doubles each time. */
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 500
 
 /** The steps that core records itself. A handler's step cannot have these names. */
 export const reservedSteps = {
@@ -34,41 +45,129 @@ export const reservedSteps = {
   since: '@since',
 } as const
 
+/** Keeps a process alive for work that goes on after a response. */
+export type WaitUntil = (work: Promise<unknown>) => void
+
 /** How claims are made and kept. */
 export interface ClaimOptions {
   logger: Logger
   leaseMs: number
   now: () => number
   waitUntil?: WaitUntil | undefined
-  /** Fires when the host shuts down. */
-  stopping?: AbortSignal | undefined
-  /** Fires when the process ends before its events do. */
-  ending?: AbortSignal | undefined
 }
 
-/** The right to work on a subject (contract §4), renewed until the work ends. */
-export type Claim = ReturnType<typeof startClaim>
+interface ClaimSubject {
+  subject: string
+  /** The delivery, if it has an id, with the digests that may be recorded for its body. */
+  delivery?: { id: string; digests: AsyncIterable<string> } | undefined
+  /** Encrypts the steps. */
+  cipher?: Cipher | undefined
+}
+
+/** The right to work on a subject, renewed until the work ends. */
+export type Claim = Awaited<ReturnType<typeof startClaim>>
+
+/** A recorded response, and the fence of its claim. */
+export type Replay = Extract<ClaimResult, { state: 'done' }>
 
 /**
- * Renews the lease of a claim until the work ends.
+ * Claims a subject, or finds the recorded response.
  *
- * @param asked when the store was asked for it
+ * @throws {IntegrationError} `delivery_in_progress` if another delivery works on it, `invalid_event` (422) if the
+ * delivery's id was used with another body, `overloaded` if the store is unreachable
  */
-export function startClaim(
+export async function claimSubject(
   store: DeliveryStore,
-  { lease, progress }: Extract<ClaimResult, { state: 'claimed' }>,
+  { subject, delivery, cipher }: ClaimSubject,
+  options: ClaimOptions,
+): Promise<{ claim: Claim } | { replay: Replay }> {
+  const { logger, leaseMs, now, waitUntil } = options
+  const asked = now()
+  // Repeated with the same owner, a claim whose answer was lost is the same claim.
+  const owner = crypto.randomUUID()
+  const isTooLate = createCounter(ATTEMPTS, () => now() - asked >= LONGEST_ATTEMPTS_MS)
+  // With the current digest of the body, and with the others if the record has another one.
+  for await (const digest of delivery?.digests ?? ['']) {
+    const request = { subject, leaseMs, owner, delivery: delivery && { id: delivery.id, digest } }
+    const ask = () => store.claim(request)
+    const result = await repeat(ask, isTooLate, logger).catch((error: unknown) => {
+      const work = takeBack(store, ask)
+      waitUntil?.(work)
+      throw error
+    })
+    if (result.state === 'claimed') return { claim: await startClaim(store, result, asked, cipher, options) }
+    if (result.state === 'done') return { replay: result }
+    if (result.state === 'busy')
+      throw inProgress(Math.min(5, Math.max(1, Math.ceil(result.retryAfterMs / 1000))))
+  }
+  throw new IntegrationError('invalid_event', 'This delivery id was used before, with another body.', {
+    status: 422,
+    hint: 'Give every event its own id; a redelivery repeats both the id and the body.',
+  })
+}
+
+/**
+ * The store may have given a claim although its answer was lost. Then the redelivery would have to wait until the lease
+ * ends. So the host asks a few more times in the background, and gives the claim back.
+ */
+async function takeBack(store: DeliveryStore, ask: () => Promise<ClaimResult>): Promise<void> {
+  const result = await repeat(ask, createCounter(ATTEMPTS)).catch(() => undefined)
+  if (result?.state === 'claimed') await store.release(result.lease).catch(() => {})
+}
+
+/**
+ * Reserves a resource for one owner. The record is kept until the owner deletes the resource.
+ *
+ * @returns whether the owner has it, now or from before
+ * @throws {IntegrationError} `overloaded` if the store is unreachable
+ */
+export async function reserve(
+  store: DeliveryStore,
+  { resource, owner, by }: { resource: string; owner: string; by: number },
+  { logger }: ClaimOptions,
+): Promise<boolean> {
+  const request = { subject: resource, owner, keepMs: KEEP_LIVING_MS }
+  const first = await repeat(
+    () => store.reserve(request),
+    () => Date.now() >= by,
+    logger,
+  )
+  return first === owner
+}
+
+/**
+ * Reads a record.
+ *
+ * @throws {IntegrationError} `overloaded` if the store is unreachable
+ */
+export function readStore(
+  store: DeliveryStore,
+  subject: string,
+  { logger }: ClaimOptions,
+): Promise<SubjectRecord | undefined> {
+  return repeat(
+    () => store.read(subject),
+    () => true,
+    logger,
+  )
+}
+
+/** Renews the lease of a claim until the work ends. */
+async function startClaim(
+  store: DeliveryStore,
+  { lease, progress: stored }: Extract<ClaimResult, { state: 'claimed' }>,
   asked: number,
-  { logger, leaseMs, now, waitUntil, ending }: ClaimOptions,
+  cipher: Cipher | undefined,
+  { logger, leaseMs, now, waitUntil }: ClaimOptions,
 ) {
   const claimedAt = performance.now()
-  const stored = { ...progress }
+  const progress = cipher ? await decryptSteps(stored, cipher) : { ...stored }
   const lost = new AbortController()
   const lose = () => lost.abort(takenOver())
   // Counted from before the request to the store, so never later than the store's own time.
   let until = asked + leaseMs
   let hasEnded = false
   const isOver = () => now() >= until
-  const write = createWrites({ logger, isOver, waitUntil })
   const timer = setInterval(() => {
     const renewed = now()
     if (isOver()) return lose()
@@ -82,30 +181,37 @@ export function startClaim(
     )
   }, leaseMs / RENEWALS)
 
-  /** Otherwise the next delivery waits for the end of the lease, so that what was sent can arrive first. */
-  function giveBack(): void {
-    if (progress[reservedSteps.intent] === true || Object.values(progress).includes('begun')) return
-    clearInterval(timer)
-    hasEnded = true
-    lose()
-    // Not `write`: what waits before it is of no use any more.
-    store.release(lease).catch(() => {})
-  }
-  ending?.addEventListener('abort', giveBack)
+  let last: Promise<unknown> = Promise.resolve()
 
-  async function record(
-    steps: Record<string, Json>,
-    by?: number,
-    written: typeof steps | Promise<typeof steps> = steps,
-  ): Promise<void> {
+  /**
+   * Writes in order, one at a time, and repeats each until the store answers or the lease ends. A write without an answer
+   * may have been applied. Repeating it is harmless: it is fenced, and no later write of the claim was made meanwhile.
+   *
+   * @param by when this throws `overloaded`, in milliseconds since 1970; the write goes on in the background then
+   */
+  async function write(apply: () => Promise<boolean>, by = 0): Promise<boolean> {
+    const written = last.then(() => repeat(apply, isOver, logger))
+    last = written.catch(() => {})
+    const waiting = Promise.withResolvers<never>()
+    const giveUp = () => {
+      waitUntil?.(last)
+      waiting.reject(unreachable())
+    }
+    const late = setTimeout(giveUp, Math.max(by - Date.now(), LEAST_WAIT_MS))
+    return Promise.race([written, waiting.promise]).finally(() => clearTimeout(late))
+  }
+
+  async function record(steps: Record<string, Json>, by?: number): Promise<void> {
     Object.assign(progress, steps)
-    const kept = await write(async () => {
-      Object.assign(stored, await written)
-      const kept = await store.advance(lease, await written)
-      if (!kept) lose()
-      return kept
+    const encrypted = cipher && encryptSteps(steps, cipher)
+    const isKept = await write(async () => {
+      const written = (await encrypted) ?? steps
+      Object.assign(stored, written)
+      const isKept = await store.advance(lease, written)
+      if (!isKept) lose()
+      return isKept
     }, by)
-    if (!kept) throw takenOver()
+    if (!isKept) throw takenOver()
   }
 
   /** The response does not wait for the store after `by`: the effect has happened, or certainly has not. */
@@ -115,24 +221,22 @@ export function startClaim(
     by?: number,
   ): Promise<IntegrationError | undefined> {
     clearInterval(timer)
-    ending?.removeEventListener('abort', giveBack)
     hasEnded = true
     let isUnanswered = false
     async function tryOnce(): Promise<boolean> {
-      try {
-        // Nobody else can have claimed the subject yet, so an attempt without an answer has ended the claim.
-        if ((await apply()) || (isUnanswered && !isOver())) return true
-      } catch (error) {
+      const isKept = await apply().catch((error: unknown) => {
         isUnanswered = true
         throw error
-      }
+      })
+      // Nobody else can have claimed the subject yet, so an attempt without an answer has ended the claim.
+      if (isKept || (isUnanswered && !isOver())) return true
       logger('warn', `The ${what} was not recorded: the claim was lost.`, { ...lease })
       return false
     }
     try {
       return (await write(tryOnce, by)) ? undefined : takenOver()
     } catch (error) {
-      if (!(error instanceof IntegrationError)) throw error
+      if (!isIntegrationError(error)) throw error
       logger('error', `The ${what} was not recorded in time.`, { ...lease })
       return error
     }
@@ -159,23 +263,13 @@ export function startClaim(
       if (lost.signal.aborted) throw takenOver()
     },
     /**
-     * Records a step.
+     * Records steps.
      *
-     * @param by when the event goes on without the store's answer, in milliseconds since 1970; the step is recorded
+     * @param by when the event goes on without the store's answer, in milliseconds since 1970; the steps are recorded
      * in the background then
-     * @param stored what the store keeps instead of the value
      * @throws {IntegrationError} `overloaded` after `by`, `delivery_in_progress` if the claim was lost
      */
-    advance: (name: string, value: Json, by?: number, stored?: Promise<Json>) =>
-      record(
-        { [name]: value },
-        by,
-        stored?.then((encrypted) => ({ [name]: encrypted })),
-      ),
-    /** Replaces every step, because a new deployment begins under this id. */
-    async reset(steps: Record<string, Json>): Promise<void> {
-      await record({ ...Object.fromEntries(Object.keys(progress).map((name) => [name, null])), ...steps })
-    },
+    record,
     /**
      * Ends the work.
      *
@@ -183,10 +277,10 @@ export function startClaim(
      */
     complete(
       response: RecordedResponse,
-      options: { progress?: Record<string, Json>; isLiving?: boolean; by?: number | undefined } = {},
+      options: { progress: Record<string, Json>; isLiving?: boolean; by?: number | undefined },
     ) {
       const keepMs = options.isLiving ? KEEP_LIVING_MS : KEEP_MS
-      const completion = { response, progress: options.progress ?? progress, keepMs, keepResponseMs: KEEP_MS }
+      const completion = { response, progress: options.progress, keepMs, keepResponseMs: KEEP_MS }
       return end('response', () => store.complete(lease, completion), options.by)
     },
     /**
@@ -199,6 +293,53 @@ export function startClaim(
       await end('release', () => store.release(lease))
     },
   }
+}
+
+/**
+ * Asks the store until it answers, or until `isOver`, which is asked after each failure.
+ *
+ * @throws {IntegrationError} `overloaded`, or `internal_error` if the host did not sign the record
+ */
+async function repeat<T>(
+  ask: () => Promise<T>,
+  isOver: () => boolean,
+  logger: Logger = () => {},
+): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      return await ask()
+    } catch (cause) {
+      const isFinal = isIntegrationError(cause)
+      const message = isFinal ? 'A record of the delivery store is not used.' : UNREACHABLE
+      const reason = cause instanceof Error ? cause.message : 'unknown'
+      if (isFinal || pauseMs === FIRST_PAUSE_MS) logger('error', message, { reason })
+      if (isFinal) throw cause
+      if (isOver()) throw unreachable(cause)
+    }
+    // A process may end before the store is back: then the lease runs out by itself.
+    await new Promise((resolve) => void setTimeout(resolve, pauseMs).unref?.())
+  }
+}
+
+/** Whether so many attempts have failed, or it is too late. */
+function createCounter(attempts: number, isTooLate = () => false): () => boolean {
+  let failures = 0
+  return () => {
+    failures += 1
+    return failures >= attempts || isTooLate()
+  }
+}
+
+const UNREACHABLE = 'The delivery store is unreachable.'
+
+function unreachable(cause?: unknown): IntegrationError {
+  const message = 'The delivery store is unreachable, and without it this could happen twice.'
+  return new IntegrationError('overloaded', message, { retryAfter: 5, cause })
+}
+
+/** The error for what another delivery works on. */
+export function inProgress(retryAfter: number): IntegrationError {
+  return new IntegrationError('delivery_in_progress', 'Another delivery is working on this.', { retryAfter })
 }
 
 function takenOver(): IntegrationError {

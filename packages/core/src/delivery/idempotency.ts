@@ -9,13 +9,11 @@ import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
-import { type Claim, type ClaimOptions, reservedSteps } from './claim.ts'
-import { claimSubject, type Replay } from './claiming.ts'
-import { decryptResponse, encryptResponse, withEncryptedSteps } from './encryption.ts'
-import type { BodyHash, Cipher, RecordKeys } from './keys.ts'
+import { type Claim, type ClaimOptions, claimSubject, type Replay, reservedSteps } from './claim.ts'
+import type { BodyHash, Cipher, RecordKeys } from './encryption.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import { settlementOf } from './settlement.ts'
-import type { DeliveryStore, SubjectRecord } from './store.ts'
+import type { DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
 
 /** One delivery of one event. */
 export interface Delivery {
@@ -53,22 +51,21 @@ export async function begin(delivery: Delivery): Promise<Begun> {
   if (subject === undefined) return {}
 
   const identity = deliveryId === undefined ? undefined : { id: deliveryId, digests: keys.digests(hash) }
-  const result = await claimSubject(store, { subject, delivery: identity }, claiming)
   const cipher = keys.cipher(hash, subject, deliveryId)
   const isCall = traits.claims === 'call'
+  // The next delivery of a deployment has another body, and could not decrypt the steps of this one.
+  const request = { subject, delivery: identity, cipher: isCall ? cipher : undefined }
+  const result = await claimSubject(store, request, claiming)
   if ('replay' in result) {
     const response = await decryptResponse(result.replay.response, cipher)
     return { response: isCall ? response : await unlessOutdated(response, result.replay, delivery) }
   }
-
-  // The next delivery of a deployment has another body, and could not decrypt the steps of this one.
+  const claimed = { ...delivery, claim: result.claim, cipher }
   try {
-    const claim = isCall ? await withEncryptedSteps(result.claim, cipher) : result.claim
-    const claimed = { ...delivery, claim, cipher }
     const response = await (isCall ? refuseCall(claimed) : refuseDeploymentEvent(claimed))
     return { claimed, ...(response && { response }) }
   } catch (error) {
-    await result.claim.release('unknown')
+    await claimed.claim.release('unknown')
     throw error
   }
 }
@@ -101,7 +98,7 @@ export async function end(
       status: response.status,
       code: response.error?.code,
       at: claiming.now(),
-      body: await encryptResponse(response.status, recorded, cipher),
+      body: await cipher.encrypt(recorded, kindOf(response.status)),
     },
     // A call's effect stands even if it is not recorded, so its response does not wait. A deployment's end must be
     // recorded, or a late CREATED revives it.
@@ -156,14 +153,34 @@ async function refuseCall(claimed: ClaimedDelivery): Promise<EventResponse | und
   return toFailure(error, redactor)
 }
 
+const kindOf = (status: number) => `response ${status}`
+
+/**
+ * The recorded response of a delivery.
+ *
+ * @throws {IntegrationError} `outcome_unknown` if the record is damaged: the work was done, and must not be repeated
+ */
+async function decryptResponse(
+  { status, body }: RecordedResponse,
+  cipher: Cipher,
+): Promise<EventResponse & { json: string }> {
+  try {
+    return { status, json: await cipher.decrypt(body, kindOf(status)), replayed: true }
+  } catch (cause) {
+    const message = 'This delivery was answered before, but the record of its response is unreadable.'
+    const hint = 'Check at the provider whether it took effect.'
+    throw new IntegrationError('outcome_unknown', message, { hint, cause })
+  }
+}
+
 /** The result of a call whose messages an operator found at the provider. */
 async function settledResult(
   { operation: { event, function: called }, cipher }: ClaimedDelivery,
   { messageId, at, answer }: NonNullable<ReturnType<typeof settlementOf>>,
 ) {
   if (event.name !== 'FUNCTION_CALL' || !called) return undefined
-  const { json } = answer === null ? {} : await decryptResponse({ status: 200, body: answer }, cipher)
-  const { result }: ResponseBody = json === undefined ? {} : JSON.parse(json)
+  const recorded = answer === null ? undefined : await decryptResponse({ status: 200, body: answer }, cipher)
+  const { result }: ResponseBody = recorded ? JSON.parse(recorded.json) : {}
   const { settled, result: schema } = called.definition
   return schema.safeParse(settled?.({ arguments: event.functionCall.arguments, messageId, at, result }))
 }
@@ -183,7 +200,10 @@ async function refuseDeploymentEvent({
       const reason = `The deployment was deleted${time}. An event with a later timestamp creates it anew.`
       return { status: 200, body: ignored(reason) }
     }
-    await claim.reset({
+    // A new deployment begins under this id.
+    const earlier = Object.fromEntries(Object.keys(claim.progress).map((name) => [name, null]))
+    await claim.record({
+      ...earlier,
       [reservedSteps.status]: 'deploying',
       // So that an event from before the deletion stays too late, even if this one fails.
       [reservedSteps.happenedAt]: last ?? null,

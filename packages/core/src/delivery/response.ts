@@ -2,10 +2,16 @@ import type { DeploymentStatus } from '../contract/platform.ts'
 import { type IntegrationError, toIntegrationError } from '../errors.ts'
 import { toProblem } from '../problem.ts'
 import { createRedactor, type Redactor } from '../redact.ts'
-import type { BodyMemory } from '../request/body-memory.ts'
-import type { Fates } from './fates.ts'
 
 export type ResponseBody = Record<string, unknown>
+
+/** Messages by their fate, and the provider's ids of those that were sent. */
+export interface Fates {
+  sent: number
+  failed: number
+  unknown: number
+  ids: string[]
+}
 
 /** The response to an event (contract §2), before it becomes a `Response`. Either `body` or `json` is set. */
 export interface EventResponse {
@@ -50,12 +56,12 @@ const LONGEST_SEND_MS = 5_000
 
 /**
  * @param json the body
- * @param memory is freed when nothing of a long body waits to be sent
+ * @param free frees the memory of the event; called when nothing of a long body waits to be sent
  */
 export function toResponse(
   { status, error, replayed }: EventResponse,
   json: string,
-  memory?: Pick<BodyMemory, 'free'>,
+  free: () => void = () => {},
 ): Response {
   const headers: Record<string, string> = {
     'content-type': status < 400 ? 'application/json' : 'application/problem+json',
@@ -66,19 +72,18 @@ export function toResponse(
     headers['retry-after'] = String(Math.ceil(error.retryAfter))
   if (error?.code === 'method_not_allowed') headers.allow = 'POST'
   if (replayed) headers['idempotency-replayed'] = 'true'
-  if (json.length > LONG_TEXT) {
-    const free = () => memory?.free()
-    const timer = setTimeout(free, LONGEST_SEND_MS)
-    const ended = () => {
-      clearTimeout(timer)
-      free()
-    }
-    const observer: Transformer & { cancel: () => void } = { flush: ended, cancel: ended }
-    const body = new Blob([json]).stream().pipeThrough(new TransformStream(observer))
-    return new Response(body, { status, headers })
+  if (json.length <= LONG_TEXT) {
+    free()
+    return new Response(json, { status, headers })
   }
-  memory?.free()
-  return new Response(json, { status, headers })
+  const timer = setTimeout(free, LONGEST_SEND_MS)
+  const ended = () => {
+    clearTimeout(timer)
+    free()
+  }
+  const observer: Transformer & { cancel: () => void } = { flush: ended, cancel: ended }
+  const body = new Blob([json]).stream().pipeThrough(new TransformStream(observer))
+  return new Response(body, { status, headers })
 }
 
 /** A failure as a `Response`, for requests that a host refuses before they become events. */

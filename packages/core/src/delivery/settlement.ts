@@ -5,8 +5,7 @@ import { functionArguments, summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
 import { parseArguments } from '../request/fields.ts'
 import { subjects } from '../request/operation.ts'
-import { reservedSteps } from './claim.ts'
-import { inProgress } from './claiming.ts'
+import { inProgress, reservedSteps } from './claim.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 const outcome = z.enum(['sent', 'not_sent'])

@@ -1,8 +1,7 @@
-/** The status of a delivery, for operators. Nothing here claims or changes anything. */
+/** The records of deliveries, deployments and resources, for operators. Nothing here claims or changes anything. */
 import * as z from 'zod'
 import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { secretNames } from '../contract/marks.ts'
 import { deploymentStatus } from '../contract/platform.ts'
 import { createRedactor, dataForLog, type Redactor, textForLog } from '../redact.ts'
 import { subjects } from '../request/operation.ts'
@@ -12,21 +11,10 @@ import { lastStatus } from './idempotency.ts'
 import { stateOf } from './settlement.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
-const CONTINUES =
-  'It runs, and continues from the recorded steps. A step that only began is not repeated, and reported as unknown.'
-/** What the host would do now if it received the same event again. */
-const redeliveries = {
-  in_progress: 'The host answers 409 (delivery_in_progress) until the work or its lease ends.',
-  done: 'The host sends the recorded response again if the body is the same, and refuses another body (422).',
-  released: CONTINUES,
-  abandoned: CONTINUES,
-  outcome_unknown:
-    'The host sends nothing: it answers 409 (outcome_unknown), or what a batch did. Check with the provider whether the change took effect, and settle it.',
-  settled_sent: 'The host answers with success, and sends nothing.',
-  settled_not_sent: 'It runs: the host does again what was unknown.',
-}
-
-const states = ['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown'] as const
+const states = [
+  ...(['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown'] as const),
+  ...(['settled_sent', 'settled_not_sent'] as const),
+] as const
 const time = z.iso.datetime()
 const scalar = z.union([z.string(), z.number(), z.boolean()])
 
@@ -35,7 +23,11 @@ export const deliveryStatusSchema = z.object({
   route: z.string().describe('The integration.'),
   subject: z.enum(['call', 'deployment']).describe('What the host claims: one call, or a whole deployment.'),
   deployment: z.string().optional(),
-  state: z.enum([...states, 'settled_sent', 'settled_not_sent']),
+  state: z
+    .enum(states)
+    .describe(
+      'What a redelivery meets. `in_progress`: 409 until the work or its lease ends. `done`, `settled_sent`: the response. `released`, `abandoned`: it runs, and continues from the recorded steps. `outcome_unknown`: 409, or what a batch did; check with the provider, and settle it. `settled_not_sent`: it does again what was unknown.',
+    ),
   claims: z.int().describe('The number of claims of the subject, by any delivery (its fence).'),
   claimedAt: time.optional().describe('The time of this delivery’s last claim.'),
   leaseEndsAt: time.optional().describe('No other host works on it before, unless the work ends earlier.'),
@@ -48,10 +40,7 @@ export const deliveryStatusSchema = z.object({
       z.object({
         name: z.string(),
         state: z.enum(['begun', 'recorded', 'taken_back']).describe('`begun`: without a result.'),
-        value: z
-          .union([scalar, z.record(z.string(), scalar)])
-          .optional()
-          .describe('A scalar; of an object, the fields that are public outputs. Absent if it is encrypted.'),
+        value: scalar.optional().describe('Absent if it is encrypted, or a list or an object.'),
       }),
     )
     .describe('The steps that the integration recorded.'),
@@ -64,7 +53,6 @@ export const deliveryStatusSchema = z.object({
     .optional()
     .describe('What is known of the deployment after all its events. Absent for a call.'),
   keptUntil: time,
-  redelivery: z.string().describe('What the host would do now if it received the same event again.'),
 })
 
 type DeliveryStatus = z.infer<typeof deliveryStatusSchema>
@@ -92,26 +80,20 @@ interface DeliveryStatusOptions {
 export async function readDeliveryStatus(options: DeliveryStatusOptions): Promise<DeliveryStatus[]> {
   const { store, integrations, deliveryId, deploymentId } = options
   const { redactor = createRedactor(), now = Date.now } = options
-  const found = integrations.flatMap((integration) => [
-    readStatus(integration, subjects.call(integration.name, deliveryId)),
+  const found = integrations.flatMap(({ name }) => [
+    readStatus(name, subjects.call(name, deliveryId)),
     ...(deploymentId === undefined
       ? []
-      : [readStatus(integration, subjects.deployment(integration.name, deploymentId), deploymentId)]),
+      : [readStatus(name, subjects.deployment(name, deploymentId), deploymentId)]),
   ])
   return (await Promise.all(found)).flat()
 
-  async function readStatus(
-    { name: route, outputs }: IntegrationDefinition,
-    subject: string,
-    deployment?: string,
-  ): Promise<DeliveryStatus[]> {
+  async function readStatus(route: string, subject: string, deployment?: string): Promise<DeliveryStatus[]> {
     const record = await store.read(subject, deliveryId)
     const isCall = deployment === undefined
     // The sender of one delivery may not see what another did with the deployment.
     const isLast = isCall || record?.delivery === deliveryId
     if (!record || !(record.response || isLast)) return []
-    const secrets = secretNames(outputs)
-    const shown = isCall ? [] : Object.keys(outputs.shape).filter((name) => !secrets.includes(name))
     const state = stateOf(record)
     const { leaseMs, progress, response } = record
     const at = response?.at
@@ -127,32 +109,19 @@ export async function readDeliveryStatus(options: DeliveryStatusOptions): Promis
         response: response && { ...response, at: at === undefined ? undefined : toTime(at) },
         steps: Object.entries(progress)
           .filter(([name]) => !name.startsWith('@'))
-          .map(([name, value]) => describeStep(name, value, shown, redactor)),
+          .map(([name, value]) => describeStep(name, value, redactor)),
         ...(!isCall && { life: describeLife(progress) }),
         keptUntil: toTime(record.expires),
-        redelivery: redeliveries[state],
       },
     ]
   }
 }
 
-/** @param shown the fields of an object that are not secret */
-function describeStep(
-  name: string,
-  value: Json,
-  shown: readonly string[],
-  redactor: Redactor,
-): DeliveryStatus['steps'][number] {
-  const step = { name: textForLog(redactor, name) }
-  if (value === null) return { ...step, state: 'taken_back' }
-  if (value === 'begun') return { ...step, state: 'begun' }
-  if (isEncrypted(value)) return { ...step, state: 'recorded' }
-  if (typeof value !== 'object') return { ...step, state: 'recorded', value: dataForLog(redactor, value) }
-  const fields = Object.entries(value).flatMap(([field, content]) => {
-    const found = shown.includes(field) ? scalar.safeParse(content).data : undefined
-    return found === undefined ? [] : [[field, dataForLog(redactor, found)] as const]
-  })
-  return { ...step, state: 'recorded', ...(fields.length > 0 && { value: Object.fromEntries(fields) }) }
+function describeStep(name: string, value: Json, redactor: Redactor): DeliveryStatus['steps'][number] {
+  const state = value === null ? 'taken_back' : value === 'begun' ? 'begun' : 'recorded'
+  const { data } = scalar.safeParse(value)
+  const isShown = state === 'recorded' && data !== undefined && !isEncrypted(data)
+  return { name: textForLog(redactor, name), state, ...(isShown && { value: dataForLog(redactor, data) }) }
 }
 
 function describeLife(progress: SubjectRecord['progress']): DeliveryStatus['life'] {
@@ -167,4 +136,34 @@ function describeLife(progress: SubjectRecord['progress']): DeliveryStatus['life
 
 function toTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
+}
+
+/**
+ * Reads which deployment reserved a resource of the provider.
+ *
+ * @param resource the name that was given to `progress.reserve`
+ * @returns the id of the deployment; `undefined` if no deployment is recorded
+ * @throws if the store is unreachable
+ */
+export async function readResourceOwner(
+  store: DeliveryStore,
+  route: string,
+  resource: string,
+): Promise<string | undefined> {
+  const owner = (await store.read(`${route}/${resource}`))?.progress.owner
+  const prefix = subjects.deployment(route, '')
+  return typeof owner === 'string' && owner.startsWith(prefix) ? owner.slice(prefix.length) : undefined
+}
+
+/**
+ * Reads the record of a deployment: whether a host works on it, whether it was deleted, and its handlers' steps.
+ *
+ * @returns `undefined` if there is none, or no longer
+ * @throws if the store is unreachable
+ */
+export async function readRecordedDeployment(store: DeliveryStore, route: string, deploymentId: string) {
+  const record = await store.read(subjects.deployment(route, deploymentId))
+  if (!record) return undefined
+  const { leaseMs = 0, progress } = record
+  return { isClaimed: leaseMs > 0, isDeleted: progress[reservedSteps.deleted] === true, steps: progress }
 }

@@ -5,7 +5,7 @@ import {
   type IntegrationErrorOptions,
   isIntegrationError,
 } from '../errors.ts'
-import { maskAddresses } from '../mask.ts'
+import { maskAddresses } from '../log.ts'
 import type { HttpFailure } from './failure.ts'
 
 /** The provider's own code and words, and our hint for that code. */

@@ -1,7 +1,7 @@
 /** What operations share: headers, parameters, security and failures. */
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { type ErrorCode, errorCodes } from '../errors.ts'
-import { codes, titleOf } from '../titles.ts'
+import { codes, titleOf } from '../problem.ts'
 import { refer } from './components.ts'
 import type { OpenApiOperation, OpenApiResponse, Reference } from './document.ts'
 

@@ -1,8 +1,9 @@
 // One log line per event, and the port for metrics and traces. Neither shows a body, a secret or a mail address.
 
+import * as z from 'zod'
 import type { EventName, PlatformEvent } from '../contract/event.ts'
-import type { Fates } from '../delivery/fates.ts'
-import type { EventResponse } from '../delivery/response.ts'
+import type { FunctionDefinition } from '../contract/integration.ts'
+import type { EventResponse, Fates } from '../delivery/response.ts'
 import type { ErrorCode, IntegrationError } from '../errors.ts'
 import type { Logger, LogLevel } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
@@ -103,6 +104,37 @@ function identify(route: string, { event, deliveryId, requestId, redactor }: Tra
 /** A logger whose lines name the event that they belong to. It does not redact the rest of a line. */
 export function createEventLogger(logger: Logger, route: string, trace: Trace): Logger {
   return (level, message, facts) => logger(level, message, { ...identify(route, trace), ...facts })
+}
+
+const one = z.object({ messageId: z.string() })
+const many = z.object({
+  ...{ sent: z.int(), failed: z.int(), unknown: z.int() },
+  results: z.array(z.object({ messageId: z.string().nullable() })),
+})
+
+/**
+ * The fates of the messages that a function sent.
+ *
+ * @returns `undefined` for another function, for a call that will be tried again, and for a batch that did not begin
+ */
+export function fatesOf(
+  definition: FunctionDefinition | undefined,
+  { body, error }: Pick<EventResponse, 'body' | 'error'>,
+): Fates | undefined {
+  if (!definition?.sends) return undefined
+  const none = { sent: 0, failed: 0, unknown: 0, ids: [] }
+  if (error) {
+    if (definition.sends === 'many' || error.retryable) return undefined
+    return error.code === 'outcome_unknown' ? { ...none, unknown: 1 } : { ...none, failed: 1 }
+  }
+  if (definition.sends === 'one') {
+    const { data } = one.safeParse(body?.result)
+    return data && { ...none, sent: 1, ids: [data.messageId] }
+  }
+  const { data } = many.safeParse(body?.result)
+  if (!data) return undefined
+  const { results, ...counts } = data
+  return { ...counts, ids: results.flatMap(({ messageId }) => messageId ?? []) }
 }
 
 /** The most message ids in one line. */

@@ -1,7 +1,6 @@
 /** Whether an event's deployment lives, and the status that a health check may give it (contract §4). */
 import type { DeploymentStatus } from '../contract/platform.ts'
-import { type Claim, reservedSteps } from '../delivery/claim.ts'
-import { claimSubject } from '../delivery/claiming.ts'
+import { type Claim, claimSubject, reservedSteps } from '../delivery/claim.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
 import { isIntegrationError } from '../errors.ts'
 import { subjects } from '../request/operation.ts'

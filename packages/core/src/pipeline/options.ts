@@ -1,12 +1,12 @@
 import type { Egress } from '../contract/handler-context.ts'
 import type { Platform } from '../contract/platform.ts'
 import type { EnvironmentLookup } from '../contract/references.ts'
+import type { WaitUntil } from '../delivery/claim.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
-import type { WaitUntil } from '../delivery/writes.ts'
 import type { Logger } from '../log.ts'
+import type { ConcurrencyLimit } from '../request/capacity.ts'
 import type { Verify } from '../request/signature.ts'
 import type { Observer } from './event-log.ts'
-import type { ConcurrencyLimit } from './limits.ts'
 
 /** The options that every integration's `createHandler` takes. */
 export interface HandlerDependencies {
@@ -34,7 +34,7 @@ export interface HandlerDependencies {
   fetch?: typeof fetch | undefined
   /** The rule for URLs that deployments bring; by default, `https` to named hosts. */
   egress?: Egress | undefined
-  /** Limits the events under way. Share one between all handlers of a host. */
+  /** Limits the events under way, and their memory; by default the memory alone. Share one between all handlers of a host. */
   limit?: ConcurrencyLimit | undefined
   /** Writes JSON lines to standard output by default. */
   logger?: Logger | undefined
@@ -64,11 +64,6 @@ export interface HandlerDependencies {
    * by default, every call is finished.
    */
   stopping?: AbortSignal | undefined
-  /**
-   * Fires when the process ends before its events do. A claim under which nothing was sent is given back then, so that
-   * the next delivery need not wait for the end of its lease.
-   */
-  ending?: AbortSignal | undefined
   /** The time in milliseconds since 1970; `Date.now` by default. */
   now?: (() => number) | undefined
 }

@@ -2,13 +2,10 @@ import { type Claim, reservedSteps } from '../delivery/claim.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import type { Observer, OutboundCall, Trace } from './event-log.ts'
-import type { Deadline } from './limits.ts'
 
-/** How many changes are remembered. */
-const REMEMBERED = 20
-/** In milliseconds. */
+/** A change that begins later might be cut, in doubt. In milliseconds. */
 const LEAST_MS = 2_000
-/** One slow answer must not forbid all later changes of an event. */
+/** The longest part of an event's time in which no change begins. */
 const LARGEST_SHARE = 1 / 3
 
 /** The init that core passes to a transport. */
@@ -30,12 +27,12 @@ interface OutboundOptions {
   route: string
   deployment: string | undefined
   /** When calls to the provider, and calls to the platform, may no longer leave. */
-  deadlines: Readonly<Record<OutboundCall['to'], Pick<Deadline, 'at'>>>
+  deadlines: Readonly<Record<OutboundCall['to'], { readonly at: number }>>
   claim: Claim | undefined
   /** Whether the event is a call with an effect that cannot continue from recorded steps. */
   recordIntent: boolean
-  /** How long the changes of all events take. */
-  pace: Pace
+  /** The longest time for the event, in milliseconds. */
+  timeoutMs: number
   observer: Observer
   trace: Trace
   /** Knows the secrets of the host alone. */
@@ -69,7 +66,8 @@ export class Outbound {
   ): Promise<Response> {
     const { claim } = this
     const { beforeSend: ensureOpen } = init ?? {}
-    const { route, deployment, deadlines, recordIntent, pace, observer, trace, hostSecrets } = this.#options
+    const { route, deployment, deadlines, recordIntent, timeoutMs, observer, trace, hostSecrets } =
+      this.#options
     // Not `instanceof Request`: a runtime may have two classes of that name.
     const given = typeof input === 'object' && 'method' in input ? input : undefined
     const method = init?.method ?? given?.method ?? 'GET'
@@ -77,24 +75,22 @@ export class Outbound {
     const beforeSend = () => {
       ensureOpen?.()
       claim?.ensureClaimed()
-      // Also while the intent was recorded: a transport could not tell that nothing was sent.
-      this.#ensureInTime(to, isChange ? pace.neededMs() : 0, init?.signal?.aborted)
+      // Also while the intent was recorded: a transport could not tell that nothing was sent. And a host that was halted
+      // has not noticed yet that its time is over.
+      const neededMs = isChange ? Math.min(LEAST_MS, timeoutMs * LARGEST_SHARE) : 0
+      if (deadlines[to].at - Date.now() > neededMs && !init?.signal?.aborted) return
+      const code = to === 'provider' ? 'provider_timeout' : 'platform_unavailable'
+      throw new IntegrationError(code, 'Too little time was left for the call, so it was not made.')
     }
     if (claim && recordIntent && isChange) {
       // So the next claim knows whether a change may have left the host.
-      this.#intent ??= claim.advance(reservedSteps.intent, true, deadlines.provider.at)
+      this.#intent ??= claim.record({ [reservedSteps.intent]: true }, deadlines.provider.at)
       await this.#intent
-    }
-    const sendTimed = async (outbound: OutboundInit) => {
-      const sentAt = Date.now()
-      const response = await send(input, outbound)
-      if (isChange) pace.note(Date.now() - sentAt)
-      return response
     }
     beforeSend()
     if (to === 'provider') trace.providerCalls += 1
     const outbound: OutboundInit = { ...init, beforeSend, deployment, deadline: deadlines[to].at }
-    if (!observer.call) return sendTimed(outbound)
+    if (!observer.call) return send(input, outbound)
     const call: OutboundCall = {
       to,
       route,
@@ -107,37 +103,9 @@ export class Outbound {
       headers: {},
     }
     return observer.call(call, () => {
-      if (Object.keys(call.headers).length === 0) return sendTimed(outbound)
+      if (Object.keys(call.headers).length === 0) return send(input, outbound)
       const own = Object.fromEntries(new Headers(init?.headers ?? given?.headers))
-      return sendTimed({ ...outbound, headers: { ...own, ...call.headers } })
+      return send(input, { ...outbound, headers: { ...own, ...call.headers } })
     })
-  }
-
-  /** A host that was halted has not noticed yet that its time is over. */
-  #ensureInTime(to: OutboundCall['to'], neededMs: number, isAborted = false): void {
-    if (this.#options.deadlines[to].at - Date.now() > neededMs && !isAborted) return
-    const code = to === 'provider' ? 'provider_timeout' : 'platform_unavailable'
-    throw new IntegrationError(code, 'Too little time was left for the call, so it was not made.')
-  }
-}
-
-/** How long changes take. */
-export type Pace = ReturnType<typeof createPace>
-
-/**
- * Remembers how long the last changes took: one that begins with less time left might be cut, in doubt.
- *
- * @param timeoutMs the longest time for one event
- */
-export function createPace(timeoutMs: number) {
-  const last: number[] = []
-  return {
-    /** The time that a change needs, in milliseconds. */
-    neededMs: () => Math.min(Math.max(LEAST_MS, ...last), timeoutMs * LARGEST_SHARE),
-    /** Notes how long a change took, in milliseconds. */
-    note(durationMs: number): void {
-      last.push(durationMs)
-      if (last.length > REMEMBERED) last.shift()
-    },
   }
 }

@@ -9,7 +9,7 @@ import type {
   WriteResult,
 } from '../contract/platform.ts'
 import type { IntegrationError } from '../errors.ts'
-import { cutText, escapeInvisible, type Logger, type LogLevel, limitLine } from '../log.ts'
+import { cutData, cutText, escapeInvisible, type Logger, type LogLevel } from '../log.ts'
 import { dataForLog, type Redactor, textForLog } from '../redact.ts'
 import { levelOfFailure } from './event-log.ts'
 
@@ -156,10 +156,15 @@ export class Reporter {
     host: { level: LogLevel; message: string } = { level, message },
   ): LogEntry {
     const { logger, redactor, now } = this.#options
-    const clean = limitLine(textForLog(redactor, message), dataForLog(redactor, data))
-    logger(host.level, cutText(textForLog(redactor, host.message)), clean.facts)
+    const clean = cutData(dataForLog(redactor, data))
+    logger(host.level, cutText(textForLog(redactor, host.message)), clean)
     const timestamp = new Date(now()).toISOString()
-    return { level, timestamp, message: clean.message, ...(clean.facts && { data: clean.facts }) }
+    return {
+      level,
+      timestamp,
+      message: cutText(textForLog(redactor, message)),
+      ...(clean && { data: clean }),
+    }
   }
 
   #keepOutcome(): void {

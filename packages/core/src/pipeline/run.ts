@@ -2,8 +2,7 @@ import type { Gate } from '../contract/gate.ts'
 import type { DeploymentLog, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
 import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
 import type { CallbackOptions, DeploymentStatus, Platform } from '../contract/platform.ts'
-import { type Claim, type ClaimOptions, reservedSteps } from '../delivery/claim.ts'
-import { readStore, reserve } from '../delivery/claiming.ts'
+import { type Claim, type ClaimOptions, readStore, reserve, reservedSteps } from '../delivery/claim.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
 import { settlementOf } from '../delivery/settlement.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
@@ -13,9 +12,8 @@ import type { Redactor } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
 import { invalidInputs, type OpenDeployment, openDeployment } from './deployment.ts'
 import { createEventLogger, type Observer, type Trace } from './event-log.ts'
-import { Deadline } from './limits.ts'
 import type { HandlerDependencies } from './options.ts'
-import { Outbound, type Pace } from './outbound.ts'
+import { Outbound } from './outbound.ts'
 import { Reporter } from './reporter.ts'
 
 /** The handler's share of an event's time; the rest is left for the last reports to the platform. */
@@ -35,13 +33,55 @@ export interface Shared extends Pick<HandlerDependencies, 'environment' | 'egres
   /** The host's transport for providers. */
   fetch: typeof fetch
   gateOf: (deploymentId: string) => Gate
-  pace: Pace
   logger: Logger
   observer: Observer
   /** Knows the secrets of the host alone. */
   hostSecrets: Redactor
   timeoutMs: number
   now: () => number
+}
+
+/**
+ * A point in time, and the signal that fires then. The timer starts when somebody asks for the signal;
+ * `AbortSignal.timeout` would hold its closure for its whole time.
+ */
+export class Deadline {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly #lost: AbortSignal | undefined
+  #controller: AbortController | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #onLost: (() => void) | undefined
+
+  /**
+   * @param at in milliseconds since 1970
+   * @param lost aborts the signal earlier
+   */
+  constructor(at: number, lost?: AbortSignal) {
+    this.at = at
+    this.#lost = lost
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller) return this.#controller.signal
+    const controller = new AbortController()
+    this.#controller = controller
+    this.#timer = setTimeout(
+      () => controller.abort(new DOMException('The time for this event is over.', 'TimeoutError')),
+      Math.max(0, this.at - Date.now()),
+    )
+    const onLost = () => controller.abort(this.#lost?.reason)
+    this.#onLost = onLost
+    if (this.#lost?.aborted) onLost()
+    else this.#lost?.addEventListener('abort', onLost)
+    return controller.signal
+  }
+
+  /** Call when the work is done: the signal will not fire any more. */
+  clear(): void {
+    clearTimeout(this.#timer)
+    if (this.#onLost) this.#lost?.removeEventListener('abort', this.#onLost)
+  }
 }
 
 /** What an event begins with. */
@@ -88,7 +128,7 @@ export class Run {
       deadlines: { provider: this.handlerDeadline, platform: this.deadline },
       claim,
       recordIntent: operation.effectful && !operation.resumable,
-      pace: shared.pace,
+      timeoutMs: shared.timeoutMs,
       observer: shared.observer,
       trace,
       hostSecrets: shared.hostSecrets,
@@ -225,7 +265,7 @@ function createProgress({ shared, operation, claiming, handlerDeadline }: Run, c
     read: (name) => (reserved.has(name) ? undefined : claim.progress[name]),
     async write(name, value) {
       if (name.startsWith('@')) throw new TypeError(`The step name “${name}” begins with “@”.`)
-      await claim.advance(name, value, by)
+      await claim.record({ [name]: value }, by)
     },
     isSettled: (name) => settlementOf(claim.progress)?.steps.includes(name) ?? false,
     reserve: (resource) =>

@@ -13,7 +13,7 @@ import { MAX_FAULTS } from '../problem.ts'
 const MAX_ARGUMENT_LENGTH = 1024 * 1024
 /** Longest text of an input or an output. The response to a creation repeats some of them. */
 const MAX_INPUT_LENGTH = 64 * 1024
-/** Longest list, unless its schema sets another maximum (contract §9). */
+/** Longest list (contract §9). A schema itself refuses one that is too long for it. */
 const MAX_ITEMS = 10_000
 
 /** Parsed fields, or the faults of each. */
@@ -26,18 +26,7 @@ export function parseArguments<Schema extends z.ZodObject>(
   schema: Schema,
   value: unknown,
 ): ParsedFields<Schema> {
-  const errors = findOversized(value, limitsOf(schema), MAX_ARGUMENT_LENGTH)
-  return errors.length > 0 ? { errors } : parse(schema, value, '')
-}
-
-/** Finds texts and lists of inputs or outputs that are too long. Unknown fields do not count: nobody reads them. */
-export function findOversizedInputs(
-  schema: z.ZodObject,
-  values: Record<string, unknown>,
-  base: string,
-): FieldError[] {
-  const known = Object.fromEntries(Object.keys(schema.shape).map((name) => [name, values[name]]))
-  return findOversized(known, limitsOf(schema), MAX_INPUT_LENGTH, base)
+  return parse(schema, value, '', MAX_ARGUMENT_LENGTH)
 }
 
 /** Parses the inputs or the outputs of a deployment. */
@@ -46,113 +35,91 @@ export function parseInputs<Schema extends z.ZodObject>(
   values: Record<string, unknown>,
   base: string,
 ): ParsedFields<Schema> {
-  const errors = findOversizedInputs(schema, values, base)
-  return errors.length > 0 ? { errors } : parse(schema, values, base)
+  return parse(schema, knownFields(schema, values), base, MAX_INPUT_LENGTH)
+}
+
+/** Finds texts and lists of inputs that are too long. Unknown fields do not count: nobody reads them. */
+export function findOversizedInputs(
+  schema: z.ZodObject,
+  values: Record<string, unknown>,
+  base: string,
+): FieldError[] {
+  return findOversized(schema, knownFields(schema, values), base, MAX_INPUT_LENGTH)
+}
+
+function knownFields({ shape }: z.ZodObject, values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(shape).map((name) => [name, values[name]]))
 }
 
 function parse<Schema extends z.ZodObject>(
   schema: Schema,
   value: unknown,
   base: string,
+  maxLength: number,
 ): ParsedFields<Schema> {
+  const errors = findOversized(schema, value, base, maxLength)
+  if (errors.length > 0) return { errors }
   const { success, data, error } = schema.safeParse(value)
   return success ? { data } : { errors: fieldErrors(error, base, Object.keys(schema.shape)), cause: error }
 }
 
-/** The limits of a value and of the values inside it. */
+/** The limits of a field, and of everything in it. */
 interface Limits {
+  /** The longest text that its schema allows. */
   maxLength: number
-  maxItems: number | undefined
-  fields: ReadonlyMap<string, Limits>
-  /** The limits of list entries, and of fields without limits of their own. */
-  others: Limits | undefined
-  /** Whether its function checks it. */
-  skipped: boolean
+  /** Whether its function checks it, or the entries of its list. */
+  isParsedByFunction: boolean
 }
 
-const compiled = new WeakMap<z.ZodType, Limits>()
+const known = new WeakMap<z.ZodObject, ReadonlyMap<string, Limits>>()
 
-/** The limits in the JSON Schema of a schema: what the manifest shows is what is checked. */
-function limitsOf(schema: z.ZodType): Limits {
-  const limits =
-    compiled.get(schema) ??
-    toLimits([
-      z.toJSONSchema(schema, {
-        io: 'input',
-        override({ zodSchema, jsonSchema }) {
-          if (isParsedByFunction(zodSchema)) jsonSchema[SKIPPED] = true
-        },
-      }),
-    ])
-  compiled.set(schema, limits)
+/** The limits of each field of a schema. */
+function limitsOf(schema: z.ZodObject): ReadonlyMap<string, Limits> {
+  const found = known.get(schema)
+  if (found) return found
+  const all = Object.entries(schema.shape).map(([name, field]) => {
+    const limits: Limits = { maxLength: 0, isParsedByFunction: false }
+    z.toJSONSchema(z.object({ [name]: field }), {
+      io: 'input',
+      override({ zodSchema, jsonSchema: { maxLength = 0 } }) {
+        limits.maxLength = Math.max(limits.maxLength, maxLength)
+        limits.isParsedByFunction ||= isParsedByFunction(zodSchema)
+      },
+    })
+    return [name, limits] as const
+  })
+  const limits = new Map(all)
+  known.set(schema, limits)
   return limits
 }
 
-type JsonSchema = z.core.JSONSchema._JSONSchema
-const SKIPPED = 'x-parsed-by-function'
-
-/** The limits of a value that may have one of these schemas. */
-function toLimits(schemas: readonly JsonSchema[]): Limits {
-  const options = schemas.flatMap(alternatives)
-  const names = new Set(options.flatMap(({ properties }) => Object.keys(properties ?? {})))
-  const inside = (pick: (schema: z.core.JSONSchema.BaseSchema) => unknown) =>
-    options.flatMap(pick).filter(isSchema)
-  const others = inside(({ items, additionalProperties }) => [items, additionalProperties])
-  const maxItems = options.flatMap(({ maxItems = [] }) => maxItems)
-  return {
-    // A schema itself refuses a text that is too long at little cost.
-    maxLength: Math.max(...options.flatMap(({ maxLength }) => maxLength ?? 0)),
-    maxItems: maxItems.length > 0 ? Math.max(...maxItems) : undefined,
-    fields: new Map(
-      [...names].map((name) => [name, toLimits(inside(({ properties }) => properties?.[name]))]),
-    ),
-    others: others.length > 0 ? toLimits(others) : undefined,
-    skipped: options.some((option) => option[SKIPPED] === true),
-  }
-}
-
-function isSchema(value: unknown): value is z.core.JSONSchema.BaseSchema {
-  return typeof value === 'object' && value !== null
-}
-
-function alternatives(schema: JsonSchema): z.core.JSONSchema.BaseSchema[] {
-  if (typeof schema === 'boolean') return []
-  const { anyOf = [], oneOf = [], allOf = [] } = schema
-  return [schema, ...[...anyOf, ...oneOf, ...allOf].flatMap(alternatives)]
-}
-
-function findOversized(value: unknown, limits: Limits, maxLength: number, base = ''): FieldError[] {
+function findOversized(schema: z.ZodObject, root: unknown, base: string, maxLength: number): FieldError[] {
+  const fields = limitsOf(schema)
   const errors: FieldError[] = []
   const path: PropertyKey[] = []
   const fault = (message: string) => void errors.push({ path: joinPath(base, path), message })
 
   function visit(value: unknown, limits: Limits | undefined): void {
-    if (limits?.skipped) return
-    if (typeof value === 'string') {
+    if (typeof value === 'string' && !limits?.isParsedByFunction) {
       const most = Math.max(maxLength, limits?.maxLength ?? 0)
       if (value.length > most) fault(`is longer than ${withCommas(most)} characters`)
-      return
     }
     if (typeof value !== 'object' || value === null || errors.length >= MAX_FAULTS) return
-    if (Array.isArray(value)) {
-      const most = limits?.maxItems ?? MAX_ITEMS
-      if (value.length > most) {
-        fault(`may have ${withCommas(most)} entries, but has ${withCommas(value.length)}`)
-        return
-      }
-      for (let index = 0; index < value.length; index += 1) visitAt(index, value[index], limits?.others)
+    if (Array.isArray(value) && value.length > MAX_ITEMS) {
+      fault(`may have ${withCommas(MAX_ITEMS)} entries, but has ${withCommas(value.length)}`)
       return
     }
-    for (const [name, member] of Object.entries(value))
-      visitAt(name, member, limits?.fields.get(name) ?? limits?.others)
+    if (limits?.isParsedByFunction) return
+    const members: Iterable<[PropertyKey, unknown]> = Array.isArray(value)
+      ? value.entries()
+      : Object.entries(value)
+    for (const [key, member] of members) {
+      path.push(key)
+      visit(member, path.length === 1 ? fields.get(String(key)) : limits)
+      path.pop()
+    }
   }
 
-  function visitAt(key: PropertyKey, member: unknown, limits: Limits | undefined): void {
-    path.push(key)
-    visit(member, limits)
-    path.pop()
-  }
-
-  visit(value, limits)
+  visit(root, undefined)
   return errors
 }

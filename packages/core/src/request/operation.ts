@@ -1,7 +1,7 @@
 /** One event of one integration, resolved once: every later step reads these fields. */
 import type { PlatformEvent } from '../contract/event.ts'
 import { type EventTraits, eventTraits } from '../contract/event-traits.ts'
-import { type FunctionDefinition, findFunction, type IntegrationDefinition } from '../contract/integration.ts'
+import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
 import { IntegrationError } from '../errors.ts'
 
 /** One event of one integration. */
@@ -26,6 +26,8 @@ export interface Operation {
   readonly subject: string | undefined
 }
 
+const MAX_ID_LENGTH = 200
+
 /** The keys of claims. Each route has its own. */
 export const subjects = {
   deployment: (route: string, deploymentId: string) => `${route}/deployment/${deploymentId}`,
@@ -42,12 +44,23 @@ export function resolveOperation(
   event: PlatformEvent,
   headers: Headers,
 ): Operation {
-  const { name: route } = definition
-  const deliveryId = readDeliveryId(headers, event)
+  const { name: route, functions } = definition
+  // An empty header names no delivery.
+  const deliveryId = headers.get('webhook-id') || event.id
+  if (deliveryId !== undefined && deliveryId.length > MAX_ID_LENGTH) {
+    const message = `is longer than ${MAX_ID_LENGTH} characters`
+    throw new IntegrationError('invalid_event', `The header webhook-id ${message}.`, {
+      errors: [{ path: 'webhook-id', message }],
+    })
+  }
   const handled = definition.events.some((name) => name === event.name)
-  const called =
-    handled && event.name === 'FUNCTION_CALL' ? findFunction(definition, event.functionCall.name) : undefined
-  const effectful = called?.definition.effectful === true
+  const wanted = handled && event.name === 'FUNCTION_CALL' ? event.functionCall.name : undefined
+  const found =
+    wanted === undefined
+      ? undefined
+      : Object.entries(functions).find(([name, { aliases }]) => name === wanted || aliases?.includes(wanted))
+  const called = found?.[1]
+  const effectful = called?.effectful === true
   const traits = eventTraits[event.name]
   let subject: string | undefined
   if (handled && traits.claims === 'deployment' && event.deployment)
@@ -60,21 +73,9 @@ export function resolveOperation(
     deliveryId,
     happenedAt: subject && event.timestamp ? Date.parse(event.timestamp) : undefined,
     handled,
-    function: called,
+    function: found && { name: found[0], definition: found[1] },
     effectful,
-    resumable: called?.definition.resumable === true,
+    resumable: called?.resumable === true,
     subject,
   }
-}
-
-const MAX_ID_LENGTH = 200
-
-function readDeliveryId(headers: Headers, event: PlatformEvent): string | undefined {
-  // An empty header names no delivery.
-  const id = headers.get('webhook-id') || event.id
-  if (id === undefined || id.length <= MAX_ID_LENGTH) return id
-  const message = `is longer than ${MAX_ID_LENGTH} characters`
-  throw new IntegrationError('invalid_event', `The header webhook-id ${message}.`, {
-    errors: [{ path: 'webhook-id', message }],
-  })
 }

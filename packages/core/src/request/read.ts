@@ -1,5 +1,9 @@
+/** From a request to its event: the method, the size, the bytes, the JSON, the envelope. */
+import { eventNames, type PlatformEvent, platformEvent } from '../contract/event.ts'
+import { fieldErrors, suggestion } from '../contract/validation.ts'
 import { IntegrationError, isIntegrationError } from '../errors.ts'
-import type { BodyMemory } from './body-memory.ts'
+import { readJson } from '../json.ts'
+import type { Place } from './capacity.ts'
 
 /**
  * Checks a request before its body is read.
@@ -37,7 +41,7 @@ interface ReadOptions {
   /** Whether the runtime enforces `content-length`. */
   trustContentLength: boolean
   /** Counts the bytes that have arrived. */
-  memory: BodyMemory | undefined
+  place: Place
 }
 
 /**
@@ -47,8 +51,10 @@ interface ReadOptions {
  * `invalid_json` if the body breaks off; `overloaded` if it gives way to others
  */
 export async function readBody(request: Request, options: ReadOptions): Promise<Uint8Array<ArrayBuffer>> {
+  const length = options.trustContentLength ? request.headers.get('content-length') : null
+  const isShort = length !== null && Number(length) <= SHORT_BODY
   try {
-    const short = readShort(request, options)
+    const short = isShort ? options.place.readShort(() => request.arrayBuffer()) : undefined
     return short ? new Uint8Array(await short) : await readChunks(request, options)
   } catch (error) {
     if (isIntegrationError(error)) throw error
@@ -56,16 +62,9 @@ export async function readBody(request: Request, options: ReadOptions): Promise<
   }
 }
 
-function readShort(request: Request, { trustContentLength, memory }: ReadOptions) {
-  const length = trustContentLength ? request.headers.get('content-length') : null
-  if (length === null || Number(length) > SHORT_BODY) return undefined
-  const read = () => request.arrayBuffer()
-  return memory ? memory.readShort(read) : read()
-}
-
 async function readChunks(
   { body }: Request,
-  { bodyLimit, memory }: ReadOptions,
+  { bodyLimit, place }: ReadOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   // One buffer: a list of one-byte chunks costs about 100 bytes each.
   let buffer = new Uint8Array()
@@ -73,7 +72,7 @@ async function readChunks(
   let pieces = 0
   const reader = body?.getReader()
   const cancel = () => void reader?.cancel().catch(() => {})
-  memory?.begin(cancel)
+  place.begin(cancel)
   try {
     for (;;) {
       const chunk = await reader?.read()
@@ -81,8 +80,12 @@ async function readChunks(
       const needed = size + chunk.value.byteLength
       if (needed > bodyLimit) throw tooLarge(bodyLimit)
       pieces += 1
-      if (pieces > FREE_PIECES + needed / BYTES_PER_PIECE) throw tooManyPieces()
-      memory?.arrive(chunk.value.byteLength)
+      if (pieces > FREE_PIECES + needed / BYTES_PER_PIECE) {
+        throw new IntegrationError('invalid_json', 'The body comes in too many small pieces.', {
+          hint: 'Send it whole, with its content-length.',
+        })
+      }
+      place.arrive(chunk.value.byteLength)
       if (needed > buffer.length) {
         const longer = new Uint8Array(Math.max(needed, Math.min(bodyLimit, 2 * buffer.length)))
         longer.set(buffer)
@@ -91,7 +94,7 @@ async function readChunks(
       buffer.set(chunk.value, size)
       size = needed
     }
-    memory?.complete()
+    place.complete()
     return buffer.subarray(0, size)
   } catch (error) {
     cancel()
@@ -99,14 +102,47 @@ async function readChunks(
   }
 }
 
-function tooManyPieces(): IntegrationError {
-  return new IntegrationError('invalid_json', 'The body comes in too many small pieces.', {
-    hint: 'Send it whole, with its content-length.',
-  })
-}
-
 function tooLarge(bodyLimit: number): IntegrationError {
   return new IntegrationError('body_too_large', `The body is longer than ${bodyLimit} bytes.`, {
     hint: 'BODY_LIMIT of the host sets this limit. A file in base64 counts four thirds of its size.',
+  })
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Parses the body as JSON, and the JSON as an event.
+ *
+ * @returns the event, and how many values the JSON has
+ * @throws {IntegrationError} `invalid_json`, or `invalid_event` with the path of each fault
+ */
+export function parseEvent(body: Uint8Array): { event: PlatformEvent; values: number } {
+  const { value, values, excess } = parseJson(body)
+  if (excess !== undefined) throw new IntegrationError('invalid_json', `The body ${excess}.`)
+  return { event: toEvent(value), values }
+}
+
+function parseJson(body: Uint8Array) {
+  try {
+    return readJson(decoder.decode(body))
+  } catch (error) {
+    if (error instanceof TypeError) throw new IntegrationError('invalid_json', 'The body is not UTF-8.')
+    // The engine's own message quotes the body, so only the position is passed on.
+    const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined
+    const where = body.length === 0 ? ': it is empty' : position ? ` (see position ${position})` : ''
+    throw new IntegrationError('invalid_json', `The body is not JSON${where}.`)
+  }
+}
+
+function toEvent(value: unknown): PlatformEvent {
+  const parsed = platformEvent.safeParse(value)
+  if (parsed.success) return parsed.data
+  const errors = fieldErrors(parsed.error, '')
+  const name = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined
+  const hint = typeof name === 'string' ? suggestion(name, eventNames) : ''
+  const { path = '', message = 'it is invalid' } = errors[0] ?? {}
+  const detail = `${path || 'the body'}: ${message}${path === 'name' ? hint : ''}`
+  throw new IntegrationError('invalid_event', `The body is not an event that this host knows: ${detail}`, {
+    errors,
   })
 }

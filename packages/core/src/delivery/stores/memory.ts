@@ -1,6 +1,6 @@
 import type { DeliveryStore } from '../store.ts'
+import { createDeliveryStore } from './delivery-store.ts'
 import { MARK_LENGTH } from './format.ts'
-import { createDeliveryStore } from './rules.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
@@ -22,9 +22,6 @@ interface Entry {
 
 /** The memory of an entry beside its text, measured with Node 24. */
 const ENTRY_BYTES = 300
-/** Entries that each new one looks at, to remove what has expired. */
-const SWEPT = 2
-
 /** A delivery store in memory, for development, tests, and hosts that may forget at a restart. */
 export function memoryStore({
   capacity = 64 * 2 ** 20,
@@ -34,21 +31,11 @@ export function memoryStore({
   /** In the order of their last writes. */
   const disposable = new Set<Entry>()
   let bytes = 0
-  let sweep = entries.values()
 
   function remove(entry: Entry): void {
     entries.delete(entry.key)
     disposable.delete(entry)
     bytes -= ENTRY_BYTES + entry.text.length
-  }
-
-  /** Looks at the next entries, so that in time it has looked at every one. */
-  function removeExpired(): void {
-    for (let swept = 0; swept < SWEPT; swept += 1) {
-      const { value: entry } = sweep.next()
-      if (!entry) sweep = entries.values()
-      else if (entry.expires <= now()) remove(entry)
-    }
   }
 
   /** @throws if no record may give way */
@@ -57,6 +44,8 @@ export function memoryStore({
       if (bytes < capacity) return
       remove(entry)
     }
+    if (bytes < capacity) return
+    for (const entry of entries.values()) if (entry.expires <= now()) remove(entry)
     if (bytes >= capacity) throw new Error('The memory store is full of records that it must keep.')
   }
 
@@ -64,7 +53,6 @@ export function memoryStore({
     now,
     read: async (key) => ({ text: entries.get(key)?.text, time: now() }),
     async swap(key, mark, { text, keepMs, isDisposable }) {
-      removeExpired()
       const before = entries.get(key)
       if ((before?.text.slice(0, MARK_LENGTH) ?? '') !== mark) return false
       // A new record that may give way does so at the next claim.

@@ -6,8 +6,8 @@
  */
 import * as z from 'zod'
 import type { DeliveryStore } from '../store.ts'
+import { createDeliveryStore } from './delivery-store.ts'
 import { FORMAT, FormatError, MARK_LENGTH } from './format.ts'
-import { createDeliveryStore } from './rules.ts'
 
 /** The part of a Redis client that the store uses: node-redis (`redis`) or `ioredis`. */
 export type RedisClient =
@@ -44,12 +44,9 @@ const CHARACTERS_PER_MS = 10_000
 /** Longer than the longest ordinary write, so that a probe fails before an event does when memory runs out. */
 const PROBE_FILLER = 'x'.repeat(65_536)
 
-/** Keys that the look for a store of an earlier format passes. */
-const SCANNED = 10_000
 /** The marker of the format lasts for a century. */
 const FOREVER_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
-const scanReply = z.tuple([z.string(), z.array(z.string())])
 const readReply = z.tuple([z.coerce.number(), z.string().nullable()])
 
 /**
@@ -86,15 +83,9 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
 
   /** Refuses a store of another format. */
   async function checkFormat(): Promise<void> {
-    const { text: found = (await hasEarlierKeys()) ? '3 or earlier' : undefined } = await read('format')
+    const { text: found } = await read('format')
     if (found === undefined) await run(SWAP, 'format', '', String(FORMAT), String(FOREVER_MS))
     else if (found !== String(FORMAT)) throw new FormatError(found)
-  }
-
-  /** Before format 4, keys had braces. Of a user who may not list keys, the answer is no. */
-  async function hasEarlierKeys(): Promise<boolean> {
-    const reply = await send('SCAN', '0', 'MATCH', `${prefix}{*`, 'COUNT', String(SCANNED)).catch(() => [])
-    return (scanReply.safeParse(reply).data?.[1].length ?? 0) > 0
   }
 
   const keyOf = (key: string) => `${FORMAT}:${key}`

@@ -3,12 +3,11 @@
  *
  * @module
  */
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import { openDatabase } from './sqlite-database.ts'
-import { explain, isLocked } from './sqlite-errors.ts'
-
-/** The operations of one transaction, so that other processes wait for a few milliseconds only. */
-const MOST_OPERATIONS = 200
+import { FORMAT, FormatError, MARK_LENGTH } from './format.ts'
 
 /** One operation on the file. */
 export type Operation =
@@ -22,41 +21,194 @@ export type Request = Operation | { name: 'purge'; time: number } | { name: 'clo
 /** The result of an operation, or why it failed; in the order of the operations. */
 export interface Reply {
   value?: string | boolean | undefined
-  failure?: string
+  failure?: {
+    message: string
+    /** Whether a later try may succeed: the file is locked, or the disk is full or fails. */
+    mayPass: boolean
+  }
 }
+
+/** The operations of one transaction, so that other processes wait for a few milliseconds only. */
+const MOST_OPERATIONS = 200
+/** Longest wait for another process, in milliseconds. */
+const BUSY_MS = 2_000
+/** Pages of the write-ahead log that one write moves into the file. Half of SQLite's default takes half as long. */
+const LOG_PAGES = 500
+/** About as much as an event writes. */
+const PROBE_BYTES = 16_384
+/** The unit of the index by expiry, in milliseconds: most changes leave it as it is. */
+const HOUR_MS = 3_600_000
+/** Expired records of one slice of a purge, and pages of 4,096 bytes that it gives back to the file system. */
+const SLICE = 64
+/** The time between two slices, for operations. In milliseconds. */
+const BETWEEN_SLICES_MS = 10
+/** A quarter of the file may be free: the next records fill it. */
+const LEAST_PAGES_A_FREE_PAGE = 4
+
+const SCHEMA = `
+  CREATE TABLE records (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    expires INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX records_by_expiry ON records (expires / ${HOUR_MS});
+  CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;
+  PRAGMA user_version = ${FORMAT};
+`
 
 const { file }: { file: string } = workerData
-
-let opened: ReturnType<typeof openDatabase> | undefined
 const waiting: Operation[] = []
+let opened: ReturnType<typeof openDatabase> | undefined
+let isPurging = false
 
-function open() {
-  opened ??= openDatabase(file)
-  return opened
+/** Opens the file, also if other processes do so at the same time, and creates it and its folder. */
+function openDatabase() {
+  if (file !== ':memory:') createPrivateFile()
+  const database = new DatabaseSync(file)
+
+  /** Runs `work` as a whole or not at all, with no other process in between. */
+  function transaction<Result>(work: () => Result, begin = 'BEGIN IMMEDIATE'): Result {
+    database.exec(begin)
+    try {
+      const result = work()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      // When the disk is full, SQLite has rolled back already.
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  try {
+    // First, so that everything below waits for other processes.
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA auto_vacuum = INCREMENTAL`)
+    database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`,
+    )
+    transaction(() => prepareFormat(database))
+  } catch (error) {
+    database.close()
+    throw error
+  }
+
+  const find = database.prepare('SELECT text FROM records WHERE key = ?')
+  const insert = database.prepare(
+    'INSERT INTO records (key, text, expires) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  const update = database.prepare(
+    `UPDATE records SET text = ?2, expires = ?3 WHERE key = ?1 AND substr(text, 1, ${MARK_LENGTH}) = ?4`,
+  )
+  const probe = database.prepare('INSERT OR REPLACE INTO probe (id, filler) VALUES (1, zeroblob(?))')
+  const remove = database.prepare(
+    `DELETE FROM records WHERE key IN (SELECT key FROM records WHERE expires / ${HOUR_MS} < ? LIMIT ${SLICE})`,
+  )
+  const freePages = database.prepare('PRAGMA freelist_count')
+  const allPages = database.prepare('PRAGMA page_count')
+  const place = placeOf()
+
+  return {
+    transaction,
+    close: () => database.close(),
+    /** A record in a file without a name is lost when the process ends. */
+    ensureInPlace(): void {
+      if (placeOf() === place) return
+      throw new Error('it was removed or replaced while it was open; restart the host')
+    },
+    apply(operation: Operation): Reply {
+      if (operation.name === 'read') {
+        const text = find.get(operation.key)?.text
+        return { value: typeof text === 'string' ? text : undefined }
+      }
+      if (operation.name === 'probe') {
+        probe.run(PROBE_BYTES)
+        return {}
+      }
+      const { key, mark, text, expires } = operation
+      const { changes } = mark === '' ? insert.run(key, text, expires) : update.run(key, text, expires, mark)
+      return { value: changes === 1 }
+    },
+    /** Removes some of what has expired for an hour at most. @returns whether there may be more */
+    purge(time: number): boolean {
+      const { changes } = transaction(() => remove.run(Math.floor(time / HOUR_MS)))
+      if (Number(changes) === SLICE) return true
+      const free = Number(freePages.get()?.freelist_count)
+      if (free * LEAST_PAGES_A_FREE_PAGE <= Number(allPages.get()?.page_count)) return false
+      database.exec(`PRAGMA incremental_vacuum(${SLICE})`)
+      return true
+    },
+  }
 }
 
-function apply(operation: Operation): Reply {
-  const { read, swap, probe } = open()
-  switch (operation.name) {
-    case 'read':
-      return { value: read(operation.key) }
-    case 'swap':
-      return { value: swap(operation.key, operation.mark, operation.text, operation.expires) }
-    case 'probe':
-      return { value: probe() }
+/** SQLite gives the companions of the file the same mode when it creates them. */
+function createPrivateFile(): void {
+  const folder = dirname(file)
+  try {
+    // Without those above it: Node's own recursion never ends in a folder such as /proc.
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(folder)) throw error
   }
+  closeSync(openSync(file, 'a', 0o600))
+}
+
+/** A file of another format is left as it is. */
+function prepareFormat(database: DatabaseSync): void {
+  const version = database.prepare('PRAGMA user_version').get()?.user_version
+  if (version === FORMAT) return
+  const isEmpty = database.prepare('SELECT 1 FROM sqlite_master').get() === undefined
+  if (!isEmpty) throw new FormatError(Number(version))
+  database.exec(SCHEMA)
+}
+
+/** Where the path of the file leads. */
+function placeOf(): string | undefined {
+  const found = file === ':memory:' ? undefined : statSync(file, { throwIfNoEntry: false })
+  return found && `${found.dev}:${found.ino}`
+}
+
+const LOCKED = 'another process has locked it'
+const DISK_FAILS = 'the disk can’t be read or written'
+const DISK_IS_FULL = 'the disk is full'
+const NOT_OPENED = 'the host can’t open it, or may not write in its folder'
+
+/** The causes by SQLite's primary result code, by an extended one, and by the code of a file system error. */
+const causes: Readonly<Record<string, string>> = {
+  ...{ 5: LOCKED, 8: 'the host may not write to it', 10: DISK_FAILS, EIO: DISK_FAILS },
+  // SQLITE_IOERR_SHMSIZE: the index of the write-ahead log could not grow.
+  ...{ 13: DISK_IS_FULL, 4874: DISK_IS_FULL, EDQUOT: DISK_IS_FULL, ENOSPC: DISK_IS_FULL },
+  ...{ 14: NOT_OPENED, EACCES: NOT_OPENED, EISDIR: NOT_OPENED, EPERM: NOT_OPENED },
+  ...{ 11: 'it is damaged', 26: 'it is no SQLite database', EROFS: 'the file system is read-only' },
+  ...{
+    EEXIST: 'its folder is a file',
+    ENOTDIR: 'its folder is a file',
+    ENOENT: 'its folder can’t be created',
+  },
+}
+
+/** Says in plain words why the file can't be used. */
+function explain(error: unknown): NonNullable<Reply['failure']> {
+  const { code, errcode }: { code?: unknown; errcode?: unknown } = Object(error)
+  // The lower byte of an extended code is the primary one.
+  const known = causes[String(errcode)] ?? causes[Number(errcode) & 0xff] ?? causes[String(code)]
+  const cause = known ?? (error instanceof Error ? error.message : String(error))
+  const mayPass = [LOCKED, DISK_FAILS, DISK_IS_FULL].includes(cause)
+  return { message: `The store ${file} can’t be used: ${cause}.`, mayPass }
 }
 
 /** Applies operations as a whole; if one of them fails, each by itself. */
 function commit(operations: readonly Operation[]): Reply[] {
   try {
-    const { transaction, assertInPlace } = open()
-    assertInPlace()
+    opened ??= openDatabase()
+    const { transaction, ensureInPlace, apply } = opened
+    ensureInPlace()
     const begin = operations.every(({ name }) => name === 'read') ? 'BEGIN' : 'BEGIN IMMEDIATE'
     return transaction(() => operations.map(apply), begin)
   } catch (error) {
-    if (operations.length > 1 && opened && !isLocked(error)) return operations.flatMap((one) => commit([one]))
-    const failure = explain(error, file)
+    const failure = explain(error)
+    const isLocked = failure.message.includes(LOCKED)
+    if (operations.length > 1 && opened && !isLocked) return operations.flatMap((one) => commit([one]))
     return operations.map(() => ({ failure }))
   }
 }
@@ -68,19 +220,16 @@ function commitNext(): void {
   if (operations.length > 0) parentPort?.postMessage(commit(operations))
 }
 
-let isPurging = false
-
 /** Removes a slice of what has expired, and goes on after the operations that arrived meanwhile. */
 function purge(time: number): void {
-  const started = performance.now()
   try {
-    isPurging = open().purge(time)
+    opened ??= openDatabase()
+    isPurging = opened.purge(time)
   } catch {
     // The next operation tells the cause, and the next purge goes on.
     isPurging = false
   }
-  // As long as the slice took, so that half of the time is left for operations.
-  if (isPurging) setTimeout(() => purge(time), performance.now() - started)
+  if (isPurging) setTimeout(() => purge(time), BETWEEN_SLICES_MS)
 }
 
 parentPort?.on('message', (requests: readonly Request[]) => {

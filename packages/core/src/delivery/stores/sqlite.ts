@@ -12,9 +12,8 @@ import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { DeliveryStore } from '../store.ts'
+import { createDeliveryStore } from './delivery-store.ts'
 import { FORMAT } from './format.ts'
-import { createDeliveryStore } from './rules.ts'
-import { explain, mayPass } from './sqlite-errors.ts'
 import { startThread } from './sqlite-thread.ts'
 import type { Operation, Reply, Request } from './sqlite-worker.ts'
 
@@ -42,9 +41,13 @@ interface Caller {
   reject(error: Error): void
 }
 
+/** Why a file can't be used now, for a cause that passes without a change to the host. */
+class PassingFault extends Error {}
+
 /**
  * Makes a store in a file. Every write is on the disk before its promise resolves. An operation rejects with the cause
- * if the file can't be used, or if another process has locked it for two seconds, or four behind another operation; the next operation tries again.
+ * if the file can't be used, or if another process has locked it for two seconds, or
+ * four behind another operation; the next operation tries again.
  */
 export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOptions): SqliteStore {
   /** The operations of the thread that have no reply yet, in order. */
@@ -86,7 +89,7 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
     for (const { value, failure } of replies) {
       const caller = waiting.shift()
       if (failure === undefined) caller?.resolve(value)
-      else caller?.reject(new Error(failure))
+      else caller?.reject(new (failure.mayPass ? PassingFault : Error)(failure.message))
     }
     if (waiting.length === 0) worker?.unref()
   }
@@ -176,13 +179,14 @@ export function isSqliteFileReady(file: string): boolean {
  * @throws {Error} with the cause if the file can't be used at all
  */
 export async function checkSqliteFile(file: string): Promise<string | undefined> {
-  const { openDatabase } = await import('./sqlite-database.ts')
+  const store = sqliteStore({ file })
   try {
-    openDatabase(file).close()
+    await store.probe()
     return undefined
   } catch (error) {
-    const cause = explain(error, file)
-    if (mayPass(error)) return cause
-    throw new Error(cause)
+    if (error instanceof PassingFault) return error.message
+    throw error
+  } finally {
+    await store.close()
   }
 }

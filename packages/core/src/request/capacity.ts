@@ -1,0 +1,249 @@
+/** What a host has room for: a number of events, and the memory of bodies that arrive and of events under way. */
+import type { PlatformEvent } from '../contract/event.ts'
+import { addTo, overloaded } from '../shares.ts'
+
+const MEBIBYTE = 1024 * 1024
+/** For bodies that arrive, and for events under way. In bytes. */
+const BUDGET = 64 * MEBIBYTE
+/** Events under way leave the rest of the budget to bodies that arrive. In bytes. */
+const UNDER_WAY = 48 * MEBIBYTE
+/** For one deployment. An event counts for no more. In bytes. */
+const SHARE = UNDER_WAY / 2
+/** The number of events bounds lighter ones. In bytes. */
+const LIGHT = 64 * 1024
+/** Short bodies that are read at a time without being counted: 16 MiB. */
+const SHORT_READS = 256
+/** A long text of an event is sent, or refused, as a copy. */
+const COPIES = 3
+/** A value of a few bytes becomes an object, and a message of a batch becomes a result. */
+const BYTES_PER_VALUE = 300
+/** A slower body is late. In bytes a millisecond. */
+const PACE = (64 * 1024) / 1000
+/** A body that stops is late after this time, in milliseconds. */
+const PATIENCE_MS = 1_000
+/** Addresses that are remembered because an event from them was signed. */
+const MOST_KNOWN = 1_000
+
+/** Limits how many events a host works on at a time, and the memory for them, over all its integrations. */
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
+
+/**
+ * Makes a limit for the number of events at a time, and for their memory. One deployment has at most a quarter of the
+ * number and half of the memory; so have, together, the events of one integration that name none.
+ */
+export function createConcurrencyLimit(limit: number) {
+  const room = new Room(limit)
+  return {
+    /** Events under way. */
+    get active(): number {
+      return room.active
+    },
+    /**
+     * Begins with a request.
+     *
+     * @param address of the sender
+     * @param now the time in milliseconds
+     */
+    open: (address: string, now: () => number) => new Place(room, address, now),
+  }
+}
+
+/** The room of a host. */
+class Room {
+  readonly limit: number
+  readonly unfinished = new Set<Place>()
+  readonly bytesByAddress = new Map<string, number>()
+  readonly eventsByOwner = new Map<string, number>()
+  readonly weightByOwner = new Map<string, number>()
+  readonly known = new Set<string>()
+  active = 0
+  arrived = 0
+  underWay = 0
+  shortReads = 0
+
+  constructor(limit: number) {
+    this.limit = limit
+  }
+
+  /**
+   * Lets unfinished bodies give way until the budget is kept.
+   *
+   * @returns whether it is
+   */
+  makeRoom(at: number): boolean {
+    while (this.arrived + this.underWay > BUDGET) {
+      let next: Place | undefined
+      for (const place of this.unfinished) if (!next || place.givesWayBefore(next, at)) next = place
+      if (!next) return false
+      next.giveWay()
+    }
+    return true
+  }
+}
+
+/** The place of one request: of its body, and then of its event. Short bodies hold nothing. */
+export class Place {
+  readonly #room: Room
+  readonly #address: string
+  readonly #now: () => number
+  #cancel = () => {}
+  /** When the body is late, unless more of it arrives. */
+  #lateAt = 0
+  #arrived = 0
+  #gaveWay = false
+  /** Set while the event is under way. */
+  #owner: string | undefined
+  #freeWeight = () => {}
+
+  constructor(room: Room, address: string, now: () => number) {
+    this.#room = room
+    this.#address = address
+    this.#now = now
+  }
+
+  /**
+   * Reads a short body without counting its bytes as they arrive, which would double the work on it.
+   *
+   * @returns `undefined` if so many are read in this way that together they would take much memory
+   */
+  readShort<Bytes>(read: () => Promise<Bytes>): Promise<Bytes> | undefined {
+    const room = this.#room
+    if (room.shortReads === SHORT_READS) return undefined
+    room.shortReads += 1
+    return read().finally(() => {
+      room.shortReads -= 1
+    })
+  }
+
+  /**
+   * Counts the body from now on. It may give way until it is complete.
+   *
+   * @param cancel ends the reading; called if the body gives way
+   */
+  begin(cancel: () => void): void {
+    this.#cancel = cancel
+    this.#lateAt = this.#now() + PATIENCE_MS
+    this.#room.unfinished.add(this)
+  }
+
+  /**
+   * Counts bytes that have arrived.
+   *
+   * @throws {IntegrationError} `overloaded` if this body gives way
+   */
+  arrive(bytes: number): void {
+    if (this.#gaveWay) throw overloaded('large requests')
+    const at = this.#now()
+    // After a halt, it is late until it has made up for a second of it.
+    const lateAt = Math.max(at - PATIENCE_MS, this.#lateAt) + bytes / PACE
+    this.#lateAt = Math.min(at + PATIENCE_MS, lateAt)
+    this.#count(bytes)
+    this.#room.makeRoom(at)
+    if (this.#gaveWay) throw overloaded('large requests')
+  }
+
+  /**
+   * Call when the whole body has arrived. From then on, it does not give way.
+   *
+   * @throws {IntegrationError} `overloaded` if it gave way before
+   */
+  complete(): void {
+    if (this.#gaveWay) throw overloaded('large requests')
+    this.#room.unfinished.delete(this)
+  }
+
+  /**
+   * Admits the event, and counts it instead of its body. Challenges, which call nobody, are admitted at any number.
+   *
+   * @param size of its JSON
+   * @throws {IntegrationError} `overloaded` at a limit, or at the share of the deployment
+   */
+  enter(
+    { name, deployment }: PlatformEvent,
+    route: string,
+    { bytes, values }: { bytes: number; values: number },
+  ): void {
+    const room = this.#room
+    this.#remember()
+    this.free()
+    const owner = deployment ? `deployment ${deployment.id}` : `route ${route}`
+    const whose = deployment ? 'of this deployment' : `of /${route} without a deployment`
+    if (name !== 'WEBHOOK_CHALLENGE') {
+      const share = Math.max(1, Math.floor(room.limit / 4))
+      if (room.active >= room.limit) throw overloaded('events')
+      if ((room.eventsByOwner.get(owner) ?? 0) >= share) throw overloaded(`events ${whose}`)
+    }
+    const weight = Math.min(SHARE, COPIES * bytes + values * BYTES_PER_VALUE)
+    if (weight > LIGHT) this.#weigh(owner, whose, weight)
+    this.#owner = owner
+    room.active += 1
+    addTo(room.eventsByOwner, owner, 1)
+  }
+
+  /** Call when the event is done. */
+  leave(): void {
+    if (this.#owner === undefined) return
+    this.#room.active -= 1
+    addTo(this.#room.eventsByOwner, this.#owner, -1)
+    this.#owner = undefined
+  }
+
+  /** Call when the response has left. More calls do nothing. */
+  free(): void {
+    this.#room.unfinished.delete(this)
+    this.#count(-this.#arrived)
+    this.#freeWeight()
+  }
+
+  /**
+   * Late bodies give way first, then those of addresses that have signed no event, then those of the address that holds
+   * the most; among these, the slowest.
+   */
+  givesWayBefore(other: Place, at: number): boolean {
+    const { known, bytesByAddress } = this.#room
+    const [isLate, isOtherLate] = [this.#lateAt < at, other.#lateAt < at]
+    if (isLate !== isOtherLate) return isLate
+    const [isKnown, isOtherKnown] = [known.has(this.#address), known.has(other.#address)]
+    if (!isLate && isKnown !== isOtherKnown) return isOtherKnown
+    const [held = 0, heldByOther = 0] = [this, other].map((each) => bytesByAddress.get(each.#address))
+    if (!isLate && held !== heldByOther) return held > heldByOther
+    return this.#lateAt < other.#lateAt
+  }
+
+  giveWay(): void {
+    this.#gaveWay = true
+    this.free()
+    this.#cancel()
+  }
+
+  #remember(): void {
+    const { known } = this.#room
+    const [oldest = ''] = known
+    if (known.size === MOST_KNOWN && !known.has(this.#address)) known.delete(oldest)
+    known.add(this.#address)
+  }
+
+  #count(bytes: number): void {
+    this.#arrived += bytes
+    this.#room.arrived += bytes
+    addTo(this.#room.bytesByAddress, this.#address, bytes)
+  }
+
+  #weigh(owner: string, whose: string, weight: number): void {
+    const room = this.#room
+    if ((room.weightByOwner.get(owner) ?? 0) + weight > SHARE) throw overloaded(`large events ${whose}`)
+    if (room.underWay + weight > UNDER_WAY) throw overloaded('large events')
+    const add = (more: number) => {
+      room.underWay += more
+      addTo(room.weightByOwner, owner, more)
+    }
+    add(weight)
+    this.#freeWeight = () => {
+      this.#freeWeight = () => {}
+      add(-weight)
+    }
+    if (room.makeRoom(this.#now())) return
+    this.#freeWeight()
+    throw overloaded('large requests')
+  }
+}
