@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { secretNames } from '../contract/marks.ts'
 import { deploymentStatus } from '../contract/platform.ts'
 import { createRedactor, dataForLog, type Redactor, textForLog } from '../redact.ts'
 import { subjects } from '../request/operation.ts'
@@ -40,7 +41,10 @@ export const deliveryStatusSchema = z.object({
       z.object({
         name: z.string(),
         state: z.enum(['begun', 'recorded', 'taken_back']).describe('`begun`: without a result.'),
-        value: scalar.optional().describe('Absent if it is encrypted, or a list or an object.'),
+        value: z
+          .union([scalar, z.record(z.string(), scalar)])
+          .optional()
+          .describe('A scalar; of an object, the fields that are public outputs. Absent if it is encrypted.'),
       }),
     )
     .describe('The steps that the integration recorded.'),
@@ -80,20 +84,26 @@ interface DeliveryStatusOptions {
 export async function readDeliveryStatus(options: DeliveryStatusOptions): Promise<DeliveryStatus[]> {
   const { store, integrations, deliveryId, deploymentId } = options
   const { redactor = createRedactor(), now = Date.now } = options
-  const found = integrations.flatMap(({ name }) => [
-    readStatus(name, subjects.call(name, deliveryId)),
+  const found = integrations.flatMap((integration) => [
+    readStatus(integration, subjects.call(integration.name, deliveryId)),
     ...(deploymentId === undefined
       ? []
-      : [readStatus(name, subjects.deployment(name, deploymentId), deploymentId)]),
+      : [readStatus(integration, subjects.deployment(integration.name, deploymentId), deploymentId)]),
   ])
   return (await Promise.all(found)).flat()
 
-  async function readStatus(route: string, subject: string, deployment?: string): Promise<DeliveryStatus[]> {
+  async function readStatus(
+    { name: route, outputs }: IntegrationDefinition,
+    subject: string,
+    deployment?: string,
+  ): Promise<DeliveryStatus[]> {
     const record = await store.read(subject, deliveryId)
     const isCall = deployment === undefined
     // The sender of one delivery may not see what another did with the deployment.
     const isLast = isCall || record?.delivery === deliveryId
     if (!record || !(record.response || isLast)) return []
+    const secrets = secretNames(outputs)
+    const shown = isCall ? [] : Object.keys(outputs.shape).filter((name) => !secrets.includes(name))
     const state = stateOf(record)
     const { leaseMs, progress, response } = record
     const at = response?.at
@@ -109,7 +119,7 @@ export async function readDeliveryStatus(options: DeliveryStatusOptions): Promis
         response: response && { ...response, at: at === undefined ? undefined : toTime(at) },
         steps: Object.entries(progress)
           .filter(([name]) => !name.startsWith('@'))
-          .map(([name, value]) => describeStep(name, value, redactor)),
+          .map(([name, value]) => describeStep(name, value, shown, redactor)),
         ...(!isCall && { life: describeLife(progress) }),
         keptUntil: toTime(record.expires),
       },
@@ -117,11 +127,23 @@ export async function readDeliveryStatus(options: DeliveryStatusOptions): Promis
   }
 }
 
-function describeStep(name: string, value: Json, redactor: Redactor): DeliveryStatus['steps'][number] {
-  const state = value === null ? 'taken_back' : value === 'begun' ? 'begun' : 'recorded'
-  const { data } = scalar.safeParse(value)
-  const isShown = state === 'recorded' && data !== undefined && !isEncrypted(data)
-  return { name: textForLog(redactor, name), state, ...(isShown && { value: dataForLog(redactor, data) }) }
+/** @param shown the fields of an object that are not secret */
+function describeStep(
+  name: string,
+  value: Json,
+  shown: readonly string[],
+  redactor: Redactor,
+): DeliveryStatus['steps'][number] {
+  const step = { name: textForLog(redactor, name) }
+  if (value === null) return { ...step, state: 'taken_back' }
+  if (value === 'begun') return { ...step, state: 'begun' }
+  if (isEncrypted(value)) return { ...step, state: 'recorded' }
+  if (typeof value !== 'object') return { ...step, state: 'recorded', value: dataForLog(redactor, value) }
+  const fields = Object.entries(value).flatMap(([field, content]) => {
+    const found = shown.includes(field) ? scalar.safeParse(content).data : undefined
+    return found === undefined ? [] : [[field, dataForLog(redactor, found)] as const]
+  })
+  return { ...step, state: 'recorded', ...(fields.length > 0 && { value: Object.fromEntries(fields) }) }
 }
 
 function describeLife(progress: SubjectRecord['progress']): DeliveryStatus['life'] {

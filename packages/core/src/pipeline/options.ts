@@ -34,7 +34,7 @@ export interface HandlerDependencies {
   fetch?: typeof fetch | undefined
   /** The rule for URLs that deployments bring; by default, `https` to named hosts. */
   egress?: Egress | undefined
-  /** Limits the events under way, and their memory; by default the memory alone. Share one between all handlers of a host. */
+  /** Limits the events under way, and their memory. Share one between all handlers of a host. */
   limit?: ConcurrencyLimit | undefined
   /** Writes JSON lines to standard output by default. */
   logger?: Logger | undefined

@@ -52,7 +52,7 @@ export function createWebhookHandler(
     fetch: send = fetch,
     logger = createJsonLogger(),
     observer = {},
-    limit = createConcurrencyLimit(Number.POSITIVE_INFINITY),
+    limit = createConcurrencyLimit(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY),
     bodyLimit = DEFAULT_BODY_LIMIT,
     trustContentLength = false,
     timeoutMs = DEFAULT_TIMEOUT_MS,

@@ -2,12 +2,11 @@
 import type { PlatformEvent } from '../contract/event.ts'
 import { addTo, overloaded } from '../shares.ts'
 
-const MEBIBYTE = 1024 * 1024
 /** For bodies that arrive, and for events under way. In bytes. */
-const BUDGET = 64 * MEBIBYTE
-/** Events under way leave the rest of the budget to bodies that arrive. In bytes. */
-const UNDER_WAY = 48 * MEBIBYTE
-/** For one deployment. An event counts for no more. In bytes. */
+const DEFAULT_MEMORY = 64 * 1024 * 1024
+/** Events under way leave the rest of the memory to bodies that arrive. */
+const UNDER_WAY = 3 / 4
+/** For one deployment. An event counts for no more. */
 const SHARE = UNDER_WAY / 2
 /** The number of events bounds lighter ones. In bytes. */
 const LIGHT = 64 * 1024
@@ -30,9 +29,11 @@ export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
 /**
  * Makes a limit for the number of events at a time, and for their memory. One deployment has at most a quarter of the
  * number and half of the memory; so have, together, the events of one integration that name none.
+ *
+ * @param memory for bodies that arrive and for events under way, in bytes
  */
-export function createConcurrencyLimit(limit: number) {
-  const room = new Room(limit)
+export function createConcurrencyLimit(limit: number, memory = DEFAULT_MEMORY) {
+  const room = new Room(limit, memory)
   return {
     /** Events under way. */
     get active(): number {
@@ -51,6 +52,7 @@ export function createConcurrencyLimit(limit: number) {
 /** The room of a host. */
 class Room {
   readonly limit: number
+  readonly memory: number
   readonly unfinished = new Set<Place>()
   readonly bytesByAddress = new Map<string, number>()
   readonly eventsByOwner = new Map<string, number>()
@@ -61,8 +63,9 @@ class Room {
   underWay = 0
   shortReads = 0
 
-  constructor(limit: number) {
+  constructor(limit: number, memory: number) {
     this.limit = limit
+    this.memory = memory
   }
 
   /**
@@ -71,7 +74,7 @@ class Room {
    * @returns whether it is
    */
   makeRoom(at: number): boolean {
-    while (this.arrived + this.underWay > BUDGET) {
+    while (this.arrived + this.underWay > this.memory) {
       let next: Place | undefined
       for (const place of this.unfinished) if (!next || place.givesWayBefore(next, at)) next = place
       if (!next) return false
@@ -173,7 +176,7 @@ export class Place {
       if (room.active >= room.limit) throw overloaded('events')
       if ((room.eventsByOwner.get(owner) ?? 0) >= share) throw overloaded(`events ${whose}`)
     }
-    const weight = Math.min(SHARE, COPIES * bytes + values * BYTES_PER_VALUE)
+    const weight = Math.min(room.memory * SHARE, COPIES * bytes + values * BYTES_PER_VALUE)
     if (weight > LIGHT) this.#weigh(owner, whose, weight)
     this.#owner = owner
     room.active += 1
@@ -231,8 +234,9 @@ export class Place {
 
   #weigh(owner: string, whose: string, weight: number): void {
     const room = this.#room
-    if ((room.weightByOwner.get(owner) ?? 0) + weight > SHARE) throw overloaded(`large events ${whose}`)
-    if (room.underWay + weight > UNDER_WAY) throw overloaded('large events')
+    if ((room.weightByOwner.get(owner) ?? 0) + weight > room.memory * SHARE)
+      throw overloaded(`large events ${whose}`)
+    if (room.underWay + weight > room.memory * UNDER_WAY) throw overloaded('large events')
     const add = (more: number) => {
       room.underWay += more
       addTo(room.weightByOwner, owner, more)
