@@ -95,8 +95,9 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
   /** @throws {IntegrationError} `internal_error` if no host with one of the keys wrote it */
   async function find(subject: string): Promise<{ key: string; text: string; time: number }> {
     const key = toBase64((await sha256(encoder.encode(subject))).subarray(0, HASH_BYTES))
-    const { text = '', time } = await storage.read(key)
-    if (text === '' || (await isSigned(markOf(text), subject, jsonOf(text)))) return { key, text, time }
+    const { text, time } = await storage.read(key)
+    if (text === undefined) return { key, text: '', time }
+    if (await isSigned(markOf(text), subject, jsonOf(text))) return { key, text, time }
     const message = `The record of ${subject} in the delivery store is not signed by this host.`
     throw new IntegrationError('internal_error', `${message} Nothing is done with it.`, {
       hint: 'Somebody else changed it, or a key of the host was removed: docs/security.md.',
