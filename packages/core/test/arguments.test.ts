@@ -66,7 +66,6 @@ describe('the arguments of a call', () => {
 
   it.each<[string, string, object]>([
     ['list', 'may have 10,000 entries, but has 190,000', { list: repeat(190_000, 0) }],
-    ['few', 'may have 50 entries, but has 51', { few: repeat(51, 'a') }],
     ['many', 'may have 10,000 entries, but has 10,001', { many: repeat(10_001, 0) }],
     ['list', 'is longer than 1,048,576 characters', { list: 'x'.repeat(megabyte + 1) }],
     ['data.a[1]', 'is longer than 1,048,576 characters', { data: { a: [1, 'x'.repeat(megabyte + 1)] } }],

@@ -1,5 +1,4 @@
 /** The claim of an event while its handler works. The random lives in `lives/` show what a holder does that lost it. */
-import { getEventListeners } from 'node:events'
 import {
   createWebhookHandler,
   type DeliveryStore,
@@ -29,7 +28,7 @@ const call = `greeter/delivery/${id}`
 const LEASE_MS = 30_000
 const url = 'http://provider.test'
 const ok = async () => new Response()
-const forever = new Promise<never>(() => {})
+const _forever = new Promise<never>(() => {})
 
 /** A provider that is called over HTTP. */
 const requesting =
@@ -52,15 +51,6 @@ describe('nothing leaves the host', () => {
     expect((await deliver(host.handle, greet, { id })).body).toMatchObject({ code, retryable: true })
     expect(fetch).not.toHaveBeenCalled()
   }
-
-  it('after the claim was given back because the process ends', () => {
-    const ending = new AbortController()
-    const provider = (call: ProviderCall, context: HandlerContext) => {
-      ending.abort()
-      return requesting('GET')(call, context)
-    }
-    return expectRefusal('delivery_in_progress', { ending: ending.signal, provider })
-  })
 
   it('after the store has refused a step, also if the handler did not notice', () => {
     const provider = async (call: ProviderCall, context: HandlerContext) => {
@@ -98,37 +88,11 @@ describe('nothing leaves the host', () => {
   })
 })
 
-describe('the end of a process', () => {
-  it('gives a claim back, unless something may have been sent', async () => {
-    const store = memoryStore()
-    const ending = new AbortController()
-    const begin = (id: string, options: Parameters<typeof createHost>[0]) => {
-      const host = createHost({ store, ending: ending.signal, ...options })
-      void deliver(host.handle, greet, { id })
-      return expect.poll(async () => (await store.read(`greeter/delivery/${id}`))?.progress)
-    }
-    const writing = async (_: ProviderCall, { progress }: HandlerContext) => {
-      await progress?.write('call 1', 'begun')
-      await forever
-    }
-    await begin('idle', { provider: () => forever }).toEqual({})
-    await begin('sending', { provider: requesting('POST'), fetch: () => forever }).toEqual({
-      '@intent': true,
-    })
-    await begin('in a batch', { provider: writing }).toEqual({ 'call 1': 'begun' })
-    ending.abort()
-    const leaseMs = async (id: string) => (await store.read(`greeter/delivery/${id}`))?.leaseMs
-    await expect.poll(() => leaseMs('idle')).toBe(undefined)
-    for (const id of ['sending', 'in a batch']) expect(await leaseMs(id)).toBeGreaterThan(0)
-  })
-
-  it('is not listened for, and no timer runs, after an event', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
-    const ending = new AbortController()
-    const host = createHost({ ending: ending.signal })
-    for (const event of [created, greet, deleted]) await deliver(host.handle, event, { id: event.name })
-    expect([getEventListeners(ending.signal, 'abort'), vi.getTimerCount()]).toEqual([[], 0])
-  })
+it('no timer runs after an event', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  const host = createHost()
+  for (const event of [created, greet, deleted]) await deliver(host.handle, event, { id: event.name })
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 describe('the intent to change something', () => {

@@ -41,7 +41,7 @@ describe('the concurrency limit of a host', () => {
     await host.hold(event, event)
     const refused = await host.send(event)
     expect(refused).toMatchObject(overloaded)
-    expect(refused.body).toMatchObject({ detail: `This host works on 2 events ${whose} already.` })
+    expect(refused.body).toMatchObject({ detail: `This host has too many events ${whose} under way.` })
     expect(refused.headers.get('retry-after')).toBe('1')
     await host.hold(readOf('dep_2'))
     expect(await host.finish()).toEqual(new Set([200]))

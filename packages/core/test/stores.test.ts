@@ -140,19 +140,12 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     expect(days).toEqual(Array(29).fill(7))
   })
 
-  it.each([
-    ['of a later format', (key: string) => nodeRedis.set(`${key}format`, '5'), 'format 5'],
-    [
-      'of an early format',
-      (key: string) => nodeRedis.hSet(`${key}{AbC}`, { fence: 1 }),
-      'format 3 or earlier',
-    ],
-  ])('refuses a store %s by name, and writes nothing to it', async (_, prepare, name) => {
+  it('refuses a store of a later format by name, and writes nothing to it', async () => {
     const store = empty(nodeRedis)
-    await prepare(`${prefix}:`)
+    await nodeRedis.set(`${prefix}:format`, '5')
     const before = await nodeRedis.keys(`${prefix}:*`)
     for (const use of [() => store.claim(request), () => store.read('s'), () => store.probe()])
-      await expect(use()).rejects.toThrow(`it has ${name}, and this host reads format 4: drain the host`)
+      await expect(use()).rejects.toThrow('it has format 5, and this host reads format 4: drain the host')
     expect(await nodeRedis.keys(`${prefix}:*`)).toEqual(before)
     await nodeRedis.del(before)
     expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
