@@ -110,6 +110,13 @@ describe('the platform emulator', () => {
     expect(record()?.statusHistory).toEqual([])
   })
 
+  it.each([
+    ['status', { status: 'running', extra: 1 }],
+    ['outputs', { outputs: {}, sensitive: ['token'] }],
+  ])('refuses a body of %s that the contract does not know: %j', async (path, body) => {
+    expect((await call('PUT', `dep_1/${path}`, body)).status).toBe(422)
+  })
+
   it('accepts a write once for each idempotency key and path, also if its response got lost', async () => {
     platform.addDeployment({ id: 'dep_2' })
     const key = { 'idempotency-key': 'evt_1:logs' }

@@ -19,12 +19,18 @@ const measure = { name: 'METRIC_UPDATE', deployment }
 
 describe('an event', () => {
   it('DEPLOYMENT_CREATED publishes the outputs between “deploying” and “running”, then the log', async () => {
-    const { handle, platform, record, writes } = createHost()
-    const { status, body, headers } = await deliver(
-      handle,
-      { ...created, id: 'evt_of_the_body' },
-      { id: 'evt_1' },
-    )
+    const { platform, record, writes } = createHost()
+    let [underWay, most] = [0, 0]
+    // So that the next call would overtake it.
+    const slow: typeof fetch = async (...call) => {
+      underWay += 1
+      most = Math.max(most, underWay)
+      await new Promise(setImmediate)
+      underWay -= 1
+      return platform.fetch(...call)
+    }
+    const { handle } = createHost({ platform: connectPlatform(slow) })
+    const { status, body, headers } = await deliver(handle, { ...created, id: 'evt_2' }, { id: 'evt_1' })
     expect({ status, body }).toEqual({ status: 200, body: { status: 'running', outputs } })
     expect(headers.get('content-type')).toBe('application/json')
     expect(headers.has('idempotency-replayed')).toBe(false)
@@ -34,27 +40,11 @@ describe('an event', () => {
       'PUT /deployments/dep_1/status running',
       'POST /deployments/dep_1/logs',
     ])
+    expect(most).toBe(1)
     const keys = platform.calls.map(({ idempotencyKey }) => idempotencyKey?.replace(/\.[0-9a-f]{8}$/, ''))
     expect(keys).toEqual(['evt_1:status-deploying', 'evt_1:outputs', 'evt_1:status-running', 'evt_1:logs'])
-    expect(record()).toMatchObject({
-      outputs,
-      sensitive: ['token'],
-      logs: [{ level: 'info', message: 'Connected with [redacted].', data: { region: 'eu' } }],
-    })
-  })
-
-  it('makes one callback at a time, so that a slow one is not overtaken', async () => {
-    const { platform, writes } = createHost()
-    let [underWay, most] = [0, 0]
-    const slow: typeof fetch = async (...call) => {
-      underWay += 1
-      most = Math.max(most, underWay)
-      await new Promise(setImmediate)
-      underWay -= 1
-      return platform.fetch(...call)
-    }
-    await deliver(createHost({ platform: connectPlatform(slow) }).handle, created)
-    expect([most, writes().length]).toEqual([1, 4])
+    const logs = [{ level: 'info', message: 'Connected with [redacted].', data: { region: 'eu' } }]
+    expect(record()).toMatchObject({ outputs, sensitive: ['token'], logs })
   })
 
   it('makes no callback without a deployment', async () => {
@@ -114,28 +104,28 @@ describe('the idempotency key of a callback', () => {
 })
 
 describe('a failed event', () => {
-  const no = (code: 'credentials_rejected' | 'provider_error') =>
-    createHost({ provider: failing(new IntegrationError(code, 'It said no.', { hint: 'Replace the key.' })) })
-
-  it('reports “failed” with a sentence to act on if a retry can’t help', async () => {
-    const { handle, record } = no('credentials_rejected')
-    await deliver(handle, created)
-    const message = 'DEPLOYMENT_CREATED: It said no. Replace the key.'
-    expect(record()).toMatchObject({ status: 'failed', logs: [{ level: 'error', message }] })
-    expect(record()?.statusHistory.at(-1)?.message).toBe('It said no. Replace the key.')
-  })
-
-  it('leaves the status “deploying” if the next delivery may succeed', async () => {
-    const { handle, record } = no('provider_error')
-    await deliver(handle, created)
-    const data = { code: 'provider_error', retryable: true }
-    expect(record()).toMatchObject({ status: 'deploying', logs: [{ data }] })
-  })
+  it.each([
+    ['credentials_rejected', 'failed', 'It said no. Replace the key.'],
+    // The next delivery may succeed.
+    ['provider_error', 'deploying', undefined],
+  ] as const)(
+    'with %s leaves the status “%s”, and tells the log what to do',
+    async (code, status, message) => {
+      const error = new IntegrationError(code, 'It said no.', { hint: 'Replace the key.' })
+      const { handle, record } = createHost({ provider: failing(error) })
+      await deliver(handle, created)
+      const data = { code, retryable: status === 'deploying' }
+      const logs = [{ level: 'error', message: 'DEPLOYMENT_CREATED: It said no. Replace the key.', data }]
+      expect(record()).toMatchObject({ status, logs })
+      expect(record()?.statusHistory.at(-1)?.message).toBe(message)
+    },
+  )
 
   it.each(['count', 'cuont'])(
     'writes the call “%s” to the log of the deployment, and no status',
     async (name) => {
-      const { handle, writes } = no('credentials_rejected')
+      const error = new IntegrationError('credentials_rejected', 'It said no.')
+      const { handle, writes } = createHost({ provider: failing(error) })
       await deliver(handle, { ...calling(name), deployment }, { id: 'evt_1' })
       expect(writes()).toEqual(['POST /deployments/dep_1/logs'])
     },

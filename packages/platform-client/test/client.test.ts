@@ -38,12 +38,8 @@ async function failureOf(call: Promise<unknown>) {
 describe('getDeployment', () => {
   it('reads the record of a deployment whose id needs encoding', async () => {
     platform.addDeployment({ id: 'dep/ü 1', inputs: { region: 'us' } }).outputs = { applicationId: 'app_1' }
-    expect(await connect().getDeployment('dep/ü 1')).toEqual({
-      id: 'dep/ü 1',
-      inputs: { region: 'us' },
-      outputs: { applicationId: 'app_1' },
-      status: 'deploying',
-    })
+    const record = { id: 'dep/ü 1', inputs: { region: 'us' }, outputs: { applicationId: 'app_1' } }
+    expect(await connect().getDeployment('dep/ü 1')).toEqual({ ...record, status: 'deploying' })
     expect(platform.calls).toMatchObject([{ path: '/deployments/dep%2F%C3%BC%201', body: undefined }])
     expect(headers[0]?.get('authorization')).toBe(`Bearer ${token}`)
     expect(headers[0]?.has('idempotency-key')).toBe(false)

@@ -87,34 +87,15 @@ describe('docs/platform-api.json', () => {
     if (requestBody) {
       expect(result).toBe('accepted')
       expect(emulator.calls).toMatchObject([{ body: sent, ...key }])
-      expect(validate(placeOf(operation, 'requestBody'), sent)).toEqual([])
+      const { example } = requestBody.content['application/json'] ?? {}
+      for (const body of [sent, example])
+        expect(validate(placeOf(operation, 'requestBody'), body)).toEqual([])
       expect(validate('#/components/parameters/IdempotencyKey/schema', key.idempotencyKey)).toEqual([])
     }
     expect(responses).toHaveProperty(`${received[0]?.status}`)
     expect(validate(placeOf(operation, 'responses/200'), await received[0]?.json())).toEqual([])
     expect(await call?.(client, 'dep_2')).toBe(requestBody ? 'gone' : undefined)
   })
-
-  it.each(operations.filter(({ requestBody }) => requestBody))(
-    'describes the bodies that the emulator accepts for $method $path, and no others',
-    async (operation) => {
-      const example = operation.requestBody?.content['application/json']?.example
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-      const isAccepted = async (value: unknown) => {
-        const init = { method: operation.method.toUpperCase(), headers, body: JSON.stringify(value) }
-        return (await emulator.fetch(`http://platform.test${urlOf(operation.path)}`, init)).ok
-      }
-      expect(await isAccepted(example)).toBe(true)
-      for (const value of variationsOf(example)) {
-        const { outputs = {}, sensitive } = Object(value)
-        // JSON Schema cannot say that each sensitive name is the name of an output; only the emulator checks it.
-        const named = Array.isArray(sensitive) ? sensitive : []
-        if (named.some((name) => !Object.hasOwn(Object(outputs), name))) continue
-        const accepted = validate(placeOf(operation, 'requestBody'), value).length === 0
-        expect({ value, accepted: await isAccepted(value) }).toEqual({ value, accepted })
-      }
-    },
-  )
 })
 
 /** A schema without its prose. Descriptions are strings; a property of that name would be an object. */
@@ -123,16 +104,4 @@ function withoutDescriptions(schema: unknown): unknown {
     key === 'description' && typeof value === 'string' ? undefined : value,
   )
   return JSON.parse(text)
-}
-
-/** Copies of a value, each with one part replaced by a value of another type. */
-function variationsOf(value: unknown): unknown[] {
-  if (typeof value !== 'object' || value === null) return []
-  return Object.keys(value).flatMap((key) =>
-    [undefined, null, 5, {}, [], ...variationsOf(Reflect.get(value, key))].map((other) => {
-      const copy = structuredClone(value)
-      Reflect.set(copy, key, other)
-      return JSON.parse(JSON.stringify(copy))
-    }),
-  )
 }
