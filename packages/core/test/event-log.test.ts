@@ -83,13 +83,6 @@ describe('the log line of an event', () => {
     for (const line of host.lines) expect(line).toMatchObject({ facts })
   })
 
-  it('has the outcome of an event on which nobody acts', async () => {
-    const host = createHost()
-    host.platform.removeDeployment('dep_1')
-    await deliver(host.handle, created)
-    expect(lastLine(host)).toMatchObject({ level: 'info', facts: { outcome: 'ignored' } })
-  })
-
   it.each(['the-secret', 'ada@example.com'])('never holds “%s”, in whichever field', async (text) => {
     const host = createHost({ secrets: ['the-secret'] })
     const event = { ...calling(text), deployment: { id: text, inputs: { token } } }

@@ -235,6 +235,7 @@ it.each([false, true])(
     const failed = { status: 502, body: { code: 'provider_error' } }
     const ignored = { status: 200, body: { status: 'ignored' } }
     expect(await deliver(host.handle, created)).toMatchObject(fails ? failed : ignored)
+    expect(host.lines.at(-1)?.facts).toMatchObject({ outcome: fails ? 'failed' : 'ignored' })
     expect(host.writes()).not.toContain('PUT /deployments/dep_1/status running')
     expect(host.providerCalls.map(({ action }) => action)).toEqual(['connect', 'discard'])
   },

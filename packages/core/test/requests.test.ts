@@ -2,17 +2,7 @@ import { createVerifier, createWebhookHandler } from '@org/core'
 import { eventNames } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import {
-  bare,
-  calling,
-  createHost,
-  deployment,
-  greet,
-  post,
-  readProblem,
-  refusal,
-  unreachableStore,
-} from './fixtures.ts'
+import { bare, calling, createHost, greet, post, readProblem, refusal, unreachableStore } from './fixtures.ts'
 
 const encoder = new TextEncoder()
 const challenge = (extra: unknown) => JSON.stringify({ name: 'WEBHOOK_CHALLENGE', extra })
@@ -204,6 +194,7 @@ describe('an event', () => {
 
   it('is ignored by a route that does not handle it, without a callback or a claim', async () => {
     const platform = createPlatformEmulator()
+    const deployment = { id: 'dep_1' }
     platform.addDeployment(deployment)
     const handle = createWebhookHandler(
       bare,
