@@ -58,7 +58,7 @@ describe('the arguments of a call', () => {
     ['files[1].name', 'is required: expected string', { files: [{ name: 'a' }, {}] }],
     ['fwe', 'is not known here; the nearest name is “few”', { fwe: 1 }],
     ['x-y', 'is not known here', { 'x-y': 1 }],
-    ['files[0].nam', 'is not known here', { files: [{ name: 'a', nam: 1 }] }],
+    ['files[0].fwe', 'is not known here', { files: [{ name: 'a', fwe: 1 }] }],
   ])('are refused at %s: %s', async (path, message, args) => {
     const body = { code: 'invalid_arguments', errors: [{ path, message }] }
     expect(await count(args)).toMatchObject({ status: 422, body })

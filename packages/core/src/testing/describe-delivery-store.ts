@@ -52,20 +52,15 @@ export function describeDeliveryStore(
       for (const _ of [1, 2]) expect(await store.probe()).toBe(undefined)
     })
 
-    it('gives a claim to the first delivery that asks, with nothing recorded', async () => {
+    it('gives a claim to the first delivery that asks, tells others how long to wait, and leaves other subjects free', async () => {
       expect(await store.read(subject)).toBe(undefined)
       const { lease, ...first } = await claim()
       expect(first).toEqual({ state: 'claimed', progress: {} })
       expect(lease).toMatchObject({ subject, fence: 1 })
       expect(lease.owner === '').toBe(false)
-    })
-
-    it('reports to every other delivery of a claimed subject how long to wait, and leaves other subjects free', async () => {
-      await claim()
       time += 59_000
-      for (const other of [delivery, second, undefined]) {
+      for (const other of [delivery, second, undefined])
         expect(await ask({ delivery: other })).toEqual({ state: 'busy', retryAfterMs: 1_000 })
-      }
       expect(await ask({ subject: 'greeter/deployment/dep_2' })).toMatchObject({ state: 'claimed' })
     })
 
@@ -176,19 +171,20 @@ export function describeDeliveryStore(
       await expectMismatch()
     })
 
-    it('keeps the answer to a call for seven days, and tells its claim', async () => {
-      const call = `greeter/delivery/${delivery.id}`
-      const claimedAt = time
-      const { lease } = await claim({ subject: call })
+    it('keeps an answer and a tombstone for seven days, and not for longer', async () => {
+      const [claimedAt, progress] = [time, { '@deleted': true }]
+      const { lease } = await claim()
       await store.advance(lease, { '@intent': true })
       time += 1_000
-      await finish(lease)
-      expect(await ask({ subject: call })).toEqual({ state: 'done', response, fence: 1 })
-      const record = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: undefined, progress: {} }
-      const expected = { ...record, response: { status: 200 }, expires: time + keepMs }
-      expect(await store.read(call, delivery.id)).toEqual(expected)
-      time += keepMs
-      expect(await store.read(call, delivery.id)).toBe(undefined)
+      await finish(lease, progress)
+      time += keepMs - 1
+      expect(await ask()).toEqual({ state: 'done', response, fence: 1 })
+      const record = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: undefined, progress }
+      const expected = { ...record, response: { status: 200 }, expires: time + 1 }
+      expect(await store.read(subject, delivery.id)).toEqual(expected)
+      time += 1
+      expect(await store.read(subject, delivery.id)).toBe(undefined)
+      expect(await ask()).toMatchObject({ state: 'claimed', progress: {} })
     })
 
     it('replays nothing to a delivery without an id, nor after a release', async () => {
@@ -196,17 +192,6 @@ export function describeDeliveryStore(
       await store.release((await claim({ delivery: undefined })).lease)
       await store.release((await claim()).lease)
       expect(await ask()).toMatchObject({ state: 'claimed' })
-    })
-
-    it('keeps an answer and a tombstone for seven days, and not for longer', async () => {
-      const tombstone = { '@deleted': true }
-      await finish((await claim()).lease, tombstone)
-      time += keepMs - 1
-      expect(await ask()).toMatchObject({ state: 'done' })
-      expect(await store.read(subject)).toMatchObject({ progress: tombstone })
-      time += 1
-      expect(await store.read(subject)).toBe(undefined)
-      expect(await ask()).toMatchObject({ state: 'claimed', progress: {} })
     })
 
     it('forgets each answer of a living deployment seven days after it was given, and never the deployment', async () => {
