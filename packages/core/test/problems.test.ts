@@ -7,28 +7,28 @@ const failingWith = (...error: ConstructorParameters<typeof IntegrationError>) =
   createHost({ provider: failing(new IntegrationError(...error)) })
 
 describe('a problem', () => {
-  it.each([created, deleted, greet, calling('count')])(
-    'has the provider’s refusal and the hint, in every event: %j',
-    async (event) => {
-      const provider = { name: 'greeter', status: 400, code: '17', message: 'No such person.' }
-      const host = failingWith('provider_rejected', 'It said no.', {
-        hint: 'Ask nicely.',
-        provider,
-        retryAfter: 6,
-      })
-      const problem = await refusal(host, event)
-      expect(problem).toMatchObject({
-        code: 'provider_rejected',
-        provider,
-        detail: 'It said no. Ask nicely.',
-      })
-      expect(problem.headers.get('retry-after')).toBeNull()
-    },
-  )
-
-  it('passes the provider’s Retry-After on, in whole seconds, if a retry can help', async () => {
-    const host = failingWith('provider_rate_limited', 'Slow down.', { retryAfter: 6.2 })
-    expect((await refusal(host, created)).headers.get('retry-after')).toBe('7')
+  const provider = { name: 'greeter', status: 400, code: '17', message: 'No such person.' }
+  const refused = { provider, hint: 'Ask nicely.', retryAfter: 6.2 }
+  const refusal422 = { code: 'provider_rejected', provider, detail: 'It said no. Ask nicely.', wait: null }
+  it.each<[IntegrationError['code'], object, object, object]>([
+    ['provider_rejected', refused, created, refusal422],
+    ['provider_rejected', refused, deleted, refusal422],
+    ['provider_rejected', refused, greet, refusal422],
+    ['provider_rejected', refused, calling('count'), refusal422],
+    ['provider_rate_limited', { retryAfter: 6.2 }, created, { code: 'provider_rate_limited', wait: '7' }],
+    // The request may have left.
+    ['provider_timeout', { effect: 'unknown' }, greet, { code: 'outcome_unknown', status: 409 }],
+    [
+      'provider_timeout',
+      { effect: 'unknown' },
+      calling('count'),
+      { code: 'provider_timeout', retryable: true },
+    ],
+    ['aborted', {}, created, { code: 'internal_error' }],
+    ['aborted', {}, greet, { code: 'outcome_unknown' }],
+  ])('of %s with %j in %j is %j', async (code, facts, event, expected) => {
+    const problem = await refusal(failingWith(code, 'It said no.', facts), event)
+    expect({ ...problem, wait: problem.headers.get('retry-after') }).toMatchObject(expected)
   })
 
   it.each([
@@ -44,12 +44,6 @@ describe('a problem', () => {
     },
   )
 
-  it('is outcome_unknown if a call with an effect fails after the request left, and as it is for a read', async () => {
-    const host = failingWith('provider_timeout', 'The connection broke.', { effect: 'unknown' })
-    expect(await refusal(host, greet)).toMatchObject({ status: 409, code: 'outcome_unknown' })
-    expect(await refusal(host, calling('count'))).toMatchObject({ code: 'provider_timeout', retryable: true })
-  })
-
   it.each([
     ['internal_error', created],
     ['outcome_unknown', { ...greet, deployment: { id: 'dep_1', outputs } }],
@@ -59,8 +53,6 @@ describe('a problem', () => {
     expect(problem.code).toBe(code)
     expect(JSON.stringify(problem)).not.toContain('undefined')
     expect(host.lines.at(-1)?.facts?.reason).toBe('TypeError: Cannot read “[redacted]” of undefined')
-    const aborted = failingWith('aborted', 'The caller ended the call.')
-    expect((await refusal(aborted, event)).code).toBe(code)
   })
 
   it('has the beginning of what a provider said, and no part of a secret', async () => {
