@@ -1,5 +1,4 @@
 /** The promises of every integration about credentials. */
-import * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toJsonSchema } from '../contract/json-schema.ts'
 import { secretNames } from '../contract/marks.ts'
@@ -18,19 +17,16 @@ const SECRET_NAME = /(token|secret|password|passphrase|digest|(api|secret|privat
 /** Where a list goes on is no secret. */
 const PAGE_NAME = /page|cursor|next|continu/i
 
-const property = z.looseObject({ type: z.unknown(), enum: z.unknown(), sensitive: z.unknown() }).partial()
-
 /** The fields of a JSON Schema, at any depth, that are texts named like a secret and are not marked. */
 function findUnmarked(schema: unknown): string[] {
-  if (typeof schema !== 'object' || schema === null) return []
-  const properties = z.object({ properties: z.record(z.string(), property) }).safeParse(schema)
-    .data?.properties
-  const own = Object.entries(properties ?? {}).flatMap(([name, { type, enum: choices, sensitive }]) =>
-    type === 'string' && !choices && !sensitive && SECRET_NAME.test(name) && !PAGE_NAME.test(name)
-      ? name
-      : [],
-  )
-  return [...own, ...Object.values(schema).flatMap(findUnmarked)]
+  const unmarked: string[] = []
+  JSON.stringify(schema, (name, field) => {
+    const { type, enum: choices, sensitive } = Object(field)
+    const isNamedSo = SECRET_NAME.test(name) && !PAGE_NAME.test(name)
+    if (isNamedSo && type === 'string' && !choices && !sensitive) unmarked.push(name)
+    return field
+  })
+  return unmarked
 }
 
 /** Describes the promises about credentials. */
@@ -72,23 +68,14 @@ export function describeSecrets(definition: IntegrationDefinition, suite: Suite)
 
   it('takes a reference to a variable of the host for every secret input', async () => {
     const running = host()
-    const values = new Map<string, string>()
-    const references = secretNames(inputs).flatMap((field) => {
-      const value = running.inputs[field]
-      if (typeof value !== 'string') return []
-      const variable = `SUITE_${values.size}`
-      values.set(variable, value)
-      return [[field, `{{env.${variable}}}`]]
-    })
-    const environment: EnvironmentLookup = (variable) => {
-      const value = values.get(variable)
-      return value === undefined ? { problem: 'is unknown' } : { value }
-    }
-    const given = { ...running.inputs, ...Object.fromEntries(references) }
-    const event = { name: 'DEPLOYMENT_CREATED', deployment: { ...deployment, inputs: given } }
-    const response = await running.send(event, { using: running.handler({ environment }) })
-    const fields = references.map(([field]) => field).join(', ')
-    running.expectSuccess(`${fields} takes {{env.NAME}}: mark it with environmentReference()`, response)
+    const fields = secretNames(inputs).filter((field) => typeof running.inputs[field] === 'string')
+    const references = Object.fromEntries(fields.map((field) => [field, `{{env.${field}}}`]))
+    const environment: EnvironmentLookup = (field) => ({ value: String(running.inputs[field]) })
+    const given = { ...deployment, inputs: { ...running.inputs, ...references } }
+    const using = running.handler({ environment })
+    const response = await running.send({ name: 'DEPLOYMENT_CREATED', deployment: given }, { using })
+    const promise = `${fields.join(', ')} takes {{env.NAME}}: mark it with environmentReference()`
+    running.expectSuccess(promise, response)
   })
 
   it('sends no credential to a host that only the outputs of an event name', async () => {
