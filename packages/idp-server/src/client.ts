@@ -51,38 +51,11 @@ export interface ReadOptions extends CallOptions {
   includeSecretKeys?: boolean | undefined
 }
 
-/** The applications of a workspace. Every method throws an `IntegrationError`. */
-export interface IdpPlatformClient {
-  /**
-   * Creates an application with an instance for each environment, and returns their keys.
-   *
-   * @throws `outcome_unknown` if the application may have been created: look for it before you try again
-   */
-  createApplication(application: NewApplication, options?: CallOptions): Promise<Application>
-  getApplication(applicationId: string, options?: ReadOptions): Promise<Application>
-  /** Lists all applications: this endpoint has no pages. */
-  listApplications(options?: ReadOptions): Promise<Application[]>
-  /** Renames an application. Renaming twice is harmless, so the call is retried. */
-  renameApplication(applicationId: string, name: string, options?: CallOptions): Promise<void>
-  /** @throws `provider_rejected` with `provider.status` 404 if it is already gone, for example after a retry */
-  deleteApplication(applicationId: string, options?: CallOptions): Promise<void>
-  /** Lists the domains of the production instance, each with the DNS records that it needs. */
-  listDomains(applicationId: string, options?: CallOptions): Promise<Domain[]>
-  /** Gets what the last DNS check of a domain found. */
-  getDomainStatus(applicationId: string, domainId: string, options?: CallOptions): Promise<DomainStatus>
-  /**
-   * Triggers a DNS check, and returns what is known of the domain.
-   *
-   * @throws `provider_rejected` with `provider.status` 409 if one was made a short time ago
-   */
-  checkDomain(applicationId: string, domainId: string, options?: CallOptions): Promise<DomainStatus>
-}
-
 /** The provider lists all applications in one response, of about 300 bytes each. */
 const LONGEST_LIST = { maxBytes: 64 * 1024 * 1024, maxValues: Number.POSITIVE_INFINITY }
 
 /**
- * Makes a client for the applications of a workspace.
+ * Makes a client for the applications of a workspace. Every method throws an `IntegrationError`.
  *
  * @example
  * ```ts
@@ -90,56 +63,77 @@ const LONGEST_LIST = { maxBytes: 64 * 1024 * 1024, maxValues: Number.POSITIVE_IN
  * const { applicationId, instances } = await platform.createApplication({ name: 'Shop' })
  * ```
  */
-export function createIdpPlatformClient(options: IdpPlatformClientOptions): IdpPlatformClient {
+export function createIdpPlatformClient(options: IdpPlatformClientOptions) {
   const { platformApiKey: credential, ...connection } = options
   const { call } = connectApi(provider, { ...connection, credential })
+  const root = '/platform/applications'
   return {
-    createApplication: ({ name, environmentTypes, domain, template }, options) =>
-      call(
-        {
-          method: 'POST',
-          path: '/platform/applications',
-          json: { name, environment_types: environmentTypes, domain, template },
-          change: 'the application was created',
-        },
-        wireApplication,
-        options,
-      ),
-
-    getApplication: async (applicationId, options) =>
-      call({ method: 'GET', path: pathOf(applicationId), query: toQuery(options) }, wireApplication, options),
-
-    listApplications: (options) =>
-      call(
-        { method: 'GET', path: '/platform/applications', query: toQuery(options), ...LONGEST_LIST },
-        z.array(wireApplication),
-        options,
-      ),
-
-    async renameApplication(applicationId, name, options) {
-      const request = { method: 'PATCH', path: pathOf(applicationId), json: { name } } as const
-      await call(request, wireApplication, options)
+    /**
+     * Creates an application with an instance for each environment, and returns their keys.
+     *
+     * @throws `outcome_unknown` if the application may have been created: look for it before you try again
+     */
+    async createApplication(application: NewApplication, options?: CallOptions): Promise<Application> {
+      const { name, environmentTypes, domain, template } = application
+      const json = { name, environment_types: environmentTypes, domain, template }
+      const request = { method: 'POST', path: root, json, change: 'the application was created' } as const
+      return call(request, wireApplication, options)
     },
 
-    async deleteApplication(applicationId, options) {
-      // Deleting twice does no harm, so the call is retried, and its failures are retryable.
+    async getApplication(applicationId: string, options?: ReadOptions): Promise<Application> {
+      const query = toQuery(options)
+      return call({ method: 'GET', path: pathOf(applicationId), query }, wireApplication, options)
+    },
+
+    /** Lists all applications: this endpoint has no pages. */
+    async listApplications(options?: ReadOptions): Promise<Application[]> {
+      const request = { method: 'GET', path: root, query: toQuery(options), ...LONGEST_LIST } as const
+      return call(request, z.array(wireApplication), options)
+    },
+
+    /** Renames an application. Renaming twice is harmless, so the call is retried. */
+    async renameApplication(applicationId: string, name: string, options?: CallOptions): Promise<void> {
+      await call({ method: 'PATCH', path: pathOf(applicationId), json: { name } }, wireApplication, options)
+    },
+
+    /**
+     * Deletes an application with its users. Deleting twice does no harm, so the call is retried.
+     *
+     * @throws `provider_rejected` with `provider.status` 404 if it is already gone, for example after a retry
+     */
+    async deleteApplication(applicationId: string, options?: CallOptions): Promise<void> {
       await call({ method: 'DELETE', path: pathOf(applicationId) }, wireDeleted, options)
     },
 
-    listDomains: async (applicationId, options) =>
-      call({ method: 'GET', path: `${pathOf(applicationId)}/domains` }, wireDomains, options),
+    /** Lists the domains of the production instance, each with the DNS records that it needs. */
+    async listDomains(applicationId: string, options?: CallOptions): Promise<Domain[]> {
+      return call({ method: 'GET', path: `${pathOf(applicationId)}/domains` }, wireDomains, options)
+    },
 
-    getDomainStatus: async (applicationId, domainId, options) =>
-      call({ method: 'GET', path: `${pathOf(applicationId, domainId)}/status` }, wireDomainStatus, options),
+    /** Gets what the last DNS check of a domain found. */
+    async getDomainStatus(
+      applicationId: string,
+      domainId: string,
+      options?: CallOptions,
+    ): Promise<DomainStatus> {
+      const path = `${pathOf(applicationId, domainId)}/status`
+      return call({ method: 'GET', path }, wireDomainStatus, options)
+    },
 
-    checkDomain: async (applicationId, domainId, options) =>
-      call(
-        { method: 'POST', path: `${pathOf(applicationId, domainId)}/dns_check` },
-        wireDomainStatus,
-        options,
-      ),
+    /**
+     * Triggers a DNS check, and returns what is known of the domain.
+     *
+     * @throws `provider_rejected` with `provider.status` 409 if one was made a short time ago
+     */
+    async checkDomain(applicationId: string, domainId: string, options?: CallOptions): Promise<DomainStatus> {
+      const path = `${pathOf(applicationId, domainId)}/dns_check`
+      return call({ method: 'POST', path }, wireDomainStatus, options)
+    },
   }
 }
+
+/** The applications of a workspace. */
+export type IdpPlatformClient = ReturnType<typeof createIdpPlatformClient>
 
 function toQuery({ includeSecretKeys }: ReadOptions = {}) {
   return { include_secret_keys: includeSecretKeys || undefined }

@@ -152,15 +152,10 @@ export async function findApplication(
 export async function keysOf({ deployment }: HandlerContext): Promise<z.output<typeof instanceKeys>> {
   const keys = await deployment?.outputs(instanceKeys)
   if (keys) return keys
-  const [message, hint] = deployment
-    ? [
-        'The deployment has not published its keys yet.',
-        'Deploy it first. If that failed, its log has the reason.',
-      ]
-    : [
-        'The event names no deployment, and this integration has no shared instance.',
-        'Name the deployment in the event. For the shared application, use /idp.',
-      ]
+  const message = deployment
+    ? 'The deployment has not published its keys yet.'
+    : 'The event names no deployment, and this integration has no shared instance.'
+  const hint = 'Deploy it first, and name it in the event. Its log has the reason of a failure.'
   throw new IntegrationError('missing_credentials', message, { hint })
 }
 

@@ -1,7 +1,7 @@
 /**
  * The life of a provisioned application: created once, reused by every redeploy, deleted with its deployment.
  */
-import { type Handlers, IntegrationError } from '@org/core'
+import { type HandlerContext, type Handlers, IntegrationError } from '@org/core'
 import { createInstanceHandlers, parsePublishableKey } from '@org/idp/instance'
 import { connect, findApplication, type Host, keysOf, openWorkspace, type Workspace } from './connection.ts'
 import { checkDns, tellMissingRecords } from './dns.ts'
@@ -12,9 +12,15 @@ import { readKnown, reserveKeys } from './records.ts'
 import { discardApplication, removeApplication } from './removal.ts'
 import { pickKeys } from './wire.ts'
 
-/** Makes the handlers of every event but FUNCTION_CALL. */
-export function createDeploymentHandlers(host: Host) {
-  const instance = createInstanceHandlers({ connect: (context) => connect(context, host), keys: keysOf })
+/** Makes the handlers of every event. */
+export function createHandlers(host: Host): Handlers<typeof idpServer> {
+  const own = (context: HandlerContext) => ensureOwn(context, host.store)
+  const { metrics, download, functions } = createInstanceHandlers({
+    connect: async (context) => connect(await own(context), host),
+    keys: async (context) => keysOf(await own(context)),
+  })
+  // An instance of others is refused, and not unhealthy.
+  const { health } = createInstanceHandlers({ connect: (context) => connect(context, host), keys: keysOf })
   return {
     /** Creates the application or reuses the existing one, and publishes its keys. */
     async created(inputs, context) {
@@ -42,13 +48,15 @@ export function createDeploymentHandlers(host: Host) {
     },
 
     async health(context) {
-      await ensureOwn(context, host.store)
-      const [checks, dns] = await Promise.all([instance.health(context), checkDns(context, host)])
+      await own(context)
+      const [checks, dns] = await Promise.all([health(context), checkDns(context, host)])
       return [...checks, ...dns]
     },
-    metrics: async (context) => instance.metrics(await ensureOwn(context, host.store)),
-    download: async (file, context) => instance.download(file, await ensureOwn(context, host.store)),
-  } satisfies Omit<Handlers<typeof idpServer>, 'functions'>
+
+    metrics,
+    download,
+    functions,
+  }
 }
 
 /** Reads the keys again: the provider may leave them out of the response to a create. */

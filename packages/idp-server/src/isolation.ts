@@ -1,9 +1,9 @@
 /** Keeps deployments apart: an event uses nothing of another deployment, whatever outputs it carries (contract §4). */
-import { type DeliveryStore, type HandlerContext, IntegrationError, isIntegrationError } from '@org/core'
+import { type DeliveryStore, type HandlerContext, isIntegrationError } from '@org/core'
 import { readRecordedDeployment, readResourceOwner } from '@org/core/authoring'
 import type * as z from 'zod'
 import { idpServer, instanceKeys } from './integration.ts'
-import { keyResource, readApplication, resourceOf } from './records.ts'
+import { foreignOutputs, keyResource, readApplication, resourceOf } from './records.ts'
 
 const { name: route } = idpServer
 /** The outputs that name an application, or open it. */
@@ -31,12 +31,7 @@ export async function ensureOwn(context: HandlerContext, store: DeliveryStore): 
   if (isOwn) return context
   const published = isOwn === undefined ? ((await deployment.record())?.outputs ?? {}) : {}
   if (Object.entries(used).every(([name, value]) => published[name] === value)) return context
-  const [path, message] = ['deployment.outputs', 'are not those of this deployment']
-  throw new IntegrationError('invalid_event', `${path} ${message}.`, {
-    status: 422,
-    hint: 'Send the outputs that were published for it last, or none.',
-    errors: [{ path, message }],
-  })
+  throw foreignOutputs('are not those of this deployment')
 }
 
 /** @returns whether outputs are a deployment's own; `undefined` if its record is older than the reservation of keys */

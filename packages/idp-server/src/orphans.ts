@@ -65,21 +65,16 @@ export async function findOrphans({
   const [used = ''] = tokensOf(platformApiKey)
   const client = createIdpPlatformClient({ platformApiKey: used, baseUrl: platformBaseUrl, fetch })
   const applications = await client.listApplications()
-  const publishers = await findPublishers(search)
+  const published = await mapConcurrently(search.deploymentIds ?? [], async (id) => {
+    const deployment = await search.platform.getDeployment(id)
+    return [deployment?.outputs.applicationId, id] as const
+  })
+  const publishers = new Map<unknown, string>(published)
   const judged = await mapConcurrently(applications, (one) => judge(one, publishers, search))
   return { applications: applications.length, orphans: judged.filter((one) => one !== undefined) }
 }
 
-type Sources = Pick<OrphanSearch, 'store' | 'platform' | 'deploymentIds'>
-
-/** Which of the given deployments published an application, by the application's id. */
-async function findPublishers({ platform, deploymentIds = [] }: Sources): Promise<Map<unknown, string>> {
-  const published = await mapConcurrently(deploymentIds, async (id) => {
-    const applicationId = (await platform.getDeployment(id))?.outputs.applicationId
-    return [applicationId, id] as const
-  })
-  return new Map(published)
-}
+type Sources = Pick<OrphanSearch, 'store' | 'platform'>
 
 /** @returns `undefined` if the application belongs to a deployment */
 async function judge(

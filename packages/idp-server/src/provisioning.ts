@@ -17,7 +17,7 @@ import {
   reserve,
 } from './records.ts'
 import { confirmGone } from './removal.ts'
-import { findAfter, lookBefore, settle } from './unknown-create.ts'
+import { lookBefore, settle } from './unknown-create.ts'
 import type { Application } from './wire.ts'
 
 type ServerInputs = Inputs<typeof idpServer>
@@ -102,8 +102,8 @@ function settingsOf({ environmentType, template, domain }: Pick<Intent, (typeof 
 async function create(inputs: ServerInputs, before: Look, workspace: Workspace): Promise<Application> {
   const { client, context, fingerprint } = workspace
   const { applicationName: name, environmentType, template, domain } = inputs
-  const settings = { name, environmentType, template, domain }
-  const intent: Intent = { ...settings, ...lookBefore(before, name), workspace: fingerprint }
+  const looked = lookBefore(before, name)
+  const intent: Intent = { name, ...settingsOf(inputs), ...looked, workspace: fingerprint }
   const wanted = { name, environmentTypes: [environmentType], template, domain }
   const creating = record(intent, context).then(() => client.createApplication(wanted, context))
   const created = await creating.catch(async (error: unknown) => {
@@ -111,7 +111,14 @@ async function create(inputs: ServerInputs, before: Look, workspace: Workspace):
     // Nothing was created, so there is nothing to look for.
     if (error.effect === 'none') await record(null, context)
     if (error.code !== 'outcome_unknown') throw error
-    return findAfter(error, intent, workspace)
+    const after = await client.listApplications(context).catch((failure: unknown) => {
+      // The next delivery reads the list again.
+      if (isIntegrationError(failure) && failure.retryable) return []
+      throw failure
+    })
+    const found = await settle(intent, after, workspace, error)
+    if (!found) throw error
+    return found
   })
   context.log.done(`Application ${created.applicationId} was created, for ${environmentType}.`)
   await keep(created, intent, context)
@@ -126,11 +133,9 @@ async function keep(
 ): Promise<ApplicationRecord> {
   await reserve(application, context)
   const { applicationId, instances } = application
-  const kept = {
-    ...{ applicationId, workspace: intent.workspace, name: intent.name, isPublished: false },
-    ...settingsOf(intent),
-    instances: instances.map(({ instanceId }) => instanceId),
-  }
+  const { workspace, name } = intent
+  const ids = instances.map(({ instanceId }) => instanceId)
+  const kept = { applicationId, workspace, name, isPublished: false, instances: ids, ...settingsOf(intent) }
   await record(kept, context)
   return kept
 }

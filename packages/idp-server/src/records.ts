@@ -62,8 +62,8 @@ export type Known = KnownApplication | { intent: Intent }
 
 /** The step that has the intent, and then the application. */
 const STEP = 'application'
-/** The intent was a step of its own, which stayed. */
-const FORMER_STEP = 'intent'
+
+const outputsId = idpServer.outputs.pick({ applicationId: true })
 
 /**
  * Reads what is known of the deployment's application: the record, else the published id, else the intent.
@@ -74,23 +74,24 @@ const FORMER_STEP = 'intent'
 export async function readKnown({ deployment, ...context }: HandlerContext): Promise<Known | undefined> {
   const progress = progressOf(context)
   const record = readApplication(progress)
+  const ensureOwn = async (id: string | undefined) => {
+    if (id === undefined || id === record?.applicationId) return
+    if (await progress.isReserved(resourceOf(id)))
+      throw foreignOutputs('belongs to another deployment', '.applicationId')
+  }
   const carried = outputsId.safeParse(context.event.deployment?.outputs).data
-  if (carried && carried.applicationId !== record?.applicationId) await checkOwner(carried, progress)
+  await ensureOwn(carried?.applicationId)
   if (record && !carried) return { applicationId: record.applicationId, record }
   // Those of an earlier deployment of this id do not count.
   const published = await deployment?.outputs(outputsId)
   if (record) {
-    if (published && published.applicationId !== record.applicationId) {
-      throw contradiction(`is not ${record.applicationId}, the application of this deployment`)
-    }
+    if (published && published.applicationId !== record.applicationId)
+      throw foreignOutputs(`is not ${record.applicationId}, the one of this deployment`, '.applicationId')
     return { applicationId: record.applicationId, record }
   }
-  if (!published) {
-    const intent = intentRecord.safeParse(progress.read(STEP) ?? progress.read(FORMER_STEP)).data
-    return intent && { intent }
-  }
-  await checkOwner(published, progress)
-  return published
+  await ensureOwn(published?.applicationId)
+  const intent = intentRecord.safeParse(progress.read(STEP)).data
+  return published ?? (intent && { intent })
 }
 
 /** Reads the recorded application. */
@@ -98,18 +99,12 @@ export function readApplication(progress: Pick<Progress, 'read'>): ApplicationRe
   return applicationRecord.safeParse(progress.read(STEP)).data
 }
 
-async function checkOwner({ applicationId }: { applicationId: string }, progress: Progress): Promise<void> {
-  if (await progress.isReserved(resourceOf(applicationId)))
-    throw contradiction('belongs to another deployment')
-}
-
-const outputsId = idpServer.outputs.pick({ applicationId: true })
-
-function contradiction(message: string): IntegrationError {
-  const path = 'deployment.outputs.applicationId'
+/** The error for outputs of another deployment. */
+export function foreignOutputs(message: string, field = ''): IntegrationError {
+  const path = `deployment.outputs${field}`
   return new IntegrationError('invalid_event', `${path} ${message}.`, {
     status: 422,
-    hint: 'Send the outputs that were published for this deployment, or none.',
+    hint: 'Send the outputs that were published for this deployment last, or none.',
     errors: [{ path, message }],
   })
 }
@@ -117,12 +112,10 @@ function contradiction(message: string): IntegrationError {
 /** Records the intent of a create before the provider is called, or an application instead of the intent. */
 export async function record(
   step: Intent | ApplicationRecord | null,
-  { progress: given }: Pick<HandlerContext, 'progress'>,
+  context: Pick<HandlerContext, 'progress'>,
 ): Promise<void> {
-  const progress = progressOf({ progress: given })
   // Without its absent fields.
-  await progress.write(STEP, z.json().parse(JSON.parse(JSON.stringify(step))))
-  if ((progress.read(FORMER_STEP) ?? null) !== null) await progress.write(FORMER_STEP, null)
+  await progressOf(context).write(STEP, z.json().parse(JSON.parse(JSON.stringify(step))))
 }
 
 /** Reserves the keys of an instance for this deployment, so that events of others are refused with them. */

@@ -1,5 +1,5 @@
 /** Finds the result of a create with an unknown outcome in the provider's list. */
-import { type HandlerContext, IntegrationError, isIntegrationError } from '@org/core'
+import { type HandlerContext, IntegrationError } from '@org/core'
 import type { Look, Workspace } from './connection.ts'
 import { type Intent, progressOf, record, resourceOf } from './records.ts'
 import type { Application } from './wire.ts'
@@ -40,28 +40,11 @@ function isSameWorkspace(look: Look, { before }: Intent): boolean {
   return before.filter((id) => ids.has(id)).length > before.length / 2
 }
 
-/** Looks for the application after a create with an unknown outcome. */
-export async function findAfter(
-  error: IntegrationError,
-  intent: Intent,
-  { client, context, settleMs }: Workspace,
-): Promise<Application> {
-  const over = { ...intent, overSince: await progressOf(context).now() }
-  await record(over, context)
-  const after = await client.listApplications(context).catch((failure: unknown) => {
-    // The next delivery reads the list again.
-    if (isIntegrationError(failure) && failure.retryable) return []
-    throw failure
-  })
-  const found = await findCandidate(over, after, context)
-  if (!found) throw mayStillAppear(over, settleMs, error)
-  return found
-}
-
 /**
  * Looks for the application that an intent led to.
  *
- * @param look one that began after this delivery
+ * @param look one that began after the create
+ * @param cause why the outcome of the create is unknown, right after it
  * @returns `undefined` once none can appear any more
  * @throws {IntegrationError} `provider_timeout` while one may still appear; `outcome_unknown` if the list can't tell;
  * `credentials_rejected` if the intent belongs to another workspace
@@ -70,17 +53,26 @@ export async function settle(
   intent: Intent,
   look: Look,
   { context, isOwn, settleMs }: Workspace,
+  cause?: IntegrationError,
 ): Promise<Application | undefined> {
   if (!isOwn(intent.workspace) && !isSameWorkspace(look, intent)) throw anotherToken(`“${intent.name}”`)
   const found = await findCandidate(intent, look, context)
   if (found) return found
   const now = await progressOf(context).now()
-  // The host of the create is gone: its lease has ended, by the store's time, before this delivery could claim.
-  const over = { ...intent, overSince: intent.overSince ?? now }
-  if (intent.overSince === undefined) await record(over, context)
-  const remaining = over.overSince + settleMs - now
-  if (remaining > 0) throw mayStillAppear(over, remaining)
-  return undefined
+  // If its host died: its lease has ended, by the store's time, before this delivery could claim.
+  const { overSince = now } = intent
+  if (intent.overSince === undefined) await record({ ...intent, overSince }, context)
+  const remainingMs = overSince + settleMs - now
+  if (remainingMs <= 0 && !cause) return undefined
+  const message = `It is not known yet whether the application “${intent.name}” was created.`
+  const hint = 'The next delivery looks for it before it creates another one.'
+  const retryAfter = Math.max(1, remainingMs / 1000)
+  throw new IntegrationError('provider_timeout', message, {
+    hint,
+    retryAfter,
+    provider: cause?.provider,
+    cause,
+  })
 }
 
 /**
@@ -111,14 +103,6 @@ async function findCandidate(
   const message = `An application of this list may belong to this deployment, but the provider does not tell which: ${ids}.`
   const hint = 'Rename or delete the others at the provider, and deploy again.'
   throw new IntegrationError('outcome_unknown', message, { hint, effect: 'unknown' })
-}
-
-function mayStillAppear({ name }: Intent, remainingMs: number, cause?: IntegrationError): IntegrationError {
-  const message = `It is not known yet whether the application “${name}” was created.`
-  const hint = 'The next delivery looks for it before it creates another one.'
-  const retryAfter = Math.max(1, remainingMs / 1000)
-  const { provider } = cause ?? {}
-  return new IntegrationError('provider_timeout', message, { hint, retryAfter, provider, cause })
 }
 
 /** The error for an application, by id or name, that another token created. */

@@ -10,11 +10,9 @@
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, memoryStore, type WebhookHandler } from '@org/core'
-import { createFunctions } from '@org/idp/instance'
-import { connect, type IdpServerSettings, tokensOf } from './connection.ts'
-import { createDeploymentHandlers } from './deployment.ts'
+import { type IdpServerSettings, tokensOf } from './connection.ts'
+import { createHandlers } from './deployment.ts'
 import { idpServer } from './integration.ts'
-import { ensureOwn } from './isolation.ts'
 
 /**
  * Makes the webhook handler.
@@ -25,9 +23,7 @@ export function createHandler(dependencies: HandlerDependencies & IdpServerSetti
   const { store = memoryStore(), platformApiKey } = dependencies
   const secrets = [...(dependencies.secrets ?? []), ...tokensOf(platformApiKey)]
   const host = { ...dependencies, store, looks: new Map() }
-  const functions = createFunctions(async (context) => connect(await ensureOwn(context, store), host))
-  const handlers = { ...createDeploymentHandlers(host), functions }
-  return createWebhookHandler(idpServer, handlers, { ...dependencies, store, secrets })
+  return createWebhookHandler(idpServer, createHandlers(host), { ...dependencies, store, secrets })
 }
 
 export type { IdpServerSettings } from './connection.ts'

@@ -123,7 +123,7 @@ describe('a create with an unknown outcome', () => {
     const handle = fixture.handler({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
     expect((await deliver(handle, created(), { id: 'evt_1' })).status).toBe(504)
-    const production = { domain: 'shop.example.com', environment_types: ['production'] }
+    const production = { domain: 'shop.example.com', environment_types: ['production' as const] }
     const strangers = [
       provider.addApplication({ name: 'Blog' }),
       provider.addApplication({ name: 'Shop', ...production }),

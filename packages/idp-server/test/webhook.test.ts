@@ -115,7 +115,7 @@ describe('DEPLOYMENT_CREATED', () => {
   it.each(['development', 'production'] as const)(
     'uses the %s instance of several',
     async (environmentType) => {
-      const environment_types = ['development', 'production']
+      const environment_types: ('development' | 'production')[] = ['development', 'production']
       const fields = { name: 'Shop', domain: 'shop.example.com', environment_types }
       const { applicationId, instances } = provider.addApplication(fields)
       const inputs = { applicationName: 'Shop', environmentType, domain: fields.domain }

@@ -7,25 +7,26 @@ import type { CallOptions } from '@org/core/http'
 import * as z from 'zod'
 import { type ConnectionOptions, connectApi } from './api.ts'
 import { invalidArgument, metadataError, provider } from './errors.ts'
-import type {
-  NewOrganization,
-  NewUser,
-  Organization,
-  OrganizationListOptions,
-  User,
-  UserChanges,
-  UserFilter,
-  UserListOptions,
-} from './schema.ts'
-import { listFilterNames } from './schema.ts'
 import {
-  toCountQuery,
+  changeFields,
+  filterFields,
+  listFilterFields,
+  metadataFields,
+  type NewOrganization,
+  type NewUser,
+  type Organization,
+  type OrganizationListOptions,
+  organizationFields,
+  type User,
+  type UserChanges,
+  type UserFilter,
+  type UserListOptions,
+} from './schema.ts'
+import {
   toFilterQuery,
   toOrganizationQuery,
   toUserQuery,
-  toWireChanges,
-  toWireMetadata,
-  toWireOrganization,
+  toWire,
   toWireUser,
   wireDeleted,
   wireDomains,
@@ -50,74 +51,9 @@ export interface IdpClientOptions extends ConnectionOptions {
 }
 
 /**
- * The users and organizations of one instance. Every method throws an `IntegrationError`, or the reason of its
+ * Makes a client for the users and organizations of one instance. It retries reads, and retries a change only if it
+ * certainly did not happen. It honours `Retry-After`. Every method throws an `IntegrationError`, or the reason of its
  * signal if that ended the call before a change was possible.
- */
-export interface IdpClient {
-  /**
-   * Creates a user.
-   *
-   * @throws `provider_rejected`, for example for a taken address; `outcome_unknown` if the user may have been
-   * created
-   * @see https://clerk.com/docs/reference/backend-api/tag/users/post/users
-   */
-  createUser(user: NewUser, options?: CallOptions): Promise<User>
-  /** @see https://clerk.com/docs/reference/backend-api/tag/users/get/users/%7Buser_id%7D */
-  getUser(userId: string, options?: CallOptions): Promise<User>
-  /**
-   * Lists one page of users, with the total count. `nextCursor` is the `startingAfter` of the next page, and
-   * `null` on the last page and for orders other than by `createdAt`.
-   *
-   * It asks for one user more than `limit`, and so sees whether another page follows. The provider's maximum
-   * leaves no room for that: a page of 500 is the last one if it reaches the total count. With `startingAfter`
-   * its position is unknown, so a full page of 500 always has a cursor, and an empty page may follow.
-   *
-   * The count takes a second request, except on a first page that contains everything.
-   *
-   * @see https://clerk.com/docs/reference/backend-api/tag/users/get/users
-   */
-  listUsers(
-    list?: UserListOptions,
-    options?: CallOptions,
-  ): Promise<{ data: User[]; totalCount: number; nextCursor: string | null }>
-  /**
-   * Iterates over all users, newest first: one call for each 500, with a cursor, so that users who are added
-   * meanwhile neither hide nor repeat others. The time limit applies to each page.
-   */
-  iterateUsers(filter?: UserFilter, options?: CallOptions): AsyncIterableIterator<User>
-  /**
-   * Changes a user. Metadata is merged, other fields are replaced. An update of both takes two calls, the
-   * metadata last. If the second call fails, the error says that the fields were changed. Without any change, it
-   * only reads the user.
-   *
-   * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D
-   * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D/metadata
-   */
-  updateUser(userId: string, changes: UserChanges, options?: CallOptions): Promise<User>
-  /** @see https://clerk.com/docs/reference/backend-api/tag/users/delete/users/%7Buser_id%7D */
-  deleteUser(userId: string, options?: CallOptions): Promise<{ id: string; deleted: true }>
-  /** @see https://clerk.com/docs/reference/backend-api/tag/users/get/users/count */
-  countUsers(filter?: UserFilter, options?: CallOptions): Promise<number>
-  /** @see https://clerk.com/docs/reference/backend-api/tag/organizations/post/organizations */
-  createOrganization(organization: NewOrganization, options?: CallOptions): Promise<Organization>
-  /**
-   * Lists one page of organizations, with the total count.
-   *
-   * @see https://clerk.com/docs/reference/backend-api/tag/organizations/get/organizations
-   */
-  listOrganizations(
-    list?: OrganizationListOptions,
-    options?: CallOptions,
-  ): Promise<{ data: Organization[]; totalCount: number }>
-  /** Gets the instance of the secret key: the cheapest way to check the key. */
-  getInstance(options?: CallOptions): Promise<{ id: string; environmentType: string }>
-  /** Lists the domains of the instance, each with the URL of its frontend API. */
-  listDomains(options?: CallOptions): Promise<{ name: string | null; frontendApiUrl: string | null }[]>
-}
-
-/**
- * Makes a client for one instance. It retries reads, and retries a change only if it certainly did not happen.
- * It honours `Retry-After`.
  *
  * @example
  * ```ts
@@ -125,7 +61,7 @@ export interface IdpClient {
  * for await (const user of idp.iterateUsers({ banned: false })) console.log(user.id)
  * ```
  */
-export function createIdpClient(options: IdpClientOptions): IdpClient {
+export function createIdpClient(options: IdpClientOptions) {
   const { secretKey, ...connection } = options
   const api = connectApi(provider, {
     ...connection,
@@ -139,14 +75,38 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
     return api.call({ ...request, change }, schema, options)
   }
 
-  const client: IdpClient = {
-    async createUser(user, options) {
+  const client = {
+    /**
+     * Creates a user.
+     *
+     * @throws `provider_rejected`, for example for a taken address; `outcome_unknown` if the user may have been
+     * created
+     * @see https://clerk.com/docs/reference/backend-api/tag/users/post/users
+     */
+    async createUser(user: NewUser, options?: CallOptions): Promise<User> {
       return call({ method: 'POST', path: '/users', json: toWireUser(user) }, wireUser, options)
     },
 
-    getUser: async (userId, options) => call({ method: 'GET', path: userPath(userId) }, wireUser, options),
+    async getUser(userId: string, options?: CallOptions): Promise<User> {
+      return call({ method: 'GET', path: userPath(userId) }, wireUser, options)
+    },
 
-    async listUsers(list = {}, options) {
+    /**
+     * Lists one page of users, with the total count. `nextCursor` is the `startingAfter` of the next page, and
+     * `null` on the last page and for orders other than by `createdAt`.
+     *
+     * It asks for one user more than `limit`, and so sees whether another page follows. The provider's maximum
+     * leaves no room for that: a page of 500 is the last one if it reaches the total count. With `startingAfter`
+     * its position is unknown, so a full page of 500 always has a cursor, and an empty page may follow.
+     *
+     * The count takes a second request, except on a first page that contains everything.
+     *
+     * @see https://clerk.com/docs/reference/backend-api/tag/users/get/users
+     */
+    async listUsers(
+      list: UserListOptions = {},
+      options?: CallOptions,
+    ): Promise<{ data: User[]; totalCount: number; nextCursor: string | null }> {
       checkFilter(list)
       const until = api.within(options)
       const { limit = DEFAULT_PAGE, offset = 0, startingAfter, orderBy } = list
@@ -169,7 +129,11 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
       return { data, totalCount, nextCursor: last?.id ?? null }
     },
 
-    async *iterateUsers(filter = {}, options) {
+    /**
+     * Iterates over all users, newest first: one call for each 500, with a cursor, so that users who are added
+     * meanwhile neither hide nor repeat others. The time limit applies to each page.
+     */
+    async *iterateUsers(filter: UserFilter = {}, options?: CallOptions): AsyncIterableIterator<User> {
       checkFilter(filter)
       let startingAfter: string | undefined
       for (;;) {
@@ -181,14 +145,22 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
       }
     },
 
-    async updateUser(userId, changes, options) {
+    /**
+     * Changes a user. Metadata is merged, other fields are replaced. An update of both takes two calls, the
+     * metadata last. If the second call fails, the error says that the fields were changed. Without any change, it
+     * only reads the user.
+     *
+     * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D
+     * @see https://clerk.com/docs/reference/backend-api/tag/users/patch/users/%7Buser_id%7D/metadata
+     */
+    async updateUser(userId: string, changes: UserChanges, options?: CallOptions): Promise<User> {
       const path = userPath(userId)
       const until = api.within(options)
       const patch = (path: string, json: object) => call({ method: 'PATCH', path, json }, wireUser, until)
-      const fields = toWireChanges(changes)
-      const metadata = toWireMetadata(changes)
+      const fields = toWire(changes, changeFields)
+      const metadata = toWire(changes, metadataFields)
       if (isEmpty(fields) && isEmpty(metadata)) return client.getUser(userId, until)
-      // The provider accepts metadata only at its own endpoint.
+      // The provider accepts metadata only at its own endpoint, where it merges.
       if (isEmpty(metadata)) return patch(path, fields)
       if (isEmpty(fields)) return patch(`${path}/metadata`, metadata)
       // The fields first: the provider is more likely to refuse them.
@@ -198,32 +170,52 @@ export function createIdpClient(options: IdpClientOptions): IdpClient {
       })
     },
 
-    async deleteUser(userId, options) {
+    async deleteUser(userId: string, options?: CallOptions): Promise<{ id: string; deleted: true }> {
       await call({ method: 'DELETE', path: userPath(userId) }, wireDeleted, options)
       return { id: userId, deleted: true }
     },
 
-    async countUsers(filter = {}, options) {
+    async countUsers(filter: UserFilter = {}, options?: CallOptions): Promise<number> {
       checkFilter(filter)
-      return call({ method: 'GET', path: '/users/count', query: toCountQuery(filter) }, wireTotal, options)
+      const query = toWire(filter, filterFields)
+      return call({ method: 'GET', path: '/users/count', query }, wireTotal, options)
     },
 
-    async createOrganization(organization, options) {
-      const json = toWireOrganization(organization)
+    async createOrganization(organization: NewOrganization, options?: CallOptions): Promise<Organization> {
+      const json = toWire(organization, organizationFields)
       return call({ method: 'POST', path: '/organizations', json }, wireOrganization, options)
     },
 
-    async listOrganizations(list = {}, options) {
+    /**
+     * Lists one page of organizations, with the total count.
+     *
+     * @see https://clerk.com/docs/reference/backend-api/tag/organizations/get/organizations
+     */
+    async listOrganizations(
+      list: OrganizationListOptions = {},
+      options?: CallOptions,
+    ): Promise<{ data: Organization[]; totalCount: number }> {
       const query = toOrganizationQuery(list)
       return call({ method: 'GET', path: '/organizations', query }, wireOrganizations, options)
     },
 
-    getInstance: async (options) => call({ method: 'GET', path: '/instance' }, wireInstance, options),
+    /** Gets the instance of the secret key: the cheapest way to check the key. */
+    async getInstance(options?: CallOptions): Promise<{ id: string; environmentType: string }> {
+      return call({ method: 'GET', path: '/instance' }, wireInstance, options)
+    },
 
-    listDomains: async (options) => call({ method: 'GET', path: '/domains' }, wireDomains, options),
+    /** Lists the domains of the instance, each with the URL of its frontend API. */
+    async listDomains(
+      options?: CallOptions,
+    ): Promise<{ name: string | null; frontendApiUrl: string | null }[]> {
+      return call({ method: 'GET', path: '/domains' }, wireDomains, options)
+    },
   }
   return client
 }
+
+/** The users and organizations of one instance. */
+export type IdpClient = ReturnType<typeof createIdpClient>
 
 function userPath(userId: string): string {
   // Another text could name another path, for example that of the list.
@@ -232,9 +224,13 @@ function userPath(userId: string): string {
 }
 
 function checkFilter(filter: UserFilter): void {
-  // An empty list adds no parameter, and would select everyone.
-  const empty = listFilterNames.find((name) => filter[name]?.length === 0)
-  if (empty) throw invalidArgument(empty, 'is empty: leave it out to select everyone')
+  const values: Readonly<Record<string, unknown>> = filter
+  for (const name of Object.keys(listFilterFields)) {
+    const value = values[name]
+    // It would add no parameter, and select everyone.
+    const isEmpty = value === '' || (Array.isArray(value) && value.length === 0)
+    if (isEmpty) throw invalidArgument(name, 'is empty: leave it out to select everyone')
+  }
 }
 
 function hasCursor(orderBy = '-createdAt'): boolean {

@@ -23,28 +23,29 @@ const SHARED_HINT =
   'Set IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY on the host, or deploy with your own keys.'
 
 /**
- * Returns the keys that the inputs of a deployment select, unchecked.
+ * Returns the keys that the inputs of a deployment select, unchecked; without inputs, the shared keys.
  *
  * @throws {IntegrationError} `missing_credentials`
  */
-export function fromInputs(inputs: Inputs<typeof idp>, settings: IdpSettings): InstanceKeys {
-  const { serverType, publishableKey, secretKey } = inputs
-  if (serverType === 'shared') return sharedKeys(settings)
+export function fromInputs(inputs: Inputs<typeof idp> | undefined, { shared }: IdpSettings): InstanceKeys {
+  const isShared = inputs?.serverType !== 'dedicated'
+  const { publishableKey, secretKey } = (isShared ? shared : inputs) ?? {}
   if (publishableKey && secretKey) return { publishableKey, secretKey }
+  if (isShared) {
+    const message = 'This host has no shared identity-provider application.'
+    throw new IntegrationError('missing_credentials', message, { hint: SHARED_HINT })
+  }
   const missing = Object.entries({ publishableKey, secretKey }).flatMap(([name, value]) =>
     value ? [] : [name],
   )
-  throw new IntegrationError(
-    'missing_credentials',
-    `A dedicated application needs its ${missing.join(' and its ')}.`,
-    {
-      hint: 'Both are in the application’s settings at the provider, under “API keys”.',
-      errors: missing.map((name) => ({
-        path: `deployment.inputs.${name}`,
-        message: 'is required with serverType dedicated',
-      })),
-    },
-  )
+  const message = `A dedicated application needs its ${missing.join(' and its ')}.`
+  throw new IntegrationError('missing_credentials', message, {
+    hint: 'Both are in the application’s settings at the provider, under “API keys”.',
+    errors: missing.map((name) => ({
+      path: `deployment.inputs.${name}`,
+      message: 'is required with serverType dedicated',
+    })),
+  })
 }
 
 /** Makes the error for invalid keys: it names the inputs of the deployment, or the variables of the host. */
@@ -55,15 +56,11 @@ export function invalidKeys(
 ): IntegrationError {
   const words = faults.map(({ path, message }) => `${path} ${message}`).join('; ')
   if (serverType === 'shared') {
-    return new IntegrationError(code, `The keys of this host’s shared application are invalid: ${words}.`, {
-      ...options,
-      hint: SHARED_HINT,
-    })
+    const message = `The keys of this host’s shared application are invalid: ${words}.`
+    return new IntegrationError(code, message, { ...options, hint: SHARED_HINT })
   }
-  return new IntegrationError(code, `The keys are invalid: ${words}.`, {
-    ...options,
-    errors: faults.map(({ path, message }) => ({ path: `deployment.inputs.${path}`, message })),
-  })
+  const errors = faults.map(({ path, message }) => ({ path: `deployment.inputs.${path}`, message }))
+  return new IntegrationError(code, `The keys are invalid: ${words}.`, { ...options, errors })
 }
 
 /**
@@ -71,28 +68,12 @@ export function invalidKeys(
  * without a deployment gets the shared keys.
  */
 export async function keysOf({ deployment }: HandlerContext, settings: IdpSettings): Promise<InstanceKeys> {
-  if (!deployment) return sharedKeys(settings)
-  const outputs = await deployment.outputs(idp.outputs)
-  return outputs ?? fromInputs(await deployment.inputs(idp.inputs), settings)
+  const outputs = await deployment?.outputs(idp.outputs)
+  return outputs ?? fromInputs(await deployment?.inputs(idp.inputs), settings)
 }
 
 /** Makes a client for an event. */
 export async function connect(context: HandlerContext, settings: IdpSettings): Promise<IdpClient> {
-  return openClient(await keysOf(context, settings), context, settings)
-}
-
-/** Makes a client for a pair of keys. */
-export function openClient(
-  { secretKey }: InstanceKeys,
-  { fetch }: HandlerContext,
-  { baseUrl }: IdpSettings,
-): IdpClient {
-  return createIdpClient({ secretKey, baseUrl, fetch })
-}
-
-function sharedKeys({ shared }: IdpSettings): InstanceKeys {
-  const { publishableKey, secretKey } = shared ?? {}
-  if (publishableKey && secretKey) return { publishableKey, secretKey }
-  const message = 'This host has no shared identity-provider application.'
-  throw new IntegrationError('missing_credentials', message, { hint: SHARED_HINT })
+  const { secretKey } = await keysOf(context, settings)
+  return createIdpClient({ secretKey, baseUrl: settings.baseUrl, fetch: context.fetch })
 }

@@ -1,13 +1,13 @@
 /** A deployment that attaches to an existing application: it verifies the keys, and publishes them. */
 import { type HandlerContext, type Handlers, type Inputs, isIntegrationError } from '@org/core'
-import type { IdpClient } from './client.ts'
-import { connect, fromInputs, type IdpSettings, invalidKeys, keysOf, openClient } from './connection.ts'
-import { createInstanceHandlers } from './instance-handlers.ts'
+import { createIdpClient, type IdpClient } from './client.ts'
+import { connect, fromInputs, type IdpSettings, invalidKeys, keysOf } from './connection.ts'
+import { createInstanceHandlers } from './instance.ts'
 import type { idp } from './integration.ts'
 import { findKeyFaults, parsePublishableKey } from './keys.ts'
 
-/** Makes the handlers of every event but FUNCTION_CALL. */
-export function createDeploymentHandlers(settings: IdpSettings) {
+/** Makes the handlers of every event. */
+export function createHandlers(settings: IdpSettings): Handlers<typeof idp> {
   return {
     /** Verifies that both keys are valid and belong together, and publishes them. */
     async created(inputs, context) {
@@ -20,7 +20,9 @@ export function createDeploymentHandlers(settings: IdpSettings) {
         })
       }
       const { frontendHost, frontendApiUrl } = parsePublishableKey(keys.publishableKey)
-      const instance = await verify(openClient(keys, context, settings), frontendHost, inputs, context)
+      const { secretKey } = keys
+      const client = createIdpClient({ secretKey, baseUrl: settings.baseUrl, fetch: context.fetch })
+      const instance = await verify(client, frontendHost, inputs, context)
       context.log.info(`Connected to the ${instance.environmentType} instance ${instance.id}.`, {
         serverType,
       })
@@ -36,7 +38,7 @@ export function createDeploymentHandlers(settings: IdpSettings) {
       connect: (context) => connect(context, settings),
       keys: (context) => keysOf(context, settings),
     }),
-  } satisfies Omit<Handlers<typeof idp>, 'functions'>
+  }
 }
 
 /** Asks the provider for the instance of the secret key, and for its domains. */

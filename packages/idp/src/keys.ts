@@ -61,48 +61,36 @@ export function findKeyFaults({ publishableKey, secretKey }: InstanceKeys): Fiel
 /** A sentence without its subject, which is the name of the field. */
 type Fault = string
 
-/** Finds a fault that either key may have. */
-function findCommonFault(key: string, name: 'publishable' | 'secret'): Fault | undefined {
-  if (/^\s|\s$/.test(key)) return 'has white space around it: remove it'
-  if (/^(export\s+)?[A-Z][A-Z0-9_]*\s*=/.test(key)) {
-    return 'is a whole line of an .env file: keep only the part after the “=”, without quotes'
-  }
-  if (/^["'`“‘]|["'`”’]$/.test(key)) return 'has quotes around it: remove them'
-  if (/\.{3}|…|\*{3}|•|[<>]|your[_-]|_x{3,}$|x{8}/i.test(key)) {
-    return `is a placeholder or masked: copy the real ${name} key, with the provider’s copy button`
-  }
-  if (/\s/.test(key)) return 'contains white space: copy the key again, in one piece'
-  return undefined
-}
+/** The mistakes that people make with either key. */
+const mistakes: readonly [RegExp, Fault][] = [
+  [
+    /^(export\s+)?[A-Z][A-Z0-9_]*\s*=/,
+    'is a whole line of an .env file: keep only the part after the “=”, without quotes',
+  ],
+  [/^["'`“‘]|["'`”’]$/, 'has quotes around it: remove them'],
+  [
+    /\.{3}|…|\*{3}|•|[<>]|your[_-]|_x{3,}$|x{8}/i,
+    'is a placeholder or masked: copy the real key, with the provider’s copy button',
+  ],
+  [/\s/, 'contains white space: copy the key again, in one piece'],
+]
+const findMistake = (key: string) => mistakes.find(([pattern]) => pattern.test(key))?.[1]
 
 function readPublishableKey(key: string): PublishableKey | Fault {
-  const common = findCommonFault(key, 'publishable')
-  if (common) return common
-  if (key.startsWith('sk_')) {
+  const mistake = findMistake(key)
+  if (mistake) return mistake
+  if (key.startsWith('sk_'))
     return 'is a secret key: put it into secretKey, and the key that starts with pk_ here'
-  }
-  if (decodeBase64(key)?.endsWith('$')) {
-    return 'does not start with pk_test_ or pk_live_: copy the whole key'
-  }
-  if (!key.startsWith('pk_')) {
-    return 'is not a publishable key: copy the key that starts with pk_test_ or pk_live_'
-  }
-  const environment = readEnvironment(key)
-  if (!environment) return 'starts with neither pk_test_ nor pk_live_: copy the whole key again'
+  const environment = readEnvironment(key, 'pk')
+  if (!environment) return 'does not start with pk_test_ or pk_live_: copy the whole publishable key'
   const encoded = key.slice('pk_test_'.length)
-  if (encoded === '') return 'ends after its prefix: copy the whole key'
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded))
     return 'is damaged, because its second part is not base64: copy the key again'
-  }
   const decoded = decodeBase64(encoded)
   if (!decoded?.endsWith('$')) return 'is cut off: copy the whole key'
   const frontendHost = decoded.slice(0, -1).toLowerCase()
-  if (!frontendHost.includes('.')) {
-    return 'names a host without a dot: copy the key from the provider'
-  }
-  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d{1,5})?$/.test(frontendHost)) {
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d{1,5})?$/.test(frontendHost))
     return 'is damaged, because it does not name a host: copy the key again'
-  }
   return { environment, frontendHost, frontendApiUrl: `https://${frontendHost}` }
 }
 
@@ -110,26 +98,20 @@ function readPublishableKey(key: string): PublishableKey | Fault {
 export const MIN_SECRET_LENGTH = 20
 
 function readSecretKey(key: string): { environment: Environment } | Fault {
-  const common = findCommonFault(key, 'secret')
-  if (common) return common
-  if (key.startsWith('pk_')) {
+  const mistake = findMistake(key)
+  if (mistake) return mistake
+  if (key.startsWith('pk_'))
     return 'is a publishable key: put it into publishableKey, and the key that starts with sk_ here'
-  }
-  if (!key.startsWith('sk_')) {
-    return 'is not a secret key: copy the key that starts with sk_test_ or sk_live_'
-  }
-  const environment = readEnvironment(key)
-  if (!environment) return 'starts with neither sk_test_ nor sk_live_: copy the whole key again'
+  const environment = readEnvironment(key, 'sk')
+  if (!environment) return 'does not start with sk_test_ or sk_live_: copy the whole secret key'
   const rest = key.slice('sk_test_'.length)
   if (!/^[A-Za-z0-9_-]*$/.test(rest)) return 'contains characters that no key has: copy the key again'
-  if (rest.length < MIN_SECRET_LENGTH) return 'is too short: copy the whole key'
-  return { environment }
+  return rest.length < MIN_SECRET_LENGTH ? 'is too short: copy the whole key' : { environment }
 }
 
-function readEnvironment(key: string): Environment | undefined {
-  if (/^[ps]k_test_/.test(key)) return 'development'
-  if (/^[ps]k_live_/.test(key)) return 'production'
-  return undefined
+function readEnvironment(key: string, kind: 'pk' | 'sk'): Environment | undefined {
+  if (key.startsWith(`${kind}_test_`)) return 'development'
+  return key.startsWith(`${kind}_live_`) ? 'production' : undefined
 }
 
 function decodeBase64(encoded: string): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * The input and output of the client (contract §9): camelCase names, times in ISO 8601, and `null` for absent
- * values.
+ * The input and output of the client and of the functions (contract §9): camelCase names, times in ISO 8601, and `null`
+ * for absent values.
  */
 import * as z from 'zod'
 
@@ -56,141 +56,139 @@ export type User = z.infer<typeof user>
 /** An organization of an identity-provider application. */
 export type Organization = z.infer<typeof organization>
 
-/** The algorithms of password digests that the provider accepts. */
-export const passwordHashers = [
-  'argon2i',
-  'argon2id',
-  'bcrypt',
-  'bcrypt_sha256_django',
-  'ldap_ssha',
-  'md5',
-  'md5_phpass',
-  'pbkdf2_sha1',
-  'pbkdf2_sha256',
-  'pbkdf2_sha256_django',
-  'pbkdf2_sha512',
-  'pbkdf2_sha512_hex',
-  'phpass',
-  'scrypt_firebase',
-  'scrypt_werkzeug',
-  'sha256',
-  'sha512_symfony',
-] as const
+/** The most values of one filter, as the provider has it. */
+const MAX_FILTER_VALUES = 100
+
+const text = z.string().trim().min(1)
+const textOrList = z.union([text, z.array(text).min(1)], {
+  error: 'expected a text, or a list of at least one text',
+})
+const oneOrMany = z.union([text, z.array(text).min(1).max(MAX_FILTER_VALUES)], {
+  error: `expected a text, or a list of 1 to ${MAX_FILTER_VALUES} texts`,
+})
+const order = <Field extends string>(fields: readonly Field[]) =>
+  z
+    .enum(fields.flatMap((field): (Field | `-${Field}`)[] => [field, `-${field}`]))
+    .optional()
+    .describe('A field, with - in front for descending. The default is -createdAt.')
+
+/** The id of a user. */
+export const userId = text
+  .meta({ examples: ['user_2xPZv8ySAMPLEcQ4sKfT1b9d'] })
+  .describe('The id of the user, user_….')
+
+/** Metadata of a user. A change is merged into it, and `null` removes a key. */
+export const metadataFields = {
+  publicMetadata: metadata.optional().describe('Readable by frontends and backends.'),
+  privateMetadata: metadata.optional().describe('Readable only by backends.'),
+  unsafeMetadata: metadata
+    .optional()
+    .describe('Readable by frontends and backends, and writable by frontends.'),
+}
+
+/** The other fields of a user that can be changed. `null` clears a field. */
+export const changeFields = {
+  firstName: z.string().nullish(),
+  lastName: z.string().nullish(),
+  username: text.nullish(),
+  password: z.string().min(1).optional(),
+  passwordDigest: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The digest of a password, from another system. Needs passwordHasher.'),
+  passwordHasher: text.optional().describe('The algorithm of passwordDigest, such as bcrypt or argon2id.'),
+  externalId: text.nullish().describe('The user’s id in your own system.'),
+  createdAt: z.iso.datetime().optional().describe('When a user of another system signed up.'),
+  skipPasswordChecks: z.boolean().optional().describe('Accept a password that is known to be leaked.'),
+  skipLegalChecks: z.boolean().optional().describe('Do not ask to accept the legal documents.'),
+}
+
+/** The fields that only a new user has. */
+export const newUserFields = {
+  emailAddress: textOrList.optional().describe('One address, or several; the first is the primary one.'),
+  phoneNumber: textOrList.optional().describe('One number, or several; the first is the primary one.'),
+  skipPasswordRequirement: z.boolean().optional().describe('Create the user without a password.'),
+}
 
 /** The filters of users that take one value or a list. */
-export const listFilterNames = ['emailAddress', 'phoneNumber', 'userId', 'externalId', 'username'] as const
-
-/** The fields by which users can be ordered. */
-export const userOrderFields = [
-  'createdAt',
-  'updatedAt',
-  'emailAddress',
-  'web3wallet',
-  'firstName',
-  'lastName',
-  'phoneNumber',
-  'username',
-  'lastActiveAt',
-  'lastSignInAt',
-] as const
-
-/** The fields by which organizations can be ordered. */
-export const organizationOrderFields = ['name', 'createdAt', 'membersCount'] as const
-
-/** A field; with `-` in front, descending. */
-type Order<Fields extends readonly string[]> = Fields[number] | `-${Fields[number]}`
-
-/** The fields of a user that can be changed. `null` clears a field. */
-export interface UserChanges {
-  firstName?: string | null | undefined
-  lastName?: string | null | undefined
-  username?: string | null | undefined
-  password?: string | undefined
-  /** The digest of a password, from another system. Needs `passwordHasher`. */
-  passwordDigest?: string | undefined
-  /** The algorithm of `passwordDigest`. */
-  passwordHasher?: (typeof passwordHashers)[number] | undefined
-  /** The user's id in your own system. */
-  externalId?: string | null | undefined
-  /** When the user signed up, in ISO 8601, for a user of another system. */
-  createdAt?: string | undefined
-  /** Accept a password that is known to be leaked. */
-  skipPasswordChecks?: boolean | undefined
-  /** Do not ask the user to accept the legal documents, for a user of another system. */
-  skipLegalChecks?: boolean | undefined
-  /** Merged into the current metadata; `null` removes a key. */
-  publicMetadata?: Record<string, unknown> | undefined
-  /** Merged into the current metadata; `null` removes a key. */
-  privateMetadata?: Record<string, unknown> | undefined
-  /** Merged into the current metadata; `null` removes a key. */
-  unsafeMetadata?: Record<string, unknown> | undefined
+export const listFilterFields = {
+  emailAddress: oneOrMany.optional().describe('Has this address, or one of these.'),
+  phoneNumber: oneOrMany.optional().describe('Has this number, or one of these.'),
+  userId: oneOrMany.optional().describe('Has this id, or one of these.'),
+  externalId: oneOrMany.optional().describe('Has this id in your own system, or one of these.'),
+  username: oneOrMany.optional().describe('Has this user name, or one of these.'),
 }
+
+/** The filters of users. All conditions must hold. */
+export const filterFields = {
+  query: z.string().optional().describe('Occurs in an address, a name, a phone number or an id.'),
+  ...listFilterFields,
+  banned: z.boolean().optional().describe('Only banned users, or only others.'),
+}
+
+/** A page of a list. */
+export const pageFields = {
+  limit: z.int().min(1).max(500).optional().describe('The largest number of results. The default is 10.'),
+  offset: z.int().min(0).optional().describe('The number of results to skip.'),
+}
+
+/** What a list of users has beside filters and pages. */
+export const userListFields = {
+  startingAfter: text
+    .optional()
+    .describe('The nextCursor of the previous page. Needs an order by createdAt, and no offset.'),
+  orderBy: order([
+    'createdAt',
+    'updatedAt',
+    'emailAddress',
+    'web3wallet',
+    'firstName',
+    'lastName',
+    'phoneNumber',
+    'username',
+    'lastActiveAt',
+    'lastSignInAt',
+  ]),
+}
+
+/** The fields of a new organization. */
+export const organizationFields = {
+  name: text,
+  slug: text.optional().describe('Lower-case letters, digits and dashes; by default made of the name.'),
+  createdBy: text.optional().describe('The id of the user who becomes its first administrator.'),
+  maxAllowedMemberships: z.int().min(0).optional().describe('0: no limit.'),
+  publicMetadata: metadata.optional(),
+  privateMetadata: metadata.optional(),
+}
+
+/** What a list of organizations has beside pages. */
+export const organizationListFields = {
+  query: z.string().optional().describe('Occurs in the name, the slug or the id.'),
+  includeMembersCount: z.boolean().optional(),
+  orderBy: order(['name', 'createdAt', 'membersCount']),
+}
+
+/** The input of these fields, where a list may be read-only. */
+type Input<Fields extends z.ZodRawShape> = ReadOnlyLists<z.input<z.ZodObject<Fields>>>
+type ReadOnlyLists<Values> = {
+  [Name in keyof Values]: string[] extends Values[Name] ? Values[Name] | readonly string[] : Values[Name]
+}
+
+/** The fields of a user that can be changed. `null` clears a field; metadata is merged. */
+export type UserChanges = Input<typeof changeFields & typeof metadataFields>
 
 /** A user to create. */
-export interface NewUser extends UserChanges {
-  /** The first is the primary one. */
-  emailAddress?: string | readonly string[] | undefined
-  /** The first is the primary one; `+` and digits. */
-  phoneNumber?: string | readonly string[] | undefined
-  /** Create the user without a password, even if the instance requires one. */
-  skipPasswordRequirement?: boolean | undefined
-}
+export type NewUser = Input<typeof newUserFields & typeof changeFields & typeof metadataFields>
 
 /** A filter of users. All its conditions must hold. */
-export interface UserFilter {
-  /** Occurs in an address, a name, a phone number or an id. */
-  query?: string | undefined
-  /** Has this address, or one of these: from 1 to 100. */
-  emailAddress?: string | readonly string[] | undefined
-  /** Has this number, or one of these: from 1 to 100. */
-  phoneNumber?: string | readonly string[] | undefined
-  /** Has this id, or one of these: from 1 to 100. */
-  userId?: string | readonly string[] | undefined
-  /** Has this id in your own system, or one of these: from 1 to 100. */
-  externalId?: string | readonly string[] | undefined
-  /** Has this user name, or one of these: from 1 to 100. */
-  username?: string | readonly string[] | undefined
-  /** Only banned users, or only others. */
-  banned?: boolean | undefined
-}
+export type UserFilter = Input<typeof filterFields>
 
-interface Page {
-  /**
-   * From 1 to 500.
-   * @default 10
-   */
-  limit?: number | undefined
-  /** The number of results to skip. */
-  offset?: number | undefined
-}
-
-/** A page of users. `offset` can't be combined with `startingAfter`. */
-export interface UserListOptions extends UserFilter, Page {
-  /** @default '-createdAt' */
-  orderBy?: Order<typeof userOrderFields> | undefined
-  /** The `nextCursor` of the previous page. Needs an order by `createdAt`. */
-  startingAfter?: string | undefined
-}
+/** A page of users. `offset` can't be combined with `startingAfter`, which is the `nextCursor` of the page before. */
+export type UserListOptions = Input<typeof filterFields & typeof pageFields & typeof userListFields>
 
 /** An organization to create. */
-export interface NewOrganization {
-  name: string
-  /** Lower-case letters, digits and dashes; derived from the name by default. */
-  slug?: string | undefined
-  /** The id of the user who becomes its first administrator. */
-  createdBy?: string | undefined
-  /** 0: no limit. */
-  maxAllowedMemberships?: number | undefined
-  publicMetadata?: Record<string, unknown> | undefined
-  privateMetadata?: Record<string, unknown> | undefined
-}
+export type NewOrganization = Input<typeof organizationFields>
 
 /** A page of organizations. */
-export interface OrganizationListOptions extends Page {
-  /** Occurs in the name or the slug, or equals the id. */
-  query?: string | undefined
-  /** Fill `membersCount`. */
-  includeMembersCount?: boolean | undefined
-  /** @default '-createdAt' */
-  orderBy?: Order<typeof organizationOrderFields> | undefined
-}
+export type OrganizationListOptions = Input<typeof pageFields & typeof organizationListFields>

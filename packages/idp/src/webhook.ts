@@ -11,9 +11,8 @@
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
-import { connect, type IdpSettings } from './connection.ts'
-import { createDeploymentHandlers } from './deployment.ts'
-import { createFunctions } from './functions.ts'
+import type { IdpSettings } from './connection.ts'
+import { createHandlers } from './deployment.ts'
 import { idp } from './integration.ts'
 
 /**
@@ -23,12 +22,8 @@ import { idp } from './integration.ts'
  */
 export function createHandler(dependencies: HandlerDependencies & IdpSettings): WebhookHandler {
   const { shared, secrets = [] } = dependencies
-  const handlers = {
-    ...createDeploymentHandlers(dependencies),
-    functions: createFunctions((context) => connect(context, dependencies)),
-  }
   const all = shared?.secretKey ? [...secrets, shared.secretKey] : secrets
-  return createWebhookHandler(idp, handlers, { ...dependencies, secrets: all })
+  return createWebhookHandler(idp, createHandlers(dependencies), { ...dependencies, secrets: all })
 }
 
 export type { IdpSettings } from './connection.ts'

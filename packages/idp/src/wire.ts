@@ -5,16 +5,21 @@
  */
 import * as z from 'zod'
 import { toSnakeCase, wireErrorsFor } from './api.ts'
-import type {
-  NewOrganization,
-  NewUser,
-  OrganizationListOptions,
-  User,
-  UserChanges,
-  UserFilter,
-  UserListOptions,
+import {
+  changeFields,
+  filterFields,
+  metadataFields,
+  type NewUser,
+  newUserFields,
+  type OrganizationListOptions,
+  organizationFields,
+  organizationListFields,
+  pageFields,
+  type User,
+  type UserFilter,
+  type UserListOptions,
+  userListFields,
 } from './schema.ts'
-import { listFilterNames } from './schema.ts'
 
 /** A text. A blank one counts as absent. */
 const text = z
@@ -113,93 +118,43 @@ export const wireDomains = wireObject({
 /** `DELETE /users/{id}`. */
 export const wireDeleted = z.object({ deleted: z.literal(true) })
 
-const filterNames = ['query', ...listFilterNames, 'banned'] as const
-const pageNames = ['limit', 'offset', 'startingAfter'] as const
-const organizationListNames = ['limit', 'offset', 'query', 'includeMembersCount'] as const
-const metadataNames = ['publicMetadata', 'privateMetadata', 'unsafeMetadata'] as const
-const organizationNames = [
-  'name',
-  'slug',
-  'createdBy',
-  'maxAllowedMemberships',
-  'publicMetadata',
-  'privateMetadata',
-] as const
-const changeNames = [
-  'firstName',
-  'lastName',
-  'username',
-  'password',
-  'passwordDigest',
-  'passwordHasher',
-  'externalId',
-  'createdAt',
-  'skipPasswordChecks',
-  'skipLegalChecks',
-] as const
-
 /** The body of an error response, with the arguments of every method. */
-export const wireErrors = wireErrorsFor([
-  ...[...filterNames, ...pageNames, ...organizationListNames, ...changeNames, ...metadataNames],
-  ...[...organizationNames, 'orderBy', 'skipPasswordRequirement'],
-])
+export const wireErrors = wireErrorsFor(
+  [
+    ...[newUserFields, changeFields, metadataFields, filterFields, pageFields, userListFields],
+    ...[organizationFields, organizationListFields],
+  ].flatMap(Object.keys),
+)
 
 /** Builds an object with snake_case names from the given fields, and from no others. */
-function toWire<Fields extends object, Name extends keyof Fields & string>(
-  fields: Fields,
-  names: readonly Name[],
-) {
-  return Object.fromEntries(names.map((name): [string, Fields[Name]] => [toSnakeCase(name), fields[name]]))
-}
-
-/** The query of `GET /users/count`. */
-export function toCountQuery(filter: UserFilter) {
-  return toWire(filter, filterNames)
+export function toWire<Value>(values: Readonly<Record<string, Value>>, ...fields: object[]) {
+  const names = fields.flatMap(Object.keys)
+  return Object.fromEntries(
+    names.map((name): [string, Value | undefined] => [toSnakeCase(name), values[name]]),
+  )
 }
 
 /** The filters in the query of `GET /users`, where alone a sign in front of an id has a meaning. */
 export function toFilterQuery(filter: UserFilter) {
-  return {
-    ...toCountQuery(filter),
-    user_id: toIncluded(filter.userId),
-    external_id: toIncluded(filter.externalId),
-  }
+  const { userId, externalId } = filter
+  return { ...toWire(filter, filterFields), user_id: toIncluded(userId), external_id: toIncluded(externalId) }
 }
 
 /** The query of `GET /users`. */
 export function toUserQuery(list: UserListOptions) {
-  return { ...toFilterQuery(list), ...toWire(list, pageNames), order_by: toOrder(list) }
+  return { ...toFilterQuery(list), ...toWire(list, pageFields, userListFields), order_by: toOrder(list) }
 }
 
 /** The query of `GET /organizations`. */
 export function toOrganizationQuery(list: OrganizationListOptions) {
-  return { ...toWire(list, organizationListNames), order_by: toOrder(list) }
+  return { ...toWire(list, pageFields, organizationListFields), order_by: toOrder(list) }
 }
 
 /** The body of `POST /users`. */
 export function toWireUser(user: NewUser): object {
-  return {
-    ...toWireChanges(user),
-    ...toWireMetadata(user),
-    ...toWire(user, ['skipPasswordRequirement']),
-    email_address: toList(user.emailAddress),
-    phone_number: toList(user.phoneNumber),
-  }
-}
-
-/** The body of `PATCH /users/{id}`: everything except the metadata, which this endpoint refuses. */
-export function toWireChanges(changes: UserChanges): object {
-  return toWire(changes, changeNames)
-}
-
-/** The body of `PATCH /users/{id}/metadata`, which merges. */
-export function toWireMetadata(changes: UserChanges): object {
-  return toWire(changes, metadataNames)
-}
-
-/** The body of `POST /organizations`. */
-export function toWireOrganization(organization: NewOrganization): object {
-  return toWire(organization, organizationNames)
+  const { emailAddress, phoneNumber } = user
+  const lists = { email_address: toList(emailAddress), phone_number: toList(phoneNumber) }
+  return { ...toWire(user, newUserFields, changeFields, metadataFields), ...lists }
 }
 
 function primary<Item extends { id: string | null }>(items: readonly Item[], id: string | null) {

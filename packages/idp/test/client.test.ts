@@ -1,164 +1,247 @@
-import { describe, expect, it } from 'vitest'
-import { NOW, runIdp } from './support.ts'
+/** What the client sends, and what it makes of the responses. */
+import { describe, expect, it, vi } from 'vitest'
+import type { IdpClient } from '../src/index.ts'
+import { asFault, parameterReason, Refusal, rateLimited } from '../src/testing/index.ts'
+import { failureOf, NOW, runIdp } from './support.ts'
 
 const fixture = runIdp()
-const { backend, requests, respondWith } = fixture
+const { backend, requests, client } = fixture
+
+/** A response that lets every method succeed. */
+const response = {
+  ...{ id: 'user_1', name: 'Shop', created_at: 1, updated_at: 2.5 },
+  ...{ deleted: true, total_count: 0, data: [], environment_type: 'development' },
+}
+const respondWith = (body: object) => backend.faults.add({ status: 200, body })
+
+it.each<[(idp: IdpClient) => Promise<unknown>, string, object?]>([
+  [
+    (idp) =>
+      idp.createUser({
+        ...{ emailAddress: 'ada@example.com', phoneNumber: ['+15555550100', '+15555550101'] },
+        ...{ firstName: 'Ada', lastName: 'Lovelace', username: 'ada-l', externalId: 'c-1' },
+        ...{ publicMetadata: { plan: 'pro' }, privateMetadata: { note: 'x' } },
+        ...{ password: 'a long pass phrase', skipPasswordRequirement: false, skipPasswordChecks: true },
+        ...{ unsafeMetadata: { darkMode: true }, createdAt: NOW, skipLegalChecks: true },
+      }),
+    'POST /users',
+    {
+      ...{ email_address: ['ada@example.com'], phone_number: ['+15555550100', '+15555550101'] },
+      ...{ first_name: 'Ada', last_name: 'Lovelace', username: 'ada-l', external_id: 'c-1' },
+      ...{ public_metadata: { plan: 'pro' }, private_metadata: { note: 'x' } },
+      ...{ password: 'a long pass phrase', skip_password_requirement: false, skip_password_checks: true },
+      ...{ unsafe_metadata: { darkMode: true }, created_at: NOW, skip_legal_checks: true },
+    },
+  ],
+  [(idp) => idp.getUser('user_1'), 'GET /users/user_1'],
+  [
+    (idp) => idp.updateUser('user_1', { firstName: '', username: null }),
+    'PATCH /users/user_1',
+    { first_name: '', username: null },
+  ],
+  [
+    (idp) => idp.updateUser('user_1', { publicMetadata: { plan: null }, firstName: undefined }),
+    'PATCH /users/user_1/metadata',
+    { public_metadata: { plan: null } },
+  ],
+  [(idp) => idp.updateUser('user_1', {}), 'GET /users/user_1'],
+  [(idp) => idp.deleteUser('user_1'), 'DELETE /users/user_1'],
+  [
+    (idp) => idp.countUsers({ query: 'a+b', emailAddress: ['a@b.co', 'b@b.co'], banned: false }),
+    'GET /users/count?query=a+b&email_address=a@b.co&email_address=b@b.co&banned=false',
+  ],
+  [
+    (idp) =>
+      idp.createOrganization({
+        ...{ name: 'Shop', slug: 'shop', createdBy: 'user_1', maxAllowedMemberships: 0 },
+        ...{ publicMetadata: { a: 1 }, privateMetadata: { b: 2 } },
+      }),
+    'POST /organizations',
+    {
+      ...{ name: 'Shop', slug: 'shop', created_by: 'user_1', max_allowed_memberships: 0 },
+      ...{ public_metadata: { a: 1 }, private_metadata: { b: 2 } },
+    },
+  ],
+  [
+    (idp) => idp.listOrganizations({ limit: 5, query: 'sh', includeMembersCount: false, orderBy: '-name' }),
+    'GET /organizations?limit=5&query=sh&include_members_count=false&order_by=-name',
+  ],
+  [(idp) => idp.getInstance(), 'GET /instance'],
+  [(idp) => idp.listDomains(), 'GET /domains'],
+])('the client sends the documented request: %s', async (call, line, body) => {
+  respondWith(response)
+  await call(client())
+  const [{ method, path, text, headers } = expect.fail(), ...others] = requests
+  expect(others).toEqual([])
+  expect([`${method} ${path}`, text && JSON.parse(text)]).toEqual([line, body ?? ''])
+  expect(Object.fromEntries(headers)).toMatchObject({
+    authorization: `Bearer ${backend.instance.secretKey}`,
+    'clerk-api-version': '2026-05-12',
+    ...(body && { 'content-type': 'application/json' }),
+  })
+})
 
 describe('a user', () => {
+  const none = { username: null, lastName: null, lastSignInAt: null, lastActiveAt: null }
+
   it('has camelCase names, times in ISO 8601 and UTC, and null for absent values', async () => {
-    const idp = fixture.client()
-    const created = await idp.createUser({
-      emailAddress: ['ada@example.com', 'countess@example.com'],
-      firstName: 'Ada',
-      phoneNumber: ['+15555550100', '+15555550101'],
-      externalId: 'c-1',
-      publicMetadata: { plan: 'pro' },
-    })
+    const given = { firstName: 'Ada', externalId: 'c-1', publicMetadata: { plan: 'pro' }, createdAt: NOW }
+    const emailAddresses = ['ada@example.com', 'countess@example.com']
+    const phoneNumbers = ['+15555550100', '+15555550101']
+    const contacts = { emailAddress: emailAddresses, phoneNumber: phoneNumbers }
+    const created = await client().createUser({ ...given, ...contacts })
     expect(created).toEqual({
+      ...{ ...given, ...none, updatedAt: NOW, banned: false, locked: false, emailAddresses, phoneNumbers },
+      ...{ emailAddress: emailAddresses[0], phoneNumber: phoneNumbers[0] },
+      verifiedEmailAddresses: emailAddresses,
       id: expect.stringMatching(/^user_/),
-      emailAddress: 'ada@example.com',
-      emailAddresses: ['ada@example.com', 'countess@example.com'],
-      verifiedEmailAddresses: ['ada@example.com', 'countess@example.com'],
-      phoneNumber: '+15555550100',
-      phoneNumbers: ['+15555550100', '+15555550101'],
-      username: null,
-      firstName: 'Ada',
-      lastName: null,
-      externalId: 'c-1',
       imageUrl: expect.stringMatching(/^https:/),
-      banned: false,
-      locked: false,
-      publicMetadata: { plan: 'pro' },
-      privateMetadata: {},
-      unsafeMetadata: {},
-      lastSignInAt: null,
-      lastActiveAt: null,
-      createdAt: NOW,
-      updatedAt: NOW,
+      ...{ privateMetadata: {}, unsafeMetadata: {} },
     })
-    expect(await idp.getUser(created.id)).toEqual(created)
+    expect(await client().getUser(created.id)).toEqual(created)
   })
 
-  it('has its primary address in emailAddress, wherever it is in the list', async () => {
+  it('has its primary address, and tells which ones are verified', async () => {
     const user = backend.instance.createUser({ email_address: ['a@example.com', 'b@example.com'] })
-    user.primary_email_address_id = user.email_addresses[1]?.id ?? null
+    const [first, second] = user.email_addresses
+    user.primary_email_address_id = second?.id ?? null
     user.last_sign_in_at = Date.parse('2026-11-19T23:59:59.999Z')
-    expect(await fixture.client().getUser(user.id)).toMatchObject({
+    Object.assign(first ?? {}, { verification: { status: 'unverified' } })
+    expect(await client().getUser(user.id)).toMatchObject({
       emailAddress: 'b@example.com',
+      verifiedEmailAddresses: ['b@example.com'],
       lastSignInAt: '2026-11-19T23:59:59.999Z',
     })
-  })
-
-  it('tells which of its addresses are verified', async () => {
-    const { id } = backend.instance.createUser({ email_address: ['a@example.com', 'b@example.com'] })
-    const [first, second] = backend.users.get(id)?.email_addresses ?? []
-    Object.assign(first ?? {}, { verification: { status: 'unverified' } })
-    expect(await fixture.client().getUser(id)).toMatchObject({ verifiedEmailAddresses: ['b@example.com'] })
-    Object.assign(second ?? {}, { verification: null })
-    expect(await fixture.client().getUser(id)).toMatchObject({ verifiedEmailAddresses: [] })
+    Object.assign(second ?? {}, { verification: null, id: null })
+    user.primary_email_address_id = null
+    expect(await client().getUser(user.id)).toMatchObject({ emailAddress: null, verifiedEmailAddresses: [] })
   })
 
   const least = { id: 'user_1', created_at: 1, updated_at: 2.5 }
-  const names = ['username', 'first_name', 'last_name', 'external_id', 'image_url']
-  const others = [
-    'banned',
-    'locked',
-    'public_metadata',
-    'last_sign_in_at',
-    'last_active_at',
-    'email_addresses',
-    'phone_numbers',
-  ]
-  const all = (value: unknown, fields: string[]) => Object.fromEntries(fields.map((name) => [name, value]))
+  const texts = ['username', 'first_name', 'last_name', 'external_id', 'image_url']
+  const others = ['banned', 'locked', 'public_metadata', 'last_sign_in_at', 'email_addresses']
+  const all = (value: unknown, names: string[]) => Object.fromEntries(names.map((name) => [name, value]))
 
   it.each([
     ['missing', least],
-    ['null', { ...least, ...all(null, [...names, ...others, 'primary_email_address_id']) }],
-    ['blank', { ...least, ...all('', names) }],
+    ['null', { ...least, ...all(null, [...texts, ...others, 'primary_email_address_id']) }],
+    ['blank', { ...least, ...all('', texts) }],
     ['unknown', { ...least, passkeys: [{}], new_field: { a: [1] } }],
   ])('is complete if fields of the response are %s', async (_what, body) => {
     respondWith(body)
-    expect(await fixture.client().getUser('user_1')).toEqual({
-      id: 'user_1',
-      ...all(null, ['emailAddress', 'phoneNumber', 'username', 'firstName', 'lastName', 'externalId']),
-      ...all(null, ['imageUrl', 'lastSignInAt', 'lastActiveAt']),
+    expect(await client().getUser('user_1')).toEqual({
+      ...{ ...none, id: 'user_1', emailAddress: null, phoneNumber: null, firstName: null },
+      ...{ externalId: null, imageUrl: null, banned: false, locked: false },
       ...all([], ['emailAddresses', 'verifiedEmailAddresses', 'phoneNumbers']),
-      ...all(false, ['banned', 'locked']),
       ...all({}, ['publicMetadata', 'privateMetadata', 'unsafeMetadata']),
-      createdAt: '1970-01-01T00:00:00.001Z',
-      updatedAt: '1970-01-01T00:00:00.002Z',
+      ...{ createdAt: '1970-01-01T00:00:00.001Z', updatedAt: '1970-01-01T00:00:00.002Z' },
     })
   })
 
-  it('has no primary address if the response names none, even for an address without an id', async () => {
-    respondWith({ ...least, email_addresses: [{ email_address: 'a@example.com' }] })
-    expect(await fixture.client().getUser('user_1')).toMatchObject({
-      emailAddress: null,
-      emailAddresses: ['a@example.com'],
-    })
-  })
-
-  it.each([1e20, -1, Number.MAX_SAFE_INTEGER, '2026-11-20', null])(
+  it.each([1e20, -1, '2026-11-20', null])(
     'is an invalid response if it was created at %j',
     async (created_at) => {
       respondWith({ ...least, created_at })
-      await expect(fixture.client().getUser('user_1')).rejects.toMatchObject({ code: 'provider_error' })
+      expect(await failureOf(client().getUser('user_1'))).toMatchObject({ code: 'provider_error' })
     },
   )
 })
 
-describe('an organization', () => {
-  it('has camelCase names, and times in ISO 8601 and UTC', async () => {
-    const { id: createdBy } = backend.instance.createUser()
-    const given = {
-      name: 'Shop',
-      slug: 'shop',
-      createdBy,
-      maxAllowedMemberships: 3,
-      publicMetadata: { a: 1 },
-    }
-    expect(await fixture.client().createOrganization(given)).toEqual({
-      ...given,
-      id: expect.stringMatching(/^org_/),
-      imageUrl: expect.stringMatching(/^https:/),
-      membersCount: null,
-      privateMetadata: {},
-      createdAt: NOW,
-      updatedAt: NOW,
-    })
-  })
-
-  it('is complete if the response has only its id, name and times', async () => {
-    respondWith({ id: 'org_1', name: 'Shop', created_at: 0, updated_at: 0 })
-    expect(await fixture.client().createOrganization({ name: 'Shop' })).toMatchObject({
-      slug: null,
-      imageUrl: null,
-      membersCount: null,
-      maxAllowedMemberships: null,
-      publicMetadata: {},
-      privateMetadata: {},
-      createdBy: null,
-    })
+it('an organization has camelCase names, and null for absent values', async () => {
+  const given = { name: 'Shop', slug: 'shop', maxAllowedMemberships: 3, publicMetadata: { a: 1 } }
+  const times = { createdAt: NOW, updatedAt: NOW }
+  const expected = { ...given, ...times, membersCount: null, createdBy: null, privateMetadata: {} }
+  const ids = { id: expect.stringMatching(/^org_/), imageUrl: expect.stringMatching(/^https:/) }
+  expect(await client().createOrganization(given)).toEqual({ ...expected, ...ids })
+  respondWith({ id: 'org_1', name: 'Shop', created_at: 0, updated_at: 0 })
+  expect(await client().createOrganization(given)).toMatchObject({
+    ...{ slug: null, imageUrl: null, membersCount: null, maxAllowedMemberships: null, createdBy: null },
+    ...{ publicMetadata: {}, privateMetadata: {} },
   })
 })
 
 it('getInstance and listDomains describe the instance of the key', async () => {
   const { id, frontendHost } = backend.instance
-  const idp = fixture.client()
-  expect(await idp.getInstance()).toEqual({ id, environmentType: 'development' })
-  expect(await idp.listDomains()).toEqual([
-    { name: expect.any(String), frontendApiUrl: `https://${frontendHost}` },
-  ])
+  expect(await client().getInstance()).toEqual({ id, environmentType: 'development' })
+  const domain = { name: expect.any(String), frontendApiUrl: `https://${frontendHost}` }
+  expect(await client().listDomains()).toEqual([domain])
 })
 
 it.each(['', '.', '..', '../organizations', 'a/b', 'a?b', 'a#b', 'a%2Fb', 'user 1'])(
   'the client refuses an id that could name another path, and sends nothing: “%s”',
   async (userId) => {
-    const idp = fixture.client()
-    const expected = { code: 'invalid_arguments', effect: 'none', errors: [{ path: 'userId' }] }
-    await expect(idp.getUser(userId)).rejects.toMatchObject(expected)
-    await expect(idp.updateUser(userId, {})).rejects.toMatchObject(expected)
-    await expect(idp.deleteUser(userId)).rejects.toMatchObject(expected)
+    const { getUser, updateUser, deleteUser } = client()
+    for (const call of [getUser(userId), updateUser(userId, {}), deleteUser(userId)]) {
+      const expected = { code: 'invalid_arguments', effect: 'none', errors: [{ path: 'userId' }] }
+      expect(await failureOf(call)).toMatchObject(expected)
+    }
     expect(requests).toEqual([])
   },
 )
+
+describe('an update of fields and metadata', () => {
+  const both = { firstName: 'Augusta', publicMetadata: { plan: null, limits: { seats: 5 }, beta: true } }
+  const someone = () => {
+    const public_metadata = { plan: 'free', limits: { seats: 1, projects: 2 } }
+    return backend.instance.createUser({ first_name: 'Ada', public_metadata })
+  }
+  const metadataPath = /\/metadata$/
+
+  it('changes the fields first, and then merges the metadata', async () => {
+    const { id } = someone()
+    const updated = await client().updateUser(id, both)
+    expect(updated).toMatchObject({ firstName: 'Augusta', unsafeMetadata: {} })
+    expect(updated.publicMetadata).toEqual({ limits: { seats: 5, projects: 2 }, beta: true })
+    expect(requests.map(({ path }) => path)).toEqual([`/users/${id}`, `/users/${id}/metadata`])
+  })
+
+  it('stops if the fields are refused', async () => {
+    const { id, public_metadata } = someone()
+    backend.instance.createUser({ username: 'taken' })
+    const error = await failureOf(client().updateUser(id, { ...both, username: 'taken' }))
+    expect(error).toMatchObject({ code: 'provider_rejected', effect: 'none' })
+    expect(error.message).not.toContain('were changed')
+    expect(backend.users.get(id)).toMatchObject({ first_name: 'Ada', public_metadata })
+  })
+
+  const refusal = new Refusal(422, parameterReason('form_param_invalid', 'public_metadata', 'too large'))
+  const errors = [{ path: 'publicMetadata', message: 'too large' }]
+  it.each([
+    ['refused', asFault(refusal), { code: 'provider_rejected', effect: 'none', errors }],
+    [
+      'rate-limited',
+      rateLimited(600),
+      { code: 'provider_rate_limited', retryable: true, effect: 'none', retryAfter: 600 },
+    ],
+    ['of unknown outcome', { status: 500 }, { code: 'outcome_unknown', effect: 'unknown' }],
+  ])('says that the fields were changed if the metadata is %s', async (_what, fault, expected) => {
+    const { id } = someone()
+    backend.faults.add({ path: metadataPath, ...fault })
+    const error = await failureOf(client().updateUser(id, both))
+    expect(error).toMatchObject({ ...expected, provider: { name: 'idp', status: fault.status } })
+    expect(error.message).toMatch(
+      /^The user’s fields were changed\. The update of the metadata failed: (The|It is) /,
+    )
+    expect(backend.users.get(id)).toMatchObject({ first_name: 'Augusta', public_metadata: { plan: 'free' } })
+    expect(requests).toHaveLength(2)
+  })
+
+  it('has an unknown outcome if its caller aborts it between the two calls', async () => {
+    const controller = new AbortController()
+    backend.faults.add({ path: metadataPath, ...rateLimited(1) })
+    const idp = client({ wait: async () => controller.abort(new Error('gone')) })
+    expect(await failureOf(idp.updateUser(someone().id, both, { signal: controller.signal }))).toMatchObject({
+      code: 'outcome_unknown',
+      message: expect.stringContaining('fields were changed'),
+    })
+  })
+
+  it('has one time limit for both calls', async () => {
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now())
+    fixture.atRequest(1, () => void clock.mockReturnValue(Date.now() + 20_000))
+    const error = await failureOf(client({ timeoutMs: 10_000 }).updateUser(someone().id, both))
+    clock.mockRestore()
+    expect(error).toMatchObject({ code: 'provider_timeout', effect: 'none' })
+    expect(requests).toHaveLength(1)
+  })
+})

@@ -3,7 +3,7 @@ import dotenv from 'dotenv'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
-import { runWebhook } from './webhook-support.ts'
+import { runWebhook } from './support.ts'
 
 const { send, own, platform } = runWebhook()
 const require = createRequire(import.meta.url)

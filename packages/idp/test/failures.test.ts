@@ -1,3 +1,4 @@
+/** Failures of the provider, and what the client says and repeats. */
 import { inspect } from 'node:util'
 import type { Fault } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +21,6 @@ async function fail(
 }
 
 const create = (idp: IdpClient) => idp.createUser(ada)
-const count = (idp: IdpClient) => idp.countUsers()
 const rejected = { code: 'provider_rejected', status: 422, retryable: false, effect: 'none' }
 
 describe('a refusal', () => {
@@ -59,70 +59,56 @@ describe('a refusal', () => {
   })
 
   it('leaves out errors and a trace id in an unknown format', async () => {
-    const errors = [
-      { code: 'first', message: 'Short.', long_message: '' },
-      { nonsense: true },
-      7,
-      { code: 'x' },
-    ]
+    const first = { code: 'first', message: 'Short.', long_message: '' }
+    const errors = [first, { nonsense: true }, 7, { code: 'x' }]
     backend.faults.add({ status: 400, body: { errors, clerk_trace_id: 'ada@example.com' } })
     const error = await fail(create)
     expect(error.provider).toEqual({ name: 'idp', status: 400, code: 'first', message: 'Short.' })
-    expect(error.errors).toEqual([
-      { path: '', message: 'Short.' },
-      { path: '', message: 'x' },
-    ])
+    expect(error.errors).toEqual(['Short.', 'x'].map((message) => ({ path: '', message })))
   })
 
   it('by a gateway is retryable, and points at the base URL', async () => {
     backend.faults.add({ html: true, status: 403 })
-    const error = { code: 'provider_error', retryable: true, effect: 'none' }
-    const message = expect.stringContaining('base URL')
     expect(await fail(create)).toMatchObject({
-      ...error,
-      message,
+      ...{ code: 'provider_error', retryable: true, effect: 'none' },
+      message: expect.stringContaining('base URL'),
       provider: { status: 403, code: undefined },
     })
     expect(requests).toHaveLength(1)
   })
 })
 
-describe('a change', () => {
-  it('is retried after a rate limit within its time, which had no effect', async () => {
-    backend.faults.add(rateLimited(7), rateLimited(9))
-    await create(fixture.client())
-    expect([waits, requests.length, backend.users.size]).toEqual([[7_000, 9_000], 3, 1])
-  })
-
-  it.each<[string, (idp: IdpClient) => Promise<unknown>]>([
-    ['createUser', create],
-    ['updateUser', (idp) => idp.updateUser('user_1', { firstName: 'Ada' })],
-    ['deleteUser', (idp) => idp.deleteUser('user_1')],
-    ['createOrganization', (idp) => idp.createOrganization({ name: 'Shop' })],
-  ])('by %s is not repeated if it may have happened', async (_name, call) => {
-    for (const fault of [{ status: 500 }, { cut: 'after' }, { status: 200, body: {} }] as const) {
-      requests.length = 0
-      backend.faults.add(fault)
-      expect(await fail(call)).toMatchObject({
-        code: 'outcome_unknown',
-        retryable: false,
-        effect: 'unknown',
-        message: expect.stringContaining('whether the change was made'),
-      })
-      expect([requests.length, waits]).toEqual([1, []])
-    }
-  })
+it('a change is retried after a rate limit within its time, which had no effect', async () => {
+  backend.faults.add(rateLimited(7), rateLimited(9))
+  await create(fixture.client())
+  expect([waits, requests.length, backend.users.size]).toEqual([[7_000, 9_000], 3, 1])
 })
 
-describe('a read', () => {
-  it.each<[string, Fault]>([
-    ['an empty response with 200', { empty: true }],
-    ['a response of another endpoint', { status: 200, body: { hello: 'world' } }],
-  ])('is not retried after %s', async (_what, fault) => {
+it.each<[string, (idp: IdpClient) => Promise<unknown>]>([
+  ['createUser', create],
+  ['updateUser', (idp) => idp.updateUser('user_1', { firstName: 'Ada' })],
+  ['deleteUser', (idp) => idp.deleteUser('user_1')],
+  ['createOrganization', (idp) => idp.createOrganization({ name: 'Shop' })],
+])('a change by %s is not repeated if it may have happened', async (_name, call) => {
+  for (const fault of [{ status: 500 }, { cut: 'after' }, { status: 200, body: {} }] as const) {
+    requests.length = 0
     backend.faults.add(fault)
-    expect(await fail(count)).toMatchObject({ code: 'provider_error', hint: 'Check the base URL.' })
-    expect(requests).toHaveLength(1)
-  })
+    expect(await fail(call)).toMatchObject({
+      ...{ code: 'outcome_unknown', retryable: false, effect: 'unknown' },
+      message: expect.stringContaining('whether the change was made'),
+    })
+    expect([requests.length, waits]).toEqual([1, []])
+  }
+})
+
+it.each<[string, Fault]>([
+  ['an empty response with 200', { empty: true }],
+  ['a response of another endpoint', { status: 200, body: { hello: 'world' } }],
+])('a read is not retried after %s', async (_what, fault) => {
+  backend.faults.add(fault)
+  const error = { code: 'provider_error', hint: 'Check the base URL.' }
+  expect(await fail((idp) => idp.countUsers())).toMatchObject(error)
+  expect(requests).toHaveLength(1)
 })
 
 it('every method takes a signal, and is aborted by it before it sends anything', async () => {
@@ -152,4 +138,36 @@ it.each(['', 'sk_test_one\nsk_test_two'])('the invalid key %j is reported as mis
   const error = { code: 'missing_credentials', retryable: false, effect: 'none', message }
   expect(await fail((idp) => idp.getInstance(), { secretKey })).toMatchObject(error)
   expect(requests).toEqual([])
+})
+
+describe('the emulator refuses what the client would never send, and what the provider refuses', () => {
+  it.each<[number, string, string, string, object]>([
+    [422, 'form_param_unknown', 'POST /users', '{"emailAddress":"ada@example.com"}', {}],
+    [422, 'form_param_unknown', 'PATCH /users/user_1', '{"public_metadata":{}}', {}],
+    [422, 'form_param_unknown', 'GET /users?emailAddress=a@b.co', '', {}],
+    [422, 'form_param_type_invalid', 'POST /users', '{"email_address":"ada@example.com"}', {}],
+    [422, 'form_param_missing', 'POST /organizations', '{}', {}],
+    [400, 'request_body_invalid', 'POST /users', '[]', {}],
+    [400, 'request_body_invalid', 'POST /users', '{}', { 'content-type': 'text/plain' }],
+    [404, 'resource_not_found', 'PUT /users', '', {}],
+    [401, 'authorization_header_format_invalid', 'GET /users', '', { authorization: 'Basic x' }],
+    [400, 'api_version_invalid', 'GET /users', '', { 'clerk-api-version': '2025-11-10' }],
+    [422, 'form_identifier_exists', 'POST /users', '{"email_address":["TAKEN@example.com"]}', {}],
+    [422, 'form_identifier_exists', 'POST /organizations', '{"name":"Shop","slug":"taken"}', {}],
+    [422, 'form_param_value_invalid', 'GET /users?order_by=password', '', {}],
+    [422, 'form_resource_not_found', 'GET /users?starting_after=user_none', '', {}],
+    [422, 'form_conditional_param_disallowed', 'GET /users?starting_after=user_1&offset=1', '', {}],
+  ])('%i %s: %s %s %j', async (status, code, line, body, others) => {
+    backend.instance.createUser({ id: 'user_1', email_address: ['taken@example.com'] })
+    backend.instance.createOrganization({ slug: 'taken' })
+    const [method = '', path] = line.split(' ')
+    const headers = {
+      authorization: `Bearer ${backend.instance.secretKey}`,
+      'clerk-api-version': '2026-05-12',
+      'content-type': 'application/json',
+      ...others,
+    }
+    const response = await fetch(fixture.url() + path, { method, headers, body: body || null })
+    expect([response.status, await response.json()]).toMatchObject([status, { errors: [{ code }] }])
+  })
 })

@@ -1,9 +1,10 @@
+/** The keys of a deployment: what is wrong with them, and for whom. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { isIntegrationError, parsePublishableKey } from '../src/index.ts'
 import { publishableKeyOf } from '../src/testing/index.ts'
-import { runWebhook } from './webhook-support.ts'
+import { runWebhook } from './support.ts'
 
 const fixture = runWebhook()
 const { backend, requests, create, own, shared, deployment } = fixture
@@ -20,36 +21,37 @@ const problem = z.object({
   errors: z.array(z.object({ path: z.string(), message: z.string() })).min(1),
 })
 
-type Path = 'publishableKey' | 'secretKey'
-
-/** The mistakes of people: its name, the keys that differ from the valid ones, the input at fault, and the code. */
-const mistakes: [string, Record<string, unknown>, Path, string?][] = [
-  ['a text instead of a publishable key', { publishableKey: 'hello' }, 'publishableKey'],
-  ['a publishable key without its prefix', { publishableKey: pk.slice(8) }, 'publishableKey'],
-  ['a secret key without its prefix', { secretKey: sk.slice(8) }, 'secretKey'],
-  ['swapped keys', { publishableKey: sk, secretKey: pk }, 'publishableKey'],
-  ['the publishable key twice', { secretKey: pk }, 'secretKey'],
-  ['the secret key twice', { publishableKey: sk }, 'publishableKey'],
-  ['a test key with a live key', { secretKey: shared.secretKey }, 'secretKey'],
-  ['keys of two instances', { publishableKey: elsewhere }, 'publishableKey', 'credentials_rejected'],
-  ['an unknown secret key', { secretKey: unknown }, 'secretKey', 'credentials_rejected'],
-  ['an unknown kind of publishable key', { publishableKey: `pk_prod_${pk.slice(8)}` }, 'publishableKey'],
-  ['an unknown kind of secret key', { secretKey: `sk_prod_${sk.slice(8)}` }, 'secretKey'],
-  ['only a prefix', { publishableKey: 'pk_live_' }, 'publishableKey'],
-  ['a truncated publishable key', { publishableKey: pk.slice(0, -7) }, 'publishableKey'],
-  ['a truncated secret key', { secretKey: sk.slice(0, 20) }, 'secretKey'],
-  ['a publishable key that is not base64', { publishableKey: `${pk.slice(0, -4)}~~~~` }, 'publishableKey'],
-  ['a secret key with an invalid character', { secretKey: `${sk}%` }, 'secretKey'],
-  ['a host without a dot', { publishableKey: live('localhost$') }, 'publishableKey'],
-  ['an invalid host', { publishableKey: live('a b.c/d$') }, 'publishableKey'],
-  ['white space in a key', { publishableKey: `${pk.slice(0, 12)} ${pk.slice(12)}` }, 'publishableKey'],
-  ['quotes around a key', { publishableKey: `"${pk}"` }, 'publishableKey'],
-  ['a line of an .env file', { secretKey: `CLERK_SECRET_KEY=${sk}` }, 'secretKey'],
-  ['a masked secret key', { secretKey: 'sk_live_••••••••••••••••••••••' }, 'secretKey'],
-  ['a publishable key from the documentation', { publishableKey: 'pk_live_xxxxx' }, 'publishableKey'],
-  ['no secret key', { secretKey: undefined }, 'secretKey', 'missing_credentials'],
-  ['no publishable key', { publishableKey: ' ' }, 'publishableKey', 'missing_credentials'],
-  ['no keys', { publishableKey: '', secretKey: null }, 'publishableKey', 'missing_credentials'],
+/** The mistakes of people: the keys that differ from the valid ones, the input at fault, what to do, and the code. */
+const mistakes: [string, Record<string, unknown>, string, string, string?][] = [
+  ['a text instead of a key', { publishableKey: 'hello' }, 'publishableKey', 'does not start with pk_test_'],
+  ['a key without its prefix', { secretKey: sk.slice(8) }, 'secretKey', 'does not start with sk_test_'],
+  ['swapped keys', { publishableKey: sk, secretKey: pk }, 'publishableKey', 'swap them'],
+  ['the publishable key twice', { secretKey: pk }, 'secretKey', 'put it into publishableKey'],
+  ['the secret key twice', { publishableKey: sk }, 'publishableKey', 'put it into secretKey'],
+  ['a test key with a live key', { secretKey: shared.secretKey }, 'secretKey', 'development instance'],
+  [
+    'keys of two instances',
+    { publishableKey: elsewhere },
+    'publishableKey',
+    'but the instance of secretKey has clerk.example.com',
+    'credentials_rejected',
+  ],
+  ['an unknown key', { secretKey: unknown }, 'secretKey', 'copy the current key', 'credentials_rejected'],
+  ['an unknown kind of key', { secretKey: `sk_prod_${sk.slice(8)}` }, 'secretKey', 'does not start with'],
+  ['only a prefix', { publishableKey: 'pk_live_' }, 'publishableKey', 'cut off'],
+  ['a truncated publishable key', { publishableKey: pk.slice(0, -7) }, 'publishableKey', 'cut off'],
+  ['a truncated secret key', { secretKey: sk.slice(0, 20) }, 'secretKey', 'too short'],
+  ['no base64', { publishableKey: `${pk.slice(0, -4)}~~~~` }, 'publishableKey', 'is not base64'],
+  ['an invalid character', { secretKey: `${sk}%` }, 'secretKey', 'characters that no key has'],
+  ['a host without a dot', { publishableKey: live('localhost$') }, 'publishableKey', 'not name a host'],
+  ['an invalid host', { publishableKey: live('a b.c/d$') }, 'publishableKey', 'does not name a host'],
+  ['white space', { publishableKey: `${pk.slice(0, 12)} ${pk.slice(12)}` }, 'publishableKey', 'white space'],
+  ['quotes', { publishableKey: `"${pk}"` }, 'publishableKey', 'has quotes around it'],
+  ['a line of an .env file', { secretKey: `CLERK_SECRET_KEY=${sk}` }, 'secretKey', 'whole line'],
+  ['a masked key', { secretKey: 'sk_live_••••••••••••••••••••••' }, 'secretKey', 'placeholder or masked'],
+  ['a key of the documentation', { publishableKey: 'pk_live_xxxxx' }, 'publishableKey', 'placeholder'],
+  ['no secret key', { secretKey: undefined }, 'secretKey', 'is required', 'missing_credentials'],
+  ['no keys', { publishableKey: ' ', secretKey: null }, 'publishableKey', 'is r', 'missing_credentials'],
 ]
 
 /** The problem of a deployment with such keys. */
@@ -62,45 +64,33 @@ async function refusalOf(keys: Record<string, unknown>) {
 describe('a deployment is refused for', () => {
   it.each(mistakes)(
     '%s, with advice and without the key',
-    async (what, keys, path, code = 'invalid_inputs') => {
+    async (_what, keys, path, advice, code = 'invalid_inputs') => {
       const refusal = await refusalOf(keys)
       expect(refusal.code).toBe(code)
       const fault = refusal.errors.find((error) => error.path === `deployment.inputs.${path}`)
-      expect(fault?.message).toMatch(
-        /copy|remove|swap|put it|keep only|is required with serverType dedicated/,
-      )
+      expect(fault?.message).toContain(advice)
       expect(refusal.detail).toContain(path)
       const reported = JSON.stringify([refusal, deployment().logs, deployment().statusHistory])
       for (const key of Object.values(keys)) {
         if (typeof key === 'string' && key.trim() !== '') expect(reported).not.toContain(key.trim())
       }
-      expect(reported).not.toMatch(/[ps]k_(test|live)_\w/)
+      expect(reported).not.toMatch(/[ps]k_(test|live)_\w{5}/)
       expect(deployment()).toMatchObject({ status: 'failed', outputs: {} })
-      if (code !== 'credentials_rejected') expect([what, requests]).toEqual([what, []])
+      if (code !== 'credentials_rejected') expect(requests).toEqual([])
     },
   )
 
-  it('each of these mistakes with a different sentence', async () => {
-    const details: string[] = []
-    for (const [, keys] of mistakes) details.push((await refusalOf(keys)).detail)
-    expect(new Set(details).size).toBe(mistakes.length)
-  })
-
   it('two invalid keys, both in one response', async () => {
     const { errors, detail } = await refusalOf({ publishableKey: 'nonsense', secretKey: 'sk_live_short' })
-    expect(errors.map(({ path }) => path)).toEqual([
-      'deployment.inputs.publishableKey',
-      'deployment.inputs.secretKey',
-    ])
+    const paths = ['publishableKey', 'secretKey'].map((name) => `deployment.inputs.${name}`)
+    expect(errors.map(({ path }) => path)).toEqual(paths)
     for (const { message } of errors) expect(detail).toContain(message)
   })
 
   it('an instance without a domain', async () => {
     own.domains.length = 0
-    expect(await refusalOf({})).toMatchObject({
-      code: 'credentials_rejected',
-      detail: expect.stringContaining('no domain'),
-    })
+    const refusal = { code: 'credentials_rejected', detail: expect.stringContaining('no domain') }
+    expect(await refusalOf({})).toMatchObject(refusal)
   })
 })
 
@@ -108,32 +98,21 @@ it('a deployment accepts keys with white space around them, and an odd secret ke
   const instance = backend.addInstance({ secretKey: `sk_test_${'aXxxXb'.repeat(7)}_x` })
   const { publishableKey, secretKey } = instance
   const keys = { publishableKey: ` ${publishableKey}\n`, secretKey: `\t${secretKey} ` }
-  expect((await create({ serverType: 'dedicated', ...keys })).body).toMatchObject({
-    status: 'running',
-    outputs: { publishableKey, secretKey },
-  })
+  const outputs = { publishableKey, secretKey }
+  expect((await create({ serverType: 'dedicated', ...keys })).body).toMatchObject({ outputs })
 })
 
 it.each([
   ['malformed', { secretKey: ` ${shared.secretKey}` }, 'missing_credentials'],
-  [
-    'of two instances',
-    { publishableKey: publishableKeyOf('a.example', 'development') },
-    'credentials_rejected',
-  ],
+  ['of two instances', { publishableKey: publishableKeyOf('a.b', 'development') }, 'credentials_rejected'],
   ['unknown', { secretKey: `sk_test_${'a1'.repeat(21)}` }, 'credentials_rejected'],
-])(
-  'shared keys that are %s are reported as a fault of the host, not of an input',
-  async (_what, keys, code) => {
-    const { publishableKey, secretKey } = shared
-    const response = await create({}, fixture.handler({ shared: { publishableKey, secretKey, ...keys } }))
-    expect(response).toMatchObject({
-      status: 422,
-      body: { code, detail: expect.stringMatching(/this host.*IDP_SHARED_SECRET_KEY/) },
-    })
-    expect(response.body).not.toHaveProperty('errors')
-  },
-)
+])('shared keys that are %s are a fault of the host, and not of an input', async (_what, keys, code) => {
+  const { publishableKey, secretKey } = shared
+  const response = await create({}, fixture.handler({ shared: { publishableKey, secretKey, ...keys } }))
+  const detail = expect.stringMatching(/this host.*IDP_SHARED_SECRET_KEY/)
+  expect(response).toMatchObject({ status: 422, body: { code, detail } })
+  expect(response.body).not.toHaveProperty('errors')
+})
 
 it.each([
   ['satellite domain', { frontend_api_url: 'https://clerk.elsewhere.example' }, elsewhere],
@@ -149,25 +128,15 @@ describe('a publishable key', () => {
   const hosts = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'))
   const environments = fc.constantFrom('development' as const, 'production' as const)
 
-  it('yields its host and environment, with and without padding', () => {
-    fc.assert(
-      fc.property(hosts, environments, (frontendHost, environment) => {
-        const key = publishableKeyOf(frontendHost, environment)
-        const expected = { environment, frontendHost, frontendApiUrl: `https://${frontendHost}` }
-        expect(parsePublishableKey(key)).toEqual(expected)
-        expect(parsePublishableKey(key.replace(/=+$/, ''))).toEqual(expected)
-      }),
-    )
-  })
-
-  it('is refused if it is truncated anywhere', () => {
+  it('yields its host and environment, with and without padding, and is refused if it is truncated', () => {
     fc.assert(
       fc.property(hosts, environments, fc.nat(), (frontendHost, environment, cut) => {
         const key = publishableKeyOf(frontendHost, environment)
-        const padding = key.length - key.replace(/=+$/, '').length
-        const kept = key.slice(0, cut % (key.length - padding))
-        expect(() => parsePublishableKey(kept)).toThrow(/publishableKey .*copy/)
-        if (padding === 2) expect(() => parsePublishableKey(key.slice(0, -1))).toThrow(/cut off/)
+        const bare = key.replace(/=+$/, '')
+        const expected = { environment, frontendHost, frontendApiUrl: `https://${frontendHost}` }
+        expect([key, bare].map(parsePublishableKey)).toEqual([expected, expected])
+        expect(() => parsePublishableKey(bare.slice(0, cut % bare.length))).toThrow(/publishableKey .*copy/)
+        if (key.endsWith('==')) expect(() => parsePublishableKey(key.slice(0, -1))).toThrow(/cut off/)
       }),
     )
   })

@@ -1,12 +1,14 @@
-import { deliver } from '@org/core/testing'
+/** The events of a deployment that attaches to an application, and of none. */
 import { describe, expect, it } from 'vitest'
-import { asFault, Refusal, reason } from '../src/testing/index.ts'
-import { runWebhook } from './webhook-support.ts'
+import { asFault, parameterReason, Refusal, reason } from '../src/testing/index.ts'
+import { runWebhook } from './support.ts'
 
 const fixture = runWebhook()
-const { backend, requests, platform, shared, own, send, create, deployment, statuses, callers } = fixture
+const { backend, requests, platform, shared, own, ownInputs } = fixture
+const { handler, send, call, create, deployment, statuses, callers } = fixture
 
 const ofDeployment = { deployment: { id: 'dep_1' } }
+const ada = { emailAddress: 'ada@example.com', firstName: 'Ada', password: 'a long pass phrase' }
 const outputsOf = ({ publishableKey, secretKey, frontendHost }: typeof shared) => ({
   publishableKey,
   secretKey,
@@ -14,53 +16,38 @@ const outputsOf = ({ publishableKey, secretKey, frontendHost }: typeof shared) =
 })
 
 describe('DEPLOYMENT_CREATED', () => {
-  it.each([{}, { serverType: 'shared' }, { serverType: ' ', publishableKey: '', secretKey: null }])(
+  it.each([{}, { serverType: ' ', publishableKey: '', secretKey: null }])(
     'attaches to the shared application, and publishes its keys: %j',
     async (inputs) => {
       const outputs = outputsOf(shared)
-      const { status, body } = await create(inputs)
-      expect([status, body]).toEqual([200, { status: 'running', outputs }])
+      expect((await create(inputs)).body).toEqual({ status: 'running', outputs })
       expect(deployment()).toMatchObject({ outputs, sensitive: ['secretKey'] })
       expect(statuses()).toEqual(['deploying', 'running'])
-      expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-        'GET /instance',
-        'GET /domains',
-      ])
+      expect(requests.map(({ path }) => path)).toEqual(['/instance', '/domains'])
       expect(callers()).toEqual([shared.id, shared.id])
       const message = `Connected to the development instance ${shared.id}.`
       expect(deployment().logs).toMatchObject([{ level: 'info', message }])
     },
   )
 
-  it('attaches to a dedicated application by its keys, even on a host without a shared one', async () => {
-    const response = await create(fixture.ownInputs, fixture.handler({ shared: undefined }))
-    expect(response).toMatchObject({ status: 200, body: { status: 'running', outputs: outputsOf(own) } })
-    expect(deployment()).toMatchObject({ outputs: outputsOf(own), sensitive: ['secretKey'] })
-    expect(callers()).toEqual([own.id, own.id])
-  })
-
-  it('resolves {{env.NAME}} in both keys', async () => {
+  it('attaches to a dedicated application, whose keys may be variables of the host', async () => {
     const environment = (name: string) => ({
       value: name === 'TENANT_PK' ? own.publishableKey : own.secretKey,
     })
     const keys = { publishableKey: '{{env.TENANT_PK}}', secretKey: '{{ env.TENANT_SK }}' }
-    const response = await create({ serverType: 'dedicated', ...keys }, fixture.handler({ environment }))
-    expect(response).toMatchObject({ status: 200, body: { outputs: outputsOf(own) } })
+    const using = handler({ environment, shared: undefined })
+    for (const inputs of [ownInputs, { serverType: 'dedicated', ...keys }])
+      expect((await create(inputs, using)).body).toMatchObject({ outputs: outputsOf(own) })
+    expect(new Set(callers())).toEqual(new Set([own.id]))
   })
 
-  it.each([undefined, {}, { publishableKey: 'pk_test_x' }, { secretKey: 'sk_x', publishableKey: '' }])(
+  it.each([undefined, { publishableKey: 'pk_test_x' }, { secretKey: 'sk_x', publishableKey: '' }])(
     'names the variables of the missing shared application: %j',
     async (given) => {
-      expect(await create({}, fixture.handler({ shared: given }))).toMatchObject({
-        status: 422,
-        body: {
-          code: 'missing_credentials',
-          retryable: false,
-          detail: expect.stringMatching(/IDP_SHARED_PUBLISHABLE_KEY.*IDP_SHARED_SECRET_KEY/),
-        },
-      })
-      expect(statuses()).toEqual(['deploying', 'failed'])
-      expect(requests).toEqual([])
+      const detail = expect.stringMatching(/IDP_SHARED_PUBLISHABLE_KEY.*IDP_SHARED_SECRET_KEY/)
+      const body = { code: 'missing_credentials', retryable: false, detail }
+      expect(await create({}, handler({ shared: given }))).toMatchObject({ status: 422, body })
+      expect([statuses(), requests]).toEqual([['deploying', 'failed'], []])
     },
   )
 
@@ -72,79 +59,162 @@ describe('DEPLOYMENT_CREATED', () => {
 })
 
 it('DEPLOYMENT_DELETED leaves the application unchanged', async () => {
-  await create(fixture.ownInputs)
+  await create(ownInputs)
   requests.length = 0
-  const response = await send({ name: 'DEPLOYMENT_DELETED', ...ofDeployment })
-  expect([response.status, response.body]).toEqual([200, { status: 'stopped' }])
+  expect((await send({ name: 'DEPLOYMENT_DELETED', ...ofDeployment })).body).toEqual({ status: 'stopped' })
   expect(requests).toEqual([])
 })
 
 describe('HEALTH_CHECK', () => {
-  it('uses the shared key without a deployment', async () => {
-    expect(await send({ name: 'HEALTH_CHECK' })).toMatchObject({ body: { status: 'healthy' } })
-    expect(callers()).toEqual([shared.id])
-    expect(requests.map(({ path }) => path)).toEqual(['/instance'])
-  })
-
-  it('uses the keys of the inputs before anything is published', async () => {
-    platform.addDeployment({ id: 'dep_1', inputs: fixture.ownInputs })
-    expect(await send({ name: 'HEALTH_CHECK', ...ofDeployment })).toMatchObject({
-      body: { status: 'healthy' },
-    })
-    expect(callers()).toEqual([own.id])
+  it('uses the shared key without a deployment, and the inputs before anything is published', async () => {
+    platform.addDeployment({ id: 'dep_1', inputs: ownInputs })
+    for (const named of [{}, ofDeployment])
+      expect((await send({ name: 'HEALTH_CHECK', ...named })).body).toMatchObject({ status: 'healthy' })
+    expect(callers()).toEqual([shared.id, own.id])
   })
 
   it('reports a revoked key and a missing key as unhealthy, with the reason', async () => {
     shared.settings.secretKeyRevoked = true
-    const unhealthy = (words: string) => ({
-      status: 200,
-      body: { status: 'unhealthy', checks: [{ healthy: false, message: expect.stringContaining(words) }] },
-    })
-    expect(await send({ name: 'HEALTH_CHECK' })).toMatchObject(unhealthy('revoked'))
-    const missing = await deliver(fixture.handler({ shared: undefined }), { name: 'HEALTH_CHECK' })
-    expect(missing).toMatchObject(unhealthy('IDP_SHARED_'))
+    for (const [using, words] of [
+      [handler(), 'revoked'],
+      [handler({ shared: undefined }), 'IDP_SHARED_'],
+    ] as const) {
+      const checks = [{ healthy: false, message: expect.stringContaining(words) }]
+      const unhealthy = { status: 200, body: { status: 'unhealthy', checks } }
+      expect(await send({ name: 'HEALTH_CHECK' }, using)).toMatchObject(unhealthy)
+    }
   })
 })
 
 describe('METRIC_UPDATE', () => {
-  const metrics = (users: number, organizations: number) => [
-    { name: 'number_of_users', value: users },
-    { name: 'number_of_organizations', value: organizations },
-  ]
+  const metrics = (users: number, organizations: number) => ({
+    metrics: [
+      { name: 'number_of_users', value: users },
+      { name: 'number_of_organizations', value: organizations },
+    ],
+  })
 
   it('counts the users and organizations of the deployment’s instance', async () => {
     await create()
     shared.createUsers(12)
     shared.createOrganizations(11)
     own.createUsers(1)
-    const { status, body } = await send({ name: 'METRIC_UPDATE', ...ofDeployment })
-    expect([status, body]).toEqual([200, { metrics: metrics(12, 11) }])
-  })
-
-  it('counts no organizations if they are disabled', async () => {
+    expect((await send({ name: 'METRIC_UPDATE', ...ofDeployment })).body).toEqual(metrics(12, 11))
     shared.settings.organizationsEnabled = false
-    shared.createUser()
-    expect((await send({ name: 'METRIC_UPDATE' })).body).toEqual({ metrics: metrics(1, 0) })
+    expect((await send({ name: 'METRIC_UPDATE' })).body).toEqual(metrics(12, 0))
   })
 
   it('fails if the provider refuses a count for another reason', async () => {
     const refusal = new Refusal(403, reason('plan_missing', 'not in the plan'))
     backend.faults.add({ path: /organizations$/, ...asFault(refusal) })
-    expect(await send({ name: 'METRIC_UPDATE' })).toMatchObject({
-      status: 422,
-      body: { code: 'provider_rejected', provider: { status: 403, code: 'plan_missing' } },
-    })
+    const body = { code: 'provider_rejected', provider: { status: 403, code: 'plan_missing' } }
+    expect(await send({ name: 'METRIC_UPDATE' })).toMatchObject({ status: 422, body })
   })
 })
 
-describe('DOWNLOAD_STARTED', () => {
-  it('generates .env.local by default, and sends it to the platform', async () => {
-    await create(fixture.ownInputs)
-    requests.length = 0
-    const { body } = await send({ name: 'DOWNLOAD_STARTED', download: { id: 'dl_1' }, ...ofDeployment })
-    expect(body).toMatchObject({ files: [{ path: '.env.local' }] })
-    expect({ files: deployment().downloads.get('dl_1') }).toEqual(body)
-    expect(JSON.stringify(body)).toContain(own.secretKey)
+describe('FUNCTION_CALL', () => {
+  it.each([
+    ['without a deployment, on the shared application', shared, {}],
+    ['with a deployment, on its own application', own, ofDeployment],
+  ])('%s, manages users and organizations', async (_where, instance, named) => {
+    platform.addDeployment({ id: 'dep_1', inputs: ownInputs })
+    const run = async (name: string, given: object) => Object((await call(name, given, named)).body).result
+    const made = { ...ada, lastName: 'Lovelace', publicMetadata: { plan: 'free' } }
+    const user = await run('createUser', made)
+    const { id: userId } = user
+    expect(instance.users.get(userId)).toMatchObject({ first_name: 'Ada', password_enabled: true })
+    expect(user).toMatchObject({ emailAddress: ada.emailAddress, publicMetadata: { plan: 'free' } })
+    expect(await run('getUser', { userId })).toEqual(user)
+    expect(await run('listUsers', { limit: 1 })).toEqual({ data: [user], totalCount: 1, nextCursor: null })
+    expect(await run('countUsers', { query: 'nobody' })).toEqual({ count: 0 })
+    const changes = { firstName: 'Augusta', publicMetadata: { beta: true } }
+    const changed = { ...changes, lastName: 'Lovelace', publicMetadata: { plan: 'free', beta: true } }
+    expect(await run('updateUser', { userId, ...changes })).toMatchObject(changed)
+    const organization = { name: 'Shop', createdBy: userId, maxAllowedMemberships: 0 }
+    expect(await run('createOrganization', organization)).toMatchObject(organization)
+    const list = { includeMembersCount: true, orderBy: 'name' }
+    const listed = { data: [{ name: 'Shop', membersCount: 1 }], totalCount: 1 }
+    expect(await run('listOrganizations', list)).toMatchObject(listed)
+    expect(await run('deleteUser', { userId })).toEqual({ id: userId, deleted: true })
+    expect([instance.users.size, new Set(callers())]).toEqual([0, new Set([instance.id])])
+  })
+
+  it.each([
+    ['createUser', { emailAdress: 'ada@example.com' }, 'emailAdress', '“emailAddress”'],
+    ['createUser', { emailAddress: [] }, 'emailAddress', '>=1 items'],
+    ['createUser', { emailAddress: 7 }, 'emailAddress', 'expected a text'],
+    ['getUser', { userId: '../organizations' }, 'userId', 'is not the id of a user'],
+    ['updateUser', { userId: 'user_1', emailAddress: 'a@example.com' }, 'emailAddress', 'is not known here'],
+    ['updateUser', { userId: 'user_1', password: null }, 'password', 'expected string'],
+    ['listUsers', { limit: 501 }, 'limit', '500'],
+    ['listUsers', { offset: -1 }, 'offset', '0'],
+    ['listUsers', { orderBy: 'created_at' }, 'orderBy', 'createdAt'],
+    ['listUsers', { userId: Array(101).fill('user_1') }, 'userId', '100'],
+    ['countUsers', { emailAddress: [''] }, 'emailAddress[0]', '>=1 characters'],
+    ['createOrganization', { maxAllowedMemberships: 1.5 }, 'maxAllowedMemberships', 'expected int'],
+    ['listOrganizations', { includeMemberCount: true }, 'includeMemberCount', '“includeMembersCount”'],
+  ])('refuses invalid arguments of %s: %j', async (name, given, path, words) => {
+    const errors = expect.arrayContaining([{ path, message: expect.stringContaining(words) }])
+    const body = { code: 'invalid_arguments', retryable: false, errors }
+    expect(await call(name, given)).toMatchObject({ status: 422, body })
     expect(requests).toEqual([])
   })
+
+  it('tells every error of the provider at the argument’s own name, with the trace id', async () => {
+    const words = 'ada@example.com is invalid.'
+    const refusal = new Refusal(
+      422,
+      parameterReason('form_param_format_invalid', 'email_address', 'is invalid', words),
+      parameterReason('form_password_pwned', 'password', 'is in a data breach'),
+      parameterReason('form_param_nil', 'legal_accepted', 'Accept the terms.'),
+      parameterReason('odd', 'ada@example.com', 'is a value, and not a name'),
+      reason('no_parameter', 'The instance is read-only.'),
+    )
+    backend.faults.add(asFault(refusal))
+    const message = '[address] is invalid.'
+    const traceId = '5e1f0c2d4b6a79880f1e2d3c4b5a6978'
+    const provider = { name: 'idp', status: 422, code: 'form_param_format_invalid', message, traceId }
+    expect((await call('createUser', ada)).body).toMatchObject({
+      code: 'provider_rejected',
+      provider,
+      errors: [
+        { path: 'emailAddress', message },
+        { path: 'password', message: 'is in a data breach' },
+        { path: 'legal_accepted', message: 'Accept the terms.' },
+        { path: '', message: 'is a value, and not a name' },
+        { path: '', message: 'The instance is read-only.' },
+      ],
+    })
+  })
+
+  it.each([
+    ['createUser', 'username', { ...ada, username: 'taken' }, 'find the user who has it with listUsers'],
+    ['createOrganization', 'slug', { name: 'Shop', slug: 'taken' }, 'Choose another slug'],
+  ])('has advice for a value of %s that is taken', async (name, path, given, advice) => {
+    shared.createUser({ username: 'taken' })
+    shared.createOrganization({ slug: 'taken' })
+    const detail = expect.stringMatching(new RegExp(`is taken.*${advice}`))
+    const problem = { detail, errors: [{ path }], provider: { code: 'form_identifier_exists' } }
+    expect((await call(name, given)).body).toMatchObject(problem)
+  })
+
+  it.each([ada.password, shared.secretKey])(
+    'never repeats a secret that the provider quotes',
+    async (quoted) => {
+      backend.faults.add(asFault(new Refusal(422, reason('odd', `“${quoted}” is odd.`))))
+      const { status, body } = await call('createUser', ada)
+      expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining('“[redacted]” is odd.')])
+      expect(JSON.stringify(body)).not.toContain(quoted)
+    },
+  )
+})
+
+it('DOWNLOAD_STARTED generates .env.local by default, and sends it to the platform', async () => {
+  await create(ownInputs)
+  requests.length = 0
+  const { body } = await send({ name: 'DOWNLOAD_STARTED', download: { id: 'dl_1' }, ...ofDeployment })
+  expect(body).toMatchObject({ files: [{ path: '.env.local' }] })
+  expect({ files: deployment().downloads.get('dl_1') }).toEqual(body)
+  expect(JSON.stringify(body)).toContain(own.secretKey)
+  expect(requests).toEqual([])
 })

@@ -107,7 +107,7 @@ function instanceOf({ world }: PageContext, { outputs }: Deployment) {
 }
 
 function people({ id, route }: Deployment, instance: NonNullable<ReturnType<typeof instanceOf>>): Html {
-  const { users, organizations, members } = instance
+  const { users, organizations } = instance
   const create = (name: string, label: string) =>
     html`<a href="${address('/timeline', { new: `${route}/${name}`, deployment: id })}">${label}</a>`
   const row = (name: unknown, address: unknown, id: string, at: number) =>
@@ -119,8 +119,8 @@ function people({ id, route }: Deployment, instance: NonNullable<ReturnType<type
     const addresses = email_addresses.map((one) => one.email_address).join(', ')
     return row(name, html`${addresses} ${banned && html`<span class="tag">banned</span>`}`, id, created_at)
   })
-  const organizationRows = newest(organizations).map(({ name, id, created_at }) =>
-    row(name, plural(members.get(id)?.size ?? 0, 'member'), id, created_at),
+  const organizationRows = newest(organizations).map(({ name, id, created_by, created_at }) =>
+    row(name, plural(created_by === undefined ? 0 : 1, 'member'), id, created_at),
   )
   return html`<h3>${plural(users.size, 'user')}</h3>
     ${list(userRows, html`Nobody yet. ${create('createUser', 'Create a user')}.`)}

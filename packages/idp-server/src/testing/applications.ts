@@ -1,28 +1,26 @@
-/** Applications: the checks of a create, and the format of a response. */
-import {
-  type EnvironmentType,
-  type IdpInstance,
-  Refusal,
-  reason,
-  refusals,
-  withUndocumented,
-} from '@org/idp/testing'
+/** Applications and domains: the fields of requests, and the format of responses. */
+import { type IdpInstance, withUndocumented } from '@org/idp/testing'
 import * as z from 'zod'
 import { templates } from '../client.ts'
 
+const domain = z.string().regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/i)
+
 /** The body of `POST /platform/applications`, as far as the client uses it. The emulator refuses every other field. */
 export const newApplicationFields = z.strictObject({
-  name: z.string(),
-  domain: z.string().optional(),
-  environment_types: z.array(z.string()).optional(),
-  template: z.string().optional(),
+  name: z.string().min(1),
+  domain: domain.optional(),
+  environment_types: z
+    .array(z.enum(['development', 'production']))
+    .min(1)
+    .optional(),
+  template: z.literal(Object.keys(templates)).optional(),
 })
 
 /** The body of `PATCH /platform/applications/{id}`, as far as the client uses it. */
 export const renameFields = z.strictObject({ name: z.string().min(1) })
 
 /** The body of `POST /platform/applications/{id}/instances`, without the clone of another instance. */
-export const newInstanceFields = z.strictObject({ domain: z.string() })
+export const newInstanceFields = z.strictObject({ domain })
 
 /** The fields of a new application. */
 export type NewApplication = z.output<typeof newApplicationFields>
@@ -39,46 +37,6 @@ export interface EmulatedApplication {
   domain: string | undefined
   /** One for each environment. The Backend API serves them. */
   instances: IdpInstance[]
-}
-
-/**
- * Checks the fields of a create.
- *
- * @returns the environments of the application
- * @throws {Refusal} as the provider refuses it
- */
-export function checkNewApplication(
-  { name, environment_types = ['development'], template, domain }: NewApplication,
-  applications: Iterable<EmulatedApplication>,
-): EnvironmentType[] {
-  if (name.trim() === '') throw refusals.parameter('form_param_nil', 'name', 'Enter name.')
-  const environments = (['development', 'production'] as const).filter((type) =>
-    environment_types.includes(type),
-  )
-  if (environments.length === 0 || environments.length !== environment_types.length) {
-    const message = `invalid environment types: ${environment_types.join(', ')}`
-    throw new Refusal(400, reason('invalid_environment_type', 'invalid environment type', message))
-  }
-  if (template !== undefined && !Object.hasOwn(templates, template)) {
-    throw refusals.wrongValue('template', template)
-  }
-  if (domain !== undefined) checkDomain(domain, applications)
-  if (environments.includes('production') && domain === undefined) {
-    const message = '`domain` is required when `environment_types` is `production`.'
-    throw refusals.parameter('form_conditional_param_missing', 'domain', 'is missing', message)
-  }
-  return environments
-}
-
-/** @throws {Refusal} for the domain of another application, and for what is no domain */
-export function checkDomain(domain: string, applications: Iterable<EmulatedApplication>): void {
-  if (!/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/i.test(domain)) {
-    throw refusals.wrongFormat('domain', 'domain must be a valid domain name.')
-  }
-  if ([...applications].some((application) => application.domain === domain.toLowerCase())) {
-    const message = `The ${domain} root domain is already in use by another application.`
-    throw refusals.parameter('home_url_taken', 'domain', 'Domain already in use', message)
-  }
 }
 
 /** Describes an application in the provider's format. */
@@ -114,23 +72,17 @@ const cnames = ({ name }: Domain) =>
 
 /** Describes a domain in the provider's format. */
 export function describeDomain(domain: Domain): object {
-  const targets = cnames(domain).map(([label, value]) => ({ host: `${label}.${domain.name}`, value }))
-  return withUndocumented({
-    ...domain,
-    cname_targets: targets.map((target) => ({ ...target, required: true })),
+  const targets = cnames(domain).map(([label, value]) => {
+    return { host: `${label}.${domain.name}`, value, required: true }
   })
+  return withUndocumented({ ...domain, cname_targets: targets })
 }
 
 /** Describes what the provider found of a domain's records: all, or none. */
 export function describeDomainStatus(domain: Domain, verified: boolean): object {
   const found = cnames(domain).map(([label, to]) => {
-    const from = `${label}.${domain.name}`
-    return [label, { clerk_subdomain: label, from, to, verified, required: true, failure_hints: null }]
+    return [label, { clerk_subdomain: label, from: `${label}.${domain.name}`, to, verified, required: true }]
   })
   const status = verified ? 'complete' : 'not_started'
-  return withUndocumented({
-    dns: { status, cnames: Object.fromEntries(found) },
-    ssl: { status, required: true, failure_hints: null },
-    status: verified ? 'complete' : 'incomplete',
-  })
+  return withUndocumented({ dns: { status, cnames: Object.fromEntries(found) }, ssl: { status } })
 }

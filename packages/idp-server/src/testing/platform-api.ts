@@ -5,11 +5,9 @@
 import { createEmulator, type EmulatedRequest, type StatusFault } from '@org/core/testing'
 import {
   asFault,
-  type BackendApi,
   createBackendApi,
   type EnvironmentType,
   type IdpInstance,
-  type InstanceSettings,
   newId,
   Refusal,
   readBearer,
@@ -20,8 +18,6 @@ import {
   withUndocumented,
 } from '@org/idp/testing'
 import {
-  checkDomain,
-  checkNewApplication,
   describeApplication,
   describeDomain,
   describeDomainStatus,
@@ -54,24 +50,15 @@ export interface PlatformApiSettings {
    * @default true
    */
   dnsFound: boolean
-  /**
-   * The settings of new instances.
-   * @default {}
-   */
-  newInstances: Partial<InstanceSettings>
-}
-
-/** Options of {@link createPlatformApi}: the first settings, and the Backend API. */
-export interface PlatformApiOptions extends Partial<PlatformApiSettings> {
-  /** @default a new Backend API, whose first instance belongs to no application */
-  backend?: BackendApi | undefined
 }
 
 /** A Platform API in memory. */
 export type PlatformApi = ReturnType<typeof createPlatformApi>
 
 /**
- * Makes a Platform API.
+ * Makes a Platform API, and the Backend API of its instances, whose first one belongs to no application.
+ *
+ * @param overrides the first settings
  *
  * @example
  * ```ts
@@ -80,13 +67,13 @@ export type PlatformApi = ReturnType<typeof createPlatformApi>
  * const client = createIdpPlatformClient({ platformApiKey: 'ak_emulated', fetch: provider.fetch })
  * ```
  */
-export function createPlatformApi({ backend = createBackendApi(), ...overrides }: PlatformApiOptions = {}) {
+export function createPlatformApi(overrides: Partial<PlatformApiSettings> = {}) {
+  const backend = createBackendApi()
   const first: PlatformApiSettings = {
     accessTokens: ['ak_emulated'],
     workspaces: {},
     secretKeysOnCreate: true,
     dnsFound: true,
-    newInstances: {},
     ...overrides,
   }
   const settings = { ...first }
@@ -96,35 +83,24 @@ export function createPlatformApi({ backend = createBackendApi(), ...overrides }
   const readable: ReadonlyMap<string, EmulatedApplication> = applications
 
   function addApplication(fields: NewApplication, workspace = ''): EmulatedApplication {
-    const environments = checkNewApplication(fields, applications.values())
-    const domain = fields.domain?.toLowerCase()
-    const application: EmulatedApplication = {
-      applicationId: newId('app'),
-      workspace,
-      name: fields.name,
-      template: fields.template,
-      domain: environments.includes('production') ? domain : undefined,
-      instances: environments.map((environmentType) => makeInstance(environmentType, domain)),
-    }
+    const { name, template, environment_types: environments = ['development'] } = fields
+    const domain = environments.includes('production') ? fields.domain?.toLowerCase() : undefined
+    const instances = environments.map((environmentType) => makeInstance(environmentType, domain))
+    const application = { applicationId: newId('app'), workspace, name, template, domain, instances }
     applications.set(application.applicationId, application)
     return application
   }
 
   function makeInstance(environmentType: EnvironmentType, domain?: string): IdpInstance {
     const frontendHost = environmentType === 'production' && domain ? `clerk.${domain}` : undefined
-    const instance = backend.addInstance({ ...settings.newInstances, environmentType, frontendHost })
+    const instance = backend.addInstance({ environmentType, frontendHost })
     instance.domains.forEach(checkDns)
     return instance
   }
 
-  /** Adds a production instance, as a person at the provider does. */
   function addInstance(applicationId: string, domain: string): IdpInstance {
-    const application = applications.get(applicationId)
-    if (!application) throw refusals.notFound(`No application was found with id ${applicationId}`)
-    checkDomain(domain, applications.values())
     const instance = makeInstance('production', domain)
-    application.instances.push(instance)
-    application.domain = domain.toLowerCase()
+    applications.get(applicationId)?.instances.push(instance)
     return instance
   }
 
@@ -173,13 +149,11 @@ export function createPlatformApi({ backend = createBackendApi(), ...overrides }
         removeApplication(id)
         return withUndocumented({ deleted: true, object: 'deleted', id })
       case 'POST {id}/instances': {
-        find(id, workspace)
-        const { secretKey, publishableKey, ...instance } = addInstance(
-          id,
-          readBody(request, newInstanceFields).domain,
-        )
-        const keys = { secret_key: secretKey, publishable_key: publishableKey }
-        return { object: 'instance', id: instance.id, environment_type: instance.environmentType, ...keys }
+        const { applicationId } = find(id, workspace)
+        const { domain } = readBody(request, newInstanceFields)
+        const instance = addInstance(applicationId, domain)
+        const keys = { secret_key: instance.secretKey, publishable_key: instance.publishableKey }
+        return { object: 'instance', id: instance.id, environment_type: 'production', ...keys }
       }
       case 'GET {id}/domains': {
         const domains = domainsOf(find(id, workspace))
@@ -220,6 +194,7 @@ export function createPlatformApi({ backend = createBackendApi(), ...overrides }
     applications: readable,
     /** Creates an application, as `POST /platform/applications` does. */
     addApplication,
+    /** Adds a production instance, as a person at the provider does. */
     addInstance,
     /** Deletes an application as a person at the provider does, and so revokes its secret keys. */
     removeApplication,
@@ -258,17 +233,10 @@ function checkToken(headers: Headers, { accessTokens }: PlatformApiSettings): st
  * @param status the documented refusal: not authorized (403), not in the plan (402), or not found (404)
  */
 export function platformNotEnabled(status: 402 | 403 | 404 = 403): StatusFault {
-  if (status === 404) return asFault(refusals.unknownRoute())
-  if (status === 403) {
-    const message = 'You are not authorized to perform this request'
-    return asFault(new Refusal(403, reason('authorization_invalid', 'Unauthorized request', message)))
-  }
-  const message =
-    'Some features are not supported in your current plan. Upgrade your subscription to unlock them.'
-  return asFault(
-    new Refusal(402, {
-      ...reason('unsupported_subscription_plan_features', 'Unsupported plan features', message),
-      meta: { unsupported_features: ['platform_api'] },
-    }),
-  )
+  const error = {
+    402: reason('unsupported_subscription_plan_features', 'Unsupported plan features'),
+    403: reason('authorization_invalid', 'You are not authorized to perform this request'),
+    404: reason('resource_not_found', 'URL not found'),
+  }[status]
+  return asFault(new Refusal(status, error))
 }

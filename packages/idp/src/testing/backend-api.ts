@@ -4,10 +4,9 @@
  */
 import { createEmulator, createFaults, type EmulatedRequest, type EmulatorCall } from '@org/core/testing'
 import { createInstance, type EndpointCall, type IdpInstance, type InstanceOptions } from './instance.ts'
-import { createOrganization, listOrganizations } from './organizations.ts'
-import { asFault, Refusal, reason, refusals, respond, withUndocumented } from './refusals.ts'
-import { countUsers, listUsers } from './user-list.ts'
-import { createUser, deleteUser, getUser, mergeMetadata, updateUser } from './users.ts'
+import { countUsers, listOrganizations, listUsers } from './lists.ts'
+import { asFault, Refusal, readBearer, reason, refusals, respond, withUndocumented } from './refusals.ts'
+import { createOrganization, createUser, deleteUser, getUser, mergeMetadata, updateUser } from './users.ts'
 
 /** The version of the API. Every request must name it. */
 const API_VERSION = '2026-05-12'
@@ -82,8 +81,8 @@ export function createBackendApi({
       if (token === undefined) throw refusals.noToken()
       const found = findInstance(token)
       if (!found) throw refusals.unknownSecretKey()
-      const version = request.headers.get('clerk-api-version')
-      if (version !== API_VERSION) throw refusals.wrongVersion(version)
+      if (request.headers.get('clerk-api-version') !== API_VERSION)
+        throw new Refusal(400, reason('api_version_invalid', 'Invalid API version'))
       return callEndpoint(found, request)
     })
   }
@@ -137,11 +136,6 @@ export function createBackendApi({
       calls.length = 0
     },
   }
-}
-
-/** Reads the token of `Authorization: Bearer …`. */
-export function readBearer(headers: Headers): string | undefined {
-  return /^Bearer ([^\s]+)$/.exec(headers.get('authorization') ?? '')?.[1]
 }
 
 function describeInstance({ instance: { id, environmentType } }: EndpointCall): object {

@@ -3,22 +3,20 @@
  * `@org/idp-server/testing` builds an emulator of the Platform API.
  */
 export type { BackendApi, BackendApiCall, BackendApiOptions } from './backend-api.ts'
-export { createBackendApi, readBearer } from './backend-api.ts'
-export { readBody } from './body.ts'
+export { createBackendApi } from './backend-api.ts'
 export type { EnvironmentType, IdpInstance, InstanceOptions, InstanceSettings } from './instance.ts'
 export { publishableKeyOf } from './instance.ts'
-export { newId } from './random.ts'
-export type { NewOrganization, NewUser, WireMetadata, WireOrganization, WireUser } from './records.ts'
-export type { WireError } from './refusals.ts'
+export type { NewOrganization, NewUser, WireOrganization, WireUser } from './records.ts'
+export { newId } from './records.ts'
 export {
   asFault,
-  internalError,
   parameterReason,
   Refusal,
   rateLimited,
+  readBearer,
+  readBody,
   reason,
   refusals,
   respond,
-  underMaintenance,
   withUndocumented,
 } from './refusals.ts'

@@ -1,11 +1,12 @@
 /** An instance: one environment of an application, with its keys, users and organizations. */
 import type { EmulatedRequest } from '@org/core/testing'
-import { newId, randomText } from './random.ts'
 import {
   buildOrganization,
   buildUser,
   type NewOrganization,
   type NewUser,
+  newId,
+  randomText,
   type WireOrganization,
   type WireUser,
 } from './records.ts'
@@ -15,15 +16,16 @@ export type EnvironmentType = 'development' | 'production'
 
 /** The behaviour of an instance. A test may change it at any time. */
 export interface InstanceSettings {
-  /** The provider refuses every call with the secret key, with 401. Default: false. */
+  /**
+   * The provider refuses every call with the secret key, with 401.
+   * @default false
+   */
   secretKeyRevoked: boolean
-  /** If false, the provider refuses every call about organizations, with 403. Default: true. */
+  /**
+   * If false, the provider refuses every call about organizations, with 403.
+   * @default true
+   */
   organizationsEnabled: boolean
-}
-
-const defaultSettings: InstanceSettings = {
-  secretKeyRevoked: false,
-  organizationsEnabled: true,
 }
 
 /** Options of an instance: its first settings, and its fixed properties. */
@@ -60,30 +62,25 @@ export function createInstance(options: InstanceOptions, now: () => Date) {
     secretKey = `sk_${prefixes[environmentType]}_${randomText(42)}`,
     ...overrides
   } = options
-  const first: InstanceSettings = { ...defaultSettings, ...overrides }
+  const first: InstanceSettings = { secretKeyRevoked: false, organizationsEnabled: true, ...overrides }
   const settings = { ...first }
   const domains = [buildDomain(frontendHost)]
   const users = new Map<string, WireUser>()
   const organizations = new Map<string, WireOrganization>()
-  const members = new Map<string, Set<string>>()
-  let usersMade = 0
-  let organizationsMade = 0
 
   function createUser({ id, ...fields }: NewUser & { id?: string } = {}): WireUser {
-    usersMade += 1
-    const made = buildUser({ email_address: [`user-${usersMade}@example.com`], ...fields }, now().getTime())
-    const user = id === undefined ? made : { ...made, id }
+    const email_address = [`user-${users.size + 1}@example.com`]
+    const made = buildUser({ email_address, ...fields }, now().getTime())
+    const user = { ...made, id: id ?? made.id }
     users.set(user.id, user)
     return user
   }
 
   function createOrganization(fields: Partial<NewOrganization> = {}): WireOrganization {
-    organizationsMade += 1
-    const name = fields.name ?? `Organization ${organizationsMade}`
-    const slug = fields.slug ?? `organization-${organizationsMade}`
+    const number = organizations.size + 1
+    const { name = `Organization ${number}`, slug = `organization-${number}` } = fields
     const organization = buildOrganization({ ...fields, name, slug }, now().getTime())
     organizations.set(organization.id, organization)
-    members.set(organization.id, new Set(fields.created_by ? [fields.created_by] : []))
     return organization
   }
 
@@ -103,8 +100,6 @@ export function createInstance(options: InstanceOptions, now: () => Date) {
     users,
     /** By id, in the order of their creation. */
     organizations,
-    /** The ids of the members of each organization, by the id of the organization. */
-    members,
     /** Adds a user without checks. A user without an address gets one. */
     createUser,
     /** Adds users without checks: `user-1@example.com`, `user-2@example.com` and so on. */
@@ -115,11 +110,10 @@ export function createInstance(options: InstanceOptions, now: () => Date) {
     createOrganizations: (count: number) => Array.from({ length: count }, () => createOrganization()),
     /** Forgets all users and organizations, and restores the first settings and domains. */
     reset(): void {
-      for (const records of [users, organizations, members]) records.clear()
+      users.clear()
+      organizations.clear()
       domains.splice(0, domains.length, buildDomain(frontendHost))
       Object.assign(settings, first)
-      usersMade = 0
-      organizationsMade = 0
     },
   }
 }
@@ -136,6 +130,5 @@ function buildDomain(frontendHost: string) {
 
 function newHost(environmentType: EnvironmentType): string {
   if (environmentType === 'production') return 'clerk.example.com'
-  const [number] = crypto.getRandomValues(new Uint32Array(1))
-  return `happy-cat-${number}.clerk.accounts.dev`
+  return `happy-cat-${randomText(10).toLowerCase()}.clerk.accounts.dev`
 }

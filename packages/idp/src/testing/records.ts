@@ -3,10 +3,6 @@
  * The emulator refuses every other field.
  */
 import * as z from 'zod'
-import { newId } from './random.ts'
-
-const IMAGE_URL = 'https://img.idp.invalid/default'
-const DEFAULT_MEMBERSHIPS = 5
 
 const text = z.string().nullish()
 const texts = z.array(z.string()).optional()
@@ -64,6 +60,19 @@ export type WireUser = ReturnType<typeof buildUser>
 /** An organization, without the number of its members. Times are Unix milliseconds. */
 export type WireOrganization = ReturnType<typeof buildOrganization>
 
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** Makes a text of random letters and digits. */
+export function randomText(length: number): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(length))
+  return Array.from(bytes, (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
+}
+
+/** Makes an id in the provider's form: the prefix, `_`, and 27 letters and digits, which sort by time. */
+export function newId(prefix: string): string {
+  return `${prefix}_2${Date.now().toString(36)}${randomText(18)}`
+}
+
 /** The time of something that has not happened. */
 const notYet = (): number | null => null
 const orEmpty = (metadata: WireMetadata = {}) => metadata
@@ -74,18 +83,10 @@ const orEmpty = (metadata: WireMetadata = {}) => metadata
  * @param at Unix milliseconds
  */
 export function buildUser(fields: NewUser, at: number) {
-  const { email_address = [], phone_number = [] } = fields
-  const times = { created_at: at, updated_at: at }
-  const identification = () => ({ id: newId('idn'), linked_to: [], reserved: false, ...times })
-  const addresses = email_address.map((text) => ({
-    object: 'email_address',
-    ...identification(),
-    email_address: text.toLowerCase(),
-    verification: { status: 'verified' },
-  }))
-  const numbers = phone_number.map((text) => {
-    return { object: 'phone_number', ...identification(), phone_number: text }
+  const addresses = (fields.email_address ?? []).map((text) => {
+    return { id: newId('idn'), email_address: text.toLowerCase(), verification: { status: 'verified' } }
   })
+  const numbers = (fields.phone_number ?? []).map((text) => ({ id: newId('idn'), phone_number: text }))
   return {
     object: 'user',
     id: newId('user'),
@@ -95,7 +96,7 @@ export function buildUser(fields: NewUser, at: number) {
     username: fields.username?.toLowerCase() || null,
     first_name: fields.first_name ?? null,
     last_name: fields.last_name ?? null,
-    image_url: IMAGE_URL,
+    image_url: 'https://img.idp.invalid/default',
     public_metadata: orEmpty(fields.public_metadata),
     private_metadata: orEmpty(fields.private_metadata),
     unsafe_metadata: orEmpty(fields.unsafe_metadata),
@@ -122,8 +123,8 @@ export function buildOrganization(fields: NewOrganization & { slug: string }, at
     id: newId('org'),
     name: fields.name,
     slug: fields.slug,
-    image_url: IMAGE_URL,
-    max_allowed_memberships: fields.max_allowed_memberships ?? DEFAULT_MEMBERSHIPS,
+    image_url: 'https://img.idp.invalid/default',
+    max_allowed_memberships: fields.max_allowed_memberships ?? 5,
     public_metadata: orEmpty(fields.public_metadata),
     private_metadata: orEmpty(fields.private_metadata),
     created_by: fields.created_by,

@@ -3,7 +3,8 @@
  *
  * @see https://clerk.com/docs/guides/development/errors/backend-api
  */
-import type { StatusFault } from '@org/core/testing'
+import type { EmulatedRequest, StatusFault } from '@org/core/testing'
+import type * as z from 'zod'
 
 /** One error of a response. */
 export interface WireError {
@@ -45,30 +46,16 @@ export function parameterReason(
 export const refusals = {
   noToken: () => {
     const message = 'Invalid Authorization header format'
-    const expected = `${message}. Must be 'Bearer <YOUR_API_KEY>'`
-    return new Refusal(401, reason('authorization_header_format_invalid', message, expected))
+    return new Refusal(401, reason('authorization_header_format_invalid', message))
   },
   unknownSecretKey: () => {
     const message =
       'The provided Clerk Secret Key is invalid. Make sure that your Clerk Secret Key is correct.'
     return new Refusal(401, reason('clerk_key_invalid', message))
   },
-  wrongVersion: (version: string | null) => {
-    const why = version === null ? 'the header Clerk-API-Version is missing' : `${version} is not supported`
-    const message = `Invalid Clerk API version: ${why}`
-    return new Refusal(400, reason('api_version_invalid', 'Invalid API version', message))
-  },
   unknownRoute: () =>
     new Refusal(404, reason('resource_not_found', 'URL not found', 'The URL was not found')),
   notFound: (longMessage: string) => new Refusal(404, reason('resource_not_found', 'not found', longMessage)),
-  notJson: (type: string) => {
-    const message = `Content-Type ${type} is unsupported. You should use application/json instead.`
-    return new Refusal(415, reason('unsupported_content_type', 'Content-Type is unsupported', message))
-  },
-  invalidBody: () => {
-    const message = 'The request body is invalid. Please consult the API documentation for more information.'
-    return new Refusal(400, reason('request_body_invalid', 'Request body invalid', message))
-  },
   /** 422 for one parameter. */
   parameter: (code: string, parameter: string, message: string, longMessage?: string) =>
     new Refusal(422, parameterReason(code, parameter, message, longMessage)),
@@ -76,39 +63,60 @@ export const refusals = {
     const message = `${value} does not match one of the allowed values for parameter ${parameter}`
     return refusals.parameter('form_param_value_invalid', parameter, 'is invalid', message)
   },
-  wrongFormat: (parameter: string, longMessage: string) =>
-    refusals.parameter('form_param_format_invalid', parameter, 'is invalid', longMessage),
   taken: (parameter: string) => {
     const message = `That ${parameter.replaceAll('_', ' ')} is taken. Please try another.`
     return refusals.parameter('form_identifier_exists', parameter, message)
   },
+  /** Parameters that the endpoint does not have. A filter that is ignored would return too many results. */
+  unknown: (parameters: readonly string[]) =>
+    new Refusal(
+      422,
+      ...parameters.map((name) => parameterReason('form_param_unknown', name, `${name} is unknown`)),
+    ),
 } as const
 
-/** Makes the error of a parameter that the endpoint does not have. */
-export function unknownParameter(parameter: string): WireError {
-  const message = `${parameter} is not a valid parameter for this request.`
-  return parameterReason('form_param_unknown', parameter, 'is unknown', message)
+/**
+ * Reads a JSON body by a schema.
+ *
+ * @throws {Refusal} 400, or 422 for the parameters at fault
+ */
+export function readBody<Schema extends z.ZodType>(
+  { headers, text }: EmulatedRequest,
+  schema: Schema,
+): z.output<Schema> {
+  const body = /^application\/json\b/.test(headers.get('content-type') ?? '') ? JSON.parse(text) : undefined
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  if (issue?.code === 'unrecognized_keys') throw refusals.unknown(issue.keys)
+  const [parameter] = issue?.path ?? []
+  if (parameter === undefined) {
+    const message = 'The request body is invalid. Please consult the API documentation for more information.'
+    throw new Refusal(400, reason('request_body_invalid', 'Request body invalid', message))
+  }
+  const code = Object.hasOwn(body, parameter) ? 'form_param_type_invalid' : 'form_param_missing'
+  throw refusals.parameter(code, String(parameter), 'is invalid', issue?.message)
+}
+
+/** Reads the token of `Authorization: Bearer …`. */
+export function readBearer(headers: Headers): string | undefined {
+  return /^Bearer ([^\s]+)$/.exec(headers.get('authorization') ?? '')?.[1]
 }
 
 /** Responds with the result as JSON, or with the error response of a thrown {@link Refusal}. */
 export function respond(handle: () => unknown): Response {
-  const traceId = crypto.randomUUID().replaceAll('-', '')
-  const headers = { 'x-clerk-trace-id': traceId }
   try {
-    return Response.json(handle(), { headers })
+    return Response.json(handle())
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return Response.json(errorBody(error, traceId), { status: error.status, headers })
+    const { status, body } = asFault(error)
+    return Response.json(body, { status })
   }
 }
 
-function errorBody({ errors }: Refusal, traceId: string): object {
-  return { errors, clerk_trace_id: traceId }
-}
-
 /** Makes a fault that responds with a refusal, for `faults.add({ path, ...asFault(refusal) })`. */
-export function asFault(refusal: Refusal, headers: Record<string, string> = {}) {
-  return { status: refusal.status, headers, body: errorBody(refusal, '5e1f0c2d4b6a79880f1e2d3c4b5a6978') }
+export function asFault({ status, errors }: Refusal, headers: Record<string, string> = {}) {
+  return { status, headers, body: { errors, clerk_trace_id: '5e1f0c2d4b6a79880f1e2d3c4b5a6978' } }
 }
 
 /**
@@ -121,26 +129,7 @@ export function rateLimited(retryAfterSeconds: number): StatusFault {
   return asFault(new Refusal(429, error), { 'retry-after': String(retryAfterSeconds) })
 }
 
-/** The fault of an internal error of the provider. */
-export function internalError(): StatusFault {
-  const message =
-    "There was an internal error on our servers. We've been notified and are working on fixing it."
-  return asFault(
-    new Refusal(500, reason('internal_clerk_error', 'Oops, an unexpected error occurred', message)),
-  )
-}
-
-/** The fault of maintenance. */
-export function underMaintenance(): StatusFault {
-  const message =
-    'We are currently undergoing maintenance and only essential operations are permitted. We will be back shortly.'
-  return asFault(new Refusal(503, reason('maintenance_mode', 'System under maintenance', message)))
-}
-
-/** Fields that the provider does not document. Clients must ignore them. */
-const undocumented = { emulated: true, emulated_later: null }
-
-/** Adds fields that a newer version of the provider might add. */
-export function withUndocumented<Body extends object>(body: Body): Body & typeof undocumented {
-  return { ...body, ...undocumented }
+/** Adds fields that the provider does not document, or that a newer version might add. Clients must ignore them. */
+export function withUndocumented<Body extends object>(body: Body) {
+  return { ...body, emulated: true, emulated_later: null }
 }

@@ -1,23 +1,21 @@
-/** The endpoints of one user, with the provider's checks. */
-import { readBody } from './body.ts'
+/** The endpoints of one user, and of a new organization, with the provider's checks. */
 import type { EndpointCall, IdpInstance } from './instance.ts'
+import { checkOrganizations } from './lists.ts'
 import {
   buildUser,
   type NewUser,
+  newOrganizationFields,
   newUserFields,
   userChangeFields,
   userMetadataFields,
   type WireMetadata,
   type WireUser,
 } from './records.ts'
-import { refusals, withUndocumented } from './refusals.ts'
-
-const leakedPasswords = new Set(['password', 'password1', 'password123', '12345678', '123456789', 'qwertyui'])
+import { readBody, refusals, withUndocumented } from './refusals.ts'
 
 /** `POST /users` */
 export function createUser({ instance, request, at }: EndpointCall): object {
   const fields = readBody(request, newUserFields)
-  checkCredentials(fields)
   checkUnique(fields, instance)
   const user = buildUser(fields, at)
   instance.users.set(user.id, user)
@@ -32,19 +30,15 @@ export function getUser(call: EndpointCall): object {
 /** `PATCH /users/{id}` */
 export function updateUser(call: EndpointCall): object {
   const user = findUser(call)
-  const { password, username, skip_password_checks, ...fields } = readBody(call.request, userChangeFields)
-  checkCredentials({ password, skip_password_checks, ...fields })
-  if (skip_password_checks && !password) {
-    const message = '`password` is required when `skip_password_checks` is present.'
-    throw refusals.parameter('form_conditional_param_missing', 'password', 'is missing', message)
-  }
-  checkUnique({ username, ...fields }, call.instance, user)
+  const fields = readBody(call.request, userChangeFields)
+  checkUnique(fields, call.instance, user)
+  const { username, password, password_digest } = fields
   for (const name of ['external_id', 'first_name', 'last_name'] as const) {
     const value = fields[name]
     if (value !== undefined) user[name] = value
   }
   if (username !== undefined) user.username = username?.toLowerCase() || null
-  if (password || fields.password_digest) user.password_enabled = true
+  if (password || password_digest) user.password_enabled = true
   if (fields.created_at) user.created_at = Date.parse(fields.created_at)
   user.updated_at = call.at
   return withUndocumented(user)
@@ -65,8 +59,18 @@ export function mergeMetadata(call: EndpointCall): object {
 export function deleteUser(call: EndpointCall): object {
   const { id } = findUser(call)
   call.instance.users.delete(id)
-  for (const members of call.instance.members.values()) members.delete(id)
   return withUndocumented({ object: 'user', id, deleted: true })
+}
+
+/** `POST /organizations` */
+export function createOrganization(call: EndpointCall): object {
+  checkOrganizations(call)
+  const { instance, request } = call
+  const { slug: given, ...fields } = readBody(request, newOrganizationFields)
+  const all = [...instance.organizations.values()]
+  if (given && all.some(({ slug }) => slug === given)) throw refusals.taken('slug')
+  const slug = given || `${fields.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}-${all.length + 1}`
+  return withUndocumented(instance.createOrganization({ ...fields, slug }))
 }
 
 function findUser({ instance, id }: EndpointCall): WireUser {
@@ -75,27 +79,11 @@ function findUser({ instance, id }: EndpointCall): WireUser {
   return user
 }
 
-function checkCredentials(fields: NewUser): void {
-  const { password, password_digest, password_hasher, skip_password_checks } = fields
-  if (Boolean(password_digest) !== Boolean(password_hasher)) {
-    const missing = password_digest ? 'password_hasher' : 'password_digest'
-    throw refusals.parameter('form_param_missing', missing, 'is missing', `${missing} must be included.`)
-  }
-  if (!password || skip_password_checks) return
-  if (leakedPasswords.has(password.toLowerCase())) {
-    const message =
-      'Password has been found in an online data breach. For account safety, please use a different password.'
-    throw refusals.parameter('form_password_pwned', 'password', message)
-  }
-}
-
 function checkUnique(fields: NewUser, { users }: IdpInstance, self?: WireUser): void {
   const others = [...users.values()].filter((user) => user !== self)
   const owned = new Set(others.flatMap(identifiersOf).map(String))
-  for (const identifier of identifiersOf(buildUser(fields, 0))) {
-    if (owned.has(String(identifier))) throw refusals.taken(identifier[0])
-    owned.add(String(identifier))
-  }
+  const taken = identifiersOf(buildUser(fields, 0)).find((identifier) => owned.has(String(identifier)))
+  if (taken) throw refusals.taken(taken[0])
 }
 
 /** The identifiers that no two users of an instance share, each with the name of its field. */

@@ -1,0 +1,159 @@
+/** Pages, filters and iteration. */
+import { describe, expect, it } from 'vitest'
+import { failureOf, runIdp } from './support.ts'
+
+const fixture = runIdp()
+const { backend, requests, client } = fixture
+const { instance } = backend
+
+const paths = () => requests.map(({ path }) => path).toSorted()
+const newestFirst = () => [...backend.users.keys()].reverse()
+const ids = async (users: AsyncIterable<{ id: string }>) => {
+  const seen: string[] = []
+  for await (const { id } of users) seen.push(id)
+  return seen
+}
+
+describe('listUsers', () => {
+  it('returns a page with the total count, and the cursor of the next page', async () => {
+    instance.createUsers(25)
+    const seen: string[] = []
+    let startingAfter: string | undefined
+    for (const length of [10, 10, 5]) {
+      const { data, totalCount, nextCursor } = await client().listUsers({ startingAfter })
+      expect([data.length, totalCount, nextCursor]).toEqual([
+        length,
+        25,
+        length < 10 ? null : data.at(-1)?.id,
+      ])
+      seen.push(...data.map(({ id }) => id))
+      startingAfter = nextCursor ?? undefined
+    }
+    expect(seen).toEqual(newestFirst())
+  })
+
+  it('decides by the total count whether a full page of 500 is the last one', async () => {
+    instance.createUsers(500)
+    const cursorOf = async (offset?: number) => (await client().listUsers({ limit: 500, offset })).nextCursor
+    expect(await cursorOf()).toBeNull()
+    instance.createUser()
+    expect([await cursorOf(), await cursorOf(1)]).toEqual([newestFirst()[499], null])
+    instance.createUser()
+    expect(await cursorOf(1)).not.toBeNull()
+  })
+
+  it('counts only if the first page does not contain everything', async () => {
+    instance.createUsers(3)
+    for (const [list, counts] of [
+      [{ limit: 3 }, false],
+      [{ limit: 4, orderBy: 'username' }, false],
+      [{ limit: 2 }, true],
+      [{ limit: 3, orderBy: 'username' }, true],
+      [{ offset: 3 }, true],
+    ] as const) {
+      requests.length = 0
+      expect(await client().listUsers(list)).toMatchObject({ totalCount: 3 })
+      expect(paths().includes('/users/count')).toBe(counts)
+    }
+  })
+
+  it.each([0, 501])('leaves the refusal of the limit %i to the provider', async (limit) => {
+    instance.createUsers(2)
+    expect(await failureOf(client().listUsers({ limit }))).toMatchObject({ code: 'provider_rejected' })
+  })
+
+  it('returns a cursor only for orders by createdAt', async () => {
+    instance.createUsers(3)
+    for (const orderBy of ['createdAt', '-createdAt', 'emailAddress'] as const) {
+      const { data, nextCursor } = await client().listUsers({ limit: 2, orderBy })
+      expect(nextCursor).toBe(orderBy === 'emailAddress' ? null : data[1]?.id)
+    }
+  })
+
+  it('sends the whole query, with an encoded plus sign, and counts with the same filter', async () => {
+    instance.createUsers(2)
+    await client().listUsers({ query: 'a+b', limit: 1, offset: 1, orderBy: '-lastSignInAt' })
+    const query = '/users?query=a+b&limit=1&offset=1&order_by=-last_sign_in_at'
+    expect(paths()).toEqual(['/users/count?query=a+b', query])
+    expect(backend.calls.map(({ path }) => path).join()).toContain('a%2Bb')
+  })
+})
+
+it.each<[string, string, string]>([
+  ['emailAddress', 'ada@example.com', 'grace@example.com'],
+  ['phoneNumber', '+15555550100', '+15555550101'],
+  ['userId', '', ''],
+  ['externalId', '-7', '+7'],
+  ['username', 'ada-l', 'grace'],
+])(
+  '%s filters lists, iterations and counts, with one value or several, and not none',
+  async (name, first, second) => {
+    instance.createUsers(2)
+    const add = (email: string, phone: string, external_id: string, username: string) =>
+      instance.createUser({ email_address: [email], phone_number: [phone], external_id, username }).id
+    const ada = add('ada@example.com', '+15555550100', '-7', 'ada-l')
+    const grace = add('grace@example.com', '+15555550101', '+7', 'grace')
+    const idp = client()
+    const one = { [name]: first || ada }
+    const both = { [name]: [first || ada, second || grace] }
+    expect(await idp.listUsers(one)).toMatchObject({ data: [{ id: ada }], totalCount: 1 })
+    expect(await idp.listUsers({ ...both, limit: 1 })).toMatchObject({ data: [{ id: grace }], totalCount: 2 })
+    expect(await ids(idp.iterateUsers(both))).toEqual([grace, ada])
+    expect(await idp.countUsers(both)).toBe(2)
+    requests.length = 0
+    for (const none of [{ [name]: [] }, { [name]: '' }]) {
+      for (const call of [idp.countUsers(none), idp.listUsers(none), idp.iterateUsers(none).next()])
+        expect(await failureOf(call)).toMatchObject({ code: 'invalid_arguments', errors: [{ path: name }] })
+    }
+    // Such a request would select everyone.
+    expect(requests).toEqual([])
+  },
+)
+
+describe('iterateUsers', () => {
+  it('makes one call for each 500 users', async () => {
+    instance.createUsers(1_201)
+    const all = newestFirst()
+    expect(await ids(client().iterateUsers())).toEqual(all)
+    const after = [all[499], all[999]].map((id) => `/users?limit=500&starting_after=${id}`)
+    expect(requests.map(({ path }) => path)).toEqual(['/users?limit=500', ...after])
+  })
+
+  it('keeps the filter on every page, and ends after a full last page', async () => {
+    for (const user of instance.createUsers(600).slice(0, 500)) user.banned = true
+    expect(await ids(client().iterateUsers({ banned: true }))).toHaveLength(500)
+    expect(requests).toHaveLength(2)
+    expect(requests.every(({ path }) => path.startsWith('/users?banned=true&limit=500'))).toBe(true)
+  })
+
+  it('neither misses nor repeats a user while others are added', async () => {
+    const before = instance.createUsers(700).map(({ id }) => id)
+    fixture.atRequest(2, () => void instance.createUsers(5))
+    expect((await ids(client().iterateUsers())).toSorted()).toEqual(before.toSorted())
+  })
+
+  it('requests a page only when its users are needed', async () => {
+    instance.createUsers(501)
+    for await (const _user of client().iterateUsers()) break
+    expect(requests).toHaveLength(1)
+  })
+
+  it('retries a failed page, and rejects if that fails too', async () => {
+    instance.createUsers(600)
+    backend.faults.add({ status: 503, skip: 1 })
+    expect(await ids(client().iterateUsers())).toHaveLength(600)
+    backend.faults.add({ status: 500, skip: 1, times: 3 })
+    expect(await failureOf(ids(client().iterateUsers()))).toMatchObject({ code: 'provider_error' })
+  })
+})
+
+it('listOrganizations returns a page with the total count, and counts members on request', async () => {
+  instance.createOrganizations(12)
+  const { id: created_by } = instance.createUser()
+  instance.createOrganization({ name: 'Shop', created_by })
+  const list = { query: 'shop', includeMembersCount: true }
+  const shop = { name: 'Shop', membersCount: 1, createdBy: created_by }
+  expect(await client().listOrganizations(list)).toMatchObject({ data: [shop], totalCount: 1 })
+  const page = await client().listOrganizations({ limit: 2, offset: 12, orderBy: 'name' })
+  expect(page).toMatchObject({ data: [{ name: 'Shop', membersCount: null }], totalCount: 13 })
+})
