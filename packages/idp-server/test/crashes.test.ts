@@ -1,21 +1,13 @@
 /** Hosts that die at any moment of a creation, a deletion or a discard, and their successors. */
 import { type DeliveryStore, memoryStore } from '@org/core'
-import { connectPlatform, deliver, type Fault } from '@org/core/testing'
+import { connectPlatform, type Fault } from '@org/core/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { applicationsPath } from './support.ts'
-import { runWebhook } from './webhook-support.ts'
+import { inputs, onCreate, runWebhook } from './support.ts'
 
 const fixture = runWebhook()
-const { provider, platform } = fixture
+const { provider, platform, published, names } = fixture
 
 const LEASE_MS = 30_000
-const inputs = { applicationName: 'Shop' }
-const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
-const renamed = {
-  name: 'DEPLOYMENT_CREATED',
-  deployment: { id: 'dep_1', inputs: { applicationName: 'Blog' } },
-}
-const deleted = { name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_1', inputs } }
 
 // A host that died leaves the timers of its claims.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
@@ -26,6 +18,8 @@ interface Death {
   at: number
   when: 'before' | 'after'
 }
+type Host = ReturnType<typeof fixture.host>
+type Send = (host: Host) => ReturnType<Host['send']>
 
 /** A host that dies, and its successor on the same store. */
 function createWorld(death: Death) {
@@ -58,25 +52,19 @@ function createWorld(death: Death) {
     read: (...request) => step(() => memory.read(...request)),
   }
   const common = { now, settleMs: 0 }
-  const mortal = fixture.handler({
-    ...common,
-    store,
-    fetch: through(fetch),
-    platform: connectPlatform(through(platform.fetch)),
-  })
-  const successor = fixture.handler({ ...common, store: memory })
+  const mortal = { fetch: through(fetch), platform: connectPlatform(through(platform.fetch)), store }
+  const successor = fixture.host({ ...common, store: memory })
   return {
-    /** Delivers an event to the host that dies, if it lives so long. */
-    dieWith: async (event: object) => {
-      await Promise.race([deliver(mortal, event), died.promise])
+    /** Sends an event to the host that dies, if it lives so long. */
+    async dieWith(send: Send) {
+      await Promise.race([send(fixture.host({ ...common, ...mortal })), died.promise])
       time += LEASE_MS
       return steps < death.at
     },
-    /** Delivers an event to its successor until the response is final. */
-    async finish(event: object) {
+    /** Sends an event to its successor until the response is final. */
+    async finish(send: Send) {
       for (let tries = 0; tries < 5; tries += 1) {
-        const { body } = await deliver(successor, event)
-        const { retryable, status, code } = Object(body)
+        const { retryable, status, code } = Object((await send(successor)).body)
         if (!retryable) return status ?? code
       }
       return 'goes on for ever'
@@ -84,72 +72,65 @@ function createWorld(death: Death) {
   }
 }
 
-/** Runs a scenario with a death at each of its steps. */
-async function dieEverywhere(run: (world: ReturnType<typeof createWorld>, death: Death) => Promise<boolean>) {
-  for (let at = 1, survived = false; !survived; at += 1) {
-    for (const when of ['before', 'after'] as const) {
-      provider.reset()
-      platform.reset()
-      survived = await run(createWorld({ at, when }), { at, when })
-    }
-  }
-}
-
-const names = () => [...provider.applications.values()].map(({ name }) => name)
-const published = () => fixture.deployment()?.outputs.applicationId
-const cut: Fault = { method: 'POST', path: applicationsPath, cut: 'after' }
+const create: Send = (host) => host.create()
+const rename: Send = (host) => host.create({ applicationName: 'Blog' })
+const remove: Send = (host) => host.remove({ inputs })
 
 describe('a host that dies at any moment', () => {
+  /** Runs a scenario with a death at each of its steps: what the successor answers, and which applications are left. */
+  async function dieEverywhere(
+    {
+      before = [],
+      faults = [],
+      dying,
+      after,
+    }: { before?: Send[]; faults?: Fault[]; dying: Send; after: Send[] },
+    expected: object,
+  ) {
+    for (let at = 1, survived = false; !survived; at += 1) {
+      for (const when of ['before', 'after'] as const) {
+        provider.reset()
+        platform.reset()
+        platform.addDeployment({ id: 'dep_1', inputs })
+        const world = createWorld({ at, when })
+        for (const send of before) await world.finish(send)
+        provider.faults.add(...faults)
+        survived = await world.dieWith(dying)
+        provider.faults.clear()
+        const answers = []
+        for (const send of after) answers.push(await world.finish(send))
+        expect({ at, when, answers, names: names() }).toMatchObject({ at, when, ...expected })
+        if (names().length > 0) expect(published()).toBe([...provider.applications.keys()][0])
+      }
+    }
+  }
+
   it.each<[string, Fault[]]>([
     ['a creation', []],
-    ['a creation whose answer was lost', [cut]],
-  ])('of %s leaves one application to its successor', async (_, faults) => {
-    await dieEverywhere(async (world, death) => {
-      platform.addDeployment({ id: 'dep_1', inputs })
-      provider.faults.add(...faults)
-      const survived = await world.dieWith(created)
-      provider.faults.clear()
-      const status = await world.finish(created)
-      expect({ death, status, names: names() }).toEqual({ death, status: 'running', names: ['Shop'] })
-      expect(published()).toBe([...provider.applications.keys()][0])
-      return survived
-    })
-  })
+    ['a creation whose answer was lost', [{ ...onCreate, cut: 'after' }]],
+  ])('of %s leaves one application to its successor', (_, faults) =>
+    dieEverywhere({ faults, dying: create, after: [create] }, { answers: ['running'], names: ['Shop'] }),
+  )
 
-  it('of a redeploy leaves one application, with its new name', async () => {
-    await dieEverywhere(async (world, death) => {
-      platform.addDeployment({ id: 'dep_1', inputs })
-      await world.finish(created)
-      const survived = await world.dieWith(renamed)
-      const status = await world.finish(renamed)
-      expect({ death, status, names: names() }).toEqual({ death, status: 'running', names: ['Blog'] })
-      return survived
-    })
-  })
+  it('of a redeploy leaves one application, with its new name', () =>
+    dieEverywhere(
+      { before: [create], dying: rename, after: [rename] },
+      { answers: ['running'], names: ['Blog'] },
+    ))
 
-  it('of a deletion leaves no application, and no way for a late creation', async () => {
-    await dieEverywhere(async (world, death) => {
-      platform.addDeployment({ id: 'dep_1', inputs })
-      await world.finish(created)
-      const survived = await world.dieWith(deleted)
-      const statuses = [await world.finish(deleted), await world.finish(created)]
-      expect({ death, statuses, names: names() }).toEqual({
-        death,
-        statuses: ['stopped', 'ignored'],
-        names: [],
-      })
-      return survived
-    })
-  })
+  it('of a deletion leaves no application, and no way for a late creation', () =>
+    dieEverywhere(
+      { before: [create], dying: remove, after: [remove, create] },
+      { answers: ['stopped', 'ignored'], names: [] },
+    ))
 
-  it('of a creation that the platform no longer knows leaves no application', async () => {
-    await dieEverywhere(async (world, death) => {
-      platform.addDeployment({ id: 'dep_1', inputs })
+  it('of a creation that the platform no longer knows leaves no application', () => {
+    const gone = () =>
       platform.faults.add({ method: 'PUT', path: /outputs$/, status: 404, body: {}, times: 9 })
-      const survived = await world.dieWith(created)
-      await world.finish(created)
-      expect({ death, names: names() }).toEqual({ death, names: [] })
-      return survived
-    })
+    const forgotten: Send = (host) => {
+      gone()
+      return host.create()
+    }
+    return dieEverywhere({ dying: forgotten, after: [forgotten] }, { names: [] })
   })
 })

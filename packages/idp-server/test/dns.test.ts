@@ -1,7 +1,7 @@
 /** The DNS records of production deployments. */
 import type { Fault } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { runWebhook } from './webhook-support.ts'
+import { runWebhook } from './support.ts'
 
 const fixture = runWebhook()
 const { provider, platform, asked, create, deployment, logged } = fixture
@@ -27,8 +27,8 @@ describe('a production deployment without its DNS records', () => {
   it('is running, with a message and a warning that list them', async () => {
     provider.settings.dnsFound = false
     expect((await create(production)).body).toMatchObject({ status: 'running' })
-    expect(deployment()?.statusHistory.at(-1)).toMatchObject({ status: 'running', message })
-    const warnings = deployment()?.logs.filter(({ level }) => level === 'warn')
+    expect(deployment().statusHistory.at(-1)).toMatchObject({ status: 'running', message })
+    const warnings = deployment().logs.filter(({ level }) => level === 'warn')
     expect(warnings).toMatchObject([{ message, data: { records } }])
     expect(logged('info')).toContainEqual(expect.stringMatching(/was created/))
   })
@@ -37,12 +37,12 @@ describe('a production deployment without its DNS records', () => {
     provider.settings.dnsFound = false
     await create(production)
     expect(await health()).toMatchObject({ status: 'unhealthy', dns: { healthy: false, message } })
-    expect(deployment()?.status).toBe('unhealthy')
+    expect(deployment().status).toBe('unhealthy')
     provider.settings.dnsFound = true
     provider.faults.add({ path: /dns_check$/, status: 409 })
     expect(await health()).toMatchObject({ status: 'unhealthy', dns: { message } })
     expect(await health()).toMatchObject({ status: 'healthy', dns: { healthy: true } })
-    expect(deployment()?.status).toBe('running')
+    expect(deployment().status).toBe('running')
     const before = asked().length
     expect(await health()).toMatchObject({ status: 'healthy' })
     expect(asked().slice(before)).not.toContainEqual(expect.stringContaining('dns_check'))

@@ -1,262 +1,312 @@
+/** An application belongs to the deployment that created it, and to the workspace whose token did. */
 import { memoryStore } from '@org/core'
-import { deliver } from '@org/core/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { platformNotEnabled } from '../src/testing/index.ts'
-import { applicationsPath, hostToken, only, tenantToken } from './support.ts'
-import { runWebhook } from './webhook-support.ts'
+import { findOrphans } from '../src/webhook.ts'
+import { hostToken, inputs, onCreate, only, root, runWebhook, stopped, tenantToken } from './support.ts'
 
 const fixture = runWebhook()
-const { provider, asked, platform, create, send, deployment } = fixture
+const { provider, requests, asked, credentials, platform, host } = fixture
+const { create, remove, send, deployment, published, application, statuses, logged } = fixture
 
-const otherToken = 'ak_of_another_workspace'
-const deleteWith = (inputs?: Record<string, unknown>, outputs?: Record<string, unknown>) =>
-  send({
-    name: 'DEPLOYMENT_DELETED',
-    deployment: { id: 'dep_1', ...(inputs && { inputs }), ...(outputs && { outputs }) },
-  })
+const newToken = 'ak_of_the_host_since_today'
+const foreignToken = 'ak_of_another_workspace'
+const all = [hostToken, newToken, tenantToken, foreignToken]
+const rejected = { status: 422, body: { code: 'credentials_rejected', retryable: false } }
+const invalid = { status: 422, body: { code: 'invalid_event' } }
+const running = { status: 200, body: { status: 'running' } }
 const deletes = () => asked().filter((request) => request.startsWith('DELETE'))
+const revoke = (...tokens: string[]) => {
+  provider.settings.accessTokens = all.filter((token) => !tokens.includes(token))
+}
+/** The response to the next creation is lost, and the list does not show it yet. */
+const loseCreation = () =>
+  provider.faults.add(
+    { ...onCreate, cut: 'after' },
+    { method: 'GET', path: root, skip: 1, times: 3, status: 500 },
+  )
 
 beforeEach(() => {
-  Object.assign(provider.settings, {
-    accessTokens: [hostToken, tenantToken, otherToken],
-    workspaces: { [hostToken]: 'host', [tenantToken]: 'tenant', [otherToken]: 'other' },
+  revoke()
+  provider.settings.workspaces = { [foreignToken]: 'another' }
+})
+
+describe('after a rotation of the host’s token', () => {
+  /** Hosts on one store, before and after it. */
+  function rotation(platformApiKey = `${newToken} ${hostToken}`) {
+    const shared = { store: memoryStore(), settleMs: 0 }
+    return { before: host(shared), after: host({ ...shared, platformApiKey }) }
+  }
+
+  it.each([[], [hostToken]])('a deployment is renamed and deleted; revoked: %s', async (...revoked) => {
+    const { before, after } = rotation()
+    await before.create()
+    revoke(...revoked)
+    requests.length = 0
+    expect(await after.create({ applicationName: 'Market' })).toMatchObject(running)
+    expect(application().name).toBe('Market')
+    expect(await after.remove()).toMatchObject(stopped)
+    expect([credentials(), provider.applications.size]).toEqual([[newToken], 0])
+  })
+
+  it.each([[], [hostToken]])(
+    'an application that is gone counts as such; revoked: %s',
+    async (...revoked) => {
+      const { before, after } = rotation()
+      await before.create()
+      provider.removeApplication(application().applicationId)
+      revoke(...revoked)
+      expect(await after.create()).toMatchObject({ status: 422, body: { code: 'provider_rejected' } })
+      expect(await after.remove()).toMatchObject(stopped)
+    },
+  )
+
+  it('an application that only the earlier token knows is not gone', async () => {
+    provider.settings.workspaces = { [newToken]: 'another' }
+    const { before, after } = rotation()
+    await before.create()
+    expect(await after.create({ applicationName: 'Market' })).toMatchObject(running)
+    expect(application().name).toBe('Market')
+    expect(await after.remove()).toMatchObject(stopped)
+    expect(provider.applications.size).toBe(0)
+  })
+
+  it('an interrupted creation goes on with its application', async () => {
+    const { before, after } = rotation()
+    loseCreation()
+    expect((await before.create()).status).toBe(504)
+    revoke(hostToken)
+    expect(await after.create()).toMatchObject(running)
+    expect(published()).toBe(application().applicationId)
+  })
+
+  it('a deletion without the earlier token says how to list it', async () => {
+    const { before, after } = rotation(newToken)
+    await before.create()
+    provider.removeApplication(application().applicationId)
+    const detail = expect.stringMatching(/after the new one in IDP_PLATFORM_API_KEY/)
+    expect(await after.remove()).toMatchObject({ ...rejected, body: { detail } })
+  })
+
+  it('no token is ever repeated, and orphans are found with the new one', async () => {
+    const { after } = rotation()
+    const errors = [{ code: 'no', message: `Neither ${newToken} nor ${hostToken} may.` }]
+    provider.faults.add({ path: /platform/, times: 3, status: 403, body: { errors } })
+    const { body } = await after.create()
+    expect(body).toMatchObject({ provider: { message: 'Neither [redacted] nor [redacted] may.' } })
+    provider.faults.clear()
+    const platformApiKey = `${newToken} ${hostToken}`
+    const search = { platformApiKey, platformBaseUrl: fixture.url(), store: memoryStore() }
+    const none = { getDeployment: async () => undefined }
+    expect(await findOrphans({ ...search, platform: none })).toMatchObject({ applications: 0 })
   })
 })
 
 describe('an application of a tenant’s workspace', () => {
-  it.each([
-    ['the host’s token, because the platform’s record is gone', undefined],
-    ['the host’s token, because the key was blanked', { applicationName: 'Shop', platformApiKey: '' }],
-    ['another key', { applicationName: 'Shop', platformApiKey: otherToken }],
-  ])('is not reported as deleted with %s', async (_, inputs) => {
+  beforeEach(() => {
+    provider.settings.workspaces = { [tenantToken]: 'tenant', [newToken]: 'tenant' }
+  })
+
+  it.each<[string, object]>([
+    ['the host’s token, because the platform’s record is gone', {}],
+    ['the host’s token, because the key was blanked', { inputs: { ...inputs, platformApiKey: '' } }],
+    ['another key', { inputs: { ...inputs, platformApiKey: foreignToken } }],
+  ])('is neither reused nor reported as deleted with %s', async (_, options) => {
     await create({ platformApiKey: tenantToken })
+    const errors = [{ path: 'deployment.inputs.platformApiKey' }]
+    expect(await create({ platformApiKey: '' })).toMatchObject({ ...rejected, body: { errors } })
+    expect(deployment().status).toBe('running')
     platform.removeDeployment('dep_1')
-    expect(await deleteWith(inputs)).toMatchObject({
-      status: 422,
-      body: {
-        code: 'credentials_rejected',
-        retryable: false,
-        errors: [{ path: 'deployment.inputs.platformApiKey' }],
-      },
-    })
+    expect(await remove(options)).toMatchObject({ ...rejected, body: { errors } })
     expect(provider.applications.size).toBe(1)
   })
 
-  it('is deleted with its own token, and counts as deleted if it is gone', async () => {
+  it('is updated and deleted with a newer token of the workspace, also if it is gone', async () => {
     await create({ platformApiKey: tenantToken })
-    provider.removeApplication(only(provider.applications.keys()))
-    const answer = await deleteWith({ applicationName: 'Shop', platformApiKey: tenantToken })
-    expect(answer.body).toEqual({ status: 'stopped' })
+    revoke(tenantToken)
+    const given = { applicationName: 'Market', platformApiKey: newToken }
+    expect(await create(given)).toMatchObject(running)
+    provider.removeApplication(application().applicationId)
+    expect(await remove({ inputs: given })).toMatchObject(stopped)
   })
 
-  it('is not reused with another key, and stays', async () => {
-    await create({ platformApiKey: tenantToken })
-    expect(await create({ platformApiKey: otherToken })).toMatchObject({
-      status: 422,
-      body: { code: 'credentials_rejected' },
-    })
-    expect(provider.applications.size).toBe(1)
-    expect(deployment()?.status).toBe('running')
-  })
-})
-
-describe('a workspace whose Platform API was disabled', () => {
-  it('does not count its 404 as a deletion', async () => {
-    await create()
-    provider.faults.add({ ...platformNotEnabled(404), times: 9 })
-    expect(await deleteWith()).toMatchObject({ status: 422, body: { code: 'provider_rejected' } })
-    provider.faults.clear()
-    expect(provider.applications.size).toBe(1)
-    expect((await deleteWith()).body).toEqual({ status: 'stopped' })
-  })
+  it.each([
+    [0, newToken, rejected],
+    [2, foreignToken, rejected],
+    [2, newToken, running],
+  ])(
+    'is found again after an interrupted creation, of %i others: %s',
+    async (others, platformApiKey, answer) => {
+      for (let index = 0; index < others; index += 1)
+        provider.addApplication({ name: `Other ${index}` }, 'tenant')
+      loseCreation()
+      const { create } = host({ settleMs: 0 })
+      expect((await create({ platformApiKey: tenantToken })).status).toBe(504)
+      revoke(tenantToken)
+      expect(await create({ platformApiKey })).toMatchObject(answer)
+      expect(provider.applications.size).toBe(others + 1)
+    },
+  )
 })
 
 describe('an update that meets an unsettled creation', () => {
-  async function unsettled(inputs: Record<string, unknown>) {
-    platform.addDeployment({ id: 'dep_1', inputs: { applicationName: 'Shop' } })
-    const handle = fixture.handler({ store: memoryStore(), settleMs: 0 })
-    const event = (given: object) => ({
-      name: 'DEPLOYMENT_CREATED',
-      deployment: { id: 'dep_1', inputs: given },
-    })
-    provider.faults.add(
-      { method: 'POST', path: applicationsPath, cut: 'after' },
-      { method: 'GET', path: applicationsPath, skip: 1, times: 3, status: 500 },
-    )
-    expect((await deliver(handle, event({ applicationName: 'Shop' }))).status).toBe(504)
-    return deliver(handle, event({ applicationName: 'Shop', ...inputs }))
-  }
-
-  it('renames the application that appeared', async () => {
-    expect((await unsettled({ applicationName: 'Market' })).body).toMatchObject({ status: 'running' })
-    expect([...provider.applications.values()].map(({ name }) => name)).toEqual(['Market'])
-  })
-
-  it('is refused with the token of another workspace, and creates nothing there', async () => {
-    expect(await unsettled({ platformApiKey: otherToken })).toMatchObject({
-      status: 422,
-      body: { code: 'credentials_rejected', errors: [{ path: 'deployment.inputs.platformApiKey' }] },
-    })
-    expect(provider.applications.size).toBe(1)
-  })
-
-  it('is refused if it changes what cannot change', async () => {
-    expect(await unsettled({ template: 'waitlist' })).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_inputs', errors: [{ path: 'deployment.inputs.template' }] },
-    })
-    expect(provider.applications.size).toBe(1)
+  it.each<[string, Record<string, string>, object]>([
+    ['renames the application that appeared', { applicationName: 'Market' }, running],
+    ['is refused with the token of another workspace', { platformApiKey: foreignToken }, rejected],
+    ['is refused if it changes what cannot change', { template: 'waitlist' }, { status: 422 }],
+  ])('%s', async (_, change, answer) => {
+    const { create } = host({ settleMs: 0 })
+    loseCreation()
+    expect((await create()).status).toBe(504)
+    expect(await create(change)).toMatchObject(answer)
+    expect(application().name).toBe(change.applicationName ?? 'Shop')
   })
 })
 
 describe('an event with the application of another deployment', () => {
-  const stranger = { id: 'dep_2', inputs: { applicationName: 'Thief' } }
+  /** Deploys one, and returns its id. */
   async function victim() {
-    const { body } = await create()
-    platform.addDeployment(stranger)
-    const { outputs } = Object(body)
-    return { applicationId: String(outputs.applicationId) }
+    await create()
+    platform.addDeployment({ id: 'dep_2', inputs })
+    requests.length = 0
+    return { applicationId: application().applicationId }
   }
 
-  it('is refused by a creation, which reads and publishes nothing', async () => {
-    const { applicationId } = await victim()
-    const before = asked().length
-    const outputs = { applicationId }
-    const answer = await send({ name: 'DEPLOYMENT_CREATED', deployment: { ...stranger, outputs } })
-    expect(answer).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_event', errors: [{ path: 'deployment.outputs.applicationId' }] },
-    })
-    expect(asked()).toHaveLength(before)
-    expect(platform.deployments.get('dep_2')?.outputs).toEqual({})
-  })
-
-  it('is refused also if the platform’s record names it', async () => {
-    const outputs = await victim()
-    Object.assign(platform.addDeployment(stranger), { outputs })
-    const answer = await send({ name: 'DEPLOYMENT_CREATED', deployment: stranger })
-    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
-  })
-
-  it('is refused also weeks after its creation', async () => {
-    let time = Date.now()
-    const store = memoryStore({ now: () => time })
-    const handle = fixture.handler({ store })
-    platform.addDeployment({ id: 'dep_1', inputs: { applicationName: 'Shop' } })
-    platform.addDeployment(stranger)
-    const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1' } }
-    expect((await deliver(handle, created)).status).toBe(200)
-    time += 60 * 24 * 60 * 60 * 1000
-    const outputs = { applicationId: only(provider.applications.keys()) }
-    const event = { name: 'DEPLOYMENT_DELETED', deployment: { id: 'dep_2', outputs } }
-    expect(await deliver(handle, event)).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
-    expect(provider.applications.size).toBe(1)
-  })
-
   it.each(['the event', 'the platform’s record'])(
-    'is refused by a deletion, which deletes nothing, if %s names it',
+    'is refused, and calls nobody, if %s names it',
     async (source) => {
       const outputs = await victim()
-      if (source !== 'the event') Object.assign(platform.deployments.get('dep_2') ?? {}, { outputs })
-      const deployment = { id: 'dep_2', ...(source === 'the event' && { outputs }) }
-      const answer = await send({ name: 'DEPLOYMENT_DELETED', deployment })
-      expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_event' } })
-      expect([deletes(), provider.applications.size]).toEqual([[], 1])
+      if (source !== 'the event') deployment('dep_2').outputs = outputs
+      const options = { id: 'dep_2', ...(source === 'the event' && { outputs }) }
+      const errors = [{ path: 'deployment.outputs.applicationId' }]
+      for (const answer of [await create({}, options), await remove(options)])
+        expect(answer).toMatchObject({ ...invalid, body: { errors } })
+      expect([requests, provider.applications.size]).toEqual([[], 1])
+      expect(statuses()).toEqual(['deploying', 'running'])
     },
   )
 
+  it('is refused also weeks after its creation', async () => {
+    let time = Date.now()
+    const { create, remove } = host({ store: memoryStore({ now: () => time }) })
+    await create()
+    time += 60 * 24 * 60 * 60 * 1000
+    const outputs = { applicationId: application().applicationId }
+    expect(await remove({ id: 'dep_2', outputs })).toMatchObject(invalid)
+    expect(provider.applications.size).toBe(1)
+  })
+
   it('is refused if it contradicts the record, and neither application is deleted', async () => {
     await create()
-    const { applicationId } = provider.addApplication({ name: 'Of a person' }, 'host')
-    expect(await deleteWith(undefined, { applicationId })).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_event' },
-    })
+    const { applicationId } = provider.addApplication({ name: 'Of a person' })
+    expect(await remove({ outputs: { applicationId } })).toMatchObject(invalid)
     expect([deletes(), provider.applications.size]).toEqual([[], 2])
   })
 })
 
-describe('a published application', () => {
-  it.each(['PUT', 'GET'])('survives a 404 page of a proxy for %s', async (method) => {
-    await create()
-    platform.faults.add({ method, path: /dep_1(\/outputs)?$/, status: 404, html: true })
-    await send({
-      name: 'DEPLOYMENT_CREATED',
-      deployment: { id: 'dep_1', inputs: { applicationName: 'Shop' } },
-    })
-    expect(deletes()).toEqual([])
-    expect(provider.applications.size).toBe(1)
+describe('the other events', () => {
+  const events: [string, object][] = [
+    ['HEALTH_CHECK', {}],
+    ['METRIC_UPDATE', {}],
+    ['DOWNLOAD_STARTED', { download: { file: '.env.local' } }],
+    ['FUNCTION_CALL', { functionCall: { name: 'countUsers', arguments: {} } }],
+    ['FUNCTION_CALL', { functionCall: { name: 'createUser', arguments: { emailAddress: 'a@b.example' } } }],
+  ]
+  const foreignOutputs = {
+    ...invalid,
+    body: { code: 'invalid_event', errors: [{ path: 'deployment.outputs' }] },
+  }
+  const away = () => platform.faults.add({ method: 'GET', status: 503, times: 9 })
+
+  /** Deploys `dep_1` and `dep_2`. */
+  async function deployed() {
+    for (const id of ['dep_1', 'dep_2']) await create({}, { id })
+    requests.length = 0
+    const [own, foreign] = ['dep_1', 'dep_2'].map((id) => ({ ...deployment(id).outputs }))
+    return { own, foreign: foreign ?? expect.fail() }
+  }
+  const toEvent = ([name, rest]: (typeof events)[number], outputs?: object, id = 'dep_1') => {
+    return { name, deployment: { id, ...(outputs && { outputs }) }, ...rest }
+  }
+
+  it.each(events)('%s %j is done with its own outputs alone', async (...event) => {
+    const { own, foreign } = await deployed()
+    const { applicationId, ...keys } = foreign
+    const { secretKey, publishableKey } = foreign
+    const mixed = [{ applicationId }, { secretKey }, { publishableKey }].map((one) => ({ ...own, ...one }))
+    for (const carried of [foreign, keys, ...mixed, { secretKey }])
+      expect(await send(toEvent(event, carried))).toMatchObject(foreignOutputs)
+    deployment().outputs = foreign
+    expect(await send(toEvent(event))).toMatchObject(foreignOutputs)
+    expect(requests).toEqual([])
+    away()
+    const { status, body } = await send(toEvent(event, own))
+    expect([status, Object(body).status ?? 'healthy']).toEqual([200, 'healthy'])
   })
 
-  it('survives a platform that no longer knows the deployment, until the deletion arrives', async () => {
+  it('leave the decision to the platform’s record while the store is away', async () => {
+    const { own, foreign } = await deployed()
+    const read = () => Promise.reject(new Error('away'))
+    const { send } = host({ store: { ...memoryStore(), read } })
+    const [, , , count = expect.fail()] = events
+    expect((await send(toEvent(count, own))).status).toBe(200)
+    expect(await send(toEvent(count, foreign))).toMatchObject(foreignOutputs)
+    away()
+    const unavailable = { status: 502, body: { code: 'platform_unavailable', retryable: true } }
+    expect(await send(toEvent(count, own))).toMatchObject(unavailable)
+  })
+
+  it('of a deployment without a record may not use the keys of another one either', async () => {
+    const { foreign } = await deployed()
+    const { secretKey, publishableKey } = foreign
+    const event = toEvent(['HEALTH_CHECK', {}], { secretKey, publishableKey }, 'dep_3')
+    expect(await send(event)).toMatchObject(foreignOutputs)
+    expect((await host().send(event)).status).toBe(200)
+  })
+})
+
+describe('the deletion of an application with an instance that was added at the provider', () => {
+  /** Deploys in development, and adds a production instance as a person does. */
+  async function deployed() {
     await create()
-    platform.removeDeployment('dep_1')
-    const inputs = { applicationName: 'Shop' }
-    const outputs = { applicationId: only(provider.applications.keys()) }
-    const event = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs, outputs } }
-    for (const handle of [fixture.handler(), fixture.handler({ store: memoryStore() })]) {
-      expect((await deliver(handle, event)).body).toMatchObject({ status: 'ignored' })
-      expect(provider.applications.size).toBe(1)
-    }
-    expect((await deleteWith()).body).toEqual({ status: 'stopped' })
+    const { applicationId, instances } = application()
+    return { applicationId, instances, added: provider.addInstance(applicationId, 'example.com') }
+  }
+
+  it('is refused with the instance and the two ways on, and leaves the deployment running', async () => {
+    const { applicationId, added, instances } = await deployed()
+    const before = statuses()
+    const words = `${applicationId}.*production.*${added.id}.*deleteAddedInstances`
+    const errors = [{ path: 'deployment.inputs.deleteAddedInstances' }]
+    const body = { code: 'deletion_refused', detail: expect.stringMatching(new RegExp(words)), errors }
+    expect(await remove({ eventId: 'evt_1' })).toMatchObject({ status: 422, body })
+    expect([statuses(), deployment().status]).toEqual([before, 'running'])
+    expect(logged('error')).toEqual([expect.stringContaining(added.id)])
+    // A redelivery looks again.
+    instances.pop()
+    expect(await remove({ eventId: 'evt_1' })).toMatchObject(stopped)
     expect(provider.applications.size).toBe(0)
   })
-})
 
-describe('a published application whose outputs no event carries', () => {
-  it('is redeployed although the platform’s record can’t be read', async () => {
-    await create()
-    platform.faults.add({ method: 'GET', path: /dep_1/, status: 503, times: 9 })
-    expect((await create()).body).toMatchObject({ status: 'running' })
-  })
-})
-
-describe('a refused redeploy leaves a deployment running', () => {
-  const refused = { applicationName: '' }
-  const redeploy = (outputs?: object) =>
-    send({
-      name: 'DEPLOYMENT_CREATED',
-      deployment: { id: 'dep_1', inputs: refused, ...(outputs && { outputs }) },
-    })
-
-  it('if the platform’s record can’t be read', async () => {
-    await create()
-    platform.faults.add({ method: 'GET', path: /dep_1/, status: 503, times: 9 })
-    expect((await redeploy()).status).toBe(422)
-    expect(deployment()?.status).toBe('running')
+  it('is done if its own inputs say so, and not if those of the platform do', async () => {
+    await deployed()
+    const consent = { ...inputs, deleteAddedInstances: true }
+    deployment().inputs = consent
+    expect((await remove()).status).toBe(422)
+    expect((await remove({ inputs: { deleteAddedInstances: 'no' } })).status).toBe(422)
+    expect(await remove({ inputs: consent })).toMatchObject(stopped)
+    expect(provider.applications.size).toBe(0)
   })
 
-  it('if the event carries outputs that do not work', async () => {
-    await create()
-    const { outputs } = Object(deployment())
-    expect((await redeploy({ ...outputs, secretKey: 'sk_test_revoked' })).status).toBe(422)
-    expect(deployment()?.status).toBe('running')
+  it.each([
+    ['the published instance', undefined],
+    ['nothing, and the application has two instances', {}],
+  ])('is refused also if the store was replaced, and the host knows %s', async (_, outputs) => {
+    const { applicationId } = await deployed()
+    // A redeploy records no instance that it did not make.
+    expect(await create()).toMatchObject(running)
+    if (outputs) platform.removeDeployment('dep_1')
+    const answer = await host().remove(outputs ? { outputs: { applicationId } } : {})
+    expect(answer).toMatchObject({ status: 422, body: { code: 'deletion_refused' } })
+    expect(only(provider.applications.keys())).toBe(applicationId)
   })
-})
-
-describe('a deployment that begins anew under the id of a deleted one', () => {
-  const inputs = { applicationName: 'Shop' }
-  const at = (hour: string, name: string, outputs?: object) =>
-    send({
-      name,
-      timestamp: `2026-11-20T${hour}:00:00Z`,
-      deployment: { id: 'dep_1', inputs, ...(outputs && { outputs }) },
-    })
-
-  it.each([true, false])(
-    'gets an application of its own; the event has the old outputs: %s',
-    async (carries) => {
-      platform.addDeployment({ id: 'dep_1', inputs })
-      await at('09', 'DEPLOYMENT_CREATED')
-      const old = deployment()?.outputs
-      await at('10', 'DEPLOYMENT_DELETED')
-      platform.faults.add({ method: 'PUT', path: /outputs$/, status: 503, times: 9 })
-      expect((await at('11', 'DEPLOYMENT_CREATED')).status).toBe(502)
-      platform.faults.clear()
-      const answer = await at('11', 'DEPLOYMENT_CREATED', carries ? old : undefined)
-      expect(answer.body).toMatchObject({ status: 'running' })
-      expect(deployment()?.outputs.applicationId).toBe(only(provider.applications.keys()))
-      expect(deployment()?.outputs.applicationId).not.toBe(old?.applicationId)
-    },
-  )
 })

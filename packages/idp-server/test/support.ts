@@ -1,13 +1,19 @@
-import { expect } from 'vitest'
+import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
+import { afterEach, beforeEach, expect, vi } from 'vitest'
 import { runProvider } from '../../core/test/provider.ts'
 import { createIdpPlatformClient, type IdpPlatformClientOptions } from '../src/index.ts'
 import { createPlatformApi } from '../src/testing/index.ts'
+import { createHandler } from '../src/webhook.ts'
 
 export { failureOf } from '../../core/test/provider.ts'
 
 export const hostToken = 'ak_of_the_host'
 export const tenantToken = 'ak_of_the_tenant'
-export const applicationsPath = '/v1/platform/applications'
+export const root = '/v1/platform/applications'
+/** A request to create an application. */
+export const onCreate = { method: 'POST', path: root }
+export const stopped = { status: 200, body: { status: 'stopped' } }
+export const inputs = { applicationName: 'Shop' }
 
 /** Runs the provider for a test file. */
 export function runPlatformApi() {
@@ -19,11 +25,96 @@ export function runPlatformApi() {
     waits,
     /** The requests as `POST /v1/platform/applications`. */
     asked: () => requests.map(({ method, path }) => `${method} ${path}`),
-    get url() {
-      return `${origin()}/v1`
-    },
+    /** The tokens and keys of the requests. */
+    credentials: () => [...new Set(requests.map(({ headers }) => headers.get('authorization')?.slice(7)))],
+    url: () => `${origin()}/v1`,
     client: (options: Partial<IdpPlatformClientOptions> = {}) =>
       createIdpPlatformClient({ platformApiKey: hostToken, baseUrl: `${origin()}/v1`, wait, ...options }),
+  }
+}
+
+/** The rest of an event, and its delivery id. */
+interface EventOptions {
+  id?: string
+  eventId?: string
+  inputs?: Record<string, unknown>
+  outputs?: Record<string, unknown> | undefined
+  timestamp?: string
+}
+
+/** Runs platform and provider for a test file, and resets them before each test. */
+export function runWebhook() {
+  const api = runPlatformApi()
+  const platform = createPlatformEmulator()
+  const log: string[] = []
+
+  const handler = (dependencies: Partial<Parameters<typeof createHandler>[0]> = {}) =>
+    createHandler({
+      platform: connectPlatform(platform.fetch),
+      platformApiKey: hostToken,
+      platformBaseUrl: api.url(),
+      baseUrl: api.url(),
+      logger: (...line) => void log.push(JSON.stringify(line)),
+      ...dependencies,
+    })
+
+  /** Makes a host, with a store of its own by default. */
+  function host(dependencies: Parameters<typeof handler>[0] = {}) {
+    const handle = handler(dependencies)
+    const send = (event: object, eventId?: string) => deliver(handle, event, { id: eventId })
+    const toEvent = (name: string, { id = 'dep_1', inputs, outputs, timestamp }: EventOptions) => {
+      const deployment = { id, ...(inputs && { inputs }), ...(outputs && { outputs }) }
+      return { name, deployment, ...(timestamp && { timestamp }) }
+    }
+    return {
+      send,
+      /** Sends DEPLOYMENT_CREATED of a deployment, which the platform learns first if it does not know it. */
+      create(given: Record<string, unknown> = {}, options: EventOptions = {}) {
+        const all = { ...inputs, ...given }
+        const { id = 'dep_1', eventId } = options
+        if (!platform.deployments.has(id)) platform.addDeployment({ id, inputs: all })
+        return send(toEvent('DEPLOYMENT_CREATED', { inputs: all, ...options }), eventId)
+      },
+      remove: (options: EventOptions = {}) => send(toEvent('DEPLOYMENT_DELETED', options), options.eventId),
+    }
+  }
+
+  let main: ReturnType<typeof host>
+  beforeEach(() => {
+    platform.reset()
+    log.length = 0
+    main = host()
+    // The pause between two attempts is random: this makes it zero.
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+    const reported = platform.calls.filter(({ path }) => !/\/(outputs|downloads\/[^/]+)$/.test(path))
+    const everything = log.join('\n') + JSON.stringify(reported)
+    expect(everything).not.toMatch(/sk_(test|live)_/)
+    for (const token of [hostToken, tenantToken]) expect(everything).not.toContain(token)
+  })
+
+  const deployment = (id = 'dep_1') => platform.deployments.get(id) ?? expect.fail(`there is no ${id}`)
+  return {
+    ...api,
+    platform,
+    handler,
+    host,
+    /** The same host for a whole test. */
+    send: (...event: Parameters<typeof main.send>) => main.send(...event),
+    create: (...event: Parameters<typeof main.create>) => main.create(...event),
+    remove: (...event: Parameters<typeof main.remove>) => main.remove(...event),
+    deployment,
+    published: (id?: string) => deployment(id).outputs.applicationId,
+    /** The number of creates that the provider received. */
+    creates: () => api.asked().filter((request) => request === `POST ${root}`).length,
+    statuses: () => deployment().statusHistory.map(({ status }) => status),
+    logged: (level: 'info' | 'warn' | 'error') =>
+      deployment().logs.flatMap((entry) => (entry.level === level ? entry.message : [])),
+    /** The only application of the provider. */
+    application: () => only(api.provider.applications.values()),
+    names: () => [...api.provider.applications.values()].map(({ name }) => name),
   }
 }
 

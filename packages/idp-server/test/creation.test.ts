@@ -1,0 +1,215 @@
+/** One application for each creation, whatever is lost, in workspaces of any size. */
+import { memoryStore } from '@org/core'
+import type { Fault } from '@org/core/testing'
+import { describe, expect, it } from 'vitest'
+import { onCreate, root, runWebhook, stopped } from './support.ts'
+
+const fixture = runWebhook()
+const { provider, platform, asked, host, creates, published, application, logged } = fixture
+
+const lists = () => asked().filter((request) => /^GET \/v1\/platform\/applications(\?|$)/.test(request))
+/** The list is out of order when it is read after a create. */
+const blindList = { method: 'GET', path: root, skip: 1, times: 3, status: 500 }
+const seed = (count: number, name = 'Other') =>
+  Array.from({ length: count }, (_, index) => provider.addApplication({ name: `${name} ${index}` }))
+
+it('a create that the provider refused is repeated at once by the next delivery', async () => {
+  for (const status of [422, 429]) {
+    provider.faults.add({ ...onCreate, status, headers: { 'retry-after': '600' } })
+    expect((await fixture.create()).status).toBe(status)
+  }
+  expect((await fixture.create()).status).toBe(200)
+  expect(creates()).toBe(3)
+})
+
+it('a creation takes seven requests to the store, and four calls to the platform', async () => {
+  const used: PropertyKey[] = []
+  const store = new Proxy(memoryStore(), {
+    get(target, name) {
+      used.push(name)
+      return Reflect.get(target, name)
+    },
+  })
+  await host({ store }).create({}, { eventId: 'evt_1' })
+  expect(used).toEqual(['claim', 'advance', 'reserve', 'advance', 'reserve', 'reserve', 'complete'])
+  const calls = platform.calls.map(
+    ({ method, path }) => `${method} ${path.replace('/deployments/dep_1', '')}`,
+  )
+  expect(calls).toEqual(['PUT /status', 'GET ', 'PUT /outputs', 'PUT /status'])
+})
+
+describe('a create with an unknown outcome', () => {
+  it.each<[string, Fault, exists: boolean]>([
+    ['cut before its effect', { cut: 'before' }, false],
+    ['cut in its response', { cut: 'during' }, true],
+    ['unanswered without an effect', { hang: true }, false],
+    ['unanswered with an effect', { hang: 'after' }, true],
+    ['answered with 500 without an effect', { status: 500 }, false],
+    ['answered with 503 after its effect', { status: 503, takesEffect: true }, true],
+    ['answered with half a response', { truncate: true }, true],
+    ['answered with a page', { html: true }, false],
+  ])('leads to one application after it was %s', async (_, fault, exists) => {
+    const { create } = host({ settleMs: 0, timeoutMs: 'hang' in fault ? 2_000 : undefined })
+    provider.faults.add({ ...onCreate, ...fault })
+    const first = await create({}, { eventId: 'evt_1' })
+    expect(provider.applications.size).toBe(exists ? 1 : 0)
+    if (first.status !== 200) {
+      expect(first).toMatchObject({ status: 504, body: { code: 'provider_timeout', retryable: true } })
+      expect(Number(first.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect((await create({}, { eventId: 'evt_1' })).status).toBe(200)
+    }
+    expect([creates(), published()]).toEqual([exists ? 1 : 2, application().applicationId])
+  })
+
+  it.each<[string, Fault, number[]]>([
+    ['its answer was lost', { cut: 'before' }, [55_000, 10_000]],
+    ['its host died', { hang: true }, [30_000, 55_000, 10_000]],
+  ])('is repeated a minute after nothing of it could leave any more, if %s', async (_, fault, waits) => {
+    let time = Date.now()
+    const now = () => time
+    const successor = () => host({ now, store })
+    const store = memoryStore({ now })
+    provider.faults.add({ ...onCreate, ...fault })
+    const first = successor().create()
+    await expect.poll(creates).toBe(1)
+    if ('cut' in fault) expect((await first).status).toBe(504)
+    for (const [index, wait] of waits.entries()) {
+      time += wait
+      const isLast = index === waits.length - 1
+      if (!isLast) expect(await successor().remove()).toMatchObject({ status: 504 })
+      const answer = await successor().create()
+      expect(answer.status).toBe(isLast ? 200 : 504)
+      if (isLast) continue
+      const retryAfter = Number(answer.headers.get('retry-after'))
+      expect(retryAfter > 0 && retryAfter <= 61).toBe(true)
+    }
+    expect(creates()).toBe(2)
+  })
+
+  it('is looked up by a teardown, which names the application and does not delete a guess', async () => {
+    const { create, remove } = host({ settleMs: 0 })
+    provider.faults.add({ ...onCreate, cut: 'after' }, blindList)
+    expect((await create()).status).toBe(504)
+    const { applicationId } = application()
+    const body = { code: 'outcome_unknown', detail: expect.stringContaining(applicationId) }
+    expect(await remove()).toMatchObject({ status: 409, body })
+    provider.removeApplication(applicationId)
+    expect(await remove()).toMatchObject(stopped)
+  })
+
+  it('adopts no application that is older, or has another name or environment', async () => {
+    provider.addApplication({ name: 'Shop' })
+    const { create } = host({ settleMs: 0 })
+    provider.faults.add({ ...onCreate, cut: 'before' })
+    expect((await create()).status).toBe(504)
+    const environment_types: 'production'[] = ['production']
+    provider.addApplication({ name: 'Blog' })
+    provider.addApplication({ name: 'Shop', domain: 'shop.example.com', environment_types })
+    const strangers = [...provider.applications.keys()]
+    expect((await create()).status).toBe(200)
+    expect(creates()).toBe(2)
+    expect(strangers).not.toContain(published())
+  })
+
+  it('adopts no application that another deployment of the same name has adopted', async () => {
+    const { create } = host({ settleMs: 0 })
+    provider.faults.add({ ...onCreate, cut: 'before' })
+    expect((await create({}, { id: 'dep_2' })).status).toBe(504)
+    provider.faults.add({ ...onCreate, cut: 'after' }, blindList)
+    expect((await create()).status).toBe(504)
+    // No further change leaves before the provider has answered a read, one in a second.
+    for (const id of ['dep_1', 'dep_2'])
+      await expect.poll(async () => (await create({}, { id })).status).toBe(200)
+    const ids = ['dep_1', 'dep_2'].map(published)
+    expect(ids.toSorted()).toEqual([...provider.applications.keys()].toSorted())
+    expect(creates()).toBe(3)
+  })
+
+  it('leaves several candidates to a person, and names their ids', async () => {
+    const { create } = host({ settleMs: 0 })
+    provider.faults.add({ ...onCreate, cut: 'before' })
+    await create({}, { eventId: 'evt_1' })
+    const strangers = seed(2, 'Shop')
+    for (const one of strangers) one.name = 'Shop'
+    const body = { code: 'outcome_unknown', retryable: false }
+    expect(await create({}, { eventId: 'evt_1' })).toMatchObject({ status: 409, body })
+    for (const { applicationId } of strangers) expect(logged('error').at(-1)).toContain(applicationId)
+    expect(provider.applications.size).toBe(2)
+  })
+})
+
+it('an application that another deployment has reserved is left to it, and another one is created', async () => {
+  const store = memoryStore()
+  const { create } = host({
+    store,
+    settleMs: 0,
+    async fetch(input, init) {
+      const before = new Set(provider.applications.keys())
+      const response = await fetch(input, init)
+      const [made] = [...provider.applications.keys()].filter((id) => !before.has(id))
+      const owner = 'idp-server/deployment/dep_2'
+      const subject = `idp-server/application/${made}`
+      if (made && before.size === 0) await store.reserve({ subject, owner, keepMs: 60_000 })
+      return response
+    },
+  })
+  const body = { code: 'delivery_in_progress', retryable: true }
+  expect(await create({}, { eventId: 'evt_1' })).toMatchObject({ status: 409, body })
+  expect(published()).toBeUndefined()
+  const [taken] = provider.applications.keys()
+  expect((await create({}, { eventId: 'evt_1' })).status).toBe(200)
+  expect([creates(), published() === taken]).toEqual([2, false])
+})
+
+describe('a workspace of 20,000 applications', () => {
+  it('takes 30 creations at once, of which each gets one application and has a small record', async () => {
+    seed(20_000)
+    const store = memoryStore()
+    const { create } = host({ store })
+    const ids = Array.from({ length: 30 }, (_, index) => `dep_${index}`)
+    const answers = await Promise.all(ids.map((id) => create({}, { id })))
+    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 200))
+    expect([new Set(ids.map(published)).size, provider.applications.size]).toEqual([30, 20_030])
+    expect(lists().filter((request) => request.includes('secret'))).toEqual([])
+    expect(lists().length).toBeLessThan(5)
+    const record = await store.read('idp-server/deployment/dep_1')
+    expect(JSON.stringify(record).length).toBeLessThan(1_000)
+    provider.faults.add({ ...onCreate, cut: 'after' })
+    expect((await create({}, { id: 'dep_lost' })).status).toBe(200)
+    expect(provider.applications.size).toBe(20_031)
+  }, 20_000)
+})
+
+describe('an interrupted creation in a large workspace', () => {
+  async function interrupted(newId: () => string) {
+    const others = seed(500)
+    for (const one of others) one.applicationId = newId()
+    const store = memoryStore()
+    const { create } = host({ store, settleMs: 0 })
+    provider.faults.add({ ...onCreate, cut: 'before' })
+    expect((await create()).status).toBe(504)
+    const record = JSON.stringify(await store.read('idp-server/deployment/dep_1'))
+    expect(record.length).toBeLessThan(8_000)
+    return { others, create }
+  }
+
+  it('adopts no older application that a person renamed meanwhile', async () => {
+    const ages = Array.from({ length: 500 }, (_, index) => 10_000_000 + 1_000 * index).values()
+    const newId = () => `app_3${ages.next().value}${'x'.repeat(18)}`
+    const { others, create } = await interrupted(newId)
+    for (const at of [0, 1, 300, 499]) Object.assign(others[at] ?? {}, { name: 'Shop' })
+    expect((await create()).body).toMatchObject({ status: 'running' })
+    expect(provider.applications.size).toBe(501)
+  })
+
+  it('leaves a renamed application to a person if ids do not tell its age', async () => {
+    const { others, create } = await interrupted(() => `app_${crypto.randomUUID()}`)
+    const [renamed = expect.fail()] = others.toSorted((one, two) =>
+      one.applicationId < two.applicationId ? -1 : 1,
+    )
+    renamed.name = 'Shop'
+    const body = { code: 'outcome_unknown', detail: expect.stringContaining(renamed.applicationId) }
+    expect(await create()).toMatchObject({ body })
+    expect(provider.applications.size).toBe(500)
+  })
+})
