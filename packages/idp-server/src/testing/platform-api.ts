@@ -5,6 +5,7 @@
 import { createEmulator, type EmulatedRequest, type StatusFault } from '@org/core/testing'
 import {
   asFault,
+  type BackendApi,
   createBackendApi,
   type EnvironmentType,
   type IdpInstance,
@@ -56,9 +57,8 @@ export interface PlatformApiSettings {
 export type PlatformApi = ReturnType<typeof createPlatformApi>
 
 /**
- * Makes a Platform API, and the Backend API of its instances, whose first one belongs to no application.
- *
- * @param overrides the first settings
+ * Makes a Platform API with first settings, and the Backend API of its instances, unless one is given. The first
+ * instance belongs to no application.
  *
  * @example
  * ```ts
@@ -67,8 +67,10 @@ export type PlatformApi = ReturnType<typeof createPlatformApi>
  * const client = createIdpPlatformClient({ platformApiKey: 'ak_emulated', fetch: provider.fetch })
  * ```
  */
-export function createPlatformApi(overrides: Partial<PlatformApiSettings> = {}) {
-  const backend = createBackendApi()
+export function createPlatformApi({
+  backend = createBackendApi(),
+  ...overrides
+}: Partial<PlatformApiSettings> & { backend?: BackendApi } = {}) {
   const first: PlatformApiSettings = {
     accessTokens: ['ak_emulated'],
     workspaces: {},
