@@ -6,7 +6,7 @@ export type { BackendApi, BackendApiCall, BackendApiOptions } from './backend-ap
 export { createBackendApi } from './backend-api.ts'
 export type { EnvironmentType, IdpInstance, InstanceOptions, InstanceSettings } from './instance.ts'
 export { publishableKeyOf } from './instance.ts'
-export type { NewOrganization, NewUser, WireOrganization, WireUser } from './records.ts'
+export type { NewOrganization, NewUser, WireMetadata, WireOrganization, WireUser } from './records.ts'
 export { newId } from './records.ts'
 export {
   asFault,
