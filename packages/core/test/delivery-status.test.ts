@@ -90,8 +90,10 @@ it('a deployment event needs the id of its deployment, and shows of an object it
     { name: 'applicationId', state: 'recorded', value: 'app_1' },
     { name: 'account', state: 'recorded', value: { region: 'eu' } },
   ]
-  const found = { subject: 'deployment', deployment: 'dep_1', steps }
-  expect(await status('dep_1')).toMatchObject([{ ...found, state: 'in_progress' }])
+  const found = { subject: 'deployment', deployment: 'dep_1' }
+  const [underWay] = await status('dep_1')
+  expect(underWay).toMatchObject({ ...found, state: 'in_progress' })
+  expect(underWay?.steps).toEqual(steps)
   await store.release(lease)
   expect(await status('dep_1')).toMatchObject([{ ...found, state: 'released' }])
 })

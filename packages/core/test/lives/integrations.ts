@@ -75,13 +75,11 @@ export function createIntegration(route: Route) {
   }
 
   /** The outputs of the deployment, or else the inputs of one that only connects. */
-  async function find({
-    deployment,
-  }: HandlerContext): Promise<{ applicationId?: string | undefined; token: string }> {
+  async function find({ deployment }: HandlerContext) {
     const published = await deployment?.outputs(outputs)
     const found = published ?? (isOwning ? undefined : await deployment?.inputs(inputs))
-    if (found) return found
-    throw new IntegrationError('missing_credentials', 'It was not created yet.')
+    if (!found) throw new IntegrationError('missing_credentials', 'It was not created yet.')
+    return { applicationId: published?.applicationId, token: found.token }
   }
 
   async function use(method: string, body: object, context: HandlerContext): Promise<void> {
