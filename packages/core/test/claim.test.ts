@@ -103,20 +103,23 @@ describe('the intent to change something', () => {
     const memory = memoryStore()
     const advance = vi.fn(memory.advance)
     const recorded: unknown[] = []
+    const note = () => recorded.push(advance.mock.calls.map(([, steps]) => steps))
     const host = createHost({
       async provider(_, context) {
         context.log.info('This goes to the platform.')
-        await context.fetch(url, { method })
         await context.fetch(new Request(url, { method }))
+        await context.fetch(url, { method })
       },
       store: { ...memory, advance },
       async fetch() {
-        recorded.push(advance.mock.calls.map(([, steps]) => steps))
+        note()
         return new Response()
       },
     })
     await deliver(host.handle, { ...greet, deployment: { id: 'dep_1', outputs } }, { id })
-    expect([recorded, host.writes()]).toEqual([[expected, expected], ['POST /deployments/dep_1/logs']])
+    note()
+    expect(recorded).toEqual([expected, expected, expected])
+    expect(host.writes()).toEqual(['POST /deployments/dep_1/logs'])
   })
 
   it('stays if the host can’t record the result of a call that left: it is not repeated', async () => {
