@@ -25,15 +25,6 @@ const mailer = createMailer({ apiToken: 'token', fromEmail: 'shop@example.com' }
 await mailer.sendEmail({ to: 'ada@example.com', subject: 'Hello', textBody: 'Hi Ada' })
 `
 
-const requireAll = (entries: readonly string[]) => `
-for (const entry of ${JSON.stringify(entries)}) require(entry)
-const { sendRequired } = require('./required.cjs')
-import('@org/mailer').then(async ({ isIntegrationError }) => {
-  const { error, ...outcome } = await sendRequired()
-  console.log(JSON.stringify({ ...outcome, isKnownElsewhere: isIntegrationError(error) }))
-})
-`
-
 const programs = join(import.meta.dirname, '../../runtimes/programs')
 const target = await mkdtemp(join(tmpdir(), 'packages-'))
 const packages = await packAll(target)
@@ -48,7 +39,7 @@ describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, pac
     expect(findFaults(packed)).toEqual([])
   })
 
-  it('says where its code is, and by which words people find it', () => {
+  it('says where its code is, and names no package that is not published', () => {
     const directory = packed.name.replace('@org', 'packages')
     expect(packed.manifest).toMatchObject({
       repository: { ...workspace.repository, directory },
@@ -56,16 +47,12 @@ describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, pac
       bugs: expect.stringMatching('^https://.+(?<!\\.git)/issues$'),
       keywords: expect.arrayContaining(['webhook']),
     })
-    const published = packages.map(({ name }) => name)
     const named = [...JSON.stringify(packed.manifest).matchAll(/@org\/[\w-]+(?=":)/g)].map(([name]) => name)
-    expect(published).toEqual(expect.arrayContaining(named))
+    expect(packages.map(({ name }) => name)).toEqual(expect.arrayContaining(named))
   })
 
-  it('passes publint', NETWORK, async () => {
+  it('passes publint and attw: its types match its modules', NETWORK, async () => {
     expect(await check('publint', 'run', packed.tarball, '--strict')).toBe('')
-  })
-
-  it('passes attw: its types match its modules', NETWORK, async () => {
     // Every supported Node can require ES modules.
     const options = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm']
     expect(await check('attw', packed.tarball, ...options)).toBe('')
@@ -84,16 +71,15 @@ it('@org/core, packed, starts the thread of its SQLite store', async () => {
 describe('@org/mailer, installed to send mail,', () => {
   const project = join(target, 'project')
 
-  it('is two packages without a schema library, and at most 1.46 MB', NETWORK, async () => {
-    const tarballs = packages
-      .filter(({ name }) => name === '@org/mailer' || name === '@org/core')
-      .map(({ tarball }) => tarball)
-    await installInto(project, tarballs)
+  it('is two packages without a schema library, and at most 1.49 MB', NETWORK, async () => {
+    const needed = packages.filter(({ name }) => name === '@org/mailer' || name === '@org/core')
+    await installInto(
+      project,
+      needed.map(({ tarball }) => tarball),
+    )
     const installed = listInstalled(project)
     const bytes = installed.reduce((sum, each) => sum + each.bytes, 0)
-    console.log(
-      `Installed: ${installed.map(({ name, bytes }) => `${name} ${bytes}`).join(', ')}; ${bytes} bytes.`,
-    )
+    console.log(`Installed: ${bytes} bytes.`)
     expect(installed.map(({ name }) => name)).toEqual(['@org/core', '@org/mailer'])
     expect(bytes).toBeLessThanOrEqual(LARGEST_INSTALL)
   })
@@ -117,7 +103,14 @@ describe('the packages, installed with zod,', () => {
     const required = packages.flatMap((each) => entriesOf(each, 'require'))
     expect(required).toContain('@org/mailer')
     await cp(join(programs, 'required.cjs'), join(project, 'required.cjs'))
-    await writeFile(join(project, 'main.cjs'), requireAll(required))
+    const main = `
+      for (const entry of ${JSON.stringify(required)}) require(entry)
+      const { sendRequired } = require('./required.cjs')
+      import('@org/mailer').then(async ({ isIntegrationError }) => {
+        const { error, ...outcome } = await sendRequired()
+        console.log(JSON.stringify({ ...outcome, isKnownElsewhere: isIntegrationError(error) }))
+      })`
+    await writeFile(join(project, 'main.cjs'), main)
     const options = ['--no-experimental-require-module', '--enable-source-maps', 'main.cjs']
     const { stdout } = await promisify(execFile)(process.execPath, options, { cwd: project })
     expect(JSON.parse(stdout)).toEqual({
