@@ -2,11 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 import { writeCommonJs } from './packages/commonjs.ts'
-import { removeMapsWithoutSources } from './packages/source-maps.ts'
 
 interface PackageJson {
   exports: Record<string, Partial<Record<'@org/source' | 'require', string>>>
-  files: string[]
 }
 
 /**
@@ -14,7 +12,7 @@ interface PackageJson {
  * thread, a CommonJS module too if the entry has the condition `require`, and the declarations.
  */
 export default defineConfig(() => {
-  const { exports, files }: PackageJson = JSON.parse(readFileSync('package.json', 'utf8'))
+  const { exports }: PackageJson = JSON.parse(readFileSync('package.json', 'utf8'))
   const entries = Object.values(exports)
   return {
     entry: [
@@ -26,16 +24,10 @@ export default defineConfig(() => {
     target: 'es2023',
     dts: false,
     clean: true,
-    sourcemap: true,
-    esbuildOptions(options) {
-      // Maps refer to the sources, which are published once for all of them.
-      options.sourcesContent = false
-    },
     async onSuccess() {
       // Each of several checkers would check again what most files share.
       execFileSync('tsc', ['-p', 'tsconfig.build.json', '--checkers', '1'], { stdio: 'inherit' })
       writeCommonJs(entries.flatMap((conditions) => conditions.require ?? []))
-      removeMapsWithoutSources(files)
     },
     // `node:sqlite` has no name without the prefix, and Deno and Workers require the prefix everywhere.
     removeNodeProtocol: false,

@@ -22,23 +22,14 @@ export function writeCommonJs(entries: readonly string[]): void {
 }
 
 function translate(file: string, text: string): void {
-  const target = file.replace(/\.js$/, '.cjs')
-  const sourceMap = readFileSync(`${file}.map`).toString('base64')
-  const { code, map } = transformSync(
-    text.replace(/(?<=^\/\/# sourceMappingURL=).*/m, `data:application/json;base64,${sourceMap}`),
-    {
-      format: 'cjs',
-      platform: 'node',
-      // A module that is loaded later is a CommonJS module, too.
-      supported: { 'dynamic-import': false },
-      sourcefile: basename(target),
-      sourcemap: 'external',
-      sourcesContent: false,
-    },
-  )
+  const { code } = transformSync(text, {
+    format: 'cjs',
+    platform: 'node',
+    // A module that is loaded later is a CommonJS module, too.
+    supported: { 'dynamic-import': false },
+  })
   const modules = code.replaceAll(/(?<=\brequire\("\.[^"]*)\.js(?="\))/g, '.cjs')
-  writeFileSync(target, `${modules}//# sourceMappingURL=${basename(target)}.map\n`)
-  writeFileSync(`${target}.map`, map)
+  writeFileSync(file.replace(/\.js$/, '.cjs'), modules)
 }
 
 /** The declarations are the types of the ES module, so that a program may mix both kinds of modules. */

@@ -1,4 +1,4 @@
-import { toBase64 } from './bytes.ts'
+import { toBase64 } from './base64.ts'
 import { escapeInvisible, type Logger, maskAddresses } from './log.ts'
 
 const MASK = '[redacted]'

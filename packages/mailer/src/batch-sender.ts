@@ -139,8 +139,6 @@ export function createBatchSender(provider: ProviderClient, settings: MailerSett
 /** The failure of a batch with a journal that leaves messages to the next run. */
 function withRest(reason: IntegrationError, outcomes: readonly CallOutcome[]): IntegrationError {
   const { code, message, provider, retryAfter = 1 } = reason
-  // Another delivery has taken over, or the journal failed.
-  if (code === 'delivery_in_progress' || code === 'overloaded') return reason
   const done = outcomes.reduce((sum, { unsent, results }) => sum + (unsent ? 0 : results.length), 0)
   const isOurs = code === 'provider_timeout' || code === 'aborted'
   const text = `The batch ended early: ${done} messages are done, and others are left. ${message}`

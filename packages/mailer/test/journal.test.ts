@@ -142,6 +142,14 @@ describe('a batch with a journal', () => {
     expect([runs(results), provider.messages.length]).toEqual(['2000 sent', 2_000])
   })
 
+  it('sends the messages of a call that was refused as a whole in the next run', async () => {
+    const { rows, journal } = table()
+    const refused = mail.mailer({ apiToken: 'revoked' }).sendEmails(messages(3), { journal })
+    expect(await failureOf(refused)).toMatchObject({ code: 'credentials_rejected' })
+    expect(rows.size).toBe(0)
+    expect((await mail.mailer().sendEmails(messages(3), { journal })).sent).toBe(3)
+  })
+
   it('tells the provider’s own error if the provider is away for longer than an outage may last', async () => {
     const { journal } = table()
     const error = await failureOf(

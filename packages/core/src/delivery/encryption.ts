@@ -4,7 +4,8 @@
  * guess of a body, and a writer can't sign one.
  */
 import * as z from 'zod'
-import { concat, fromBase64, toBase64 } from '../bytes.ts'
+import { toBase64 } from '../base64.ts'
+import { concat, fromBase64 } from '../bytes.ts'
 import type { Json } from '../contract/handler-context.ts'
 import { createHmac, decrypt, encrypt, equalTexts, type Hmac } from '../cryptography.ts'
 

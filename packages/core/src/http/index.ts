@@ -3,8 +3,8 @@
  * whether the call may have taken effect. It loads no schema library.
  */
 
+export { toBase64 } from '../base64.ts'
 export { breathe, nextTurn } from '../breathe.ts'
-export { toBase64 } from '../bytes.ts'
 export type { Gate, GateLimits, Pass } from '../contract/gate.ts'
 export { readJson } from '../json.ts'
 export { maskAddresses } from '../log.ts'

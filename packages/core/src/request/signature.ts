@@ -1,7 +1,7 @@
 // Standard Webhooks 1.0 (contract §3):
 // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 
-import { toBase64 } from '../bytes.ts'
+import { toBase64 } from '../base64.ts'
 import { createHmac, equalTexts } from '../cryptography.ts'
 import { IntegrationError } from '../errors.ts'
 

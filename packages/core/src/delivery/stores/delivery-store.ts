@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { toBase64 } from '../../bytes.ts'
+import { toBase64 } from '../../base64.ts'
 import type { Json } from '../../contract/handler-context.ts'
 import { sha256 } from '../../cryptography.ts'
 import { IntegrationError } from '../../errors.ts'
