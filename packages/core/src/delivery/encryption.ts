@@ -10,7 +10,7 @@ import type { Json } from '../contract/handler-context.ts'
 import { createHmac, decrypt, encrypt, equalTexts, type Hmac } from '../cryptography.ts'
 
 /** The SHA-256 of a body. */
-export type BodyHash = Uint8Array<ArrayBuffer>
+export type BodyHash = BufferSource & Uint8Array
 /** Makes the digests of a body, and the cipher for its record. */
 export type RecordKeys = ReturnType<typeof createRecordKeys>
 /** Encrypts and decrypts under the keys of one request. */
