@@ -22,28 +22,31 @@ const HOST_NAME =
   /^(?:\[[\da-f:.]+\]|(?:[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.?)$/
 
 const URL_FAULT = 'expected an http:// or https:// URL'
-// `fetch` refuses a URL with a password, and quotes it in the error. A query or fragment would end up before the path.
-const httpUrl = z
-  .pipe(
-    z.string({ error: URL_FAULT }).check(
-      z.trim(),
-      // The parser of URLs drops line breaks, and turns a backslash into a slash.
-      z.refine((url) => !/[\s\p{C}\\]/u.test(url), {
-        error: 'must not contain a space, a line break or a backslash',
-      }),
-    ),
-    z.url({ protocol: /^https?$/, hostname: HOST_NAME, error: URL_FAULT }),
-  )
-  .check(
-    z.refine((url) => isUrl(url, ({ username, password }) => username + password === ''), {
-      error: 'must not contain a user name or password',
-    }),
-    z.refine((url) => !/[?#]/.test(url), { error: 'must not contain a query or a fragment' }),
-  )
 
-function isUrl(value: string, matches: (url: URL) => boolean): boolean {
-  return !URL.canParse(value) || matches(new URL(value))
+/** A text without a fault. */
+const faultless = (faultOf: (value: string) => string | undefined, missing?: string) =>
+  z.string({ error: missing }).check(({ value, issues }) => {
+    const message = faultOf(value)
+    if (message !== undefined) issues.push({ code: 'custom', message, input: value })
+  })
+
+function faultOfUrl(given: string): string | undefined {
+  const text = given.trim()
+  // The parser of URLs drops line breaks, and turns a backslash into a slash.
+  if (/[\s\p{C}\\]/u.test(text)) return 'must not contain a space, a line break or a backslash'
+  if (!/^https?:/.test(text) || !URL.canParse(text)) return URL_FAULT
+  const { username, password, hostname } = new URL(text)
+  if (!HOST_NAME.test(hostname)) return URL_FAULT
+  // `fetch` refuses a URL with a password, and quotes it in the error.
+  if (username + password !== '') return 'must not contain a user name or password'
+  // It would end up before the path.
+  return /[?#]/.test(text) ? 'must not contain a query or a fragment' : undefined
 }
+
+const httpUrl = z.pipe(
+  faultless(faultOfUrl, URL_FAULT),
+  z.transform((url: string) => url.trim()),
+)
 
 /** A list with at least one entry, of which each one matches. */
 const list = (separator: string | RegExp, matches: (entry: string) => boolean, error: string) =>
@@ -75,11 +78,6 @@ function isWebhookSecret(entry: string): boolean {
     return false
   }
 }
-
-const store = text.check(({ value: location, issues }) => {
-  const message = faultOfStore(location)
-  if (message !== undefined) issues.push({ code: 'custom', message, input: location })
-})
 
 const STORES = 'expected memory:, sqlite:<file> or redis://host:port/database'
 
@@ -164,7 +162,7 @@ export const variables = z.object({
   CORS_ORIGINS: z.optional(
     list(',', isOrigin, 'expected origins such as https://app.example.com, separated by commas'),
   ),
-  DELIVERY_STORE: z.optional(store),
+  DELIVERY_STORE: z.optional(z.pipe(text, faultless(faultOfStore))),
   ENV_REFERENCE_ALLOW: z._default(
     list(
       ',',

@@ -138,16 +138,6 @@ describe('the Lambda function', () => {
       )
     },
   )
-
-  it('warns once if its time limit is shorter than REQUEST_TIMEOUT_MS', async () => {
-    const words = 'must be longer than REQUEST_TIMEOUT_MS'
-    const hurried = await startFunction('lambda', { ...variables, REQUEST_TIMEOUT_MS: '60000' })
-    onTestFinished(hurried.close)
-    for (const callee of [running, hurried, hurried])
-      await call(await toGatewayEvent(await signedRequest(sendEmail)), callee)
-    expect(running.log.join()).not.toContain(words)
-    expect(hurried.log.filter((line) => line.includes(words))).toHaveLength(1)
-  })
 })
 
 describe('the Worker', () => {
@@ -233,9 +223,7 @@ describe('the configuration of a function', () => {
   const anyMessage = expect.stringContaining('The host starts.')
   const warning = expect.stringContaining('an effect happens once within one instance only')
   const noFiles = expect.stringContaining('one fault:\n  DELIVERY_STORE: this platform keeps no files')
-  const noSecret = expect.stringMatching(
-    /PLATFORM_WEBHOOK_SECRET.*Without NODE_ENV, a function is in production/s,
-  )
+  const noSecret = expect.stringContaining('PLATFORM_WEBHOOK_SECRET')
 
   it.each<[string, Record<string, string | undefined>, number, log: unknown[], errors: unknown[]]>([
     ['Redis, which it does not connect to', {}, 200, [anyMessage], []],
@@ -254,8 +242,8 @@ describe('the configuration of a function', () => {
     const written = vi.spyOn(console, 'log').mockReturnValue()
     const failed = vi.spyOn(console, 'error').mockReturnValue()
     onTestFinished(() => void vi.restoreAllMocks())
-    const { fetch } = createFunctionHost({ ...onRedis, ...chosen }, () => ({}))
-    expect((await fetch(new Request('https://host.test/healthz'))).status).toBe(status)
+    const answer = createFunctionHost({ ...onRedis, ...chosen }, () => ({}))
+    expect((await answer(new Request('https://host.test/healthz'))).status).toBe(status)
     expect(written.mock.calls.flat()).toEqual(log)
     expect(failed.mock.calls.flat()).toEqual(errors)
     expect([...written.mock.calls, ...failed.mock.calls].join()).not.toContain('hidden-word')

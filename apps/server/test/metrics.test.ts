@@ -26,8 +26,8 @@ afterAll(() => vi.restoreAllMocks())
 describe('GET /metrics', () => {
   it('does not exist on a function', async () => {
     const variables = { PLATFORM_API_URL: 'http://platform.test', NODE_ENV: 'test', LOG_LEVEL: 'error' }
-    const host = createFunctionHost(variables, () => ({}))
-    const ask = (path: string) => host.fetch(new Request(`http://host.test${path}`))
+    const answer = createFunctionHost(variables, () => ({}))
+    const ask = async (path: string) => answer(new Request(`http://host.test${path}`))
     expect((await ask('/metrics')).status).toBe(404)
     expect((await (await ask('/openapi.json')).json()).paths).not.toHaveProperty(['/metrics'])
   })

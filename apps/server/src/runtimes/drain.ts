@@ -18,7 +18,6 @@ export interface DrainOptions extends Pick<OneAtATime, 'hasWaiting'> {
 
 /** Follows the requests of a server from now on. */
 export function createDrain(server: HttpServer, { keepAliveMs, hasWaiting }: DrainOptions) {
-  // A number: V8 keeps what a set held that changes with each request, long after it was removed.
   let underWay = 0
   let isLeaving = false
   server.prependListener('request', (_: unknown, response: ServerResponse) => {

@@ -7,17 +7,12 @@ import { type Config, ConfigurationError, readConfig } from '../config.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createFunctionStore } from '../stores/function-store.ts'
 
-export type FunctionHost = Pick<Host, 'fetch'> & {
-  /** `undefined` if the configuration is invalid: then every response is a 500. */
-  running?: { config: Config; logger: Host['logger'] }
-}
-
 const ONE_INSTANCE =
   'DELIVERY_STORE is memory:, so an effect happens once within one instance only: another instance may repeat it.'
 
 /**
- * Puts the host together. Does not throw if the configuration is invalid: the platform would hide the reason, and
- * restart the function for each request.
+ * Puts the host together. If the configuration is invalid, every response is a 500: an error would make the platform
+ * hide the reason, and restart the function for each request.
  *
  * @param environment without NODE_ENV, this is production: anyone can reach a function, and most platforms do not
  * set NODE_ENV
@@ -26,29 +21,19 @@ const ONE_INSTANCE =
 export function createFunctionHost(
   environment: Readonly<Record<string, string | undefined>>,
   createRuntime: (config: Config) => Pick<HostOptions, 'connections' | 'egress'>,
-): FunctionHost {
+): Host['fetch'] {
   const NODE_ENV = environment.NODE_ENV?.trim() || 'production'
   try {
     const config = readConfig({ ...environment, NODE_ENV }, { isFunction: true })
     const store = createFunctionStore(config.deliveryStore, { recordKeys: config.recordKeys })
-    const { fetch, logger } = createHost(config, {
-      environment,
-      store,
-      ...createRuntime(config),
-    })
+    const { fetch, logger } = createHost(config, { environment, store, ...createRuntime(config) })
     if (config.deliveryStore === 'memory:') logger('warn', ONE_INSTANCE)
-    return { fetch, running: { config, logger } }
+    return fetch
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    const hint = environment.NODE_ENV ? '' : '\n  (Without NODE_ENV, a function is in production.)'
-    console.error(error.message + hint)
-    return { fetch: () => notConfigured() }
+    console.error(error.message)
+    const hint = 'Its log names each variable at fault. Without NODE_ENV, a function is in production.'
+    const message = 'The configuration of this host is invalid.'
+    return () => toProblemResponse(new IntegrationError('internal_error', message, { hint }))
   }
-}
-
-function notConfigured(): Response {
-  const error = new IntegrationError('internal_error', 'The configuration of this host is invalid.', {
-    hint: 'Its log names each variable at fault.',
-  })
-  return toProblemResponse(error)
 }

@@ -2,10 +2,10 @@
 import { createFunctionHost } from './function-host.ts'
 import { createNodeRuntime } from './node-runtime.ts'
 
-const host = createFunctionHost(process.env, createNodeRuntime)
+const answer = createFunctionHost(process.env, createNodeRuntime)
 
 /** Vercel calls this for each request. */
 export default {
   // Vercel sets the header itself, whatever the sender sent.
-  fetch: (request: Request) => host.fetch(request, request.headers.get('x-real-ip') ?? undefined),
+  fetch: (request: Request) => answer(request, request.headers.get('x-real-ip') ?? undefined),
 }

@@ -1,5 +1,5 @@
 /** The host as a Cloudflare Worker, with the compatibility flag `nodejs_compat`. */
-import type { FunctionHost } from './function-host.ts'
+import type { Host } from '../host.ts'
 
 /** The part of Cloudflare's context that the Worker uses. */
 interface ExecutionContext {
@@ -7,7 +7,7 @@ interface ExecutionContext {
 }
 
 // A Worker gets its variables with each request.
-let host: FunctionHost | undefined
+let answer: Host['fetch'] | undefined
 
 /** Workers call this for each request. */
 export default {
@@ -25,11 +25,11 @@ async function respond(request: Request, bindings: Record<string, unknown>): Pro
     import('./function-host.ts'),
     import('../outbound/egress-rule.ts'),
   ])
-  host ??= createFunctionHost(readVariables(bindings), ({ production, egressAllow: allow }) => ({
+  answer ??= createFunctionHost(readVariables(bindings), ({ production, egressAllow: allow }) => ({
     egress: createNamedHostsRule({ production, allow }),
   }))
   // Cloudflare sets the header itself, whatever the sender sent.
-  return host.fetch(request, request.headers.get('cf-connecting-ip') ?? undefined)
+  return answer(request, request.headers.get('cf-connecting-ip') ?? undefined)
 }
 
 /** Variables are strings, or numbers of a configuration file. Other bindings are not the host's. */

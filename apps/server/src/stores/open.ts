@@ -55,11 +55,8 @@ async function checkFile(file: string): Promise<string | undefined> {
 export async function findStoreFaults(location = DEFAULT_STORE): Promise<string[]> {
   const file = fileOf(location)
   if (file === undefined) return []
-  try {
-    await checkFile(file)
-    return []
-  } catch (error) {
-    if (error instanceof ConfigurationError) return [error.message]
-    throw error
-  }
+  return checkFile(file).then(
+    () => [],
+    ({ message }: ConfigurationError) => [message],
+  )
 }
