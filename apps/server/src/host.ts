@@ -142,6 +142,11 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     operating: forOperators(
       [...createDeliveriesRoutes({ store, redactor }, logger), ...createMetricsRoutes(metrics)],
       config,
+      ({ path }, request: SentRequest) =>
+        logger('warn', 'A request without the token of the operator was refused.', {
+          route: path,
+          peer: request[peerKey],
+        }),
     ),
     store: storeWatch,
     corsOrigins: config.corsOrigins,

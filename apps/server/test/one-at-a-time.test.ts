@@ -60,21 +60,6 @@ describe('a connection on which a request waits', () => {
     await expect.poll(sender.answers).toHaveLength(5)
   })
 
-  it('begins one request in a turn, also if each is answered at once within one read', async () => {
-    let [most, inTurn] = [0, 0]
-    const { open } = await start((_, outgoing) => {
-      if (inTurn === 0) setImmediate(() => (inTurn = 0))
-      inTurn += 1
-      most = Math.max(most, inTurn)
-      // The body of a request lets microtasks run before the next one is parsed.
-      queueMicrotask(() => outgoing.end())
-    })
-    const post = 'POST / HTTP/1.1\r\nhost: host.test\r\ncontent-length: 2\r\n\r\n{}'
-    const sender = open(post.repeat(300)).resume()
-    await expect.poll(sender.answers).toHaveLength(300)
-    expect(most).toBe(1)
-  })
-
   it.each([
     ['requests', undefined],
     ['requests without a host', ''],

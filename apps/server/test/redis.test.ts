@@ -45,13 +45,26 @@ describe.skipIf(!hasRedis)('on Redis', () => {
       return { store, lease: result.lease }
     }
 
-    it('keeps no connection between two operations', async () => {
+    it.each(['complete', 'release'] as const)(
+      'keeps one connection for a claim until its %s',
+      async (end) => {
+        const { store, lease } = await claim()
+        await store.advance(lease, { sent: 1 })
+        await store.renew(lease, 60_000)
+        expect(await connections()).toBe(1)
+        expect(
+          end === 'complete' ? await store.complete(lease, completion) : await store.release(lease),
+        ).toBe(true)
+        await expect.poll(connections).toBe(0)
+      },
+    )
+
+    it('keeps no connection for a refused claim, a read or a probe', async () => {
       const { store, lease } = await claim()
-      await store.advance(lease, { sent: 1 })
       expect(await createFunctionStore(redis.url).claim(request)).toMatchObject({ state: 'busy' })
       expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
       await store.probe()
-      await expect.poll(connections).toBe(0)
+      await expect.poll(connections).toBe(1)
     })
 
     it('ends a claim over a new connection if the first attempt failed', async () => {

@@ -8,10 +8,13 @@ import type { Route } from './route.ts'
 /**
  * Guards routes with the token of the operator. Without a token, those that only read are open in development, and all
  * others absent.
+ *
+ * @param onRefused is told of each request without the token
  */
 export function forOperators(
   routes: readonly Route[],
   { operatorToken, production }: Pick<Config, 'operatorToken' | 'production'>,
+  onRefused: (route: Route, request: Request) => void,
 ): Route[] {
   if (operatorToken === undefined)
     return routes.flatMap((route) => (production || route.method ? [] : { ...route, operator: 'open' }))
@@ -21,7 +24,9 @@ export function forOperators(
     operator: 'token',
     handle(context) {
       const given = digest((context.req.header('authorization') ?? '').replace(/^bearer /i, 'Bearer '))
-      return timingSafeEqual(given, expected) ? route.handle(context) : refused()
+      if (timingSafeEqual(given, expected)) return route.handle(context)
+      onRefused(route, context.req.raw)
+      return refused()
     },
   }))
 }

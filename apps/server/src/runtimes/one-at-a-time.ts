@@ -39,13 +39,6 @@ export function createOneAtATime(
 ): OneAtATime {
   const waiting = new Map<Socket, number>()
   let allWaiting = 0
-  /** The connections that have begun a request in this turn of the event loop. */
-  const begun = new Set<Socket>()
-
-  function mayBegin(socket: Socket): boolean {
-    if (begun.size === 0) setImmediate(() => begun.clear())
-    return begun.size < begun.add(socket).size
-  }
 
   function keepPaused(this: Socket): void {
     if (waiting.has(this)) this.pause()
@@ -79,15 +72,14 @@ export function createOneAtATime(
     }
     count(socket, 1)
     outgoing.once('close', leave)
-    if (outgoing.socket) setImmediate(next)
-    else outgoing.once('socket', () => setImmediate(next))
+    outgoing.once('socket', () => setImmediate(next))
   }
 
   function begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
     outgoing.on('timeout', cutUnread)
     const answer = incoming.httpVersion === '1.1' && incoming.headers.host === undefined ? refuse : work
     // Node gives a response its socket when the one before has left, which may be within one read of the connection.
-    if (outgoing.socket && mayBegin(incoming.socket)) answer(incoming, outgoing)
+    if (outgoing.socket) answer(incoming, outgoing)
     else wait(incoming.socket, outgoing, () => answer(incoming, outgoing))
   }
 

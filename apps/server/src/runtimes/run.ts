@@ -178,16 +178,11 @@ export async function run(
   }
 
   let isStopping = false
-  for (const signal of STOP_SIGNALS) {
+  for (const signal of STOP_SIGNALS)
     process.on(signal, () => {
-      if (!isStopping) {
-        isStopping = true
-        void stop(signal)
-        return
-      }
-      const message = `${signal}, the second signal: the host ends at once. The claims of its events expire.`
-      logger('error', message, { underWay: drain.underWay, leaseMs })
-      process.exit(1)
+      // The claims of its events expire.
+      if (isStopping) process.exit(1)
+      isStopping = true
+      void stop(signal)
     })
-  }
 }
