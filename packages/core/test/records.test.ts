@@ -15,7 +15,6 @@ import {
   inFakeTime,
   issuedKey,
   type ProviderCall,
-  slowProvider,
   unreachableStore,
 } from './fixtures.ts'
 import format4 from './format-4.json' with { type: 'json' }
@@ -23,15 +22,15 @@ import format4 from './format-4.json' with { type: 'json' }
 const greet = calling('greet', { to: 'ada@example.com' })
 const id = 'evt_1'
 const note = { sent: ['ada@example.com'] }
-const unreadable = { status: 409, body: { code: 'outcome_unknown', retryable: false } }
+const unreadable = { status: 409, body: { code: 'outcome_unknown', retryable: false }, calls: 1 }
 
 type Options = Parameters<typeof createHost>[0]
 
-/** A host whose store shows everything that is written, and may change what it returns. */
-function createObserved(
-  options: Options & { tamper?: (recorded: RecordedResponse) => RecordedResponse } = {},
-) {
-  const { tamper = (recorded) => recorded, ...others } = options
+type Found = Awaited<ReturnType<DeliveryStore['claim']>>
+type Replace = (recorded: RecordedResponse) => RecordedResponse
+
+/** A host whose store shows everything that is written, and may find something else. */
+function createObserved({ tamper, ...options }: Options & { tamper?: (found: Found) => Found } = {}) {
   const memory = memoryStore()
   const recorded: RecordedResponse[] = []
   const written: string[] = []
@@ -42,8 +41,8 @@ function createObserved(
   const store: DeliveryStore = {
     ...memory,
     async claim(request) {
-      const result = await memory.claim(...note(request))
-      return result.state === 'done' ? { ...result, response: tamper(result.response) } : result
+      const found = await memory.claim(...note(request))
+      return tamper?.(found) ?? found
     },
     advance: (...step) => memory.advance(...note(...step)),
     complete(lease, completion) {
@@ -51,7 +50,17 @@ function createObserved(
       return memory.complete(...note(lease, completion))
     },
   }
-  return { ...createHost({ store, ...others }), recorded, written }
+  return { ...createHost({ store, ...options }), recorded, written }
+}
+
+/** Delivers an event twice, to a host that finds another response than it has recorded. */
+async function redeliver(event: object, replace: Replace) {
+  const host = createObserved({
+    tamper: (found) => (found.state === 'done' ? { ...found, response: replace(found.response) } : found),
+  })
+  await deliver(host.handle, event, { id })
+  const { status, body } = await deliver(host.handle, event, { id })
+  return { status, body, calls: host.providerCalls.length }
 }
 
 describe('a recorded response', () => {
@@ -72,15 +81,12 @@ describe('a recorded response', () => {
     expect((await deliver(host.handle, long, { id })).body).toEqual(first.body)
   })
 
-  it.each<[string, (recorded: RecordedResponse) => RecordedResponse]>([
+  it.each<[string, Replace]>([
     ['is cut off', ({ status, body }) => ({ status, body: body.slice(0, -8) })],
     ['was written in clear', ({ status }) => ({ status, body: '{"result":{"id":"greeting-to-ada"}}' })],
     ['has another status', (recorded) => ({ ...recorded, status: 201 })],
-  ])('that %s is outcome_unknown, and the call is not made again', async (_, tamper) => {
-    const host = createObserved({ tamper })
-    await deliver(host.handle, greet, { id })
-    expect(await deliver(host.handle, greet, { id })).toMatchObject(unreadable)
-    expect(host.providerCalls).toHaveLength(1)
+  ])('that %s is outcome_unknown, and the call is not made again', async (_, replace) => {
+    expect(await redeliver(greet, replace)).toMatchObject(unreadable)
   })
 
   it.each([
@@ -90,9 +96,8 @@ describe('a recorded response', () => {
   ])('of another %s can’t be decrypted', async (_, event, otherEvent, otherId, route) => {
     const other = createObserved({ route })
     await deliver(other.handle, otherEvent, { id: otherId })
-    const host = createObserved({ tamper: (recorded) => other.recorded[0] ?? recorded })
-    await deliver(host.handle, event, { id })
-    expect(await deliver(host.handle, event, { id })).toMatchObject(unreadable)
+    const replace = (recorded: RecordedResponse) => other.recorded[0] ?? recorded
+    expect(await redeliver(event, replace)).toMatchObject(unreadable)
   })
 
   it('and its log hold no secret of an argument or a result', async () => {
@@ -208,7 +213,7 @@ describe('the keys of a host', () => {
 
 describe('the progress of a delivery', () => {
   /** A host whose provider reads its notes, writes them, and fails once with a retryable error. */
-  function interrupted(options: Options = {}) {
+  function interrupted(options: Parameters<typeof createObserved>[0] = {}) {
     const read: (Json | undefined)[] = []
     const host = createObserved({
       async provider(_, { progress }) {
@@ -236,25 +241,11 @@ describe('the progress of a delivery', () => {
   })
 
   it('of one step can’t be read as another one', async () => {
-    const memory = memoryStore()
-    const store: DeliveryStore = {
-      ...memory,
-      async claim(request) {
-        const result = await memory.claim(request)
-        if (result.state !== 'claimed') return result
-        const { note = null } = result.progress
-        return { ...result, progress: { other: note } }
-      },
-    }
-    const read: unknown[] = []
-    const provider = async (_: ProviderCall, { progress }: HandlerContext) => {
-      read.push(progress?.read('other'))
-      await progress?.write('note', note)
-      throw new IntegrationError('provider_error', 'It is away.')
-    }
-    const host = createHost({ store, provider })
+    const tamper = (found: Found): Found =>
+      found.state === 'claimed' ? { ...found, progress: { step: found.progress.note ?? null } } : found
+    const { host, read } = interrupted({ tamper })
     for (const _ of [1, 2]) await deliver(host.handle, greet, { id })
-    expect(read).toEqual([null, expect.stringMatching(/^[^{]+$/)])
+    expect(read).toEqual([null, undefined, expect.stringMatching(/^[^{]+$/), undefined])
   })
 
   it('is read by the next event of a deployment, whatever its id, and by no other deployment', async () => {
@@ -319,20 +310,22 @@ it('a resource belongs to the first deployment that reserves it, and only on its
 it('a recorded deployment is claimed while a host works on it, and deleted after its deletion', async () => {
   const { now, pass } = clock()
   const store = memoryStore({ now })
-  const read = () => readRecordedDeployment(store, 'greeter', 'dep_1')
-  const { provider, begun, finish } = slowProvider()
-  const { handle } = createHost({ now, store, provider })
-  expect(await read()).toBeUndefined()
-  const creation = deliver(handle, created)
-  await begun
-  expect(await read()).toMatchObject({ isClaimed: true, isDeleted: false })
-  finish()
-  await creation
-  expect(await read()).toMatchObject({ isClaimed: false, isDeleted: false })
-  // A host that died.
-  await store.claim({ subject: 'greeter/deployment/dep_1', leaseMs: 1_000 })
-  pass(1_000)
-  expect(await read()).toMatchObject({ isClaimed: false, isDeleted: false })
-  await deliver(handle, deleted)
-  expect(await read()).toMatchObject({ isClaimed: false, isDeleted: true })
+  const { handle } = createHost({ now, store })
+  const found: unknown[] = []
+  for (const act of [
+    () => {},
+    () => deliver(handle, created),
+    () => store.claim({ subject: 'greeter/deployment/dep_1', leaseMs: 1_000 }),
+    () => pass(1_000),
+    () => deliver(handle, deleted),
+  ]) {
+    await act()
+    const { isClaimed, isDeleted } = (await readRecordedDeployment(store, 'greeter', 'dep_1')) ?? {}
+    found.push([isClaimed, isDeleted])
+  }
+  const [living, dead] = [
+    [false, false],
+    [false, true],
+  ]
+  expect(found).toEqual([[undefined, undefined], living, [true, false], living, dead])
 })
