@@ -1,6 +1,6 @@
 /** What the store keeps of an event: encrypted responses and steps under the keys of the host, and reservations. */
 import { type DeliveryStore, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
-import { readRecordedDeployment, readResourceOwner } from '@org/core/authoring'
+import { readResourceOwner } from '@org/core/authoring'
 import type { Json, RecordedResponse } from '@org/core/internal'
 import { createDeliveryStore, type RecordStorage } from '@org/core/stores'
 import { deliver } from '@org/core/testing'
@@ -305,27 +305,4 @@ it('a resource belongs to the first deployment that reserves it, and only on its
   await store.reserve({ subject: 'greeter/thing/2', owner, keepMs: 60_000 })
   const owners = [1, 2, 3].map((thing) => readResourceOwner(store, 'greeter', `thing/${thing}`))
   expect(await Promise.all(owners)).toEqual(['dep_1', undefined, undefined])
-})
-
-it('a recorded deployment is claimed while a host works on it, and deleted after its deletion', async () => {
-  const { now, pass } = clock()
-  const store = memoryStore({ now })
-  const { handle } = createHost({ now, store })
-  const found: unknown[] = []
-  for (const act of [
-    () => {},
-    () => deliver(handle, created),
-    () => store.claim({ subject: 'greeter/deployment/dep_1', leaseMs: 1_000 }),
-    () => pass(1_000),
-    () => deliver(handle, deleted),
-  ]) {
-    await act()
-    const { isClaimed, isDeleted } = (await readRecordedDeployment(store, 'greeter', 'dep_1')) ?? {}
-    found.push([isClaimed, isDeleted])
-  }
-  const [living, dead] = [
-    [false, false],
-    [false, true],
-  ]
-  expect(found).toEqual([[undefined, undefined], living, [true, false], living, dead])
 })
