@@ -15,40 +15,11 @@ function schemaOf({ components }: OpenApiDocument, name: string) {
   return schema
 }
 
+// The contract test of the host compares the document with every event and response.
 describe('the OpenAPI document', () => {
-  it('has one operation for each webhook, with the responses to each event, function and alias', () => {
-    expect(Object.keys(document.paths)).toEqual(['/greeter/webhook', '/elsewhere/webhook'])
-    expect(webhookOf('greeter')?.['x-responses']).toMatchObject({
-      WEBHOOK_CHALLENGE: [ref('WebhookChallengeResponse')],
-      DEPLOYMENT_CREATED: [ref('GreeterDeploymentCreatedResponse'), ref('IgnoredResponse')],
-      HEALTH_CHECK: [ref('HealthCheckResponse')],
-      sendGreeting: [ref('GreeterSendGreetingResponse')],
-      greet: [ref('GreeterSendGreetingResponse')],
-    })
-    const ignored = Object.entries(webhookOf('elsewhere')?.['x-responses'] ?? {}).filter(
-      ([, [response]]) => response?.$ref === ref('IgnoredResponse').$ref,
-    )
-    expect(ignored.map(([sent]) => sent)).not.toContain('HEALTH_CHECK')
-    expect(ignored).toHaveLength(5)
-  })
-
-  it('tells events, and calls of functions, apart by their names', () => {
-    const mapping = { FUNCTION_CALL: ref('GreeterFunctionCallEvent').$ref }
-    expect(schemaOf(document, 'GreeterEvent')).toMatchObject({
-      discriminator: { propertyName: 'name', mapping },
-    })
-    const { $ref } = ref('GreeterSendGreetingCall')
-    expect(schemaOf(document, 'GreeterFunctionCall')).toMatchObject({
-      oneOf: expect.arrayContaining([{ $ref }]),
-      discriminator: { propertyName: 'name', mapping: { sendGreeting: $ref, greet: $ref } },
-    })
-    const names = { enum: ['sendGreeting', 'greet'] }
-    const properties = { name: names, arguments: ref('GreeterSendGreetingArguments') }
-    expect(schemaOf(document, 'GreeterSendGreetingCall')).toMatchObject({ properties, 'x-effect': true })
-  })
-
   it('closes the arguments, and no response, so that a client that validates them survives a new field', () => {
     expect(schemaOf(document, 'GreeterSendGreetingArguments')).toHaveProperty('additionalProperties', false)
+    expect(schemaOf(document, 'GreeterSendGreetingCall')).toHaveProperty('x-effect', true)
     const { schemas } = document.components
     const received = Object.keys(schemas).filter((name) => /(Response|Result)$/.test(name))
     expect(received.length).toBeGreaterThan(10)
