@@ -22,6 +22,7 @@ export interface AppOptions {
   isLeaving: () => boolean
   /** Whether the host refuses new events. */
   isDraining: () => boolean
+  onUnknownPath: (asked: { method: string; path: string }, request: Request) => void
   logger: Logger
 }
 
@@ -49,7 +50,7 @@ function openTo(origins: readonly string[]): MiddlewareHandler {
 
 /** Mounts every integration at `POST /<name>/webhook`, and the routes beside them. */
 export function createApp(options: AppOptions): Hono {
-  const { webhooks, operating, store, corsOrigins, isLeaving, isDraining, logger } = options
+  const { webhooks, operating, store, corsOrigins, isLeaving, isDraining, onUnknownPath, logger } = options
   const app = new Hono()
 
   // Not for the webhooks, whose responses have these headers from core.
@@ -67,13 +68,14 @@ export function createApp(options: AppOptions): Hono {
   mountRoutes(app, [...routes, ...createDescribingRoutes([...operating, ...routes])])
 
   app.notFound((context) => {
+    const { method } = context.req
+    const path = context.req.path.slice(0, 200)
+    onUnknownPath({ method, path }, context.req.raw)
     const routes = webhooks.map(({ name }) => `POST /${name}/webhook`).join(', ')
     return toProblemResponse(
-      new IntegrationError(
-        'not_found',
-        `This host has no ${context.req.method} ${context.req.path.slice(0, 200)}.`,
-        { hint: `The webhooks are ${routes}; GET /docs and GET /openapi.json describe all routes.` },
-      ),
+      new IntegrationError('not_found', `This host has no ${method} ${path}.`, {
+        hint: `The webhooks are ${routes}; GET /docs and GET /openapi.json describe all routes.`,
+      }),
     )
   })
   const fail = (error: unknown) => {

@@ -20,6 +20,7 @@ import { createMetricsRoutes } from './routes/metrics.ts'
 import { forOperators } from './routes/operator.ts'
 import { lazily } from './routes/route.ts'
 import { watchStore } from './stores/watch.ts'
+import { onePerPeer } from './stranger-log.ts'
 import { observeBy } from './telemetry.ts'
 import type { Tracing } from './tracing.ts'
 import { version } from './version.ts'
@@ -80,7 +81,7 @@ const DRAIN_POLL_MS = 20
 export function createHost(config: Config, options: HostOptions = {}): Host {
   const { environment = {}, store = memoryStore(), tracing } = options
   const redactor = createRedactor(config.secrets)
-  const rawLogger = options.logger ?? createJsonLogger(config.logLevel)
+  const rawLogger = onePerPeer(options.logger ?? createJsonLogger(config.logLevel))
   const logger = redactLines(rawLogger, redactor)
   const secrets = config.webhookSecrets
   const verify = secrets.length > 0 ? createVerifier({ secrets }) : undefined
@@ -152,6 +153,10 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     corsOrigins: config.corsOrigins,
     isLeaving: () => isLeaving,
     isDraining: () => isDraining,
+    onUnknownPath: ({ method, path }, request: SentRequest) =>
+      logger('warn', 'A request for a path that this host does not have.', {
+        ...{ method, path, peer: request[peerKey] ?? 'unknown' },
+      }),
     logger,
   })
   logger('info', 'The host starts.', { version })

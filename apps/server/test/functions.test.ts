@@ -164,6 +164,8 @@ describe('the Worker', () => {
     mail.letGo()
     await expect.poll(() => around.platform.deployments.get('dep_1')?.status).toBe('running')
     expect(around.platform.deployments.get('dep_1')?.outputs).toMatchObject({ apiToken: 'mail-token' })
+    // The claim ends a moment later.
+    await expect.poll(async () => (await deliver(target, creation({}))).status).toBe(200)
   })
 
   it('asks the runtime to wait for its response', async () => {

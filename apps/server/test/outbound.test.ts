@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { IntegrationError } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
@@ -143,55 +143,6 @@ describe('a call to a provider', () => {
     const before = connections()
     for (let read = 0; read < 20; read += 1) await (await send(url)).text()
     expect(connections()).toBeLessThan(before + 20)
-  })
-})
-
-describe('a deployment', () => {
-  const patience = () => new AbortController().signal
-
-  it('makes sixteen calls to its own server at a time, and does not hold up another deployment', async () => {
-    const held: ServerResponse[] = []
-    const { url, outbound } = await startProvider((_, response) => held.push(response))
-    const call = (deployment: string, signal = patience()) => {
-      const init: OutboundInit = { deployment, signal }
-      return outbound.egress?.fetch(url, init)
-    }
-    const calls = Array.from({ length: 16 }, () => call('dep_1'))
-    await expect.poll(() => held.length).toBe(16)
-    const impatient = new AbortController()
-    const refused = call('dep_1', impatient.signal)
-    const waiting = call('dep_1')
-    const other = call('dep_2')
-    await expect.poll(() => held.length).toBe(17)
-    impatient.abort()
-    await expect(refused).rejects.toMatchObject({ code: 'overloaded', effect: 'none' })
-
-    // A response that has begun still occupies its connection.
-    held[0]?.write('{')
-    const first = await calls[0]
-    expect(held).toHaveLength(17)
-    held[0]?.end('}')
-    await first?.text()
-    await expect.poll(() => held.length).toBe(18)
-    for (const response of held) response.end()
-    for (const response of [...calls.slice(1), waiting, other]) expect((await response)?.status).toBe(200)
-  })
-
-  it('does not begin a call that has waited until little of its time is left', async () => {
-    const { url, outbound, requests } = await startProvider(() => {})
-    const controller = new AbortController()
-    const call = (deadline: number) => {
-      const init: OutboundInit = { deployment: 'dep_1', signal: controller.signal, deadline }
-      return outbound.egress?.fetch(url, init)
-    }
-    const calls = Array.from({ length: 16 }, () => call(Date.now() + 60_000))
-    await expect.poll(() => requests.length).toBe(16)
-    const begun = performance.now()
-    await expect(call(Date.now() + 1_000)).rejects.toMatchObject({ code: 'overloaded', effect: 'none' })
-    expect(performance.now() - begun).toBeGreaterThan(700)
-    controller.abort()
-    await Promise.allSettled(calls)
-    expect(requests).toHaveLength(16)
   })
 })
 

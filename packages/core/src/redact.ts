@@ -17,8 +17,12 @@ export interface Redactor {
   /** Adds a secret. Anything but a text of at least six characters is ignored. */
   add(value: unknown): void
   text(text: string): string
-  /** Plain data without secrets: the data itself if it holds none, else a copy. */
-  data<T>(data: T): T
+  /**
+   * Plain data without secrets: the data itself if it holds none, else a copy.
+   *
+   * @param sent what its reader sent: secrets in it stay, or a mask would tell who guessed one
+   */
+  data<T>(data: T, sent?: unknown): T
   /** Makes a redactor that knows the secrets of this one, those added later too. */
   extend(): Redactor
 }
@@ -62,8 +66,15 @@ class ValueRedactor implements Redactor {
       for (const spelling of spellingsOf(secret)) if (spelling.length >= MIN_LENGTH) this.#own.add(spelling)
   }
 
-  data<T>(data: T): T {
-    return this.#known().length === 0 ? data : mapTexts(data, this.text)
+  data<T>(data: T, sent?: unknown): T {
+    const known = this.#known()
+    if (known.length === 0) return data
+    let text: string | undefined
+    const isSent = (spelling: string) => {
+      text ??= fold(JSON.stringify(sent) ?? '')
+      return text.includes(spelling)
+    }
+    return mapTexts(data, sent === undefined ? this.text : (dirty) => redact(dirty, known, isSent))
   }
 
   extend(): Redactor {
@@ -72,7 +83,11 @@ class ValueRedactor implements Redactor {
 }
 
 /** The text with each place of a spelling masked. They may overlap: one secret may be the beginning of another. */
-function redact(text: string, spellings: readonly string[]): string {
+function redact(
+  text: string,
+  spellings: readonly string[],
+  isKnown: (spelling: string) => boolean = () => false,
+): string {
   const shortest = spellings[0]?.length ?? Number.POSITIVE_INFINITY
   if (text.length < Math.min(shortest, HEAD)) return text
   const folded = fold(text)
@@ -84,7 +99,7 @@ function redact(text: string, spellings: readonly string[]): string {
       let end = at + head.length
       // A longer one is recognised by its beginning, and masked as far as the text repeats it.
       while (end - at < spelling.length && folded[end] === spelling[end - at]) end += 1
-      found.push([at, end])
+      if (!isKnown(spelling)) found.push([at, end])
       at = folded.indexOf(head, end)
     }
   }

@@ -86,6 +86,23 @@ describe('the log line of an event', () => {
     expect(JSON.stringify(host.lines)).not.toContain(text)
   })
 
+  it('names a tenant who has chosen its own name as a secret', async () => {
+    const host = createHost()
+    const event = { ...calling('greet', { to: 'Ada', password: 'evt_of_an_attacker' }) }
+    const attacker = {
+      id: 'dep_attacker',
+      inputs: { token: 'dep_attacker' },
+      outputs: { token: 'sendGreeting' },
+    }
+    await deliver(host.handle, { ...created, deployment: attacker }, { id: 'evt_1' })
+    expect(lastLine(host)?.facts).toMatchObject({ deployment: 'dep_attacker' })
+    await deliver(host.handle, { ...event, deployment: attacker }, { id: 'evt_of_an_attacker' })
+    expect(lastLine(host)?.facts).toMatchObject({
+      deployment: 'dep_attacker',
+      delivery: 'evt_of_an_attacker',
+    })
+  })
+
   it('has the reason and the place of a fault of the host, without secrets and addresses', async () => {
     const message = `Headers.append: "${token}" for ada@example.com ${'x'.repeat(1_000)}`
     const host = createHost({ provider: failing(new TypeError(message)) })

@@ -167,32 +167,6 @@ describe('an event whose time ends', () => {
   })
 })
 
-it('a transport learns for whom a call is made, and until when: a callback has the rest of the time', async () => {
-  const hints: { deployment: unknown; deadline: number }[] = []
-  const note =
-    (transport: typeof fetch): typeof fetch =>
-    (input, init = {}) => {
-      const hint = {
-        deployment: Reflect.get(init, 'deployment'),
-        deadline: Number(Reflect.get(init, 'deadline')),
-      }
-      hints.push(hint)
-      return transport(input, init)
-    }
-  const host = createHost({
-    provider: async (_, { fetch }) => void (await fetch('http://provider.test')),
-    fetch: note(async () => new Response()),
-    platform: connectPlatform(note(createHost().platform.fetch)),
-  })
-  const before = Date.now()
-  await deliver(host.handle, created)
-  expect(hints.map(({ deployment }) => deployment)).toEqual(Array(5).fill('dep_1'))
-  const [deploying = 0, connect = 0, published] = hints.map(({ deadline }) => deadline)
-  expect(published).toBe(deploying)
-  expect(connect).toBeGreaterThan(before)
-  expect(connect).toBeLessThan(deploying)
-})
-
 describe('a callback that fails', () => {
   it.each([
     ['status', created],

@@ -89,6 +89,34 @@ describe('a deleted deployment', () => {
   })
 })
 
+describe('a timestamp of the future', () => {
+  const timestamp = '9999-01-01T00:00:00Z'
+
+  it('is refused, and one line of the log has it beside the clock of the host', async () => {
+    const host = createHost()
+    const refused = await deliver(host.handle, { ...created, timestamp })
+    expect(refused).toMatchObject({
+      ...{ status: 400, body: { code: 'invalid_event', errors: [{ path: 'timestamp' }] } },
+    })
+    const facts = { timestamp, clock: expect.stringMatching(/^20/) }
+    expect(host.lines.filter(({ level }) => level === 'warn')).toMatchObject([{ facts }])
+    const soon = new Date(Date.now() + 4 * 60_000).toISOString()
+    expect(await deliver(host.handle, { ...created, timestamp: soon })).toMatchObject({ status: 200 })
+  })
+
+  it('that is recorded outdates no event', async () => {
+    const store = memoryStore()
+    const later = Date.parse(timestamp)
+    await deliver(createHost({ store, now: () => later }).handle, { ...created, timestamp })
+    const host = createHost({ store })
+    for (const [event, status] of [
+      [created, 'running'],
+      [deleted, 'stopped'],
+    ] as const)
+      expect((await deliver(host.handle, at(event, '09:00'))).body).toMatchObject({ status })
+  })
+})
+
 it('a living deployment is remembered as long as it lives, and its log tells of events that are too old', async () => {
   const { now, pass } = clock()
   const { host, fail } = switchable(memoryStore({ now }), 'ping')

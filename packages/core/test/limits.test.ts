@@ -1,8 +1,8 @@
-import { createConcurrencyLimit } from '@org/core'
+import { createConcurrencyLimit, type HandlerContext } from '@org/core'
 import { breathe } from '@org/core/http'
 import { deliver } from '@org/core/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { calling, createHost, deployment, post, slowProvider } from './fixtures.ts'
+import { calling, createHost, deployment, type ProviderCall, post, slowProvider } from './fixtures.ts'
 
 const { functionCall, name } = calling('count')
 const readOf = (id: string) => ({ name, functionCall, deployment: { id, inputs: {} } })
@@ -55,6 +55,39 @@ describe('the concurrency limit of a host', () => {
     const challenge = { name: 'WEBHOOK_CHALLENGE', challenge: 'c', deployment }
     expect(await host.send(challenge)).toMatchObject({ status: 200, body: { challenge: 'c' } })
     await host.finish()
+  })
+})
+
+describe('the share of an owner', () => {
+  it('is that of all deployments of one customer of the platform', async () => {
+    const host = createBusyHost(8)
+    const of = (id: string, owner?: string) => ({ ...readOf(id), deployment: { id, owner, inputs: {} } })
+    await host.hold(of('dep_1', 'ada'), of('dep_2', 'ada'))
+    const refused = await host.send(of('dep_3', 'ada'))
+    expect(refused.body).toMatchObject({ detail: 'This host has too many events of this owner under way.' })
+    await host.hold(of('dep_3', 'bob'), of('ada'))
+    await host.finish()
+  })
+
+  it('leaves most of a host to others while servers of deployments are slow', async () => {
+    const slow = Promise.withResolvers<Response>()
+    const limit = createConcurrencyLimit(64)
+    const egress = { refuse: () => undefined, fetch: () => slow.promise }
+    const provider = async ({ action }: ProviderCall, context: HandlerContext) => {
+      if (action === 'ping')
+        await context.egress.fetch(`https://${context.deployment?.owner.split(' ')[1]}.test`)
+    }
+    const { handle } = createHost({ limit, egress, provider })
+    const call = (id: string, origin: string) =>
+      deliver(handle, { ...health(id), deployment: { id, owner: origin, inputs: {} } })
+    const underWay = []
+    for (const [at, origin] of [...'aabbccddeeffgghh'].entries()) underWay.push(call(`dep_${at}`, origin))
+    await expect.poll(() => limit.active).toBe(16)
+    for (const origin of ['a', 'i']) expect(await call('dep_16', origin)).toMatchObject(overloaded)
+    expect(await deliver(handle, readOf('dep_17'))).toMatchObject({ status: 200 })
+    slow.resolve(new Response())
+    expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual(Array(16).fill(200))
+    expect(await call('dep_16', 'a')).toMatchObject({ status: 200 })
   })
 })
 

@@ -25,6 +25,12 @@ describe('a redactor', () => {
     expect(text(`before ${spelling} after\n%41 &amp;`)).toBe('before [redacted] after\n%41 &amp;')
   })
 
+  it('leaves what its reader has sent, and removes what others say', () => {
+    const redactor = createRedactor(['the-secret', 'another-secret'])
+    const result = { to: 'the-secret@b.co', message: 'another-secret' }
+    expect(redactor.data(result, { to: ['The-Secret@b.co'] })).toEqual({ ...result, message: '[redacted]' })
+  })
+
   it('removes a secret from base64 in both alphabets, wherever it stands in the encoded text', () => {
     const text = fc.string({ unit: 'binary', maxLength: 10 })
     const long = fc.string({ unit: 'binary', minLength: 6, maxLength: 40 })

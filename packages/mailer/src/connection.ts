@@ -99,7 +99,7 @@ export function openMailer(
   const { own, deployments } = settings.memory
   const sizes = (shares: Shares) => ({
     ...HOST,
-    takeMemory: (bytes: number, signal: AbortSignal) => shares.take(deployment?.id ?? '', bytes, signal),
+    takeMemory: (bytes: number, signal: AbortSignal) => shares.take(deployment?.owner ?? '', bytes, signal),
   })
   if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, sizes(deployments))
   return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, sizes(own))

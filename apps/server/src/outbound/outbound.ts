@@ -1,20 +1,16 @@
 /** The way out of the host: which connection a call takes, and whether its circuit lets it through. */
 import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/internal'
-import { createShares, type Release } from '@org/core/internal/host'
 import { type Circuits, createCircuits, isRead } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
 
 /** A request that is ready to be sent. */
-export interface OutgoingRequest
-  extends Pick<OutboundInit, 'beforeSend' | 'deployment' | 'deadline' | 'isProbe'> {
+export interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend' | 'isProbe'> {
   url: string
   method: string
   headers: Record<string, string>
   body: BodyInit | null
   signal: AbortSignal | null
-  /** Is called once the response has arrived whole, or has failed. */
-  onClosed?: () => void
 }
 
 /** Sends a request, and does not follow redirects. */
@@ -37,18 +33,12 @@ export interface Connections {
 
 /** Connections that all go through one `fetch`, for a runtime that offers no others. */
 export function connectBy(send: typeof fetch): Connections {
-  const connection: Connection = async ({ url, onClosed, ...init }) => {
+  const connection: Connection = async ({ url, ...init }) => {
     const call: OutboundInit & { duplex: 'half' } = { ...init, duplex: 'half', redirect: 'manual' }
-    // `fetch` does not tell when the body has arrived.
-    return send(url, call).finally(onClosed)
+    return send(url, call)
   }
   return { kept: connection, certain: connection, listed: connection, checked: connection }
 }
-
-/** A deployment’s batch makes 12 calls at a time. */
-const SERVERS = { all: 256, each: 16, what: 'calls to servers of deployments' }
-/** The part of its time in which a call may wait. Begun later, it might be cut, in doubt. */
-const WAITING_SHARE = 0.75
 
 /** The way out of a host. */
 export type Outbound = ReturnType<typeof createOutbound>
@@ -65,18 +55,6 @@ export function createOutbound(options: {
 }) {
   const { connections, egress, logger } = options
   const known = new Map<string, Circuits[]>()
-  const servers = createShares(SERVERS)
-
-  /** Waits for a share of the calls to servers of deployments, while enough time is left for the call. */
-  function admit({ deployment = '', signal, deadline }: OutgoingRequest): Promise<Release> {
-    const signals = signal ? [signal] : []
-    if (deadline !== undefined) {
-      const leftMs = Math.max(0, deadline - Date.now())
-      signals.push(AbortSignal.timeout(Math.floor(WAITING_SHARE * leftMs)))
-    }
-    return servers.take(deployment, 1, AbortSignal.any(signals))
-  }
-
   return {
     /** Sends callbacks to the platform. */
     platform: (async (input, init) =>
@@ -102,12 +80,7 @@ export function createOutbound(options: {
             const refusal = egress.refuse(url)
             if (refusal) throw refusedBaseUrl(refusal)
             const connection = connections[egress.isListed(url) ? 'listed' : 'checked']
-            const onClosed = await admit(request)
-            const send = () => connection({ ...request, onClosed: () => onClosed() })
-            return deploymentCircuits.run(request, send).catch((error: unknown) => {
-              onClosed()
-              throw error
-            })
+            return deploymentCircuits.run(request, () => connection(request))
           },
         },
       }
@@ -131,8 +104,6 @@ async function readRequest(input: string | URL | Request, init: OutboundInit = {
     body: init.body ?? (given?.body ? await given.arrayBuffer() : null),
     signal: init.signal ?? given?.signal ?? null,
     beforeSend: init.beforeSend,
-    deployment: init.deployment,
-    deadline: init.deadline,
     isProbe: init.isProbe,
   }
 }

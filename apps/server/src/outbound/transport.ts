@@ -77,7 +77,7 @@ export function connectForWrites(): Connection {
  */
 async function send(
   dispatcher: Dispatcher,
-  { url, method, headers, body, signal, beforeSend, onClosed }: OutgoingRequest,
+  { url, method, headers, body, signal, beforeSend }: OutgoingRequest,
   onLoss?: () => void,
 ): Promise<Response> {
   const { origin, pathname, search } = new URL(url)
@@ -99,10 +99,7 @@ async function send(
       fail(signal?.reason)
     }
     signal?.addEventListener('abort', onAbort)
-    const end = () => {
-      signal?.removeEventListener('abort', onAbort)
-      onClosed?.()
-    }
+    const end = () => signal?.removeEventListener('abort', onAbort)
 
     dispatcher.dispatch(
       {

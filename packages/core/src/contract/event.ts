@@ -29,6 +29,9 @@ const identifier = z
 const deployment = z
   .object({
     id: identifier.describe('The id of the deployment on the platform.'),
+    owner: identifier
+      .optional()
+      .describe('The customer of the platform, who shares out the host’s resources.'),
     inputs: z.record(z.string(), z.unknown()).optional().describe('The configuration of the user.'),
     outputs: z.record(z.string(), z.unknown()).optional().describe('The outputs that were published before.'),
   })

@@ -9,6 +9,8 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 /** The deployment that an event names. Reads from the platform what the event does not carry, once. */
 export interface Deployment {
   readonly id: string
+  /** Whose share of the host it uses: the platform's customer, or the deployment itself. */
+  readonly owner: string
   /** Reads the platform's record, once; `undefined` if the platform does not know the deployment. */
   record(): ReturnType<Platform['getDeployment']>
   /**

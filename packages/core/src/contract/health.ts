@@ -15,7 +15,8 @@ export type HealthCheck = z.infer<typeof healthCheck>
 
 /**
  * Runs one probe for HEALTH_CHECK. A probe that fails with an `IntegrationError` is unhealthy; that is a result
- * and not an error. But while the platform is away, nobody knows what to probe: then the event fails.
+ * and not an error. But the event fails while the platform is
+ * away, because nobody knows what to probe, and while the host has too much to do.
  *
  * @param name the thing that is probed, for example `provider`
  * @param probe resolves if it is healthy
@@ -27,7 +28,8 @@ export async function checkHealth(name: string, probe: () => Promise<unknown>): 
     await probe()
     return { name, healthy: true, latencyMs: latency() }
   } catch (error) {
-    if (!isIntegrationError(error) || error.code === 'platform_unavailable') throw error
+    if (!isIntegrationError(error) || error.code === 'platform_unavailable' || error.code === 'overloaded')
+      throw error
     const message = error.hint ? `${error.message} ${error.hint}` : error.message
     return { name, healthy: false, latencyMs: latency(), message }
   }

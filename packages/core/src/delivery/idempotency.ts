@@ -91,7 +91,9 @@ export async function end(
   // No delivery continues a call after its response, unless an operator settles what is unknown.
   const ofCall = isUnknown ? { ...claim.stored, [reservedSteps.intent]: true } : {}
   const progress = isCall ? ofCall : nextProgress(operation, claim.progress, response, claiming.now())
-  const body = withoutSecrets(response.body ?? {}, definition, redactor)
+  const { event } = operation
+  const sent = event.name === 'FUNCTION_CALL' ? event.functionCall.arguments : undefined
+  const body = withoutSecrets(response.body ?? {}, definition, redactor, sent)
   const recorded = JSON.stringify(body)
   const failure = await claim.complete(
     {
@@ -118,12 +120,27 @@ function nextProgress(
   if (status !== 200 || body?.status === 'ignored') {
     return { ...progress, ...(reported && { [reservedSteps.status]: reported }) }
   }
-  const last = progress[reservedSteps.happenedAt] ?? null
-  const done = { [reservedSteps.status]: reported ?? null, [reservedSteps.happenedAt]: happenedAt ?? last }
+  const last = lastTime(progress, now)
+  const done = {
+    [reservedSteps.status]: reported ?? null,
+    [reservedSteps.happenedAt]: happenedAt ?? last ?? null,
+  }
   if (traits.publishes) return { ...progress, ...done, [reservedSteps.published]: true }
   // Without a timestamp, it happened after everything that was done before, also by a platform whose clock is ahead.
-  const deletedAt = happenedAt ?? Math.max(now, typeof last === 'number' ? last : now)
+  const deletedAt = happenedAt ?? Math.max(now, last ?? now)
   return { ...done, [reservedSteps.happenedAt]: deletedAt, [reservedSteps.deleted]: true }
+}
+
+/** A longer way ahead, a platform's clock is wrong. In milliseconds. */
+const CLOCK_TOLERANCE_MS = 5 * 60_000
+
+/** Whether a time is so far in the future that it cannot be that of an event. */
+export const isAhead = (time: number, now: number) => time > now + CLOCK_TOLERANCE_MS
+
+/** When the last event of a deployment happened. A time of the future does not count: it would freeze the deployment. */
+function lastTime(progress: Readonly<Record<string, Json>>, now: number): number | undefined {
+  const time = progress[reservedSteps.happenedAt]
+  return typeof time === 'number' && !isAhead(time, now) ? time : undefined
 }
 
 /** Whether a record belongs to a deployment that was published, or left something at the provider. */
@@ -189,14 +206,16 @@ async function settledResult(
 async function refuseDeploymentEvent({
   operation,
   claim,
+  claiming,
 }: ClaimedDelivery): Promise<EventResponse | undefined> {
   const { traits, happenedAt } = operation
-  const last = claim.progress[reservedSteps.happenedAt]
-  const isLater = happenedAt !== undefined && typeof last === 'number' && happenedAt > last
-  const isOlder = happenedAt !== undefined && typeof last === 'number' && happenedAt < last
-  if (traits.life === 'begins' && claim.progress[reservedSteps.deleted] === true) {
+  const last = lastTime(claim.progress, claiming.now())
+  const isDeleted = claim.progress[reservedSteps.deleted] === true
+  const isLater = happenedAt !== undefined && (last === undefined || happenedAt > last)
+  const isOlder = happenedAt !== undefined && last !== undefined && happenedAt < last
+  if (traits.life === 'begins' && isDeleted) {
     if (!isLater) {
-      const time = typeof last === 'number' ? ` at ${new Date(last).toISOString()}` : ''
+      const time = last === undefined ? '' : ` at ${new Date(last).toISOString()}`
       const reason = `The deployment was deleted${time}. An event with a later timestamp creates it anew.`
       return { status: 200, body: ignored(reason) }
     }
@@ -242,9 +261,10 @@ function withoutSecrets(
   body: ResponseBody,
   definition: IntegrationDefinition,
   redactor: Redactor,
+  sent?: unknown,
 ): ResponseBody {
   const { outputs } = body
-  if (typeof outputs !== 'object' || outputs === null) return redactor.data(body)
+  if (typeof outputs !== 'object' || outputs === null) return redactor.data(body, sent)
   const { outputs: _, ...rest } = body
   // An output that is not marked as secret is public, even if its value came from the host's environment.
   const sensitive = new Set(secretNames(definition.outputs))

@@ -7,6 +7,7 @@ import { type EnvironmentLookup, hasReference, resolveReferences } from '../cont
 import { summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
+import { ownerOf } from '../request/capacity.ts'
 import { findOversizedInputs, parseInputs } from '../request/fields.ts'
 import type { Operation } from '../request/operation.ts'
 
@@ -62,6 +63,7 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
 
   return {
     id: given.id,
+    owner: ownerOf(given),
     record: readRecord,
     hidden: () => hidden,
     references() {

@@ -198,7 +198,7 @@ async function callFunction(
   }
   const given = await handlers.functions?.[wanted.name]?.(parsed.data, context)
   // A provider may quote a credential in what it says of one message of many.
-  const result = credentials.data(resultSchema.parse(given))
+  const result = credentials.data(resultSchema.parse(given), call.arguments)
   if (resultSchema instanceof z.ZodObject) {
     for (const name of secretNames(resultSchema)) redactor.add(Object(result)[name])
   }

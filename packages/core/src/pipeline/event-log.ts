@@ -72,6 +72,8 @@ export interface Trace {
   deliveryId: string | undefined
   readonly requestId: string
   providerCalls: number
+  /** Knows the secrets of the host alone: a tenant must not hide who it is by a secret that is its own name. */
+  readonly host: Redactor
   /** Knows the credentials of the host and of the deployment. */
   readonly credentials: Redactor
   /** Knows these and what people chose, such as a password, which may be a word of any response. */
@@ -82,22 +84,23 @@ export interface Trace {
 const REQUEST_ID = /^[\w.-]{1,100}$/
 
 /** The trace of a request that has not been read yet. */
-export function createTrace(configured: Redactor, { headers }: Pick<Request, 'headers'>): Trace {
-  const credentials = configured.extend()
+export function createTrace(host: Redactor, { headers }: Pick<Request, 'headers'>): Trace {
+  const credentials = host.extend()
   const redactor = credentials.extend()
   const given = headers.get('x-request-id') ?? ''
   const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
-  return { event: undefined, deliveryId: undefined, requestId, providerCalls: 0, credentials, redactor }
+  const facts = { event: undefined, deliveryId: undefined, requestId, providerCalls: 0 }
+  return { ...facts, host, credentials, redactor }
 }
 
 /** The fields that all lines of one event have. */
-function identify(route: string, { event, deliveryId, requestId, redactor }: Trace) {
+function identify(route: string, { event, deliveryId, requestId, host }: Trace) {
   const deployment = event?.deployment?.id
   return {
     route,
-    deployment: deployment && textForLog(redactor, deployment),
-    delivery: deliveryId && textForLog(redactor, deliveryId),
-    request: textForLog(redactor, requestId),
+    deployment: deployment && textForLog(host, deployment),
+    delivery: deliveryId && textForLog(host, deliveryId),
+    request: textForLog(host, requestId),
   }
 }
 
@@ -148,13 +151,13 @@ export function logEvent(
   trace: Trace,
   { peer, durationMs }: Pick<EventRecord, 'peer' | 'durationMs'>,
 ): void {
-  const { event, providerCalls, redactor } = trace
+  const { event, providerCalls, host, redactor } = trace
   const { ids = [], ...counts } = response.fates ?? {}
   const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
   const record: EventRecord = {
     ...identify(route, trace),
     event: event?.name,
-    function: called === undefined ? undefined : textForLog(redactor, called),
+    function: called === undefined ? undefined : textForLog(host, called),
     peer,
     outcome: outcomeOf(response),
     ...counts,

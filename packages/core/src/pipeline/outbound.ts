@@ -15,17 +15,12 @@ export interface OutboundInit extends RequestInit {
    * that can should call it right before the first byte; others may ignore it.
    */
   beforeSend?: (() => void) | undefined
-  /** The deployment that the call is made for. A transport shares its connections between deployments by it. */
-  deployment?: string | undefined
   /** Whether the call is the read of a gate, which passes every circuit. */
   isProbe?: boolean | undefined
-  /** When the call must be over, in milliseconds since 1970. A call that waits should not begin shortly before. */
-  deadline?: number | undefined
 }
 
 interface OutboundOptions {
   route: string
-  deployment: string | undefined
   /** When calls to the provider, and calls to the platform, may no longer leave. */
   deadlines: Readonly<Record<OutboundCall['to'], { readonly at: number }>>
   claim: Claim | undefined
@@ -66,8 +61,7 @@ export class Outbound {
   ): Promise<Response> {
     const { claim } = this
     const { beforeSend: ensureOpen } = init ?? {}
-    const { route, deployment, deadlines, recordIntent, timeoutMs, observer, trace, hostSecrets } =
-      this.#options
+    const { route, deadlines, recordIntent, timeoutMs, observer, trace, hostSecrets } = this.#options
     // Not `instanceof Request`: a runtime may have two classes of that name.
     const given = typeof input === 'object' && 'method' in input ? input : undefined
     const method = init?.method ?? given?.method ?? 'GET'
@@ -89,7 +83,7 @@ export class Outbound {
     }
     beforeSend()
     if (to === 'provider') trace.providerCalls += 1
-    const outbound: OutboundInit = { ...init, beforeSend, deployment, deadline: deadlines[to].at }
+    const outbound: OutboundInit = { ...init, beforeSend }
     if (!observer.call) return send(input, outbound)
     const call: OutboundCall = {
       to,

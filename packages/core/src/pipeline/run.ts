@@ -9,6 +9,7 @@ import type { DeliveryStore } from '../delivery/store.ts'
 import { namedHostsOnly } from '../http/egress.ts'
 import type { Logger } from '../log.ts'
 import type { Redactor } from '../redact.ts'
+import type { Place } from '../request/capacity.ts'
 import type { Operation } from '../request/operation.ts'
 import { invalidInputs, type OpenDeployment, openDeployment } from './deployment.ts'
 import { createEventLogger, type Observer, type Trace } from './event-log.ts'
@@ -93,6 +94,7 @@ export interface RunOptions {
   claim: Claim | undefined
   /** When its time began, in milliseconds since 1970. */
   arrivedAt: number
+  place: Place
 }
 
 /** The work on one event: all its parts, opened and closed in one place. */
@@ -103,6 +105,7 @@ export class Run {
   readonly trace: Trace
   readonly claim: Claim | undefined
   readonly claiming: ClaimOptions
+  readonly place: Place
   readonly outbound: Outbound
   readonly reporter: Reporter
   readonly deployment: OpenDeployment | undefined
@@ -111,20 +114,20 @@ export class Run {
   /** The last reports to the platform, and so the response, leave by then. */
   readonly deadline: Deadline
 
-  constructor(shared: Shared, { operation, trace, claiming, claim, arrivedAt }: RunOptions) {
+  constructor(shared: Shared, { operation, trace, claiming, claim, arrivedAt, place }: RunOptions) {
     const deployment = operation.event.deployment?.id
     this.shared = shared
     this.operation = operation
     this.trace = trace
     this.claim = claim
     this.claiming = claiming
+    this.place = place
     const endsAt = arrivedAt + shared.timeoutMs
     const begunAt = Date.now()
     this.handlerDeadline = new Deadline(begunAt + (endsAt - begunAt) * HANDLER_SHARE, claim?.lost)
     this.deadline = new Deadline(endsAt, claim?.lost)
     this.outbound = new Outbound({
       route: operation.route,
-      deployment,
       deadlines: { provider: this.handlerDeadline, platform: this.deadline },
       claim,
       recordIntent: operation.effectful && !operation.resumable,
@@ -220,9 +223,16 @@ class Context implements HandlerContext {
   }
 
   get egress(): Egress {
-    const { shared, outbound } = this.#run
+    const { shared, outbound, place } = this.#run
     const rule = withoutReferences(shared.egress ?? namedHostsOnly(shared.fetch), this.deployment)
-    this.#egress ??= { ...rule, fetch: outbound.wrap('provider', rule.fetch) }
+    const send = outbound.wrap('provider', rule.fetch)
+    this.#egress ??= {
+      ...rule,
+      async fetch(input, init) {
+        place.callServer(urlOf(input).origin)
+        return send(input, init)
+      },
+    }
     return this.#egress
   }
 
@@ -250,10 +260,14 @@ function withoutReferences(rule: Egress, deployment: OpenDeployment | undefined)
       return refusal
     },
     async fetch(input, init) {
-      check(new URL(typeof input === 'object' && 'url' in input ? input.url : input))
+      check(urlOf(input))
       return rule.fetch(input, init)
     },
   }
+}
+
+function urlOf(input: Parameters<typeof fetch>[0]): URL {
+  return new URL(typeof input === 'object' && 'url' in input ? input.url : input)
 }
 
 function createProgress({ shared, operation, claiming, handlerDeadline }: Run, claim: Claim): Progress {

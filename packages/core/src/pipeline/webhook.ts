@@ -1,12 +1,14 @@
 /** The pipeline between HTTP and a handler, the same for every integration. */
 import { breathe } from '../breathe.ts'
+import type { PlatformEvent } from '../contract/event.ts'
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
 import { sha256 } from '../cryptography.ts'
 import { DEFAULT_LEASE_MS } from '../delivery/claim.ts'
 import { createRecordKeys } from '../delivery/encryption.ts'
-import { begin, end } from '../delivery/idempotency.ts'
+import { begin, end, isAhead } from '../delivery/idempotency.ts'
 import { type EventResponse, toFailure, toResponse } from '../delivery/response.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
+import { IntegrationError } from '../errors.ts'
 import { createGate } from '../http/gate.ts'
 import { createJsonLogger } from '../log.ts'
 import { createRedactor, redactLines } from '../redact.ts'
@@ -96,7 +98,7 @@ export function createWebhookHandler(
     const begun = hash && (await begin({ definition, operation, hash, redactor, keys, store, claiming }))
     const { claimed, response: given } = begun ?? {}
     try {
-      const run = new Run(shared, { operation, trace, claiming, claim: claimed?.claim, arrivedAt })
+      const run = new Run(shared, { operation, trace, claiming, claim: claimed?.claim, arrivedAt, place })
       const response = given ?? (await dispatch(run))
       if (given?.body?.status === 'ignored')
         run.reporter.log.warn(`${operation.event.name} is ignored. ${String(given.body.reason)}`)
@@ -121,6 +123,7 @@ export function createWebhookHandler(
     if (body.length > LARGE_BODY) await breathe()
     const { event, values } = parseEvent(body)
     trace.event = event
+    refuseEarly(event, trace)
     const operation = resolveOperation(definition, event, request.headers)
     trace.deliveryId = operation.deliveryId
     const hash = operation.subject === undefined ? undefined : await sha256(body)
@@ -128,6 +131,24 @@ export function createWebhookHandler(
     // Frees the bytes now, and not when they are collected. Not every runtime has it.
     if (body.length > LARGE_BODY) body.buffer.transfer?.(0)
     return { operation, hash, size }
+  }
+
+  /** An event of the future would outdate every later one. */
+  function refuseEarly({ timestamp }: PlatformEvent, trace: Trace): void {
+    const at = now()
+    if (timestamp === undefined || !isAhead(Date.parse(timestamp), at)) return
+    const clock = new Date(at).toISOString()
+    createEventLogger(logger, route, trace)(
+      'warn',
+      'An event is of the future, or this host’s clock is slow.',
+      {
+        ...{ timestamp, clock },
+      },
+    )
+    const message = `is more than 5 minutes ahead of this host’s clock, which says ${clock}`
+    throw new IntegrationError('invalid_event', `The timestamp ${message}.`, {
+      errors: [{ path: 'timestamp', message }],
+    })
   }
 
   return (request) => observer.event?.(route, request, () => respond(request)) ?? respond(request)

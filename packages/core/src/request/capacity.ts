@@ -23,12 +23,20 @@ const PATIENCE_MS = 1_000
 /** Addresses that are remembered because an event from them was signed. */
 const MOST_KNOWN = 1_000
 
+/** Events under way at a time that call one server of deployments, as a part of all. */
+const ORIGIN_PART = 1 / 32
+
+/** Whose share of the host a deployment uses. */
+export const ownerOf = ({ id, owner }: NonNullable<PlatformEvent['deployment']>) =>
+  owner === undefined ? `deployment ${id}` : `owner ${owner}`
+
 /** Limits how many events a host works on at a time, and the memory for them, over all its integrations. */
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
 
 /**
- * Makes a limit for the number of events at a time, and for their memory. One deployment has at most a quarter of the
- * number and half of the memory; so have, together, the events of one integration that name none.
+ * Makes a limit for the number of events at a time, and for their memory. One owner has at most a quarter of the number
+ * and half of the memory: the platform's customer if the event names it, else the deployment, or together the events of
+ * one integration that name none. So have, together, all events that call servers of deployments: these may be slow.
  *
  * @param memory for bodies that arrive and for events under way, in bytes
  */
@@ -56,6 +64,8 @@ class Room {
   readonly unfinished = new Set<Place>()
   readonly bytesByAddress = new Map<string, number>()
   readonly eventsByOwner = new Map<string, number>()
+  readonly callersByOrigin = new Map<string, number>()
+  callers = 0
   readonly weightByOwner = new Map<string, number>()
   readonly known = new Set<string>()
   active = 0
@@ -96,6 +106,8 @@ export class Place {
   #gaveWay = false
   /** Set while the event is under way. */
   #owner: string | undefined
+  /** The servers of its deployment that the event calls. */
+  readonly #origins = new Set<string>()
   #freeWeight = () => {}
 
   constructor(room: Room, address: string, now: () => number) {
@@ -159,7 +171,7 @@ export class Place {
    * Admits the event, and counts it instead of its body. Challenges, which call nobody, are admitted at any number.
    *
    * @param size of its JSON
-   * @throws {IntegrationError} `overloaded` at a limit, or at the share of the deployment
+   * @throws {IntegrationError} `overloaded` at a limit, or at the share of the owner
    */
   enter(
     { name, deployment }: PlatformEvent,
@@ -169,8 +181,10 @@ export class Place {
     const room = this.#room
     this.#remember()
     this.free()
-    const owner = deployment ? `deployment ${deployment.id}` : `route ${route}`
-    const whose = deployment ? 'of this deployment' : `of /${route} without a deployment`
+    const owner = deployment ? ownerOf(deployment) : `route ${route}`
+    const whose = deployment
+      ? `of this ${deployment.owner === undefined ? 'deployment' : 'owner'}`
+      : `of /${route} without a deployment`
     if (name !== 'WEBHOOK_CHALLENGE') {
       const share = Math.max(1, Math.floor(room.limit / 4))
       if (room.active >= room.limit) throw overloaded('events')
@@ -183,8 +197,27 @@ export class Place {
     addTo(room.eventsByOwner, owner, 1)
   }
 
+  /**
+   * Admits the calls of the event to a server of its deployment.
+   *
+   * @throws {IntegrationError} `overloaded` if too many events call that server, or servers of deployments
+   */
+  callServer(origin: string): void {
+    if (this.#origins.has(origin)) return
+    const { limit, callers, callersByOrigin } = this.#room
+    if (callers >= Math.ceil(limit / 4)) throw overloaded('events that call servers of deployments')
+    if ((callersByOrigin.get(origin) ?? 0) >= Math.ceil(limit * ORIGIN_PART))
+      throw overloaded('events that call this server')
+    this.#origins.add(origin)
+    this.#room.callers += 1
+    addTo(callersByOrigin, origin, 1)
+  }
+
   /** Call when the event is done. */
   leave(): void {
+    for (const origin of this.#origins) addTo(this.#room.callersByOrigin, origin, -1)
+    this.#room.callers -= this.#origins.size
+    this.#origins.clear()
     if (this.#owner === undefined) return
     this.#room.active -= 1
     addTo(this.#room.eventsByOwner, this.#owner, -1)
