@@ -12,8 +12,8 @@ const NODE = '24.21.0'
 const NODE_MAJOR = Number.parseInt(NODE, 10)
 /** The first Node that runs TypeScript without a flag. */
 const OLDEST = [22, 18]
-/** A slow registry that works responds within this time. */
-const PROBE_MS = 20_000
+/** What npm and pnpm say if the registry can’t be reached. */
+const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT/
 const { env, execPath, platform, stdout, versions } = process
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const pathOf = (...names) => join(root, ...names)
@@ -24,20 +24,18 @@ const isRecent = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]
 const tools = isRecent ? [packageManager] : [`node@${NODE}`, packageManager]
 /** What an earlier start brought. */
 const memory = pathOf('.data', 'launch.json')
-const lock = createHash('sha256')
-  .update(read(pathOf('pnpm-lock.yaml')))
-  .digest('hex')
+const lockfile = read(pathOf('pnpm-lock.yaml'))
+const lock = createHash('sha256').update(lockfile).digest('hex')
 
 const [program, ...given] = process.argv.slice(2)
 try {
   const node = await prepare()
   const main = pathOf('apps/sandbox/src', `${program}.ts`)
-  // Compiled code is kept: the next start is quicker.
-  const environment = { NODE_COMPILE_CACHE: pathOf('.data', 'compiled'), ...env }
   const child = spawn(node, ['--conditions=@org/source', main, ...given], {
     // The channel ends with this process, however that ends.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: environment,
+    // Compiled code is kept: the next start is quicker.
+    env: { NODE_COMPILE_CACHE: pathOf('.data', 'compiled'), ...env },
   })
   // Whoever kills npm means the program.
   const parent = process.ppid
@@ -52,16 +50,13 @@ try {
 /** @returns the path of a Node that runs the sandbox */
 async function prepare() {
   const known = JSON.parse(read(memory) || '{}')
-  const current =
-    known.lock === lock || read(pathOf('node_modules/.pnpm/lock.yaml')) === read(pathOf('pnpm-lock.yaml'))
-  const isInstalled = current && existsSync(pathOf('apps/sandbox/node_modules'))
+  const isCurrent = known.lock === lock || read(pathOf('node_modules/.pnpm/lock.yaml')) === lockfile
   let node = isRecent ? execPath : known.node
-  if (isInstalled && existsSync(node ?? '')) return node
   if (!existsSync(node ?? '')) {
     const output = await step(`Fetching Node ${NODE_MAJOR} and pnpm, once`, 'node', '-p', 'process.execPath')
     node = output.trim().split('\n').at(-1)
   }
-  if (!isInstalled) await install()
+  if (!isCurrent || !existsSync(pathOf('apps/sandbox/node_modules'))) await install()
   mkdirSync(pathOf('.data'), { recursive: true })
   writeFileSync(memory, JSON.stringify({ node: isRecent ? undefined : node, lock }))
   return node
@@ -74,12 +69,8 @@ async function install() {
   // The lockfile was checked when it was written. Checking the age of all its 500 packages again takes a minute.
   const asLocked = ['--frozen-lockfile', '--config.minimum-release-age=0']
   const options = [...asLocked, '--prefer-offline', '--reporter=append-only', ...part]
-  await step(
-    `Installing ${everything ? 'all' : 'the few'} packages that it needs, once`,
-    'pnpm',
-    'install',
-    ...options,
-  )
+  const packages = everything ? 'all packages' : 'the few packages that it needs'
+  await step(`Installing ${packages}, once`, 'pnpm', 'install', ...options)
   if (everything) return
   // The packages leave zod to whoever installs them.
   const link = pathOf('packages/node_modules/zod')
@@ -96,64 +87,34 @@ async function install() {
  */
 async function step(title, ...command) {
   const started = performance.now()
-  const tell = () => `${title} … ${Math.floor((performance.now() - started) / 1000)} s`
-  stdout.write(stdout.isTTY ? tell() : `${title} …\n`)
-  const clock = stdout.isTTY ? setInterval(() => stdout.write(`\r${tell()}`), 1_000) : undefined
+  const tell = () => stdout.write(`\r${title} … ${Math.floor((performance.now() - started) / 1000)} s`)
+  if (!stdout.isTTY) stdout.write(`${title} …\n`)
+  const clock = stdout.isTTY ? setInterval(tell, 1_000) : undefined
   const packages = tools.map((tool) => `--package=${tool}`)
-  const child = spawnNpm('exec', '--yes', '--prefer-offline', ...packages, '--', ...command)
-  // Asks for as little as possible, and knows the registry and the proxy as the real request does.
-  const probe = spawnNpm('view', packageManager, 'version', '--prefer-online', '--fetch-retries=0')
-  const end = () => [child, probe].forEach(kill)
-  const interrupt = () => {
-    end()
-    process.exit(130)
-  }
-  process.on('SIGINT', interrupt)
-  const silence = setTimeout(() => {
-    stdout.write('\nThe package registry has not responded for 20 s. Still trying: is there a network?\n')
-  }, PROBE_MS)
+  const ownNpm = /npm-cli\.c?js$/.test(env.npm_execpath ?? '')
+  const [file, ...before] = ownNpm ? [execPath, env.npm_execpath] : ['npm']
+  const child = spawn(file, [...before, 'exec', '--yes', '--prefer-offline', ...packages, '--', ...command], {
+    cwd: root,
+    shell: !ownNpm && platform === 'win32',
+    // Without a network, nobody waits for the usual retries.
+    env: { npm_config_fetch_retries: '1', npm_config_fetch_retry_mintimeout: '1000', ...env },
+  })
   let printed = ''
   let errors = ''
-  child.stdout.on('data', (chunk) => {
-    clearTimeout(silence)
-    printed += chunk
-  })
+  child.stdout.on('data', (chunk) => (printed += chunk))
   child.stderr.on('data', (chunk) => (errors += chunk))
-  const resultOf = (one) => new Promise((resolve, reject) => one.on('error', reject).on('close', resolve))
-  const isOffline = new Promise((resolve) => {
-    resultOf(probe).then((code) => {
-      clearTimeout(silence)
-      if (code > 0) resolve('offline')
-    })
-  })
+  const interrupt = () => child.kill()
+  process.on('SIGINT', interrupt)
   try {
-    const result = await Promise.race([resultOf(child), isOffline])
-    if (result === 'offline') {
-      throw new Error(
-        'The package registry can’t be reached. The first start needs the network; later ones do not.',
-      )
-    }
-    if (result !== 0) throw new Error(`${title} failed:\n${errors || printed}`)
-    return printed
+    const code = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve))
+    if (code === 0) return printed
+    if (!OFFLINE.test(errors + printed)) throw new Error(`${title} failed:\n${errors || printed}`)
+    throw new Error(
+      'The package registry can’t be reached. The first start needs the network; later ones do not.',
+    )
   } finally {
-    end()
-    clearTimeout(silence)
     clearInterval(clock)
     process.off('SIGINT', interrupt)
     if (stdout.isTTY) stdout.write('\n')
   }
-}
-
-/** Starts npm, with processes of its own that can be ended together. */
-function spawnNpm(...args) {
-  const ownNpm = /npm-cli\.c?js$/.test(env.npm_execpath ?? '')
-  const [file, ...before] = ownNpm ? [execPath, env.npm_execpath] : ['npm']
-  const options = { cwd: root, shell: !ownNpm && platform === 'win32', detached: platform !== 'win32' }
-  return spawn(file, [...before, ...args], options)
-}
-
-function kill(child) {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
-  if (platform === 'win32') child.kill()
-  else process.kill(-child.pid)
 }

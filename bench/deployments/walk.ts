@@ -2,8 +2,7 @@
 import { createPrinter, type Summary } from '../../apps/sandbox/src/walk/print.ts'
 import { runWalks } from '../../apps/sandbox/src/walk/run-walks.ts'
 import { walksOf } from '../../apps/sandbox/src/walk/walks.ts'
-import type { StartHost } from '../../apps/sandbox/src/world/elsewhere.ts'
-import { startWorld } from '../../apps/sandbox/src/world/world.ts'
+import { type StartHost, startWorld } from '../../apps/sandbox/src/world/world.ts'
 
 const webhookSecret = `whsec_${btoa('a secret of the platform')}`
 
@@ -18,9 +17,9 @@ export async function walkThrough(startHost: StartHost): Promise<Summary & { out
     output += text
   }
   const environment = { PORT: '0', PLATFORM_WEBHOOK_SECRET: webhookSecret }
-  const world = await startWorld(environment, { startHost })
+  const world = await startWorld(environment, startHost)
   try {
-    const printer = createPrinter({ write, writeError: write, colours: false }, world, true)
+    const printer = createPrinter({ write, writeError: write, colours: false }, world)
     const summary = await runWalks(walksOf(world), world, printer, new AbortController().signal)
     return { ...summary, output }
   } finally {

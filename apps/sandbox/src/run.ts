@@ -14,18 +14,14 @@ export interface RunOptions {
   terminal: Terminal
   /** Ends the run after the walks. */
   once: boolean
-  /** Shows every step of the walks, instead of a line for each route. */
-  walk?: boolean | undefined
   /** Ends the run. */
   signal: AbortSignal
   /** The port of the page, 0 for a free one; without it, there is no page. */
   pagePort?: number | undefined
-  /** Whether the `o` key opens the page. */
-  takesKeys?: boolean | undefined
   /** @default all walks */
   walks?: readonly Walk[] | undefined
   /** Runs after the walks, if the host keeps running. */
-  onReady?: ((world: World, pageUrl: string | undefined) => void) | undefined
+  onReady?: ((world: World) => void) | undefined
 }
 
 /** The exit code of shells after SIGINT. */
@@ -33,8 +29,7 @@ const INTERRUPTED = 130
 
 /** Runs the sandbox. @returns the exit code: 0 if every step passed */
 export async function run(options: RunOptions): Promise<number> {
-  const { environment, terminal, once, walk = false, signal, takesKeys = false } = options
-  const { pagePort, onReady } = options
+  const { environment, terminal, once, signal, pagePort, onReady } = options
   let world: World | undefined
   let page: Page | undefined
   try {
@@ -43,17 +38,17 @@ export async function run(options: RunOptions): Promise<number> {
     for (const taken of [world.taken, page?.taken]) {
       if (taken) terminal.write(`${taken} is taken (another sandbox?): using the next free port.\n`)
     }
-    const printer = createPrinter(terminal, world, walk)
+    const printer = createPrinter(terminal, world)
     printer.opening()
     const summary = await runWalks(options.walks ?? walksOf(world), world, printer, signal)
     printer.summary(summary)
     if (signal.aborted) return INTERRUPTED
     if (!once) {
       page?.ready()
-      printer.invitation(page?.url, takesKeys)
+      printer.invitation(page?.url)
       world.listeners.onVisit = printer.visit
       const aborted = eventOf(signal, 'abort')
-      onReady?.(world, page?.url)
+      onReady?.(world)
       await aborted
     }
     return summary.failed > 0 ? 1 : 0

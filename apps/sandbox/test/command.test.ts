@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -81,26 +81,6 @@ describe('the command', () => {
     child.kill('SIGINT')
     expect(await once(child, 'close')).toEqual([0, null])
     expect(printed()).toMatch(/^3009 is taken \(another sandbox\?\).*\n3010 is taken/)
-    expect(printed()).not.toContain('press o')
-  })
-
-  it('opens the page with the key o, and ends with Ctrl-C, in a terminal', async () => {
-    const folder = await folderForTest()
-    await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${folder}/opened\n`, { mode: 0o755 })
-    const command = `${process.execPath} --conditions=@org/source ${main}`
-    const env = { ...onFreePorts, PATH: `${folder}:${process.env.PATH}` }
-    const child = spawn('script', ['-qec', command, '/dev/null'], { env })
-    const printed = outputOf(child)
-    await expect.poll(printed).toContain('Ctrl-C')
-    // The terminal may pass on no key yet that is pressed in this moment.
-    const press = () => {
-      child.stdin.write('o')
-      return readFile(join(folder, 'opened'), 'utf8').catch(() => '')
-    }
-    await expect.poll(press).toMatch(/^http:\/\/localhost:\d+\n$/)
-    expect(printed()).toContain((await press()).trim())
-    child.stdin.write('o\u0003')
-    expect(await once(child, 'close')).toEqual([0, null])
   })
 })
 

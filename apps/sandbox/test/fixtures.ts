@@ -20,14 +20,12 @@ export const programEnvironment = {
 interface Setup {
   environment?: Environment
   walks?: readonly Walk[]
-  /** @default true */
-  walk?: boolean
   /** Runs while the host keeps running; without it, the run ends after the walks. */
   visit?: (world: World) => Promise<void>
 }
 
 /** Runs the sandbox on a free port, without this machine’s environment. */
-export async function runSandbox({ environment, walks, walk = true, visit }: Setup = {}) {
+export async function runSandbox({ environment, walks, visit }: Setup = {}) {
   let output = ''
   let errors = ''
   const end = new AbortController()
@@ -40,7 +38,6 @@ export async function runSandbox({ environment, walks, walk = true, visit }: Set
       colours: false,
     },
     once: visit === undefined,
-    walk,
     signal: end.signal,
     walks,
     onReady(world) {

@@ -47,9 +47,9 @@ describe('a replay', () => {
       '',
     ])
     expect([errors, code]).toEqual(['', 0])
-    expect(world.mail.emulator?.messages).toHaveLength(1)
+    expect(world.mail.messages).toHaveLength(1)
     await replay(session, '--url', url, '--secret', secret, '--new-ids')
-    expect(world.mail.emulator?.messages).toHaveLength(3)
+    expect(world.mail.messages).toHaveLength(3)
     const { output: refused } = await replay(session, '--url', url, '--secret', `whsec_${btoa('another')}`)
     expect(refused.match(/401 invalid_signature/g)).toHaveLength(3)
   })

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { html } from 'hono/html'
 import { type Delivery, deliveryHeaders } from '../world/deliver.ts'
-import { at, isRecord, listOf, parse } from '../world/json.ts'
+import { at, isRecord, listOf } from '../world/json.ts'
 import { MASK } from '../world/mask.ts'
 import { plural } from '../world/text.ts'
 import type { TimelineEntry } from '../world/timeline.ts'
@@ -15,8 +15,6 @@ type Values = Record<string, unknown>
 
 /** An action is not possible; the message says why. */
 class Refusal extends Error {}
-
-const MOST_FAULTS = 100
 
 /** Makes the routes under `/actions`. */
 export function createActions(context: PageContext): Hono {
@@ -65,6 +63,12 @@ function actionsOf(context: PageContext) {
     return entry
   }
 
+  function queueOf(wanted: unknown) {
+    const [, queue] = Object.entries(world.faults).find(([target]) => target === wanted) ?? []
+    if (!queue) throw new Refusal('There is no such target.')
+    return queue
+  }
+
   function recorded(values: Values): Delivery {
     const { route, body, deliveryId: id } = entryOf(values)
     if (body === undefined) throw new Refusal('The body of this event was too long to keep.')
@@ -85,7 +89,7 @@ function actionsOf(context: PageContext) {
     async again(values) {
       const event = recorded(values)
       const fault = makeFault(String(values.fault))
-      if (fault) world.mail.emulator?.faults.add(fault)
+      if (fault) world.mail.faults.add(fault)
       const id = values.id === 'same' ? event.id : crypto.randomUUID()
       // As a platform does that got no response.
       if (values.id === 'lost') await deliver({ ...event, id })
@@ -97,9 +101,11 @@ function actionsOf(context: PageContext) {
         throw new Refusal('Name a route, such as mailer.')
       const edited = values.number === undefined ? undefined : entryOf(values)
       const given = { same: edited?.deliveryId, none: undefined, new: crypto.randomUUID() }
+      const body = String(text ?? '')
+      if (body.includes(MASK)) throw new Refusal(`Write a secret in place of each ${MASK}.`)
       return deliver({
         route,
-        body: restoreSecrets(String(text ?? ''), edited?.body),
+        body,
         id: id === 'same' || id === 'none' ? given[id] : given.new,
         signature: signature === 'wrong' || signature === 'missing' ? signature : 'right',
       })
@@ -111,7 +117,7 @@ function actionsOf(context: PageContext) {
     },
     clear: () => undoable(`Cleared ${plural(timeline.list().length, 'event')}.`, timeline.clear()),
     'clear-mail'() {
-      const messages = context.messages()
+      const { messages } = context
       const cleared = messages.splice(0)
       return undoable(`Removed ${plural(cleared.length, 'mail')}.`, () => void messages.unshift(...cleared))
     },
@@ -128,31 +134,18 @@ function actionsOf(context: PageContext) {
         throw new Refusal('There is no such output.')
       return { text: String(deployment.outputs[name]) }
     },
-    faults({ target: wanted, kind, path, times: given }) {
-      const target = world.faults.find(({ target }) => target === wanted)
-      const times = Number(given)
-      if (!Number.isInteger(times) || times < 1 || times > MOST_FAULTS)
-        throw new Refusal(`times: expected a whole number from 1 to ${MOST_FAULTS}.`)
-      // One fault for each call, so that the page can count the remaining ones.
-      const made = Array.from({ length: times }, () => makeFault(String(kind), String(path ?? '').trim()))
-      const faults = made.filter((fault) => fault !== undefined)
-      if (!target || faults.length === 0) throw new Refusal('There is no such fault.')
-      target.queue.add(...faults)
-      return { message: 'The next matching call breaks.' }
+    break({ target, kind }) {
+      const fault = makeFault(String(kind))
+      if (!fault) throw new Refusal('There is no such fault.')
+      queueOf(target).add(fault)
+      return { message: 'The next call breaks.' }
     },
-    /** Takes one fault back, or everything. */
-    mend({ target: wanted, title }) {
-      for (const { target, queue } of world.faults) {
-        const isOther = wanted !== undefined && target !== wanted
-        const kept = queue.pending().filter((fault) => isOther || (title && titleOf(fault) !== title))
-        queue.clear()
-        queue.add(...kept)
-      }
-      return { message: title ? `Taken back: ${title}.` : 'Everything works again.' }
-    },
-    'read-mail'() {
-      for (const { messageId } of context.messages()) context.readMail.add(messageId)
-      return {}
+    mend({ target, title }) {
+      const queue = queueOf(target)
+      const kept = queue.pending().filter((fault) => titleOf(fault) !== title)
+      queue.clear()
+      queue.add(...kept)
+      return { message: `Taken back: ${title}.` }
     },
   }
   return new Map(Object.entries(actions))
@@ -163,20 +156,4 @@ function curlOf(url: string, headers: [name: string, value: string][], body: str
   const quote = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
   const options = headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`)
   return [`curl -X POST ${quote(url)}`, ...options, `--data-raw ${quote(body)}`].join(' \\\n  ')
-}
-
-/** The edited body with the secrets of the original, where the page showed none. */
-function restoreSecrets(text: string, original: string | undefined): string {
-  const edited = parse(text)
-  if (!isRecord(edited) || original === undefined || !text.includes(MASK)) return text
-  return JSON.stringify(merge(edited, parse(original)))
-}
-
-function merge(edited: unknown, original: unknown): unknown {
-  if (typeof edited === 'string' && edited.includes(MASK)) return original ?? edited
-  if (Array.isArray(edited)) return edited.map((item, index) => merge(item, listOf(original)[index]))
-  if (!isRecord(edited)) return edited
-  return Object.fromEntries(
-    Object.entries(edited).map(([name, value]) => [name, merge(value, at(original, name))]),
-  )
 }

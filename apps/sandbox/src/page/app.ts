@@ -74,7 +74,7 @@ export function createPageApp(context: PageContext): Hono {
     )
     return savedFile('session.json', JSON.stringify(session, null, 2))
   })
-  const findMail = (id: string) => messages().find(({ messageId }) => messageId === id)
+  const findMail = (id: string) => messages.find(({ messageId }) => messageId === id)
   app.get('/mail/:id/html', (request) => {
     const mail = findMail(request.req.param('id'))
     if (!mail) return request.notFound()

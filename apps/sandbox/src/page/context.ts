@@ -24,7 +24,7 @@ export function createPageContext(world: World) {
   const { manifests } = world
   const { deployments } = world.platform
   const eventOfMail = new Map<string, number>()
-  const messages = () => world.mail.emulator?.messages ?? []
+  const { messages } = world.mail
 
   return {
     world,
@@ -52,7 +52,7 @@ export function createPageContext(world: World) {
     eventOfMail,
     /** The mails that an event sent. */
     mailsOf: ({ number }: TimelineEntry) =>
-      messages().filter(({ messageId }) => eventOfMail.get(messageId) === number),
+      messages.filter(({ messageId }) => eventOfMail.get(messageId) === number),
     /** Hides the secrets of an exchange from now on, and links its mails to it. */
     learn({ number, route, request, calls, response }: OpenExchange): void {
       const properties = at(manifests.find(({ name }) => name === route)?.inputs, 'properties')

@@ -98,12 +98,7 @@ function functionLine(
 
 /** The instance at the identity provider whose keys a deployment has. */
 function instanceOf({ world }: PageContext, { outputs }: Deployment) {
-  const own = [...(world.idpServer.emulator?.applications.values() ?? [])].flatMap(
-    ({ instances }) => instances,
-  )
-  const shared = world.idp.emulator?.instance
-  const all = shared ? [...own, shared] : own
-  return all.find(({ publishableKey }) => publishableKey === outputs.publishableKey)
+  return world.instances().find(({ publishableKey }) => publishableKey === outputs.publishableKey)
 }
 
 function people({ id, route }: Deployment, instance: NonNullable<ReturnType<typeof instanceOf>>): Html {

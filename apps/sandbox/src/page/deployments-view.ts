@@ -3,20 +3,8 @@ import { html } from 'hono/html'
 import { exampleInputs } from '../world/examples.ts'
 import type { Deployment, PageContext } from './context.ts'
 import { deploymentDetail, stateOf } from './deployment-detail.ts'
-import type { Html, Query, View } from './html.ts'
-import {
-  address,
-  clock,
-  empty,
-  field,
-  filterBar,
-  hint,
-  line,
-  type Place,
-  split,
-  tabs,
-  without,
-} from './html.ts'
+import type { Html, Line, Query, View } from './html.ts'
+import { address, clock, empty, field, filterBar, hint, split, tabs, without } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
 
 export function deploymentsView(context: PageContext, query: Query): View {
@@ -37,10 +25,7 @@ export function deploymentsView(context: PageContext, query: Query): View {
     bar: html`${filterBar('q', query, 'Find an id, an integration, a status, an input')}
       <a class="button primary" href="/deployments?new=mailer">New deployment</a>`,
     body: split('Deployments', rows, query, {
-      row(one, place) {
-        const url = address('/deployments', { ...rest, deployment: one.id, tab: query.tab ?? '' })
-        return deploymentRow(context, one, url, place)
-      },
+      row: (one) => deploymentRow(context, one, { ...rest, tab: query.tab ?? '' }),
       isChosen: (one) => one === chosen,
       none:
         all.length > 0
@@ -54,16 +39,21 @@ export function deploymentsView(context: PageContext, query: Query): View {
   }
 }
 
-function deploymentRow(context: PageContext, one: Deployment, url: string, place: Place): Html {
+function deploymentRow(context: PageContext, one: Deployment, query: Query): Line {
   const { id, route, statusHistory } = one
   const latest = statusHistory.at(-1)
-  return line({ id: `row-${id}`, url, look: 'deployment-row' }, place, {
-    state: stateOf(one),
-    what: id,
-    summary: html`<span class="facts">${context.mask({ message: latest?.message ?? '' }).message}</span>`,
-    where: route,
-    took: latest && clock(latest.at),
-  })
+  return {
+    id: `row-${id}`,
+    url: address('/deployments', { ...query, deployment: id }),
+    look: 'deployment-row',
+    cells: {
+      state: stateOf(one),
+      what: id,
+      summary: html`<span class="facts">${context.mask({ message: latest?.message ?? '' }).message}</span>`,
+      where: route,
+      took: latest && clock(latest.at),
+    },
+  }
 }
 
 function newDeployment(context: PageContext, wanted: string): Html {

@@ -1,9 +1,11 @@
 /** Writes an event: any function of any deployment as a form or as JSON, or any body with any signature. */
 import type { Manifest } from '@org/core/internal'
 import { html } from 'hono/html'
+import { exampleOf } from '../world/examples.ts'
+import { MASK } from '../world/mask.ts'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { exampleEvent, exampleOf } from './examples.ts'
+import { exampleEvent } from './examples.ts'
 import { address, field, type Html, hint, options, type Query, select, tabs, without } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
 
@@ -44,11 +46,7 @@ export function editor(context: PageContext, edited: TimelineEntry | undefined, 
   const event = { name: 'FUNCTION_CALL', functionCall, ...(id !== undefined && { deployment: { id } }) }
   const form = { id: `form-${manifest.name}-${name}-${id}`, action: 'event', button: `Send ${name}` }
   const fields = () =>
-    schemaFields(
-      called?.arguments ?? {},
-      'event.functionCall.arguments',
-      exampleOf(context, manifest.name, name, id),
-    )
+    schemaFields(called?.arguments ?? {}, 'event.functionCall.arguments', exampleOf(called?.arguments))
   return draw(
     'New event',
     html`<div class="field-row" id="chooser">
@@ -77,8 +75,7 @@ function namesOf({ functions, events }: Manifest): string[] {
 
 function jsonForm({ world }: PageContext, route: string, text: string, edited?: TimelineEntry): Html {
   const same = edited?.deliveryId ? [['same', `the same: ${edited.deliveryId}`] as const] : []
-  const secrets =
-    edited && text.includes('[redacted]') ? 'Values that read [redacted] keep their secrets.' : ''
+  const secrets = text.includes(MASK) ? `Write a secret in place of each ${MASK}.` : ''
   const signed = world.webhookSecret
     ? 'The host accepts only the right signature.'
     : 'Any signature is accepted: PLATFORM_WEBHOOK_SECRET=whsec_… npm start makes the host check it.'

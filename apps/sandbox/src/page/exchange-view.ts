@@ -92,8 +92,8 @@ function buttons({ number, body }: TimelineEntry): Html | undefined {
     ${again('Deliver twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
     ${actionButton('Copy as curl', 'copy', { number }, { target: 'clipboard', title: SECRET })}`
   return html`<div class="row">
-    ${again('Deliver again', 'same', 'With the same id: the host replays the recorded response')}
-    <a class="button" href="/timeline?edit=${number}">Edit and replay</a>
+    ${again('Deliver again', 'same', 'With the same id: the host replays the recorded response (r)')}
+    <a class="button" href="/timeline?edit=${number}" title="e">Edit and replay</a>
     ${menu('More', more)}</div>`
 }
 

@@ -3,7 +3,6 @@ import type { Fault } from '@org/core/testing'
 import { html } from 'hono/html'
 import { plural } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import { exampleMail } from './examples.ts'
 import { actionButton, field, type Html, select } from './html.ts'
 import { sendForm } from './schema-form.ts'
 
@@ -45,21 +44,12 @@ const kinds: Readonly<Record<string, readonly [title: string, hint: string, faul
 }
 const titles = new WeakMap<Fault, string>()
 
-/**
- * Makes one fault.
- * @param path a part of the path of the affected requests
- * @returns `undefined` if there is no such kind
- */
-export function makeFault(kind: string, path = ''): Fault | undefined {
+/** Makes a fault; `undefined` if there is no such kind. */
+export function makeFault(kind: string): Fault | undefined {
   const [title = '', , known] = (Object.hasOwn(kinds, kind) && kinds[kind]) || []
-  if (!known) return undefined
-  const fault: Fault = path === '' ? { ...known } : { ...known, path: new RegExp(escapeExpression(path)) }
-  titles.set(fault, path === '' ? title : `${title}, at ${path}`)
+  const fault = known && { ...known }
+  if (fault) titles.set(fault, title)
   return fault
-}
-
-function escapeExpression(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
 /** The title of a fault. */
@@ -69,46 +59,28 @@ export function titleOf(fault: Fault): string {
 
 /** A button, and the form behind it. */
 export function breakButton({ world }: PageContext): Html {
-  const targets = world.faults.map(({ target }) => [target, target] as const)
+  const targets = Object.keys(world.faults).map((target) => [target, target] as const)
   const choices = Object.entries(kinds).map(
     ([name, [title, hint]], index) =>
       html`<label class="choice"><input type="radio" name="kind" value="${name}" ${index === 0 && html`checked`}><span>${title}. <span class="hint">${hint}</span></span></label>`,
   )
-  const fields = html`<div class="field-row">${field('fault-target', 'Where', select(html`id="fault-target" name="target"`, targets))}
-      ${field('fault-times', 'For the next … calls', html`<input id="fault-times" name="times" type="number" value="1" min="1" max="100">`)}
-      ${field('fault-path', 'Only paths with', html`<input id="fault-path" name="path" placeholder="any" spellcheck="false">`)}</div>
+  const fields = html`${field('fault-target', 'Where', select(html`id="fault-target" name="target"`, targets))}
     <fieldset class="field"><legend>What</legend>${choices}</fieldset>`
   return html`<button type="button" class="button" command="show-modal" commandfor="break">Break the next call</button>
     <dialog id="break" aria-labelledby="break-title"><header class="row"><h2 id="break-title">Break the next call</h2>
       <button type="button" class="button push" command="close" commandfor="break">Close</button></header>
-      ${sendForm({ id: 'break-form', action: 'faults', button: 'Break it' }, fields)}</dialog>`
+      ${sendForm({ id: 'break-form', action: 'break', button: 'Break it' }, fields)}</dialog>`
 }
 
 /** On every view, so that nobody looks for a bug because of a forgotten fault. */
 export function brokenNow(context: PageContext): Html | undefined {
-  const broken = context.world.faults.flatMap(({ target, queue }) =>
+  const broken = Object.entries(context.world.faults).flatMap(([target, queue]) =>
     [...Map.groupBy(queue.pending(), titleOf)].map(([title, { length }]) => {
       const calls = length === 1 ? 'the next call' : `the next ${plural(length, 'call')}`
-      const [label, event] = probe(context, target)
       return html`<li class="row"><span><strong>${target}:</strong> ${title}, for ${calls}.</span>
-        ${actionButton(label, 'event', event, { look: 'link', target: 'follow' })}
         ${actionButton('Take back', 'mend', { target, title }, { look: 'link', title: `Take back: ${title}` })}</li>`
     }),
   )
   if (broken.length === 0) return undefined
-  return html`<section class="notice warn row" aria-label="Pending faults"><strong>Broken on purpose</strong><ul class="row">${broken}</ul>
-    ${broken.length > 1 && actionButton('Mend everything', 'mend', {}, { look: 'link' })}</section>`
-}
-
-/** An event whose calls reach a target. */
-function probe(context: PageContext, target: string): readonly [label: string, body: object] {
-  const call = (route: string, name: string, args: object) => ({
-    route,
-    event: { name: 'FUNCTION_CALL', functionCall: { name, arguments: args } },
-  })
-  const deployment = { id: context.freeId('mailer'), inputs: {} }
-  if (target === 'Mail provider')
-    return ['Send a mail now', call('mailer', 'sendEmail', exampleMail(context))]
-  if (target === 'Identity provider') return ['Count the users now', call('idp', 'countUsers', {})]
-  return ['Deploy the mailer now', { route: 'mailer', event: { name: 'DEPLOYMENT_CREATED', deployment } }]
+  return html`<section class="notice warn row" aria-label="Pending faults"><strong>Broken on purpose</strong><ul class="row">${broken}</ul></section>`
 }

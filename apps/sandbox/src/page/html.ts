@@ -115,20 +115,13 @@ export function filterBar(
     ${more}</form>`
 }
 
-/** Whether a line is chosen, and whether the tab key reaches it. */
-export interface Place {
-  isChosen?: boolean
-  isStop?: boolean
-}
-
-/** The line of an item in a list. `cells`: its columns, by the names of their style. */
-export function line(
-  { id, url, look }: { id: string; url: string; look: string },
-  { isChosen = false, isStop = true }: Place,
-  cells: Readonly<Record<string, unknown>>,
-): Html {
-  const columns = Object.entries(cells).map(([name, cell]) => html`<span class="${name}">${cell}</span>`)
-  return html`<li class="entry" id="${id}"><a class="line ${look}" href="${url}" ${current(isChosen)} ${!isStop && html`tabindex="-1"`}>${columns}</a></li>`
+/** The line of an item in a list. */
+export interface Line {
+  id: string
+  url: string
+  look: string
+  /** The columns, by the names of their style. */
+  cells: Readonly<Record<string, unknown>>
 }
 
 /** The items on one page of a list. */
@@ -143,8 +136,7 @@ export function split<Item>(
   items: readonly Item[],
   query: Query,
   parts: {
-    /** The line of an item. */
-    row: (item: Item, place: Place) => unknown
+    row: (item: Item) => Line
     isChosen: (item: Item) => boolean
     /** Stands for an empty list. */
     none: unknown
@@ -162,13 +154,16 @@ export function split<Item>(
   const older = items.length - start - PAGE
   const page = (index: number, label: string) =>
     html`<a href="${address('', { ...query, start: index > 0 ? String(items.length - index) : '' }) || '?'}">${label}</a>`
-  const stop = chosen < start || chosen >= start + PAGE ? start : chosen
-  const rows = items.slice(start, start + PAGE).map((item, index) => {
-    const isStop = start + index === stop
-    return parts.row(item, { isStop, isChosen: isStop && stop === chosen })
-  })
+  const shown = items.slice(start, start + PAGE)
+  const stop = shown.find(parts.isChosen) ?? shown[0]
+  const row = (item: Item) => {
+    const { id, url, look, cells } = parts.row(item)
+    const columns = Object.entries(cells).map(([name, cell]) => html`<span class="${name}">${cell}</span>`)
+    // The tab key reaches one line; the arrow keys reach the others.
+    return html`<li class="entry" id="${id}"><a class="line ${look}" href="${url}" ${current(parts.isChosen(item))} ${item !== stop && html`tabindex="-1"`}>${columns}</a></li>`
+  }
   return html`<div class="split">
-    <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? html`<ol class="rows">${rows}</ol>` : parts.none}
+    <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? html`<ol class="rows">${shown.map(row)}</ol>` : parts.none}
       <p class="pager">${start > 0 && page(start - PAGE, 'Newer')} ${older > 0 && page(start + PAGE, `${older} older`)}</p></section>
     <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.detail && html`<a class="button back" href="${parts.back}">Back to the list</a>${parts.detail}`}</section>
   </div>`
@@ -176,7 +171,7 @@ export function split<Item>(
 
 /** A text that scrolls by keyboard, too. */
 export function code(label: string, text: string): Html {
-  return html`<div class="code"><button type="button" class="button link copy" data-copy>Copy</button><pre tabindex="0" aria-label="${label}"><code>${text}</code></pre></div>`
+  return html`<pre tabindex="0" aria-label="${label}"><button type="button" class="button link copy" data-copy>Copy</button><code>${text}</code></pre>`
 }
 
 /** Actions that are seldom needed, behind a button. */

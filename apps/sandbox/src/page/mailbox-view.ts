@@ -6,29 +6,12 @@ import type { AcceptedMessage } from '@org/mailer/testing'
 import { html } from 'hono/html'
 import { plural, showTurns, truncate } from '../world/text.ts'
 import type { PageContext } from './context.ts'
-import type { Html, Query, View } from './html.ts'
-import {
-  actionButton,
-  address,
-  clock,
-  code,
-  empty,
-  filterBar,
-  line,
-  type Place,
-  panes,
-  split,
-  terms,
-  without,
-} from './html.ts'
+import type { Html, Line, Query, View } from './html.ts'
+import { actionButton, address, clock, code, empty, filterBar, panes, split, terms, without } from './html.ts'
 import { hasWords, snippetOf } from './mail-content.ts'
 
 export function mailboxView(context: PageContext, query: Query): View {
-  const { world, readMail } = context
-  const title = 'Mailbox'
-  if (!world.mail.emulator)
-    return { title, body: empty('The mail provider is real', 'Its own dashboard shows the mail.') }
-  const messages = context.messages()
+  const { messages, readMail } = context
   const rest = without(query, 'mail', 'tab')
   const words = (query.q ?? '').trim()
   const chosen = messages.find(({ messageId }) => messageId === query.mail)
@@ -37,14 +20,11 @@ export function mailboxView(context: PageContext, query: Query): View {
   const send = html`<a href="/timeline?new=mailer/sendEmail">Send one</a>: it shows up here, and does not leave this machine.`
   const clear = html`Nothing has “${words}”. <a href="/mailbox">Show every mail</a>`
   return {
-    title,
+    title: 'Mailbox',
     tall: true,
     bar: html`${filterBar('q', query, 'Find: address, subject, words, file')}${toolbar(context, found.length)}`,
     body: split('Mails', found.toReversed(), query, {
-      row(mail, place) {
-        const url = address('/mailbox', { ...query, mail: mail.messageId })
-        return mailItem(mail, url, place, !readMail.has(mail.messageId))
-      },
+      row: (mail) => mailRow(mail, query, !readMail.has(mail.messageId)),
       isChosen: (mail) => mail === chosen,
       none: messages.length > 0 ? empty('No match', clear) : empty('No mail yet', send),
       detail: chosen && mailDetail(context, chosen, query),
@@ -54,25 +34,30 @@ export function mailboxView(context: PageContext, query: Query): View {
 }
 
 function toolbar(context: PageContext, found: number): Html {
-  const messages = context.messages()
+  const { messages } = context
   const all = plural(messages.length, 'mail')
   const unread = messages.filter(({ messageId }) => !context.readMail.has(messageId)).length
   const hidden = found < messages.length ? ', also those that the search hides' : ''
   const confirm = `Remove ${all}${hidden}?`
   return html`<output id="mail-count" class="muted" data-live>${hidden ? `${found} of ${all}` : `${all}, ${unread} unread`}</output>
-    <span class="row" id="mail-actions" data-live>${unread > 0 && actionButton('Mark all read', 'read-mail', {})} ${messages.length > 0 && actionButton('Clear', 'clear-mail', {}, { confirm })}</span>`
+    <span class="row" id="mail-actions" data-live>${messages.length > 0 && actionButton('Clear', 'clear-mail', {}, { confirm })}</span>`
 }
 
-function mailItem(mail: AcceptedMessage, url: string, place: Place, unread: boolean): Html {
+function mailRow(mail: AcceptedMessage, query: Query, isUnread: boolean): Line {
   const { messageId, from, to, cc, subject, submittedAt, attachments } = mail
-  return line({ id: `mail-${messageId}`, url, look: 'mail' }, place, {
-    number: unread && html`<span class="unread"><span class="visually-hidden">unread</span></span>`,
-    what: showTurns(nameOf(from)),
-    summary: html`<strong>${showTurns(subject) || '(no subject)'}</strong> <span class="facts">${snippetOf(mail)}</span>`,
-    where: [...to, ...cc].join(', '),
-    took: attachments.length > 0 && plural(attachments.length, 'file'),
-    when: clock(submittedAt),
-  })
+  return {
+    id: `mail-${messageId}`,
+    url: address('/mailbox', { ...query, mail: messageId }),
+    look: 'mail',
+    cells: {
+      number: isUnread && html`<span class="unread"><span class="visually-hidden">unread</span></span>`,
+      what: showTurns(nameOf(from)),
+      summary: html`<strong>${showTurns(subject) || '(no subject)'}</strong> <span class="facts">${snippetOf(mail)}</span>`,
+      where: [...to, ...cc].join(', '),
+      took: attachments.length > 0 && plural(attachments.length, 'file'),
+      when: clock(submittedAt),
+    },
+  }
 }
 
 /** The name of a sender, or the address without one. */

@@ -6,11 +6,10 @@ import { mostAttempts } from './attempts.ts'
 import type { PageContext } from './context.ts'
 import { exampleMail } from './examples.ts'
 import { actionButton, type Html, type View } from './html.ts'
-import { effectsOf, groupsOf, timelineRow } from './timeline-rows.ts'
+import { effectsOf, groupsOf } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
 
-const LATEST_SHOWN = 6
 const ARROW = html`<li class="wide" aria-hidden="true">→</li>`
 const NEXT = html`<li class="step"><div class="row"><a href="/timeline?new=mailer/sendEmail">Write an event of your own</a></div></li>`
 
@@ -25,8 +24,7 @@ export function startView(context: PageContext): View {
       <div class="columns">
         <ol class="steps card" id="tour" aria-label="Try it in four steps" data-live>${steps.map((step, index) => stepRow(step, index, index === next))}${next === -1 && NEXT}</ol>
         <section class="card" id="story" aria-label="What has just happened" data-live>${story(context)}</section>
-      </div>
-      <section class="card list" id="latest" aria-label="The newest events" data-live>${latest(context)}</section></div>`,
+      </div></div>`,
   }
 }
 
@@ -63,18 +61,15 @@ function stepRow({ title, text, button, done }: Step, index: number, isNext: boo
 type Step = ReturnType<typeof stepsOf>[number]
 
 function stepsOf(context: PageContext) {
-  const { timeline, world } = context
+  const { timeline } = context
   const visits = timeline.list().filter(({ source }) => source === 'page')
   const mails = visits.filter(({ subject }) => subject === 'sendEmail')
-  const mail = exampleMail(context)
+  const mail = exampleMail
   const sent = mails.find(hasSucceeded)
   const running = context.deployments().find((one) => one.status === 'running' && one.route === 'mailer')?.id
   const button = (label: string, action: string, body: object) =>
     actionButton(label, action, body, { look: 'primary', target: 'quiet' })
-  const again = (label: string, more: object) =>
-    world.mail.emulator && sent
-      ? button(label, 'again', { number: sent.number, ...more })
-      : html`<p class="hint">A real provider can’t be broken.</p>`
+  const again = (label: string, more: object) => button(label, 'again', { number: sent?.number, ...more })
   const send = (name: string, more: object) => ({ route: 'mailer', event: { name, ...more } })
   const deployment = { id: context.freeId('mailer'), inputs: {} }
   const functionCall = { name: 'sendEmail', arguments: mail }
@@ -127,16 +122,9 @@ function story(context: PageContext): Html {
   const { effects, twice } = effectsOf(group)
   const isLost = group.some(({ code }) => code === 'outcome_unknown') && group.length > 1 && twice === 0
   const lost = html`<section class="verdict ok" aria-label="What happened"><p><strong>${plural(effects, 'mail')}, ${group.length} deliveries.</strong> The provider sent it, and its response was lost. The host did not guess: it answered “outcome unknown”, and gave the second delivery the same answer without a call.</p>
-    <p class="row next"><span aria-hidden="true">→</span><a href="/mailbox">${plural(messages().length, 'mail')} in the mailbox</a></p></section>`
+    <p class="row next"><span aria-hidden="true">→</span><a href="/mailbox">${plural(messages.length, 'mail')} in the mailbox</a></p></section>`
   return html`<header class="row"><h2>${entry.subject ?? entry.event} <a class="muted" href="/timeline?event=${entry.number}">#${entry.number}</a></h2>
       <span class="push small">${entry.source === 'walk' ? 'in the walk, at the start' : 'just now'}</span></header>
     ${isLost ? lost : verdict(context, entry)}
     ${waterfall(context, first, (index) => `/timeline?event=${first.number}&tab=calls&call=${index}`)}`
-}
-
-function latest(context: PageContext): Html {
-  const groups = [...groupsOf(context.timeline.list()).values()].slice(0, LATEST_SHOWN)
-  const rows = groups.map((group) => timelineRow(context, group, `/timeline?event=${group[0]?.number}`))
-  return html`<header class="row"><h2>The newest events</h2><a class="push" href="/timeline">Timeline</a></header>
-    <ol class="rows">${rows}</ol>`
 }

@@ -5,7 +5,7 @@ import { plural, shortenIds } from '../world/text.ts'
 import { keyOf, type TimelineEntry } from '../world/timeline.ts'
 import { mostAttempts } from './attempts.ts'
 import type { PageContext } from './context.ts'
-import { clock, duration, type Html, line, type Place, status, type Tone } from './html.ts'
+import { address, clock, duration, type Html, type Line, type Query, status, type Tone } from './html.ts'
 import { judge } from './verdict.ts'
 
 /** The deliveries with one id, newest first. */
@@ -38,13 +38,10 @@ export function effectsOf(group: Group): { effects: number; twice: number } {
   return { effects: writes.length, twice: writes.length - different.size }
 }
 
-/**
- * The line of a group.
- * @param url the address of the line
- */
-export function timelineRow(context: PageContext, group: Group, url: string, place: Place = {}): Html {
+/** The line of a group. */
+export function timelineRow(context: PageContext, group: Group, query: Query): Line {
   const [entry] = group
-  if (!entry) return html``
+  if (!entry) throw new Error('A group has an event.')
   const { number, subject, event, deployment, route, source } = entry
   const attempts = Math.max(...group.map(({ calls }) => mostAttempts(calls)))
   const replays = group.filter(({ response }) => response?.replayed).length
@@ -57,22 +54,26 @@ export function timelineRow(context: PageContext, group: Group, url: string, pla
   const shown = context.mask({ summary: entry.summary, where: shortenIds(deployment ?? route) })
   // A delivery without a response takes longer than the others took.
   const longest = Math.max(...group.map(({ durationMs = Number.POSITIVE_INFINITY }) => durationMs))
-  const look = `event-row ${source}`
-  return line({ id: `event-${number}`, url, look }, place, {
-    number,
-    state: worstStatus(group),
-    [subject ? 'what' : 'what constant']: subject ?? event,
-    summary: [
-      code && html`<span class="tag">${code}</span>`,
-      html`<span class="facts">${shown.summary}</span>`,
-      repeated.length > 0 &&
-        html`<span class="tries ${attempts > 1 ? 'warn' : ''}">${repeated.join(' · ')}</span>`,
-      source === undefined && html`<span class="tag">${OUTSIDE}</span>`,
-    ],
-    where: shown.where,
-    took: duration(Number.isFinite(longest) ? longest : undefined),
-    when: clock(entry.at),
-  })
+  return {
+    id: `event-${number}`,
+    url: address('/timeline', { ...query, event: String(number) }),
+    look: `event-row ${source}`,
+    cells: {
+      number,
+      state: worstStatus(group),
+      [subject ? 'what' : 'what constant']: subject ?? event,
+      summary: [
+        code && html`<span class="tag">${code}</span>`,
+        html`<span class="facts">${shown.summary}</span>`,
+        repeated.length > 0 &&
+          html`<span class="tries ${attempts > 1 ? 'warn' : ''}">${repeated.join(' · ')}</span>`,
+        source === undefined && html`<span class="tag">${OUTSIDE}</span>`,
+      ],
+      where: shown.where,
+      took: duration(Number.isFinite(longest) ? longest : undefined),
+      when: clock(entry.at),
+    },
+  }
 }
 
 const OUTSIDE = 'from outside'

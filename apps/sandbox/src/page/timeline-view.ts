@@ -6,7 +6,7 @@ import { editor } from './editor-view.ts'
 import { exchangeDetail } from './exchange-view.ts'
 import { breakButton } from './faults.ts'
 import type { Html, Query, View } from './html.ts'
-import { actionButton, address, empty, filterBar, menu, split, terms, without } from './html.ts'
+import { actionButton, address, empty, filterBar, menu, split, without } from './html.ts'
 import { chips, findEvents } from './search.ts'
 import { groupsOf, timelineRow } from './timeline-rows.ts'
 
@@ -26,18 +26,14 @@ export function timelineView(context: PageContext, query: Query): View {
     title: 'Timeline',
     tall: true,
     bar: html`${filterBar('text', query, 'Find anything, or to:ada status:429 #45', filters)}${toolbar(context, without(rest, 'start'))}`,
-    body: html`${split('Events', rows, query, {
-      row(group, place) {
-        // Another event keeps the open tab.
-        const event = String(group[0]?.number)
-        const url = address('/timeline', { ...rest, tab: query.tab ?? '', event })
-        return timelineRow(context, group, url, place)
-      },
+    body: split('Events', rows, query, {
+      // Another event keeps the open tab.
+      row: (group) => timelineRow(context, group, { ...rest, tab: query.tab ?? '' }),
       isChosen: ([newest]) => newest !== undefined && keyOf(newest) === chosenKey,
       none: noRows(query),
       detail: detailOf(context, query, back),
       back,
-    })}${keys}`,
+    }),
   }
 }
 
@@ -58,8 +54,7 @@ function toolbar(context: PageContext, query: Query): Html {
   const confirm = 'Remove every event from the timeline?'
   return html`<div class="row">${breakButton(context)}
     ${menu('Session', html`${links}${actionButton('Clear events', 'clear', {}, { confirm })}`)}
-    <button type="button" class="button wide" command="show-modal" commandfor="keys" title="Keyboard shortcuts">?</button>
-    <a class="button primary" href="/timeline?new=mailer/sendEmail">New event</a></div>`
+    <a class="button primary" href="/timeline?new=mailer/sendEmail" title="n">New event</a></div>`
 }
 
 /** Says why the list is empty, and how to see something. */
@@ -69,17 +64,3 @@ function noRows(query: Query): Html {
   const none = html`Every event that reaches the host shows up here, from this page or from anywhere else. <a href="/">Start with a mail</a>, or <a href="/timeline?new=mailer/sendEmail">write an event</a>.`
   return empty('No event yet', none)
 }
-
-const shortcuts = {
-  '/': 'Find',
-  '↓ ↑': 'The next event, and the event before',
-  r: 'Deliver the event again',
-  e: 'Edit and replay',
-  n: 'A new event',
-  'Ctrl ⏎': 'Send the event that you write',
-  Esc: 'Close the details',
-  '?': 'This list',
-}
-const keys = html`<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keyboard</h2>
-  ${terms(Object.entries(shortcuts).map(([key, effect]) => [html`<kbd>${key}</kbd>`, effect]))}
-  <form method="dialog"><button class="button primary">Close</button></form></dialog>`

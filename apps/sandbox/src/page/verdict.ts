@@ -107,7 +107,7 @@ function placesOf({ world }: PageContext, { calls, deployment = '', subject }: T
   const origins = new Set(changes.map(({ url }) => new URL(url).origin))
   const people = address('/deployments', { deployment, tab: 'people' })
   return [
-    ...(origins.has(world.mail.url ?? '') ? [html`<a href="/mailbox">Look in the mailbox</a>`] : []),
+    ...(origins.has(world.mailUrl) ? [html`<a href="/mailbox">Look in the mailbox</a>`] : []),
     ...(origins.has(world.identityUrl) && world.platform.deployments.has(deployment)
       ? [html`<a href="${people}">Look at the people</a>`]
       : []),

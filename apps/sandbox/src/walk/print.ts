@@ -1,10 +1,9 @@
-/** Prints a run: a line for each walk, or each event with its response, its calls, and its checks. */
+/** Prints a run: a line for each walk, the steps that fail, and the events that follow. */
 import { styleText } from 'node:util'
-import { describeCall, loggedMessages, summarize } from '../world/describe.ts'
-import type { Exchange, LogLine } from '../world/exchange.ts'
+import type { Exchange } from '../world/exchange.ts'
 import { at } from '../world/json.ts'
 import { createMask } from '../world/mask.ts'
-import { shortenPath, truncate } from '../world/text.ts'
+import { truncate } from '../world/text.ts'
 import type { World } from '../world/world.ts'
 import type { Walk } from './walks.ts'
 
@@ -26,8 +25,6 @@ export type Summary = Tally & { durationMs: number }
 
 /** What came of a step. */
 export interface Report {
-  /** Sums up the expected effects. */
-  says: string
   exchange?: Exchange
   /** What is wrong. */
   failure?: readonly string[]
@@ -41,13 +38,9 @@ type Style = Parameters<typeof styleText>[0]
 type Piece = string | readonly [Style, string]
 
 const LONGEST = 500
-const INDENT = ' '.repeat(6)
 
-/**
- * Makes the printer of one run.
- * @param whole prints every step; otherwise a line for each walk, and only the steps that fail
- */
-export function createPrinter(terminal: Terminal, world: World, whole: boolean) {
+/** Makes the printer of one run. */
+export function createPrinter(terminal: Terminal, world: World) {
   const mask = createMask(world.secrets)
 
   /** Writes a line without secrets, control characters and endless data. */
@@ -60,62 +53,34 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
     terminal.write(`${painted.join('')}\n`)
   }
 
-  function heading(place: string, title: string, number: number | string): void {
-    line()
-    line(['bold', String(number).padStart(3)], ' ', ['cyan', place], '  ', ['bold', title])
-  }
-
-  function printExchange(exchange: Exchange): void {
-    const { response, calls, log, request, deliveryId, signed, durationMs } = mask(exchange)
-    const { status, replayed, body } = response
-    const deployment = at(request.body, 'deployment', 'id')
-    const facts = [
-      status,
-      `${Math.round(durationMs)} ms`,
-      replayed && 'recorded',
-      at(request.body, 'functionCall', 'name') ?? at(request.body, 'download', 'file'),
-      summarize(request.body, body),
-      deployment && `deployment ${deployment}`,
-      deliveryId && `delivery ${deliveryId}`,
-      signed && 'signed',
-      status >= 400 && `${at(body, 'code')}: ${at(body, 'detail')}`,
-    ]
-    line('    ', [status < 400 ? 'green' : 'yellow', '← '], facts.filter(Boolean).join(' · '))
-    for (const call of calls) {
-      const style = call.status !== undefined && call.status < 400 ? 'green' : 'red'
-      const text = `${call.method.padEnd(7)}${shortenPath(call.path)}  ${describeCall(call)}`.trimEnd()
-      line(INDENT, ['dim', call.to.padEnd(10)], [style, String(call.status ?? '–––').padEnd(5)], text)
-    }
-    // The calls above show the messages that the platform got.
-    const known = new Set(calls.flatMap(({ request }) => loggedMessages(request.body)))
-    for (const entry of log.filter(isWarning)) if (!known.has(entry.message)) warn(entry)
-  }
-
-  function warn({ level, message }: LogLine): void {
-    line(INDENT, [level === 'error' ? 'red' : 'yellow', level.padEnd(10)], ['dim', message])
+  function printExchange({ route, request: { body }, response, durationMs, source }: Exchange): void {
+    const { status, replayed } = response
+    const called = at(body, 'functionCall', 'name') ?? at(body, 'download', 'file')
+    const names = [`/${route}`, at(body, 'name'), called, at(body, 'deployment', 'id')]
+    const outcome = [status, status >= 400 && at(response.body, 'code'), replayed && 'replayed']
+    const took = `${Math.round(durationMs)} ms${source ? '' : ', from outside'}`
+    const words = (parts: unknown[]) => parts.filter(Boolean).join(' ')
+    line(
+      '  • ',
+      words(names),
+      [status < 400 ? 'green' : 'yellow', ` → ${words(outcome)}`],
+      ['dim', `  ${took}`],
+    )
   }
 
   return {
     opening(): void {
       line(['bold', 'The sandbox'], ['dim', ': a platform, its events, and the host that acts on them'])
-      if (whole) line('  ', world.webhookSecret ? 'The events are signed.' : 'The events are not signed.')
-      if (whole) for (const entry of world.warnings.filter(isWarning)) warn(entry)
     },
 
     /** An event that the walk did not send. */
-    visit(exchange: Exchange): void {
-      const event = String(at(exchange.request.body, 'name') ?? 'unreadable')
-      const title = exchange.source ? 'from the page' : 'a call from outside'
-      heading(truncate(`/${exchange.route} ${event}`, 40), title, '•')
-      printExchange(exchange)
-    },
+    visit: printExchange,
 
-    step(place: string, title: string, number: number, { says, exchange, failure }: Report): void {
-      if (!whole && !failure) return
-      heading(place, title, number)
+    /** A step that failed. */
+    step(place: string, title: string, { exchange, failure = [] }: Report): void {
+      line(['red', `  ✗ ${place}  ${title}`])
       if (exchange) printExchange(exchange)
-      line('    ', failure ? ['red', `✗ ${says}`] : ['green', `✓ ${says}`])
-      for (const text of failure ?? []) line(INDENT, text)
+      for (const text of failure) line('    ', text)
     },
 
     /** After a walk. */
@@ -140,22 +105,17 @@ export function createPrinter(terminal: Terminal, world: World, whole: boolean) 
     },
 
     /** Names the page, the host and its documentation. */
-    invitation(pageUrl: string | undefined, takesKeys: boolean): void {
-      const { url, realRoutes, webhookSecret } = world
+    invitation(pageUrl: string | undefined): void {
+      const { url, webhookSecret } = world
       const rows = [
-        ['Page', pageUrl, `see it, try it, break it${takesKeys ? '; press o to open it' : ''}`],
+        ['Page', pageUrl, 'see it, try it, break it'],
         ['Host', url, webhookSecret ? 'accepts only signed events' : 'takes events from this machine'],
         ['Docs', `${url}/docs`, 'every route, event and function'],
       ]
       line()
       for (const [name = '', value, hint = ''] of rows)
         if (value) line('  ', ['bold', name.padEnd(6)], ['cyan', value.padEnd(28)], ['dim', hint])
-      const leaves = realRoutes.length === 0 ? 'Nothing leaves this machine.' : 'Some providers are real.'
-      line('        ', ['dim', `${leaves} Ctrl-C ends it.`])
+      line('        ', ['dim', 'Nothing leaves this machine. Ctrl-C ends it.'])
     },
   }
-}
-
-function isWarning({ level }: LogLine): boolean {
-  return level === 'warn' || level === 'error'
 }

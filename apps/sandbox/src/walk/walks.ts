@@ -13,7 +13,7 @@ export interface Walk {
 }
 
 /** One event of a walk. */
-export interface Step {
+export interface Step extends Expectation {
   title: string
   event: PlatformEvent
   /**
@@ -23,7 +23,6 @@ export interface Step {
   id?: string
   /** Prepares the world for the step. */
   prepare?: () => void
-  expect: Expectation
 }
 
 /**
@@ -31,170 +30,139 @@ export interface Step {
  * and an expression matches a text.
  */
 export interface Expectation {
-  /** Sums up the effects for the reader. */
-  says: string
   /** @default 200 */
   status?: number
   replayed?: true
   /** The body of the response. */
-  body?: unknown
+  body?: object
   /** The calls to the provider, for example `POST /email 200`. */
   calls?: readonly string[]
 }
 
-/** The walk of each route. A real provider gets none, because a walk changes something there. */
+/** The walk of each route. */
 export function walksOf(world: World): Walk[] {
-  return world.manifests
-    .filter(({ name }) => !world.realRoutes.includes(name))
-    .map((manifest) => ({ route: manifest.name, title: manifest.title, steps: lifeOf(world, manifest) }))
+  return world.manifests.map((manifest) => {
+    return { route: manifest.name, title: manifest.title, steps: lifeOf(world, manifest) }
+  })
 }
 
-const idOf = (route: string) => `dep_${route.replaceAll('-', '_')}`
+type Data = Extract<PlatformEvent, { functionCall: object }>['functionCall']['arguments']
 
 function lifeOf(world: World, manifest: Manifest): Step[] {
   const { name, events, functions, downloads, metrics } = manifest
   const sample = world.samples.find(({ definition }) => definition.name === name)
-  const id = idOf(name)
-  const deployment = { id }
-  const creation = { id, inputs: sample?.inputs ?? exampleInputs(manifest) }
-  const calls = Object.entries(functions).map(([called, { description, arguments: schema }]): Step => {
-    const functionCall = { name: called, arguments: exampleOf(schema) }
-    return {
-      title: description,
-      event: { name: 'FUNCTION_CALL', deployment, functionCall },
-      expect: { says: 'a result', body: { result: {} } },
-    }
-  })
-  const files = downloads.map((file): Step => {
-    const download = { id: `dl_${file}`, file }
-    return {
-      title: `The platform asks for ${file}`,
-      event: { name: 'DOWNLOAD_STARTED', deployment, download },
-      expect: { says: 'a file', body: { files: [{ path: file }] }, calls: [] },
-    }
-  })
-  const reported = Object.keys(metrics).map((metric) => ({ name: metric }))
+  const deployment = { id: `dep_${name.replaceAll('-', '_')}` }
+  const inputs = sample?.inputs ?? exampleInputs(manifest)
   const challenge = `c_${name}`
   const challenged: Step = {
     title: 'The platform checks that the route responds',
     event: { name: 'WEBHOOK_CHALLENGE', challenge },
-    expect: { says: 'the challenge comes back', body: { challenge }, calls: [] },
+    body: { challenge },
+    calls: [],
   }
+  const created: PlatformEvent = { name: 'DEPLOYMENT_CREATED', deployment: { ...deployment, inputs } }
+  const health: PlatformEvent = { name: 'HEALTH_CHECK', deployment }
+  const healthy = { event: health, body: { status: 'healthy' } }
   if (!events.includes('DEPLOYMENT_CREATED')) {
+    const body = { status: 'ignored' }
     return [
       challenged,
-      { title: 'A health check', event: { name: 'HEALTH_CHECK' }, expect: healthy },
-      {
-        title: 'It has nothing to do for a deployment',
-        event: { name: 'DEPLOYMENT_CREATED', deployment: creation },
-        expect: { says: 'ignored', body: { status: 'ignored', reason: /DEPLOYMENT_CREATED/ }, calls: [] },
-      },
+      { title: 'A health check', ...healthy },
+      { title: 'A deployment, for which there is nothing to do', event: created, body },
     ]
   }
+  const call = (title: string, called: string, args: Data, more: Expectation = {}): Step => ({
+    title,
+    event: { name: 'FUNCTION_CALL', deployment, functionCall: { name: called, arguments: args } },
+    body: { result: {} },
+    ...more,
+  })
+  const calls = Object.entries(functions).map(([called, { description, arguments: schema }]) =>
+    call(description, called, exampleOf(schema)),
+  )
+  const files = downloads.map((file): Step => {
+    const download = { id: `dl_${file}`, file }
+    const event: PlatformEvent = { name: 'DOWNLOAD_STARTED', deployment, download }
+    return { title: `The platform asks for ${file}`, event, body: { files: [{ path: file }] }, calls: [] }
+  })
+  const measured = { metrics: Object.keys(metrics).map((metric) => ({ name: metric })) }
+  const late = { status: 'ignored', reason: /deleted/ }
   return [
     challenged,
-    {
-      title: 'A deployment is created',
-      event: { name: 'DEPLOYMENT_CREATED', deployment: creation },
-      expect: { says: 'running', body: { status: 'running' } },
-    },
-    { title: 'A health check', event: { name: 'HEALTH_CHECK', deployment }, expect: healthy },
+    { title: 'A deployment is created', event: created, body: { status: 'running' } },
+    { title: 'A health check', ...healthy },
     ...calls,
     ...files,
-    {
-      title: 'The platform collects the metrics',
-      event: { name: 'METRIC_UPDATE', deployment },
-      expect: { says: `${reported.length} metrics`, body: { metrics: reported } },
-    },
-    ...(name === 'mailer' ? troubles(world) : []),
+    { title: 'The metrics', event: { name: 'METRIC_UPDATE', deployment }, body: measured },
+    ...(name === 'mailer' ? [...troubles(world, call), ...outage(world, health)] : []),
     {
       title: 'The deployment ends',
       event: { name: 'DEPLOYMENT_DELETED', deployment },
-      expect: { says: 'stopped', body: { status: 'stopped' } },
+      body: { status: 'stopped' },
     },
-    {
-      title: 'An old event arrives late, out of order',
-      event: { name: 'DEPLOYMENT_CREATED', deployment: creation },
-      expect: { says: 'ignored', body: { status: 'ignored', reason: /deleted/ }, calls: [] },
-    },
+    { title: 'An old event arrives late, out of order', event: created, body: late, calls: [] },
   ]
 }
 
-const healthy: Expectation = { says: 'healthy', body: { status: 'healthy' } }
 /** The provider has deactivated these recipients. */
 const INACTIVE = ['gone@example.com', 'left@example.com', 'moved@example.com']
 /** Needs three calls to the provider. */
 const COPIES = 1_203
+const AT_ONCE = { 'retry-after': '0' }
 
-/** What a platform and a mail provider do on bad days. */
-function troubles({ mail: { emulator } }: World): Step[] {
-  const deployment = { id: idOf('mailer') }
-  const call = (name: string, args: object): PlatformEvent => ({
-    name: 'FUNCTION_CALL',
-    deployment,
-    functionCall: { name, arguments: { ...args } },
-  })
-  const order = call('sendEmail', { to: 'ada@example.com', subject: 'Your order', textBody: 'On its way.' })
+/** What platforms, mail providers and tenants do on bad days. */
+function troubles(
+  { mail }: World,
+  call: (title: string, called: string, args: Data, more: Expectation) => Step,
+): Step[] {
+  const id = 'evt_order'
+  const mailed = { to: 'ada@example.com', subject: 'Your order', textBody: 'On its way.' }
   const messages = Array.from({ length: COPIES }, (_, index) => {
     const to = INACTIVE[index] ?? `reader-${index}@example.com`
     return { to, subject: 'News', textBody: `Copy no. ${index + 1}.` }
   })
+  const inputs = (apiToken: string) => ({ serverType: 'dedicated', apiToken, fromEmail: 'a@example.com' })
   const created = (apiToken: string): PlatformEvent => ({
     name: 'DEPLOYMENT_CREATED',
-    deployment: {
-      id: 'dep_press',
-      inputs: { serverType: 'dedicated', apiToken, fromEmail: 'a@example.com' },
-    },
+    deployment: { id: 'dep_press', inputs: inputs(apiToken) },
   })
-  const pause = { 'retry-after': '0' }
+  const busy = ['POST /email 429', 'POST /email 200']
+  const sent = { sent: COPIES - INACTIVE.length, failed: INACTIVE.length, unknown: 0 }
+  const batches = Array<string>(3).fill('POST /email/batch 200')
   return [
     {
-      title: 'A mail, while the provider gets too many requests',
-      event: order,
-      id: 'evt_order',
-      prepare: () => emulator?.faults.add({ path: '/email', status: 429, headers: pause }),
-      expect: { says: 'sent with the second attempt', calls: ['POST /email 429', 'POST /email 200'] },
+      ...call('A mail, while the provider gets too many requests', 'sendEmail', mailed, { calls: busy }),
+      id,
+      prepare: () => mail.faults.add({ path: '/email', status: 429, headers: AT_ONCE }),
+    },
+    { ...call('The same delivery again', 'sendEmail', mailed, { replayed: true, calls: [] }), id },
+    {
+      ...call('A newsletter', 'sendEmails', { messages }, { body: { result: sent }, calls: batches }),
+      prepare: () => INACTIVE.forEach((address) => void mail.inactive.add(address)),
     },
     {
-      title: 'The same delivery again, as platforms do',
-      event: order,
-      id: 'evt_order',
-      expect: { says: 'the recorded response', replayed: true, calls: [] },
-    },
-    {
-      title: 'A newsletter, one mail for each reader',
-      event: call('sendEmails', { messages }),
-      prepare: () => INACTIVE.forEach((address) => void emulator?.inactive.add(address)),
-      expect: {
-        says: 'all but three sent, and each failure with a reason',
-        body: { result: { sent: COPIES - INACTIVE.length, failed: INACTIVE.length, unknown: 0 } },
-        calls: Array<string>(3).fill('POST /email/batch 200'),
-      },
-    },
-    {
-      title: 'A deployment brings a wrong token',
+      title: 'A wrong token',
       event: created('a-token-with-a-typo'),
-      expect: { says: 'refused, with what to do', status: 422, body: { code: 'credentials_rejected' } },
+      status: 422,
+      body: { code: 'credentials_rejected' },
     },
     {
-      title: 'It corrects the token, by reference',
+      title: 'The token of the tenant, by reference',
       event: created(`{{env.${TENANT_TOKEN}}}`),
-      expect: { says: 'running', body: { status: 'running' } },
+      body: { status: 'running' },
     },
+  ]
+}
+
+function outage({ mail }: World, event: PlatformEvent): Step[] {
+  return [
     {
       title: 'The provider is down',
-      event: { name: 'HEALTH_CHECK', deployment },
-      prepare: () => emulator?.faults.add({ path: '/server', status: 503, headers: pause, times: 3 }),
-      expect: {
-        says: 'unhealthy, which is a result and not an error',
-        body: { status: 'unhealthy' },
-        calls: Array<string>(3).fill('GET /server 503'),
-      },
+      event,
+      prepare: () => mail.faults.add({ path: '/server', status: 503, headers: AT_ONCE, times: 3 }),
+      body: { status: 'unhealthy' },
+      calls: Array<string>(3).fill('GET /server 503'),
     },
-    {
-      title: 'The provider is back',
-      event: { name: 'HEALTH_CHECK', deployment },
-      expect: healthy,
-    },
+    { title: 'The provider is back', event, body: { status: 'healthy' } },
   ]
 }

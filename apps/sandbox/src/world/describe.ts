@@ -1,8 +1,7 @@
-/** Describes events and calls in a few words, whatever the integration. */
-import type { OutboundCall } from './exchange.ts'
+/** Describes events in a few words, whatever the integration. */
 import { at, isRecord, listOf } from './json.ts'
 import { SECRET_FIELD } from './mask.ts'
-import { plural, shortenIds, showTurns } from './text.ts'
+import { plural, showTurns } from './text.ts'
 
 const MOST_FACTS = 3
 const LONGEST_FACT = 60
@@ -18,21 +17,6 @@ export function summarize(event: unknown, response: unknown): string {
     amountOf(at(response, 'metrics'), 'metric'),
   ]
   return showTurns(facts.filter(Boolean).slice(0, MOST_FACTS).join(' · '))
-}
-
-/** The content of a call to the platform or to a provider, whichever it is. Contains secrets if the call did. */
-export function describeCall({ to, method, request, response }: OutboundCall): string {
-  const [refusal] = listOf(at(response.body, 'errors'))
-  if (to === 'provider' && refusal !== undefined) return String(at(refusal, 'code'))
-  const messages = loggedMessages(request.body)
-  if (messages.length > 0) return messages.join(' / ')
-  const data = method === 'GET' ? response.body : request.body
-  return shortenIds(amountOf(data, 'item') ?? factsOf(data).slice(0, MOST_FACTS).join(' · '))
-}
-
-/** The messages that a callback writes into the deployment’s log. */
-export function loggedMessages(body: unknown): string[] {
-  return listOf(at(body, 'entries')).map((entry) => String(at(entry, 'message')))
 }
 
 function factsOf(values: unknown): string[] {

@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '@org/core'
 import type { Fault } from '@org/core/testing'
-import type { Exchange, LogLine, Message, OpenExchange, OutboundCall } from './exchange.ts'
+import type { Exchange, Message, OpenExchange, OutboundCall } from './exchange.ts'
 import { SOURCE_HEADER } from './exchange.ts'
 import { parse } from './json.ts'
 
@@ -30,45 +30,40 @@ export function createObserver(
   const { onEvent, onExchange, onChange } = listeners
   const current = new AsyncLocalStorage<Observed>()
   const pending = new Set<Observed>()
-  const log: LogLine[] = []
   let count = 0
 
-  const observeCalls =
-    (owner: () => Observed | undefined): typeof fetch =>
-    async (input, init) => {
-      // The observer reads a copy and sends the original, because a new request could miss an abort.
-      const [body, copied] =
-        init?.body instanceof ReadableStream ? init.body.tee() : [init?.body ?? null, init?.body ?? null]
-      const copy = input instanceof Request ? input.clone() : new Request(input, { ...init, body: copied })
-      const observed = owner()
-      const started = performance.now()
-      const call = toCall(copy, platformUrl, started - (observed?.started ?? started))
-      observed?.exchange.calls.push(call)
-      const changed = () => observed && onChange(observed.exchange)
-      try {
-        call.request = await toMessage(copy)
-        changed()
-        const response = await fetch(input, init && { ...init, body })
-        call.status = response.status
-        call.response = await toMessage(response.clone(), () => {
-          call.failure = 'the response broke off'
-        })
-        if (response.ok && typeof call.response.body === 'string') call.failure ??= 'the response is no JSON'
-        return response
-      } catch (error) {
-        call.failure = reasonOf(error)
-        throw error
-      } finally {
-        call.durationMs = performance.now() - started
-        changed()
-      }
+  const observedFetch: typeof fetch = async (input, init) => {
+    // The observer reads a copy and sends the original, because a new request could miss an abort.
+    const [body, copied] =
+      init?.body instanceof ReadableStream ? init.body.tee() : [init?.body ?? null, init?.body ?? null]
+    const copy = input instanceof Request ? input.clone() : new Request(input, { ...init, body: copied })
+    const observed = current.getStore()
+    const started = performance.now()
+    const call = toCall(copy, platformUrl, started - (observed?.started ?? started))
+    observed?.exchange.calls.push(call)
+    const changed = () => observed && onChange(observed.exchange)
+    try {
+      call.request = await toMessage(copy)
+      changed()
+      const response = await fetch(input, init && { ...init, body })
+      call.status = response.status
+      call.response = await toMessage(response.clone(), () => {
+        call.failure = 'the response broke off'
+      })
+      if (response.ok && typeof call.response.body === 'string') call.failure ??= 'the response is no JSON'
+      return response
+    } catch (error) {
+      call.failure = reasonOf(error)
+      throw error
+    } finally {
+      call.durationMs = performance.now() - started
+      changed()
     }
+  }
 
   return {
-    /** Log lines outside any event, such as the warnings at the start. */
-    log,
     logger: ((level, message, data) => {
-      const lines = current.getStore()?.exchange.log ?? log
+      const lines = current.getStore()?.exchange.log ?? []
       lines.push({ level, message, data })
       if (lines.length > LOG_LINES_KEPT) lines.shift()
     }) satisfies Logger,
@@ -81,11 +76,8 @@ export function createObserver(
       const met = calls.find((call) => isIt(call) && call.fault === undefined)
       if (met) met.fault = fault
     },
-    /** Makes the calls of a host in this process. */
-    fetch: observeCalls(() => current.getStore()),
-    /** Makes the calls of a host elsewhere: they belong to the newest event without a response. */
-    fetchFromElsewhere: observeCalls(() => [...pending].at(-1)),
-
+    /** Makes the calls of the host. */
+    fetch: observedFetch,
     /** Wraps the host. */
     watch:
       (handle: Handler) =>

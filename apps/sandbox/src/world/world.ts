@@ -2,8 +2,8 @@
 import { type Manifest, platformEvent } from '@org/core/internal'
 import { createPlatformEmulator, type Served, serve } from '@org/core/testing'
 import { createHost, createMetrics, readConfig, refuseOtherSites } from '@org/server'
+import { proxy } from 'hono/proxy'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
-import { type StartHost, startElsewhere } from './elsewhere.ts'
 import { type Exchange, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
 import { at } from './json.ts'
 import { type Environment, listen } from './listen.ts'
@@ -13,23 +13,18 @@ import { startProviders } from './providers.ts'
 /** The running sandbox. */
 export type World = Awaited<ReturnType<typeof startWorld>>
 
-/** The user that the examples of the contract name. */
-const SEEDED = { id: 'user_2xPZv8ySAMPLEcQ4sKfT1b9d', first_name: 'Sam', email_address: ['sam@example.com'] }
+/** Starts a host with these variables outside this process, which then can’t see its calls. */
+export type StartHost = (variables: Environment) => Promise<Pick<Served, 'url' | 'close'>>
 
 /** The variable with a tenant’s mail token, for `{{env.…}}`. */
 export const TENANT_TOKEN = 'SANDBOX_TENANT_MAIL_TOKEN'
 
 /**
- * Starts everything.
- * @param options.startHost starts the observed host elsewhere, with emulated providers; without it, the host runs
- *   in this process
- * @throws {SandboxError} if the port is taken, or a variable is missing
+ * Starts everything. Without `startHost`, the host runs in this process.
+ * @throws {SandboxError} if the port is taken
  * @throws {ConfigurationError} if a variable is invalid
  */
-export async function startWorld(
-  environment: Environment,
-  { startHost }: { startHost?: StartHost | undefined } = {},
-) {
+export async function startWorld(environment: Environment, startHost?: StartHost) {
   const servers: Pick<Served, 'close'>[] = []
   const close = async () => {
     for (const server of servers.splice(0).reverse()) await server.close()
@@ -51,30 +46,23 @@ async function start(
   const platform = createPlatformEmulator({ token: platformToken })
   const platformServer = await serve(platform.fetch)
   servers.push(platformServer)
-  const { providers, variables, secrets } = await startProviders(environment, servers)
-  const { mail, idp, idpServer, samples, identityFaults } = providers
-
+  const providers = await startProviders(servers)
+  const { mail, identity } = providers
   const hostVariables = {
     ...environment,
-    ...variables,
+    ...providers.variables,
     // Production would refuse a platform on this machine.
     NODE_ENV: 'development',
     DELIVERY_STORE: 'memory:',
     PLATFORM_API_URL: platformServer.url,
     PLATFORM_API_TOKEN: platformToken,
-    [TENANT_TOKEN]: mail.token,
+    [TENANT_TOKEN]: providers.variables.MAILER_SHARED_API_TOKEN,
   }
   const config = readConfig(hostVariables)
   const [webhookSecret] = config.webhookSecrets
   /** The sandbox’s own deliveries, until somebody takes their result. */
   const tickets = new Map<string, Exchange>()
   const deploymentRoutes = new Map<string, string>()
-  /** Every instance has the user of the examples. */
-  const seed = () => {
-    const applications = [...(idpServer.emulator?.applications.values() ?? [])]
-    const all = [idp.emulator?.instance, ...applications.flatMap(({ instances }) => instances)]
-    for (const instance of all) if (instance?.users.size === 0) instance.createUser(SEEDED)
-  }
   const listeners = {
     /** Runs after each event that the walk did not send. */
     onVisit: (_: Exchange): void => {},
@@ -97,16 +85,16 @@ async function start(
       const { source, ticket } = exchange
       if (source !== 'walk') listeners.onVisit(exchange)
       if (ticket !== undefined) tickets.set(ticket, exchange)
-      if (at(exchange.request.body, 'name') === 'DEPLOYMENT_CREATED') seed()
+      if (at(exchange.request.body, 'name') === 'DEPLOYMENT_CREATED') providers.seed()
     },
   })
-  /** The faults of the emulated targets. A real provider can’t be broken. */
-  const faults = Object.entries({
-    'Mail provider': mail.emulator?.faults,
-    'Identity provider': identityFaults,
+  /** The faults of each target. */
+  const faults = {
+    'Mail provider': mail.faults,
+    'Identity provider': identity.faults,
     Platform: platform.faults,
-  }).flatMap(([target, queue]) => (queue ? { target, queue } : []))
-  for (const { queue } of faults) {
+  }
+  for (const queue of Object.values(faults)) {
     const { take } = queue
     queue.take = (request) => {
       const fault = take(request)
@@ -115,10 +103,13 @@ async function start(
     }
   }
   const { logger, fetch: observedFetch } = observer
-  const handle = startHost
-    ? await startElsewhere(startHost, hostVariables, observer.fetchFromElsewhere, servers)
-    : createHost(config, { environment: hostVariables, logger, fetch: observedFetch, createMetrics }).fetch
-  const watched = observer.watch(handle)
+  const elsewhere = await startHost?.(hostVariables)
+  if (elsewhere) servers.push(elsewhere)
+  const watched = observer.watch(
+    elsewhere
+      ? (request) => proxy(elsewhere.url + new URL(request.url).pathname, request)
+      : createHost(config, { environment: hostVariables, logger, fetch: observedFetch, createMetrics }).fetch,
+  )
   const guarded = async (request: Request) => {
     const refusal = refuseOtherSites('host', request)
     return refusal ? new Response(refusal, { status: 403 }) : watched(request)
@@ -129,7 +120,7 @@ async function start(
   const { integrations } = await fetch(`${url}/integrations`).then(
     (response): Promise<{ integrations: Manifest[] }> => response.json(),
   )
-  seed()
+  providers.seed()
 
   return {
     ...providers,
@@ -143,12 +134,13 @@ async function start(
     /** If set, the host accepts only signed events. */
     webhookSecret,
     /** Must never be printed. */
-    secrets: [...config.secrets, ...secrets],
-    /** The warnings of the host at its start. */
-    warnings: observer.log,
+    secrets: [...config.secrets, ...providers.secrets],
     listeners,
     /** The integration of each deployment, by the deployment’s id. */
     deploymentRoutes,
+    /** The calls that the providers got, for example `POST /email 200`. */
+    providerCalls: (): string[] =>
+      [...mail.calls, ...identity.calls].map(({ method, path, status }) => `${method} ${path} ${status}`),
     /** Delivers an event as the platform does: over HTTP, and signed if there is a secret. */
     async deliver(delivery: Delivery, source: 'walk' | 'page'): Promise<Exchange> {
       const ticket = crypto.randomUUID()
@@ -162,15 +154,11 @@ async function start(
       if (!exchange) throw new Error('The host failed before it responded.')
       return exchange
     },
-    /** Clears the platform and the emulated providers after the walk. */
+    /** Clears the platform and the providers after the walk. */
     reset(): void {
-      for (const emulator of [platform, mail.emulator, idpServer.emulator, idp.emulator]) emulator?.reset()
+      platform.reset()
       deploymentRoutes.clear()
-      for (const { provider, prepare } of samples) {
-        provider.reset()
-        prepare?.()
-      }
-      seed()
+      providers.reset()
     },
   }
 }

@@ -32,8 +32,8 @@ describeInBrowser('every view', (visit) => {
     const download = { id: 'dl_1', file: 'middleware.ts' }
     await act(url, 'event', { route: 'idp', event: { name: 'METRIC_UPDATE', deployment } })
     await act(url, 'event', { route: 'idp', event: { name: 'DOWNLOAD_STARTED', deployment, download } })
-    await act(url, 'faults', { target: 'Mail provider', kind: 'html', times: '2' })
-    const mail = `/mailbox?mail=${world.mail.emulator?.messages[0]?.messageId}`
+    await act(url, 'break', { target: 'Mail provider', kind: 'html' })
+    const mail = `/mailbox?mail=${world.mail.messages[0]?.messageId}`
     for (const view of [...views, mail]) {
       await tab.goto(url + view)
       await tab.evaluate(axe.source)

@@ -75,7 +75,7 @@ describeInBrowser('the mailbox', (visit) => {
     await tab.getByRole('button', { name: 'Clear' }).click()
     await dialog.getByText('Remove 231 mails, also those that the search hides?').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
-    expect(world.mail.emulator?.messages).toHaveLength(231)
+    expect(world.mail.messages).toHaveLength(231)
     await tab.getByLabel('Find').fill('nobody')
     await tab.getByRole('link', { name: 'Show every mail' }).click()
     await all()

@@ -9,7 +9,7 @@ describeInBrowser('a newcomer on the page', (visit) => {
   it('reads what has just happened, with the figures of the walk', async () => {
     const { url, world, tab } = await visit()
     const silent = { write: () => {}, writeError: () => {}, colours: false }
-    await runWalks(walksOf(world), world, createPrinter(silent, world, false), new AbortController().signal)
+    await runWalks(walksOf(world), world, createPrinter(silent, world), new AbortController().signal)
     await tab.goto(url)
     await tab.getByRole('heading', { level: 1, name: 'Every event takes effect once' }).waitFor()
     const figures = await tab.locator('.figure').allTextContents()
@@ -19,7 +19,6 @@ describeInBrowser('a newcomer on the page', (visit) => {
     const story = tab.getByRole('region', { name: 'What has just happened' })
     await story.getByText('with 2 attempts').waitFor()
     await story.getByText('waited').first().waitFor()
-    expect(await tab.locator('#latest .event-row').count()).toBe(6)
   })
 
   it('deploys, sends, breaks the provider and loses a response, in four clicks, without a second mail', async () => {
@@ -36,9 +35,9 @@ describeInBrowser('a newcomer on the page', (visit) => {
     await step('Break it, and send', 'with 2 attempts')
     await step('Lose it, and deliver again', '1 mail, 2 deliveries.')
     await story.getByText('connection cut').waitFor()
-    expect(world.mail.emulator?.messages).toHaveLength(3)
+    expect(world.mail.messages).toHaveLength(3)
     // The provider refused the first attempt of the second mail.
-    expect(world.mail.emulator?.calls.map(({ path, status }) => `${path} ${status}`)).toEqual([
+    expect(world.mail.calls.map(({ path, status }) => `${path} ${status}`)).toEqual([
       '/server 200',
       '/email 200',
       '/email 429',

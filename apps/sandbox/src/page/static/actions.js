@@ -5,7 +5,7 @@ let toastTimer
 
 document.addEventListener('click', ({ target }) => {
   const copied = target.closest('[data-copy]')
-  if (copied) copy(copied.parentElement.querySelector('pre').textContent).catch(report)
+  if (copied) copy(copied.nextSibling.textContent).catch(report)
   const button = target.closest('button[data-action]')
   if (button) press(button).catch(report)
 })

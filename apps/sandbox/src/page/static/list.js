@@ -87,7 +87,6 @@ function close() {
 const press = (selector) => document.querySelector(selector)?.click()
 const keys = {
   '/': () => filter.elements[0].focus(),
-  '?': () => document.querySelector('#keys')?.showModal(),
   ArrowDown: () => move(1),
   ArrowUp: () => move(-1),
   j: () => move(1),
