@@ -29,7 +29,7 @@ export interface Step extends Expectation {
  * The expected effects; absent fields are not checked. An expected object may have fewer fields than the found one,
  * and an expression matches a text.
  */
-export interface Expectation {
+interface Expectation {
   /** @default 200 */
   status?: number
   replayed?: true
