@@ -30,21 +30,16 @@ export function readHeaders(
   given: unknown,
   defaults: unknown,
 ): { Name: string; Value: string }[] | undefined {
-  if (isNone(given) && isNone(defaults)) return undefined
-  const texts = readTexts(faults, 'headers', given)
-  if (defaults) {
-    const named = new Set(texts.map(([name]) => name.toLowerCase()))
-    const others = readTexts(faults, 'headers', defaults)
-    texts.push(...others.filter(([name]) => !named.has(name.toLowerCase())))
-  }
-  const seen = new Set<string>()
+  const own = readTexts(faults, 'headers', given)
+  const named = new Set(own.map(([name]) => name.toLowerCase()))
+  const others = given === defaults ? [] : readTexts(faults, 'headers', defaults ?? {})
+  const texts = [...own, ...others.filter(([name]) => !named.has(name.toLowerCase()))]
   for (const [name] of texts) {
-    const sameName = name.toLowerCase()
     if (!isName(name)) faults.add('headers', 'contains an invalid header name')
-    else if (seen.has(sameName)) faults.add(`headers.${name}`, 'is there already, in another case')
     else if (OF_MESSAGE.test(name)) faults.add(`headers.${name}`, 'is a field of the message: set it there')
     else if (OF_PROVIDER.test(name)) faults.add(`headers.${name}`, 'is written by mail servers')
-    seen.add(sameName)
+    else if (!named.delete(name.toLowerCase()) && own.some(([each]) => each === name))
+      faults.add(`headers.${name}`, 'is there already, in another case')
   }
   return texts.length > 0 ? texts.map(([Name, Value]) => ({ Name, Value })) : undefined
 }
@@ -55,32 +50,23 @@ export function readMetadata(
   given: unknown,
   defaults: unknown,
 ): Record<string, string> | undefined {
-  if (isNone(given) && isNone(defaults)) return undefined
-  const texts = readTexts(faults, 'metadata', given)
-  if (defaults) texts.unshift(...readTexts(faults, 'metadata', defaults))
-  for (const [name] of texts) {
+  const others = given === defaults ? [] : readTexts(faults, 'metadata', defaults ?? {})
+  const texts = [...others, ...readTexts(faults, 'metadata', given)]
+  for (const [name] of texts)
     if (hasControlCharacter(name)) faults.add('metadata', 'contains a control character in a name')
-  }
   return texts.length > 0 ? Object.fromEntries(texts) : undefined
 }
 
 /** The texts of an object, a `Map`, `Headers` or a list of names and values, without the empty ones. */
 function readTexts(faults: Faults, field: string, value: unknown): [name: string, text: string][] {
-  const texts: [string, string][] = []
-  if (isNone(value)) return texts
   const entries = entriesOf(value)
-  if (!entries) {
-    faults.add(field, 'must be an object of texts, by name')
-    return texts
-  }
-  for (const [name, value] of entries) {
-    const given = typeof value === 'number' ? String(value) : value
-    if (typeof given === 'string' && !hasControlCharacter(given)) {
-      if (given !== '') texts.push([name, given])
-      // The path repeats only a valid name, which can’t be an address or contain a line break.
-    } else readLine(faults, isName(name) ? `${field}.${name}` : field, given)
-  }
-  return texts
+  if (!entries) faults.add(field, 'must be an object of texts, by name')
+  return (entries ?? []).flatMap(([name, each]): [string, string][] => {
+    // The path repeats only a valid name, which can’t be an address or contain a line break.
+    const path = isName(name) ? `${field}.${name}` : field
+    const text = readLine(faults, path, typeof each === 'number' ? String(each) : each)
+    return text === undefined ? [] : [[name, text]]
+  })
 }
 
 /** @returns `undefined` if the value has no names */
@@ -98,10 +84,6 @@ function entriesOf(value: unknown): [name: string, value: unknown][] | undefined
   })
   const known = named.filter((entry) => entry !== undefined)
   return known.length === named.length ? known : undefined
-}
-
-function isNone(value: unknown): value is undefined | null {
-  return value === undefined || value === null
 }
 
 /** Whether a text may be repeated in an error: it can’t be an address, or contain a line break. */

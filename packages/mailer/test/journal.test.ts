@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import type { BatchJournal, BatchOptions, Message, MessageRecord, MessageResult } from '../src/index.ts'
 import { addressOf, deadUrl, failureOf, message, messages, runMailProvider, runs } from './support.ts'
 
@@ -23,285 +23,248 @@ function table() {
       }
     },
   }
-  return { rows, journal }
+  const send = (given: Message[], options: BatchOptions = {}) =>
+    mail.mailer({ concurrency: 1 }).sendEmails(given, { journal, ...options })
+  return { rows, journal, send }
 }
 
 afterEach(() => void vi.useRealTimers())
 
 const sentTwice = () => provider.messages.length - new Set(provider.messages.flatMap(({ to }) => to)).size
+const keyed = (at: number, fields: Partial<Message> = {}) =>
+  message({ to: addressOf(at), key: `row-${at}`, ...fields })
 
-describe('a batch with a journal', () => {
-  it('sends a message once, however its rows move and whatever the default sender is', async () => {
-    const { rows, journal } = table()
-    const without = messages(1_000).map((given, index) =>
-      index % 3 ? { ...given, from: 'a@example.com' } : given,
-    )
-    provider.faults.add({ skip: 1, times: 100, status: 429, headers: { 'retry-after': '400' } })
-    const first = await failureOf(mail.mailer({ fromEmail: undefined }).sendEmails(without, { journal }))
-    expect(first).toMatchObject({ code: 'provider_rate_limited', retryAfter: 400, retryable: true })
-    expect([provider.messages.length, rows.size]).toEqual([333, 333])
+it('sends a message once, however its rows move and whatever the default sender is', async () => {
+  const { rows, journal } = table()
+  const without = messages(1_000).map((given, index) =>
+    index % 3 ? { ...given, from: 'a@example.com' } : given,
+  )
+  provider.faults.add({ skip: 1, times: 100, status: 429, headers: { 'retry-after': '400' } })
+  const first = failureOf(mail.mailer({ fromEmail: undefined }).sendEmails(without, { journal }))
+  expect(await first).toMatchObject({ code: 'provider_rate_limited', retryAfter: 400, retryable: true })
+  // The records of the call that was refused are gone.
+  expect([provider.messages.length, rows.size]).toEqual([333, 333])
+  provider.faults.clear()
+  const again = [message({ to: 'new@example.org' }), ...without]
+  for (const fromEmail of ['shop@example.com', 'other@example.com'])
+    expect((await mail.mailer({ fromEmail }).sendEmails(again, { journal })).sent).toBe(1_001)
+  expect([provider.messages.length, sentTwice()]).toEqual([1_001, 0])
+})
 
-    provider.faults.clear()
-    const again = [message({ to: 'new@example.org' }), ...without]
-    const { results } = await mail.mailer().sendEmails(again, { journal })
-    expect(runs(results)).toBe('1001 sent')
-    const { sent } = await mail.mailer({ fromEmail: 'other@example.com' }).sendEmails(again, { journal })
-    expect(sent).toBe(1_001)
-    expect(provider.messages).toHaveLength(1_001)
-    expect(sentTwice()).toBe(0)
-  })
+it('sends a message as often as the batch holds it, and no more when the batch comes again', async () => {
+  const { send } = table()
+  const same = [message(), message(), message({ to: addressOf(1) })]
+  for (const [given, accepted] of [
+    [same, 3],
+    [same, 3],
+    [[...same, message()], 4],
+  ] as const) {
+    expect((await send([...given])).sent).toBe(given.length)
+    expect(provider.messages).toHaveLength(accepted)
+  }
+})
 
-  it('sends a message as often as the batch holds it, and no more when the batch comes again', async () => {
-    const { journal } = table()
-    const same = [message(), message(), message({ to: addressOf(1) })]
-    for (const [given, accepted] of [
-      [same, 3],
-      [same, 3],
-      [[...same, message()], 4],
-    ] as const) {
-      expect((await mail.mailer().sendEmails(given, { journal })).sent).toBe(given.length)
-      expect(provider.messages).toHaveLength(accepted)
+it('writes a long body that goes to many recipients once, to its last letter', async () => {
+  const { rows, send } = table()
+  const textBody = `a${'😀'.repeat(50_000)}"\n\ud800`
+  const bodies = [...Array(20).fill(textBody), `${textBody}b`, `${textBody}c`]
+  const stringify = vi.spyOn(JSON, 'stringify')
+  const { sent } = await send(messages(22).map((each, at) => ({ ...each, textBody: bodies[at] })))
+  const written = stringify.mock.calls.filter(([value]) => bodies.includes(value))
+  stringify.mockRestore()
+  expect([sent, written.length, rows.size]).toEqual([22, 3, 22])
+  expect(provider.messages.map((each) => each.textBody)).toEqual(bodies)
+  expect([...rows.keys()].filter((key) => key.includes('#'))).toEqual([])
+})
+
+const file = (text: string) => [{ name: 'a', contentType: 'a/b', content: Buffer.from(text) }]
+it.each<[string, Partial<Message>, Partial<Message>]>([
+  ['subject', { subject: 'One' }, { subject: 'Two' }],
+  ['file', { attachments: file('one') }, { attachments: file('two') }],
+  ['end of a long body', { textBody: 'a'.repeat(40_000) }, { textBody: `${'a'.repeat(39_999)}b` }],
+])('does not take the record of a message with another %s for its own', async (_, one, other) => {
+  const { send } = table()
+  for (const fields of [one, other]) expect((await send([message(fields)])).sent).toBe(1)
+  expect(provider.messages).toHaveLength(2)
+})
+
+it('recognises a message, however it is written and whoever made it', async () => {
+  class Mail {
+    readonly #to = addressOf(0)
+    get to() {
+      return this.#to
     }
-  })
-
-  it('writes a long body that goes to many recipients once, to its last letter', async () => {
-    const { rows, journal } = table()
-    const textBody = `a${'😀'.repeat(50_000)}"\n\ud800`
-    const bodies = [...Array(20).fill(textBody), `${textBody}b`, `${textBody}c`]
-    const given = messages(22).map((each, at) => ({ ...each, textBody: bodies[at] }))
-    const stringify = vi.spyOn(JSON, 'stringify')
-    const { sent } = await mail.mailer().sendEmails(given, { journal })
-    const written = stringify.mock.calls.filter(([value]) => bodies.includes(value))
-    stringify.mockRestore()
-    expect(written).toHaveLength(3)
-    expect(provider.messages.map((each) => each.textBody)).toEqual(bodies)
-    expect(sent).toBe(22)
-    expect(rows.size).toBe(22)
-    expect([...rows.keys()].filter((key) => key.includes('#'))).toEqual([])
-  })
-
-  const file = (text: string) => [{ name: 'a', contentType: 'a/b', content: Buffer.from(text) }]
-  it.each<[string, Partial<Message>, Partial<Message>]>([
-    ['subject', { subject: 'One' }, { subject: 'Two' }],
-    ['file', { attachments: file('one') }, { attachments: file('two') }],
-    ['end of a long body', { textBody: 'a'.repeat(40_000) }, { textBody: `${'a'.repeat(39_999)}b` }],
-  ])('does not take the record of a message with another %s for its own', async (_what, one, other) => {
-    const { journal } = table()
-    for (const fields of [one, other]) {
-      const given = [0, 1, 2].map((at) => message({ ...fields, to: addressOf(at) }))
-      expect((await mail.mailer().sendEmails(given, { journal })).sent).toBe(3)
+    get subject() {
+      return 'Hello'
     }
-    expect(provider.messages).toHaveLength(6)
-  })
-
-  it('recognises a message, however it is written and whoever made it', async () => {
-    class Mail {
-      readonly #to: string
-      constructor(to: string) {
-        this.#to = to
-      }
-      get to() {
-        return this.#to
-      }
-      get subject() {
-        return 'Hello'
-      }
-      get textBody() {
-        return 'Hi Ann'
-      }
+    get textBody() {
+      return 'Hi Ann'
     }
-    const { journal } = table()
-    await mail.mailer().sendEmails([new Mail(addressOf(0)), new Mail(addressOf(1))], { journal })
-    await mail.mailer().sendEmails([new Mail(addressOf(2))], { journal })
-    expect(provider.messages).toHaveLength(3)
-    const other = { to: { address: addressOf(0) }, subject: 'Hello', textBody: 'Hi Ann', tag: '', cc: [] }
-    expect((await mail.mailer().sendEmails([other], { journal })).sent).toBe(1)
-    expect(provider.messages).toHaveLength(3)
+  }
+  const { send } = table()
+  const other = { to: { address: addressOf(0) }, subject: 'Hello', textBody: 'Hi Ann', tag: '', cc: [] }
+  for (const each of [new Mail(), other]) expect((await send([each])).sent).toBe(1)
+  expect(provider.messages).toHaveLength(1)
+})
+
+it('knows a message by its key alone, and tells the key with each result', async () => {
+  const { rows, send } = table()
+  const { results } = await send([keyed(0), keyed(1), message()])
+  const keys = results.map(({ key }) => key)
+  expect([keys, [...rows.keys()]]).toEqual([['row-0', 'row-1', expect.stringMatching(/^1:/)], keys])
+  const changed = keyed(0, {
+    headers: { 'List-Unsubscribe': '<https://example.com/?t=2>' },
+    subject: 'Later',
   })
+  const unreadable = keyed(0, { htmlBody: () => Promise.reject(new Error('the template is gone')) })
+  for (const again of [changed, unreadable])
+    expect((await send([again, keyed(1, { subject: '' })])).sent).toBe(2)
+  expect(provider.messages).toHaveLength(3)
+  expect(JSON.stringify(provider.messages)).not.toContain('row-')
+})
 
-  it.each([null, {}, new Promise(() => {})])('fails before it sends if read returns %j', async (found) => {
-    const stop = new AbortController()
-    const read = () => {
-      stop.abort()
-      return JSON.parse('[]').concat(found)[0]
-    }
-    const journal = { read, write: async () => {} }
-    const error = await failureOf(mail.mailer().sendEmails(messages(3), { journal, stop: stop.signal }))
-    expect(error).toMatchObject({ code: 'overloaded', retryable: true })
-    expect(provider.messages).toEqual([])
-  })
+it('refuses a key that comes twice in a batch, or that is too long', async () => {
+  const { results } = await table().send([keyed(0), keyed(0), keyed(1, { key: 'x'.repeat(256) })])
+  expect(runs(results)).toBe('1 sent,2 failed')
+  expect(results[1]?.error?.message).toContain('key is the key of an earlier message of this batch')
+  expect(results[2]?.error?.message).toContain('key must be a number, or a text of at most 255 characters')
+})
 
-  it('that is stopped tells what was sent, and what of its list is left', async () => {
-    const { journal } = table()
-    const stop = new AbortController()
-    const options = { journal, stop: stop.signal, onProgress: () => stop.abort() }
-    const error = await failureOf(mail.mailer({ concurrency: 1 }).sendEmails(messages(2_000), options))
-    expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
-    expect(runs(Object(error).results)).toBe('500 sent,1500 failed')
-    const { results } = await mail.mailer().sendEmails(messages(2_000), { journal })
-    expect([runs(results), provider.messages.length]).toEqual(['2000 sent', 2_000])
-  })
+it('sends a message of unknown fate again only if the caller says so', async () => {
+  const { send } = table()
+  provider.faults.add({ cut: 'after', times: 1 })
+  const given = [keyed(0), keyed(1)]
+  for (const _ of [1, 2]) expect((await send(given)).unknown).toBe(2)
+  const asked: string[] = []
+  const resend = ({ key, status }: MessageResult) => {
+    asked.push(`${key} ${status}`)
+    return key === 'row-1'
+  }
+  for (const options of [{ resend }, {}])
+    expect(runs((await send(given, options)).results)).toBe('1 unknown,1 sent')
+  expect([asked, provider.messages.length]).toEqual([['row-0 unknown', 'row-1 unknown'], 3])
+  const promising: BatchOptions = {}
+  // A promise would be true, whatever it says; JavaScript does not see that.
+  Reflect.set(promising, 'resend', async () => false)
+  for (const options of [{ resend: () => expect.fail('resend has no idea') }, promising])
+    await expect(send(given, options)).rejects.toThrow('resend')
+  expect(provider.messages).toHaveLength(3)
+})
 
-  it('sends the messages of a call that was refused as a whole in the next run', async () => {
-    const { rows, journal } = table()
-    const refused = mail.mailer({ apiToken: 'revoked' }).sendEmails(messages(3), { journal })
-    expect(await failureOf(refused)).toMatchObject({ code: 'credentials_rejected' })
-    expect(rows.size).toBe(0)
-    expect((await mail.mailer().sendEmails(messages(3), { journal })).sent).toBe(3)
-  })
+it('sends what the provider did not take for now in the next run, and a corrected message on request', async () => {
+  const { send } = table()
+  const [inactive, fixed] = [
+    message({ key: 'row', to: addressOf(1) }),
+    message({ key: 'row', to: addressOf(7) }),
+  ]
+  provider.inactive.add(addressOf(1))
+  const body = [{ ErrorCode: 100, Message: 'Maintenance' }]
+  provider.faults.add({ path: '/email/batch', status: 200, body })
+  expect((await send([inactive])).results[0]?.error).toMatchObject({ retryable: true })
+  expect((await send([inactive])).results[0]?.error).toMatchObject({ retryable: false })
+  expect((await send([fixed])).failed).toBe(1)
+  expect((await send([fixed], { resend: () => true })).sent).toBe(1)
+})
 
-  it('tells the provider’s own error if the provider is away for longer than an outage may last', async () => {
-    const { journal } = table()
-    const error = await failureOf(
-      mail.mailer({ baseUrl: await deadUrl() }).sendEmails(messages(3), { journal, outageMs: 1_000 }),
-    )
-    expect(error).toMatchObject({ code: 'provider_error', retryable: true, effect: 'none' })
-    expect(error.hint).toContain('the same journal')
-  })
+it('sends the messages of a call that was refused as a whole in the next run', async () => {
+  const { rows, journal, send } = table()
+  const refused = mail.mailer({ apiToken: 'revoked' }).sendEmails(messages(3), { journal })
+  expect(await failureOf(refused)).toMatchObject({ code: 'credentials_rejected' })
+  expect(rows.size).toBe(0)
+  expect((await send(messages(3))).sent).toBe(3)
+})
 
-  it('knows a message by its key alone, and tells the key with each result', async () => {
-    const { rows, journal } = table()
-    const row = (at: number, fields: Partial<Message> = {}) =>
-      message({ to: addressOf(at), key: `row-${at}`, ...fields })
-    const first = await mail.mailer().sendEmails([row(0), row(1), message()], { journal })
-    expect(first.results.map(({ key }) => key)).toEqual(['row-0', 'row-1', expect.stringMatching(/^1:/)])
-    expect([...rows.keys()]).toEqual(first.results.map(({ key }) => key))
+it('takes the record of a call back if the time was over once it was written, and sends it later', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const { rows, journal, send } = table()
+  const slow: BatchJournal = {
+    read: journal.read,
+    async write(records) {
+      vi.setSystemTime(Date.now() + 20_000)
+      await journal.write(records)
+    },
+  }
+  const error = await failureOf(send(messages(3), { timeoutMs: 20_000, journal: slow }))
+  expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
+  expect([rows.size, provider.messages.length]).toEqual([0, 0])
+  expect((await send(messages(3))).sent).toBe(3)
+})
 
-    const changed = { headers: { 'List-Unsubscribe': '<https://example.com/?t=2>' }, subject: 'Later' }
-    const invalid = row(1, { subject: '' })
-    const unreadable = row(0, { htmlBody: () => Promise.reject(new Error('the template is gone')) })
-    for (const again of [row(0, changed), unreadable])
-      expect((await mail.mailer().sendEmails([again, invalid], { journal })).sent).toBe(2)
-    expect(provider.messages).toHaveLength(3)
-    expect(JSON.stringify(provider.messages)).not.toContain('row-')
-  })
+it.each([7, 'sent', {}, { status: 'sent', rejected: [] }, { status: 'failed', rejected: [], error: null }])(
+  'takes a message with the unreadable record %j for one that may have been sent',
+  async (record) => {
+    const { rows, send } = table()
+    await send(messages(2))
+    const [first = ''] = rows.keys()
+    rows.set(first, JSON.stringify(record))
+    const { results } = await send(messages(2))
+    expect([runs(results), provider.messages.length]).toEqual(['1 unknown,1 sent', 2])
+    expect(results[0]?.error).toMatchObject({ code: 'outcome_unknown', retryable: false })
+  },
+)
 
-  it('refuses a key that comes twice in a batch, or that is none', async () => {
-    const { journal } = table()
-    const keys = ['a', 'a', true, 'x'.repeat(256)]
-    const given = keys.map((key, at) => Object.assign(message({ to: addressOf(at) }), { key }))
-    const { results } = await mail.mailer().sendEmails(given, { journal })
-    expect(runs(results)).toBe('1 sent,3 failed')
-    const words = results.map(({ error }) => error?.message ?? '')
-    expect(words[1]).toContain('key is the key of an earlier message of this batch')
-    for (const word of words.slice(2))
-      expect(word).toContain('key must be a number, or a text of at most 255 characters')
-  })
+it('records no address and no text, and tells the same when the batch comes again', async () => {
+  const { rows, send } = table()
+  provider.inactive.add(addressOf(1))
+  const given = [...messages(3), message({ to: [addressOf(3), addressOf(1)] })]
+  const first = await send(given)
+  expect(runs(first.results)).toBe('1 sent,1 failed,2 sent')
+  expect(first.results[3]).toMatchObject({ rejected: [addressOf(1)] })
+  expect([rows.size, /@|Hello|Ann/.test(JSON.stringify([...rows]))]).toEqual([4, false])
+  const withoutTo = (results: readonly MessageResult[]) => results.map(({ to: _, ...result }) => result)
+  expect(withoutTo((await send(given)).results)).toEqual(withoutTo(first.results))
+})
 
-  it('sends a message of unknown fate again only if the caller says so', async () => {
-    const { journal } = table()
-    provider.faults.add({ cut: 'after', times: 1 })
-    const given = messages(2).map((each, at) => ({ ...each, key: `row-${at}` }))
-    expect((await mail.mailer().sendEmails(given, { journal })).unknown).toBe(2)
-    expect((await mail.mailer().sendEmails(given, { journal })).unknown).toBe(2)
-    expect(provider.messages).toHaveLength(2)
-    const asked: (string | undefined)[] = []
-    const resend = ({ key, status }: MessageResult) => {
-      asked.push(`${key} ${status}`)
-      return key === 'row-1'
-    }
-    const { results } = await mail.mailer().sendEmails(given, { journal, resend })
-    expect(runs(results)).toBe('1 unknown,1 sent')
-    expect(asked).toEqual(['row-0 unknown', 'row-1 unknown'])
-    expect(provider.messages).toHaveLength(3)
-    expect(runs((await mail.mailer().sendEmails(given, { journal })).results)).toBe('1 unknown,1 sent')
-    const promising: BatchOptions = {}
-    // A promise would be true, whatever it says; JavaScript does not see that.
-    Reflect.set(promising, 'resend', async () => false)
-    const later: BatchOptions[] = [{ resend: () => expect.fail('resend has no idea') }, promising]
-    for (const options of later)
-      await expect(mail.mailer().sendEmails(given, { journal, ...options })).rejects.toThrow('resend')
-    expect(provider.messages).toHaveLength(3)
-  })
-
-  it('sends what the provider did not take for now in the next run, and a corrected message on request', async () => {
-    const { journal } = table()
-    const [inactive, fixed] = [addressOf(1), addressOf(7)]
-    provider.inactive.add(inactive)
-    provider.faults.add({
-      path: '/email/batch',
-      status: 200,
-      body: [{ ErrorCode: 100, Message: 'Maintenance' }],
-    })
-    const send = (to: string, resend?: () => boolean) =>
-      mail.mailer().sendEmails([message({ key: 'row', to })], { journal, resend })
-    expect((await send(inactive)).results[0]?.error).toMatchObject({ retryable: true })
-    expect((await send(inactive)).results[0]?.error).toMatchObject({ retryable: false })
-    expect((await send(fixed)).failed).toBe(1)
-    expect((await send(fixed, () => true)).sent).toBe(1)
-  })
-
-  it('takes the record of a call back if the time was over once it was written, and sends it later', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    const { rows, journal } = table()
-    const slow: BatchJournal = {
+it.each([1, 2, 3])(
+  'lets no further call leave after its journal failed at write %i, and sends nothing twice later',
+  async (failing) => {
+    const { journal, send } = table()
+    let writes = 0
+    const unsteady: BatchJournal = {
       read: journal.read,
       async write(records) {
-        vi.setSystemTime(Date.now() + 20_000)
+        writes += 1
+        if (writes === failing) throw new Error('the database is gone')
         await journal.write(records)
       },
     }
-    const limits = { timeoutMs: 20_000 }
-    const error = await failureOf(mail.mailer().sendEmails(messages(3), { ...limits, journal: slow }))
-    expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
-    expect([rows.size, provider.messages.length]).toEqual([0, 0])
-    expect((await mail.mailer().sendEmails(messages(3), { journal })).sent).toBe(3)
-  })
+    const error = await failureOf(send(messages(1_001), { journal: unsteady }))
+    expect(error).toMatchObject({ code: 'overloaded', retryable: true })
+    // Each call is recorded before it leaves, and after its answer.
+    expect(provider.messages).toHaveLength(failing === 1 ? 0 : 500)
+    expect(runs(Object(error).results)).toBe(failing === 1 ? '1001 failed' : '500 sent,501 failed')
+    const { sent, unknown } = await send(messages(1_001))
+    expect([sent + unknown, sentTwice()]).toEqual([1_001, 0])
+  },
+)
 
-  it.each([7, 'sent', {}, { status: 'sent', rejected: [] }, { status: 'failed', rejected: [], error: null }])(
-    'takes a message with the unreadable record %j for one that may have been sent',
-    async (record) => {
-      const { rows, journal } = table()
-      await mail.mailer().sendEmails(messages(2), { journal })
-      const [first = ''] = rows.keys()
-      rows.set(first, JSON.stringify(record))
-      const { results } = await mail.mailer().sendEmails(messages(2), { journal })
-      expect(runs(results)).toBe('1 unknown,1 sent')
-      expect(results[0]?.error).toMatchObject({ code: 'outcome_unknown', retryable: false })
-      expect(provider.messages).toHaveLength(2)
-    },
-  )
+it.each([null, {}, new Promise(() => {})])('fails before it sends if the journal reads %j', async (found) => {
+  const stop = new AbortController()
+  const read = () => {
+    stop.abort()
+    return JSON.parse('[]').concat(found)[0]
+  }
+  const sending = table().send(messages(3), { journal: { read, write: async () => {} }, stop: stop.signal })
+  expect(await failureOf(sending)).toMatchObject({ code: 'overloaded', retryable: true })
+  expect(provider.messages).toEqual([])
+})
 
-  it('records no address and no text, and tells the same when the batch comes again', async () => {
-    const { rows, journal } = table()
-    provider.inactive.add(addressOf(1))
-    const given = [...messages(3), message({ to: [addressOf(3), addressOf(1)] })]
-    const first = await mail.mailer().sendEmails(given, { journal })
-    expect(first).toMatchObject({ sent: 3, failed: 1 })
-    expect(first.results[3]).toMatchObject({ status: 'sent', rejected: [addressOf(1)] })
-    expect(rows.size).toBe(4)
-    expect(JSON.stringify([...rows])).not.toMatch(/@|Hello|Ann/)
-    const again = await mail.mailer().sendEmails(given, { journal })
-    expect(again.results.map(({ to: _, ...result }) => result)).toEqual(
-      first.results.map(({ to: _, ...result }) => result),
-    )
-  })
+it('tells what was sent when it is stopped, and what of its list is left', async () => {
+  const { send } = table()
+  const stop = new AbortController()
+  const error = await failureOf(send(messages(2_000), { stop: stop.signal, onProgress: () => stop.abort() }))
+  expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
+  expect(runs(Object(error).results)).toBe('500 sent,1500 failed')
+  expect([runs((await send(messages(2_000))).results), provider.messages.length]).toEqual([
+    '2000 sent',
+    2_000,
+  ])
+})
 
-  it.each([1, 2, 3])(
-    'that fails at write %i lets no further call leave, returns what it knows, and sends nothing twice later',
-    async (failing) => {
-      const { journal } = table()
-      let writes = 0
-      const unsteady: BatchJournal = {
-        read: journal.read,
-        async write(records) {
-          writes += 1
-          if (writes === failing) throw new Error('the database is gone')
-          await journal.write(records)
-        },
-      }
-      const sending = mail.mailer({ concurrency: 1 }).sendEmails(messages(1_001), { journal: unsteady })
-      const results = await sending.then(
-        (batch) => batch.results,
-        (error: { results: { status: string }[] }) => error.results,
-      )
-      expect(results.filter(({ status }) => status === 'sent')).toHaveLength(provider.messages.length)
-      // Each call is recorded before it leaves, and after its answer.
-      expect(provider.messages).toHaveLength(failing === 1 ? 0 : 500)
-
-      const { sent, unknown } = await mail.mailer().sendEmails(messages(1_001), { journal })
-      expect(sent + unknown).toBe(1_001)
-      expect(sentTwice()).toBe(0)
-    },
-  )
+it('tells the provider’s own error if the provider is away for longer than an outage may last', async () => {
+  const { journal } = table()
+  const away = mail.mailer({ baseUrl: await deadUrl() })
+  const error = await failureOf(away.sendEmails(messages(3), { journal, outageMs: 1_000 }))
+  expect(error).toMatchObject({ code: 'provider_error', retryable: true, effect: 'none' })
+  expect(error.hint).toContain('the same journal')
 })
