@@ -62,8 +62,7 @@ async function findMissingRecords(
     const required = cnames.filter((record) => record.required)
     if (required.length === 0) return []
     const known = await client.getDomainStatus(applicationId, domainId, options)
-    if (known.isComplete) return []
-    const { isComplete, verified } = lookAgain ? await check(domainId, known) : known
+    const { isComplete, verified } = known.isComplete || !lookAgain ? known : await check(domainId, known)
     return isComplete ? [] : required.filter(({ host }) => !verified.includes(host))
   }
   /** The provider refuses a check soon after another one, and knows no more than it did. */

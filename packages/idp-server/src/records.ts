@@ -38,8 +38,8 @@ const applicationRecord = z.object({
   applicationId: z.string(),
   /** The fingerprint of the token that created it, or read it last. */
   workspace: z.string(),
-  /** The name that the host gave it last. Records of earlier versions have none. */
-  name: z.string().optional(),
+  /** The name that the host gave it last. */
+  name: z.string(),
   ...settings,
   /** The ids of the instances that it was created with. */
   instances: z.array(z.string()).optional(),

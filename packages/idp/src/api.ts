@@ -64,6 +64,7 @@ const wireError = z
   .transform(({ code, message, long_message, meta }) => ({
     code,
     message: long_message ?? message,
+    words: long_message ?? message ?? code,
     name: meta?.param_name ?? '',
   }))
 
@@ -85,10 +86,9 @@ export function wireErrorsFor(names: readonly string[]) {
     })
     .transform(({ errors: all, clerk_trace_id: traceId }) => {
       const known = all.filter((error) => error !== null)
-      const errors = known.flatMap(({ name, message, code }) => {
-        const words = message ?? code
-        return words === undefined ? [] : [{ path: argumentNames.get(name) ?? name, message: words }]
-      })
+      const errors = known.flatMap(({ name, words }) =>
+        words === undefined ? [] : { path: argumentNames.get(name) ?? name, message: words },
+      )
       const { code, message } = known[0] ?? {}
       return { code, message, traceId, errors: errors.length === 0 ? undefined : errors }
     })

@@ -99,8 +99,6 @@ export function createIdpClient(options: IdpClientOptions) {
      * leaves no room for that: a page of 500 is the last one if it reaches the total count. With `startingAfter`
      * its position is unknown, so a full page of 500 always has a cursor, and an empty page may follow.
      *
-     * The count takes a second request, except on a first page that contains everything.
-     *
      * @see https://clerk.com/docs/reference/backend-api/tag/users/get/users
      */
     async listUsers(
@@ -113,13 +111,10 @@ export function createIdpClient(options: IdpClientOptions) {
       // An invalid limit is sent as it is: the provider refuses it.
       const wanted = hasCursor(orderBy) && limit > 0 && limit < MAX_PAGE ? limit + 1 : limit
       const query = toUserQuery({ ...list, limit: wanted })
-      const isFirst = offset === 0 && startingAfter === undefined
-      const [found, counted] = await Promise.all([
+      const [found, totalCount] = await Promise.all([
         call({ method: 'GET', path: '/users', query }, z.array(wireUser), until),
-        isFirst ? undefined : client.countUsers(list, until),
+        client.countUsers(list, until),
       ])
-      const isWhole = isFirst && found.length < wanted
-      const totalCount = counted ?? (isWhole ? found.length : await client.countUsers(list, until))
       const data = found.slice(0, limit)
       const mayFollow =
         wanted > limit

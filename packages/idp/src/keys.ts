@@ -42,10 +42,6 @@ export function parsePublishableKey(key: string): PublishableKey {
  * do, and never repeats the key.
  */
 export function findKeyFaults({ publishableKey, secretKey }: InstanceKeys): FieldError[] {
-  if (publishableKey.startsWith('sk_') && secretKey.startsWith('pk_')) {
-    const message = 'contains the secret key, and secretKey the publishable one: swap them'
-    return [{ path: 'publishableKey', message }]
-  }
   const publishable = readPublishableKey(publishableKey)
   const secret = readSecretKey(secretKey)
   if (typeof publishable !== 'string' && typeof secret !== 'string') {

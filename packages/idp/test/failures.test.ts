@@ -25,7 +25,7 @@ const rejected = { code: 'provider_rejected', status: 422, retryable: false, eff
 
 describe('a refusal', () => {
   it('of the key has advice', async () => {
-    backend.instance.settings.secretKeyRevoked = true
+    backend.removeInstance(backend.instance.id)
     expect(await fail(create)).toMatchObject({
       ...rejected,
       code: 'credentials_rejected',
@@ -150,7 +150,7 @@ describe('the emulator refuses what the client would never send, and what the pr
     [400, 'request_body_invalid', 'POST /users', '[]', {}],
     [400, 'request_body_invalid', 'POST /users', '{}', { 'content-type': 'text/plain' }],
     [404, 'resource_not_found', 'PUT /users', '', {}],
-    [401, 'authorization_header_format_invalid', 'GET /users', '', { authorization: 'Basic x' }],
+    [401, 'clerk_key_invalid', 'GET /users', '', { authorization: 'Basic x' }],
     [400, 'api_version_invalid', 'GET /users', '', { 'clerk-api-version': '2025-11-10' }],
     [422, 'form_identifier_exists', 'POST /users', '{"email_address":["TAKEN@example.com"]}', {}],
     [422, 'form_identifier_exists', 'POST /organizations', '{"name":"Shop","slug":"taken"}', {}],

@@ -25,7 +25,7 @@ const problem = z.object({
 const mistakes: [string, Record<string, unknown>, string, string, string?][] = [
   ['a text instead of a key', { publishableKey: 'hello' }, 'publishableKey', 'does not start with pk_test_'],
   ['a key without its prefix', { secretKey: sk.slice(8) }, 'secretKey', 'does not start with sk_test_'],
-  ['swapped keys', { publishableKey: sk, secretKey: pk }, 'publishableKey', 'swap them'],
+  ['swapped keys', { publishableKey: sk, secretKey: pk }, 'publishableKey', 'put it into secretKey'],
   ['the publishable key twice', { secretKey: pk }, 'secretKey', 'put it into publishableKey'],
   ['the secret key twice', { publishableKey: sk }, 'publishableKey', 'put it into secretKey'],
   ['a test key with a live key', { secretKey: shared.secretKey }, 'secretKey', 'development instance'],

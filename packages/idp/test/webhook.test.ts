@@ -1,6 +1,6 @@
 /** The events of a deployment that attaches to an application, and of none. */
 import { describe, expect, it } from 'vitest'
-import { asFault, parameterReason, Refusal, reason } from '../src/testing/index.ts'
+import { asFault, organizationsDisabled, parameterReason, Refusal, reason } from '../src/testing/index.ts'
 import { runWebhook } from './support.ts'
 
 const fixture = runWebhook()
@@ -74,7 +74,7 @@ describe('HEALTH_CHECK', () => {
   })
 
   it('reports a revoked key and a missing key as unhealthy, with the reason', async () => {
-    shared.settings.secretKeyRevoked = true
+    backend.removeInstance(shared.id)
     for (const [using, words] of [
       [handler(), 'revoked'],
       [handler({ shared: undefined }), 'IDP_SHARED_'],
@@ -100,7 +100,7 @@ describe('METRIC_UPDATE', () => {
     shared.createOrganizations(11)
     own.createUsers(1)
     expect((await send({ name: 'METRIC_UPDATE', ...ofDeployment })).body).toEqual(metrics(12, 11))
-    shared.settings.organizationsEnabled = false
+    backend.faults.add({ path: /organizations/, ...organizationsDisabled() })
     expect((await send({ name: 'METRIC_UPDATE' })).body).toEqual(metrics(12, 0))
   })
 

@@ -124,7 +124,10 @@ export function createPlatformApi({
   }
 
   function callEndpoint(request: EmulatedRequest): unknown {
-    const workspace = settings.workspaces[checkToken(request.headers, settings)] ?? ''
+    const token = readBearer(request.headers) ?? ''
+    if (!settings.accessTokens.includes(token))
+      throw new Refusal(401, reason('authentication_invalid', 'Invalid authentication'))
+    const workspace = settings.workspaces[token] ?? ''
     const { pathname, searchParams } = request.url
     const withSecretKeys = searchParams.get('include_secret_keys') === 'true'
     const [, root, id = '', rest = ''] = ROUTE.exec(pathname) ?? []
@@ -218,15 +221,6 @@ function domainsOf({ instances }: EmulatedApplication) {
   return instances.flatMap(({ environmentType, domains }) =>
     environmentType === 'production' ? domains : [],
   )
-}
-
-/** @returns the token */
-function checkToken(headers: Headers, { accessTokens }: PlatformApiSettings): string {
-  const token = readBearer(headers)
-  if (token === undefined) throw refusals.noToken()
-  if (accessTokens.includes(token)) return token
-  const message = 'Unable to authenticate the request, you need to supply an active session'
-  throw new Refusal(401, reason('authentication_invalid', 'Invalid authentication', message))
 }
 
 /**

@@ -70,17 +70,13 @@ export function createBackendApi({
   const initial = [instance, ...others.map(addInstance)]
 
   function findInstance(secretKey: string): IdpInstance | undefined {
-    return [...instances.values()].find(
-      (one) => one.secretKey === secretKey && !one.settings.secretKeyRevoked,
-    )
+    return [...instances.values()].find((one) => one.secretKey === secretKey)
   }
 
   function handle(request: EmulatedRequest): Response {
     return respond(() => {
-      const token = readBearer(request.headers)
-      if (token === undefined) throw refusals.noToken()
-      const found = findInstance(token)
-      if (!found) throw refusals.unknownSecretKey()
+      const found = findInstance(readBearer(request.headers) ?? '')
+      if (!found) throw new Refusal(401, reason('clerk_key_invalid', 'The secret key is invalid.'))
       if (request.headers.get('clerk-api-version') !== API_VERSION)
         throw new Refusal(400, reason('api_version_invalid', 'Invalid API version'))
       return callEndpoint(found, request)
@@ -121,11 +117,11 @@ export function createBackendApi({
     addInstance,
     /** Deletes an instance, and so revokes its secret key. */
     removeInstance: (id: string) => void instances.delete(id),
-    /** @returns the instance of a secret key; `undefined` for an unknown or revoked key */
+    /** @returns the instance of a secret key; `undefined` for an unknown key */
     findInstance,
     /** Responds without faults, for an emulator that serves this API under its own `fetch`. */
     handle,
-    /** Forgets all users, organizations, calls, faults and added instances, and restores the first settings. */
+    /** Forgets all users, organizations, calls, faults and added instances. */
     reset(): void {
       instances.clear()
       for (const one of initial) {

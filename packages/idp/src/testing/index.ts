@@ -4,12 +4,13 @@
  */
 export type { BackendApi, BackendApiCall, BackendApiOptions } from './backend-api.ts'
 export { createBackendApi } from './backend-api.ts'
-export type { EnvironmentType, IdpInstance, InstanceOptions, InstanceSettings } from './instance.ts'
+export type { EnvironmentType, IdpInstance, InstanceOptions } from './instance.ts'
 export { publishableKeyOf } from './instance.ts'
 export type { NewOrganization, NewUser, WireMetadata, WireOrganization, WireUser } from './records.ts'
 export { newId } from './records.ts'
 export {
   asFault,
+  organizationsDisabled,
   parameterReason,
   Refusal,
   rateLimited,

@@ -14,22 +14,8 @@ import {
 /** The environment of an instance. */
 export type EnvironmentType = 'development' | 'production'
 
-/** The behaviour of an instance. A test may change it at any time. */
-export interface InstanceSettings {
-  /**
-   * The provider refuses every call with the secret key, with 401.
-   * @default false
-   */
-  secretKeyRevoked: boolean
-  /**
-   * If false, the provider refuses every call about organizations, with 403.
-   * @default true
-   */
-  organizationsEnabled: boolean
-}
-
-/** Options of an instance: its first settings, and its fixed properties. */
-export interface InstanceOptions extends Partial<InstanceSettings> {
+/** Options of an instance. */
+export interface InstanceOptions {
   /** @default 'development' */
   environmentType?: EnvironmentType | undefined
   /** @default `clerk.example.com` in production, else a random host such as `happy-cat-12.clerk.accounts.dev` */
@@ -60,10 +46,7 @@ export function createInstance(options: InstanceOptions, now: () => Date) {
     environmentType = 'development',
     frontendHost = newHost(environmentType),
     secretKey = `sk_${prefixes[environmentType]}_${randomText(42)}`,
-    ...overrides
   } = options
-  const first: InstanceSettings = { secretKeyRevoked: false, organizationsEnabled: true, ...overrides }
-  const settings = { ...first }
   const domains = [buildDomain(frontendHost)]
   const users = new Map<string, WireUser>()
   const organizations = new Map<string, WireOrganization>()
@@ -93,7 +76,6 @@ export function createInstance(options: InstanceOptions, now: () => Date) {
     publishableKey: publishableKeyOf(frontendHost, environmentType),
     /** `sk_test_…` or `sk_live_…` */
     secretKey,
-    settings,
     /** The primary domain first. */
     domains,
     /** By id, in the order of their creation. */
@@ -108,12 +90,11 @@ export function createInstance(options: InstanceOptions, now: () => Date) {
     createOrganization,
     /** Adds organizations without checks. */
     createOrganizations: (count: number) => Array.from({ length: count }, () => createOrganization()),
-    /** Forgets all users and organizations, and restores the first settings and domains. */
+    /** Forgets all users and organizations, and restores the first domain. */
     reset(): void {
       users.clear()
       organizations.clear()
       domains.splice(0, domains.length, buildDomain(frontendHost))
-      Object.assign(settings, first)
     },
   }
 }

@@ -44,15 +44,6 @@ export function parameterReason(
 
 /** The refusals that several endpoints share. */
 export const refusals = {
-  noToken: () => {
-    const message = 'Invalid Authorization header format'
-    return new Refusal(401, reason('authorization_header_format_invalid', message))
-  },
-  unknownSecretKey: () => {
-    const message =
-      'The provided Clerk Secret Key is invalid. Make sure that your Clerk Secret Key is correct.'
-    return new Refusal(401, reason('clerk_key_invalid', message))
-  },
   unknownRoute: () =>
     new Refusal(404, reason('resource_not_found', 'URL not found', 'The URL was not found')),
   notFound: (longMessage: string) => new Refusal(404, reason('resource_not_found', 'not found', longMessage)),
@@ -127,6 +118,11 @@ export function asFault({ status, errors }: Refusal, headers: Record<string, str
 export function rateLimited(retryAfterSeconds: number): StatusFault {
   const error = reason('too_many_requests', 'Too many requests', 'Too many requests, retry later')
   return asFault(new Refusal(429, error), { 'retry-after': String(retryAfterSeconds) })
+}
+
+/** The fault of an instance without organizations. */
+export function organizationsDisabled(): StatusFault {
+  return asFault(new Refusal(403, reason('organization_not_enabled_in_instance', 'access denied')))
 }
 
 /** Adds fields that the provider does not document, or that a newer version might add. Clients must ignore them. */
