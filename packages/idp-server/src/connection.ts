@@ -2,9 +2,8 @@
 import { type DeliveryStore, type HandlerContext, IntegrationError, isIntegrationError } from '@org/core'
 import { createIdpClient, type IdpClient } from '@org/idp/instance'
 import * as z from 'zod'
-import { createIdpPlatformClient, type IdpPlatformClient, isNotFound } from './client.ts'
+import { type Application, createIdpPlatformClient, type IdpPlatformClient, isNotFound } from './client.ts'
 import { idpServer, instanceKeys } from './integration.ts'
-import type { Application } from './wire.ts'
 
 /** The host's configuration for all deployments. */
 export interface IdpServerSettings {

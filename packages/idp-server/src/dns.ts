@@ -1,16 +1,12 @@
 /** The DNS records without which the live keys of a production instance do not work. */
 import { type HandlerContext, type HealthCheck, isIntegrationError } from '@org/core'
 import { parsePublishableKey } from '@org/idp/instance'
+import type { Domain, DomainStatus } from './client.ts'
 import { type Host, openWorkspace, type Workspace } from './connection.ts'
 import { idpServer } from './integration.ts'
-import type { Domain, DomainStatus } from './wire.ts'
 
 /** A record that the provider does not find. */
-interface DnsRecord {
-  type: 'CNAME'
-  host: string
-  value: string
-}
+type DnsRecord = Record<'type' | 'host' | 'value', string>
 
 /** The longest time to ask for the records, in milliseconds: no event fails without them. */
 const LONGEST_MS = 2_000
@@ -32,7 +28,7 @@ export async function tellMissingRecords(applicationId: string, workspace: Works
 const published = idpServer.outputs.pick({ applicationId: true, publishableKey: true })
 
 /**
- * Checks the records of a production instance, and has the provider look for them again.
+ * Checks the records of a production instance.
  *
  * @returns no check for development, and none if nobody can tell: that does not make an instance unhealthy
  */
@@ -42,7 +38,7 @@ export async function checkDns(context: HandlerContext, host: Host): Promise<Hea
     const outputs = await context.deployment?.outputs(published)
     if (!outputs || parsePublishableKey(outputs.publishableKey).environment !== 'production') return []
     const workspace = await openWorkspace(context, host)
-    const records = await findMissingRecords(outputs.applicationId, workspace, { lookAgain: true })
+    const records = await findMissingRecords(outputs.applicationId, workspace)
     const latencyMs = Math.round(performance.now() - started)
     const healthy = records.length === 0
     return [{ name: 'dns', healthy, latencyMs, ...(!healthy && { message: describe(records) }) }]
@@ -52,17 +48,17 @@ export async function checkDns(context: HandlerContext, host: Host): Promise<Hea
   }
 }
 
+/** Has the provider look for records that it does not know. */
 async function findMissingRecords(
   applicationId: string,
   { client, context }: Workspace,
-  { lookAgain = false } = {},
 ): Promise<DnsRecord[]> {
   const options = { signal: context.signal, deadline: Math.min(context.deadline, Date.now() + LONGEST_MS) }
   const missing = async ({ domainId, cnames }: Domain) => {
     const required = cnames.filter((record) => record.required)
     if (required.length === 0) return []
     const known = await client.getDomainStatus(applicationId, domainId, options)
-    const { isComplete, verified } = known.isComplete || !lookAgain ? known : await check(domainId, known)
+    const { isComplete, verified } = known.isComplete ? known : await check(domainId, known)
     return isComplete ? [] : required.filter(({ host }) => !verified.includes(host))
   }
   /** The provider refuses a check soon after another one, and knows no more than it did. */

@@ -1,11 +1,10 @@
 /** Finds the applications of a workspace that belong to no deployment. It only reads. */
 import type { DeliveryStore, Platform } from '@org/core'
 import { readRecordedDeployment, readResourceOwner } from '@org/core/authoring'
-import { createIdpPlatformClient } from './client.ts'
+import { type Application, createIdpPlatformClient } from './client.ts'
 import { tokensOf } from './connection.ts'
 import { idpServer } from './integration.ts'
 import { readApplication, resourceOf } from './records.ts'
-import type { Application } from './wire.ts'
 
 /** Options of {@link findOrphans}. */
 export interface OrphanSearch {

@@ -1,12 +1,11 @@
 /** The end of a deployment's application. */
 import { type HandlerContext, IntegrationError } from '@org/core'
 import * as z from 'zod'
-import { isNotFound } from './client.ts'
+import { type Application, isNotFound } from './client.ts'
 import { findApplication, type Workspace } from './connection.ts'
 import { idpServer } from './integration.ts'
 import { type Known, type KnownApplication, progressOf, readApplication, record } from './records.ts'
 import { anotherToken, settle } from './unknown-create.ts'
-import type { Application } from './wire.ts'
 
 /**
  * Deletes the application of a deployment.

@@ -20,6 +20,7 @@ import {
   type WebhookHandler,
 } from '@org/core'
 import { createInstanceHandlers, parsePublishableKey } from '@org/idp/instance'
+import { pickKeys } from './client.ts'
 import {
   connect,
   findApplication,
@@ -36,7 +37,6 @@ import { ensureOwn } from './isolation.ts'
 import { provideApplication } from './provisioning.ts'
 import { readKnown, reserveKeys } from './records.ts'
 import { discardApplication, removeApplication } from './removal.ts'
-import { pickKeys } from './wire.ts'
 
 export type { IdpServerSettings } from './connection.ts'
 export { idpServer as integration } from './integration.ts'
@@ -57,12 +57,10 @@ export function createHandler(dependencies: HandlerDependencies & IdpServerSetti
 /** Makes the handlers of every event. */
 function createHandlers(host: Host): Handlers<typeof idpServer> {
   const own = (context: HandlerContext) => ensureOwn(context, host.store)
-  const { metrics, download, functions } = createInstanceHandlers({
+  const { health, ...others } = createInstanceHandlers({
     connect: async (context) => connect(await own(context), host),
     keys: async (context) => keysOf(await own(context)),
   })
-  // An instance of others is refused, and not unhealthy.
-  const { health } = createInstanceHandlers({ connect: (context) => connect(context, host), keys: keysOf })
   return {
     /** Creates the application or reuses the existing one, and publishes its keys. */
     async created(inputs, context) {
@@ -89,15 +87,13 @@ function createHandlers(host: Host): Handlers<typeof idpServer> {
       else context.log.warn('The deployment has no recorded application, so there is none to delete.')
     },
 
+    ...others,
     async health(context) {
+      // An instance of others is refused, and not unhealthy.
       await own(context)
       const [checks, dns] = await Promise.all([health(context), checkDns(context, host)])
       return [...checks, ...dns]
     },
-
-    metrics,
-    download,
-    functions,
   }
 }
 

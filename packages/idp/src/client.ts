@@ -95,9 +95,8 @@ export function createIdpClient(options: IdpClientOptions) {
      * Lists one page of users, with the total count. `nextCursor` is the `startingAfter` of the next page, and
      * `null` on the last page and for orders other than by `createdAt`.
      *
-     * It asks for one user more than `limit`, and so sees whether another page follows. The provider's maximum
-     * leaves no room for that: a page of 500 is the last one if it reaches the total count. With `startingAfter`
-     * its position is unknown, so a full page of 500 always has a cursor, and an empty page may follow.
+     * It asks for one user more than `limit`, and so sees whether another page follows. A page of 500, the provider's
+     * maximum, always has a cursor behind `startingAfter`, and an empty page may follow.
      *
      * @see https://clerk.com/docs/reference/backend-api/tag/users/get/users
      */

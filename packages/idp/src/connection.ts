@@ -25,27 +25,14 @@ const SHARED_HINT =
 /**
  * Returns the keys that the inputs of a deployment select, unchecked; without inputs, the shared keys.
  *
- * @throws {IntegrationError} `missing_credentials`
+ * @throws {IntegrationError} `missing_credentials` if the host has no shared application
  */
 export function fromInputs(inputs: Inputs<typeof idp> | undefined, { shared }: IdpSettings): InstanceKeys {
-  const isShared = inputs?.serverType !== 'dedicated'
-  const { publishableKey, secretKey } = (isShared ? shared : inputs) ?? {}
-  if (publishableKey && secretKey) return { publishableKey, secretKey }
-  if (isShared) {
-    const message = 'This host has no shared identity-provider application.'
-    throw new IntegrationError('missing_credentials', message, { hint: SHARED_HINT })
-  }
-  const missing = Object.entries({ publishableKey, secretKey }).flatMap(([name, value]) =>
-    value ? [] : [name],
-  )
-  const message = `A dedicated application needs its ${missing.join(' and its ')}.`
-  throw new IntegrationError('missing_credentials', message, {
-    hint: 'Both are in the application’s settings at the provider, under “API keys”.',
-    errors: missing.map((name) => ({
-      path: `deployment.inputs.${name}`,
-      message: 'is required with serverType dedicated',
-    })),
-  })
+  const isDedicated = inputs?.serverType === 'dedicated'
+  const { publishableKey = '', secretKey = '' } = (isDedicated ? inputs : shared) ?? {}
+  if (isDedicated || (publishableKey && secretKey)) return { publishableKey, secretKey }
+  const message = 'This host has no shared identity-provider application.'
+  throw new IntegrationError('missing_credentials', message, { hint: SHARED_HINT })
 }
 
 /** Makes the error for invalid keys: it names the inputs of the deployment, or the variables of the host. */

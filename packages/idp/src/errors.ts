@@ -8,16 +8,14 @@ import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import { type Provider, unknownOutcome } from '@org/core/http'
 import { wireErrors, wireInstance } from './wire.ts'
 
-const ORGANIZATIONS_DISABLED = 'organization_not_enabled_in_instance'
+/** The code of a refusal of every call about organizations. */
+export const ORGANIZATIONS_DISABLED = 'organization_not_enabled_in_instance'
 
 /** Advice for the provider's most frequent codes. */
 const hints: Record<string, string> = {
   resource_not_found: 'Check the id.',
   form_password_pwned: 'Choose another password, or pass skipPasswordChecks.',
-  form_data_missing:
-    'Pass the missing data, or make it optional in the application’s settings at the provider.',
   [ORGANIZATIONS_DISABLED]: 'Enable organizations in the application’s settings at the provider.',
-  user_quota_exceeded: 'The instance is full: delete users, or change to a larger plan.',
 }
 
 /** Advice for a value that another user or organization has already. */
@@ -63,9 +61,4 @@ export function invalidArgument(path: string, message: string): IntegrationError
   return new IntegrationError('invalid_arguments', `The arguments are invalid: ${path} ${message}.`, {
     errors: [{ path, message }],
   })
-}
-
-/** Whether a call failed because organizations are disabled in the instance. */
-export function isOrganizationsDisabled(error: unknown): boolean {
-  return isIntegrationError(error) && error.provider?.code === ORGANIZATIONS_DISABLED
 }

@@ -2,11 +2,11 @@
  * The handlers of an instance, wherever its keys come from. `@org/idp-server` shares them: it provisions the
  * applications that this integration attaches to.
  */
-import { checkHealth, type HandlerContext, type Handlers } from '@org/core'
+import { checkHealth, type HandlerContext, type Handlers, isIntegrationError } from '@org/core'
 import type { CallOptions } from '@org/core/http'
 import type { IdpClient } from './client.ts'
 import { generateFile } from './download.ts'
-import { isOrganizationsDisabled } from './errors.ts'
+import { ORGANIZATIONS_DISABLED } from './errors.ts'
 import type { idp } from './integration.ts'
 import type { InstanceKeys } from './keys.ts'
 
@@ -69,7 +69,7 @@ async function countOrganizations(client: IdpClient, options: CallOptions): Prom
     return (await client.listOrganizations({ limit: 1 }, options)).totalCount
   } catch (error) {
     // Organizations are disabled in a new instance: the provider refuses to list them, and there are none.
-    if (isOrganizationsDisabled(error)) return 0
+    if (isIntegrationError(error) && error.provider?.code === ORGANIZATIONS_DISABLED) return 0
     throw error
   }
 }

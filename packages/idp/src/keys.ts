@@ -57,28 +57,15 @@ export function findKeyFaults({ publishableKey, secretKey }: InstanceKeys): Fiel
 /** A sentence without its subject, which is the name of the field. */
 type Fault = string
 
-/** The mistakes that people make with either key. */
-const mistakes: readonly [RegExp, Fault][] = [
-  [
-    /^(export\s+)?[A-Z][A-Z0-9_]*\s*=/,
-    'is a whole line of an .env file: keep only the part after the “=”, without quotes',
-  ],
-  [/^["'`“‘]|["'`”’]$/, 'has quotes around it: remove them'],
-  [
-    /\.{3}|…|\*{3}|•|[<>]|your[_-]|_x{3,}$|x{8}/i,
-    'is a placeholder or masked: copy the real key, with the provider’s copy button',
-  ],
-  [/\s/, 'contains white space: copy the key again, in one piece'],
-]
-const findMistake = (key: string) => mistakes.find(([pattern]) => pattern.test(key))?.[1]
+const MISSING = 'is missing: copy it from the application’s settings at the provider, under “API keys”'
 
 function readPublishableKey(key: string): PublishableKey | Fault {
-  const mistake = findMistake(key)
-  if (mistake) return mistake
+  if (key === '') return MISSING
   if (key.startsWith('sk_'))
     return 'is a secret key: put it into secretKey, and the key that starts with pk_ here'
   const environment = readEnvironment(key, 'pk')
-  if (!environment) return 'does not start with pk_test_ or pk_live_: copy the whole publishable key'
+  if (!environment)
+    return 'does not start with pk_test_ or pk_live_: copy the whole key alone, without quotes'
   const encoded = key.slice('pk_test_'.length)
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded))
     return 'is damaged, because its second part is not base64: copy the key again'
@@ -94,14 +81,15 @@ function readPublishableKey(key: string): PublishableKey | Fault {
 export const MIN_SECRET_LENGTH = 20
 
 function readSecretKey(key: string): { environment: Environment } | Fault {
-  const mistake = findMistake(key)
-  if (mistake) return mistake
+  if (key === '') return MISSING
   if (key.startsWith('pk_'))
     return 'is a publishable key: put it into publishableKey, and the key that starts with sk_ here'
   const environment = readEnvironment(key, 'sk')
-  if (!environment) return 'does not start with sk_test_ or sk_live_: copy the whole secret key'
+  if (!environment)
+    return 'does not start with sk_test_ or sk_live_: copy the whole key alone, without quotes'
   const rest = key.slice('sk_test_'.length)
-  if (!/^[A-Za-z0-9_-]*$/.test(rest)) return 'contains characters that no key has: copy the key again'
+  if (!/^[A-Za-z0-9_-]*$/.test(rest))
+    return 'contains characters that no key has: copy the real key, with the provider’s copy button'
   return rest.length < MIN_SECRET_LENGTH ? 'is too short: copy the whole key' : { environment }
 }
 

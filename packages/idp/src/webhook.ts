@@ -12,6 +12,7 @@
  */
 import {
   createWebhookHandler,
+  defineIntegration,
   type HandlerContext,
   type HandlerDependencies,
   type Handlers,
@@ -19,6 +20,7 @@ import {
   isIntegrationError,
   type WebhookHandler,
 } from '@org/core'
+import * as z from 'zod'
 import { createIdpClient, type IdpClient } from './client.ts'
 import { connect, fromInputs, type IdpSettings, invalidKeys, keysOf } from './connection.ts'
 import { createInstanceHandlers } from './instance.ts'
@@ -27,7 +29,6 @@ import { findKeyFaults, parsePublishableKey } from './keys.ts'
 
 export type { IdpSettings } from './connection.ts'
 export { idp as integration } from './integration.ts'
-export { createPlaceholderHandler, placeholder } from './placeholder.ts'
 
 /**
  * Makes the webhook handler.
@@ -40,6 +41,29 @@ export function createHandler(dependencies: HandlerDependencies & IdpSettings): 
   return createWebhookHandler(idp, createHandlers(dependencies), { ...dependencies, secrets: all })
 }
 
+/**
+ * The contract of the placeholder for an external identity provider (specification §1.5): it answers only challenges and
+ * health checks, and has no deployment.
+ */
+export const placeholder = defineIntegration({
+  name: 'auth',
+  title: 'External identity provider',
+  description: 'Stands in for an identity provider that is managed elsewhere. It has no deployment.',
+  events: ['HEALTH_CHECK'],
+  inputs: z.object({}),
+  outputs: z.object({}),
+  functions: {},
+  metrics: {},
+  downloads: [],
+})
+
+/** Makes the placeholder’s webhook handler. */
+export function createPlaceholderHandler(dependencies: HandlerDependencies): WebhookHandler {
+  // There is nothing to probe: the response itself proves that the route works.
+  const handlers = { health: async () => [] }
+  return createWebhookHandler(placeholder, handlers, dependencies)
+}
+
 /** Makes the handlers of every event. */
 function createHandlers(settings: IdpSettings): Handlers<typeof idp> {
   return {
@@ -48,11 +72,9 @@ function createHandlers(settings: IdpSettings): Handlers<typeof idp> {
       const { serverType } = inputs
       const keys = fromInputs(inputs, settings)
       const faults = findKeyFaults(keys)
-      if (faults.length > 0) {
-        throw invalidKeys(faults, inputs, {
-          code: serverType === 'shared' ? 'missing_credentials' : 'invalid_inputs',
-        })
-      }
+      const isMissing = serverType === 'shared' || Object.values(keys).includes('')
+      const code = isMissing ? 'missing_credentials' : 'invalid_inputs'
+      if (faults.length > 0) throw invalidKeys(faults, inputs, { code })
       const { frontendHost, frontendApiUrl } = parsePublishableKey(keys.publishableKey)
       const { secretKey } = keys
       const client = createIdpClient({ secretKey, baseUrl: settings.baseUrl, fetch: context.fetch })

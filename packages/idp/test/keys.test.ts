@@ -45,13 +45,23 @@ const mistakes: [string, Record<string, unknown>, string, string, string?][] = [
   ['an invalid character', { secretKey: `${sk}%` }, 'secretKey', 'characters that no key has'],
   ['a host without a dot', { publishableKey: live('localhost$') }, 'publishableKey', 'not name a host'],
   ['an invalid host', { publishableKey: live('a b.c/d$') }, 'publishableKey', 'does not name a host'],
-  ['white space', { publishableKey: `${pk.slice(0, 12)} ${pk.slice(12)}` }, 'publishableKey', 'white space'],
-  ['quotes', { publishableKey: `"${pk}"` }, 'publishableKey', 'has quotes around it'],
-  ['a line of an .env file', { secretKey: `CLERK_SECRET_KEY=${sk}` }, 'secretKey', 'whole line'],
-  ['a masked key', { secretKey: 'sk_live_••••••••••••••••••••••' }, 'secretKey', 'placeholder or masked'],
-  ['a key of the documentation', { publishableKey: 'pk_live_xxxxx' }, 'publishableKey', 'placeholder'],
-  ['no secret key', { secretKey: undefined }, 'secretKey', 'is required', 'missing_credentials'],
-  ['no keys', { publishableKey: ' ', secretKey: null }, 'publishableKey', 'is r', 'missing_credentials'],
+  ['quotes', { publishableKey: `"${pk}"` }, 'publishableKey', 'without quotes'],
+  [
+    'a line of an .env file',
+    { secretKey: `CLERK_SECRET_KEY=${sk}` },
+    'secretKey',
+    'copy the whole key alone',
+  ],
+  ['a masked key', { secretKey: 'sk_live_••••••••••••••••••••••' }, 'secretKey', 'copy the real key'],
+  ['a key of the documentation', { publishableKey: 'pk_live_xxxxx' }, 'publishableKey', 'cut off'],
+  ['no secret key', { secretKey: undefined }, 'secretKey', 'is missing', 'missing_credentials'],
+  [
+    'no keys',
+    { publishableKey: ' ', secretKey: null },
+    'publishableKey',
+    'is missing',
+    'missing_credentials',
+  ],
 ]
 
 /** The problem of a deployment with such keys. */

@@ -133,7 +133,7 @@ describe('iterateUsers', () => {
 })
 
 it('listOrganizations returns a page with the total count, and counts members on request', async () => {
-  instance.createOrganizations(12)
+  for (let count = 0; count < 12; count += 1) instance.createOrganization()
   const { id: created_by } = instance.createUser()
   instance.createOrganization({ name: 'Shop', created_by })
   const list = { query: 'shop', includeMembersCount: true }

@@ -97,7 +97,7 @@ describe('METRIC_UPDATE', () => {
   it('counts the users and organizations of the deployment’s instance', async () => {
     await create()
     shared.createUsers(12)
-    shared.createOrganizations(11)
+    for (let count = 0; count < 11; count += 1) shared.createOrganization()
     own.createUsers(1)
     expect((await send({ name: 'METRIC_UPDATE', ...ofDeployment })).body).toEqual(metrics(12, 11))
     backend.faults.add({ path: /organizations/, ...organizationsDisabled() })

@@ -2,12 +2,13 @@
  * An emulator of the provider's Platform API, in its format. The same `fetch` serves the Backend API, which
  * accepts the secret keys of the applications.
  */
+
 import { createEmulator, type EmulatedRequest, type StatusFault } from '@org/core/testing'
+import type { Environment } from '@org/idp'
 import {
   asFault,
   type BackendApi,
   createBackendApi,
-  type EnvironmentType,
   type IdpInstance,
   newId,
   Refusal,
@@ -82,7 +83,6 @@ export function createPlatformApi({
   const applications = new Map<string, EmulatedApplication>()
   /** The domains whose records were found, by id. */
   const verified = new Set<string>()
-  const readable: ReadonlyMap<string, EmulatedApplication> = applications
 
   function addApplication(fields: NewApplication, workspace = ''): EmulatedApplication {
     const { name, template, environment_types: environments = ['development'] } = fields
@@ -93,7 +93,7 @@ export function createPlatformApi({
     return application
   }
 
-  function makeInstance(environmentType: EnvironmentType, domain?: string): IdpInstance {
+  function makeInstance(environmentType: Environment, domain?: string): IdpInstance {
     const frontendHost = environmentType === 'production' && domain ? `clerk.${domain}` : undefined
     const instance = backend.addInstance({ environmentType, frontendHost })
     instance.domains.forEach(checkDns)
@@ -130,10 +130,9 @@ export function createPlatformApi({
     const workspace = settings.workspaces[token] ?? ''
     const { pathname, searchParams } = request.url
     const withSecretKeys = searchParams.get('include_secret_keys') === 'true'
-    const [, root, id = '', rest = ''] = ROUTE.exec(pathname) ?? []
-    const [, domainId, domainRest] = /^\/domains\/([^/]+)(\/.*)$/.exec(rest) ?? []
-    const path = domainRest ? `/domains/{domain}${domainRest}` : rest
-    switch (root && `${request.method} ${id && `{id}${path}`}`) {
+    const [id = '', section = '', domainId = '', action = ''] = pathname.replace(ROOT, '').split('/').slice(1)
+    const path = [id && '{id}', section, domainId && '{domain}', action].filter(Boolean).join('/')
+    switch (ROOT.test(pathname) && `${request.method} ${path}`) {
       case 'GET ':
         return [...applications.values()]
           .filter((one) => one.workspace === workspace)
@@ -196,7 +195,7 @@ export function createPlatformApi({
     backend,
     settings,
     /** By id, in the order of their creation. */
-    applications: readable,
+    applications,
     /** Creates an application, as `POST /platform/applications` does. */
     addApplication,
     /** Adds a production instance, as a person at the provider does. */
@@ -214,7 +213,7 @@ export function createPlatformApi({
   }
 }
 
-const ROUTE = /^(\/v1\/platform\/applications)(?:\/([^/]+)(\/.+)?)?$/
+const ROOT = /^\/v1\/platform\/applications(?=\/|$)/
 
 /** The domains of the production instance: others need no records. */
 function domainsOf({ instances }: EmulatedApplication) {

@@ -3,10 +3,9 @@
  * uses, in the provider's format, and refuses every other one, so that a test sees a mistake of the client.
  */
 import { createEmulator, createFaults, type EmulatedRequest, type EmulatorCall } from '@org/core/testing'
-import { createInstance, type EndpointCall, type IdpInstance, type InstanceOptions } from './instance.ts'
-import { countUsers, listOrganizations, listUsers } from './lists.ts'
-import { asFault, Refusal, readBearer, reason, refusals, respond, withUndocumented } from './refusals.ts'
-import { createOrganization, createUser, deleteUser, getUser, mergeMetadata, updateUser } from './users.ts'
+import { endpoints } from './endpoints.ts'
+import { createInstance, type IdpInstance, type InstanceOptions } from './instance.ts'
+import { asFault, Refusal, readBearer, reason, refusals, respond } from './refusals.ts'
 
 /** The version of the API. Every request must name it. */
 const API_VERSION = '2026-05-12'
@@ -27,20 +26,6 @@ export interface BackendApiCall extends EmulatorCall {
 
 /** A Backend API in memory. */
 export type BackendApi = ReturnType<typeof createBackendApi>
-
-const endpoints = new Map<string, (call: EndpointCall) => unknown>([
-  ['GET /v1/users', listUsers],
-  ['POST /v1/users', createUser],
-  ['GET /v1/users/count', countUsers],
-  ['GET /v1/users/{id}', getUser],
-  ['PATCH /v1/users/{id}', updateUser],
-  ['DELETE /v1/users/{id}', deleteUser],
-  ['PATCH /v1/users/{id}/metadata', mergeMetadata],
-  ['GET /v1/organizations', listOrganizations],
-  ['POST /v1/organizations', createOrganization],
-  ['GET /v1/instance', describeInstance],
-  ['GET /v1/domains', describeDomains],
-])
 
 /**
  * Makes a Backend API.
@@ -132,12 +117,4 @@ export function createBackendApi({
       calls.length = 0
     },
   }
-}
-
-function describeInstance({ instance: { id, environmentType } }: EndpointCall): object {
-  return withUndocumented({ object: 'instance', id, environment_type: environmentType })
-}
-
-function describeDomains({ instance: { domains } }: EndpointCall): object {
-  return { data: domains.map(withUndocumented), total_count: domains.length }
 }

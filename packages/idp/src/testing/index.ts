@@ -4,7 +4,7 @@
  */
 export type { BackendApi, BackendApiCall, BackendApiOptions } from './backend-api.ts'
 export { createBackendApi } from './backend-api.ts'
-export type { EnvironmentType, IdpInstance, InstanceOptions } from './instance.ts'
+export type { IdpInstance, InstanceOptions } from './instance.ts'
 export { publishableKeyOf } from './instance.ts'
 export type { NewOrganization, NewUser, WireMetadata, WireOrganization, WireUser } from './records.ts'
 export { newId } from './records.ts'

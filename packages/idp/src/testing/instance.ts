@@ -1,5 +1,6 @@
 /** An instance: one environment of an application, with its keys, users and organizations. */
 import type { EmulatedRequest } from '@org/core/testing'
+import type { Environment } from '../keys.ts'
 import {
   buildOrganization,
   buildUser,
@@ -11,13 +12,10 @@ import {
   type WireUser,
 } from './records.ts'
 
-/** The environment of an instance. */
-export type EnvironmentType = 'development' | 'production'
-
 /** Options of an instance. */
 export interface InstanceOptions {
   /** @default 'development' */
-  environmentType?: EnvironmentType | undefined
+  environmentType?: Environment | undefined
   /** @default `clerk.example.com` in production, else a random host such as `happy-cat-12.clerk.accounts.dev` */
   frontendHost?: string | undefined
   /** @default a random key */
@@ -88,8 +86,6 @@ export function createInstance(options: InstanceOptions, now: () => Date) {
     createUsers: (count: number) => Array.from({ length: count }, () => createUser()),
     /** Adds an organization without checks. */
     createOrganization,
-    /** Adds organizations without checks. */
-    createOrganizations: (count: number) => Array.from({ length: count }, () => createOrganization()),
     /** Forgets all users and organizations, and restores the first domain. */
     reset(): void {
       users.clear()
@@ -100,7 +96,7 @@ export function createInstance(options: InstanceOptions, now: () => Date) {
 }
 
 /** Makes the publishable key of a frontend host. */
-export function publishableKeyOf(frontendHost: string, environmentType: EnvironmentType): string {
+export function publishableKeyOf(frontendHost: string, environmentType: Environment): string {
   return `pk_${prefixes[environmentType]}_${btoa(`${frontendHost}$`)}`
 }
 
@@ -109,7 +105,7 @@ function buildDomain(frontendHost: string) {
   return { object: 'domain', id: newId('dmn'), name, frontend_api_url: `https://${frontendHost}` }
 }
 
-function newHost(environmentType: EnvironmentType): string {
+function newHost(environmentType: Environment): string {
   if (environmentType === 'production') return 'clerk.example.com'
   return `happy-cat-${randomText(10).toLowerCase()}.clerk.accounts.dev`
 }

@@ -1,7 +1,126 @@
-/** The lists of users and organizations: filters, orders and pages. */
-import type { EndpointCall } from './instance.ts'
-import type { WireOrganization, WireUser } from './records.ts'
-import { refusals, withUndocumented } from './refusals.ts'
+/** The endpoints of users and organizations, with the provider's checks, filters, orders and pages. */
+import type { EndpointCall, IdpInstance } from './instance.ts'
+import {
+  buildUser,
+  type NewUser,
+  newOrganizationFields,
+  newUserFields,
+  userChangeFields,
+  userMetadataFields,
+  type WireMetadata,
+  type WireOrganization,
+  type WireUser,
+} from './records.ts'
+import { readBody, refusals, withUndocumented } from './refusals.ts'
+
+/** By method and path. */
+export const endpoints = new Map<string, (call: EndpointCall) => unknown>([
+  ['GET /v1/users', listUsers],
+  ['POST /v1/users', createUser],
+  ['GET /v1/users/count', countUsers],
+  ['GET /v1/users/{id}', (call) => withUndocumented(findUser(call))],
+  ['PATCH /v1/users/{id}', updateUser],
+  ['DELETE /v1/users/{id}', deleteUser],
+  ['PATCH /v1/users/{id}/metadata', mergeMetadata],
+  ['GET /v1/organizations', listOrganizations],
+  ['POST /v1/organizations', createOrganization],
+  ['GET /v1/instance', describeInstance],
+  ['GET /v1/domains', describeDomains],
+])
+
+function createUser({ instance, request, at }: EndpointCall): object {
+  const fields = readBody(request, newUserFields)
+  checkUnique(fields, instance)
+  const user = buildUser(fields, at)
+  instance.users.set(user.id, user)
+  return withUndocumented(user)
+}
+
+function updateUser(call: EndpointCall): object {
+  const user = findUser(call)
+  const fields = readBody(call.request, userChangeFields)
+  checkUnique(fields, call.instance, user)
+  const { username, password, password_digest } = fields
+  for (const name of ['external_id', 'first_name', 'last_name'] as const) {
+    const value = fields[name]
+    if (value !== undefined) user[name] = value
+  }
+  if (username !== undefined) user.username = username?.toLowerCase() || null
+  if (password || password_digest) user.password_enabled = true
+  if (fields.created_at) user.created_at = Date.parse(fields.created_at)
+  user.updated_at = call.at
+  return withUndocumented(user)
+}
+
+function mergeMetadata(call: EndpointCall): object {
+  const user = findUser(call)
+  const fields = readBody(call.request, userMetadataFields)
+  for (const name of ['public_metadata', 'private_metadata', 'unsafe_metadata'] as const) {
+    user[name] = merge(user[name], fields[name] ?? {})
+  }
+  user.updated_at = call.at
+  return withUndocumented(user)
+}
+
+function deleteUser(call: EndpointCall): object {
+  const { id } = findUser(call)
+  call.instance.users.delete(id)
+  return withUndocumented({ object: 'user', id, deleted: true })
+}
+
+function createOrganization({ instance, request }: EndpointCall): object {
+  const { slug: given, ...fields } = readBody(request, newOrganizationFields)
+  const all = [...instance.organizations.values()]
+  if (given && all.some(({ slug }) => slug === given)) throw refusals.taken('slug')
+  const slug = given || `${fields.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}-${all.length + 1}`
+  return withUndocumented(instance.createOrganization({ ...fields, slug }))
+}
+
+function findUser({ instance, id }: EndpointCall): WireUser {
+  const user = instance.users.get(id)
+  if (!user) throw refusals.notFound(`No user was found with id ${id}`)
+  return user
+}
+
+function checkUnique(fields: NewUser, { users }: IdpInstance, self?: WireUser): void {
+  const others = [...users.values()].filter((user) => user !== self)
+  const owned = new Set(others.flatMap(identifiersOf).map(String))
+  const taken = identifiersOf(buildUser(fields, 0)).find((identifier) => owned.has(String(identifier)))
+  if (taken) throw refusals.taken(taken[0])
+}
+
+/** The identifiers that no two users of an instance share, each with the name of its field. */
+function identifiersOf(user: WireUser): [field: string, value: string][] {
+  const { email_addresses, phone_numbers, username, external_id } = user
+  return [
+    ...email_addresses.map((one): [string, string] => ['email_address', one.email_address]),
+    ...phone_numbers.map((one): [string, string] => ['phone_number', one.phone_number]),
+    ...Object.entries({ username: username ?? '', external_id: external_id ?? '' }),
+  ].filter(([, value]) => value !== '')
+}
+
+/** Merges at every depth; `null` removes a key. */
+function merge(kept: WireMetadata, change: WireMetadata): WireMetadata {
+  const merged = new Map(Object.entries(kept))
+  for (const [key, value] of Object.entries(change)) {
+    const former = merged.get(key)
+    if (value === null) merged.delete(key)
+    else merged.set(key, isObject(value) ? merge(isObject(former) ? former : {}, value) : value)
+  }
+  return Object.fromEntries(merged)
+}
+
+function isObject(value: unknown): value is WireMetadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function describeInstance({ instance: { id, environmentType } }: EndpointCall): object {
+  return withUndocumented({ object: 'instance', id, environment_type: environmentType })
+}
+
+function describeDomains({ instance: { domains } }: EndpointCall): object {
+  return { data: domains.map(withUndocumented), total_count: domains.length }
+}
 
 const addresses = (user: WireUser) => user.email_addresses.map((one) => one.email_address)
 const numbers = (user: WireUser) => user.phone_numbers.map((one) => one.phone_number)
@@ -28,23 +147,20 @@ const userOrders = [
   ...['phone_number', 'username', 'last_active_at', 'last_sign_in_at'],
 ]
 
-/** `GET /users` */
-export function listUsers({ instance: { users }, query }: EndpointCall): object[] {
+function listUsers({ instance: { users }, query }: EndpointCall): object[] {
   checkParameters(query, [...filters, 'limit', 'offset', 'starting_after', 'order_by'])
   // The filters apply behind the cursor: its user may have changed since the page before.
   const sorted = afterCursor(sort(users.values(), query, userOrders, userOrder), query)
   return page(sorted.filter(readFilter(query, true)), query).map(withUndocumented)
 }
 
-/** `GET /users/count` */
-export function countUsers({ instance: { users }, query }: EndpointCall): object {
+function countUsers({ instance: { users }, query }: EndpointCall): object {
   checkParameters(query, filters)
   const found = [...users.values()].filter(readFilter(query, false))
   return { object: 'total_count', total_count: found.length }
 }
 
-/** `GET /organizations` */
-export function listOrganizations({ instance, query }: EndpointCall): object {
+function listOrganizations({ instance, query }: EndpointCall): object {
   checkParameters(query, ['limit', 'offset', 'query', 'include_members_count', 'order_by'])
   const wanted = query.get('query')?.toLowerCase() ?? ''
   const found = [...instance.organizations.values()].filter(
