@@ -48,7 +48,7 @@ const optionalText = z
   .transform((value) => value || undefined)
 
 /** An application, in the response of every endpoint. Any response may lack the keys. */
-export const wireApplication = z
+const wireApplication = z
   .object({
     application_id: z.string().min(1),
     name: optionalText,
@@ -71,10 +71,10 @@ export const wireApplication = z
   .transform(({ application_id, name, instances }) => ({ applicationId: application_id, name, instances }))
 
 /** `DELETE /platform/applications/{id}`. */
-export const wireDeleted = z.object({ deleted: z.literal(true) })
+const wireDeleted = z.object({ deleted: z.literal(true) })
 
 /** `GET /platform/applications/{id}/domains`. A domain of the provider's own needs no records. */
-export const wireDomains = z
+const wireDomains = z
   .object({
     data: z.array(
       z
@@ -91,7 +91,7 @@ export const wireDomains = z
   .transform(({ data }) => data)
 
 /** `GET /platform/applications/{id}/domains/{id}/status`, and the response to a DNS check. */
-export const wireDomainStatus = z
+const wireDomainStatus = z
   .object({
     dns: z.object({
       status: z.string(),
