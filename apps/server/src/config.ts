@@ -93,6 +93,7 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     /** How long a host that stops still takes connections. */
     drainDelayMs: values.DRAIN_DELAY_MS ?? (production ? DRAIN_DELAY_MS : 0),
+    keepAliveMs: values.KEEP_ALIVE_MS,
     leaseMs: values.LEASE_MS,
     platform: { baseUrl: values.PLATFORM_API_URL, token: values.PLATFORM_API_TOKEN },
     /** Without any, requests are not verified. */

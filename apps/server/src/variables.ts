@@ -145,6 +145,8 @@ export const variables = z.object({
   BODY_LIMIT: z._default(wholeNumber(1_024, 32 * 1024 * 1024, BYTES), 4 * 1024 * 1024),
   REQUEST_TIMEOUT_MS: z._default(wholeNumber(1_000, 900_000, 'a whole number of milliseconds'), 25_000),
   DRAIN_DELAY_MS: z.optional(wholeNumber(0, 300_000, 'a whole number of milliseconds')),
+  // Longer than the idle time of the balancers in front, or a request meets a connection that closes.
+  KEEP_ALIVE_MS: z._default(wholeNumber(1_000, 600_000, 'a whole number of milliseconds'), 65_000),
   // A third of it must be longer than the slowest answer of a store that is not away.
   LEASE_MS: z._default(wholeNumber(6_000, 600_000, 'a whole number of milliseconds'), 30_000),
 

@@ -6,7 +6,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createDrain } from '../src/runtimes/drain.ts'
 import { createOneAtATime } from '../src/runtimes/one-at-a-time.ts'
 
-const KEEP_ALIVE_MS = 1_000
+/** Longer than idle connections stay. */
+const IDLE_MS = 10_000
 const closing: (() => void)[] = []
 afterEach(() => {
   for (const close of closing.splice(0)) close()
@@ -18,7 +19,7 @@ async function start(handle: (server: Server) => Response | Promise<Response>) {
     drain.admit(outgoing, () => handle(server))
   const { server, hasWaiting } = createOneAtATime({}, getRequestListener(fetch))
   server.listen(0, '127.0.0.1')
-  const drain = createDrain(server, { keepAliveMs: KEEP_ALIVE_MS, hasWaiting })
+  const drain = createDrain(server, { hasWaiting })
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
@@ -44,7 +45,7 @@ describe('a server that drains', () => {
     const response = await ask()
     const finished = Promise.withResolvers<void>()
     // Idle connections have been idle for long enough, and the events end a moment later.
-    const closed = drain.close(() => setTimeout(1).then(finished.resolve), KEEP_ALIVE_MS)
+    const closed = drain.close(() => setTimeout(1).then(finished.resolve), IDLE_MS)
     const text = response.text()
     await finished.promise
     await setImmediate()

@@ -99,11 +99,12 @@ describe('a peer', () => {
   })
 
   it.each([
-    ['1.0', 'HTTP/1.1 200'],
-    ['1.1', 'HTTP/1.1 400'],
-  ])('that names no host in HTTP/%s gets %s', async (version, expected) => {
+    ['no host in HTTP/1.0', '1.0', '', 'HTTP/1.1 200'],
+    ['no host in HTTP/1.1', '1.1', '', 'HTTP/1.1 400'],
+    ['two hosts', '1.1', 'host: a.test\r\nHost: b.test\r\n', 'HTTP/1.1 400'],
+  ])('that names %s gets its response', async (_, version, more, expected) => {
     const { open } = await start()
-    const sender = open(`GET / HTTP/${version}\r\n\r\n`).resume()
+    const sender = open(`GET / HTTP/${version}\r\nconnection: close\r\n${more}\r\n`).resume()
     await once(sender, 'close')
     expect(sender.answers()).toEqual([expected])
   })

@@ -7,17 +7,13 @@ import type { OneAtATime } from './one-at-a-time.ts'
 const POLL_MS = 5
 /** How long what is left of requests has after the last event. */
 const LONGEST_REST_MS = 5_000
-/** How long idle connections stay in development, where nobody wants to wait. Busy senders use them in this time. */
+/** How long idle connections stay: a sender that has seen `/readyz` uses them no more. */
+const IDLE_MS = 6_000
+/** The same in development, where nobody wants to wait. Busy senders use them in this time. */
 const HASTY_IDLE_MS = 200
 
-/** Options of {@link createDrain}. */
-export interface DrainOptions extends Pick<OneAtATime, 'hasWaiting'> {
-  /** Senders stop using a connection that was idle for so long, in milliseconds. */
-  keepAliveMs: number
-}
-
 /** Follows the requests of a server from now on. */
-export function createDrain(server: HttpServer, { keepAliveMs, hasWaiting }: DrainOptions) {
+export function createDrain(server: HttpServer, { hasWaiting }: Pick<OneAtATime, 'hasWaiting'>) {
   let underWay = 0
   let isLeaving = false
   server.prependListener('request', (_: unknown, response: ServerResponse) => {
@@ -57,7 +53,7 @@ export function createDrain(server: HttpServer, { keepAliveMs, hasWaiting }: Dra
         // `close` of an HTTP server would also close idle connections, on which a request may arrive right now.
         Server.prototype.close.call(server, () => resolve())
       })
-      const idle = setTimeout(idleMs > 0 ? keepAliveMs - idleMs : HASTY_IDLE_MS)
+      const idle = setTimeout(idleMs > 0 ? Math.max(0, IDLE_MS - idleMs) : HASTY_IDLE_MS)
       const finished = finish()
       await Promise.race([closed, idle])
       await finished

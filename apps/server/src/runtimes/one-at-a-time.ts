@@ -77,7 +77,7 @@ export function createOneAtATime(
 
   function begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
     outgoing.on('timeout', cutUnread)
-    const answer = incoming.httpVersion === '1.1' && incoming.headers.host === undefined ? refuse : work
+    const answer = namesItsHost(incoming) ? work : refuse
     // Node gives a response its socket when the one before has left, which may be within one read of the connection.
     if (outgoing.socket) answer(incoming, outgoing)
     else wait(incoming.socket, outgoing, () => answer(incoming, outgoing))
@@ -93,6 +93,13 @@ export function createOneAtATime(
 /** For Node, a long event is as silent as a peer that does not read. */
 function cutUnread(this: ServerResponse): void {
   if (this.socket && this.socket.writableLength > 0) this.socket.destroy()
+}
+
+/** A proxy may take another one of two than the host. */
+function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] ?? '')) hosts += 1
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
 }
 
 function refuse(_: IncomingMessage, outgoing: ServerResponse): void {

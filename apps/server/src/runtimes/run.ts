@@ -19,20 +19,16 @@ import { createOneAtATime } from './one-at-a-time.ts'
 const LAST_WRITES_MS = 1_000
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** In milliseconds. */
-const KEEP_ALIVE_MS = 5_000
 /** The longest body may arrive at this pace, in bytes a millisecond. */
 const SLOWEST_PACE = 65.536
 
 /** Time limits for slow clients, in milliseconds. Node checks them every 30 seconds by default. */
-const limitsFor = (bodyLimit: number) => ({
+const limitsFor = ({ bodyLimit, keepAliveMs }: Config) => ({
   headersTimeout: 10_000,
   requestTimeout: 15_000 + Math.ceil(bodyLimit / SLOWEST_PACE),
-  keepAliveTimeout: KEEP_ALIVE_MS,
+  keepAliveTimeout: keepAliveMs,
   connectionsCheckingInterval: 1_000,
 })
-/** Node adds a second to the time that it announces to senders. */
-const LONGEST_IDLE_MS = KEEP_ALIVE_MS + 1_000
 /** After the start, if there was no request before. In milliseconds. */
 const WARM_UP_MS = 500
 /** Far more than the events under way, so that idle connections do not keep senders out. */
@@ -107,10 +103,7 @@ export async function run(
   const handle = config.isOpen ? forOwnMachine(host, config.corsOrigins) : host.fetch
   const fetch = (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings) =>
     drain.admit(outgoing, () => handle(request, incoming.socket.remoteAddress))
-  const { server, hasWaiting } = createOneAtATime(
-    limitsFor(config.bodyLimit),
-    getRequestListener(fetch, { hostname }),
-  )
+  const { server, hasWaiting } = createOneAtATime(limitsFor(config), getRequestListener(fetch, { hostname }))
   server.listen(port, hostname, () => {
     const listening = server.address()
     if (listening === null || typeof listening === 'string') return
@@ -142,7 +135,7 @@ export async function run(
   }
 
   const { drainDelayMs, requestTimeoutMs, leaseMs } = config
-  const drain = createDrain(server, { keepAliveMs: LONGEST_IDLE_MS, hasWaiting })
+  const drain = createDrain(server, { hasWaiting })
 
   async function stop(signal: NodeJS.Signals): Promise<void> {
     logger('info', `${signal}: /readyz answers 503, and the host stops when its events are done.`, {
