@@ -173,6 +173,15 @@ it('a deletion that fails for good leaves a running deployment failed, and a sto
 })
 
 describe('the status of a replay', () => {
+  it('heals one that got lost', async () => {
+    const host = createHost()
+    host.platform.faults.add({ path: /status$/, skip: 1, status: 503 })
+    for (const status of ['deploying', 'running']) {
+      await deliver(host.handle, first)
+      expect(host.record()).toMatchObject({ status })
+    }
+  })
+
   it('is not reported after its lease, because another delivery may have changed it', async () => {
     const { now, pass } = clock()
     const store = memoryStore({ now })
