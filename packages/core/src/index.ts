@@ -31,7 +31,6 @@ export type {
   Platform,
   WriteResult,
 } from './contract/platform.ts'
-export type { EnvironmentLookup } from './contract/references.ts'
 export { functionArguments } from './contract/validation.ts'
 export type { DeliveryStore } from './delivery/store.ts'
 export { memoryStore } from './delivery/stores/memory.ts'
@@ -42,6 +41,7 @@ export {
   isIntegrationError,
 } from './errors.ts'
 export { createJsonLogger, type Logger } from './log.ts'
+export type { EnvironmentLookup } from './pipeline/deployment.ts'
 export type { EventRecord, Observer } from './pipeline/event-log.ts'
 export type { HandlerDependencies } from './pipeline/options.ts'
 export { createWebhookHandler, type WebhookHandler } from './pipeline/webhook.ts'

@@ -49,20 +49,8 @@ const FOR_BROWSERS = {
   'x-frame-options': 'DENY',
 }
 
-/** A longer body leaves as a stream. In UTF-16 units. */
-const LONG_TEXT = 1024 * 1024
-/** The memory of a response that nobody reads is free again after this time, in milliseconds. */
-const LONGEST_SEND_MS = 5_000
-
-/**
- * @param json the body
- * @param free frees the memory of the event; called when nothing of a long body waits to be sent
- */
-export function toResponse(
-  { status, error, replayed }: EventResponse,
-  json: string,
-  free: () => void = () => {},
-): Response {
+/** @param json the body */
+export function toResponse({ status, error, replayed }: EventResponse, json: string): Response {
   const headers: Record<string, string> = {
     'content-type': status < 400 ? 'application/json' : 'application/problem+json',
     ...FOR_BROWSERS,
@@ -72,18 +60,7 @@ export function toResponse(
     headers['retry-after'] = String(Math.ceil(error.retryAfter))
   if (error?.code === 'method_not_allowed') headers.allow = 'POST'
   if (replayed) headers['idempotency-replayed'] = 'true'
-  if (json.length <= LONG_TEXT) {
-    free()
-    return new Response(json, { status, headers })
-  }
-  const timer = setTimeout(free, LONGEST_SEND_MS)
-  const ended = () => {
-    clearTimeout(timer)
-    free()
-  }
-  const observer: Transformer & { cancel: () => void } = { flush: ended, cancel: ended }
-  const body = new Blob([json]).stream().pipeThrough(new TransformStream(observer))
-  return new Response(body, { status, headers })
+  return new Response(json, { status, headers })
 }
 
 /** A failure as a `Response`, for requests that a host refuses before they become events. */

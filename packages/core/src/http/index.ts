@@ -5,7 +5,7 @@
 
 export { toBase64 } from '../base64.ts'
 export { breathe, nextTurn } from '../breathe.ts'
-export type { Gate, GateLimits, Pass } from '../contract/gate.ts'
+export type { Gate, GateLimits, Pass } from '../contract/handler-context.ts'
 export { readJson } from '../json.ts'
 export { maskAddresses } from '../log.ts'
 export {
@@ -15,15 +15,24 @@ export {
   type HttpRequest,
   pause,
 } from './client.ts'
-export { HttpFailure, type HttpFailureKind, toHttpFailure } from './failure.ts'
 export { createGate } from './gate.ts'
 export {
   type CallOptions,
   createProviderClient,
   createProviderClientBy,
+  type Provider,
   type ProviderClient,
   type ProviderClientOptions,
   type ProviderRequest,
+  type ProviderWords,
+  unknownOutcome,
 } from './provider-client.ts'
-export { type Provider, type ProviderWords, unknownOutcome } from './provider-error.ts'
-export { type HttpResponse, type JsonReader, readResponse, toStatusFailure } from './response.ts'
+export {
+  HttpFailure,
+  type HttpFailureKind,
+  type HttpResponse,
+  type JsonReader,
+  readResponse,
+  toHttpFailure,
+  toStatusFailure,
+} from './response.ts'

@@ -1,11 +1,55 @@
-import type { Gate, GateLimits, Pass } from '../contract/gate.ts'
-import { IntegrationError, isIntegrationError } from '../errors.ts'
+import type { Gate, GateLimits, Pass } from '../contract/handler-context.ts'
+import {
+  type ErrorCode,
+  type FieldError,
+  IntegrationError,
+  type IntegrationErrorOptions,
+  isIntegrationError,
+} from '../errors.ts'
 import { readJson } from '../json.ts'
+import { maskAddresses } from '../log.ts'
 import { createHttpClientBy, type HttpClientOptions, type HttpRequest } from './client.ts'
-import { effectOf, HttpFailure, interrupted } from './failure.ts'
 import { createGate } from './gate.ts'
-import { type Provider, toProviderError, unknownOutcome } from './provider-error.ts'
 import type { JsonReader } from './response.ts'
+import { effectOf, HttpFailure, interrupted } from './response.ts'
+
+/** The provider's own code and words, and our hint for that code. */
+export interface ProviderWords {
+  code?: string | undefined
+  message?: string | undefined
+  hint?: string | undefined
+  /** Every fault that the provider names. */
+  errors?: readonly FieldError[] | undefined
+  /** The provider's id of its response. */
+  traceId?: string | undefined
+}
+
+/** One provider, as errors name it. */
+export interface Provider {
+  /** The neutral name of the integration, for example `mailer`. */
+  name: string
+  /** The subject of a sentence, for example `The mail provider`. */
+  title: string
+  credentials: {
+    /** For example `Server API Token`. */
+    title: string
+    /** The hint of the error for missing credentials, for example `Pass it as apiToken.` */
+    missingHint: string
+    /** The hint of the error for rejected credentials. */
+    rejectedHint: string
+  }
+  /** Whether a body is one that the provider itself sends with a failure: a gateway in front of it has another form. */
+  isOwnForm: (body: unknown) => boolean
+  /** A read that changes nothing, which tells whether the provider answers again. */
+  probe: {
+    /** With a leading slash. */
+    path: string
+    /** Whether the body of a 2xx response is the provider's own: a page of a gateway is not. */
+    isAnswer: (body: unknown) => boolean
+  }
+  /** Reads the provider's own words from a failure, or decides what the failure means. */
+  readFailure: (failure: HttpFailure) => ProviderWords | IntegrationError
+}
 
 /** Options of {@link createProviderClient}. */
 export interface ProviderClientOptions extends Omit<HttpClientOptions, 'isOwnForm'> {
@@ -157,4 +201,84 @@ export function createProviderClientBy(read: JsonReader, provider: Provider, opt
       }
     },
   }
+}
+
+/**
+ * The error for a failed call.
+ *
+ * @param facts `change` if the call changes something; see `ProviderRequest`
+ * @returns if the caller ended the call before it had an effect: `aborted`, or the caller's reason if that is an
+ * `IntegrationError`
+ */
+function toProviderError(
+  failure: HttpFailure,
+  { provider, change, words }: { provider: Provider; change: string | undefined; words: ProviderWords },
+): IntegrationError {
+  const inDoubt = change !== undefined && failure.effect === 'unknown'
+  // The host's own reason, such as a lost lease.
+  if (failure.kind === 'aborted' && !inDoubt && isIntegrationError(failure.cause)) return failure.cause
+  const message = words.message === undefined ? undefined : maskAddresses(words.message)
+  const { code, hint, traceId } = words
+  const options: IntegrationErrorOptions = {
+    hint,
+    retryAfter: failure.retryAfter,
+    errors: listErrors(words.errors),
+    provider: { name: provider.name, status: failure.status, code, message, traceId },
+    cause: failure.cause ?? failure,
+  }
+  if (inDoubt) return unknownOutcome(`It is not known whether ${change}: ${failure.message}`, options)
+  if (failure.status === 401 && failure.isOwnForm) {
+    const { title, rejectedHint: hint } = provider.credentials
+    const sentence = `${provider.title} does not accept the ${title}.`
+    return new IntegrationError('credentials_rejected', sentence, { ...options, hint })
+  }
+  const [kind, sentence] = classify(failure, provider.title, message)
+  return new IntegrationError(kind, sentence, options)
+}
+
+/** The error for a change that may have been made. */
+export function unknownOutcome(message: string, options: IntegrationErrorOptions = {}): IntegrationError {
+  return new IntegrationError('outcome_unknown', message, {
+    ...options,
+    hint: 'Check at the provider before you repeat it.',
+    retryAfter: undefined,
+    effect: 'unknown',
+  })
+}
+
+function classify(failure: HttpFailure, title: string, message: string | undefined): [ErrorCode, string] {
+  if (failure.kind === 'aborted') return ['aborted', failure.message]
+  if (failure.kind === 'timeout' || failure.status === 408) {
+    return failure.kind === 'timeout' && failure.effect === 'none'
+      ? ['provider_timeout', 'The time was over before the call began.']
+      : ['provider_timeout', `${title} did not answer in time.`]
+  }
+  if (failure.status === 429) return ['provider_rate_limited', `${title} asks to slow down.`]
+  if (failure.kind === 'status' && failure.status !== undefined && failure.status < 500) {
+    if (!failure.isOwnForm)
+      return [
+        'provider_error',
+        `Not ${toLower(title)} but something in between answered with status ${failure.status}; check the base URL.`,
+      ]
+    if (failure.status !== 425)
+      return [
+        'provider_rejected',
+        `${title} refused${message ? `: ${asSentence(message)}` : ' without a reason.'}`,
+      ]
+  }
+  return ['provider_error', `${title} failed: ${failure.message}`]
+}
+
+function toLower(title: string): string {
+  return title.charAt(0).toLowerCase() + title.slice(1)
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+/** The provider's faults. A single one without a field is the message itself. */
+function listErrors(errors: ProviderWords['errors'] = []): ProviderWords['errors'] {
+  if (errors.every(({ path }) => path === '') && errors.length <= 1) return undefined
+  return errors.map((error) => ({ ...error, message: maskAddresses(error.message) }))
 }

@@ -10,7 +10,7 @@ import { type EventResponse, ignored, type ResponseBody, toFailure } from '../de
 import { IntegrationError, toIntegrationError } from '../errors.ts'
 import { cutText } from '../log.ts'
 import { parseArguments } from '../request/fields.ts'
-import { ensureAlive, needsLife, reportHealth } from './life.ts'
+import { ensureAlive, reportHealth } from './life.ts'
 import type { Reporter } from './reporter.ts'
 import type { Run } from './run.ts'
 
@@ -22,9 +22,9 @@ export async function dispatch(run: Run): Promise<EventResponse> {
   const { operation, reporter, trace } = run
   let hasBegun = false
   try {
-    if (needsLife(run)) await ensureAlive(run)
-    hasBegun = true
     const { handled, traits } = operation
+    if (handled && traits.life === 'needed') await ensureAlive(run)
+    hasBegun = true
     if (handled && traits.status?.working) reporter.status(traits.status.working)
     const body = await handle(run)
     if (!traits.status || body.status === 'ignored') return { status: 200, body }

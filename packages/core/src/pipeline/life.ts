@@ -7,11 +7,6 @@ import { subjects } from '../request/operation.ts'
 import { deploymentDeleted } from './deployment.ts'
 import type { Run } from './run.ts'
 
-/** Whether an event needs a deployment that was not deleted. */
-export function needsLife({ operation, deployment }: Run): boolean {
-  return deployment !== undefined && operation.handled && operation.traits.life === 'needed'
-}
-
 /** @throws {IntegrationError} `deployment_deleted` if the event's deployment was deleted */
 export async function ensureAlive({ operation, deployment, shared: { store } }: Run): Promise<void> {
   if (!deployment) return

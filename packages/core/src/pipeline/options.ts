@@ -1,11 +1,11 @@
 import type { Egress } from '../contract/handler-context.ts'
 import type { Platform } from '../contract/platform.ts'
-import type { EnvironmentLookup } from '../contract/references.ts'
 import type { WaitUntil } from '../delivery/claim.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import type { Logger } from '../log.ts'
 import type { ConcurrencyLimit } from '../request/capacity.ts'
 import type { Verify } from '../request/signature.ts'
+import type { EnvironmentLookup } from './deployment.ts'
 import type { Observer } from './event-log.ts'
 
 /** The options that every integration's `createHandler` takes. */

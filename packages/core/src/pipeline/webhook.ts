@@ -84,7 +84,7 @@ export function createWebhookHandler(
     place.leave()
     const peer = isStranger(trace, response) ? sender : undefined
     logEvent(shared, route, response, trace, { peer, durationMs: now() - started })
-    return toResponse(response, response.json ?? JSON.stringify(response.body ?? {}), () => place.free())
+    return toResponse(response, response.json ?? JSON.stringify(response.body ?? {}))
   }
 
   async function work(request: Request, trace: Trace, place: Place): Promise<EventResponse> {

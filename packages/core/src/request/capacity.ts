@@ -79,18 +79,26 @@ class Room {
   }
 
   /**
-   * Lets unfinished bodies give way until the budget is kept.
+   * Lets unfinished bodies give way until there is room.
    *
-   * @returns whether it is
+   * @param bytes that are not counted yet
+   * @returns whether there is
    */
-  makeRoom(at: number): boolean {
-    while (this.arrived + this.underWay > this.memory) {
+  makeRoom(bytes: number, at: number): boolean {
+    while (this.arrived + this.underWay + bytes > this.memory) {
       let next: Place | undefined
       for (const place of this.unfinished) if (!next || place.givesWayBefore(next, at)) next = place
       if (!next) return false
       next.giveWay()
     }
     return true
+  }
+
+  /** Remembers that an event from an address was signed. */
+  remember(address: string): void {
+    const [oldest = ''] = this.known
+    if (this.known.size === MOST_KNOWN && !this.known.has(address)) this.known.delete(oldest)
+    this.known.add(address)
   }
 }
 
@@ -106,9 +114,9 @@ export class Place {
   #gaveWay = false
   /** Set while the event is under way. */
   #owner: string | undefined
+  #weight = 0
   /** The servers of its deployment that the event calls. */
   readonly #origins = new Set<string>()
-  #freeWeight = () => {}
 
   constructor(room: Room, address: string, now: () => number) {
     this.#room = room
@@ -153,7 +161,7 @@ export class Place {
     const lateAt = Math.max(at - PATIENCE_MS, this.#lateAt) + bytes / PACE
     this.#lateAt = Math.min(at + PATIENCE_MS, lateAt)
     this.#count(bytes)
-    this.#room.makeRoom(at)
+    this.#room.makeRoom(0, at)
     if (this.#gaveWay) throw overloaded('large requests')
   }
 
@@ -179,8 +187,8 @@ export class Place {
     { bytes, values }: { bytes: number; values: number },
   ): void {
     const room = this.#room
-    this.#remember()
-    this.free()
+    room.remember(this.#address)
+    this.#forgetBody()
     const owner = deployment ? ownerOf(deployment) : `route ${route}`
     const whose = deployment
       ? `of this ${deployment.owner === undefined ? 'deployment' : 'owner'}`
@@ -190,11 +198,20 @@ export class Place {
       if (room.active >= room.limit) throw overloaded('events')
       if ((room.eventsByOwner.get(owner) ?? 0) >= share) throw overloaded(`events ${whose}`)
     }
-    const weight = Math.min(room.memory * SHARE, COPIES * bytes + values * BYTES_PER_VALUE)
-    if (weight > LIGHT) this.#weigh(owner, whose, weight)
+    const needed = Math.min(room.memory * SHARE, COPIES * bytes + values * BYTES_PER_VALUE)
+    const weight = needed > LIGHT ? needed : 0
+    if (weight > 0) {
+      const own = room.weightByOwner.get(owner) ?? 0
+      if (own + weight > room.memory * SHARE) throw overloaded(`large events ${whose}`)
+      if (room.underWay + weight > room.memory * UNDER_WAY) throw overloaded('large events')
+      if (!room.makeRoom(weight, this.#now())) throw overloaded('large requests')
+    }
     this.#owner = owner
+    this.#weight = weight
     room.active += 1
+    room.underWay += weight
     addTo(room.eventsByOwner, owner, 1)
+    addTo(room.weightByOwner, owner, weight)
   }
 
   /**
@@ -213,22 +230,17 @@ export class Place {
     addTo(callersByOrigin, origin, 1)
   }
 
-  /** Call when the event is done. */
+  /** Call once, when the request is answered. */
   leave(): void {
-    for (const origin of this.#origins) addTo(this.#room.callersByOrigin, origin, -1)
-    this.#room.callers -= this.#origins.size
-    this.#origins.clear()
+    const room = this.#room
+    this.#forgetBody()
+    for (const origin of this.#origins) addTo(room.callersByOrigin, origin, -1)
+    room.callers -= this.#origins.size
     if (this.#owner === undefined) return
-    this.#room.active -= 1
-    addTo(this.#room.eventsByOwner, this.#owner, -1)
-    this.#owner = undefined
-  }
-
-  /** Call when the response has left. More calls do nothing. */
-  free(): void {
-    this.#room.unfinished.delete(this)
-    this.#count(-this.#arrived)
-    this.#freeWeight()
+    room.active -= 1
+    room.underWay -= this.#weight
+    addTo(room.eventsByOwner, this.#owner, -1)
+    addTo(room.weightByOwner, this.#owner, -this.#weight)
   }
 
   /**
@@ -248,15 +260,8 @@ export class Place {
 
   giveWay(): void {
     this.#gaveWay = true
-    this.free()
+    this.#forgetBody()
     this.#cancel()
-  }
-
-  #remember(): void {
-    const { known } = this.#room
-    const [oldest = ''] = known
-    if (known.size === MOST_KNOWN && !known.has(this.#address)) known.delete(oldest)
-    known.add(this.#address)
   }
 
   #count(bytes: number): void {
@@ -265,22 +270,8 @@ export class Place {
     addTo(this.#room.bytesByAddress, this.#address, bytes)
   }
 
-  #weigh(owner: string, whose: string, weight: number): void {
-    const room = this.#room
-    if ((room.weightByOwner.get(owner) ?? 0) + weight > room.memory * SHARE)
-      throw overloaded(`large events ${whose}`)
-    if (room.underWay + weight > room.memory * UNDER_WAY) throw overloaded('large events')
-    const add = (more: number) => {
-      room.underWay += more
-      addTo(room.weightByOwner, owner, more)
-    }
-    add(weight)
-    this.#freeWeight = () => {
-      this.#freeWeight = () => {}
-      add(-weight)
-    }
-    if (room.makeRoom(this.#now())) return
-    this.#freeWeight()
-    throw overloaded('large requests')
+  #forgetBody(): void {
+    this.#room.unfinished.delete(this)
+    this.#count(-this.#arrived)
   }
 }

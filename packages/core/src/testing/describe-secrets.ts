@@ -2,7 +2,7 @@
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toJsonSchema } from '../contract/json-schema.ts'
 import { secretNames } from '../contract/marks.ts'
-import type { EnvironmentLookup } from '../contract/references.ts'
+import type { EnvironmentLookup } from '../pipeline/deployment.ts'
 import { deployment, fail, holdsAny } from './integration-host.ts'
 import {
   always,
