@@ -11,13 +11,9 @@ export { deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
 export type { Lease, RecordedResponse } from './delivery/store.ts'
 export { errorCodes } from './errors.ts'
 export type { LogLevel } from './log.ts'
-export type {
-  OpenApiDocument,
-  OpenApiOperation,
-} from './openapi/document.ts'
-export { exampleOf } from './openapi/examples.ts'
-export { toOpenApi } from './openapi/openapi.ts'
-export type { RouteDescription } from './openapi/routes.ts'
+export type { OpenApiOperation } from './openapi/document.ts'
+export { type OpenApiDocument, type RouteDescription, toOpenApi } from './openapi/openapi.ts'
+export { exampleOf } from './openapi/shared.ts'
 export type { OutboundCall } from './pipeline/event-log.ts'
 export type { OutboundInit } from './pipeline/outbound.ts'
 export { problemSchema } from './problem-schema.ts'

@@ -1,35 +1,10 @@
-// The parts of OpenAPI 3.1 that this host's document uses.
-
+/** The parts of OpenAPI 3.1 that this host's document uses. */
 import type { MetricDefinition } from '../contract/integration.ts'
 import type { JsonSchema } from '../contract/json-schema.ts'
 import type { ErrorCode } from '../errors.ts'
 
 /** A reference to a component of the document. */
 export type Reference = { $ref: string }
-
-/** Title, version and description of the host. */
-export interface OpenApiInfo {
-  title: string
-  version: string
-  description?: string
-}
-
-/** An OpenAPI document, as plain data. */
-export interface OpenApiDocument {
-  openapi: '3.1.0'
-  info: OpenApiInfo & { license: { name: string; identifier: string } }
-  servers: { url: string; description: string }[]
-  tags: { name: string; description: string }[]
-  /** The operation of each path: a webhook takes POST, as a route with a body does, any other GET. */
-  paths: Record<string, { get?: OpenApiOperation; post?: OpenApiOperation }>
-  components: {
-    schemas: Record<string, JsonSchema>
-    responses: Record<string, OpenApiResponse>
-    parameters: Record<string, OpenApiParameter>
-    headers: Record<string, { description: string; schema: JsonSchema }>
-    securitySchemes: Record<string, JsonSchema>
-  }
-}
 
 /** One operation. */
 export interface OpenApiOperation {
@@ -66,4 +41,51 @@ export interface OpenApiResponse {
   content?: Record<string, { schema: JsonSchema | Reference }>
   /** The error codes of a failure. */
   'x-problems'?: { code: ErrorCode; title: string; retryable: boolean }[]
+}
+
+/** See {@link createComponents}. */
+export type Components = ReturnType<typeof createComponents>
+
+/** Collects the schemas of the document by name. An object with a title is a component of that name wherever it is. */
+export function createComponents() {
+  const schemas = new Map<string, JsonSchema>()
+
+  /** Gives a name to a schema, unless another one has it. */
+  function claim(name: string, schema: JsonSchema): boolean {
+    const owner = schemas.get(name) ?? schema
+    schemas.set(name, owner)
+    return JSON.stringify(owner) === JSON.stringify(schema)
+  }
+
+  /**
+   * Adds a schema, and those in it that have a title.
+   *
+   * @throws {Error} if another schema has the name
+   */
+  function add(name: string, schema: JsonSchema): Reference {
+    const shared = JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+      const { type, title } = Object(value)
+      // A field of a form has a title, too: words for people.
+      const isNamed = type === 'object' && /^[A-Z]\w*$/.test(title)
+      return isNamed && claim(title, Object(value)) ? refer('schemas', title) : value
+    })
+    if (!claim(name, shared)) throw new Error(`Two schemas have the name ${name}.`)
+    return refer('schemas', name)
+  }
+
+  return { schemas, add }
+}
+
+/** The reference to a component. */
+export function refer(kind: 'schemas' | 'responses' | 'parameters' | 'headers', name: string): Reference {
+  return { $ref: `#/components/${kind}/${name}` }
+}
+
+/** `idp-server` as `IdpServer`, `sendEmail` as `SendEmail`, and `HEALTH_CHECK` as `HealthCheck`. */
+export function toPascalCase(name: string): string {
+  const words = name.includes('_') ? name.toLowerCase() : name
+  return words
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('')
 }

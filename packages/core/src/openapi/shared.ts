@@ -1,9 +1,9 @@
-/** What operations share: headers, parameters, security and failures. */
+/** What operations share: examples, headers, parameters, security and failures. */
+import * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { type ErrorCode, errorCodes } from '../errors.ts'
 import { codes, titleOf } from '../problem.ts'
-import { refer } from './components.ts'
-import type { OpenApiOperation, OpenApiResponse, Reference } from './document.ts'
+import { type OpenApiOperation, type OpenApiResponse, type Reference, refer } from './document.ts'
 
 /** The headers of responses. */
 export const headers = {
@@ -111,4 +111,21 @@ function toProblemResponse(status: number): OpenApiResponse {
     content: { 'application/problem+json': { schema: { allOf: [refer('schemas', 'Problem'), details] } } },
     'x-problems': own.map((code) => ({ code, title: titleOf(code), retryable: errorCodes[code].retryable })),
   }
+}
+
+const withExamples = z.object({ examples: z.array(z.record(z.string(), z.unknown())).default([]) })
+
+/** The first of {@link examplesOf} a schema. */
+export const exampleOf = (schema: z.ZodObject): Record<string, unknown> => examplesOf(schema)[0] ?? {}
+
+/** The schema’s own examples, else its required fields with the examples of each. */
+export function examplesOf(schema: z.ZodObject): Record<string, unknown>[] {
+  const { examples } = withExamples.parse(schema.meta() ?? {})
+  if (examples.length > 0) return examples
+  const { required = [], properties = {} } = z.toJSONSchema(schema, { io: 'input' })
+  const fields = required.map((name) => {
+    const field: z.core.JSONSchema.BaseSchema = Object(properties[name])
+    return [name, field.examples?.[0] ?? field.enum?.[0] ?? 'text']
+  })
+  return [Object.fromEntries(fields)]
 }

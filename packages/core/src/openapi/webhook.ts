@@ -4,10 +4,8 @@ import { withOrder } from '../contract/form.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
 import { type JsonSchema, toJsonSchema } from '../contract/json-schema.ts'
 import { createdResponse, ignoredResponse, metricsResponse, responseSchemas } from '../contract/responses.ts'
-import { type Components, refer, toPascalCase } from './components.ts'
-import type { OpenApiOperation, Reference } from './document.ts'
-import { exampleOf } from './examples.ts'
-import { problemsOf, signature } from './shared.ts'
+import { type Components, type OpenApiOperation, type Reference, refer, toPascalCase } from './document.ts'
+import { exampleOf, problemsOf, signature } from './shared.ts'
 
 /** One schema of a union, with the values of `name` that tell it from the others. */
 type Member = [names: string[], schema: Reference]

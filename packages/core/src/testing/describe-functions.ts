@@ -1,7 +1,7 @@
 /** The promises of every function of an integration; the examples of its contract are the calls. */
 
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { examplesOf } from '../openapi/examples.ts'
+import { examplesOf } from '../openapi/shared.ts'
 import { placesOf } from './argument-values.ts'
 import type { EmulatorCall } from './emulator.ts'
 import type { Fault } from './faults.ts'
