@@ -40,8 +40,6 @@ export interface FieldError {
   /** For example `deployment.inputs.apiToken` or `messages[3].to`; empty if no field is at fault. */
   path: string
   message: string
-  /** The number of faults that the entry stands for; 1 by default. */
-  count?: number
 }
 
 /** The provider's own error, if it refused a request. */

@@ -50,11 +50,6 @@ export function toProblem(error: IntegrationError, redactor?: Redactor) {
 
 function listErrors(errors: readonly FieldError[]): readonly FieldError[] {
   const listed = errors.slice(0, MAX_FAULTS)
-  const more = countFaults(errors) - countFaults(listed)
+  const more = errors.length - listed.length
   return more > 0 ? [...listed, { path: '', message: `and ${more} more` }] : listed
-}
-
-/** The number of faults in a list of which the last entry may stand for many. */
-export function countFaults(errors: readonly FieldError[]): number {
-  return errors.reduce((sum, { count = 1 }) => sum + count, 0)
 }

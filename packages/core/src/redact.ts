@@ -9,9 +9,6 @@ const HEAD = 200
 /** Longer values are no keys, and their encodings would cost too much. */
 const MAX_ENCODED_LENGTH = 10_000
 
-const NONE: readonly string[] = []
-const UNKNOWN = { parent: NONE, size: 0, all: NONE }
-
 /** Removes secrets from texts and data by their value, whichever way they got there. */
 export interface Redactor {
   /** Adds a secret. Anything but a text of at least six characters is ignored. */
@@ -29,56 +26,51 @@ export interface Redactor {
 
 /** Makes a redactor. `secrets` are known from the start, for example from the configuration. */
 export function createRedactor(secrets: Iterable<string> = []): Redactor {
-  const redactor = new ValueRedactor()
+  const redactor = extend(() => NONE)
   for (const secret of secrets) redactor.add(secret)
   return redactor
 }
 
-class ValueRedactor implements Redactor {
-  readonly #parent: ValueRedactor | undefined
-  /** The spellings of its own secrets. Most events bring none. */
-  #own: Set<string> | undefined
-  #cached = UNKNOWN
-  /** A function by itself, because others pass it on. */
-  readonly text = (dirty: string): string => redact(dirty, this.#known())
+const NONE: readonly string[] = []
 
-  constructor(parent?: ValueRedactor) {
-    this.#parent = parent
-  }
+/** @param inherited the spellings of another redactor, which may get more */
+function extend(inherited: () => readonly string[]): Redactor {
+  const own = new Set<string>()
+  let last = { before: NONE, size: 0, all: NONE }
 
   /** All spellings, the shortest first. */
-  #known(): readonly string[] {
-    const parent = this.#parent ? this.#parent.#known() : NONE
-    const own = this.#own
-    if (!own) return parent
-    if (parent !== this.#cached.parent || own.size !== this.#cached.size) {
-      const all = [...new Set([...parent, ...own])].sort((a, b) => a.length - b.length)
-      this.#cached = { parent, size: own.size, all }
+  function spellings(): readonly string[] {
+    const before = inherited()
+    // Most events bring no secrets.
+    if (own.size === 0) return before
+    if (before !== last.before || own.size !== last.size) {
+      const all = [...new Set([...before, ...own])].sort((a, b) => a.length - b.length)
+      last = { before, size: own.size, all }
     }
-    return this.#cached.all
+    return last.all
   }
 
-  add(value: unknown): void {
-    if (typeof value !== 'string' || value.trim().length < MIN_LENGTH) return
-    this.#own ??= new Set()
-    // Schemas trim what people paste.
-    for (const secret of new Set([value, value.trim()]))
-      for (const spelling of spellingsOf(secret)) if (spelling.length >= MIN_LENGTH) this.#own.add(spelling)
-  }
-
-  data<T>(data: T, sent?: unknown): T {
-    const known = this.#known()
-    if (known.length === 0) return data
-    let text: string | undefined
-    const isSent = (spelling: string) => {
-      text ??= fold(JSON.stringify(sent) ?? '')
-      return text.includes(spelling)
-    }
-    return mapTexts(data, sent === undefined ? this.text : (dirty) => redact(dirty, known, isSent))
-  }
-
-  extend(): Redactor {
-    return new ValueRedactor(this)
+  const text = (dirty: string) => redact(dirty, spellings())
+  return {
+    add(value) {
+      if (typeof value !== 'string' || value.trim().length < MIN_LENGTH) return
+      // Schemas trim what people paste.
+      for (const secret of new Set([value, value.trim()]))
+        for (const spelling of spellingsOf(secret)) if (spelling.length >= MIN_LENGTH) own.add(spelling)
+    },
+    text,
+    data(data, sent) {
+      const known = spellings()
+      if (known.length === 0) return data
+      if (sent === undefined) return mapTexts(data, text)
+      let folded: string | undefined
+      const isSent = (spelling: string) => {
+        folded ??= fold(JSON.stringify(sent) ?? '')
+        return folded.includes(spelling)
+      }
+      return mapTexts(data, (dirty) => redact(dirty, known, isSent))
+    },
+    extend: () => extend(spellings),
   }
 }
 

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import type { FieldError } from '../errors.ts'
-import { countFaults, MAX_FAULTS } from '../problem.ts'
 
 /** Makes the schema of a function's arguments, in which an unknown field is an error. */
 export function functionArguments<const Shape extends z.core.$ZodLooseShape>(
@@ -17,35 +16,26 @@ const SHORTEST_WORD = 4
 const MAX_NAME_LENGTH = 80
 
 /**
- * Converts the issues of zod to field errors with readable messages: the first {@link MAX_FAULTS}, and one for the
- * rest.
+ * Converts the issues of zod to field errors with readable messages.
  *
  * @param base the path of the validated value
  * @param known the field names at the top, to suggest the nearest for an unknown one
  */
 export function fieldErrors(error: z.ZodError, base: string, known: readonly string[] = []): FieldError[] {
-  const errors: FieldError[] = []
-  let count = 0
-  for (const issue of error.issues) {
-    const room = MAX_FAULTS - errors.length
-    const isKeys = issue.code === 'unrecognized_keys'
-    count += isKeys ? issue.keys.length : 1
-    if (room === 0) continue
+  let suggestions = 0
+  return error.issues.flatMap((issue) => {
     const path = joinPath(base, issue.path)
-    if (isKeys) {
-      const names = issue.path.length === 0 ? known : []
-      for (const key of issue.keys.slice(0, room)) {
-        const hint = errors.length < MAX_SUGGESTIONS ? suggestion(key, names) : ''
-        errors.push({ path: joinPath(path, [key]), message: `is not known here${hint}` })
-      }
-    } else if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
-      errors.push({ path, message: `is required: expected ${issue.expected}` })
-    } else {
-      errors.push({ path, message: issue.message.replace(/^Invalid (input|option|string): /, '') })
-    }
-  }
-  const more = count - errors.length
-  return more > 0 ? [...errors, { path: '', message: `and ${more} more`, count: more }] : errors
+    if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined'))
+      return { path, message: `is required: expected ${issue.expected}` }
+    if (issue.code !== 'unrecognized_keys')
+      return { path, message: issue.message.replace(/^Invalid (input|option|string): /, '') }
+    const names = issue.path.length === 0 ? known : []
+    return issue.keys.map((key) => {
+      suggestions += 1
+      const hint = suggestions <= MAX_SUGGESTIONS ? suggestion(key, names) : ''
+      return { path: joinPath(path, [key]), message: `is not known here${hint}` }
+    })
+  })
 }
 
 export function joinPath(base: string, path: readonly PropertyKey[]): string {
@@ -92,6 +82,5 @@ function editDistance(from: string, to: string): number {
 export function summarise(errors: readonly FieldError[]): string {
   const [first, ...others] = errors
   if (!first) return 'they do not match the schema'
-  const more = countFaults(others)
-  return `${first.path || 'they'} ${first.message}${more > 0 ? `, and ${more} more` : ''}`
+  return `${first.path || 'they'} ${first.message}${others.length > 0 ? `, and ${others.length} more` : ''}`
 }

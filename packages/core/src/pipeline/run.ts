@@ -41,17 +41,14 @@ export interface Shared extends Pick<HandlerDependencies, 'environment' | 'egres
   now: () => number
 }
 
-/**
- * A point in time, and the signal that fires then. The timer starts when somebody asks for the signal;
- * `AbortSignal.timeout` would hold its closure for its whole time.
- */
-export class Deadline {
+/** A point in time, and the signal that fires then. The timer starts when somebody asks for the signal. */
+// Not `AbortSignal.timeout`, which would hold its closure for its whole time.
+class Deadline {
   /** In milliseconds since 1970. */
   readonly at: number
   readonly #lost: AbortSignal | undefined
-  #controller: AbortController | undefined
+  #signal: AbortSignal | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
-  #onLost: (() => void) | undefined
 
   /**
    * @param at in milliseconds since 1970
@@ -63,24 +60,17 @@ export class Deadline {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller) return this.#controller.signal
+    if (this.#signal) return this.#signal
     const controller = new AbortController()
-    this.#controller = controller
-    this.#timer = setTimeout(
-      () => controller.abort(new DOMException('The time for this event is over.', 'TimeoutError')),
-      Math.max(0, this.at - Date.now()),
-    )
-    const onLost = () => controller.abort(this.#lost?.reason)
-    this.#onLost = onLost
-    if (this.#lost?.aborted) onLost()
-    else this.#lost?.addEventListener('abort', onLost)
-    return controller.signal
+    const end = () => controller.abort(new DOMException('The time for this event is over.', 'TimeoutError'))
+    this.#timer = setTimeout(end, Math.max(0, this.at - Date.now()))
+    this.#signal = this.#lost ? AbortSignal.any([controller.signal, this.#lost]) : controller.signal
+    return this.#signal
   }
 
-  /** Call when the work is done: the signal will not fire any more. */
+  /** Call when the work is done: the time is not over any more. */
   clear(): void {
     clearTimeout(this.#timer)
-    if (this.#onLost) this.#lost?.removeEventListener('abort', this.#onLost)
   }
 }
 
