@@ -119,19 +119,23 @@ export function isEncrypted(value: unknown): value is string {
 
 /** Encrypts the lists and objects of recorded steps, which name people. Scalars (ids, states) are stored in clear. */
 export async function encryptSteps(steps: Steps, cipher: Cipher): Promise<Steps> {
-  const all = Object.entries(steps).map(async ([name, value]) => {
-    if (typeof value !== 'object' || value === null) return [name, value] as const
-    return [name, PREFIX + (await cipher.encrypt(JSON.stringify(value), `step ${name}`))] as const
-  })
-  return Object.fromEntries(await Promise.all(all))
+  const encrypted: Steps = {}
+  for (const [name, value] of Object.entries(steps)) {
+    const isScalar = typeof value !== 'object' || value === null
+    encrypted[name] = isScalar
+      ? value
+      : PREFIX + (await cipher.encrypt(JSON.stringify(value), `step ${name}`))
+  }
+  return encrypted
 }
 
 /** Decrypts recorded steps. One that is damaged stays as it is, and its reader does not understand it. */
 export async function decryptSteps(steps: Steps, cipher: Cipher): Promise<Steps> {
-  const all = Object.entries(steps).map(async ([name, value]) => {
-    if (!isEncrypted(value)) return [name, value] as const
+  const decrypted = { ...steps }
+  for (const [name, value] of Object.entries(steps)) {
+    if (!isEncrypted(value)) continue
     const json = await cipher.decrypt(value.slice(PREFIX.length), `step ${name}`).catch(() => undefined)
-    return [name, json === undefined ? value : z.json().parse(JSON.parse(json))] as const
-  })
-  return Object.fromEntries(await Promise.all(all))
+    if (json !== undefined) decrypted[name] = z.json().parse(JSON.parse(json))
+  }
+  return decrypted
 }

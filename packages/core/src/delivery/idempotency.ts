@@ -153,6 +153,8 @@ function isLiving(progress: Readonly<Record<string, Json>>): boolean {
 /** A call whose earlier attempt died: with the intent still set, it died mid-request; else nothing was sent. */
 async function refuseCall(claimed: ClaimedDelivery): Promise<EventResponse | undefined> {
   const { operation, claim, redactor } = claimed
+  // Nothing was recorded before.
+  if (Object.keys(claim.progress).length === 0) return undefined
   const settlement = settlementOf(claim.progress)
   if (settlement?.outcome === 'sent') {
     const result = await settledResult(claimed, settlement)

@@ -102,10 +102,17 @@ export function createProviderClient(provider: Provider, options: ProviderClient
 
 /** {@link createProviderClient} with a reader of JSON, for an SDK that loads no more than it needs. */
 export function createProviderClientBy(read: JsonReader, provider: Provider, options: ProviderClientOptions) {
-  const { credential, timeoutMs = 30_000, maxBytes, maxValues, gate: ownGate = createGate()('') } = options
+  const { credential, timeoutMs = 30_000, maxBytes, maxValues } = options
   const { name, title, credentials } = provider
   const send = createHttpClientBy(read, { ...options, isOwnForm: provider.isOwnForm })
   const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
+
+  let ownGate = options.gate
+  /** Most events bring a gate. */
+  const openOwnGate = () => {
+    ownGate ??= createGate()('')
+    return ownGate
+  }
 
   function checkCredential(): void {
     if (CREDENTIAL.test(credential.trim())) return
@@ -113,7 +120,12 @@ export function createProviderClientBy(read: JsonReader, provider: Provider, opt
     throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
   }
 
-  function within({ signal, deadline, timeoutMs: limit = timeoutMs, gate = ownGate }: CallOptions = {}) {
+  function within({
+    signal,
+    deadline,
+    timeoutMs: limit = timeoutMs,
+    gate = openOwnGate(),
+  }: CallOptions = {}) {
     return { signal, deadline: deadline ?? Date.now() + limit, gate }
   }
 

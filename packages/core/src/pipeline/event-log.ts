@@ -56,6 +56,17 @@ export interface OutboundCall {
   headers: Record<string, string>
 }
 
+/** The init that core passes to a transport. */
+export interface OutboundInit extends RequestInit {
+  /**
+   * Throws if the call must not leave any more: its claim or its time ran out while it waited for a connection. A transport
+   * that can should call it right before the first byte; others may ignore it.
+   */
+  beforeSend?: (() => void) | undefined
+  /** Whether the call is the read of a gate, which passes every circuit. */
+  isProbe?: boolean | undefined
+}
+
 /** Watches events and outbound calls. It returns or throws what the work returns or throws, and nothing else. */
 export interface Observer {
   /** Runs one event, from the request to the response. */

@@ -48,22 +48,20 @@ export function repeatStatus(run: Run): Promise<void> {
 }
 
 /** Works on the deployment under a claim, so that no status overtakes a creation or a deletion. */
-async function underClaim(
-  { operation, deployment, outbound, claiming, shared: { store } }: Run,
-  work: (claim: Claim) => Promise<void>,
-): Promise<void> {
+async function underClaim(run: Run, work: (claim: Claim) => Promise<void>): Promise<void> {
+  const { operation, deployment, claiming, shared } = run
   if (!deployment) return
   try {
     const subject = subjects.deployment(operation.route, deployment.id)
-    const result = await claimSubject(store, { subject }, claiming)
+    const result = await claimSubject(shared.store, { subject }, claiming)
     if (!('claim' in result)) return
-    outbound.claim = result.claim
+    run.callClaim = result.claim
     await work(result.claim)
   } catch (error) {
     // Another delivery works on the deployment and reports its own status, or the store is unreachable.
     if (!isIntegrationError(error)) throw error
   } finally {
-    outbound.claim = undefined
+    run.callClaim = undefined
   }
 }
 

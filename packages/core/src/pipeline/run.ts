@@ -5,19 +5,30 @@ import { type Claim, type ClaimOptions, readStore, reserve, reservedSteps } from
 import { lastStatus } from '../delivery/idempotency.ts'
 import { settlementOf } from '../delivery/settlement.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
+import { IntegrationError } from '../errors.ts'
 import { namedHostsOnly } from '../http/egress.ts'
 import type { Logger } from '../log.ts'
 import type { Redactor } from '../redact.ts'
 import type { Place } from '../request/capacity.ts'
 import type { Operation } from '../request/operation.ts'
 import { invalidInputs, type OpenDeployment, openDeployment } from './deployment.ts'
-import { createEventLogger, type Observer, type Trace } from './event-log.ts'
+import {
+  createEventLogger,
+  type Observer,
+  type OutboundCall,
+  type OutboundInit,
+  type Trace,
+} from './event-log.ts'
 import type { HandlerDependencies } from './options.ts'
-import { Outbound } from './outbound.ts'
 import { Reporter } from './reporter.ts'
 
 /** The handler's share of an event's time; the rest is left for the last reports to the platform. */
 const HANDLER_SHARE = 0.8
+
+/** A change that begins later might be cut, in doubt. In milliseconds. */
+const LEAST_MS = 2_000
+/** The longest part of an event's time in which no change begins. */
+const LARGEST_SHARE = 1 / 3
 
 /** The handlers of any integration. */
 export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
@@ -95,13 +106,15 @@ export class Run {
   readonly claim: Claim | undefined
   readonly claiming: ClaimOptions
   readonly place: Place
-  readonly outbound: Outbound
+  /** The claim that each call needs. An event without effects has one while it reports its status. */
+  callClaim: Claim | undefined
   readonly reporter: Reporter
   readonly deployment: OpenDeployment | undefined
   readonly context: HandlerContext
   readonly handlerDeadline: Deadline
   /** The last reports to the platform, and so the response, leave by then. */
   readonly deadline: Deadline
+  #intent: Promise<void> | undefined
 
   constructor(shared: Shared, { operation, trace, claiming, claim, arrivedAt, place }: RunOptions) {
     const deployment = operation.event.deployment?.id
@@ -115,16 +128,7 @@ export class Run {
     const begunAt = Date.now()
     this.handlerDeadline = new Deadline(begunAt + (endsAt - begunAt) * HANDLER_SHARE, claim?.lost)
     this.deadline = new Deadline(endsAt, claim?.lost)
-    this.outbound = new Outbound({
-      route: operation.route,
-      deadlines: { provider: this.handlerDeadline, platform: this.deadline },
-      claim,
-      recordIntent: operation.effectful && !operation.resumable,
-      timeoutMs: shared.timeoutMs,
-      observer: shared.observer,
-      trace,
-      hostSecrets: shared.hostSecrets,
-    })
+    this.callClaim = claim
     this.reporter = new Reporter({
       platform: shared.platform,
       deploymentId: deployment,
@@ -178,7 +182,66 @@ export class Run {
   }
 
   #callback({ signal }: Deadline): CallbackOptions {
-    return { signal, wrapFetch: (transport) => this.outbound.wrap('platform', transport) }
+    return { signal, wrapFetch: (transport) => this.wrapFetch('platform', transport) }
+  }
+
+  /**
+   * Turns a transport into the `fetch` of this event: it checks the lease, records the intent before the first change,
+   * counts, and is observed. Nothing else in core wraps `fetch`.
+   */
+  wrapFetch(to: OutboundCall['to'], transport: typeof fetch): typeof fetch {
+    return (input, init) => this.#send(to, transport, input, init)
+  }
+
+  async #send(
+    to: OutboundCall['to'],
+    transport: typeof fetch,
+    input: Parameters<typeof fetch>[0],
+    init: OutboundInit | undefined,
+  ): Promise<Response> {
+    const { callClaim: claim, operation, trace } = this
+    const { timeoutMs, observer, hostSecrets } = this.shared
+    const { beforeSend: ensureOpen } = init ?? {}
+    const deadline = to === 'provider' ? this.handlerDeadline.at : this.deadline.at
+    // Not `instanceof Request`: a runtime may have two classes of that name.
+    const given = typeof input === 'object' && 'method' in input ? input : undefined
+    const method = init?.method ?? given?.method ?? 'GET'
+    const isChange = to === 'provider' && method !== 'GET'
+    const beforeSend = () => {
+      ensureOpen?.()
+      claim?.ensureClaimed()
+      // Also while the intent was recorded: a transport could not tell that nothing was sent. And a host that was halted
+      // has not noticed yet that its time is over.
+      const neededMs = isChange ? Math.min(LEAST_MS, timeoutMs * LARGEST_SHARE) : 0
+      if (deadline - Date.now() > neededMs && !init?.signal?.aborted) return
+      const code = to === 'provider' ? 'provider_timeout' : 'platform_unavailable'
+      throw new IntegrationError(code, 'Too little time was left for the call, so it was not made.')
+    }
+    // So the next claim knows whether a change may have left the host. Recorded steps tell more.
+    if (claim && isChange && operation.effectful && !operation.resumable) {
+      this.#intent ??= claim.record({ [reservedSteps.intent]: true }, deadline)
+      await this.#intent
+    }
+    beforeSend()
+    if (to === 'provider') trace.providerCalls += 1
+    const outbound: OutboundInit = { ...init, beforeSend }
+    if (!observer.call) return transport(input, outbound)
+    const call: OutboundCall = {
+      to,
+      route: operation.route,
+      method,
+      url: given?.url ?? String(input),
+      usesHostSecret: () =>
+        [...new Headers(init?.headers ?? given?.headers).values()].some(
+          (value) => hostSecrets.text(value) !== value,
+        ),
+      headers: {},
+    }
+    return observer.call(call, () => {
+      if (Object.keys(call.headers).length === 0) return transport(input, outbound)
+      const own = Object.fromEntries(new Headers(init?.headers ?? given?.headers))
+      return transport(input, { ...outbound, headers: { ...own, ...call.headers } })
+    })
   }
 }
 
@@ -199,7 +262,7 @@ class Context implements HandlerContext {
     this.event = run.operation.event
     this.deployment = deployment
     this.progress = run.claim && createProgress(run, run.claim)
-    this.fetch = run.outbound.wrap('provider', run.shared.fetch)
+    this.fetch = run.wrapFetch('provider', run.shared.fetch)
     this.gate = run.shared.gateOf(deployment?.id ?? '')
     this.deadline = run.handlerDeadline.at
     this.deliveryId = run.operation.deliveryId
@@ -212,10 +275,12 @@ class Context implements HandlerContext {
   }
 
   get egress(): Egress {
-    const { shared, outbound, place } = this.#run
+    if (this.#egress) return this.#egress
+    const run = this.#run
+    const { shared, place } = run
     const rule = withoutReferences(shared.egress ?? namedHostsOnly(shared.fetch), this.deployment)
-    const send = outbound.wrap('provider', rule.fetch)
-    this.#egress ??= {
+    const send = run.wrapFetch('provider', rule.fetch)
+    this.#egress = {
       ...rule,
       async fetch(input, init) {
         place.callServer(urlOf(input).origin)
