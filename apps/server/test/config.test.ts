@@ -6,6 +6,7 @@ import { variables } from '../src/variables.ts'
 
 const required = { PLATFORM_API_URL: 'https://platform.example.com/api' }
 const SECRET = `whsec_${btoa('a secret of the platform')}`
+const inProduction = { ...required, NODE_ENV: 'production', CORS_ORIGINS: 'https://a.example' }
 
 function faultsOf(environment: Record<string, string>): string {
   try {
@@ -36,58 +37,102 @@ describe('the configuration', () => {
     for (const name of Object.keys(variables.shape)) expect(readme).toContain(`| \`${name}\` |`)
   })
 
-  it('reports all faults at once, each with the variable and the expected value', () => {
-    const faults = faultsOf({
-      PORT: 'abc',
-      BODY_LIMIT: '12 MB',
-      LOG_LEVEL: 'loud',
-      CORS_ORIGINS: 'example.com',
-      MAILER_API_BASE: 'ftp://mail.example.com',
-      IDP_SHARED_SECRET_KEY: 'pk_test_swapped',
-      DELIVERY_STORE: 'mongo://x',
-      WEBHOOK_AUTH: 'basic',
-      PLATFORM_WEBHOOK_SECRET: 'whsec_???',
-    })
-    expect(faults.split('\n')).toEqual([
-      'The configuration has 10 faults:',
-      '  PORT: expected a port from 0 to 65535',
+  it('reports all faults at once, in production the missing secret with both ways out', () => {
+    expect(faultsOf({ NODE_ENV: 'production', LOG_LEVEL: 'loud' }).split('\n')).toEqual([
+      'The configuration has 4 faults:',
       '  LOG_LEVEL: expected debug, info, warn or error',
-      '  BODY_LIMIT: expected a whole number of bytes, of which each 1048576 take 20 ms of the event loop, from 1024 to 33554432',
       '  PLATFORM_API_URL is required: expected an http:// or https:// URL',
-      '  PLATFORM_WEBHOOK_SECRET: expected one or more whsec_… (base64 of at least 24 bytes), separated by spaces',
-      '  WEBHOOK_AUTH: expected none; leave it empty otherwise',
-      '  CORS_ORIGINS: expected origins such as https://app.example.com, separated by commas',
-      '  DELIVERY_STORE: expected memory:, sqlite:<file> or redis://host:port/database',
-      '  MAILER_API_BASE: expected an http:// or https:// URL',
-      '  IDP_SHARED_SECRET_KEY: expected a secret key, sk_…',
+      expect.stringMatching(/^ {2}PLATFORM_WEBHOOK_SECRET is required .*or set WEBHOOK_AUTH=none if a proxy/),
+      '  CORS_ORIGINS is required in production: the allowed origins, separated by commas',
     ])
+    for (const authentication of [{ WEBHOOK_AUTH: 'none' }, { PLATFORM_WEBHOOK_SECRET: SECRET }])
+      expect(faultsOf({ ...inProduction, ...authentication })).toBe('none')
   })
 
-  it.each(['PLATFORM_API_URL', 'MAILER_API_BASE', 'IDP_API_BASE', 'IDP_PLATFORM_API_BASE'])(
-    'refuses a password in %s without repeating it',
-    (name) => {
-      const faults = faultsOf({ ...required, [name]: 'https://user:hidden-word@api.example.com' })
-      expect(faults).toContain(`${name}: must not contain a user name or password`)
-      expect(faults).not.toContain('hidden-word')
+  const url = 'expected an http:// or https:// URL'
+  const token = 'expected one line of visible ASCII characters without spaces'
+  const origins = 'expected origins such as https://app.example.com, separated by commas'
+  const hosts =
+    'expected hosts in lower case such as mail.internal or mail.internal:8443, separated by commas'
+  it.each([
+    ['HOST', 'expected an address to listen on', 'example.com | 0.0.0.0:80 | [::1] | 127.1'],
+    ['PORT', 'expected a port from 0 to 65535', '0x50 | 1e3 | 80.0 | -1 | 65536 | ８０'],
+    ['BODY_LIMIT', 'from 1024 to 33554432', '0 | 1e6 | 10 MiB | 33554433 | 99999999999999999999'],
+    ['REQUEST_TIMEOUT_MS', 'from 1000 to 900000', '25s | 0 | Infinity'],
+    ['PLATFORM_API_URL', url, 'a.example | ftp://a.example | https://. | https://a..b'],
+    [
+      'PLATFORM_API_URL',
+      'query or a fragment',
+      'https://a.example?x=1 | https://a.example#x | https://a.example?',
+    ],
+    ['PLATFORM_API_URL', 'a space', 'https://a.example/a b | https://a.ex\nample | https://a.example\\api'],
+    ...['PLATFORM_API_URL', 'MAILER_API_BASE', 'IDP_API_BASE', 'IDP_PLATFORM_API_BASE'].map((name) => [
+      name,
+      'must not contain a user name or password',
+      'https://user:hidden-word@api.example.com',
+    ]),
+    ['MAILER_API_BASE', url, '//a.example'],
+    ['PLATFORM_API_TOKEN', token, 'token\n | to\r\nken | to ken | tok\u0000en | “token”'],
+    ['OPERATOR_TOKEN', token, 'operator-token-of-this-host\n |  operator-token-of-this-host'],
+    ['OPERATOR_TOKEN', 'expected at least 24 characters', 'twenty-three-characters'],
+    ['MAILER_SHARED_API_TOKEN', token, 'token\r'],
+    ['MAILER_SHARED_FROM_EMAIL', 'a@b.c or Name <a@b.c>', 'shop | a@b.example\r\nBcc: c@d.example'],
+    [
+      'MAILER_SHARED_FROM_EMAIL',
+      'a@b.c or Name <a@b.c>',
+      'a@b.example, c@d.example | A\u2028B <a@b.example>',
+    ],
+    ['IDP_PLATFORM_API_KEY', 'ASCII', 'ak\n | ak_1\nak_2 | ak_ä'],
+    ['IDP_SHARED_SECRET_KEY', 'expected a secret key, sk_…', 'sk_test_x\n | pk_test_x | sk_'],
+    ['PLATFORM_WEBHOOK_SECRET', 'whsec_… (base64 of at least 24 bytes)', ` ,  | whsec_??? | ${btoa(SECRET)}`],
+    ['PLATFORM_WEBHOOK_SECRET', 'at least 24 bytes', `whsec_${btoa('23 bytes are too few...')}`],
+    ['CORS_ORIGINS', origins, ', | * | https://. | https://*.example | https://a.example/ | ftp://a.example'],
+    ['CORS_ORIGINS', origins, 'https://a.example,null'],
+    [
+      'EGRESS_ALLOW',
+      hosts,
+      ', | * | *.internal | https://a.example | a.example/x | A.example | ::1 | 443 | a b',
+    ],
+    ['EGRESS_ALLOW', hosts, '- | . | .a | a..b | -a.b | a-.b | a.example,-'],
+    ['ENV_REFERENCE_ALLOW', 'expected names of variables', ', | A-B | A*B | {{env.A}} | 1A'],
+    ['DELIVERY_STORE', 'redis://host:port/database', 'sqlite: | sqlite:a\u0000b | memory | mongo://x'],
+    ['DELIVERY_STORE', 'the path of a file', 'sqlite::memory: | sqlite:file:x?mode=memory'],
+    ['DELIVERY_STORE', '', 'redis: | redis:// | redis://:%zz@a.example | redis://u:p\n@a | redis://a,b'],
+    ['DELIVERY_STORE', '', 'redis://a:70000 | redis://a/x | redis://a/1/2 | redis://a?tls=1 | redis://a?x=x'],
+    ['DELIVERY_STORE', '', 'redis+cluster://a | redis+sentinel://a/name | redis:a | redis:///0'],
+    ['WEBHOOK_AUTH', 'expected none; leave it empty otherwise', 'None | basic'],
+    ['LOG_LEVEL', 'expected debug, info, warn or error', 'INFO | trace'],
+  ])(
+    'refuses an odd value of %s by its name, and does not repeat it: %s: %j',
+    (name = '', wanted, values = '') => {
+      for (const value of values.split(' | ')) {
+        const faults = faultsOf({ ...required, [name]: value }).split('\n')
+        expect([value, faults.length, faults[1]]).toEqual([value, 2, expect.stringContaining(`${name}: `)])
+        expect(faults[1]).toContain(wanted)
+        expect(faults[1]).not.toContain('hidden-word')
+      }
     },
   )
 
   it('lists every secret of the host, to keep it out of the log', () => {
-    const secrets = {
+    const single = {
       PLATFORM_API_TOKEN: 'platform-token',
       OPERATOR_TOKEN: 'operator-token-of-this-host',
-      PLATFORM_WEBHOOK_SECRET: `${SECRET} whsec_${btoa('the next secret of the platform')}`,
       MAILER_SHARED_API_TOKEN: 'mail-token',
       IDP_SHARED_SECRET_KEY: 'sk_test_shared',
-      IDP_PLATFORM_API_KEY: 'ak_new ak_earlier',
     }
-    const store = { DELIVERY_STORE: 'rediss://user:store%20password@a.example/2' }
-    const config = readConfig({ ...required, ...secrets, ...store })
-    expect(config.webhookSecrets).toHaveLength(2)
-    const { PLATFORM_WEBHOOK_SECRET: several, IDP_PLATFORM_API_KEY: tokens, ...single } = secrets
-    const keys = several.split(' ').flatMap((secret) => [secret, secret.replace('whsec_', '')])
+    const webhookSecrets = [SECRET, `whsec_${btoa('the next secret of the platform')}`]
+    const config = readConfig({
+      ...required,
+      ...single,
+      PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(' '),
+      IDP_PLATFORM_API_KEY: 'ak_new ak_earlier',
+      DELIVERY_STORE: 'rediss://user:store%20password@a.example/2',
+    })
+    expect(config.webhookSecrets).toEqual(webhookSecrets)
+    const keys = webhookSecrets.flatMap((secret) => [secret, secret.replace('whsec_', '')])
     expect(config.secrets.toSorted()).toEqual(
-      [...Object.values(single), ...tokens.split(' '), ...keys, 'store password'].toSorted(),
+      [...Object.values(single), ...keys, 'ak_new', 'ak_earlier', 'store password'].toSorted(),
     )
   })
 
@@ -100,54 +145,7 @@ describe('the configuration', () => {
     })
   })
 
-  it('needs a webhook secret and the allowed origins in production, and names both ways out', () => {
-    const production = { ...required, NODE_ENV: 'production' }
-    const faults = faultsOf(production)
-    expect(faults).toContain('set WEBHOOK_AUTH=none if a proxy in front of the host authenticates')
-    expect(faults).toContain('CORS_ORIGINS is required')
-    for (const authentication of [{ WEBHOOK_AUTH: 'none' }, { PLATFORM_WEBHOOK_SECRET: SECRET }])
-      expect(faultsOf({ ...production, ...authentication, CORS_ORIGINS: 'https://a.example' })).toBe('none')
-  })
-
-  it.each([
-    ['HOST', 'example.com | 0.0.0.0:80 | [::1] | 127.1'],
-    ['PORT', '0x50 | 1e3 | 80.0 | -1 | 65536 | ８０'],
-    ['BODY_LIMIT', '0 | 1e6 | 10 MiB | 33554433 | 99999999999999999999'],
-    ['REQUEST_TIMEOUT_MS', '25s | 0 | Infinity'],
-    ['PLATFORM_API_URL', 'https://a.example?x=1 | https://a.example/api#x | https://a.example? | a.example'],
-    ['PLATFORM_API_URL', 'https://a.example/a b | https://a.ex\nample | https://a.example\\api'],
-    ['PLATFORM_API_URL', 'https://. | https://a..b'],
-    ['MAILER_API_BASE', 'https://a.example?x | //a.example'],
-    ['PLATFORM_API_TOKEN', 'token\n | to\r\nken | to ken | tok\u0000en | “token”'],
-    [
-      'OPERATOR_TOKEN',
-      'operator-token-of-this-host\n |  operator-token-of-this-host | twenty-three-characters',
-    ],
-    ['MAILER_SHARED_API_TOKEN', 'token\r'],
-    ['MAILER_SHARED_FROM_EMAIL', 'shop | a@b.example\r\nBcc: c@d.example | a@b.example, c@d.example'],
-    ['MAILER_SHARED_FROM_EMAIL', 'A\u2028B <a@b.example>'],
-    ['IDP_PLATFORM_API_KEY', 'ak\n | ak_1\nak_2 | ak_ä'],
-    ['IDP_SHARED_SECRET_KEY', 'sk_test_x\n | pk_test_x | sk_'],
-    ['PLATFORM_WEBHOOK_SECRET', ` ,  | whsec_${btoa('23 bytes are too few...')} | ${btoa(SECRET)}`],
-    ['CORS_ORIGINS', ', | * | https://. | https://*.example | https://a.example/ | ftp://a.example'],
-    ['CORS_ORIGINS', 'https://a.example,null'],
-    ['EGRESS_ALLOW', ', | * | *.internal | https://a.example | a.example/x | A.example | ::1 | 443 | a b'],
-    ['EGRESS_ALLOW', '- | . | .a | a..b | -a.b | a-.b | a.example,-'],
-    ['ENV_REFERENCE_ALLOW', ', | A-B | A*B | {{env.A}} | 1A'],
-    ['DELIVERY_STORE', 'sqlite: | sqlite:a\u0000b | sqlite::memory: | sqlite:file:x?mode=memory | memory'],
-    ['DELIVERY_STORE', 'redis: | redis:// | redis://:%zz@a.example | redis://u:p\n@a | redis://a,b'],
-    ['DELIVERY_STORE', 'redis://a:70000 | redis://a/x | redis://a/1/2 | redis://a?tls=1 | redis://a?x=x'],
-    ['DELIVERY_STORE', 'redis+cluster://a | redis+sentinel://a/name | redis:a | redis:///0'],
-    ['WEBHOOK_AUTH', 'None | basic'],
-    ['LOG_LEVEL', 'INFO | trace'],
-  ])('refuses every odd value of %s by its name: %j', (name, values) => {
-    for (const value of values.split(' | ')) {
-      const faults = faultsOf({ ...required, [name]: value }).split('\n')
-      expect([value, faults.length, faults[1]]).toEqual([value, 2, expect.stringContaining(`${name}: `)])
-    }
-  })
-
-  it.each(['prod', 'Production', 'production ', 'production\r', 'Development', 'dev', 'staging'])(
+  it.each(['prod', 'Production', 'production\r', 'Development', 'dev', 'staging'])(
     'is that of production with NODE_ENV “%s”',
     (NODE_ENV) => expect(faultsOf({ ...required, NODE_ENV })).toContain('is required in production'),
   )
@@ -156,59 +154,47 @@ describe('the configuration', () => {
     expect(readConfig({ ...required, NODE_ENV }).production).toBe(false),
   )
 
-  it('warns once if webhooks are open, and then listens on the loopback interface alone', () => {
-    const open = readConfig({ ...required, HOST: '0.0.0.0' })
-    expect(open.warnings).toEqual([expect.stringMatching(/not authenticated.*loopback.*HOST is ignored/)])
-    expect(open.hostname).toBe('127.0.0.1')
-    const unguarded = { ...required, NODE_ENV: 'production', CORS_ORIGINS: 'https://a.example' }
-    const behindProxy = readConfig({ ...unguarded, WEBHOOK_AUTH: 'none' })
-    expect(behindProxy.warnings).toEqual([
-      expect.stringContaining('A proxy must check them'),
-      expect.stringContaining('records have no key'),
-    ])
-    expect(behindProxy.hostname).toBe('0.0.0.0')
-    const guarded = readConfig({ ...required, PLATFORM_WEBHOOK_SECRET: SECRET })
-    expect([guarded.warnings, guarded.hostname]).toEqual([[], '127.0.0.1'])
-    expect(readConfig({ ...required, PLATFORM_WEBHOOK_SECRET: SECRET, HOST: '::' }).hostname).toBe('::')
-  })
-
-  it('warns of a wildcard for every variable, of its own ones, and of records in Redis without a key', () => {
-    const { warnings } = readConfig({
-      ...required,
-      ENV_REFERENCE_ALLOW: 'TENANT_*,*,OPERATOR_TOKEN',
-      DELIVERY_STORE: 'redis://redis.test',
-    })
-    expect(warnings).toEqual([
-      expect.stringContaining('not authenticated'),
-      expect.stringContaining('ENV_REFERENCE_ALLOW lists OPERATOR_TOKEN:'),
-      expect.stringContaining('ENV_REFERENCE_ALLOW is *'),
-      expect.stringContaining('records have no key'),
-    ])
+  it.each<[Record<string, string>, hostname: string, warnings: RegExp[]]>([
+    [{ HOST: '0.0.0.0' }, '127.0.0.1', [/not authenticated.*loopback.*HOST is ignored/]],
+    [
+      { ...inProduction, WEBHOOK_AUTH: 'none' },
+      '0.0.0.0',
+      [/A proxy must check them/, /records have no key/],
+    ],
+    [{ PLATFORM_WEBHOOK_SECRET: SECRET }, '127.0.0.1', []],
+    [{ PLATFORM_WEBHOOK_SECRET: SECRET, HOST: '::' }, '::', []],
+    [
+      { PLATFORM_WEBHOOK_SECRET: SECRET, ENV_REFERENCE_ALLOW: 'TENANT_*,*,OPERATOR_TOKEN' },
+      '127.0.0.1',
+      [/ENV_REFERENCE_ALLOW lists OPERATOR_TOKEN:/, /ENV_REFERENCE_ALLOW is \*/],
+    ],
+    [{ DELIVERY_STORE: 'redis://a' }, '127.0.0.1', [/not authenticated/, /records have no key/]],
+  ])('with %j listens on %s, and warns: %s', (given, hostname, warnings) => {
+    const config = readConfig({ ...required, ...given })
+    expect(config.hostname).toBe(hostname)
+    expect(config.warnings).toEqual(warnings.map((text) => expect.stringMatching(text)))
   })
 })
 
 describe('a reference to the environment', () => {
   const environment = { TENANT_TOKEN: 'value-1', TENANT_B: 'value-2', PLATFORM_API_TOKEN: 'the host’s own' }
+  const problemOf = (name: string) => ({
+    problem: `names ${name}, which this host does not let deployments use`,
+  })
 
   it('may name any variable outside production but those of the host and inherited properties', () => {
     const lookup = createEnvironmentLookup(environment, { production: false, environmentReferences: [] })
     expect(lookup('TENANT_TOKEN')).toEqual({ value: 'value-1' })
-    expect(lookup('PLATFORM_API_TOKEN')).toEqual({
-      problem: 'names PLATFORM_API_TOKEN, which this host does not let deployments use',
-    })
-    for (const name of ['ABSENT', 'constructor', '__proto__', 'toString', 'hasOwnProperty'])
+    expect(lookup('PLATFORM_API_TOKEN')).toEqual(problemOf('PLATFORM_API_TOKEN'))
+    for (const name of ['ABSENT', 'constructor', '__proto__'])
       expect(lookup(name)).toEqual({ problem: `names ${name}, which is not set on this host` })
   })
 
   it('may name only listed variables in production, and none of the host whatever is listed', () => {
-    const environmentReferences = ['TENANT_B*', 'X']
+    const environmentReferences = ['TENANT_B*', 'X', 'PLATFORM_*', 'PLATFORM_API_TOKEN']
     const lookup = createEnvironmentLookup(environment, { production: true, environmentReferences })
     expect(lookup('TENANT_B')).toEqual({ value: 'value-2' })
-    expect(lookup('TENANT_TOKEN')).toHaveProperty('problem')
-    for (const pattern of ['*', 'PLATFORM_*', 'PLATFORM_API_TOKEN']) {
-      const all = createEnvironmentLookup(environment, { production: true, environmentReferences: [pattern] })
-      for (const name of ['PLATFORM_API_TOKEN', 'platform_api_token'])
-        expect(all(name)).toEqual({ problem: `names ${name}, which this host does not let deployments use` })
-    }
+    for (const name of ['TENANT_TOKEN', 'PLATFORM_API_TOKEN', 'platform_api_token'])
+      expect(lookup(name)).toEqual(problemOf(name))
   })
 })

@@ -192,7 +192,7 @@ const problems: Record<string, () => Promise<HostResponse>> = {
     return send('mailer', calling('getDeliveryStats'))
   },
   async 'internal_error 500'() {
-    const broken = await startOn({ claim: async () => JSON.parse('{ "state": "nonsense" }') })
+    const broken = await startOn({ claim: async () => JSON.parse('null') })
     return broken.send('mailer', create('dep_1', {}))
   },
   async 'platform_unavailable 502'() {

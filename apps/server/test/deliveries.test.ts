@@ -2,11 +2,10 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type DeliveryStore, memoryStore } from '@org/core'
+import { memoryStore } from '@org/core'
+import { sqliteStore } from '@org/core/stores/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import { createMetrics } from '../src/metrics.ts'
-import { openStore } from '../src/stores/open.ts'
 import { calling, credentials, mail, production, type StartOptions, startHost } from './hosted.ts'
 
 const OPERATOR_TOKEN = credentials.operatorToken
@@ -103,28 +102,11 @@ describe.each(['/metrics', '/deliveries/evt_1'])('a stranger at GET %s', (path) 
   })
 })
 
-async function open(location: string): Promise<DeliveryStore> {
-  const { store, close } = await openStore({ deliveryStore: location, recordKeys: ['key'] }, () => {})
-  onTestFinished(close)
-  await expect.poll(() => store.probe()).toBeUndefined()
-  return store
-}
-
-describe.each<[string, boolean, () => Promise<DeliveryStore>]>([
-  ['memory', true, () => open('memory:')],
-  ['SQLite', true, () => open(`sqlite:${join(mkdtempSync(join(tmpdir(), 'settle-')), 'store.db')}`)],
-  [
-    'Redis',
-    hasRedis,
-    async () => {
-      const redis = await startRedis()
-      onTestFinished(() => redis.close())
-      return open(redis.url)
-    },
-  ],
-])('a delivery of unknown outcome in %s', (_, isAvailable, openIt) => {
-  it.runIf(isAvailable)('is tried again after “not_sent”, and answered after “sent”, each once', async () => {
-    const { world, send, settle, stateOf } = start({ store: await openIt() })
+describe('POST /deliveries/{id}/settle', () => {
+  it('lets a delivery be tried again after “not_sent”, and answered after “sent”, each once', async () => {
+    const store = sqliteStore({ file: join(mkdtempSync(join(tmpdir(), 'settle-')), 'store.db') })
+    onTestFinished(store.close)
+    const { world, send, settle, stateOf } = start({ store })
     world.mail.faults.add(broken)
     expect(await send(sendMail)).toMatchObject({ status: 409 })
     const settled = { records: [{ state: 'settled_not_sent' }] }
@@ -141,9 +123,7 @@ describe.each<[string, boolean, () => Promise<DeliveryStore>]>([
     expect(world.mail.messages).toHaveLength(0)
     expect(await stateOf('evt_1')).toBe('done')
   })
-})
 
-describe('POST /deliveries/{id}/settle', () => {
   it('is about the unknown messages alone of a batch, as often as they are unknown', async () => {
     const { world, send, settle } = start()
     const many = batch(...Array.from({ length: 501 }, (_, at) => `p${at}@example.com`), 'no address')

@@ -1,18 +1,21 @@
+/** The page /docs: its words, its commands in a shell, and its looks in a browser. */
 import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { defineIntegration } from '@org/core'
 import { type OpenApiDocument, toOpenApi } from '@org/core/internal'
 import { serve } from '@org/core/testing'
-import { describe, expect, it } from 'vitest'
+import { browserForTests } from '@org/tooling/browser'
+import axe from 'axe-core'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createPage } from '../src/routes/docs/page.ts'
 import { credentials, startHost } from './hosted.ts'
 
-const { get } = startHost()
+const { get, host } = startHost()
 const response = await get('/docs')
 const page = await response.text()
-const policy = response.headers.get('content-security-policy') ?? ''
 const document: OpenApiDocument = await (await get('/openapi.json')).json()
 
 const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
@@ -22,10 +25,6 @@ const toText = (html: string) =>
     .replaceAll(/<(style|script)>.*?<\/\1>|<[^>]*>/gs, '')
     .replaceAll(/&(#?\w+);/g, (whole, name) => entities[name] ?? whole)
 
-/** The commands that a reader can copy. */
-const commandsOf = () =>
-  [...page.matchAll(/<pre[^>]*><code>(.*?)<\/code>/gs)].map(([, text = '']) => toText(text))
-
 describe('the page /docs', () => {
   it('has every route, event, function, alias, field and code of the document', () => {
     const text = toText(page)
@@ -33,10 +32,10 @@ describe('the page /docs', () => {
       path,
       ...Object.keys(post?.['x-responses'] ?? {}),
     ])
-    const names = Object.entries(document.components.schemas).filter(([name]) =>
-      /(Inputs|Outputs|Arguments|Result|^User|^Message|^Organization|^Problem)$/.test(name),
+    const schemas = /(Inputs|Outputs|Arguments|Result|^User|^Message|^Organization|^Problem)$/
+    const fields = Object.entries(document.components.schemas).flatMap(([name, { properties }]) =>
+      schemas.test(name) ? Object.keys(Object(properties)) : [],
     )
-    const fields = names.flatMap(([, { properties }]) => Object.keys(Object(properties)))
     const codes = Object.values(document.components.responses).flatMap((response) =>
       (response['x-problems'] ?? []).map(({ code }) => code),
     )
@@ -45,50 +44,36 @@ describe('the page /docs', () => {
     expect(said.filter((word) => !text.includes(word))).toEqual([])
   })
 
-  it('marks required fields, secrets, fields that may name a variable, and fields that never change', () => {
-    const rowOf = (entry: string, field: string) => {
-      const [, inputs = ''] = page.split(`id="${entry}"`)
-      const rows = inputs.split('<dt>').map((row) => toText(row).replaceAll(/\s+/g, ' '))
-      return rows.find((row) => row.startsWith(`${field} `))
-    }
-    expect(rowOf('mailer-DEPLOYMENT_CREATED', 'apiToken')).toContain('string sensitive or {{env.NAME}}')
-    expect(rowOf('mailer-DEPLOYMENT_CREATED', 'serverType')).toContain(
-      'One of shared, dedicated. Default: "shared".',
-    )
-    expect(rowOf('idp-server-DEPLOYMENT_CREATED', 'applicationName')).toContain('string required')
-    expect(rowOf('idp-server-DEPLOYMENT_CREATED', 'template')).toContain('string never changes')
-    expect(rowOf('idp-listUsers', 'limit')).toContain('integer ≥ 1 ≤ 500')
-    expect(rowOf('mailer-sendEmail', 'attachments[].content')).toContain('string (base64) required')
+  it.each([
+    ['mailer-DEPLOYMENT_CREATED', 'apiToken', 'string sensitive or {{env.NAME}}'],
+    ['mailer-DEPLOYMENT_CREATED', 'serverType', 'One of shared, dedicated. Default: "shared".'],
+    ['idp-server-DEPLOYMENT_CREATED', 'applicationName', 'string required'],
+    ['idp-server-DEPLOYMENT_CREATED', 'template', 'string never changes'],
+    ['idp-listUsers', 'limit', 'integer ≥ 1 ≤ 500'],
+    ['mailer-sendEmail', 'attachments[].content', 'string (base64) required'],
+  ])('says of %s that the field %s is: %s', (entry, field, words) => {
+    const [, fields = ''] = page.split(`id="${entry}"`)
+    const rows = fields.split('<dt>').map((row) => toText(row).replaceAll(/\s+/g, ' '))
+    expect(rows.find((row) => row.startsWith(`${field} `))).toContain(words)
   })
 
-  it('has no broken link and no duplicate id', () => {
+  it('has no broken link and no duplicate id, and lets a browser run and show its own content alone', () => {
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
     expect(new Set(ids).size).toBe(ids.length)
     const targets = [...page.matchAll(/href="#([^"]*)"/g)].map(([, id]) => id)
     expect(targets.filter((id) => !ids.includes(id))).toEqual([])
-  })
-})
-
-describe('a browser', () => {
-  const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-
-  it('may run and show only the content of the page', () => {
-    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(page) ?? []
-    const [, script = ''] = /<script>(.*?)<\/script>/s.exec(page) ?? []
-    expect(policy.split('; ')).toEqual([
-      "default-src 'none'",
-      `style-src ${hashOf(style)}`,
-      `script-src ${hashOf(script)}`,
-      'img-src data:',
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ])
+    const hashOf = (tag: string) => {
+      const [, text = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(page) ?? []
+      return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+    }
+    expect(response.headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src ${hashOf('style')}; script-src ${hashOf('script')}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    )
     expect(page.match(/<(style|script)/g)).toHaveLength(2)
     expect(page).not.toMatch(/ (style|on\w+)=/)
   })
 
-  it('gets every word of a schema as text', async () => {
+  it('has every word of a schema as text', async () => {
     const hostile = '<img src=x onerror=alert(1)> `</code><script>alert(2)</script>` "\'&'
     const integration = defineIntegration({
       name: 'hostile',
@@ -120,44 +105,96 @@ describe('a browser', () => {
 const tools = ['bash', 'openssl', 'curl', 'base64', 'od']
 const missing = tools.filter((tool) => spawnSync('which', [tool]).status !== 0)
 
-describe.skipIf(missing.length > 0)('the commands of the page work as they are pasted', () => {
-  /** Runs commands of the page one after the other in a shell; returns what the host says to each. */
-  async function paste(commands: readonly string[], { host }: Pick<ReturnType<typeof startHost>, 'host'>) {
-    const server = await serve(async (request) => host.fetch(request))
-    const script = commands.map(
+describe.skipIf(missing.length > 0)('the commands of the page, pasted into a shell,', () => {
+  const commands = [...page.matchAll(/<pre[^>]*><code>(.*?)<\/code>/gs)].map(([, text = '']) => toText(text))
+
+  /** Runs commands one after the other; returns what the host says to each. */
+  async function paste(pasted: readonly string[], { fetch: answer }: Pick<typeof host, 'fetch'>) {
+    const server = await serve(async (request) => answer(request))
+    const script = pasted.map(
       (each) => `${each.replaceAll('http://localhost:3009', server.url)} --silent; echo`,
     )
     const env = { ...process.env, PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret }
-    try {
-      const { stdout } = await promisify(execFile)('bash', ['-c', script.join('\n')], { env })
-      return stdout
-        .trim()
-        .split('\n')
-        .map((line): unknown => JSON.parse(line))
-    } finally {
-      await server.close()
-    }
+    const { stdout } = await promisify(execFile)('bash', ['-c', script.join('\n')], { env })
+    await server.close()
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line))
   }
 
-  it('all of them, on a host without a secret', async () => {
-    const { world, ...started } = startHost()
+  it('succeed on a host without a secret', async () => {
+    const { world, host } = startHost()
     for (const name of ['mailer', 'idp', 'idp-server']) world.platform.addDeployment({ id: `dep_${name}` })
     for (const { createUser } of world.backend.instances.values())
       createUser({ id: 'user_2xPZv8ySAMPLEcQ4sKfT1b9d' })
     // The application that a command creates has no user.
-    const commands = commandsOf().filter((command) => !/idp-server.*userId/s.test(command))
-    const failed = (await paste(commands, started)).filter((body) => Object(body).code !== undefined)
-    expect(failed).toEqual([])
-    expect(commands.length).toBeGreaterThan(15)
+    const some = commands.filter((command) => !/idp-server.*userId/s.test(command))
+    expect((await paste(some, host)).filter((body) => Object(body).code !== undefined)).toEqual([])
+    expect(some.length).toBeGreaterThan(15)
   })
 
-  it('the signed one, on a host with a secret', async () => {
-    const signed = startHost({ variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret } })
-    const commands = commandsOf().filter((command) => command.includes('openssl'))
-    const wrong = commands.map((command) => command.replace('v1,', 'v1,A'))
-    expect(await paste([...commands, ...wrong], signed)).toMatchObject([
-      { status: 'healthy' },
-      { code: 'invalid_signature' },
-    ])
+  it('succeed on a host with a secret if they sign', async () => {
+    const { host } = startHost({ variables: { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret } })
+    const signed = commands.filter((command) => command.includes('openssl'))
+    const wrong = signed.map((command) => command.replace('v1,', 'v1,A'))
+    const answers = [{ status: 'healthy' }, { code: 'invalid_signature' }]
+    expect(await paste([...signed, ...wrong], host)).toMatchObject(answers)
+  })
+})
+
+describe.skipIf(!browserForTests)('the page /docs in a browser', () => {
+  let browser: Browser
+  let server: Awaited<ReturnType<typeof serve>>
+  beforeAll(async () => {
+    server = await serve(async (request) => host.fetch(request))
+    browser = await chromium.launch(browserForTests)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  it.each([
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)('loads nothing else, and has no fault in %s on %i pixels', async (colorScheme, width) => {
+    const tab = await browser.newPage({ colorScheme, viewport: { width, height: 844 } })
+    const complaints: string[] = []
+    tab.on('console', (message) => complaints.push(message.text()))
+    tab.on('pageerror', (error) => complaints.push(error.message))
+    tab.on('request', (request) => complaints.push(`asked ${request.url()}`))
+    await tab.goto(`${server.url}/docs`)
+    await tab.evaluate(axe.source)
+    const faults = await tab.evaluate<string[]>(
+      `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        nodes.slice(0, 3).map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
+    )
+    expect(faults).toEqual([])
+    expect(await tab.evaluate(() => globalThis.document.documentElement.scrollWidth)).toBe(width)
+    const asked = complaints.filter((text) => !text.startsWith('asked data:'))
+    expect(asked).toEqual([`asked ${server.url}/docs`])
+    await tab.close()
+  })
+
+  it('is used by the keyboard: to skip the contents, and to reach a function whose command names this host', async () => {
+    const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+    await tab.goto(`${server.url}/docs`)
+    await tab.keyboard.press('Tab')
+    await tab.keyboard.press('Enter')
+    expect(await tab.evaluate(() => globalThis.document.activeElement?.id)).toBe('main')
+    const example = tab.getByLabel('Command: mailer-sendEmail', { exact: true })
+    expect(await example.textContent()).toContain(`curl ${server.url}/mailer/webhook`)
+    await tab.getByRole('navigation').getByRole('link', { name: 'sendEmail', exact: true }).press('Enter')
+    const heading = tab.getByRole('heading', { name: 'sendEmail' }).first()
+    await expect.poll(async () => Math.abs((await heading.boundingBox())?.y ?? 1_000)).toBeLessThan(100)
+    await tab.close()
+  })
+
+  it('is complete without scripts', async () => {
+    const tab = await browser.newPage({ javaScriptEnabled: false })
+    await tab.goto(`${server.url}/docs`)
+    expect(await tab.getByRole('heading', { name: 'sendEmail' }).first().isVisible()).toBe(true)
+    expect(await tab.getByText('curl http://localhost:3009/mailer/webhook').first().isVisible()).toBe(true)
   })
 })

@@ -1,30 +1,25 @@
 import { once } from 'node:events'
-import { Agent, get, type IncomingMessage, type Server } from 'node:http'
+import { Agent, get, type IncomingMessage } from 'node:http'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
-import { afterEach, describe, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createDrain } from '../src/runtimes/drain.ts'
 import { createOneAtATime } from '../src/runtimes/one-at-a-time.ts'
 
 /** Longer than idle connections stay. */
 const IDLE_MS = 10_000
-const closing: (() => void)[] = []
-afterEach(() => {
-  for (const close of closing.splice(0)) close()
-})
 
 /** A server that drains, and a sender that keeps its connection. */
-async function start(handle: (server: Server) => Response | Promise<Response>) {
+async function start(handle: () => Response) {
   const fetch = (_: Request, { outgoing }: HttpBindings | Http2Bindings) =>
-    drain.admit(outgoing, () => handle(server))
+    drain.admit(outgoing, () => handle())
   const { server, hasWaiting } = createOneAtATime({}, getRequestListener(fetch))
-  server.listen(0, '127.0.0.1')
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   const drain = createDrain(server, { hasWaiting })
-  await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
   const agent = new Agent({ keepAlive: true })
-  closing.push(() => {
+  onTestFinished(() => {
     agent.destroy()
     server.close()
   })
@@ -35,23 +30,21 @@ async function start(handle: (server: Server) => Response | Promise<Response>) {
   return { drain, ask }
 }
 
-describe('a server that drains', () => {
-  it('waits for the end of a response that has begun', async () => {
-    const { readable, writable } = new TransformStream()
-    const writer = writable.getWriter()
-    const encode = (text: string) => writer.write(new TextEncoder().encode(text))
-    const { drain, ask } = await start(() => new Response(readable))
-    void encode('one ')
-    const response = await ask()
-    const finished = Promise.withResolvers<void>()
-    // Idle connections have been idle for long enough, and the events end a moment later.
-    const closed = drain.close(() => setTimeout(1).then(finished.resolve), IDLE_MS)
-    const text = response.text()
-    await finished.promise
-    await setImmediate()
-    await encode('two')
-    await writer.close()
-    expect(await text).toBe('one two')
-    await closed
-  })
+it('a server that drains waits for the end of a response that has begun', async () => {
+  const { readable, writable } = new TransformStream()
+  const writer = writable.getWriter()
+  const encode = (text: string) => writer.write(new TextEncoder().encode(text))
+  const { drain, ask } = await start(() => new Response(readable))
+  void encode('one ')
+  const response = await ask()
+  const finished = Promise.withResolvers<void>()
+  // Idle connections have been idle for long enough, and the events end a moment later.
+  const closed = drain.close(() => setTimeout(1).then(finished.resolve), IDLE_MS)
+  const text = response.text()
+  await finished.promise
+  await setImmediate()
+  await encode('two')
+  await writer.close()
+  expect(await text).toBe('one two')
+  await closed
 })

@@ -54,14 +54,14 @@ describe('in production, the base URL of a deployment', () => {
     expect(attacker.connections()).toBe(0)
   })
 
-  it.each(['http://mail.example.com', 'ftp://mail.example.com', 'http://8.8.8.8'])(
-    'must be https: not %s',
-    (url) => expect(egress.refuse(url)).toBe('must be an https:// URL'),
-  )
-
-  it.each(['https://mail.example.com', 'https://8.8.8.8', 'https://[2606:4700::1111]'])('may be %s', (url) =>
-    expect(egress.refuse(url)).toBeUndefined(),
-  )
+  it.each([
+    ['http://mail.example.com', 'must be an https:// URL'],
+    ['ftp://mail.example.com', 'must be an https:// URL'],
+    ['http://8.8.8.8', 'must be an https:// URL'],
+    ['https://mail.example.com', undefined],
+    ['https://8.8.8.8', undefined],
+    ['https://[2606:4700::1111]', undefined],
+  ])('may be https: alone: %s %s', (url, fault) => expect(egress.refuse(url)).toBe(fault))
 
   it.each([
     ['the metadata service', ['169.254.169.254']],

@@ -147,12 +147,6 @@ describe('the Worker', () => {
   })
   afterAll(() => target.close())
 
-  it('handles concurrent and later events', async () => {
-    const many = await Promise.all(Array.from({ length: 8 }, () => deliver(target)))
-    expect([...many, await deliver(target)].map(({ status }) => status)).toEqual(Array(9).fill(200))
-    expect(around.mail.messages).toHaveLength(9)
-  })
-
   it('finishes an event whose sender goes away', async () => {
     const mail = around.holdMail()
     const leave = new AbortController()

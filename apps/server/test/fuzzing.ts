@@ -1,20 +1,9 @@
-/**
- * Hostile requests, and the rules for every response. The run of each night (fuzz-run.ts) sends them.
- */
+/** Hostile requests, and the rules for every response. The run of each night (fuzz-run.ts) sends them. */
 import { sign } from '@org/core'
 import { problemSchema } from '@org/core/internal'
 import * as fc from 'fast-check'
 import { routes, validEvents } from './corpus.ts'
 import { credentials, type Sent, startHost } from './hosted.ts'
-
-/** A request, and whether it is signed. */
-interface FuzzedRequest {
-  path: string
-  method: string
-  headers: Record<string, string>
-  body: string | Uint8Array<ArrayBuffer>
-  signed: boolean
-}
 
 /** Mostly the first one, now and then the second one. */
 const mostly = <Usual, Rare>(weight: number, arbitrary: fc.Arbitrary<Usual>, rare: fc.Arbitrary<Rare>) =>
@@ -39,6 +28,14 @@ export const events = validEvents.flatMap(({ route, event }) => {
   return deployments.map((deployment) => ({ route, event: { ...event, deployment } }))
 })
 
+/** Each key of each object and list of a value. */
+export function placesOf(container: object): { container: object; key: string }[] {
+  return Object.entries(container).flatMap(([key, value]) => [
+    { container, key },
+    ...(typeof value === 'object' && value !== null ? placesOf(value) : []),
+  ])
+}
+
 /** One change at the n-th place of an event. */
 const mutation = fc.record({
   place: fc.nat(),
@@ -48,58 +45,52 @@ const mutation = fc.record({
 })
 type Mutation = typeof mutation extends fc.Arbitrary<infer Value> ? Value : never
 
-/** The objects and arrays of a value. */
-export function containersOf(value: unknown): object[] {
-  if (typeof value !== 'object' || value === null) return []
-  return [value, ...Object.values(value).flatMap(containersOf)]
-}
-
-function mutate(event: object, mutations: readonly Mutation[]): object {
+function mutate(event: object, { place, change, name, value }: Mutation): object {
   const mutated = structuredClone(event)
-  for (const { place, change, name, value } of mutations) {
-    const places = containersOf(mutated).flatMap((container) =>
-      Object.keys(container).map((key) => ({ container, key })),
-    )
-    const at = places[place % places.length]
-    if (!at) continue
-    const before = Reflect.get(at.container, at.key)
-    // Mostly replaces text by text, so that enough events pass the first check.
-    const other = typeof before === 'string' && place % 5 !== 0 ? name : value
-    if (change === 'remove') Reflect.deleteProperty(at.container, at.key)
-    else if (change === 'replace') Reflect.set(at.container, at.key, other)
-    else if (change === 'repeat') Reflect.set(at.container, at.key, Array(60).fill(before))
+  const places = placesOf(mutated)
+  const { container, key } = places[place % places.length] ?? { container: mutated, key: name }
+  const before = Reflect.get(container, key)
+  // Mostly replaces text by text, so that enough events pass the first check.
+  const other = typeof before === 'string' && place % 5 !== 0 ? name : value
+  if (change === 'remove') Reflect.deleteProperty(container, key)
+  else if (change === 'replace') Reflect.set(container, key, other)
+  else if (change === 'repeat') Reflect.set(container, key, Array(60).fill(before))
+  else {
     // Not an assignment, which would set the prototype for “__proto__”.
-    else
-      Reflect.defineProperty(at.container, name, {
-        value,
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
+    const property = { value, enumerable: true, configurable: true, writable: true }
+    Reflect.defineProperty(container, name, property)
   }
   return mutated
 }
 
 const mutatedEvent = fc
   .tuple(fc.constantFrom(...events), fc.array(mutation, { maxLength: 3 }))
-  .map(([{ route, event }, mutations]) => ({ route, body: JSON.stringify(mutate(event, mutations)) }))
+  .map(([{ route, event }, mutations]) => ({
+    path: `/${route}/webhook`,
+    body: JSON.stringify(mutations.reduce<object>(mutate, event)),
+  }))
 
-const anyBody: fc.Arbitrary<FuzzedRequest['body']> = fc.oneof(
+const anyBody: fc.Arbitrary<string | Uint8Array<ArrayBuffer>> = fc.oneof(
   { weight: 2, arbitrary: anyValue.map((value) => JSON.stringify(value) ?? '') },
   hostileText,
   fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Uint8Array.from(bytes)),
   // A truncated event.
   fc.tuple(mutatedEvent, fc.nat({ max: 200 })).map(([{ body }, at]) => body.slice(0, at)),
 )
+const anyPath = fc.oneof(
+  fc.constantFrom(...routes).map((route) => `/${route}/webhook`),
+  fc.webPath(),
+  fc.constantFrom('/healthz', '/integrations', '/openapi.json', '/__proto__/webhook'),
+)
 const headerText = fc
   .string({ unit: 'binary-ascii' })
   .map((value) => value.replaceAll(/[^\x20-\x7e]/g, '').trim())
-const otherParts = {
-  method: mostly(
-    30,
-    fc.constant('POST'),
-    fc.constantFrom('GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'),
-  ),
+const otherMethods = fc.constantFrom('GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD')
+
+/** Mostly events with some faults, sometimes any request at all. */
+const anyRequest = fc.record({
+  target: mostly(6, mutatedEvent, fc.record({ path: anyPath, body: anyBody })),
+  method: mostly(30, fc.constant('POST'), otherMethods),
   headers: fc.record(
     {
       'content-type': mostly(30, fc.constant('application/json'), headerText),
@@ -113,22 +104,8 @@ const otherParts = {
     { requiredKeys: ['content-type'] },
   ),
   signed: mostly(15, fc.constant(true), fc.constant(false)),
-}
-const toPath = (route: string) => `/${route}/webhook`
-const anyPath = fc.oneof(
-  fc.constantFrom(...routes).map(toPath),
-  fc.webPath(),
-  fc.constantFrom('/healthz', '/integrations', '/openapi.json', '/__proto__/webhook'),
-)
-
-/** Mostly events with some faults, sometimes any request at all. */
-const anyRequest: fc.Arbitrary<FuzzedRequest> = mostly(
-  6,
-  fc
-    .record({ event: mutatedEvent, ...otherParts })
-    .map(({ event: { route, body }, ...others }) => ({ path: toPath(route), body, ...others })),
-  fc.record({ path: anyPath, body: anyBody, ...otherParts }),
-)
+})
+type FuzzedRequest = typeof anyRequest extends fc.Arbitrary<infer Value> ? Value : never
 
 const countPrototypes = () =>
   [Object.prototype, Array.prototype, Function.prototype, String.prototype]
@@ -151,7 +128,7 @@ export async function fuzz(seed: number, numRuns: number) {
   const before = countPrototypes()
 
   /** The rule that the response breaks, as a sentence. */
-  async function findFault({ path, method, headers, body, signed }: FuzzedRequest) {
+  async function findFault({ target: { path, body }, method, headers, signed }: FuzzedRequest) {
     const own = signed ? await sign({ secret, id: headers['webhook-id'] || 'evt', body }) : {}
     const hasBody = method !== 'GET' && method !== 'HEAD'
     const init = { method, headers: { ...headers, ...own }, ...(hasBody && { body }) }
@@ -167,7 +144,7 @@ export async function fuzz(seed: number, numRuns: number) {
       const problem = problemSchema.strict().safeParse(JSON.parse(text))
       if (problem.data?.status !== response.status) return `The problem is invalid: ${text}`
     }
-    return findBrokenLine(world.sent)
+    return world.sent.map(faultOf).find((fault) => fault !== undefined)
   }
 
   const property = fc.asyncProperty(anyRequest, async (request) => {
@@ -178,29 +155,16 @@ export async function fuzz(seed: number, numRuns: number) {
   return world
 }
 
-/** Finds a line break that the provider would read as a new header, or a request that leads elsewhere. */
-function findBrokenLine(sent: readonly Sent[]): string | undefined {
-  for (const { host, url, headers, text } of sent) {
-    for (const [name, value] of headers)
-      if (/[\r\n]/.test(value)) return `A header holds a line break: ${name}`
-    if (host === 'idp.test' && !new URL(url).pathname.startsWith('/v1/')) return `A call left its API: ${url}`
-    if (host !== 'mail.test' || !new URL(url).pathname.startsWith('/email')) continue
-    for (const mail of [JSON.parse(text)].flat()) {
-      const { From, To, Cc, Bcc, ReplyTo, Subject, Tag, MessageStream, Headers = [] } = mail
-      const lines = [
-        From,
-        To,
-        Cc,
-        Bcc,
-        ReplyTo,
-        Subject,
-        Tag,
-        MessageStream,
-        ...Headers.flatMap(Object.values),
-      ]
-      if (lines.some((line) => typeof line === 'string' && /[\r\n]/.test(line)))
-        return `A line of a mail is broken: ${JSON.stringify(mail)}`
-    }
-  }
-  return undefined
+/** A line break that the provider would read as a new header, or a request that leads elsewhere. */
+function faultOf({ host, url, headers, text }: Sent): string | undefined {
+  const isBroken = (line: unknown) => typeof line === 'string' && /[\r\n]/.test(line)
+  if ([...headers.values()].some(isBroken)) return `A header holds a line break: ${url}`
+  if (host === 'idp.test' && !new URL(url).pathname.startsWith('/v1/')) return `A call left its API: ${url}`
+  if (host !== 'mail.test' || !new URL(url).pathname.startsWith('/email')) return undefined
+  const broken = [JSON.parse(text)]
+    .flat()
+    .find(({ TextBody, HtmlBody, Headers = [], ...lines }) =>
+      [...Object.values(lines), ...Headers.flatMap(Object.values)].some(isBroken),
+    )
+  return broken && `A line of a mail is broken: ${JSON.stringify(broken)}`
 }

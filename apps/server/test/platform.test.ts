@@ -1,56 +1,9 @@
-/** The platform’s side of the callbacks: docs/platform-api.json, and the platform that docs/platform-api.md shows. */
-import { readFile } from 'node:fs/promises'
+/** The platform that docs/platform-api.md shows. */
 import { join } from 'node:path'
-import { type PlatformCall, serve } from '@org/core/testing'
-import { createValidator } from '@org/openapi-checks/validate'
+import { serve } from '@org/core/testing'
 import { writeExamples } from '@org/tooling/examples'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { calling, credentials, mail as message, startHost } from './hosted.ts'
-
-const home = join(import.meta.dirname, '..')
-const document = JSON.parse(await readFile(join(home, '../../docs/platform-api.json'), 'utf8'))
-const validate = createValidator(document)
-
-/** The differences between a callback and the document. */
-function faultsOf({ method, path, body, idempotencyKey }: PlatformCall): string[] {
-  const [, , id = '', kind, downloadId] = path.split('/')
-  const template = `/deployments/{id}${kind ? `/${kind}` : ''}${downloadId ? '/{downloadId}' : ''}`
-  const operation = document.paths[template]?.[method.toLowerCase()]
-  if (!operation) return [`There is no ${method} ${template}.`]
-  const schema: string | undefined = operation.requestBody?.content['application/json'].schema.$ref
-  return [
-    ...validate('#/components/parameters/DeploymentId/schema', decodeURIComponent(id)),
-    ...(schema ? validate(schema, body) : []),
-    ...(schema ? validate('#/components/parameters/IdempotencyKey/schema', idempotencyKey) : []),
-  ].map((fault) => `${method} ${path}: ${fault}`)
-}
-
-it.each([
-  ['mailer', { serverType: 'shared' }, calling('getDeliveryStats'), []],
-  ['idp', { serverType: 'shared' }, calling('countUsers'), ['downloads']],
-  ['idp-server', { applicationName: 'Shop' }, calling('countUsers'), ['downloads']],
-])(
-  'the callbacks over the life of a deployment of /%s fit docs/platform-api.json',
-  async (route, inputs, call, more) => {
-    const { world, send } = startHost()
-    const deployment = { id: 'dep/ü 1' }
-    world.platform.addDeployment({ ...deployment, inputs })
-    const invalid = { ...deployment, inputs: { serverType: 'nonsense', environmentType: 'nonsense' } }
-    const events = [
-      { name: 'DEPLOYMENT_CREATED', deployment: invalid },
-      ...['DEPLOYMENT_CREATED', 'HEALTH_CHECK', 'METRIC_UPDATE'].map((name) => ({ name, deployment })),
-      { name: 'DOWNLOAD_STARTED', deployment, download: { id: 'dl 1/ü' } },
-      { ...call, deployment },
-      { ...calling('nonsense'), deployment },
-      { name: 'DEPLOYMENT_DELETED', deployment },
-    ]
-    for (const [index, event] of events.entries()) await send(route, event, { id: `evt ü ${index}` })
-    const { calls } = world.platform
-    expect(calls.flatMap(faultsOf)).toEqual([])
-    const kinds = new Set(calls.map(({ path }) => path.split('/')[3] ?? 'record'))
-    expect(kinds).toEqual(new Set(['record', 'status', 'outputs', 'metrics', 'logs', ...more]))
-  },
-)
 
 it('the platform of docs/platform-api.md serves a host: deployments, reports, function calls and retries', async () => {
   const { platformToken, webhookSecret } = credentials
@@ -61,7 +14,11 @@ it('the platform of docs/platform-api.md serves a host: deployments, reports, fu
   vi.stubEnv('PLATFORM_API_TOKEN', platformToken)
   vi.stubEnv('PLATFORM_WEBHOOK_SECRET', webhookSecret)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const [example] = await writeExamples(home, ['../../docs/platform-api.md'], 'readme')
+  const [example] = await writeExamples(
+    join(import.meta.dirname, '..'),
+    ['../../docs/platform-api.md'],
+    'readme',
+  )
   const { deployments, send, server } = await import(example?.path ?? '')
   onTestFinished(() => server.close().closeAllConnections())
   const platform = `http://127.0.0.1:${server.address().port}`

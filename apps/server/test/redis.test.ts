@@ -46,28 +46,22 @@ describe.skipIf(!hasRedis)('on Redis', () => {
     }
 
     it.each(['complete', 'release'] as const)(
-      'keeps one connection for a claim until its %s',
+      'keeps one connection for a claim until its %s, and none for a refused claim, a read or a probe',
       async (end) => {
         const { store, lease } = await claim()
         await store.advance(lease, { sent: 1 })
         await store.renew(lease, 60_000)
-        expect(await connections()).toBe(1)
-        expect(
-          end === 'complete' ? await store.complete(lease, completion) : await store.release(lease),
-        ).toBe(true)
+        expect(await createFunctionStore(redis.url).claim(request)).toMatchObject({ state: 'busy' })
+        expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
+        await store.probe()
+        await expect.poll(connections).toBe(1)
+        const ended = end === 'complete' ? store.complete(lease, completion) : store.release(lease)
+        expect(await ended).toBe(true)
         await expect.poll(connections).toBe(0)
       },
     )
 
-    it('keeps no connection for a refused claim, a read or a probe', async () => {
-      const { store, lease } = await claim()
-      expect(await createFunctionStore(redis.url).claim(request)).toMatchObject({ state: 'busy' })
-      expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
-      await store.probe()
-      await expect.poll(connections).toBe(1)
-    })
-
-    it('ends a claim over a new connection if the first attempt failed', async () => {
+    it('ends a claim over a new connection if its own broke', async () => {
       const { store, lease } = await claim()
       await redis.kill()
       await expect(store.complete(lease, completion)).rejects.toThrow()
@@ -147,7 +141,7 @@ describe.skipIf(!hasRedis)('on Redis', () => {
       const store = redisStore({ client: connection })
       await store.probe()
       const used = /used_memory:(\d+)/.exec(await redis.ask('INFO', 'memory'))?.[1]
-      await redis.ask('CONFIG', 'SET', 'maxmemory', String(Number(used) + 40_000))
+      await redis.ask('CONFIG', 'SET', 'maxmemory', String(Number(used) + 50_000))
       await expect(store.probe()).rejects.toThrow('OOM')
       expect(await store.claim({ subject: 's', leaseMs: 1_000 })).toMatchObject({ state: 'claimed' })
       await redis.ask('CONFIG', 'SET', 'maxmemory', '0')
@@ -242,14 +236,14 @@ describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', async (
       environment: { DELIVERY_STORE: primary?.url.replace('//', '//mute:word@') },
     })
     const ready = async () => (await fetch(`${await url}/readyz`)).status
-    const said = (text: string) =>
-      log.flatMap(({ level, message, reason }) => (`${message} ${reason}`.includes(text) ? [level] : []))
-    await expect.poll(() => said('reached Redis').length).toBe(1)
+    const said = (text: RegExp) =>
+      log.flatMap(({ level, message, reason }) => (text.test(`${message} ${reason}`) ? [level] : []))
+    await expect.poll(() => said(/reached Redis/).length).toBe(1)
     expect(await ready()).toBe(503)
-    await expect.poll(() => said('no permissions to run')).toEqual(['error'])
+    await expect.poll(() => said(/store is unreachable.*no permissions to run/)).toEqual(['error'])
     await primary?.ask('ACL', 'SETUSER', 'mute', '+eval')
     await expect.poll(ready).toBe(200)
-    await expect.poll(() => said('takes writes again')).toEqual(['info'])
+    await expect.poll(() => said(/takes writes again/)).toEqual(['info'])
   })
 
   it('ends if Redis has a store of another format, and names it', async () => {

@@ -106,23 +106,18 @@ describe.skipIf(!canMount)(
   },
 )
 
-describe('while the own server of a deployment is silent, the bundled host', () => {
-  it('works on 125 of its events with 16 connections, and on those of others', async () => {
-    // Even on a busy machine, all events arrive before the time of the first is over.
-    const patient = ship({ environment: { ...environment, REQUEST_TIMEOUT_MS: '60000' } })
-    const refused: unknown[] = []
-    const check = (id: string) =>
-      send(health(id, `http://${silent.host}`), patient).then(
-        (answer) => answer.status === 503 && refused.push(answer),
-        () => {},
-      )
-    for (let count = 0; count < 130; count += 1) void check('dep_1')
-    await expect.poll(() => refused.length).toBe(5)
-    expect(refused[0]).toMatchObject({ body: { code: 'overloaded', retryable: true } })
-    await expect.poll(silent.connections).toBe(16)
-    expect(await send(calling('sendEmail', mail), patient)).toMatchObject({ status: 200 })
-    void check('dep_2')
-    await expect.poll(silent.connections).toBe(17)
-    expect(refused).toHaveLength(5)
-  })
+it('the bundled host works on 16 events that call one silent server, refuses more at once, and sends the mails of others', async () => {
+  // Even on a busy machine, all events arrive before the time of the first is over.
+  const patient = ship({ environment: { ...environment, REQUEST_TIMEOUT_MS: '60000' } })
+  const refused: unknown[] = []
+  const check = async (id: string) => {
+    const answer = await send(health(id, `http://${silent.host}`), patient)
+    if (answer.status === 503) refused.push(answer.body)
+  }
+  // Those that are under way end with the host.
+  for (let count = 0; count < 130; count += 1) check(`dep_${count % 4}`).catch(() => {})
+  await expect.poll(() => refused.length).toBe(114)
+  expect(refused[0]).toMatchObject({ code: 'overloaded', retryable: true })
+  expect(silent.connections()).toBe(16)
+  expect(await send(calling('sendEmail', mail), patient)).toMatchObject({ status: 200 })
 })

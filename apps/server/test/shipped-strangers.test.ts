@@ -1,6 +1,5 @@
 /** Senders that pipeline, stall or send in tiny pieces, and what they cost others. */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { sign } from '@org/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -150,23 +149,15 @@ describe('the bundled host, beside strangers,', () => {
     expect(own.log.filter(({ peer }) => peer === '127.0.0.1')).toHaveLength(1)
   })
 
-  it('sends the mails of others while the servers of one tenant are silent', async () => {
-    const silent = createServer(() => {}).listen(0, '127.0.0.1')
-    onTestFinished(() => void silent.close().closeAllConnections())
-    await once(silent, 'listening')
-    const baseUrl = `http://127.0.0.1:${Object(silent.address()).port}`
-    const own = around.ship({ environment: { NODE_ENV: 'development', REQUEST_TIMEOUT_MS: '8000' } })
-    const url = `${await own.url}/mailer/webhook`
-    const inputs = { serverType: 'dedicated', apiToken: 'a-token-of-its-own', fromEmail: 'a@b.co', baseUrl }
-    const send = async (event: object) =>
-      (await fetch(await signedRequest(JSON.stringify(event), { url }))).status
-    const flood = Array.from({ length: 500 }, (_, at) =>
-      send({ name: 'HEALTH_CHECK', deployment: { id: `dep_${at % 4}`, inputs } }),
-    )
-    const sent = await Promise.all(Array.from({ length: 20 }, () => send(calling('sendEmail', mail))))
-    expect(new Set(sent)).toEqual(new Set([200]))
-    const statuses = Map.groupBy(await Promise.all(flood), (status) => status)
-    expect([statuses.get(200)?.length, statuses.get(503)?.length]).toEqual([16, 484])
+  it.each([
+    ['without a signature', {}],
+    ['signed six minutes ago', { timestamp: new Date(Date.now() - 360_000) }],
+  ])('waits for the body of no request that is %s', async (_, given) => {
+    const { write, read, received } = await open()
+    const signed = 'timestamp' in given ? await sign({ secret, id: 'evt', body: '{}', ...given }) : {}
+    read()
+    void write(post({ 'content-length': 1_000, ...signed }))
+    await expect.poll(received).toMatch(/^HTTP\/1.1 401 /)
   })
 
   it('refuses a body in pieces of one byte, and closes its connection', async () => {

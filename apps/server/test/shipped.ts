@@ -94,9 +94,6 @@ export interface StartOptions {
 /** One line of the host's log. */
 type LogLine = Record<string, unknown> & { message?: string }
 
-/** The bundle as a running process. */
-export type Shipped = ReturnType<typeof startShipped>
-
 /** An empty folder. */
 export const createFolder = () => mkdtempSync(join(tmpdir(), 'host-'))
 

@@ -1,159 +1,154 @@
-/**
- * A host that ships, as a process, and what a request does to it: the longest stall of its event loop, the longest
- * response of /healthz that another process saw, and its memory.
- */
-import { type ChildProcess, spawn } from 'node:child_process'
+/** A host that ships, as a process, and what large requests and slow connections do to it. */
 import { once } from 'node:events'
-import { get } from 'node:http'
-import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sign } from '@org/core'
 import type { HostileRequest } from './hostile-sizes.ts'
-import { type Shipped, secret, startShipped, startSurroundings } from './shipped.ts'
+import { secret, startShipped, startSurroundings } from './shipped.ts'
 
 /** Longest time for a response. A host that takes longer is ended, and started again. */
 const PATIENCE_MS = 60_000
-const OPERATOR_TOKEN = 'the-token-of-the-operator-of-this-host'
-
 /** The limits for every request. */
-export const targets = { stallMs: 100, healthMs: 150, memoryMb: 300 }
+export const targets = { stallMs: 100, memoryMb: 300 }
 
-/** The measurements of some requests. */
-export interface Stall {
-  name: string
-  /** The status, or why there is none. */
-  answers: string
-  /** Until the last response. */
-  tookMs: number
-  /** The longest delay of the host's event loop, as its metrics have it. */
-  stallMs: number
-  /** The longest response of /healthz. */
-  healthMs: number
-  /** The most that was resident. */
-  memoryMb: number
-}
-
-/** Whether requests did more than they may. */
-export function isTooMuch({ stallMs, healthMs, memoryMb }: Stall): boolean {
-  return stallMs >= targets.stallMs || healthMs >= targets.healthMs || memoryMb >= targets.memoryMb
-}
-
-/** Starts a host between emulators, and a second process that watches it. */
+/** Starts a host between emulators. */
 export async function startWatched() {
   const around = await startSurroundings()
-  let host: Shipped | undefined
-  let probe: ChildProcess | undefined
-
-  async function start() {
-    const shipped = startShipped({
+  const authorization = `Bearer ${around.variables.OPERATOR_TOKEN}`
+  const start = () =>
+    startShipped({
       environment: {
         ...around.variables,
-        OPERATOR_TOKEN,
         DELIVERY_STORE: 'sqlite:deliveries.db',
         // As the image and the unit set it.
         MALLOC_MMAP_THRESHOLD_: '262144',
         NODE_OPTIONS: '--max-semi-space-size=4',
       },
     })
-    const url = await shipped.url
-    const script = new URL('stall-probe.ts', import.meta.url).pathname
-    host = shipped
-    probe = spawn(process.execPath, [script, `${url}/healthz`, String(shipped.pid)], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    // The first requests load and compile.
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-    await readStalls(probe, url)
-    return { shipped, url }
+  let host = start()
+
+  /** The longest stall, and the most memory that was resident, since they were read the last time. */
+  async function readFigures(): Promise<typeof targets> {
+    const status = readFileSync(`/proc/${host.pid}/status`, 'utf8')
+    const metrics = await (await fetch(`${await host.url}/metrics`, { headers: { authorization } })).text()
+    writeFileSync(`/proc/${host.pid}/clear_refs`, '5')
+    const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics)?.[1]
+    const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]
+    return { stallMs: Number(seconds) * 1_000, memoryMb: Number(kilobytes) / 1_024 }
   }
 
-  async function stop() {
-    probe?.kill()
-    host?.kill('SIGKILL')
-    await host?.exit
+  async function answerOf({ route, headers, body }: Awaited<ReturnType<typeof prepare>>): Promise<string> {
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    try {
+      const init = { method: 'POST', headers, body, signal }
+      const response = await fetch(`${await host.url}/${route}/webhook`, init)
+      await response.arrayBuffer()
+      return String(response.status)
+    } catch {
+      // The host may refuse a body before it has read it.
+      return signal.aborted ? 'no response' : 'cut'
+    }
   }
 
-  let running = await start()
   return {
-    url: () => running.url,
+    send: (event: object, id: string) => host.send('mailer', event, id),
+    url: async () => host.url,
     /** Sends requests at a time, and measures what they do. */
-    async measure(requests: readonly HostileRequest[]): Promise<Stall> {
-      const { shipped, url } = running
+    async measure(requests: readonly HostileRequest[]) {
       // Before the first is sent: a sender on the host's machine would take its processors.
       const prepared = await Promise.all(requests.map(prepare))
-      const begun = performance.now()
-      const answers = await Promise.all(prepared.map((request) => answerOf(request, url)))
-      const tookMs = performance.now() - begun
-      const facts = {
-        name: [...new Set(requests.map(({ route, name }) => `/${route} ${name}`))].join(' | '),
-        tookMs,
-      }
-      const hasEnded = await Promise.race([
-        shipped.exit.then(() => true),
-        new Promise((go) => setTimeout(go, 50)),
-      ])
-      const isLost = hasEnded || answers.some((answer) => answer === 'no response')
-      const lost = { stallMs: tookMs, healthMs: tookMs, memoryMb: Number.NaN }
-      const found = isLost || !probe ? lost : await readStalls(probe, url)
-      // Never for its memory: what one request leaves behind counts against the next.
+      await readFigures()
+      const answers = await Promise.all(prepared.map(answerOf))
+      const hasEnded = await Promise.race([host.exit.then(() => true), pause(50, false)])
+      const isLost = hasEnded || answers.includes('no response')
+      const figures = isLost ? undefined : await readFigures()
       if (isLost) {
-        await stop()
-        running = await start()
+        host.kill('SIGKILL')
+        await host.exit
+        host = start()
       }
-      shipped.log.length = 0
+      host.log.length = 0
       around.reset()
       around.backend.reset()
-      return { ...facts, ...found, answers: hasEnded ? 'the host died' : countOf(answers) }
+      const names = [...new Set(requests.map(({ route, name }) => `/${route} ${name}`))].join(' | ')
+      const counts = Object.entries(Object.groupBy(answers, String)).map(
+        ([answer, all]) => `${answer} ×${all?.length}`,
+      )
+      return {
+        isTooMuch: !figures || figures.stallMs >= targets.stallMs || figures.memoryMb >= targets.memoryMb,
+        line: `stall ${figures?.stallMs.toFixed()} ms  memory ${figures?.memoryMb.toFixed()} MB  [${counts}]  ${names}`,
+      }
     },
     async close() {
-      await stop()
+      host.kill('SIGKILL')
+      await host.exit
       await around.close()
     },
   }
-}
-
-/** For example `200 503 ×7`. */
-function countOf(answers: readonly string[]): string {
-  const counts = Object.entries(Object.groupBy(answers, (answer) => answer))
-  return counts
-    .map(([answer, { length = 0 } = []]) => (length > 1 ? `${answer} ×${length}` : answer))
-    .join(' ')
 }
 
 async function prepare(request: HostileRequest) {
   const body = new TextEncoder().encode(request.body())
   const own = (request.signed ?? true) ? await sign({ secret, id: crypto.randomUUID(), body }) : {}
   const headers = { 'content-type': 'application/json', ...own, ...request.headers }
-  return { path: `/${request.route}/webhook`, headers, body }
+  return { route: request.route, headers, body }
 }
 
-async function answerOf(
-  { path, ...init }: Awaited<ReturnType<typeof prepare>>,
-  url: string,
-): Promise<string> {
-  const signal = AbortSignal.timeout(PATIENCE_MS)
-  try {
-    const response = await fetch(url + path, { method: 'POST', ...init, signal })
-    await response.arrayBuffer()
-    return String(response.status)
-  } catch {
-    // The host may refuse a body before it has read it.
-    return signal.aborted ? 'no response' : 'cut'
+const HEAD = 'POST /mailer/webhook HTTP/1.1\r\nhost: x\r\n'
+/** Headers that look signed: without them, the host would refuse the request before its body. */
+const forgedHead = () =>
+  `${HEAD}content-type: application/json\r\nwebhook-id: evt_forged\r\nwebhook-timestamp: ${Math.floor(Date.now() / 1_000)}\r\nwebhook-signature: v1,${btoa('x'.repeat(32))}\r\n`
+/** The text that each kind of client sends first, and then each second. */
+const slowKinds: readonly (readonly [name: string, first: () => string, piece: string])[] = [
+  ['silent', () => '', ''],
+  ['slow headers', () => HEAD, 'x-a: b\r\n'],
+  ['a slow body', () => `${forgedHead()}content-length: 100000\r\n\r\n{`, ' '],
+  ['slow chunks', () => `${forgedHead()}transfer-encoding: chunked\r\n\r\n1\r\n{\r\n`, '1\r\n \r\n'],
+]
+const CLIENTS_OF_A_KIND = 125
+const HEALTHY = 10
+/** The host waits for a second for each 64 KiB of its limit, and 15 seconds more. */
+const CLOSED_MS = 200_000
+const P99_MS = 200
+
+/**
+ * Opens slow connections, and sends events until all of them are closed.
+ *
+ * @returns what went wrong
+ */
+export async function outlastSlowClients(): Promise<string[]> {
+  const host = await startWatched()
+  const { port } = new URL(await host.url())
+  const began = performance.now()
+  const open = slowKinds.flatMap(([name, first, piece]) =>
+    Array.from({ length: CLIENTS_OF_A_KIND }, () => {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+      socket.resume().write(first())
+      const timer = setInterval(() => piece && socket.writable && socket.write(piece), 1_000)
+      return { name, socket, closed: once(socket, 'close').finally(() => clearInterval(timer)) }
+    }),
+  )
+  const faults: string[] = []
+  const waits: number[] = []
+  const hasTime = () => open.some(({ socket }) => !socket.closed) && performance.now() - began < CLOSED_MS
+  const healthy = Array.from({ length: HEALTHY }, async (_, client) => {
+    for (let number = 0; hasTime(); number += 1) {
+      const from = performance.now()
+      const { status } = await host.send({ name: 'WEBHOOK_CHALLENGE' }, `healthy_${client}_${number}`)
+      if (status !== 200) faults.push(`a healthy request got status ${status}`)
+      waits.push(performance.now() - from)
+      await pause(20)
+    }
+  })
+  await Promise.all(healthy)
+  for (const { name, socket, closed } of open) {
+    if (!socket.closed) faults.push(`a connection is still open: ${name}`)
+    socket.destroy()
+    await closed
   }
-}
-
-async function readStalls({ stdin, stdout }: ChildProcess, url: string) {
-  if (!stdin || !stdout) throw new Error('The probe has no pipes.')
-  const lines = createInterface({ input: stdout })
-  const line = once(lines, 'line')
-  stdin.write('\n')
-  const [healthMs, memoryMb] = String(await line).split(' ')
-  lines.close()
-  // Over a connection of its own: the host may close a kept one at this moment.
-  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
-  const [response] = await once(get(`${url}/metrics`, { agent: false, headers }), 'response')
-  const metrics = await text(response)
-  // Since the last time that it was read.
-  const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics)?.[1]
-  return { stallMs: Number(seconds) * 1000, healthMs: Number(healthMs), memoryMb: Number(memoryMb) }
+  await host.close()
+  const p99 = waits.sort((a, b) => a - b)[Math.floor(0.99 * waits.length)] ?? 0
+  console.log(`${waits.length} events beside ${open.length} slow connections: p99 ${p99.toFixed()} ms`)
+  return p99 < P99_MS ? faults : [...faults, `the p99 of healthy requests was ${p99.toFixed()} ms`]
 }
