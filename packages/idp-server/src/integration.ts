@@ -15,9 +15,8 @@ import { instanceDownloads, instanceFunctions, instanceMetrics, instanceOutputs 
 import * as z from 'zod'
 import { templates } from './client.ts'
 
-const DOMAIN = /^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+$/
-/** The pattern for a form: the same in the syntax that all engines read, with white space around it. */
-const DOMAIN_PATTERN = String.raw`^\s*[A-Za-z0-9][A-Za-z0-9\-]*(\.[A-Za-z0-9\-]+)+\s*$`
+/** In the syntax that the engine of every form reads, with white space around it. */
+const DOMAIN = String.raw`^\s*[A-Za-z0-9][A-Za-z0-9\-]*(\.[A-Za-z0-9\-]+)+\s*$`
 
 const inputs = z
   .object({
@@ -53,7 +52,7 @@ const inputs = z
       .apply(immutable),
   })
   .check(({ value: { environmentType, domain }, issues }) => {
-    if (environmentType !== 'production' || (domain !== undefined && DOMAIN.test(domain))) return
+    if (environmentType !== 'production' || (domain !== undefined && new RegExp(DOMAIN).test(domain))) return
     issues.push({
       code: 'custom',
       path: ['domain'],
@@ -66,9 +65,7 @@ const inputs = z
   })
   .meta({
     examples: [{ applicationName: 'Shop', environmentType: 'production', domain: 'example.com' }],
-    ...asksFor(['environmentType', 'production'], {
-      domain: { pattern: DOMAIN_PATTERN },
-    }),
+    ...asksFor(['environmentType', 'production'], { domain: { pattern: DOMAIN } }),
   })
 
 /** The contract of provisioning. */

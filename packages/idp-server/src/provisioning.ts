@@ -29,36 +29,21 @@ export async function provideApplication(inputs: ServerInputs, workspace: Worksp
   if (known && 'applicationId' in known) return reuse(known, inputs, workspace)
   const before = await (known ? client.listApplications(context) : workspace.lookShared())
   const found = known && (await settle(known.intent, before, workspace))
-  if (!found) {
-    await ensureCommitted(context)
-    // The same look for the next intent: nothing can appear in between unseen.
-    return create(inputs, before, workspace)
-  }
+  // The same look for the next intent: nothing can appear in between unseen.
+  if (!found) return create(inputs, before, workspace)
   const { applicationId } = found
   const kept = await keep(found, known.intent, context)
   context.log.warn(`Application ${applicationId} was created by an earlier attempt, and is used.`)
   return reuse({ applicationId, record: kept }, inputs, workspace)
 }
 
-/** @throws {IntegrationError} `platform_unavailable` if the event came before the platform's own commit, or too late */
-async function ensureCommitted({ deployment }: HandlerContext): Promise<void> {
-  if (await deployment?.record()) return
-  const message = 'The platform does not know this deployment, or not yet. Nothing was created.'
-  const hint = 'Send the event again once GET /deployments/{id} finds the deployment.'
-  throw new IntegrationError('platform_unavailable', message, { hint, retryAfter: 1 })
-}
-
 /** Reads the known application, and renames it if its name was changed. */
-async function reuse(
-  known: KnownApplication,
-  inputs: ServerInputs,
-  workspace: Workspace,
-): Promise<Application> {
+async function reuse(known: KnownApplication, inputs: ServerInputs, workspace: Workspace) {
   const { applicationId, record: former } = known
   const { context } = workspace
   const { log } = context
   if (former) checkUnchanged(former, inputs)
-  else await reserve({ applicationId }, context)
+  else await reserve(applicationId, context)
   log.info(`Application ${applicationId} already exists, and is reused.`)
   const finding = findApplication(applicationId, workspace, true)
   const { application, client, fingerprint } = await finding.catch(async (error: unknown) => {
@@ -99,8 +84,14 @@ function settingsOf({ environmentType, template, domain }: Pick<Intent, (typeof 
   return { environmentType, template, domain }
 }
 
+/** @throws {IntegrationError} `platform_unavailable` if the event came before the platform's own commit, or too late */
 async function create(inputs: ServerInputs, before: Look, workspace: Workspace): Promise<Application> {
   const { client, context, fingerprint } = workspace
+  if (!(await context.deployment?.record())) {
+    const message = 'The platform does not know this deployment, or not yet. Nothing was created.'
+    const hint = 'Send the event again once GET /deployments/{id} finds the deployment.'
+    throw new IntegrationError('platform_unavailable', message, { hint, retryAfter: 1 })
+  }
   const { applicationName: name, environmentType, template, domain } = inputs
   const looked = lookBefore(before, name)
   const intent: Intent = { name, ...settingsOf(inputs), ...looked, workspace: fingerprint }
@@ -126,13 +117,9 @@ async function create(inputs: ServerInputs, before: Look, workspace: Workspace):
 }
 
 /** Reserves a new application, and records it with the settings that it was created with. */
-async function keep(
-  application: Application,
-  intent: Intent,
-  context: HandlerContext,
-): Promise<ApplicationRecord> {
-  await reserve(application, context)
+async function keep(application: Application, intent: Intent, context: HandlerContext) {
   const { applicationId, instances } = application
+  await reserve(applicationId, context)
   const { workspace, name } = intent
   const ids = instances.map(({ instanceId }) => instanceId)
   const kept = { applicationId, workspace, name, isPublished: false, instances: ids, ...settingsOf(intent) }

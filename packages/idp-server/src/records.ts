@@ -1,7 +1,7 @@
 /** The record of a deployment's application in the delivery store: the intent to create it, and then the application. */
 import { type HandlerContext, IntegrationError, type Progress } from '@org/core'
 import * as z from 'zod'
-import type { Application, Keys } from './client.ts'
+import type { Keys } from './client.ts'
 import { fingerprintOf } from './connection.ts'
 import { idpServer } from './integration.ts'
 
@@ -110,10 +110,7 @@ export function foreignOutputs(message: string, field = ''): IntegrationError {
 }
 
 /** Records the intent of a create before the provider is called, or an application instead of the intent. */
-export async function record(
-  step: Intent | ApplicationRecord | null,
-  context: Pick<HandlerContext, 'progress'>,
-): Promise<void> {
+export async function record(step: Intent | ApplicationRecord | null, context: HandlerContext) {
   // Without its absent fields.
   await progressOf(context).write(STEP, z.json().parse(JSON.parse(JSON.stringify(step))))
 }
@@ -125,10 +122,7 @@ export async function reserveKeys(keys: Keys, context: HandlerContext): Promise<
 }
 
 /** Reserves an application for this deployment. */
-export async function reserve(
-  { applicationId }: Pick<Application, 'applicationId'>,
-  context: HandlerContext,
-): Promise<void> {
+export async function reserve(applicationId: string, context: HandlerContext): Promise<void> {
   if (await progressOf(context).reserve(resourceOf(applicationId))) return
   // Another delivery looked for its own application, and adopted this one.
   const message = `Another deployment of the same name took application ${applicationId}.`

@@ -73,10 +73,8 @@ async function refuseAdded(
 export async function discardApplication(workspace: Workspace): Promise<void> {
   const { context } = workspace
   const known = readApplication(progressOf(context))
-  if (!known || known.isPublished) {
-    const name = known?.applicationId ?? 'The application'
-    return context.log.warn(`The platform no longer knows this deployment. ${name} was published, and stays.`)
-  }
+  if (!known || known.isPublished)
+    return context.log.warn('The platform no longer knows this deployment. Its published application stays.')
   await removeApplication({ applicationId: known.applicationId, record: known }, workspace)
   // If the platform knows the deployment again, it needs another application.
   await record(null, context)

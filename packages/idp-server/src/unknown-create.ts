@@ -80,11 +80,7 @@ export async function settle(
  *
  * @throws {IntegrationError} `outcome_unknown` for several, or if one may be older
  */
-async function findCandidate(
-  intent: Intent,
-  look: Look,
-  context: HandlerContext,
-): Promise<Application | undefined> {
+async function findCandidate(intent: Intent, look: Look, context: HandlerContext) {
   const { name, environmentType } = intent
   const progress = progressOf(context)
   const candidates = []

@@ -132,22 +132,6 @@ it('every method takes a signal, and is aborted by it before it sends anything',
   expect(requests).toEqual([])
 })
 
-it.each([
-  ['form_param_missing', 'POST', '', {}],
-  ['form_param_unknown', 'POST', '', { name: 'Shop', environmentType: 'development' }],
-  ['form_param_type_invalid', 'POST', '', { name: 'Shop', environment_types: ['staging'] }],
-  ['form_param_type_invalid', 'POST', '', { name: 'Shop', domain: 'https://example.com' }],
-  ['resource_not_found', 'GET', '/app_none/domains', undefined],
-])(
-  'the emulator refuses with %s what the client would never send: %s %s %j',
-  async (code, method, path, body) => {
-    const headers = { authorization: `Bearer ${hostToken}`, 'content-type': 'application/json' }
-    const url = `${fixture.url()}/platform/applications${path}`
-    const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    expect(await response.json()).toMatchObject({ errors: [{ code }] })
-  },
-)
-
 it('the emulator adds a production instance, whose keys work', async () => {
   const { applicationId } = await fixture.client().createApplication({ name: 'Shop' })
   const headers = { authorization: `Bearer ${hostToken}`, 'content-type': 'application/json' }

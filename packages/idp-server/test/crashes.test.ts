@@ -1,5 +1,5 @@
 /** Hosts that die at any moment of a creation, a deletion or a discard, and their successors. */
-import { type DeliveryStore, memoryStore } from '@org/core'
+import { memoryStore } from '@org/core'
 import { connectPlatform, type Fault } from '@org/core/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { inputs, onCreate, runWebhook } from './support.ts'
@@ -42,15 +42,12 @@ function createWorld(death: Death) {
     (send: typeof fetch): typeof fetch =>
     (...call) =>
       step(() => send(...call))
-  const store: DeliveryStore = {
-    ...memory,
-    claim: (...request) => step(() => memory.claim(...request)),
-    advance: (...request) => step(() => memory.advance(...request)),
-    complete: (...request) => step(() => memory.complete(...request)),
-    release: (...request) => step(() => memory.release(...request)),
-    reserve: (...request) => step(() => memory.reserve(...request)),
-    read: (...request) => step(() => memory.read(...request)),
-  }
+  const store = new Proxy(memory, {
+    get:
+      (target, name) =>
+      (...request: unknown[]) =>
+        step(async () => Reflect.get(target, name)(...request)),
+  })
   const common = { now, settleMs: 0 }
   const mortal = { fetch: through(fetch), platform: connectPlatform(through(platform.fetch)), store }
   const successor = fixture.host({ ...common, store: memory })

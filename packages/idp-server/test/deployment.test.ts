@@ -344,10 +344,8 @@ describe('DEPLOYMENT_DELETED', () => {
   it.each<[string, Fault, number, string]>([
     ['the provider refuses the token', { status: 401 }, 422, 'credentials_rejected'],
     ['the Platform API is not enabled', platformNotEnabled(404), 422, 'provider_rejected'],
-    ['a page is the response with 404', { html: true, status: 404 }, 502, 'provider_error'],
     ['the provider still lists it', { ...notFound, method: 'DELETE' }, 422, 'provider_rejected'],
     ['the response does not confirm it', { status: 200, body: { deleted: false } }, 502, 'provider_error'],
-    ['the provider is down', { status: 503, headers: later }, 502, 'provider_error'],
     ['the provider limits the rate', { status: 429, headers: later }, 429, 'provider_rate_limited'],
   ])('fails if %s, and the next delivery deletes it', async (_what, fault, status, code) => {
     await create()

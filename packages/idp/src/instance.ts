@@ -65,11 +65,10 @@ export function createInstanceHandlers({ connect, keys }: InstanceAccess): Insta
 }
 
 async function countOrganizations(client: IdpClient, options: CallOptions): Promise<number> {
-  try {
-    return (await client.listOrganizations({ limit: 1 }, options)).totalCount
-  } catch (error) {
+  const { totalCount } = await client.listOrganizations({ limit: 1 }, options).catch((error: unknown) => {
     // Organizations are disabled in a new instance: the provider refuses to list them, and there are none.
-    if (isIntegrationError(error) && error.provider?.code === ORGANIZATIONS_DISABLED) return 0
+    if (isIntegrationError(error) && error.provider?.code === ORGANIZATIONS_DISABLED) return { totalCount: 0 }
     throw error
-  }
+  })
+  return totalCount
 }

@@ -111,16 +111,12 @@ async function verify(
     throw invalidKeys([{ path: 'secretKey', message }], inputs, { code, provider, cause: error })
   })
   const domains = await client.listDomains(context)
-  const hosts = domains.flatMap(({ frontendApiUrl }) => hostOf(frontendApiUrl) ?? [])
+  const hosts = domains.flatMap(
+    ({ frontendApiUrl }) => frontendApiUrl?.replaceAll(/^\w+:\/\/|\/.*$/g, '') ?? [],
+  )
   if (!hosts.includes(frontendHost)) {
     const message = `names ${frontendHost}, but the instance of secretKey has ${hosts.join(', ') || 'no domain'}: copy both keys from one instance`
     throw invalidKeys([{ path: 'publishableKey', message }], inputs, { code: 'credentials_rejected' })
   }
   return instance
-}
-
-function hostOf(url: string | null): string | undefined {
-  if (url === null) return undefined
-  const absolute = url.includes('://') ? url : `https://${url}`
-  return URL.canParse(absolute) ? new URL(absolute).host : undefined
 }

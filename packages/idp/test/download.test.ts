@@ -62,7 +62,10 @@ describe('.env.local', () => {
     await fc.assert(
       fc.asyncProperty(odd, odd, async (publishableKey, secretKey) => {
         const { status, body, file } = await downloadFor({ publishableKey, secretKey })
-        if (!file) return void expect([status, body]).toMatchObject([422, { code: 'invalid_inputs' }])
+        if (!file) {
+          const detail = expect.stringMatching(/publishableKey|secretKey/)
+          return void expect([status, body]).toMatchObject([422, { code: 'invalid_inputs', detail }])
+        }
         generated += 1
         const expected = expectedFor({ publishableKey, secretKey })
         expect(dotenv.parse(file.content)).toEqual(expected)
@@ -73,16 +76,4 @@ describe('.env.local', () => {
     // The property would also hold if everything was refused.
     expect(generated).toBeGreaterThan(50)
   })
-
-  it.each(["'", '$HOME', '\\', '\n', '\u0000'])(
-    'is refused for a key that contains %j, which the error names',
-    async (mark) => {
-      const { publishableKey } = own
-      const { status, body } = await downloadFor({ publishableKey, secretKey: `sk_live_${mark}` })
-      expect([status, body]).toMatchObject([
-        422,
-        { code: 'invalid_inputs', retryable: false, detail: expect.stringContaining('secretKey') },
-      ])
-    },
-  )
 })

@@ -60,21 +60,16 @@ export function createBackendApi({
 
   function handle(request: EmulatedRequest): Response {
     return respond(() => {
-      const found = findInstance(readBearer(request.headers) ?? '')
-      if (!found) throw new Refusal(401, reason('clerk_key_invalid', 'The secret key is invalid.'))
+      const instance = findInstance(readBearer(request.headers) ?? '')
+      if (!instance) throw new Refusal(401, reason('clerk_key_invalid', 'The secret key is invalid.'))
       if (request.headers.get('clerk-api-version') !== API_VERSION)
         throw new Refusal(400, reason('api_version_invalid', 'Invalid API version'))
-      return callEndpoint(found, request)
+      const { pathname, searchParams: query } = request.url
+      const id = /^\/v1\/users\/(?!count$)([^/]+)/.exec(pathname)?.[1] ?? ''
+      const endpoint = endpoints.get(`${request.method} ${id ? pathname.replace(id, '{id}') : pathname}`)
+      if (!endpoint) throw refusals.unknownRoute()
+      return endpoint({ instance, request, query, id, at: now().getTime() })
     })
-  }
-
-  function callEndpoint(instance: IdpInstance, request: EmulatedRequest): unknown {
-    const { pathname, searchParams: query } = request.url
-    const id = /^\/v1\/users\/(?!count$)([^/]+)/.exec(pathname)?.[1] ?? ''
-    const path = id === '' ? pathname : pathname.replace(id, '{id}')
-    const endpoint = endpoints.get(`${request.method} ${path}`)
-    if (!endpoint) throw refusals.unknownRoute()
-    return endpoint({ instance, request, query, id, at: now().getTime() })
   }
 
   const emulator = createEmulator({
