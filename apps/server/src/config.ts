@@ -1,4 +1,5 @@
 /** The environment variables of the host, read once at start (specification §2.8, contract §7). */
+import { suggestion } from '@org/core/internal/host'
 import type * as z from 'zod/mini'
 import { isOwnName, redisPassword, variables } from './variables.ts'
 
@@ -59,7 +60,7 @@ export function readConfig(
     const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
     throw new ConfigurationError([`The configuration has ${count}:`, ...faults].join('\n  '))
   }
-  return toConfig(parsed.data, isFunction)
+  return toConfig(parsed.data, { isFunction, names: Object.keys(given) })
 }
 
 /** The texts whose condition holds. */
@@ -67,12 +68,25 @@ function textsThatHold(texts: Readonly<Record<string, boolean | undefined>>): st
   return Object.keys(texts).filter((text) => texts[text])
 }
 
+const OWN_PREFIX = /^(MAILER|IDP|PLATFORM|WEBHOOK|DELIVERY|OPERATOR|ENV_REFERENCE|EGRESS)_/
+const PROXY = /^(https?|all)_proxy$/i
+
+/** Variables that the operator seems to have meant for the host. */
+function findMisspelt(names: readonly string[]): string[] {
+  return names
+    .filter((name) => OWN_PREFIX.test(name) && !isOwnName(name))
+    .map((name) => `${name} is no variable of this host${suggestion(name, Object.keys(variables.shape))}.`)
+}
+
 /** A typing error must not open the host, so every other word is production. */
 function isProduction(environment = 'development'): boolean {
   return !['development', 'test'].includes(environment.trim())
 }
 
-function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
+function toConfig(
+  values: z.output<typeof variables>,
+  { isFunction, names }: { isFunction: boolean; names: readonly string[] },
+) {
   const webhookSecrets = values.PLATFORM_WEBHOOK_SECRET ?? []
   const recordKeys = [...webhookSecrets, ...(values.RECORD_KEYS ?? [])]
   const production = isProduction(values.NODE_ENV)
@@ -80,6 +94,8 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
   // A host that accepts events of anyone must be out of reach of others.
   const isOpen = webhookSecrets.length === 0 && !production
   const ownReferences = values.ENV_REFERENCE_ALLOW.filter(isOwnName)
+  const proxy = names.find((name) => PROXY.test(name))
+  const { IDP_SHARED_PUBLISHABLE_KEY: publishableKey, IDP_SHARED_SECRET_KEY: secretKey } = values
   return {
     production,
     /** Whether the host accepts events of anyone, so that only its own machine may reach it. */
@@ -133,8 +149,19 @@ function toConfig(values: z.output<typeof variables>, isFunction: boolean) {
       ...(values.IDP_PLATFORM_API_KEY?.split(/ +/) ?? []),
       redisPassword(deliveryStore) || undefined,
     ].filter((value) => value !== undefined),
-    /** Risks that the host can run with. */
+    /** Risks that the host can run with, and what has no effect. */
     warnings: textsThatHold({
+      ...Object.fromEntries(findMisspelt(names).map((text) => [text, true])),
+      [`${proxy} is not used: a proxy would resolve the names of deployments' servers, past the rule for addresses.`]:
+        proxy !== undefined,
+      'PLATFORM_API_URL is not encrypted (http:), and outputs with keys are sent to it.':
+        production && values.PLATFORM_API_URL.startsWith('http:'),
+      'IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY belong together, and one is missing.':
+        (publishableKey === undefined) !== (secretKey === undefined),
+      'MAILER_SHARED_FROM_EMAIL has no effect without MAILER_SHARED_API_TOKEN.':
+        values.MAILER_SHARED_FROM_EMAIL !== undefined && values.MAILER_SHARED_API_TOKEN === undefined,
+      'WEBHOOK_AUTH has no effect beside PLATFORM_WEBHOOK_SECRET: events must be signed.':
+        webhookSecrets.length > 0 && values.WEBHOOK_AUTH !== undefined,
       'Webhooks are not authenticated, and anyone can reach a function: set PLATFORM_WEBHOOK_SECRET.':
         isOpen && isFunction,
       [`Webhooks are not authenticated, so the host listens on the loopback interface alone.${values.HOST === undefined ? '' : ' HOST is ignored.'} Set PLATFORM_WEBHOOK_SECRET to let others reach it.`]:

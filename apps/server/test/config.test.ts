@@ -169,6 +169,27 @@ describe('the configuration', () => {
       [/ENV_REFERENCE_ALLOW lists OPERATOR_TOKEN:/, /ENV_REFERENCE_ALLOW is \*/],
     ],
     [{ DELIVERY_STORE: 'redis://a' }, '127.0.0.1', [/not authenticated/, /records have no key/]],
+    [
+      {
+        ...{
+          ...inProduction,
+          PLATFORM_API_URL: 'http://a.example',
+          HTTPS_PROXY: 'http://proxy',
+          PATH: '/bin',
+        },
+        ...{ PLATFORM_WEBHOOK_SECRET: SECRET, WEBHOOK_AUTH: 'none', MAILER_SHARED_TOKEN: 'x' },
+        ...{ MAILER_SHARED_FROM_EMAIL: 'a@b.co', IDP_SHARED_SECRET_KEY: 'sk_test_x' },
+      },
+      '0.0.0.0',
+      [
+        /^MAILER_SHARED_TOKEN is no variable of this host; the nearest name is “MAILER_SHARED_API_TOKEN”\.$/,
+        /HTTPS_PROXY is not used/,
+        /PLATFORM_API_URL is not encrypted/,
+        /belong together/,
+        /MAILER_SHARED_FROM_EMAIL has no effect/,
+        /WEBHOOK_AUTH has no effect/,
+      ],
+    ],
   ])('with %j listens on %s, and warns: %s', (given, hostname, warnings) => {
     const config = readConfig({ ...required, ...given })
     expect(config.hostname).toBe(hostname)

@@ -1,6 +1,7 @@
 /** From a request to its event: the method, the size, the bytes, the JSON, the envelope. */
 import { eventNames, type PlatformEvent, platformEvent } from '../contract/event.ts'
-import { fieldErrors, suggestion } from '../contract/validation.ts'
+import { suggestion } from '../contract/suggestion.ts'
+import { fieldErrors } from '../contract/validation.ts'
 import { IntegrationError, isIntegrationError } from '../errors.ts'
 import { readJson } from '../json.ts'
 import type { Place } from './capacity.ts'
