@@ -19,7 +19,7 @@ export async function walkThrough(startHost: StartHost): Promise<Summary & { out
   const environment = { PORT: '0', PLATFORM_WEBHOOK_SECRET: webhookSecret }
   const world = await startWorld(environment, startHost)
   try {
-    const printer = createPrinter({ write, writeError: write, colours: false }, world)
+    const printer = createPrinter({ write, colours: false }, world)
     const summary = await runWalks(walksOf(world), world, printer, new AbortController().signal)
     return { ...summary, output }
   } finally {

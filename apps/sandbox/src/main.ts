@@ -1,5 +1,6 @@
 /** The sandbox as a command: `npm start` at the root. */
 import { parseArgs } from 'node:util'
+import { ConfigurationError } from '@org/server'
 import { run } from './run.ts'
 import { SandboxError } from './world/listen.ts'
 
@@ -21,8 +22,8 @@ const DEFAULT_PORT = 3010
 
 process.exitCode = await main().catch((error) => {
   // Any other error keeps its stack.
-  const known = error instanceof SandboxError || String(error.code).startsWith('ERR_PARSE_ARGS')
-  if (!known) throw error
+  const isKnown = error instanceof SandboxError || error instanceof ConfigurationError
+  if (!isKnown && !String(error.code).startsWith('ERR_PARSE_ARGS')) throw error
   process.stderr.write(`${error.message}\n`)
   return 1
 })
@@ -51,10 +52,9 @@ async function main(): Promise<number> {
   process.channel?.unref()
   // The reader may close the pipe, for example `head`.
   process.stdout.on('error', () => process.exit(1))
-  const { env: environment, stdout, stderr } = process
+  const { env: environment, stdout } = process
   const terminal = {
     write: (text: string) => stdout.write(text),
-    writeError: (text: string) => stderr.write(text),
     // https://no-color.org
     colours: stdout.isTTY === true && !environment.NO_COLOR,
   }

@@ -1,11 +1,10 @@
 /** A run of the sandbox: starts everything, runs the walks, and keeps the host running. */
 import { once as eventOf } from 'node:events'
-import { ConfigurationError } from '@org/server'
 import { type Page, startPage } from './page/server.ts'
 import { createPrinter, type Terminal } from './walk/print.ts'
 import { runWalks } from './walk/run-walks.ts'
 import { type Walk, walksOf } from './walk/walks.ts'
-import { type Environment, SandboxError } from './world/listen.ts'
+import type { Environment } from './world/listen.ts'
 import { startWorld, type World } from './world/world.ts'
 
 /** Options of {@link run}. */
@@ -27,7 +26,11 @@ export interface RunOptions {
 /** The exit code of shells after SIGINT. */
 const INTERRUPTED = 130
 
-/** Runs the sandbox. @returns the exit code: 0 if every step passed */
+/**
+ * Runs the sandbox.
+ * @returns the exit code: 0 if every step passed
+ * @throws {SandboxError | ConfigurationError} if it can’t start
+ */
 export async function run(options: RunOptions): Promise<number> {
   const { environment, terminal, once, signal, pagePort, onReady } = options
   let world: World | undefined
@@ -52,10 +55,6 @@ export async function run(options: RunOptions): Promise<number> {
       await aborted
     }
     return summary.failed > 0 ? 1 : 0
-  } catch (error) {
-    if (!(error instanceof SandboxError || error instanceof ConfigurationError)) throw error
-    terminal.writeError(`${error.message}\n`)
-    return 1
   } finally {
     await page?.close()
     await world?.close()

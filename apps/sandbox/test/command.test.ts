@@ -49,6 +49,12 @@ describe('the command', () => {
       { output: /^$/, errors: /^SANDBOX_PORT: expected a port from 0 to 65535\.\n$/, code: 1 },
     ],
     [
+      'an invalid variable of the host',
+      [],
+      { PORT: 'three' },
+      { output: /^$/, errors: /PORT: expected a port/, code: 1 },
+    ],
+    [
       'a walk with --once, without colours if the output is no terminal',
       ['--', '--once'],
       {},

@@ -27,14 +27,12 @@ interface Setup {
 /** Runs the sandbox on a free port, without this machine’s environment. */
 export async function runSandbox({ environment, walks, visit }: Setup = {}) {
   let output = ''
-  let errors = ''
   const end = new AbortController()
   let visited: Promise<void> | undefined
   const code = await run({
     environment: { PORT: '0', ...environment },
     terminal: {
       write: (text) => (output += text),
-      writeError: (text) => (errors += text),
       colours: false,
     },
     once: visit === undefined,
@@ -45,7 +43,7 @@ export async function runSandbox({ environment, walks, visit }: Setup = {}) {
     },
   })
   await visited
-  return { code, output, errors }
+  return { code, output }
 }
 
 /** A provider that the sandbox takes for the real one, until the test ends. */

@@ -19,7 +19,7 @@ it('a host elsewhere passes every walk', async () => {
   onTestFinished(world.close)
   let output = ''
   const write = (text: string) => (output += text)
-  const printer = createPrinter({ write, writeError: write, colours: false }, world)
+  const printer = createPrinter({ write, colours: false }, world)
   const { passed, failed } = await runWalks(walksOf(world), world, printer, new AbortController().signal)
   expect(failed, output).toBe(0)
   expect(passed).toBeGreaterThan(40)
@@ -37,8 +37,6 @@ describe('the timeline', () => {
     request: { headers: [], text, body: undefined },
     calls: [],
     log: [],
-    response: undefined,
-    durationMs: undefined,
   })
 
   it.each([

@@ -4,14 +4,13 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { Hono } from 'hono'
-import { html } from 'hono/html'
 import { streamSSE } from 'hono/streaming'
 import { toSession } from '../world/session.ts'
 import { createActions } from './actions.ts'
 import type { PageContext } from './context.ts'
 import { deploymentsView } from './deployments-view.ts'
 import { guard, MAIL_POLICY } from './guard.ts'
-import { empty, type Query, type View } from './html.ts'
+import type { Query, View } from './html.ts'
 import { layout } from './layout.ts'
 import { mailDocument } from './mail-content.ts'
 import { mailboxView } from './mailbox-view.ts'
@@ -91,11 +90,6 @@ export function createPageApp(context: PageContext): Hono {
     return file ? savedFile(file.path, file.content) : request.notFound()
   })
   app.route('/actions', createActions(context))
-  app.notFound((request) => {
-    const hint = html`<a href="/">Start</a>, or read the <a href="${world.url}/docs">reference of the host</a>.`
-    const view = { title: 'There is no such page', bar: '', body: empty(request.req.path, hint) }
-    return request.html(layout(context, '', view), 404)
-  })
   return app
 }
 

@@ -46,8 +46,6 @@ export function createPageContext(world: World) {
       headers.map(([name, value]) => [name, SECRET_HEADER.test(name) ? MASK : mask({ value }).value]),
     /** The accepted mail. */
     messages,
-    /** The mails that a person has opened. */
-    readMail: new Set<string>(),
     /** The number of the event that sent a mail, by the mail’s id. */
     eventOfMail,
     /** The mails that an event sent. */

@@ -105,26 +105,17 @@ function people({ id, route }: Deployment, instance: NonNullable<ReturnType<type
   const { users, organizations } = instance
   const create = (name: string, label: string) =>
     html`<a href="${address('/timeline', { new: `${route}/${name}`, deployment: id })}">${label}</a>`
-  const row = (name: unknown, address: unknown, id: string, at: number) =>
-    html`<li class="row"><strong>${name}</strong> ${address} <code class="push">${id}</code> ${clock(at)}</li>`
-  const list = (rows: unknown[], none: Html) =>
-    rows.length > 0 ? html`<ul class="log">${rows}</ul>` : hint(none)
-  const userRows = newest(users).map(({ first_name, last_name, email_addresses, banned, id, created_at }) => {
-    const name = [first_name, last_name].filter(Boolean).join(' ') || '–'
-    const addresses = email_addresses.map((one) => one.email_address).join(', ')
-    return row(name, html`${addresses} ${banned && html`<span class="tag">banned</span>`}`, id, created_at)
+  const row = (name: string, about: unknown, { id, created_at }: { id: string; created_at: number }) =>
+    html`<li class="row"><strong>${name || '–'}</strong> ${about} <code class="push">${id}</code> ${clock(created_at)}</li>`
+  const userRows = [...users.values()].map((user) => {
+    const addresses = user.email_addresses.map((one) => one.email_address).join(', ')
+    const banned = user.banned && html`<span class="tag">banned</span>`
+    return row(`${user.first_name ?? ''} ${user.last_name ?? ''}`.trim(), [addresses, banned], user)
   })
-  const organizationRows = newest(organizations).map(({ name, id, created_by, created_at }) =>
-    row(name, plural(created_by === undefined ? 0 : 1, 'member'), id, created_at),
-  )
-  return html`<h3>${plural(users.size, 'user')}</h3>
-    ${list(userRows, html`Nobody yet. ${create('createUser', 'Create a user')}.`)}
-    <h3>${plural(organizations.size, 'organization')}</h3>
-    ${list(organizationRows, html`None yet. ${create('createOrganization', 'Create an organization')}.`)}`
-}
-
-function newest<Item>(items: ReadonlyMap<string, Item>): Item[] {
-  return [...items.values()].slice(-MOST_ROWS).reverse()
+  const organizationRows = [...organizations.values()].map((one) => row(one.name, '', one))
+  const list = (rows: Html[]) => html`<ul class="log">${rows.slice(-MOST_ROWS).reverse()}</ul>`
+  return html`<div class="row"><h3>${plural(users.size, 'user')}</h3> ${create('createUser', 'Create a user')}</div>${list(userRows)}
+    <div class="row"><h3>${plural(organizations.size, 'organization')}</h3> ${create('createOrganization', 'Create an organization')}</div>${list(organizationRows)}`
 }
 
 /** A button for each file of the integration. The page hides the secrets of a file; a saved file is complete. */

@@ -5,7 +5,6 @@ import { exampleOf } from '../world/examples.ts'
 import { MASK } from '../world/mask.ts'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { exampleEvent } from './examples.ts'
 import { address, field, type Html, hint, options, type Query, select, tabs, without } from './html.ts'
 import { schemaFields, sendForm } from './schema-form.ts'
 
@@ -92,4 +91,25 @@ ${text}</textarea>`
     <div class="field-row">${control('id', 'Delivery id', [['new', 'a new one'], ...same, ['none', 'none']])}
       ${control('signature', 'Signature', signatures)}</div>`,
   )
+}
+
+/** An event of this name, or a call of the function of this name. */
+function exampleEvent(
+  context: PageContext,
+  { name: route, functions, downloads }: Manifest,
+  name: string,
+  id: string | undefined,
+): object {
+  const deployment = id === undefined ? {} : { deployment: { id } }
+  if (Object.hasOwn(functions, name)) {
+    const functionCall = { name, arguments: exampleOf(functions[name]?.arguments) }
+    return { name: 'FUNCTION_CALL', ...deployment, functionCall }
+  }
+  const more: Readonly<Record<string, object>> = {
+    DEPLOYMENT_CREATED: { deployment: { id: context.freeId(route), inputs: {} } },
+    WEBHOOK_CHALLENGE: { challenge: 'c_1' },
+    DOWNLOAD_STARTED: { download: { id: 'dl_1', file: downloads[0] } },
+    DEPLOYMENT_DELETED: { deployment: { id: id ?? 'dep_1' } },
+  }
+  return { name, ...deployment, ...more[name] }
 }

@@ -6,19 +6,7 @@ import { hasFailed, type TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
 import { titleOf } from './faults.ts'
 import type { Html, Query } from './html.ts'
-import {
-  actionButton,
-  address,
-  clock,
-  code,
-  current,
-  duration,
-  hint,
-  menu,
-  panes,
-  status,
-  terms,
-} from './html.ts'
+import { actionButton, address, clock, code, current, duration, hint, panes, status, terms } from './html.ts'
 import { effectsOf, fieldsOf, tagsOf, worstStatus } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
@@ -87,14 +75,12 @@ function buttons({ number, body }: TimelineEntry): Html | undefined {
   if (body === undefined) return undefined
   const again = (label: string, id: string, title: string) =>
     actionButton(label, 'again', { number, id }, { target: 'follow', title })
-  const more = html`
-    ${again('Deliver with a new id', 'new', 'As a new event: the effect happens once more')}
-    ${again('Deliver twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
-    ${actionButton('Copy as curl', 'copy', { number }, { target: 'clipboard', title: SECRET })}`
   return html`<div class="row">
     ${again('Deliver again', 'same', 'With the same id: the host replays the recorded response (r)')}
     <a class="button" href="/timeline?edit=${number}" title="e">Edit and replay</a>
-    ${menu('More', more)}</div>`
+    ${again('With a new id', 'new', 'As a new event: the effect happens once more')}
+    ${again('Twice at once', 'twice', 'Two deliveries with one new id, at the same time')}
+    ${actionButton('Copy as curl', 'copy', { number }, { target: 'clipboard', title: SECRET })}</div>`
 }
 
 /** The deliveries with the same id: what they did together, and a link to each. */

@@ -24,23 +24,27 @@ const shapes: Readonly<Record<Tone, string>> = { ok: '✓', bad: '✕', warn: '!
 
 /** A shape and a word in the colour of a tone. */
 export function status(tone: Tone, word: string | number): Html {
-  return html`<span class="status ${tone}"><span class="shape" aria-hidden="true">${shapes[tone]}</span>${word}</span>`
+  return html`<span class="status ${tone}"><span aria-hidden="true">${shapes[tone]}</span> ${word}</span>`
 }
 
 /** The attribute of the link to what is in sight. */
 export const current = (isCurrent: boolean) => isCurrent && html`aria-current="true"`
 
-interface ButtonOptions {
-  look?: string
-  target?: string | undefined
-  title?: string
-  /** A question that comes first. The answer is never at the place of the button. */
-  confirm?: string
-}
-
-/** A button with an action, as `static/actions.js` reads it. */
-export function actionButton(label: unknown, action: string, body: object, more: ButtonOptions = {}): Html {
-  const { look = '', target, title, confirm } = more
+/**
+ * A button with an action, as `static/actions.js` reads it.
+ * @param more.confirm a question that comes first; the answer is never at the place of the button
+ */
+export function actionButton(
+  label: unknown,
+  action: string,
+  body: object,
+  {
+    look = '',
+    target,
+    title,
+    confirm,
+  }: Partial<Record<'look' | 'target' | 'title' | 'confirm', string>> = {},
+): Html {
   const button = (attributes: unknown) =>
     html`<button type="button" class="button ${look}" data-action="${action}" data-body="${JSON.stringify(body)}" ${target && html`data-target="${target}"`} ${title && html`title="${title}"`} ${attributes}>${label}</button>`
   if (confirm === undefined) return button('')
@@ -165,19 +169,13 @@ export function split<Item>(
   return html`<div class="split">
     <section class="list" id="list" aria-label="${name}" data-live tabindex="-1">${items.length > 0 ? html`<ol class="rows">${shown.map(row)}</ol>` : parts.none}
       <p class="pager">${start > 0 && page(start - PAGE, 'Newer')} ${older > 0 && page(start + PAGE, `${older} older`)}</p></section>
-    <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.detail && html`<a class="button back" href="${parts.back}">Back to the list</a>${parts.detail}`}</section>
+    <section class="detail" id="detail" aria-label="Details" data-live tabindex="-1">${parts.detail && html`<a class="small back" href="${parts.back}">← Back to the list</a>${parts.detail}`}</section>
   </div>`
 }
 
 /** A text that scrolls by keyboard, too. */
 export function code(label: string, text: string): Html {
   return html`<pre tabindex="0" aria-label="${label}"><button type="button" class="button link copy" data-copy>Copy</button><code>${text}</code></pre>`
-}
-
-/** Actions that are seldom needed, behind a button. */
-export function menu(label: string, items: Html): Html {
-  const id = `menu-${label}`
-  return html`<button type="button" class="button" popovertarget="${id}">${label} ▾</button><div class="menu" id="${id}" popover>${items}</div>`
 }
 
 /** Stands for an empty list, and says how to fill it. */

@@ -28,7 +28,7 @@ export function layout(context: PageContext, path: string, { title, bar, body, t
   <p id="banner" role="alert">Not live: scripts failed. Reload the page.</p>
   <div id="broken" data-live>${brokenNow(context)}</div>
   <main id="main" class="${tall ? 'tall' : ''}" tabindex="-1">
-    ${bar !== undefined && html`<div class="bar row"><h1>${title}</h1>${bar}</div>`}
+    ${bar !== undefined && html`<div class="bar row"><h1 class="visually-hidden">${title}</h1>${bar}</div>`}
     ${body}
   </main>
   <div id="toast" class="card" role="status" hidden></div>

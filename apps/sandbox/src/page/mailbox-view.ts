@@ -11,20 +11,21 @@ import { actionButton, address, clock, code, empty, filterBar, panes, split, ter
 import { hasWords, snippetOf } from './mail-content.ts'
 
 export function mailboxView(context: PageContext, query: Query): View {
-  const { messages, readMail } = context
+  const { messages } = context
   const rest = without(query, 'mail', 'tab')
   const words = (query.q ?? '').trim()
   const chosen = messages.find(({ messageId }) => messageId === query.mail)
-  if (chosen) readMail.add(chosen.messageId)
   const found = messages.filter((mail) => hasWords(mail, words))
   const send = html`<a href="/timeline?new=mailer/sendEmail">Send one</a>: it shows up here, and does not leave this machine.`
+  const hidden = found.length < messages.length ? ', also those that the search hides' : ''
+  const confirm = `Remove ${plural(messages.length, 'mail')}${hidden}?`
   const clear = html`Nothing has “${words}”. <a href="/mailbox">Show every mail</a>`
   return {
     title: 'Mailbox',
     tall: true,
-    bar: html`${filterBar('q', query, 'Find: address, subject, words, file')}${toolbar(context, found.length)}`,
+    bar: html`${filterBar('q', query, 'Find: address, subject, words, file')}<span id="mail-actions" data-live>${messages.length > 0 && actionButton('Clear', 'clear-mail', {}, { confirm })}</span>`,
     body: split('Mails', found.toReversed(), query, {
-      row: (mail) => mailRow(mail, query, !readMail.has(mail.messageId)),
+      row: (mail) => mailRow(mail, query),
       isChosen: (mail) => mail === chosen,
       none: messages.length > 0 ? empty('No match', clear) : empty('No mail yet', send),
       detail: chosen && mailDetail(context, chosen, query),
@@ -33,24 +34,13 @@ export function mailboxView(context: PageContext, query: Query): View {
   }
 }
 
-function toolbar(context: PageContext, found: number): Html {
-  const { messages } = context
-  const all = plural(messages.length, 'mail')
-  const unread = messages.filter(({ messageId }) => !context.readMail.has(messageId)).length
-  const hidden = found < messages.length ? ', also those that the search hides' : ''
-  const confirm = `Remove ${all}${hidden}?`
-  return html`<output id="mail-count" class="muted" data-live>${hidden ? `${found} of ${all}` : `${all}, ${unread} unread`}</output>
-    <span class="row" id="mail-actions" data-live>${messages.length > 0 && actionButton('Clear', 'clear-mail', {}, { confirm })}</span>`
-}
-
-function mailRow(mail: AcceptedMessage, query: Query, isUnread: boolean): Line {
+function mailRow(mail: AcceptedMessage, query: Query): Line {
   const { messageId, from, to, cc, subject, submittedAt, attachments } = mail
   return {
     id: `mail-${messageId}`,
     url: address('/mailbox', { ...query, mail: messageId }),
     look: 'mail',
     cells: {
-      number: isUnread && html`<span class="unread"><span class="visually-hidden">unread</span></span>`,
       what: showTurns(nameOf(from)),
       summary: html`<strong>${showTurns(subject) || '(no subject)'}</strong> <span class="facts">${snippetOf(mail)}</span>`,
       where: [...to, ...cc].join(', '),

@@ -21,6 +21,8 @@ export function sendForm(
     <div class="send row"><button class="button primary">${button}</button> <kbd>Ctrl ⏎</kbd><p class="fault form-fault" role="alert" hidden></p></div></form>`
 }
 
+/** A description with so few words repeats the label. */
+const MOST_REPEATED = 5
 /** So many fields are never folded. */
 const FEW = 6
 
@@ -41,37 +43,21 @@ export function schemaFields(schema: JsonSchema, path: string, values: Record<st
   const sometimes = listOf(at(schema, 'then', 'required'))
   // Inputs have an order, arguments none.
   const order = ([, property]: [string, unknown]) => Number(at(property, 'order') ?? 0)
-  const all = Object.entries({ ...propertiesOf(schema), ...conditional })
-    .sort((one, other) => order(one) - order(other))
-    .map(([name, property]): Field => {
-      const initial = at(property, 'default')
-      return {
-        id: `${path}.${name}`.replaceAll('.', '-'),
-        path: `${path}.${name}`,
-        name,
-        schema: property,
-        value: values[name] ?? initial,
-        required: (always.includes(name) && initial === undefined) || sometimes.includes(name),
-        shownWhen: name in conditional ? shownWhen : undefined,
-      }
-    })
-  const isFirst = ({ name }: Field) => always.includes(name) || name in values || all.length <= FEW
+  const all = Object.entries({ ...propertiesOf(schema), ...conditional }).sort(
+    (one, other) => order(one) - order(other),
+  )
+  const draw = ([name, property]: [string, unknown]) => {
+    const initial = at(property, 'default')
+    const isRequired = (always.includes(name) && initial === undefined) || sometimes.includes(name)
+    return html`<div class="field" data-field="${name}" ${name in conditional && html`data-shown-when="${shownWhen}" hidden`}>
+      ${fieldOf(`${path}.${name}`, name, property, values[name] ?? initial, isRequired)}</div>`
+  }
+  const isFirst = ([name]: [string, unknown]) => always.includes(name) || name in values || all.length <= FEW
   const first = all.filter(isFirst)
   const rest = all.filter((one) => !isFirst(one))
-  return html`<div class="fields">${first.map(fieldOf)}</div>
-    ${rest.length > 0 && html`<details><summary>${rest.length} ${first.length > 0 ? 'more' : 'optional'} fields</summary><div class="fields">${rest.map(fieldOf)}</div></details>`}
+  return html`<div class="fields">${first.map(draw)}</div>
+    ${rest.length > 0 && html`<details><summary>${rest.length} ${first.length > 0 ? 'more' : 'optional'} fields</summary><div class="fields">${rest.map(draw)}</div></details>`}
     ${all.length === 0 && hint('It has no fields.')}`
-}
-
-interface Field {
-  id: string
-  path: string
-  name: string
-  schema: unknown
-  value: unknown
-  required: boolean
-  /** The values of other fields with which this one is shown. */
-  shownWhen: string | undefined
 }
 
 function propertiesOf(schema: unknown): Record<string, unknown> {
@@ -79,15 +65,16 @@ function propertiesOf(schema: unknown): Record<string, unknown> {
   return isRecord(properties) ? properties : {}
 }
 
-function fieldOf({ id, path, name, schema, value, required, shownWhen }: Field): Html {
+function fieldOf(path: string, name: string, schema: unknown, value: unknown, isRequired: boolean): Html {
   const kind = kindOf(name, schema)
+  const id = path.replaceAll('.', '-')
   const title = String(at(schema, 'title') ?? sentenceCase(name))
   const note = { list: 'Separate several by commas.', json: 'As JSON.' }[String(kind)] ?? ''
-  const text = `${newsIn(String(at(schema, 'description') ?? ''), title)} ${note}`.trim()
+  const description = String(at(schema, 'description') ?? '').replaceAll('`', '')
+  const text = `${description.split(' ').length > MOST_REPEATED ? description : ''} ${note}`.trim()
   const attributes = html`id="${id}" name="${path}" data-kind="${kind}" aria-describedby="${id}-hint ${id}-fault"`
-  return html`<div class="field" data-field="${name}" ${shownWhen && html`data-shown-when="${shownWhen}" hidden`}>
-    <label for="${id}">${title} <code>${name}</code>${required && html` <span class="required">required</span>`}</label>${controlOf(kind, attributes, schema, value)}
-    <p class="hint" id="${id}-hint">${text}</p><p class="fault" id="${id}-fault" hidden></p></div>`
+  return html`<label for="${id}">${title} <code>${name}</code>${isRequired && html` <span class="required">required</span>`}</label>${controlOf(kind, attributes, schema, value)}
+    <p class="hint" id="${id}-hint">${text}</p><p class="fault" id="${id}-fault" hidden></p>`
 }
 
 /** `emailAddress` as “Email address”. */
@@ -95,15 +82,6 @@ function sentenceCase(name: string): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   const capitals = words.replace(/\bid\b/, 'ID').replace(/\bhtml\b/, 'HTML')
   return capitals.replace(/^./, (letter) => letter.toUpperCase())
-}
-
-/** The sentences of a description that say more than the label. Descriptions are Markdown with `code`. */
-function newsIn(description: string, title: string): string {
-  const known = new Set(`${title} the a an of as its in line plain is new`.toLowerCase().split(' '))
-  const isNew = (sentence: string) =>
-    (sentence.toLowerCase().match(/[\w’]+/g) ?? []).some((word) => !known.has(word))
-  const sentences = description.replaceAll('`', '').split(/(?<=\.) (?=[A-Z])/)
-  return sentences.filter(isNew).join(' ')
 }
 
 type Kind = 'text' | 'long' | 'password' | 'number' | 'boolean' | 'choice' | 'list' | 'files' | 'json'

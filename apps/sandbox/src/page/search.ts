@@ -14,7 +14,6 @@ export const chips: Readonly<
   Record<string, readonly [title: string, fits: (entry: TimelineEntry) => boolean]>
 > = {
   failed: ['Failed', (entry) => judge(entry).tone === 'bad'],
-  retried: ['Retried', ({ calls }) => mostAttempts(calls) > 1],
   visits: ['Hide the walk', ({ source }) => source !== 'walk'],
 }
 

@@ -4,12 +4,17 @@ import { count, plural } from '../world/text.ts'
 import { hasFailed, hasSucceeded } from '../world/timeline.ts'
 import { mostAttempts } from './attempts.ts'
 import type { PageContext } from './context.ts'
-import { exampleMail } from './examples.ts'
 import { actionButton, type Html, type View } from './html.ts'
 import { effectsOf, groupsOf } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
 
+/** A first mail. */
+const exampleMail = {
+  to: 'ada@example.com',
+  subject: 'Your order is on its way',
+  htmlBody: '<h1>Hello Ada,</h1>\n<p>your order left the house today.</p>',
+}
 const ARROW = html`<li class="wide" aria-hidden="true">→</li>`
 const NEXT = html`<li class="step"><div class="row"><a href="/timeline?new=mailer/sendEmail">Write an event of your own</a></div></li>`
 
@@ -64,44 +69,42 @@ function stepsOf(context: PageContext) {
   const { timeline } = context
   const visits = timeline.list().filter(({ source }) => source === 'page')
   const mails = visits.filter(({ subject }) => subject === 'sendEmail')
-  const mail = exampleMail
   const sent = mails.find(hasSucceeded)
   const running = context.deployments().find((one) => one.status === 'running' && one.route === 'mailer')?.id
   const button = (label: string, action: string, body: object) =>
     actionButton(label, action, body, { look: 'primary', target: 'quiet' })
-  const again = (label: string, more: object) => button(label, 'again', { number: sent?.number, ...more })
-  const send = (name: string, more: object) => ({ route: 'mailer', event: { name, ...more } })
-  const deployment = { id: context.freeId('mailer'), inputs: {} }
-  const functionCall = { name: 'sendEmail', arguments: mail }
+  const send = (label: string, event: object) => button(label, 'event', { route: 'mailer', event })
+  const again = (label: string, id: string, fault: string) =>
+    button(label, 'again', { number: sent?.number, id, fault })
+  const { to, subject } = exampleMail
+  const deployment = running === undefined ? {} : { deployment: { id: running } }
+  const functionCall = { name: 'sendEmail', arguments: exampleMail }
+  const created = { id: context.freeId('mailer'), inputs: {} }
   return [
     {
       title: 'Deploy the mailer',
       text: 'The host checks the token at the provider, and publishes the outputs that senders need.',
-      button: button('Deploy', 'event', send('DEPLOYMENT_CREATED', { deployment })),
+      button: send('Deploy', { name: 'DEPLOYMENT_CREATED', deployment: created }),
       done: visits.find(
         (entry) => entry.event === 'DEPLOYMENT_CREATED' && entry.route === 'mailer' && hasSucceeded(entry),
       ),
     },
     {
       title: 'Send a mail',
-      text: html`To ${mail.to}: “${mail.subject}”. <a href="/timeline?new=mailer/sendEmail">Change it</a>`,
-      button: button(
-        'Send',
-        'event',
-        send('FUNCTION_CALL', { functionCall, ...(running && { deployment: { id: running } }) }),
-      ),
+      text: html`To ${to}: “${subject}”. <a href="/timeline?new=mailer/sendEmail">Change it</a>`,
+      button: send('Send', { name: 'FUNCTION_CALL', functionCall, ...deployment }),
       done: sent,
     },
     {
       title: 'Break the provider',
       text: html`It answers <code>429</code>, too many requests. Nothing was sent, so the host waits and tries again.`,
-      button: again('Break it, and send', { id: 'new', fault: 'rate-limit' }),
+      button: again('Break it, and send', 'new', 'rate-limit'),
       done: mails.find((entry) => hasSucceeded(entry) && entry.calls.some(hasFailed)),
     },
     {
       title: 'Lose the response, deliver again',
       text: 'The provider sends the mail, but its response is lost. The platform delivers the event again. A host that guesses would send a second mail.',
-      button: again('Lose it, and deliver again', { id: 'lost', fault: 'cut-after' }),
+      button: again('Lose it, and deliver again', 'lost', 'cut-after'),
       done: mails.find(({ response }) => response?.replayed),
     },
   ]

@@ -6,7 +6,7 @@ import { editor } from './editor-view.ts'
 import { exchangeDetail } from './exchange-view.ts'
 import { breakButton } from './faults.ts'
 import type { Html, Query, View } from './html.ts'
-import { actionButton, address, empty, filterBar, menu, split, without } from './html.ts'
+import { actionButton, address, empty, filterBar, split, without } from './html.ts'
 import { chips, findEvents } from './search.ts'
 import { groupsOf, timelineRow } from './timeline-rows.ts'
 
@@ -48,12 +48,10 @@ function detailOf(context: PageContext, query: Query, back: string): Html | unde
 }
 
 function toolbar(context: PageContext, query: Query): Html {
-  const save = (label: string, more: Query) =>
-    html`<a class="button" href="${address('/timeline/session.json', { ...query, ...more })}" download>${label}</a>`
-  const links = html`<span id="export" data-live>${save('Export session', {})} ${save('Export with secrets', { secrets: '1' })}</span>`
   const confirm = 'Remove every event from the timeline?'
   return html`<div class="row">${breakButton(context)}
-    ${menu('Session', html`${links}${actionButton('Clear events', 'clear', {}, { confirm })}`)}
+    <span id="export" data-live><a class="button" href="${address('/timeline/session.json', query)}" download>Export session</a></span>
+    ${actionButton('Clear', 'clear', {}, { confirm })}
     <a class="button primary" href="/timeline?new=mailer/sendEmail" title="n">New event</a></div>`
 }
 

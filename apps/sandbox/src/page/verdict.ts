@@ -19,12 +19,9 @@ const LONGEST_TEXT = 600
 export function verdict(context: PageContext, entry: TimelineEntry): Html {
   const { tone, title, text = '' } = judge(entry)
   const shown = context.mask({ title, text: truncate(text, LONGEST_TEXT) })
-  const errors = context.mask(listOf(at(bodyOf(entry), 'errors')).slice(0, 5))
-  const line = (error: unknown) => html`<li><code>${at(error, 'path')}</code> ${at(error, 'message')}</li>`
   const next = nextSteps(context, entry)
   return html`<section class="verdict ${tone}" aria-label="What happened">
     <p><strong>${shown.title}.</strong> ${shown.text}</p>
-    ${errors.length > 0 && html`<ul>${errors.map(line)}</ul>`}
     ${next.length > 0 && html`<p class="row next"><span aria-hidden="true">→</span>${next}</p>`}</section>`
 }
 

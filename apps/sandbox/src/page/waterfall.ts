@@ -9,7 +9,6 @@ import { titleOf } from './faults.ts'
 import { duration, type Html, type Tone } from './html.ts'
 import { judge } from './verdict.ts'
 
-const MOST_CALLS = 40
 const MOST_MARKS = 5
 const HATCH = html`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line y2="6"/></pattern>`
 
@@ -55,8 +54,7 @@ export function waterfall(
   }
   const lane = (title: string, to: OutboundCall['to']) => {
     const all = attempts.filter(({ call }) => call.to === to)
-    const hidden = all.length - MOST_CALLS
-    return html`${all.length > 0 && html`<li class="lane small">${title}</li>`}${all.slice(0, MOST_CALLS).map(row)}${hidden > 0 && html`<li class="hint">and ${hidden} more calls</li>`}`
+    return html`${all.length > 0 && html`<li class="lane small">${title}</li>`}${all.map(row)}`
   }
   const label = (at: number, index: number) =>
     html`<text x="${percent(at)}" y="11" ${index > 0 && html`text-anchor="${at > end * 0.93 ? 'end' : 'middle'}"`}>${duration(at)}</text>`

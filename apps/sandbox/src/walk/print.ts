@@ -10,7 +10,6 @@ import type { Walk } from './walks.ts'
 /** The target of all output. */
 export interface Terminal {
   write(text: string): void
-  writeError(text: string): void
   colours: boolean
 }
 

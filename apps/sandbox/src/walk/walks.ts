@@ -94,7 +94,7 @@ function lifeOf(world: World, manifest: Manifest): Step[] {
     ...calls,
     ...files,
     { title: 'The metrics', event: { name: 'METRIC_UPDATE', deployment }, body: measured },
-    ...(name === 'mailer' ? [...troubles(world, call), ...outage(world, health)] : []),
+    ...(name === 'mailer' ? troubles(world, call) : []),
     {
       title: 'The deployment ends',
       event: { name: 'DEPLOYMENT_DELETED', deployment },
@@ -151,18 +151,5 @@ function troubles(
       event: created(`{{env.${TENANT_TOKEN}}}`),
       body: { status: 'running' },
     },
-  ]
-}
-
-function outage({ mail }: World, event: PlatformEvent): Step[] {
-  return [
-    {
-      title: 'The provider is down',
-      event,
-      prepare: () => mail.faults.add({ path: '/server', status: 503, headers: AT_ONCE, times: 3 }),
-      body: { status: 'unhealthy' },
-      calls: Array<string>(3).fill('GET /server 503'),
-    },
-    { title: 'The provider is back', event, body: { status: 'healthy' } },
   ]
 }

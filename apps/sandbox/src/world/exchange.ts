@@ -22,16 +22,16 @@ export interface OutboundCall {
   url: string
   request: Message
   response: Message
-  /** `undefined` until the response arrives. */
-  status: number | undefined
+  /** Absent until the response arrives. */
+  status?: number
   /** Why no response arrived, or why nobody can read it. */
-  failure: string | undefined
+  failure?: string
   /** The fault that the emulator injected. */
-  fault: Fault | undefined
+  fault?: Fault
   /** Milliseconds after the event arrived. */
   startedMs: number
-  /** `undefined` until the call ends. */
-  durationMs: number | undefined
+  /** Absent until the call ends. */
+  durationMs?: number
 }
 
 /** A line of the host’s log. */
@@ -40,13 +40,6 @@ export interface LogLine {
   message: string
   /** The fields of the line. */
   data?: object | undefined
-}
-
-/** The host’s response to an event. */
-interface HostResponse extends Message {
-  status: number
-  /** Whether the host replayed a recorded response. */
-  replayed: boolean
 }
 
 /** An event that the host may still be handling. */
@@ -68,14 +61,20 @@ export interface OpenExchange {
   calls: OutboundCall[]
   /** The lines of the host’s log about the event. */
   log: LogLine[]
-  response: HostResponse | undefined
-  durationMs: number | undefined
+  /** `replayed`: the host sent the response that it recorded. */
+  response?: (Message & { status: number; replayed: boolean }) | undefined
+  durationMs?: number
 }
 
 /** An event with its response. */
-export interface Exchange extends OpenExchange {
-  response: HostResponse
+export type Exchange = OpenExchange & {
+  response: NonNullable<OpenExchange['response']>
   durationMs: number
+}
+
+/** Whether the host has responded. */
+export function isDone(exchange: OpenExchange): exchange is Exchange {
+  return exchange.durationMs !== undefined
 }
 
 /** Carries the source and the ticket of a delivery; the host ignores this header. */

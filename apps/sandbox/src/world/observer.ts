@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from '@org/core'
 import type { Fault } from '@org/core/testing'
-import type { Exchange, Message, OpenExchange, OutboundCall } from './exchange.ts'
+import type { Message, OpenExchange, OutboundCall } from './exchange.ts'
 import { SOURCE_HEADER } from './exchange.ts'
 import { parse } from './json.ts'
 
@@ -17,17 +17,16 @@ type Observed = { exchange: OpenExchange; started: number }
 /**
  * Makes an observer for one host.
  * @param platformUrl calls below this URL go to the platform, all others to a provider
- * @param listeners run before the host gets an event, after it has responded, and after every change
+ * @param listeners run before the host gets an event, and after every change
  */
 export function createObserver(
   platformUrl: string,
   listeners: {
     onEvent: (event: unknown, route: string) => void
-    onExchange: (exchange: Exchange) => void
     onChange: (exchange: OpenExchange) => void
   },
 ) {
-  const { onEvent, onExchange, onChange } = listeners
+  const { onEvent, onChange } = listeners
   const current = new AsyncLocalStorage<Observed>()
   const pending = new Set<Observed>()
   let count = 0
@@ -99,8 +98,6 @@ export function createObserver(
           request: { ...message, headers: message.headers.filter(([name]) => name !== SOURCE_HEADER) },
           calls: [],
           log: [],
-          response: undefined,
-          durationMs: undefined,
         }
         onEvent(message.body, route)
         onChange(exchange)
@@ -116,7 +113,6 @@ export function createObserver(
         }
         exchange.durationMs = performance.now() - started
         onChange(exchange)
-        onExchange({ ...exchange, response: exchange.response, durationMs: exchange.durationMs })
         return response
       },
   }
@@ -131,11 +127,7 @@ function toCall(request: Request, platformUrl: string, startedMs: number): Outbo
     url: href,
     request: { headers: [...request.headers], text: '', body: undefined },
     response: { headers: [], text: '', body: undefined },
-    status: undefined,
-    failure: undefined,
-    fault: undefined,
     startedMs,
-    durationMs: undefined,
   }
 }
 

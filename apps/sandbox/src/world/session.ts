@@ -1,5 +1,5 @@
 /** A session as a file: the events in their order, as they were sent, and how the host responded. */
-import { at, isRecord, parse } from './json.ts'
+import { at, listOf, parse } from './json.ts'
 import type { TimelineEntry } from './timeline.ts'
 
 /** One event of a session. */
@@ -28,25 +28,16 @@ export function toSession(entries: readonly TimelineEntry[], clean = (body: stri
 /**
  * Reads a session.
  * @param path names the file in errors
- * @throws {TypeError} if the text is not a session, with the reason
+ * @throws {TypeError} if the text is not a session
  */
 export function parseSession(text: string, path: string): SessionEvent[] {
-  const invalid = (reason: string) => new TypeError(`${path} can’t be replayed: ${reason}.`)
   const session = parse(text)
-  const events = at(session, 'events')
-  if (at(session, 'format') !== SESSION_FORMAT || !Array.isArray(events)) {
-    throw invalid(`it is no session: “format” must be ${SESSION_FORMAT}, and “events” a list`)
-  }
-  return events.map((event: unknown, index) => {
-    const { route, deliveryId, body, status } = isRecord(event) ? event : {}
-    if (typeof route !== 'string' || !/^[\w-]+$/.test(route))
-      throw invalid(`events[${index}] has no route, such as mailer`)
-    if (typeof body !== 'string') throw invalid(`events[${index}] has no body`)
-    return {
-      route,
-      body,
-      deliveryId: typeof deliveryId === 'string' ? deliveryId : undefined,
-      status: typeof status === 'number' ? status : undefined,
-    }
-  })
+  const events = listOf(at(session, 'events'))
+  if (at(session, 'format') === SESSION_FORMAT && events.every(isEvent)) return [...events]
+  throw new TypeError(`${path} can’t be replayed: it is no session of the format ${SESSION_FORMAT}.`)
+}
+
+function isEvent(value: unknown): value is SessionEvent {
+  const isRoute = /^[\w-]+$/.test(String(at(value, 'route')))
+  return isRoute && typeof at(value, 'body') === 'string'
 }

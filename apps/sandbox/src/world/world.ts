@@ -4,7 +4,7 @@ import { createPlatformEmulator, type Served, serve } from '@org/core/testing'
 import { createHost, createMetrics, readConfig, refuseOtherSites } from '@org/server'
 import { proxy } from 'hono/proxy'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
-import { type Exchange, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
+import { type Exchange, isDone, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
 import { at } from './json.ts'
 import { type Environment, listen } from './listen.ts'
 import { createObserver } from './observer.ts'
@@ -80,8 +80,9 @@ async function start(
       deployment.inputs = inputs
       deploymentRoutes.set(id, route)
     },
-    onChange: (exchange) => listeners.onChange(exchange),
-    onExchange(exchange) {
+    onChange(exchange) {
+      listeners.onChange(exchange)
+      if (!isDone(exchange)) return
       const { source, ticket } = exchange
       if (source !== 'walk') listeners.onVisit(exchange)
       if (ticket !== undefined) tickets.set(ticket, exchange)

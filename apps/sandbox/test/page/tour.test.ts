@@ -8,12 +8,12 @@ import { deliverFromOutside, describeInBrowser, eventually, functionCall } from 
 describeInBrowser('a newcomer on the page', (visit) => {
   it('reads what has just happened, with the figures of the walk', async () => {
     const { url, world, tab } = await visit()
-    const silent = { write: () => {}, writeError: () => {}, colours: false }
+    const silent = { write: () => {}, colours: false }
     await runWalks(walksOf(world), world, createPrinter(silent, world), new AbortController().signal)
     await tab.goto(url)
     await tab.getByRole('heading', { level: 1, name: 'Every event takes effect once' }).waitFor()
     const figures = await tab.locator('.figure').allTextContents()
-    expect(figures[0]).toBe('53 events')
+    expect(figures[0]).toBe('51 events')
     expect(figures[2]).toBe('1 replay')
     expect(figures[4]).toBe('0 effects twice')
     const story = tab.getByRole('region', { name: 'What has just happened' })

@@ -150,7 +150,7 @@ describeInBrowser('the page', (visit) => {
     await tab.locator('h2 + .status').getByText('stopped').waitFor()
   })
 
-  it('calls a function of a deployment with files and unset flags, and shows how long it takes', async () => {
+  it('calls a function of a deployment with files and unset flags', async () => {
     const { url, world, tab } = await visit()
     for (const id of ['dep_1', 'dep_2']) await deploy(url, id)
     world.mail.faults.add({ path: '/server', status: 401 })
@@ -170,13 +170,11 @@ describeInBrowser('the page', (visit) => {
       { name: 'b.dat', mimeType: '', buffer: Buffer.from([0, 255]) },
     ])
     await tab.getByLabel('trackOpens').selectOption('no')
-    world.mail.faults.add({ path: '/email', delayMs: 1_000 })
     // In sight, however long the form is.
     const send = tab.getByRole('button', { name: 'Send sendEmail' })
     expect((await send.boundingBox())?.y).toBeLessThan(800)
     await tab.evaluate('delete Uint8Array.prototype.toBase64')
     await send.click()
-    await eventually(() => send.getAttribute('data-time')).toMatch(/^0\.[5-9] s$/)
     await tab.getByRole('link', { name: '1 mail', exact: true }).waitFor()
     expect(world.mail.messages[0]?.raw).toMatchObject({
       TrackOpens: false,
@@ -251,8 +249,5 @@ describeInBrowser('the page', (visit) => {
     await tab.getByText('function=countUsers outcome=ok status=200').waitFor()
     const docs = `${world.url}/docs`
     expect(await tab.getByRole('link', { name: 'Docs' }).getAttribute('href')).toBe(docs)
-    await tab.goto(`${url}/nowhere`)
-    const reference = tab.getByRole('link', { name: 'reference of the host' })
-    expect(await reference.getAttribute('href')).toBe(docs)
   })
 })

@@ -26,17 +26,13 @@ async function press(button) {
 }
 
 /**
- * Performs an action. The button is busy until then, and tells how long it takes.
+ * Performs an action. The button is busy until then.
  * @returns `undefined` if the button was busy already
  * @throws {Error} with a sentence for the reader
  */
 export async function run(action, button, values) {
   if (button.getAttribute('aria-disabled') === 'true') return undefined
   button.setAttribute('aria-disabled', 'true')
-  const started = performance.now()
-  const timer = setInterval(() => {
-    button.dataset.time = `${((performance.now() - started) / 1_000).toFixed(1)} s`
-  }, 100)
   try {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify(values)
@@ -48,8 +44,6 @@ export async function run(action, button, values) {
     if (!response.ok) throw new Error(result.message)
     return result
   } finally {
-    clearInterval(timer)
-    delete button.dataset.time
     button.removeAttribute('aria-disabled')
   }
 }
