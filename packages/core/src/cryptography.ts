@@ -2,8 +2,6 @@
  * SHA-256, HMAC-SHA256 and AES-256-GCM, by Web Crypto. It hands each call to another thread, which is right for long
  * bytes, and takes ten times as long as the work on short ones: Node, Bun and Deno do that at once.
  */
-import { concat } from './bytes.ts'
-
 type Bytes = Uint8Array<ArrayBuffer>
 
 /** HMAC-SHA256 with one key, of texts (as UTF-8) and bytes one after the other. */
@@ -69,4 +67,22 @@ export function equalTexts(one: string, other: string): boolean {
   let difference = one.length ^ other.length
   for (let at = 0; at < one.length; at += 1) difference |= one.charCodeAt(at) ^ other.charCodeAt(at)
   return difference === 0
+}
+
+/** The bytes of all parts in one array. */
+export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** Decodes base64. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const { Buffer } = globalThis
+  if (Buffer) return new Uint8Array(Buffer.from(text, 'base64'))
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 }

@@ -5,9 +5,8 @@
  */
 import * as z from 'zod'
 import { toBase64 } from '../base64.ts'
-import { concat, fromBase64 } from '../bytes.ts'
 import type { Json } from '../contract/handler-context.ts'
-import { createHmac, decrypt, encrypt, equalTexts, type Hmac } from '../cryptography.ts'
+import { concat, createHmac, decrypt, encrypt, equalTexts, fromBase64, type Hmac } from '../cryptography.ts'
 
 /** The SHA-256 of a body. */
 export type BodyHash = BufferSource & Uint8Array

@@ -2,7 +2,6 @@ import type * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toJsonSchema } from '../contract/json-schema.ts'
 import type { ErrorCode } from '../errors.ts'
-import { problemSchema } from '../problem-schema.ts'
 import {
   type Components,
   createComponents,
@@ -10,6 +9,7 @@ import {
   type OpenApiParameter,
   toPascalCase,
 } from './document.ts'
+import { problemSchema } from './problem-schema.ts'
 import {
   exampleOf,
   headers,

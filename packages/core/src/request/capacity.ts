@@ -1,6 +1,6 @@
 /** What a host has room for: a number of events, and the memory of bodies that arrive and of events under way. */
 import type { PlatformEvent } from '../contract/event.ts'
-import { addTo, overloaded } from '../shares.ts'
+import { addTo, overloaded } from './shares.ts'
 
 /** For bodies that arrive, and for events under way. In bytes. */
 const DEFAULT_MEMORY = 64 * 1024 * 1024

@@ -2,8 +2,8 @@
 import * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { errorCodes } from '../errors.ts'
+import { type Problem, problemSchema } from '../openapi/problem-schema.ts'
 import { exampleOf } from '../openapi/shared.ts'
-import { type Problem, problemSchema } from '../problem-schema.ts'
 import type { DeliveryResponse } from './deliver.ts'
 import type { Fault } from './faults.ts'
 import {

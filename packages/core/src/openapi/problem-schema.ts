@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { codes } from './problem.ts'
+import { codes } from '../problem.ts'
 
 /** The schema of a problem. */
 export const problemSchema = z.object({

@@ -1,5 +1,5 @@
 /** Shares what a host has little of between deployments, such as connections or memory. */
-import { IntegrationError } from './errors.ts'
+import { IntegrationError } from '../errors.ts'
 
 /** Options of {@link createShares}. */
 interface SharesOptions {
