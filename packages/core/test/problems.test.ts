@@ -91,12 +91,15 @@ describe('the words of a provider', () => {
 
   it('lose the host’s secrets in a successful result, also in base64, but no word that is a password', async () => {
     const secret = 'secret-of-the-host'
-    const { handle } = createHost({ secrets: [secret] })
-    const to = `${secret}, Lovelace, ${btoa(`user:${secret}`)}`
-    const { body } = await deliver(handle, calling('greet', { to, password: 'Lovelace' }))
-    expect(body).toMatchObject({
-      result: { id: expect.stringContaining('greeting-to-[redacted], Lovelace, ') },
-    })
+    const said = `${secret}, Lovelace, ${btoa(`user:${secret}`)}`
+    const functions = {
+      sendGreeting: async () => ({ id: said }),
+      issueKey: async () => ({ key: said }),
+      countGreetings: async () => ({ count: 0 }),
+    }
+    const { handle } = createHost({ secrets: [secret], handlers: { functions } })
+    const { body } = await deliver(handle, calling('greet', { to: 'Ada', password: 'Lovelace' }))
+    expect(body).toMatchObject({ result: { id: expect.stringContaining('[redacted], Lovelace, ') } })
     expect(JSON.stringify(body)).not.toContain(btoa(secret).slice(0, 20))
   })
 })
