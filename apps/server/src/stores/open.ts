@@ -43,9 +43,9 @@ export function fileOf(location: string): string | undefined {
 
 /** @returns why the file can't be used yet */
 async function checkFile(file: string): Promise<string | undefined> {
-  const { checkSqliteFile, isSqliteFileReady } = await import('@org/core/stores/sqlite')
+  const { checkSqliteFile } = await import('@org/core/stores/sqlite')
   try {
-    return isSqliteFileReady(file) ? undefined : await checkSqliteFile(file)
+    return await checkSqliteFile(file)
   } catch (error) {
     throw new ConfigurationError(`DELIVERY_STORE: ${error instanceof Error ? error.message : error}`)
   }

@@ -155,8 +155,8 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
   }
 }
 
-/** Whether a file is a store of this version, by its header, and can be written. SQLite takes longer to load. */
-export function isSqliteFileReady(file: string): boolean {
+/** Whether a file is a store of this version, by its header, and can be written. */
+function isReady(file: string): boolean {
   let opened: number | undefined
   try {
     accessSync(dirname(file), constants.W_OK)
@@ -172,13 +172,15 @@ export function isSqliteFileReady(file: string): boolean {
 }
 
 /**
- * Opens the file of a store, creates what is missing, and closes it again.
+ * Checks that a store can open a file. One that is no store yet is opened, which creates what is missing, and closed
+ * again: SQLite takes longer to load than a look at the header.
  *
  * @returns the cause if the file is locked for two seconds, or its disk is full or fails: a store opens it once that
  * is over
  * @throws {Error} with the cause if the file can't be used at all
  */
 export async function checkSqliteFile(file: string): Promise<string | undefined> {
+  if (isReady(file)) return undefined
   const store = sqliteStore({ file })
   try {
     await store.probe()
