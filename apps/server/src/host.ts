@@ -16,9 +16,9 @@ import type { createMetrics, Metrics } from './metrics.ts'
 import type { EgressRule } from './outbound/egress-rule.ts'
 import { type Connections, connectBy, createOutbound } from './outbound/outbound.ts'
 import { createDeliveriesRoutes } from './routes/deliveries.ts'
-import { createMetricsRoutes } from './routes/metrics.ts'
 import { forOperators } from './routes/operator.ts'
 import { lazily } from './routes/route.ts'
+import { createMetricsRoute } from './routes/status.ts'
 import { watchStore } from './stores/watch.ts'
 import { onePerPeer } from './stranger-log.ts'
 import { observeBy } from './telemetry.ts'
@@ -141,7 +141,10 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const app = createApp({
     webhooks,
     operating: forOperators(
-      [...createDeliveriesRoutes({ store, redactor }, logger), ...createMetricsRoutes(metrics)],
+      [
+        ...createDeliveriesRoutes({ store, redactor }, logger),
+        ...(metrics ? [createMetricsRoute(metrics)] : []),
+      ],
       config,
       ({ path }, request: SentRequest) =>
         logger('warn', 'A request without the token of the operator was refused.', {

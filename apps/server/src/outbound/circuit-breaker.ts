@@ -18,7 +18,7 @@ import {
 const SAMPLING = { threshold: 0.5, duration: 10_000, minimumRps: 2 }
 /** Then one call is let through to see whether the provider is back. */
 const HALF_OPEN_AFTER_MS = 5_000
-/** The circuit that was not used for longest gives way to a new one. */
+/** Of an integration. If there are more, all begin anew. */
 const MAX_CIRCUITS = 1_000
 /** Headers that name an account at a provider. */
 const CREDENTIAL_HEADER = /^(authorization|x-.*-token)$/i
@@ -55,15 +55,9 @@ export function createCircuits(integration: string, logger: Logger) {
   function circuitOf({ url, headers }: CircuitCall): CircuitBreakerPolicy {
     const { origin } = new URL(url)
     const key = `${origin} ${accountOf(headers)}`
-    const circuit = circuits.get(key) ?? createCircuit(origin)
-    circuits.delete(key)
-    circuits.set(key, circuit)
-    const [oldest] = circuits.keys()
-    if (circuits.size > MAX_CIRCUITS && oldest !== undefined) circuits.delete(oldest)
-    return circuit
-  }
-
-  function createCircuit(origin: string): CircuitBreakerPolicy {
+    const known = circuits.get(key)
+    if (known) return known
+    if (circuits.size === MAX_CIRCUITS) circuits.clear()
     const circuit = circuitBreaker(handleWhenResult(isServerError).orWhen(isProviderFailure), {
       halfOpenAfter: HALF_OPEN_AFTER_MS,
       breaker: new SamplingBreaker(SAMPLING),
@@ -71,6 +65,7 @@ export function createCircuits(integration: string, logger: Logger) {
     circuit.onStateChange((state) =>
       logger('warn', `A circuit to ${origin} is ${CircuitState[state]}.`, { integration }),
     )
+    circuits.set(key, circuit)
     return circuit
   }
 

@@ -1,4 +1,5 @@
-/** The health and the readiness of the host (contract §8). */
+/** The health, the readiness and the metrics of the host (contract §8). */
+import type { Metrics } from '../metrics.ts'
 import type { StoreWatch } from '../stores/watch.ts'
 import { type Route, unstored } from './route.ts'
 
@@ -21,4 +22,16 @@ export function createStatusRoutes(store: StoreWatch, isLeaving: () => boolean):
       },
     },
   ]
+}
+
+/** `GET /metrics`. Nothing in it is secret, but it is not for strangers either. */
+export function createMetricsRoute(metrics: Metrics): Route {
+  return {
+    path: '/metrics',
+    async handle(context) {
+      const registry = await metrics.load()
+      const headers = { 'content-type': registry.contentType, ...unstored }
+      return context.body(await registry.metrics(), 200, headers)
+    },
+  }
 }

@@ -16,22 +16,21 @@ export type StoreWatch = ReturnType<typeof watchStore>
  * @param isShared whether other hosts use the same store
  */
 export function watchStore(store: Pick<DeliveryStore, 'probe'>, logger: Logger, isShared: boolean) {
-  let isReachable = false
+  let isReachable: boolean | undefined
   let hasWritten = false
-  let hasTold = false
   let probedAt = Number.NEGATIVE_INFINITY
 
   function note(reason?: string): void {
-    isReachable = reason === undefined
+    const isAway = reason !== undefined
+    if (isAway && isReachable !== false) logger('error', 'The delivery store is unreachable.', { reason })
+    if (!isAway && isReachable === false) logger('info', 'The delivery store takes writes again.')
+    isReachable = !isAway
     hasWritten ||= isReachable
-    if (!isReachable && !hasTold) logger('error', 'The delivery store is unreachable.', { reason })
-    if (isReachable && hasTold) logger('info', 'The delivery store takes writes again.')
-    hasTold = !isReachable
   }
 
   async function prove(): Promise<boolean> {
     const now = performance.now()
-    if (now - probedAt < PROBE_INTERVAL_MS) return isReachable
+    if (now - probedAt < PROBE_INTERVAL_MS) return isReachable === true
     probedAt = now
     try {
       await within(LONGEST_PROBE_MS, store.probe(), `It took no write within ${LONGEST_PROBE_MS} ms.`)
@@ -39,7 +38,7 @@ export function watchStore(store: Pick<DeliveryStore, 'probe'>, logger: Logger, 
     } catch (error) {
       note(error instanceof Error ? error.message : 'unknown')
     }
-    return isReachable
+    return isReachable === true
   }
 
   return {
@@ -50,7 +49,7 @@ export function watchStore(store: Pick<DeliveryStore, 'probe'>, logger: Logger, 
      */
     prove,
     /** Whether the store took the last write. */
-    isReachable: () => isReachable,
+    isReachable: () => isReachable === true,
     /** Whether another host would be no better: after the first write, a shared store is away for all hosts. */
     async isNoWorse() {
       const proof = prove()
