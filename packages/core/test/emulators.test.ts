@@ -161,7 +161,9 @@ describe('a served handler', () => {
   it('sees its signal abort when the client leaves, and frees its port at close', async () => {
     const client = new AbortController()
     const left = Promise.withResolvers<unknown>()
+    let requests = 0
     const first = await serve(({ signal }) => {
+      requests += 1
       signal.addEventListener('abort', () => left.resolve(signal.reason))
       client.abort()
       return new Promise(() => {})
@@ -170,6 +172,7 @@ describe('a served handler', () => {
     await expect(left.promise).resolves.toMatchObject({ name: 'AbortError' })
     await expect(serve(inProcess, { port: first.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
     const waiting = fetch(first.url).catch((reason: unknown) => reason)
+    await expect.poll(() => requests).toBe(2)
     await first.close()
     expect(await waiting).toBeInstanceOf(TypeError)
     const second = await serve(async () => new Response('new'), { port: first.port })
