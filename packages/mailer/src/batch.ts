@@ -11,7 +11,7 @@ import { toMailErrorCode } from './result.ts'
 import { readRemark, type SendResponse } from './wire.ts'
 
 /** The parts of a message that are kept while its call is in flight. */
-export interface PlacedMessage extends Pick<ComposedMessage, 'to' | 'recipients' | 'toCount'> {
+export interface PlacedMessage extends Pick<ComposedMessage, 'to' | 'recipients'> {
   /** The message’s position in the batch. */
   index: number
   /** The message’s own key, or its key in the journal; empty without both. */

@@ -226,8 +226,8 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
     const call: Call = { messages: [], json: '', bytes: EMPTY_BYTES, settled: [], isResumed: false }
     const texts: string[] = []
     for (const { index, key, composed: parts, refusal } of entries) {
-      const { json = '', to = '', recipients = [], toCount = 0 } = parts ?? {}
-      const message = { index, key, to, recipients, toCount }
+      const { json = '', to = '', recipients = [] } = parts ?? {}
+      const message = { index, key, to, recipients }
       const record = places.get(key) === index ? found?.get(key) : undefined
       if (record) call.isResumed = true
       const restored = record && restore(record, message)

@@ -17,8 +17,6 @@ export interface ComposedMessage extends Written {
   to: string
   /** The bare addresses of to, cc and bcc, in this order. */
   recipients: string[]
-  /** How many of the recipients are in to. */
-  toCount: number
 }
 
 /** Writes the bodies and files of a message. */
@@ -111,7 +109,6 @@ function compose(
   const { faults, settings } = draft
   readable('', () => findUnknown(faults, message))
   const wire: Record<string, unknown> = {}
-  let toCount = 0
   for (const { name, read, onWire } of headFields) {
     wire[onWire] = readable(name, () => {
       const given = message[name]
@@ -120,7 +117,6 @@ function compose(
       if (MISSING[name]) faults.add(name, MISSING[name])
       return undefined
     })
-    if (name === 'to') toCount = draft.recipients.length
   }
   if (draft.recipients.length > MAX_RECIPIENTS) faults.add('to', tooMany(draft.recipients.length))
   const given = bodyNames.map((name) => readable(name, () => message[name]))
@@ -144,7 +140,7 @@ function compose(
   }
   const written = join(wire, bodies, files, writeBody)
   if (written.bytes > MAX_MESSAGE_BYTES) faults.add('', TOO_LARGE)
-  return { ...written, to: String(wire.To ?? ''), recipients: draft.recipients, toCount }
+  return { ...written, to: String(wire.To ?? ''), recipients: draft.recipients }
 }
 
 /** Joins the parts of a message to one JSON text. */

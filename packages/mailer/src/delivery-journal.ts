@@ -5,31 +5,13 @@
  */
 import type { Progress } from '@org/core'
 import * as z from 'zod'
-import { messageError } from './integration.ts'
-import type { BatchJournal, MessageRecord } from './journal.ts'
-import { mailErrorCodes } from './result.ts'
+import { type BatchJournal, isOutcome, type MessageRecord, type RecordedOutcome } from './journal.ts'
 
-const rejected = z.array(z.int())
-const outcome = z.discriminatedUnion('status', [
-  z.object({
-    status: z.literal('sent'),
-    messageId: z.string(),
-    submittedAt: z.string(),
-    error: z.null(),
-    rejected,
-  }),
-  z.object({
-    status: z.enum(['failed', 'unknown']),
-    messageId: z.null(),
-    submittedAt: z.null(),
-    error: messageError.extend({ code: z.enum(mailErrorCodes).catch('internal_error') }),
-    rejected,
-  }),
-])
 /** The messages of one call, by key: all begun, or their outcomes. */
-const begunRecord = z.object({ begun: z.array(z.string()) })
-const doneRecord = z.object({ done: z.array(z.tuple([z.string(), outcome])) })
-const callRecord = z.union([begunRecord, doneRecord])
+const callRecord = z.union([
+  z.object({ begun: z.array(z.string()) }),
+  z.object({ done: z.array(z.tuple([z.string(), z.custom<RecordedOutcome>(isOutcome)])) }),
+])
 
 /** Makes the journal of a delivery. `isEmpty`: no earlier attempt sent anything. */
 export function createJournal(progress: Progress): BatchJournal & { isEmpty: boolean } {
@@ -70,9 +52,9 @@ export function createJournal(progress: Progress): BatchJournal & { isEmpty: boo
       const name = steps.get(first) ?? nameOf(calls)
       if (!steps.has(first)) calls += 1
       steps.set(first, name)
-      if (record === undefined) await progress.write(name, null)
-      else if (record === 'begun') await progress.write(name, { begun: [...written.keys()] })
-      else await progress.write(name, doneRecord.parse({ done: [...written].filter(([, each]) => each) }))
+      const done = [...written].flatMap(([key, each]) => (each ? [[key, each]] : []))
+      const step = record === 'begun' ? { begun: [...written.keys()] } : { done }
+      await progress.write(name, record === undefined ? null : step)
     },
   }
 }

@@ -124,7 +124,7 @@ const rejected = z
   .describe('Recipients that the provider left out because they are inactive.')
 
 /** Why a message of a batch was not sent, or why its outcome is unknown. */
-export const messageError = z.object({
+const messageError = z.object({
   code: z.string(),
   message: z.string(),
   retryable: z.boolean(),

@@ -135,7 +135,8 @@ function failed(cause: unknown): IntegrationError {
   })
 }
 
-function isOutcome(record: unknown): record is MessageRecord {
+/** Whether a record is the outcome of a message. */
+export function isOutcome(record: unknown): record is RecordedOutcome {
   if (!isRecord(record) || !Array.isArray(record.rejected)) return false
   const isSent = record.status === 'sent' && typeof record.messageId === 'string'
   return isSent || ((record.status === 'failed' || record.status === 'unknown') && isRecord(record.error))

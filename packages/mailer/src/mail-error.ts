@@ -19,9 +19,6 @@ interface Facts {
   words?: string | undefined
 }
 
-/** Not fields of the error, so that an error that is printed shows no address. */
-const factsOf = new WeakMap<object, Facts>()
-
 /**
  * A failure of the mailer.
  *
@@ -30,6 +27,8 @@ const factsOf = new WeakMap<object, Facts>()
 export class MailError extends IntegrationError {
   declare readonly code: MailErrorCode
   override readonly retryable: boolean
+  // Private, so that an error that is printed shows no address.
+  readonly #facts: Facts
 
   constructor(
     code: MailErrorCode,
@@ -39,7 +38,7 @@ export class MailError extends IntegrationError {
     super(code, message, options)
     const { rejected, results, words, retryable = errorCodes[code].retryable } = options
     this.retryable = retryable
-    factsOf.set(this, { rejected, results, words })
+    this.#facts = { rejected, results, words }
   }
 
   static {
@@ -49,17 +48,17 @@ export class MailError extends IntegrationError {
 
   /** The recipients that the provider refused because they are inactive. Printing the error does not show them. */
   get rejected(): readonly string[] {
-    return factsOf.get(this)?.rejected ?? []
+    return this.#facts.rejected ?? []
   }
 
   /** What the provider said, word for word: it may name people. Printing the error does not show it. */
   get providerMessage(): string | undefined {
-    return factsOf.get(this)?.words || undefined
+    return this.#facts.words || undefined
   }
 
   /** The results of a batch before the error, if there are any. Printing the error does not show them. */
   get results(): readonly MessageResult[] | undefined {
-    return factsOf.get(this)?.results
+    return this.#facts.results
   }
 }
 
@@ -82,7 +81,8 @@ export function toMailError(error: unknown, facts: MailErrorFacts = {}): Integra
   }
   const code = toMailErrorCode(error.code)
   if (!code) return error
-  const { words = '', ...known } = factsOf.get(error) ?? {}
+  const known: Partial<MailError> = isMailError(error) ? error : {}
+  const words = known.providerMessage ?? ''
   const isInactive = error.provider?.code === INACTIVE && facts.recipients !== undefined
   const converted = new MailError(code, error.message, {
     ...error,

@@ -6,7 +6,7 @@
 import type { IntegrationError } from '@org/core/errors'
 import { unknownOutcome } from '@org/core/http'
 import type { PlacedMessage } from './batch.ts'
-import { addressesIn, isAbout, readSendResponse, recipientsOf, type SendResponse } from './wire.ts'
+import { addressesIn, isAbout, readSendResponse, type SendResponse } from './wire.ts'
 
 /** A call has at most 500 messages. A server of a tenant’s choice may send a million answers. */
 const MAX_ANSWERS = 1_000
@@ -50,7 +50,7 @@ function matchByRecipient(
     const key = response?.accepted && addressesIn(response.to)?.sort().join()
     if (key) answers.set(key, answers.has(key) ? undefined : response)
   }
-  const keys = messages.map((message) => recipientsOf(message).sort().join())
+  const keys = messages.map(({ to }) => addressesIn(to)?.sort().join() ?? '')
   const counts = new Map<string, number>()
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
   return keys.map((key) => (counts.get(key) === 1 ? answers.get(key) : undefined))

@@ -66,7 +66,7 @@ export interface UnsentResult extends AnyResult {
 }
 
 /** Why a message was not sent, or why its outcome is unknown. It contains no address and no text of the message. */
-export interface MessageError {
+export type MessageError = {
   /** The cause, as a word for programs. */
   code: MailErrorCode
   /** The cause, and what to do about it. */

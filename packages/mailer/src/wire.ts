@@ -100,26 +100,12 @@ function toUtc(time: unknown): string {
   return (Number.isNaN(date.getTime()) ? new Date() : date).toISOString()
 }
 
-/** The recipients of a message. */
-export interface Recipients {
-  /** The To header. */
-  to: string
-  /** The bare addresses of to, cc and bcc, in this order. */
-  recipients: readonly string[]
-  /** How many of the recipients are in to. */
-  toCount: number
-}
-
-/** Whether an answer names only recipients of the message. An answer that names nobody fits every message. */
-export function isAbout(answer: { to: string }, message: Recipients): boolean {
-  if (answer.to === message.to) return true
-  const own = recipientsOf(message)
-  return addressesIn(answer.to)?.every((address) => own.includes(address)) ?? true
-}
-
-/** The bare addresses of To, in lower case. */
-export function recipientsOf({ recipients, toCount }: Recipients): string[] {
-  return recipients.slice(0, toCount).map((address) => address.toLowerCase())
+/** Whether an answer names only recipients of a message, by the To header of each. One that names nobody fits every message. */
+export function isAbout(answer: { to: string }, message: { to: string }): boolean {
+  const own = addressesIn(message.to)
+  return (
+    answer.to === message.to || (addressesIn(answer.to)?.every((each) => own?.includes(each) ?? true) ?? true)
+  )
 }
 
 /** The addresses in a To header; `undefined` if there is none, or if the provider writes them in another script. */
