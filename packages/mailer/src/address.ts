@@ -74,11 +74,10 @@ export function parseAddress(given: unknown): ParsedAddress | string {
   }
   if (!isRecord(given)) return ADDRESS_FAULT
   const { name, address } = given
-  if (typeof address !== 'string')
-    return 'email' in given ? 'has no address: name the field “address”, not “email”' : ADDRESS_FAULT
-  if (typeof (name ?? '') !== 'string' || hasControlCharacter(String(name ?? '') + address))
-    return ADDRESS_FAULT
-  return join(String(name ?? '').trim(), address.trim())
+  const display = name ?? ''
+  if (typeof address !== 'string' || typeof display !== 'string') return ADDRESS_FAULT
+  if (hasControlCharacter(display + address)) return ADDRESS_FAULT
+  return join(display.trim(), address.trim())
 }
 
 /** Not split: a comma in a user’s input would add a recipient. */

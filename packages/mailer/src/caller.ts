@@ -66,10 +66,7 @@ export function createCaller(
     try {
       pass = await enter({ signal: ending.signal, deadline, gate }, waitForGate)
     } catch (error) {
-      const reason = obstacle() ?? toMailError(error)
-      // No later call fares better, and each would wait as long.
-      if (isOutageOver()) ending.end(reason)
-      return unsentCall(call, reason)
+      return unsentCall(call, obstacle() ?? toMailError(error))
     }
     if (records) await recordAll(call, 'begun')
     // Recording and the gate may have taken long.

@@ -226,7 +226,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
     const call: Call = { messages: [], json: '', bytes: EMPTY_BYTES, settled: [], isResumed: false }
     const texts: string[] = []
     for (const { index, key, composed: parts, refusal } of entries) {
-      const { json = '', to = '', recipients = [] } = parts ?? {}
+      const { json = '', bytes = 0, to = '', recipients = [] } = parts ?? {}
       const message = { index, key, to, recipients }
       const record = places.get(key) === index ? found?.get(key) : undefined
       if (record) call.isResumed = true
@@ -235,7 +235,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
       else if (refusal) call.settled.push(failedResult({ ...message, to: to || null }, refusal))
       else {
         call.messages.push(message)
-        call.bytes += bytesOf({ index, key, ...(parts && { composed: parts }) })
+        call.bytes += bytes + 1
         texts.push(json)
       }
     }

@@ -94,9 +94,9 @@ describe('a batch', () => {
       return Response.json(Array.from({ length: count }, () => ({ MessageID: crypto.randomUUID() })))
     }
     const textBody = 'a'.repeat(9_900_000)
-    const large = Array.from({ length: 11 }, () => message({ textBody }))
-    expect((await mail.mailer({ fetch }).sendEmails(large)).sent).toBe(11)
-    expect(calls.map(([count]) => count)).toEqual([5, 5, 1])
+    const large = Array.from({ length: 16 }, () => message({ textBody }))
+    expect((await mail.mailer({ fetch }).sendEmails(large)).sent).toBe(16)
+    expect(calls.map(([count]) => count)).toEqual([5, 5, 5, 1])
     expect(Math.max(...calls.map(([, bytes]) => bytes))).toBeLessThanOrEqual(50_000_000)
     expect(most).toBeLessThanOrEqual(64_000_000)
   })
@@ -175,6 +175,9 @@ describe('an answer to a batch', () => {
     const fetch = withAnswer((items) => items.toReversed())
     const given = [message(), message(), ...messages(3)]
     expect(runs((await mail.mailer({ fetch }).sendEmails(given)).results)).toBe('3 unknown,2 sent')
+    const shorter = mail.mailer({ fetch: withAnswer((items) => items.slice(1)) })
+    const twoAlike = [message(), message(), message({ to: addressOf(2) })]
+    expect(runs((await shorter.sendEmails(twoAlike)).results)).toBe('2 unknown,1 sent')
   })
 
   it.each([500, 6_000])('about %i strangers is read once', async (count) => {
@@ -302,6 +305,7 @@ describe('a stream', () => {
       if (index === 1) break
     // Two calls of 500, and the message that showed the second to be full.
     expect([seen.read <= 1_001, seen.isClosed]).toEqual([true, true])
+    for await (const { index } of mail.mailer().streamEmails(source().messages)) if (index === 1_600) break
     const { length } = provider.messages
     await mail.mailer().getServer()
     expect(provider.messages).toHaveLength(length)

@@ -238,15 +238,25 @@ it.each([1, 2, 3])(
   },
 )
 
-it.each([null, {}, new Promise(() => {})])('fails before it sends if the journal reads %j', async (found) => {
-  const stop = new AbortController()
-  const read = () => {
-    stop.abort()
-    return JSON.parse('[]').concat(found)[0]
-  }
-  const sending = table().send(messages(3), { journal: { read, write: async () => {} }, stop: stop.signal })
-  expect(await failureOf(sending)).toMatchObject({ code: 'overloaded', retryable: true })
+it.each([null, {}])('fails before it sends if the journal reads %j', async (found) => {
+  const journal = { read: () => JSON.parse(JSON.stringify(found)), write: async () => {} }
+  const error = await failureOf(mail.mailer().sendEmails(messages(3), { journal }))
+  expect(error).toMatchObject({ code: 'overloaded', retryable: true })
   expect(provider.messages).toEqual([])
+})
+
+it('ends although its journal does not answer any more, and says that messages have no result', async () => {
+  const calls = mail.hold()
+  let reads = 0
+  const read = () => {
+    reads += 1
+    return reads < 3 ? new Map() : new Promise<Map<string, never>>(() => {})
+  }
+  const mailer = mail.mailer({ fetch: calls.fetch })
+  const batch = failureOf(mailer.sendEmails(messages(1_500), { journal: { read, write: async () => {} } }))
+  await calls.answer(1)
+  await calls.answer(1, () => Response.json({ ErrorCode: 10, Message: 'No' }, { status: 401 }))
+  expect(await batch).toMatchObject({ code: 'credentials_rejected', results: { length: 1_000 } })
 })
 
 it('tells what was sent when it is stopped, and what of its list is left', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Attachment } from '../src/index.ts'
 import { failureOf, message, runMailProvider, runs } from './support.ts'
 
@@ -73,6 +73,8 @@ it.each([
     readonly to = 'ada@example.org'
     readonly htmlBody = htmlBody
     readonly textBody = async () => 'Hi'
+    /** No field of a message. */
+    readonly template = 'welcome'
     get subject() {
       return 'Welcome'
     }
@@ -109,6 +111,13 @@ it.each<[string, object, object]>([
   expect(runs((await mail.mailer().sendEmails([message(), given, message()])).results)).toBe(
     '1 sent,1 failed,1 sent',
   )
+})
+
+it('leaves no timer behind once a template is rendered', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  await mail.mailer({ fetch: provider.fetch }).sendEmail(message({ htmlBody: async () => 'Hi' }))
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 it('does not wait for a template beyond the signal of its call', async () => {

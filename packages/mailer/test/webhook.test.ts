@@ -16,7 +16,6 @@ function create(inputs: Record<string, unknown> = {}, handler = webhook.handler(
   return deliver(handler, { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } })
 }
 
-const onDeployment = (name: string) => send({ name, deployment: { id: 'dep_1' } })
 const dedicated = { serverType: 'dedicated', apiToken: 'dedicated-token' }
 const refused = (code: string, ...paths: string[]) => ({
   status: 422,
@@ -111,17 +110,6 @@ describe('DEPLOYMENT_CREATED', () => {
     })
   })
 
-  it('reports a token that the provider rejects, and publishes nothing', async () => {
-    const rejection = { name: 'mailer', status: 401, code: '10' }
-    expect(await create({ ...dedicated, apiToken: 'wrong-token' })).toMatchObject({
-      status: 422,
-      body: { code: 'credentials_rejected', retryable: false, provider: rejection },
-    })
-    expect(statuses()).toEqual(['deploying', 'failed'])
-    expect(deployment()?.statusHistory.at(-1)?.message).toContain('Check the Server API Token')
-    expect(deployment()).toMatchObject({ outputs: {}, logs: [{ level: 'error' }] })
-  })
-
   it.each([
     [{ fromEmail: 'nobody' }, 'fromEmail'],
     [{ serverType: 'own' }, 'serverType'],
@@ -174,62 +162,28 @@ describe('DEPLOYMENT_CREATED', () => {
   })
 })
 
-describe('DEPLOYMENT_DELETED', () => {
-  it('stops the deployment, and changes nothing at the provider', async () => {
-    await create()
-    requests.length = 0
-    expect(await onDeployment('DEPLOYMENT_DELETED')).toMatchObject({ body: { status: 'stopped' } })
-    expect(statuses()).toEqual(['deploying', 'running', 'stopped'])
-    expect(requests).toEqual([])
-  })
+it('probes with the shared token in a HEALTH_CHECK without a deployment, and says why it is unhealthy', async () => {
+  const checks = [{ name: 'provider', healthy: true, latencyMs: expect.any(Number) }]
+  const { status, body } = await send({ name: 'HEALTH_CHECK' })
+  expect([status, body]).toEqual([200, { status: 'healthy', checks }])
+  expect([requests.map(({ path }) => path), tokens()]).toEqual([['/server'], ['shared-token']])
+  provider.settings.apiTokens = []
+  const message = expect.stringContaining('does not accept the token')
+  const unhealthy = { status: 'unhealthy', checks: [{ name: 'provider', healthy: false, message }] }
+  expect(await send({ name: 'HEALTH_CHECK' })).toMatchObject({ status: 200, body: unhealthy })
 })
 
-describe('HEALTH_CHECK', () => {
-  it('probes with the shared token if the event names no deployment', async () => {
-    const checks = [{ name: 'provider', healthy: true, latencyMs: expect.any(Number) }]
-    const { status, body } = await send({ name: 'HEALTH_CHECK' })
-    expect([status, body]).toEqual([200, { status: 'healthy', checks }])
-    expect(requests.map(({ path }) => path)).toEqual(['/server'])
-    expect(tokens()).toEqual(['shared-token'])
-  })
-
-  it('reports a rejected token as unhealthy, with the reason', async () => {
-    await create()
-    provider.settings.apiTokens = []
-    const message = expect.stringContaining('does not accept the token')
-    expect(await onDeployment('HEALTH_CHECK')).toMatchObject({
-      status: 200,
-      body: { status: 'unhealthy', checks: [{ name: 'provider', healthy: false, message }] },
-    })
-    expect(deployment()?.statusHistory.at(-1)).toMatchObject({ status: 'unhealthy', message })
-  })
-
-  it('fails if the platform can’t say which server to probe', async () => {
-    platform.faults.add({ method: 'GET', status: 404, body: 'a page of a proxy' })
-    expect(await onDeployment('HEALTH_CHECK')).toMatchObject({
-      status: 502,
-      body: { code: 'platform_unavailable', retryable: true },
-    })
-    expect(requests).toEqual([])
-  })
-})
-
-describe('METRIC_UPDATE', () => {
-  it('returns and reports the provider’s totals', async () => {
-    await create()
-    provider.settings.stats = { Sent: 615, Bounced: 64, SpamComplaints: 10 }
-    const metrics = [
-      { name: 'emails_sent', value: 615 },
-      { name: 'emails_bounced', value: 64 },
-      { name: 'bounce_rate', value: 10.407, unit: 'percent' },
-      { name: 'spam_complaints', value: 10 },
-    ]
-    const { status, body } = await onDeployment('METRIC_UPDATE')
-    expect([status, body]).toEqual([200, { metrics }])
-    expect(deployment()?.metrics).toEqual(
-      metrics.map((metric) => ({ ...metric, timestamp: expect.any(String) })),
-    )
-  })
+it('returns the provider’s totals for a METRIC_UPDATE', async () => {
+  await create()
+  provider.settings.stats = { Sent: 615, Bounced: 64, SpamComplaints: 10 }
+  const metrics = [
+    { name: 'emails_sent', value: 615 },
+    { name: 'emails_bounced', value: 64 },
+    { name: 'bounce_rate', value: 10.407, unit: 'percent' },
+    { name: 'spam_complaints', value: 10 },
+  ]
+  const { body } = await send({ name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } })
+  expect(body).toEqual({ metrics })
 })
 
 describe('while the provider is away, the host', () => {
