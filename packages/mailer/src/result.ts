@@ -6,7 +6,7 @@
 import type { ErrorCode } from '@org/core/errors'
 
 /** The codes that a failure of the mailer can have. */
-export const mailErrorCodes = [
+const mailErrorCodes = [
   'invalid_arguments',
   'missing_credentials',
   'credentials_rejected',

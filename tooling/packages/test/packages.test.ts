@@ -17,7 +17,7 @@ const NETWORK = { timeout: 120_000 }
 /** Of the mailer and its dependencies, in bytes. */
 const LARGEST_INSTALL = 960_000
 /** The smallest program that sends a mail, gzipped, at its start, and what it loads for batches, templates, files and statistics, in bytes. */
-const LARGEST_BUNDLE = { atStart: 13_300, later: 7_750 }
+const LARGEST_BUNDLE = { atStart: 13_400, later: 7_800 }
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
