@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ConfigurationError, readConfig } from '../src/config.ts'
 import { createEnvironmentLookup } from '../src/environment.ts'
+import { createFunctionHost } from '../src/runtimes/function-host.ts'
 import { variables } from '../src/variables.ts'
 
 const required = { PLATFORM_API_URL: 'https://platform.example.com/api' }
@@ -194,6 +195,42 @@ describe('the configuration', () => {
     const config = readConfig({ ...required, ...given })
     expect(config.hostname).toBe(hostname)
     expect(config.warnings).toEqual(warnings.map((text) => expect.stringMatching(text)))
+  })
+})
+
+describe('the configuration of a function', () => {
+  const onRedis = {
+    ...inProduction,
+    PLATFORM_WEBHOOK_SECRET: SECRET,
+    DELIVERY_STORE: 'redis://default:hidden-word@redis.test',
+  }
+  const anyMessage = expect.stringContaining('The host starts.')
+  const warning = expect.stringContaining('an effect happens once within one instance only')
+  const noFiles = expect.stringContaining('one fault:\n  DELIVERY_STORE: this platform keeps no files')
+  const noSecret = expect.stringContaining('PLATFORM_WEBHOOK_SECRET')
+
+  it.each<[string, Record<string, string | undefined>, number, log: unknown[], errors: unknown[]]>([
+    ['Redis, which it does not connect to', {}, 200, [anyMessage], []],
+    ['a file in production', { DELIVERY_STORE: 'sqlite:/hidden-word.db' }, 500, [], [noFiles]],
+    [
+      'a file in development',
+      { NODE_ENV: 'development', DELIVERY_STORE: 'sqlite:/hidden-word.db' },
+      500,
+      [],
+      [noFiles],
+    ],
+    ['memory', { DELIVERY_STORE: 'memory:' }, 200, [anyMessage, warning], []],
+    ['none in development', { NODE_ENV: 'development', DELIVERY_STORE: ' ' }, 200, [anyMessage, warning], []],
+    ['no secret and no NODE_ENV', { NODE_ENV: '', PLATFORM_WEBHOOK_SECRET: '' }, 500, [], [noSecret]],
+  ])('with %s', async (_, chosen, status, log, errors) => {
+    const written = vi.spyOn(console, 'log').mockReturnValue()
+    const failed = vi.spyOn(console, 'error').mockReturnValue()
+    onTestFinished(() => void vi.restoreAllMocks())
+    const answer = createFunctionHost({ ...onRedis, ...chosen }, () => ({}))
+    expect((await answer(new Request('https://host.test/healthz'))).status).toBe(status)
+    expect(written.mock.calls.flat()).toEqual(log)
+    expect(failed.mock.calls.flat()).toEqual(errors)
+    expect([...written.mock.calls, ...failed.mock.calls].join()).not.toContain('hidden-word')
   })
 })
 

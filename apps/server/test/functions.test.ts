@@ -1,5 +1,5 @@
 /** The host as a function: on Lambda, on Vercel, and as a Worker. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import {
   type FunctionProcess,
@@ -12,7 +12,6 @@ import type { Target } from '../../../bench/deployments/target.ts'
 import { inProduction, targets } from '../../../bench/deployments/targets.ts'
 import { walkThrough } from '../../../bench/deployments/walk.ts'
 import { startWorker } from '../../../bench/deployments/worker-process.ts'
-import { createFunctionHost } from '../src/runtimes/function-host.ts'
 import worker from '../src/runtimes/worker.ts'
 import { isNightly } from './nightly.ts'
 import { signedRequest } from './shipped.ts'
@@ -212,38 +211,6 @@ describe('the Worker', () => {
       expect(around.mail.messages).toHaveLength(2)
     },
   )
-})
-
-describe('the configuration of a function', () => {
-  const onRedis = { ...around.variables, DELIVERY_STORE: 'redis://default:hidden-word@redis.test' }
-  const anyMessage = expect.stringContaining('The host starts.')
-  const warning = expect.stringContaining('an effect happens once within one instance only')
-  const noFiles = expect.stringContaining('one fault:\n  DELIVERY_STORE: this platform keeps no files')
-  const noSecret = expect.stringContaining('PLATFORM_WEBHOOK_SECRET')
-
-  it.each<[string, Record<string, string | undefined>, number, log: unknown[], errors: unknown[]]>([
-    ['Redis, which it does not connect to', {}, 200, [anyMessage], []],
-    ['a file in production', { DELIVERY_STORE: 'sqlite:/hidden-word.db' }, 500, [], [noFiles]],
-    [
-      'a file in development',
-      { NODE_ENV: 'development', DELIVERY_STORE: 'sqlite:/hidden-word.db' },
-      500,
-      [],
-      [noFiles],
-    ],
-    ['memory', { DELIVERY_STORE: 'memory:' }, 200, [anyMessage, warning], []],
-    ['none in development', { NODE_ENV: 'development', DELIVERY_STORE: ' ' }, 200, [anyMessage, warning], []],
-    ['no secret and no NODE_ENV', { NODE_ENV: '', PLATFORM_WEBHOOK_SECRET: '' }, 500, [], [noSecret]],
-  ])('with %s', async (_, chosen, status, log, errors) => {
-    const written = vi.spyOn(console, 'log').mockReturnValue()
-    const failed = vi.spyOn(console, 'error').mockReturnValue()
-    onTestFinished(() => void vi.restoreAllMocks())
-    const answer = createFunctionHost({ ...onRedis, ...chosen }, () => ({}))
-    expect((await answer(new Request('https://host.test/healthz'))).status).toBe(status)
-    expect(written.mock.calls.flat()).toEqual(log)
-    expect(failed.mock.calls.flat()).toEqual(errors)
-    expect([...written.mock.calls, ...failed.mock.calls].join()).not.toContain('hidden-word')
-  })
 })
 
 // The functions of Lambda and Vercel differ in the adapters alone.
