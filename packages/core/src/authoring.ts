@@ -1,7 +1,6 @@
 /** For authors of integrations that need more than the contract: their own parsing, shares, and reservations. */
 
-export { type JsonSchema, toJsonSchema } from './contract/json-schema.ts'
-export { orReference, parsedByFunction } from './contract/marks.ts'
+export { type JsonSchema, orReference, parsedByFunction, toJsonSchema } from './contract/marks.ts'
 export { readRecordedDeployment, readResourceOwner } from './delivery/status.ts'
 export { parseArguments } from './request/fields.ts'
 export { createShares, type Release, type Shares } from './request/shares.ts'

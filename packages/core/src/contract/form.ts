@@ -1,6 +1,6 @@
 /** Forms (contract §8): what a platform needs to draw one for the inputs of a deployment, as JSON Schema alone. */
 import * as z from 'zod'
-import { type JsonSchema, toJsonSchema } from './json-schema.ts'
+import { type JsonSchema, toJsonSchema } from './marks.ts'
 
 /**
  * Names the choices of a field for people. The schema offers each as a `const` with a `title`.

@@ -2,8 +2,7 @@ import * as z from 'zod'
 import { eventNames } from './event.ts'
 import { toFormSchema } from './form.ts'
 import type { IntegrationDefinition } from './integration.ts'
-import { jsonSchema, toJsonSchema } from './json-schema.ts'
-import { secretNames } from './marks.ts'
+import { jsonSchema, secretNames, toJsonSchema } from './marks.ts'
 
 /** The schema of a manifest, from which a platform can draw the form for a deployment. */
 export const manifestSchema = z

@@ -1,5 +1,5 @@
 /** The gate of an account at a provider (contract §2): an outage makes unknown only what had left before it was noticed. */
-import type { Gate, GateLimits } from '../contract/handler-context.ts'
+import type { Gate, GateLimits } from '../contract/gate.ts'
 import { IntegrationError } from '../errors.ts'
 import { LONGEST_TIMER_MS, pause } from './client.ts'
 

@@ -1,4 +1,4 @@
-import type { Gate, GateLimits, Pass } from '../contract/handler-context.ts'
+import type { Gate, GateLimits, Pass } from '../contract/gate.ts'
 import {
   type ErrorCode,
   type FieldError,

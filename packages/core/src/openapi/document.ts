@@ -1,6 +1,6 @@
 /** The parts of OpenAPI 3.1 that this host's document uses. */
 import type { MetricDefinition } from '../contract/integration.ts'
-import type { JsonSchema } from '../contract/json-schema.ts'
+import type { JsonSchema } from '../contract/marks.ts'
 import type { ErrorCode } from '../errors.ts'
 
 /** A reference to a component of the document. */

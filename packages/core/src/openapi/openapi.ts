@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { toJsonSchema } from '../contract/json-schema.ts'
+import { toJsonSchema } from '../contract/marks.ts'
 import type { ErrorCode } from '../errors.ts'
 import {
   type Components,

@@ -1,4 +1,5 @@
-import type { DeploymentLog, Egress, Gate, HandlerContext, Progress } from '../contract/handler-context.ts'
+import type { Gate } from '../contract/gate.ts'
+import type { DeploymentLog, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
 import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
 import type { CallbackOptions, DeploymentStatus, Platform } from '../contract/platform.ts'
 import { type Claim, type ClaimOptions, readStore, reserve, reservedSteps } from '../delivery/claim.ts'

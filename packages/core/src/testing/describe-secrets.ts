@@ -1,7 +1,6 @@
 /** The promises of every integration about credentials. */
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { toJsonSchema } from '../contract/json-schema.ts'
-import { secretNames } from '../contract/marks.ts'
+import { secretNames, toJsonSchema } from '../contract/marks.ts'
 import type { EnvironmentLookup } from '../pipeline/deployment.ts'
 import { deployment, fail, holdsAny } from './integration-host.ts'
 import {
