@@ -13,6 +13,7 @@
 export type { EventName, PlatformEvent } from './contract/event.ts'
 export { asksFor, choices } from './contract/form.ts'
 export type { Deployment, Egress, HandlerContext, Progress } from './contract/handler-context.ts'
+export { checkHealth, type HealthCheck } from './contract/health.ts'
 export {
   defineIntegration,
   type FunctionDefinition,
@@ -30,7 +31,6 @@ export type {
   Platform,
   WriteResult,
 } from './contract/platform.ts'
-export { checkHealth, type HealthCheck } from './contract/responses.ts'
 export { functionArguments } from './contract/validation.ts'
 export type { DeliveryStore } from './delivery/store.ts'
 export { memoryStore } from './delivery/stores/memory.ts'

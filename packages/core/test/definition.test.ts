@@ -2,7 +2,7 @@ import { defineIntegration, environmentReference, secret } from '@org/core'
 import { toManifest } from '@org/core/internal'
 import { expect, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
-import type { EventTraits } from '../src/contract/event-traits.ts'
+import type { EventTraits } from '../src/contract/event.ts'
 import { referenceNames, secretNames } from '../src/contract/marks.ts'
 import { bare } from './fixtures.ts'
 

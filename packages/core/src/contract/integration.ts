@@ -1,8 +1,8 @@
 import type * as z from 'zod'
-import type { HandledEvent, HandlerName } from './event-traits.ts'
+import type { HandledEvent, HandlerName } from './event.ts'
 import type { HandlerContext } from './handler-context.ts'
+import type { HealthCheck } from './health.ts'
 import type { DownloadFile } from './platform.ts'
-import type { HealthCheck } from './responses.ts'
 
 /** One function that FUNCTION_CALL may run. */
 export interface FunctionDefinition {

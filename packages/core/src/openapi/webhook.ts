@@ -1,5 +1,4 @@
-import { type EventName, eventNames, eventSchemas } from '../contract/event.ts'
-import { eventTraits } from '../contract/event-traits.ts'
+import { type EventName, eventNames, eventSchemas, eventTraits } from '../contract/event.ts'
 import { withOrder } from '../contract/form.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
 import { type JsonSchema, toJsonSchema } from '../contract/marks.ts'

@@ -1,6 +1,6 @@
 /** One event of one integration, resolved once: every later step reads these fields. */
 import type { PlatformEvent } from '../contract/event.ts'
-import { type EventTraits, eventTraits } from '../contract/event-traits.ts'
+import { type EventTraits, eventTraits } from '../contract/event.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
 import { IntegrationError } from '../errors.ts'
 
