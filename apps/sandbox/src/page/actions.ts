@@ -7,7 +7,7 @@ import { MASK } from '../world/mask.ts'
 import { plural } from '../world/text.ts'
 import type { TimelineEntry } from '../world/timeline.ts'
 import type { PageContext } from './context.ts'
-import { makeFault, titleOf } from './faults.ts'
+import { faultOf, titleOf } from './faults.ts'
 import { actionButton, address } from './html.ts'
 import { judge } from './verdict.ts'
 
@@ -88,7 +88,7 @@ function actionsOf(context: PageContext) {
     },
     async again(values) {
       const event = recorded(values)
-      const fault = makeFault(String(values.fault))
+      const fault = faultOf(String(values.fault))
       if (fault) world.mail.faults.add(fault)
       const id = values.id === 'same' ? event.id : crypto.randomUUID()
       // As a platform does that got no response.
@@ -135,7 +135,7 @@ function actionsOf(context: PageContext) {
       return { text: String(deployment.outputs[name]) }
     },
     break({ target, kind }) {
-      const fault = makeFault(String(kind))
+      const fault = faultOf(String(kind))
       if (!fault) throw new Refusal('There is no such fault.')
       queueOf(target).add(fault)
       return { message: 'The next call breaks.' }

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
+import { getMimeType } from 'hono/utils/mime'
 import { toSession } from '../world/session.ts'
 import { createActions } from './actions.ts'
 import type { PageContext } from './context.ts'
@@ -31,11 +32,6 @@ const library = new URL(import.meta.resolve('idiomorph/dist/idiomorph.esm.js'))
 const files = new Map(
   [...own, ['idiomorph.js', library] as const].map(([name, url]) => [name, readFileSync(url, 'utf8')]),
 )
-const types: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-}
 /** After a message, the changes within this time go into the next one. */
 const COLLECT_MS = 50
 
@@ -50,7 +46,7 @@ export function createPageApp(context: PageContext): Hono {
   app.get('/static/:name', (request) => {
     const name = request.req.param('name')
     const content = files.get(name)
-    const type = types[name.split('.').at(-1) ?? '']
+    const type = getMimeType(name)
     return content && type ? request.body(content, 200, { 'content-type': type }) : request.notFound()
   })
   app.get('/events', (request) =>

@@ -21,7 +21,6 @@ export function deploymentsView(context: PageContext, query: Query): View {
   const first = html`<a href="/deployments?new=mailer">Deploy the mailer</a>: it needs no input.`
   return {
     title: 'Deployments',
-    tall: true,
     bar: html`${filterBar('q', query, 'Find an id, an integration, a status, an input')}
       <a class="button primary" href="/deployments?new=mailer">New deployment</a>`,
     body: split('Deployments', rows, query, {
@@ -59,7 +58,7 @@ function deploymentRow(context: PageContext, one: Deployment, query: Query): Lin
 function newDeployment(context: PageContext, wanted: string): Html {
   const deployable = context.manifests.filter(({ events }) => events.includes('DEPLOYMENT_CREATED'))
   const chosen = deployable.find(({ name }) => name === wanted) ?? deployable[0]
-  if (!chosen) return empty('Nothing can be deployed', 'No integration takes deployments.')
+  if (!chosen) return html``
   const { name, description, inputs } = chosen
   const free = context.freeId(name)
   const links = deployable.map((one) => [one.name, `/deployments?new=${one.name}`, one === chosen] as const)

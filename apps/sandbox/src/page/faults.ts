@@ -42,19 +42,16 @@ const kinds: Readonly<Record<string, readonly [title: string, hint: string, faul
     { html: true },
   ],
 }
-const titles = new WeakMap<Fault, string>()
 
-/** Makes a fault; `undefined` if there is no such kind. */
-export function makeFault(kind: string): Fault | undefined {
-  const [title = '', , known] = (Object.hasOwn(kinds, kind) && kinds[kind]) || []
-  const fault = known && { ...known }
-  if (fault) titles.set(fault, title)
-  return fault
+/** The fault of a kind; `undefined` if there is no such kind. */
+export function faultOf(kind: string): Fault | undefined {
+  return Object.hasOwn(kinds, kind) ? kinds[kind]?.[2] : undefined
 }
 
 /** The title of a fault. */
 export function titleOf(fault: Fault): string {
-  return titles.get(fault) ?? ('status' in fault ? `status ${fault.status}` : 'a fault')
+  const known = Object.values(kinds).find(([, , one]) => one === fault)
+  return known?.[0] ?? ('status' in fault ? `status ${fault.status}` : 'a fault')
 }
 
 /** A button, and the form behind it. */

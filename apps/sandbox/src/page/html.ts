@@ -10,11 +10,9 @@ export type Query = Readonly<Record<string, string>>
 /** A view, ready to be put into the page. */
 export interface View {
   title: string
-  /** Beside the title: the search of the view, and its actions. */
+  /** The search of a list, and its actions. A list fills the window, and scrolls inside. */
   bar?: unknown
   body: unknown
-  /** The view fills the window, and scrolls inside. */
-  tall?: boolean
 }
 
 /** A state, shown as a colour, a shape and a word, so that nobody depends on one of them. */

@@ -6,7 +6,7 @@ import { brokenNow } from './faults.ts'
 import type { Html, View } from './html.ts'
 
 /** The whole page. The banner is in sight until the scripts hide it, so it shows a failure of the scripts, too. */
-export function layout(context: PageContext, path: string, { title, bar, body, tall }: View): Html {
+export function layout(context: PageContext, path: string, { title, bar, body }: View): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -27,7 +27,7 @@ export function layout(context: PageContext, path: string, { title, bar, body, t
   </header>
   <p id="banner" role="alert">Not live: scripts failed. Reload the page.</p>
   <div id="broken" data-live>${brokenNow(context)}</div>
-  <main id="main" class="${tall ? 'tall' : ''}" tabindex="-1">
+  <main id="main" class="${bar === undefined ? '' : 'tall'}" tabindex="-1">
     ${bar !== undefined && html`<div class="bar row"><h1 class="visually-hidden">${title}</h1>${bar}</div>`}
     ${body}
   </main>

@@ -22,7 +22,6 @@ export function mailboxView(context: PageContext, query: Query): View {
   const clear = html`Nothing has “${words}”. <a href="/mailbox">Show every mail</a>`
   return {
     title: 'Mailbox',
-    tall: true,
     bar: html`${filterBar('q', query, 'Find: address, subject, words, file')}<span id="mail-actions" data-live>${messages.length > 0 && actionButton('Clear', 'clear-mail', {}, { confirm })}</span>`,
     body: split('Mails', found.toReversed(), query, {
       row: (mail) => mailRow(mail, query),

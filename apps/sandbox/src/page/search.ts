@@ -9,10 +9,8 @@ import { duration, type Query, timeOfDay } from './html.ts'
 import { fieldsOf, tagsOf } from './timeline-rows.ts'
 import { judge } from './verdict.ts'
 
-/** The filters beside the search: the title, and the events that stay. */
-export const chips: Readonly<
-  Record<string, readonly [title: string, fits: (entry: TimelineEntry) => boolean]>
-> = {
+/** The filters beside the search, by their parameter: the title, and the events that stay. */
+export const chips: Readonly<Record<string, [title: string, fits: (entry: TimelineEntry) => boolean]>> = {
   failed: ['Failed', (entry) => judge(entry).tone === 'bad'],
   visits: ['Hide the walk', ({ source }) => source !== 'walk'],
 }
@@ -51,16 +49,8 @@ export function textOf(entry: TimelineEntry): string {
   const own = { headers: entry.headers, text: entry.body ?? '' }
   const answer = response && [wordsOf({ status: response.status }), messageOf(response)]
   const log = entry.log.map((line) => [line.level, line.message, ...fieldsOf(line)])
-  const all = [
-    shown,
-    told,
-    entry.signed ? 'signed' : '',
-    wordsOf(facts),
-    messageOf(own),
-    answer,
-    ofCalls,
-    log,
-  ]
+  const signed = entry.signed ? 'signed' : ''
+  const all = [shown, told, signed, wordsOf(facts), messageOf(own), answer, ofCalls, log]
   const whole = all.flat(9).join('\n').toLowerCase()
   texts.set(entry, whole)
   return whole

@@ -20,11 +20,10 @@ export function timelineView(context: PageContext, query: Query): View {
   const back = address('/timeline', rest)
   const filters = Object.entries(chips).map(
     ([name, [title]]) =>
-      html`<label class="button chip"><input type="checkbox" name="${name}" value="1" ${query[name] && html`checked`}>${title}</label>`,
+      html`<label class="button"><input type="checkbox" name="${name}" value="1" ${query[name] && html`checked`}>${title}</label>`,
   )
   return {
     title: 'Timeline',
-    tall: true,
     bar: html`${filterBar('text', query, 'Find anything, or to:ada status:429 #45', filters)}${toolbar(context, without(rest, 'start'))}`,
     body: split('Events', rows, query, {
       // Another event keeps the open tab.

@@ -1,7 +1,7 @@
 /** Says in a sentence how an event ended, and names the next step. */
 import { html } from 'hono/html'
 import { at, listOf, parse } from '../world/json.ts'
-import { plural, truncate } from '../world/text.ts'
+import { plural } from '../world/text.ts'
 import { hasFailed, type TimelineEntry } from '../world/timeline.ts'
 import { attemptsOf } from './attempts.ts'
 import type { PageContext } from './context.ts'
@@ -13,12 +13,10 @@ interface Verdict {
   text?: string
 }
 
-const LONGEST_TEXT = 600
-
 /** The verdict on an event, with its next steps. */
 export function verdict(context: PageContext, entry: TimelineEntry): Html {
   const { tone, title, text = '' } = judge(entry)
-  const shown = context.mask({ title, text: truncate(text, LONGEST_TEXT) })
+  const shown = context.mask({ title, text })
   const next = nextSteps(context, entry)
   return html`<section class="verdict ${tone}" aria-label="What happened">
     <p><strong>${shown.title}.</strong> ${shown.text}</p>

@@ -54,7 +54,7 @@ export function waterfall(
   }
   const lane = (title: string, to: OutboundCall['to']) => {
     const all = attempts.filter(({ call }) => call.to === to)
-    return html`${all.length > 0 && html`<li class="lane small">${title}</li>`}${all.map(row)}`
+    return html`${all.length > 0 && html`<li class="small">${title}</li>`}${all.map(row)}`
   }
   const label = (at: number, index: number) =>
     html`<text x="${percent(at)}" y="11" ${index > 0 && html`text-anchor="${at > end * 0.93 ? 'end' : 'middle'}"`}>${duration(at)}</text>`

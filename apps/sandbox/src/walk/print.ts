@@ -32,25 +32,16 @@ export interface Report {
 /** Prints the parts of a run. */
 export type Printer = ReturnType<typeof createPrinter>
 
-type Style = Parameters<typeof styleText>[0]
-/** A part of a line, with its style. */
-type Piece = string | readonly [Style, string]
-
 const LONGEST = 500
 
 /** Makes the printer of one run. */
 export function createPrinter(terminal: Terminal, world: World) {
   const mask = createMask(world.secrets)
-
-  /** Writes a line without secrets, control characters and endless data. */
-  function line(...pieces: Piece[]): void {
-    const painted = pieces.map((piece) => {
-      const [style, text] = typeof piece === 'string' ? [undefined, piece] : piece
-      const shown = truncate(mask({ text }).text, LONGEST).replaceAll(/\p{Cc}/gu, '·')
-      return terminal.colours && style ? styleText(style, shown, { validateStream: false }) : shown
-    })
-    terminal.write(`${painted.join('')}\n`)
-  }
+  const line = (...parts: string[]) => terminal.write(`${parts.join('')}\n`)
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    terminal.colours ? styleText(style, text, { validateStream: false }) : text
+  /** Data without secrets, control characters and an end that nobody reads. */
+  const clean = (text: string) => truncate(mask({ text }).text, LONGEST).replaceAll(/\p{Cc}/gu, '·')
 
   function printExchange({ route, request: { body }, response, durationMs, source }: Exchange): void {
     const { status, replayed } = response
@@ -58,63 +49,49 @@ export function createPrinter(terminal: Terminal, world: World) {
     const names = [`/${route}`, at(body, 'name'), called, at(body, 'deployment', 'id')]
     const outcome = [status, status >= 400 && at(response.body, 'code'), replayed && 'replayed']
     const took = `${Math.round(durationMs)} ms${source ? '' : ', from outside'}`
-    const words = (parts: unknown[]) => parts.filter(Boolean).join(' ')
-    line(
-      '  • ',
-      words(names),
-      [status < 400 ? 'green' : 'yellow', ` → ${words(outcome)}`],
-      ['dim', `  ${took}`],
-    )
+    const words = (parts: unknown[]) => clean(parts.filter(Boolean).join(' '))
+    const style = status < 400 ? 'green' : 'yellow'
+    line('  • ', words(names), paint(style, ` → ${words(outcome)}`), paint('dim', `  ${took}`))
   }
 
   return {
-    opening(): void {
-      line(['bold', 'The sandbox'], ['dim', ': a platform, its events, and the host that acts on them'])
-    },
+    opening: () =>
+      line(paint('bold', 'The sandbox'), ': a platform, its events, and the host that acts on them'),
 
     /** An event that the walk did not send. */
     visit: printExchange,
 
     /** A step that failed. */
     step(place: string, title: string, { exchange, failure = [] }: Report): void {
-      line(['red', `  ✗ ${place}  ${title}`])
+      line(paint('red', `  ✗ ${place}  ${title}`))
       if (exchange) printExchange(exchange)
-      for (const text of failure) line('    ', text)
+      for (const text of failure) line('    ', clean(text))
     },
 
     /** After a walk. */
     walked({ route, title }: Walk, { passed, failed }: Tally): void {
-      const mark: Piece = failed > 0 ? ['red', '✗'] : ['green', '✓']
-      line(
-        '  ',
-        mark,
-        ' ',
-        ['bold', `/${route}`.padEnd(12)],
-        `${passed} of ${passed + failed} steps  ${title}`,
-      )
+      const mark = failed > 0 ? paint('red', '✗') : paint('green', '✓')
+      const name = paint('bold', `/${route}`.padEnd(12))
+      line(`  ${mark} ${name}${passed} of ${passed + failed} steps  ${title}`)
     },
 
     summary({ passed, failed, durationMs }: Summary): void {
-      line()
-      line(
-        failed > 0 ? ['red', '✗ '] : ['green', '✓ '],
-        ['bold', `${passed} steps passed, ${failed} failed`],
-        ['dim', ` · ${(durationMs / 1000).toFixed(1)} s`],
-      )
+      const mark = failed > 0 ? paint('red', '✗') : paint('green', '✓')
+      const seconds = paint('dim', `${(durationMs / 1000).toFixed(1)} s`)
+      line(`\n${mark} ${paint('bold', `${passed} steps passed, ${failed} failed`)} · ${seconds}`)
     },
 
     /** Names the page, the host and its documentation. */
     invitation(pageUrl: string | undefined): void {
       const { url, webhookSecret } = world
-      const rows = [
-        ['Page', pageUrl, 'see it, try it, break it'],
-        ['Host', url, webhookSecret ? 'accepts only signed events' : 'takes events from this machine'],
-        ['Docs', `${url}/docs`, 'every route, event and function'],
-      ]
+      const takes = webhookSecret ? 'accepts only signed events' : 'takes events from this machine'
+      const row = (name: string, value: string, hint: string) =>
+        line('  ', paint('bold', name.padEnd(6)), paint('cyan', value.padEnd(28)), paint('dim', hint))
       line()
-      for (const [name = '', value, hint = ''] of rows)
-        if (value) line('  ', ['bold', name.padEnd(6)], ['cyan', value.padEnd(28)], ['dim', hint])
-      line('        ', ['dim', 'Nothing leaves this machine. Ctrl-C ends it.'])
+      if (pageUrl) row('Page', pageUrl, 'see it, try it, break it')
+      row('Host', url, takes)
+      row('Docs', `${url}/docs`, 'every route, event and function')
+      line('        ', paint('dim', 'Nothing leaves this machine. Ctrl-C ends it.'))
     },
   }
 }

@@ -12,8 +12,11 @@ export interface Walk {
   steps: readonly Step[]
 }
 
-/** One event of a walk. */
-export interface Step extends Expectation {
+/**
+ * One event of a walk, and its expected effects. Absent effects are not checked. An expected object may have fewer
+ * fields than the found one, and an expression matches a text.
+ */
+export interface Step {
   title: string
   event: PlatformEvent
   /**
@@ -23,13 +26,6 @@ export interface Step extends Expectation {
   id?: string
   /** Prepares the world for the step. */
   prepare?: () => void
-}
-
-/**
- * The expected effects; absent fields are not checked. An expected object may have fewer fields than the found one,
- * and an expression matches a text.
- */
-interface Expectation {
   /** @default 200 */
   status?: number
   replayed?: true
@@ -45,8 +41,6 @@ export function walksOf(world: World): Walk[] {
     return { route: manifest.name, title: manifest.title, steps: lifeOf(world, manifest) }
   })
 }
-
-type Data = Extract<PlatformEvent, { functionCall: object }>['functionCall']['arguments']
 
 function lifeOf(world: World, manifest: Manifest): Step[] {
   const { name, events, functions, downloads, metrics } = manifest
@@ -71,7 +65,12 @@ function lifeOf(world: World, manifest: Manifest): Step[] {
       { title: 'A deployment, for which there is nothing to do', event: created, body },
     ]
   }
-  const call = (title: string, called: string, args: Data, more: Expectation = {}): Step => ({
+  const call = (
+    title: string,
+    called: string,
+    args: Record<string, unknown>,
+    more: Partial<Step> = {},
+  ): Step => ({
     title,
     event: { name: 'FUNCTION_CALL', deployment, functionCall: { name: called, arguments: args } },
     body: { result: {} },
@@ -108,12 +107,11 @@ function lifeOf(world: World, manifest: Manifest): Step[] {
 const INACTIVE = ['gone@example.com', 'left@example.com', 'moved@example.com']
 /** Needs three calls to the provider. */
 const COPIES = 1_203
-const AT_ONCE = { 'retry-after': '0' }
 
 /** What platforms, mail providers and tenants do on bad days. */
 function troubles(
   { mail }: World,
-  call: (title: string, called: string, args: Data, more: Expectation) => Step,
+  call: (title: string, called: string, args: Record<string, unknown>, more: Partial<Step>) => Step,
 ): Step[] {
   const id = 'evt_order'
   const mailed = { to: 'ada@example.com', subject: 'Your order', textBody: 'On its way.' }
@@ -126,20 +124,23 @@ function troubles(
     name: 'DEPLOYMENT_CREATED',
     deployment: { id: 'dep_press', inputs: inputs(apiToken) },
   })
-  const busy = ['POST /email 429', 'POST /email 200']
-  const sent = { sent: COPIES - INACTIVE.length, failed: INACTIVE.length, unknown: 0 }
-  const batches = Array<string>(3).fill('POST /email/batch 200')
   return [
-    {
-      ...call('A mail, while the provider gets too many requests', 'sendEmail', mailed, { calls: busy }),
+    call('A mail, while the provider gets too many requests', 'sendEmail', mailed, {
       id,
-      prepare: () => mail.faults.add({ path: '/email', status: 429, headers: AT_ONCE }),
-    },
-    { ...call('The same delivery again', 'sendEmail', mailed, { replayed: true, calls: [] }), id },
-    {
-      ...call('A newsletter', 'sendEmails', { messages }, { body: { result: sent }, calls: batches }),
-      prepare: () => INACTIVE.forEach((address) => void mail.inactive.add(address)),
-    },
+      prepare: () => mail.faults.add({ path: '/email', status: 429, headers: { 'retry-after': '0' } }),
+      calls: ['POST /email 429', 'POST /email 200'],
+    }),
+    call('The same delivery again', 'sendEmail', mailed, { id, replayed: true, calls: [] }),
+    call(
+      'A newsletter',
+      'sendEmails',
+      { messages },
+      {
+        prepare: () => INACTIVE.forEach((address) => void mail.inactive.add(address)),
+        body: { result: { sent: COPIES - INACTIVE.length, failed: INACTIVE.length, unknown: 0 } },
+        calls: Array<string>(3).fill('POST /email/batch 200'),
+      },
+    ),
     {
       title: 'A wrong token',
       event: created('a-token-with-a-typo'),

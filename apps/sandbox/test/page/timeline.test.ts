@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import type { Page as Tab } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { makeFault } from '../../src/page/faults.ts'
+import { faultOf } from '../../src/page/faults.ts'
 import type { World } from '../../src/world/world.ts'
 import { webhookSecret } from '../fixtures.ts'
 import {
@@ -21,7 +21,7 @@ const event = (tab: Tab, number: number) =>
   tab.getByRole('article', { name: `Event ${number}`, exact: true }).waitFor()
 
 function limitOnce(world: World): void {
-  const limit = makeFault('rate-limit')
+  const limit = faultOf('rate-limit')
   if (limit) world.mail.faults.add(limit)
 }
 
