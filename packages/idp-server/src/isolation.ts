@@ -22,8 +22,8 @@ export async function ensureOwn(context: HandlerContext, store: DeliveryStore): 
   const { deployment, event } = context
   // An update that failed asks for the health of what was published before.
   if (!deployment || event.name === 'DEPLOYMENT_CREATED') return context
-  const carried = claimed.safeParse(event.deployment?.outputs).data
-  const used: Claimed = { ...carried, ...(await deployment.outputs(instanceKeys)) }
+  const named = await deployment.outputs(claimed)
+  const used: Claimed = { ...named, ...(await deployment.outputs(instanceKeys)) }
   const isOwn = await askStore(used, deployment.id, store).catch((error: unknown) => {
     // A record that somebody changed is no reason to trust the event.
     if (isIntegrationError(error)) throw error

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { onCreate, root, runWebhook, stopped } from './support.ts'
 
 const fixture = runWebhook()
-const { provider, platform, asked, host, creates, published, application, logged } = fixture
+const { provider, asked, host, creates, published, application, logged } = fixture
 
 const lists = () => asked().filter((request) => /^GET \/v1\/platform\/applications(\?|$)/.test(request))
 /** The list is out of order when it is read after a create. */
@@ -20,22 +20,6 @@ it('a create that the provider refused is repeated at once by the next delivery'
   }
   expect((await fixture.create()).status).toBe(200)
   expect(creates()).toBe(3)
-})
-
-it('a creation takes seven requests to the store, and four calls to the platform', async () => {
-  const used: PropertyKey[] = []
-  const store = new Proxy(memoryStore(), {
-    get(target, name) {
-      used.push(name)
-      return Reflect.get(target, name)
-    },
-  })
-  await host({ store }).create({}, { eventId: 'evt_1' })
-  expect(used).toEqual(['claim', 'advance', 'reserve', 'advance', 'reserve', 'reserve', 'complete'])
-  const calls = platform.calls.map(
-    ({ method, path }) => `${method} ${path.replace('/deployments/dep_1', '')}`,
-  )
-  expect(calls).toEqual(['PUT /status', 'GET ', 'PUT /outputs', 'PUT /status'])
 })
 
 describe('a create with an unknown outcome', () => {

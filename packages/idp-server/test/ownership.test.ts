@@ -185,14 +185,14 @@ describe('an event with the application of another deployment', () => {
     },
   )
 
-  it('is refused also weeks after its creation', async () => {
-    let time = Date.now()
-    const { create, remove } = host({ store: memoryStore({ now: () => time }) })
-    await create()
-    time += 60 * 24 * 60 * 60 * 1000
-    const outputs = { applicationId: application().applicationId }
-    expect(await remove({ id: 'dep_2', outputs })).toMatchObject(invalid)
-    expect(provider.applications.size).toBe(1)
+  it('is refused also by a deployment that begins anew', async () => {
+    const outputs = await victim()
+    const [early, late] = ['09', '10'].map((hour) => ({
+      timestamp: `2026-11-20T${hour}:00:00Z`,
+      id: 'dep_2',
+    }))
+    await remove(early)
+    expect(await create({}, { ...late, outputs })).toMatchObject(invalid)
   })
 
   it('is refused if it contradicts the record, and neither application is deleted', async () => {
@@ -235,8 +235,11 @@ describe('the other events', () => {
     const mixed = [{ applicationId }, { secretKey }, { publishableKey }].map((one) => ({ ...own, ...one }))
     for (const carried of [foreign, keys, ...mixed, { secretKey }])
       expect(await send(toEvent(event, carried))).toMatchObject(foreignOutputs)
-    deployment().outputs = foreign
-    expect(await send(toEvent(event))).toMatchObject(foreignOutputs)
+    const { applicationId: ofPerson } = provider.addApplication({ name: 'Of a person' })
+    for (const outputs of [foreign, { ...own, applicationId: ofPerson }]) {
+      deployment().outputs = outputs
+      expect(await send(toEvent(event))).toMatchObject(foreignOutputs)
+    }
     expect(requests).toEqual([])
     away()
     const { status, body } = await send(toEvent(event, own))
@@ -301,12 +304,14 @@ describe('the deletion of an application with an instance that was added at the 
     ['the published instance', undefined],
     ['nothing, and the application has two instances', {}],
   ])('is refused also if the store was replaced, and the host knows %s', async (_, outputs) => {
-    const { applicationId } = await deployed()
+    const { applicationId, added, instances } = await deployed()
     // A redeploy records no instance that it did not make.
     expect(await create()).toMatchObject(running)
     if (outputs) platform.removeDeployment('dep_1')
     const answer = await host().remove(outputs ? { outputs: { applicationId } } : {})
-    expect(answer).toMatchObject({ status: 422, body: { code: 'deletion_refused' } })
+    const detail = expect.stringContaining(added.id)
+    expect(answer).toMatchObject({ status: 422, body: { code: 'deletion_refused', detail } })
+    if (!outputs) expect(Object(answer.body).detail).not.toContain(instances[0]?.id)
     expect(only(provider.applications.keys())).toBe(applicationId)
   })
 })

@@ -23,11 +23,9 @@ const problem = z.object({
 
 /** The mistakes of people: the keys that differ from the valid ones, the input at fault, what to do, and the code. */
 const mistakes: [string, Record<string, unknown>, string, string, string?][] = [
-  ['a text instead of a key', { publishableKey: 'hello' }, 'publishableKey', 'does not start with pk_test_'],
   ['a key without its prefix', { secretKey: sk.slice(8) }, 'secretKey', 'does not start with sk_test_'],
   ['swapped keys', { publishableKey: sk, secretKey: pk }, 'publishableKey', 'put it into secretKey'],
   ['the publishable key twice', { secretKey: pk }, 'secretKey', 'put it into publishableKey'],
-  ['the secret key twice', { publishableKey: sk }, 'publishableKey', 'put it into secretKey'],
   ['a test key with a live key', { secretKey: shared.secretKey }, 'secretKey', 'development instance'],
   [
     'keys of two instances',
@@ -37,23 +35,13 @@ const mistakes: [string, Record<string, unknown>, string, string, string?][] = [
     'credentials_rejected',
   ],
   ['an unknown key', { secretKey: unknown }, 'secretKey', 'copy the current key', 'credentials_rejected'],
-  ['an unknown kind of key', { secretKey: `sk_prod_${sk.slice(8)}` }, 'secretKey', 'does not start with'],
-  ['only a prefix', { publishableKey: 'pk_live_' }, 'publishableKey', 'cut off'],
   ['a truncated publishable key', { publishableKey: pk.slice(0, -7) }, 'publishableKey', 'cut off'],
   ['a truncated secret key', { secretKey: sk.slice(0, 20) }, 'secretKey', 'too short'],
   ['no base64', { publishableKey: `${pk.slice(0, -4)}~~~~` }, 'publishableKey', 'is not base64'],
   ['an invalid character', { secretKey: `${sk}%` }, 'secretKey', 'characters that no key has'],
-  ['a host without a dot', { publishableKey: live('localhost$') }, 'publishableKey', 'not name a host'],
   ['an invalid host', { publishableKey: live('a b.c/d$') }, 'publishableKey', 'does not name a host'],
   ['quotes', { publishableKey: `"${pk}"` }, 'publishableKey', 'without quotes'],
-  [
-    'a line of an .env file',
-    { secretKey: `CLERK_SECRET_KEY=${sk}` },
-    'secretKey',
-    'copy the whole key alone',
-  ],
   ['a masked key', { secretKey: 'sk_live_••••••••••••••••••••••' }, 'secretKey', 'copy the real key'],
-  ['a key of the documentation', { publishableKey: 'pk_live_xxxxx' }, 'publishableKey', 'cut off'],
   ['no secret key', { secretKey: undefined }, 'secretKey', 'is missing', 'missing_credentials'],
   [
     'no keys',

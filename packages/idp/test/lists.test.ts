@@ -16,20 +16,12 @@ const ids = async (users: AsyncIterable<{ id: string }>) => {
 
 describe('listUsers', () => {
   it('returns a page with the total count, and the cursor of the next page', async () => {
-    instance.createUsers(25)
-    const seen: string[] = []
-    let startingAfter: string | undefined
-    for (const length of [10, 10, 5]) {
-      const { data, totalCount, nextCursor } = await client().listUsers({ startingAfter })
-      expect([data.length, totalCount, nextCursor]).toEqual([
-        length,
-        25,
-        length < 10 ? null : data.at(-1)?.id,
-      ])
-      seen.push(...data.map(({ id }) => id))
-      startingAfter = nextCursor ?? undefined
-    }
-    expect(seen).toEqual(newestFirst())
+    instance.createUsers(20)
+    const first = await client().listUsers()
+    const last = await client().listUsers({ startingAfter: first.nextCursor ?? '' })
+    expect([first.totalCount, first.nextCursor]).toEqual([20, first.data[9]?.id])
+    expect([last.totalCount, last.nextCursor]).toEqual([20, null])
+    expect([...first.data, ...last.data].map(({ id }) => id)).toEqual(newestFirst())
   })
 
   it('decides by the total count whether a full page of 500 is the last one', async () => {
