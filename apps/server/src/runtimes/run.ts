@@ -1,12 +1,11 @@
 /** The host as a Node process: opens the store, listens, and finishes the events under way before it ends. */
-import type { EventEmitter } from 'node:events'
 import { flushCompileCache } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
 import type { DeliveryStore } from '@org/core'
 import { createJsonLogger, createRedactor, redactLines } from '@org/core/internal/host'
 import type { Config } from '../config.ts'
-import { createHost, type Host, type HostOptions } from '../host.ts'
+import { createHost, type HostOptions } from '../host.ts'
 import { createMetrics } from '../metrics.ts'
 import { loadUndici } from '../outbound/transport.ts'
 import { forOwnMachine } from '../own-machine.ts'
@@ -29,7 +28,7 @@ const limitsFor = ({ bodyLimit, keepAliveMs }: Config) => ({
   keepAliveTimeout: keepAliveMs,
   connectionsCheckingInterval: 1_000,
 })
-/** After the start, if there was no request before. In milliseconds. */
+/** After the start, so that the first question for its health is answered before. In milliseconds. */
 const WARM_UP_MS = 500
 /** Far more than the events under way, so that idle connections do not keep senders out. */
 const MAX_CONNECTIONS = 10_000
@@ -41,23 +40,6 @@ const OPEN_TELEMETRY = Symbol.for('opentelemetry.js.api.1')
 export interface RunOptions extends Pick<HostOptions, 'environment'> {
   /** Wraps the store of the configuration. */
   wrapStore?: (store: DeliveryStore) => DeliveryStore
-}
-
-/**
- * Loads what the first events would wait for.
- *
- * @throws if a file of the bundle is missing: such a host must not go on, with a part of its routes
- */
-async function loadRest(host: Host): Promise<void> {
-  try {
-    await Promise.all([host.load(), loadUndici()])
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code !== 'EMFILE' && code !== 'ENFILE') throw error
-    // Senders may hold all descriptors. Their connections end, and the next event or attempt loads the rest.
-    await setTimeout(WARM_UP_MS, undefined, { ref: false })
-    return loadRest(host)
-  }
 }
 
 /**
@@ -118,12 +100,13 @@ export async function run(
     process.exit(1)
   })
 
+  /** Loads what the first events would wait for, and ends if a file of the bundle is missing. */
   async function warmUp(): Promise<void> {
-    const { promise: isAnswered, resolve } = Promise.withResolvers<void>()
-    // Not `events.once`, which rejects if the first connection breaks.
-    server.once('request', (_, response: EventEmitter) => response.once('close', resolve))
-    await Promise.race([isAnswered, setTimeout(WARM_UP_MS, undefined, { ref: false })])
-    await loadRest(host)
+    await setTimeout(WARM_UP_MS, undefined, { ref: false })
+    await Promise.all([host.load(), loadUndici()]).catch((error: NodeJS.ErrnoException) => {
+      // Senders may hold all descriptors. Their connections end, and the next event loads the rest.
+      if (error.code !== 'EMFILE' && error.code !== 'ENFILE') throw error
+    })
     await store.probe().catch(({ name, message }: Error) => {
       if (name === 'FormatError') {
         logger('error', `DELIVERY_STORE: The store in Redis can’t be used: ${message}.`)
