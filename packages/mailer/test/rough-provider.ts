@@ -31,11 +31,13 @@ const CALLS = {
   garbled: 0.03,
   stranger: 0.02,
 }
+/** After so many calls it is away, for so many requests of whatever kind. */
+const [OUTAGE_AFTER, OUTAGE_REQUESTS] = [50, 8]
 const MISHAPS = Object.keys(CALLS).filter((name): name is keyof typeof CALLS => name in CALLS)
 
 /**
- * Runs a provider over real HTTP that cuts, delays, refuses, rate-limits, reorders and garbles at random, and keeps a
- * ledger of what it accepted.
+ * Runs a provider over real HTTP that cuts, delays, refuses, rate-limits, reorders and garbles at random, is away now
+ * and then, and keeps a ledger of what it accepted.
  */
 export async function runRoughProvider(random: () => number) {
   /** The ids of the accepted mails, by recipient. */
@@ -43,6 +45,7 @@ export async function runRoughProvider(random: () => number) {
   const happened = new Map<string, number>()
   let ids = 0
   let calls = 0
+  let away = 0
 
   /** Each mishap once, and then at random. */
   function pick(): keyof typeof CALLS | 'fine' {
@@ -78,9 +81,15 @@ export async function runRoughProvider(random: () => number) {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
+      if (away > 0) {
+        away -= 1
+        happened.set('outage', (happened.get('outage') ?? 0) + 1)
+        return void (random() < 0.5 ? request.socket.destroy() : response.writeHead(502).end('<html></html>'))
+      }
       if (request.method === 'GET') return void response.end('{"ID":1}')
       const messages = batch.parse(JSON.parse(Buffer.concat(chunks).toString()))
       const fate = pick()
+      if (calls % OUTAGE_AFTER === 0) away = OUTAGE_REQUESTS
       happened.set(fate, (happened.get(fate) ?? 0) + 1)
       const answer = (status: number, body: string, headers = {}) =>
         void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
