@@ -61,7 +61,7 @@ function lifeOf(world: World, manifest: Manifest): Step[] {
     const body = { status: 'ignored' }
     return [
       challenged,
-      { title: 'A health check', ...healthy },
+      { title: 'A health check', ...healthy, event: { name: 'HEALTH_CHECK' } },
       { title: 'A deployment, for which there is nothing to do', event: created, body },
     ]
   }
