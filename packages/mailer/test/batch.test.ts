@@ -305,10 +305,25 @@ describe('a stream', () => {
       if (index === 1) break
     // Two calls of 500, and the message that showed the second to be full.
     expect([seen.read <= 1_001, seen.isClosed]).toEqual([true, true])
-    for await (const { index } of mail.mailer().streamEmails(source().messages)) if (index === 1_600) break
-    const { length } = provider.messages
-    await mail.mailer().getServer()
-    expect(provider.messages).toHaveLength(length)
+  })
+
+  it('awaits the calls in flight when its reader stops', async () => {
+    const calls = mail.hold()
+    const stream = mail.mailer({ fetch: calls.fetch }).streamEmails(messages(1_500))
+    const first = Array.from({ length: 501 }, () => stream.next())
+    await calls.answer(1)
+    await calls.answer(1)
+    await Promise.all(first)
+    // The third call.
+    await calls.arrived(1)
+    let isOver = false
+    const stopped = stream.return?.().then(() => {
+      isOver = true
+    })
+    await idle()
+    expect(isOver).toBe(false)
+    await calls.answer(1)
+    await stopped
   })
 
   it('answers readers in the order in which they ask, and nothing after its end', async () => {

@@ -91,6 +91,8 @@ it.each<[string, Partial<Message>, Partial<Message>]>([
 it('recognises a message, however it is written and whoever made it', async () => {
   class Mail {
     readonly #to = addressOf(0)
+    /** No field of a message. */
+    readonly template = 'welcome'
     get to() {
       return this.#to
     }

@@ -73,8 +73,6 @@ it.each([
     readonly to = 'ada@example.org'
     readonly htmlBody = htmlBody
     readonly textBody = async () => 'Hi'
-    /** No field of a message. */
-    readonly template = 'welcome'
     get subject() {
       return 'Welcome'
     }
