@@ -131,6 +131,11 @@ describe('a SQLite file that can’t be used', () => {
       'it has format 99, and this host reads format 4: drain the host that wrote it, then empty or replace the store (docs/operations.md)',
       (file) => openAside(file).exec('PRAGMA user_version = 99; CREATE TABLE other (id INTEGER)'),
     ],
+    [
+      'is empty',
+      'it is empty, as after a copy that failed or on a disk that was full: put a backup in its place, or delete it to begin anew without any record',
+      (file) => writeFileSync(file, ''),
+    ],
     ['is a folder', 'the host can’t open it, or may not write in its folder', (file) => mkdirSync(file)],
     [
       'has a file for its folder',

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -141,9 +141,24 @@ function openDatabase() {
   }
 }
 
-/** SQLite gives the companions of the file the same mode when it creates them. */
+/** Another process that creates the file writes its first page within this time, in milliseconds. */
+const LONGEST_EMPTY_MS = 1_000
+let isCreatedHere = false
+
+const sizeOf = () => statSync(file, { throwIfNoEntry: false })?.size
+
+/**
+ * SQLite gives the companions of the file the same mode when it creates them.
+ *
+ * @throws if the file is empty: taken for a new one, it would forget every record without a word
+ */
 function createPrivateFile(): void {
   const folder = dirname(file)
+  isCreatedHere ||= sizeOf() === undefined
+  if (!isCreatedHere && sizeOf() === 0) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LONGEST_EMPTY_MS)
+    if (sizeOf() === 0) throw new Error(EMPTY)
+  }
   try {
     // Without those above it: Node's own recursion never ends in a folder such as /proc.
     mkdirSync(folder, { mode: 0o700 })
@@ -168,6 +183,8 @@ function placeOf(): string | undefined {
   return found && `${found.dev}:${found.ino}`
 }
 
+const EMPTY =
+  'it is empty, as after a copy that failed or on a disk that was full: put a backup in its place, or delete it to begin anew without any record'
 const LOCKED = 'another process has locked it'
 const DISK_FAILS = 'the disk can’t be read or written'
 const DISK_IS_FULL = 'the disk is full'
@@ -207,6 +224,8 @@ function commit(operations: readonly Operation[]): Reply[] {
     return transaction(() => operations.map(apply), begin)
   } catch (error) {
     const failure = explain(error)
+    // It would be taken for a damaged one.
+    if (!opened && isCreatedHere && sizeOf() === 0) rmSync(file, { force: true })
     const isLocked = failure.message.includes(LOCKED)
     if (operations.length > 1 && opened && !isLocked) return operations.flatMap((one) => commit([one]))
     return operations.map(() => ({ failure }))
