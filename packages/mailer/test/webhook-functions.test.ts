@@ -135,13 +135,14 @@ describe('sendEmails', () => {
       { to: ['bob@example.org'], ...same },
     ])
   })
-  it.each<[object, string]>([
-    [{}, 'messages'],
-    [{ to: ['ann@example.org'], textBody: 'Hi' }, 'subject'],
-    [{ messages: [mail], subject: 'Hello' }, 'subject'],
-    [{ mesages: [mail] }, 'mesages'],
-    [{ messages: Array(10_001).fill(0) }, 'messages'],
-  ])('refuses %j as a whole', async (given, path) => {
+
+  it.each<[string, object, string]>([
+    ['no messages', {}, 'messages'],
+    ['a list without a subject', { to: ['ann@example.org'], textBody: 'Hi' }, 'subject'],
+    ['a subject beside messages', { messages: [mail], subject: 'Hello' }, 'subject'],
+    ['an unknown field', { mesages: [mail] }, 'mesages'],
+    ['10,001 messages', { messages: Array(10_001).fill(0) }, 'messages'],
+  ])('refuses %s as a whole', async (_, given, path) => {
     const response = await call('sendEmails', given)
     expect(response).toMatchObject({ status: 422, body: { code: 'invalid_arguments' } })
     expect(response.body).toHaveProperty('errors[0].path', path)
