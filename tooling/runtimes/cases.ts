@@ -216,6 +216,13 @@ const scripts: Case[] = Object.entries({
   'address of another script': [sent],
 }).map(([name, outcomes]) => ({ name, script: name, onCall: answer, outcomes }))
 
+const event: Case = {
+  name: 'signed event',
+  script: 'signed event',
+  onCall: then((call) => call.answer(200, {}), answer),
+  outcomes: [sent, '401'],
+}
+
 /** All rows. */
 export const cases: readonly Case[] = [
   ...answered,
@@ -224,4 +231,5 @@ export const cases: readonly Case[] = [
   ...neverReached,
   ...batches,
   ...scripts,
+  event,
 ]

@@ -1,45 +1,36 @@
-/**
- * The table of cases and runtimes.
- *
- * @module
- */
+/** The table of cases and runtimes. */
 import { type Case, cases } from './cases.ts'
 import { startProvider } from './rough-provider.ts'
-
-/** Runs `programs/cases.mjs` on one runtime with the cases as JSON, and returns what it prints. */
-export type Runner = (cases: string) => Promise<unknown>
 
 /**
  * Runs all cases on all runtimes, and prints the table and the reason of each failure.
  *
+ * @param run gets the cases as JSON, and returns their outcomes by name as JSON
  * @returns whether every cell is ok
  */
-export async function printTable(runners: Readonly<Record<string, Runner>>): Promise<boolean> {
-  const names = Object.keys(runners)
-  const columns = await Promise.all(Object.entries(runners).map(([runtime, run]) => judgeAll(runtime, run)))
-  const rows = cases.map(({ name }, at) => [name, ...columns.map((column) => column[at]?.cell ?? '')])
-  for (const row of [['Case', ...names], ...rows]) {
-    const [name = '', ...cells] = row
+export async function printTable(
+  runtimes: readonly string[],
+  run: (runtime: string, cases: string) => Promise<string>,
+): Promise<boolean> {
+  const columns = await Promise.all(runtimes.map((runtime) => judgeAll(runtime, run)))
+  const rows = cases.map(({ name }, at) => [name, ...columns.map((faults) => (faults[at] ? 'FAILED' : 'ok'))])
+  for (const [name = '', ...cells] of [['Case', ...runtimes], ...rows])
     console.log(`${name.padEnd(44)}${cells.map((cell) => cell.padEnd(9)).join('')}`)
-  }
-  const faults = columns.flatMap((column, at) => column.map(({ fault }) => fault && `${names[at]}: ${fault}`))
-  for (const fault of faults) if (fault) console.log(fault)
-  return columns.flat().every(({ cell }) => cell !== 'FAILED')
+  const faults = columns.flat().flatMap((fault) => fault ?? [])
+  for (const fault of faults) console.log(fault)
+  return faults.length === 0
 }
 
-async function judgeAll(
-  runtime: string,
-  run: Runner,
-): Promise<{ cell: string; fault: string | undefined }[]> {
+/** @returns the fault of each case, if it has one */
+async function judgeAll(runtime: string, run: (runtime: string, cases: string) => Promise<string>) {
   const providers = await Promise.all(cases.map(startProvider))
   try {
-    const tasks = cases.map(({ name, times, batch, script, unfit, long, timeoutMs, abort }, at) => {
-      return { name, times, batch, script, unfit, long, timeoutMs, abort, url: providers[at]?.url }
-    })
-    const outcomes = Object(await run(JSON.stringify(tasks)))
+    // JSON leaves out what the provider does.
+    const tasks = cases.map((row, at) => ({ ...row, url: providers[at]?.url }))
+    const outcomes = JSON.parse(await run(runtime, JSON.stringify(tasks)))
     return cases.map((row, at) => {
       const fault = judge(row, runtime, outcomes[row.name] ?? [], providers[at]?.accepted.length ?? 0)
-      return { cell: fault ? 'FAILED' : 'ok', fault: fault && `${row.name}: ${fault}` }
+      return fault && `${runtime}: ${row.name}: ${fault}`
     })
   } finally {
     for (const provider of providers) provider.close()

@@ -1,38 +1,38 @@
+/** The runtimes of the table, and how each runs `programs/cases.mjs`. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+
+const TIMEOUT_MS = 60_000
 
 interface Runtime {
   /** The packages that npm installs. */
   installs: readonly string[]
-  /** The command that runs a program, for the `node_modules` with the runtime. */
-  command: (tools: string) => string[]
-  /** By the way in which they load the packages. */
-  programs: Readonly<Record<string, string>>
+  /** The command that runs a program, for the `node_modules` with the runtime. Workerd has none. */
+  command?: (tools: string) => string[]
 }
-
-const both = { import: 'import.mjs', require: 'require.cjs' }
 
 const node = (version: string): Runtime => {
   const name = `node${version.split('.')[0]}`
   return {
     installs: [`${name}@npm:node@${version}`],
-    // The oldest strips types of the programs only with a flag.
-    command: (tools) => [join(tools, name, 'bin/node'), '--no-warnings', '--experimental-strip-types'],
-    programs: both,
+    command: (tools) => [join(tools, name, 'bin/node'), '--no-warnings'],
   }
 }
 
-/** The runtimes with a command, by name. `node` is the one that runs this. */
+export const workerd = { installs: ['miniflare@4.20260730.0'], compatibilityDate: '2026-08-06' }
+
+/** By name. `node` is the one that runs this. */
 export const runtimes: Readonly<Record<string, Runtime>> = {
-  node: { installs: [], command: () => [process.execPath, '--no-warnings'], programs: both },
+  node: { installs: [], command: () => [process.execPath, '--no-warnings'] },
   // The oldest that the packages' `engines` allow.
   node22: node('22.13.0'),
   node24: node('24.9.0'),
   node26: node('26.9.0'),
-  bun: {
-    installs: ['bun@1.4.4'],
-    command: (tools) => [join(tools, 'bun/bin/bun.exe')],
-    programs: { import: 'import.mjs' },
-  },
+  bun: { installs: ['bun@1.4.4'], command: (tools) => [join(tools, 'bun/bin/bun.exe')] },
   deno: {
     installs: ['deno@2.9.6'],
     command: (tools) => [
@@ -40,8 +40,64 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
       join(tools, 'deno/bin.cjs'),
       ...['run', '--no-lock', '--allow-net', '--allow-read', '--allow-env'],
     ],
-    programs: { import: 'import.mjs' },
   },
+  workerd,
 }
 
-export const workerd = { installs: 'miniflare@4.20260730.0', compatibilityDate: '2026-08-06' }
+/** @returns what the program prints */
+export async function runProgram(
+  [command = '', ...options]: readonly string[],
+  project: string,
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, options, {
+    cwd: project,
+    timeout: TIMEOUT_MS,
+    env: { ...process.env, NODE_OPTIONS: '', DENO_NO_UPDATE_CHECK: '1' },
+  })
+  return stdout
+}
+
+/** Runs cases on a runtime, and returns their outcomes by name as JSON. */
+export async function runCases(name: string, cases: string, project: string, tools: string): Promise<string> {
+  const command = runtimes[name]?.command?.(tools)
+  return command
+    ? runProgram([...command, 'cases.mjs', cases], project)
+    : runInWorkerd(cases, join(project, 'cases.mjs'), join(tools, 'miniflare'))
+}
+
+interface MiniflareModule {
+  Miniflare: new (
+    options: object,
+  ) => {
+    dispatchFetch(url: string, init: RequestInit): Promise<{ text(): Promise<string> }>
+    dispose(): Promise<void>
+  }
+}
+
+/** Bundles the program without compatibility flags for Node's modules, and sends it one request. */
+async function runInWorkerd(body: string, program: string, miniflare: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [program],
+    bundle: true,
+    format: 'esm',
+    target: 'es2023',
+    conditions: ['workerd', 'worker'],
+    write: false,
+  })
+  const { main }: { main: string } = JSON.parse(readFileSync(join(miniflare, 'package.json'), 'utf8'))
+  const { Miniflare }: MiniflareModule = await import(pathToFileURL(join(miniflare, main)).href)
+  const worker = new Miniflare({
+    modules: true,
+    script: outputFiles[0]?.text,
+    compatibilityDate: workerd.compatibilityDate,
+    cf: false,
+    // It logs each connection that fails.
+    handleRuntimeStdio: (_: unknown, errors: { resume(): void }) => void errors.resume(),
+  })
+  try {
+    const response = await worker.dispatchFetch('http://worker.test/', { method: 'POST', body })
+    return await response.text()
+  } finally {
+    await worker.dispose()
+  }
+}

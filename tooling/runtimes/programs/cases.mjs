@@ -23,7 +23,7 @@ async function run({ name, url, times = 1, batch, script, unfit, long, timeoutMs
   if (abort === 'after 2 s') setTimeout(() => controller.abort(), 2_000)
   const options = { signal: controller.signal, timeoutMs }
   const mailer = createMailer({ apiToken: 'server-token', fromEmail: 'shop@example.com', baseUrl: url })
-  if (script) return scripts[script]({ mailer, compose, outcomeOf, describe })
+  if (script) return scripts[script]({ mailer, url, compose, accept, outcomeOf, describe })
   if (batch) {
     const messages = Array.from({ length: batch }, (_, index) => (index === unfit ? null : compose(index)))
     return (await mailer.sendEmails(messages, options)).results.map(outcomeOf)

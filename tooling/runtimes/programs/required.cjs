@@ -12,3 +12,9 @@ exports.sendRequired = async () => {
   const isKnown = isIntegrationError(error) && error instanceof IntegrationError
   return { sent: provider.messages.length, code: error.code, isKnown, error }
 }
+
+if (require.main === module)
+  exports.sendRequired().then(({ sent, code, isKnown }) => {
+    if (sent !== 1 || code !== 'invalid_arguments' || !isKnown)
+      throw new Error(`${sent} sent, ${code}, ${isKnown}`)
+  })

@@ -1,4 +1,7 @@
 /** The cases that take more than one call. Each returns its outcomes, message by message. */
+import { createVerifier, sign } from '@org/core'
+import { createHandler } from '@org/mailer/webhook'
+import { createPlatformClient } from '@org/platform-client'
 
 const forever = () => new Promise(() => {})
 
@@ -84,5 +87,27 @@ export const scripts = {
       to: { name: 'Jörg', address: 'j@münchen.example' },
     })
     return [to.includes('xn--mnchen-3ya.example') ? 'sent' : to]
+  },
+
+  /** The provider receives the platform's call first, then the mail. */
+  async 'signed event'({ url, compose, accept }) {
+    const secret = `whsec_${btoa('a secret of twenty-four b')}`
+    const platform = createPlatformClient({ baseUrl: url })
+    await platform.setStatus('dep_1', { status: 'running' })
+    const handle = createHandler({
+      platform,
+      shared: { apiToken: 'server-token', fromEmail: 'shop@example.com' },
+      baseUrl: url,
+      verify: createVerifier({ secrets: [secret] }),
+      logger: () => {},
+    })
+    const functionCall = { name: 'sendEmail', arguments: compose(0) }
+    const body = JSON.stringify({ name: 'FUNCTION_CALL', functionCall })
+    const deliver = (signature) => {
+      const headers = { 'content-type': 'application/json', ...signature }
+      return handle(new Request('http://host.test/mailer/webhook', { method: 'POST', headers, body }))
+    }
+    const { result } = await (await deliver(await sign({ secret, id: 'evt_1', body }))).json()
+    return [accept(result, 0), `${(await deliver({})).status}`]
   },
 }
