@@ -66,7 +66,6 @@ export async function startHost(options: HostProcessOptions) {
       await once(host.child, 'message')
     },
     kill: () => void host.child.kill('SIGKILL'),
-    pause: () => void host.child.kill('SIGSTOP'),
     resume: () => void host.child.kill('SIGCONT'),
     async restart() {
       if (!host.alive) ({ host, url } = await start())

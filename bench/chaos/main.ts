@@ -1,10 +1,9 @@
 /**
  * Runs the chaos scenarios: `node --conditions=@org/source bench/chaos/main.ts [<name> …]`. Options: `--seed <number>`
- * repeats a run, `--seeds <number>` sets how often a scenario repeats each case, `--minutes <number>` how long
+ * repeats the lives of a run, `--seeds <number>` sets how often a scenario repeats each case, `--minutes <number>` how long
  * `failover` takes, and `--only <text>` runs the cases of `outage` whose name has it.
  */
 import { parseArgs } from 'node:util'
-import { createRandom } from './random.ts'
 import { failover } from './scenarios/failover.ts'
 import { kill } from './scenarios/kill.ts'
 import { lives } from './scenarios/lives.ts'
@@ -23,7 +22,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string', default: '' },
   },
 })
-const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000))
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 const names = scenarios.map(({ name }) => name)
 const unknown = positionals.find((name) => !names.includes(name))
 if (unknown !== undefined) {
@@ -39,7 +38,7 @@ for (const { name, shows, run } of scenarios) {
   const began = performance.now()
   console.log(`${name}: ${shows}`)
   const { figures, violations } = await run({
-    random: createRandom(seed).fork(name),
+    seed,
     minutes: Number(values.minutes),
     seeds: Number(values.seeds),
     only: values.only,

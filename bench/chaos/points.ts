@@ -1,4 +1,7 @@
+import { ConnectionCut } from '../../packages/core/src/testing/index.ts'
+import type { Order } from './dying-store.ts'
 import type { Delivery } from './events.ts'
+import type { HostProcess } from './host-process.ts'
 import type { World } from './run.ts'
 
 /** Where a host is killed or halted: at its n-th write to the store, or at its n-th call. */
@@ -11,14 +14,21 @@ export const nameOf = ({ at, number, when }: Point) => `${when} ${at} ${number}`
 
 export const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/** Runs `act` at the n-th call from now on, before or after it takes effect. */
-export function atCall(world: World, number: number, when: 'before' | 'after', act: () => void): void {
+/** Makes a host get a signal at a point, from now on. */
+export async function signalAt(
+  world: World,
+  host: HostProcess,
+  { at, number, when }: Point,
+  signal: Order['signal'],
+) {
+  if (at === 'store') return host.signalAtWrite({ write: number, when, signal })
   let calls = 0
   world.atStep = (step) => {
     if (step.when === 'before') calls += 1
-    if (calls !== number || step.when !== when) return
+    if (calls !== number || (step.when === 'after') !== (when === 'after')) return
     world.atStep = () => {}
-    act()
+    host.process.child.kill(signal)
+    if (when === 'lost') throw new ConnectionCut()
   }
 }
 

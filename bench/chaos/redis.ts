@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort, launch } from '../shared/processes.ts'
+import { launch, nextPort } from '../shared/processes.ts'
 
 /** Whether this machine has a Redis server, Debian’s package `redis-server`. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0
@@ -15,18 +15,9 @@ export type RedisServer = Awaited<ReturnType<typeof startRedis>>
 /** Starts a Redis server on a free port, with the configuration that docs/scaling.md asks for. */
 export async function startRedis() {
   const folder = mkdtempSync(join(tmpdir(), 'chaos-redis-'))
-  const port = String(await freePort())
+  const port = String(nextPort())
   const listening = ['--port', port, '--bind', '127.0.0.1', '--dir', folder]
-  const durable = [
-    '--save',
-    '',
-    '--appendonly',
-    'yes',
-    '--appendfsync',
-    'always',
-    '--maxmemory-policy',
-    'noeviction',
-  ]
+  const durable = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
   async function launchRedis() {
     const redis = launch('redis-server', { parameters: [...listening, ...durable] })
     await redis.line(/ready to accept connections/i)

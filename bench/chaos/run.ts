@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Claim, StoreWrite } from './dying-store.ts'
 import { type HostProcess, type HostProcessOptions, startHost } from './host-process.ts'
-import { createRandom, type Random } from './random.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 import { createSender, type Sender } from './sender.ts'
 import { type Outside, startOutside } from './world.ts'
 
 export interface ScenarioOptions {
-  random: Random
+  /** Repeats the lives of a run. */
+  seed: number
   /** The length of a scenario that has no length of its own. */
   minutes: number
   /** How often a scenario repeats each case. */
@@ -45,13 +45,12 @@ interface WorldOptions extends Pick<HostProcessOptions, 'leaseMs' | 'settleMs'> 
   firstLeaseMs?: number
   store: 'redis' | 'sqlite'
   hosts: number
-  random?: Random
   environment?: Record<string, string>
 }
 
 /** Starts hosts and everything outside them, runs `body`, and ends what it has started. */
 export async function arranged<Result>(
-  { store, hosts: count, random = createRandom(1), environment, ...options }: WorldOptions,
+  { store, hosts: count, environment, ...options }: WorldOptions,
   body: (world: World) => Promise<Result>,
 ): Promise<Result> {
   const outside = await startOutside()
@@ -78,7 +77,7 @@ export async function arranged<Result>(
       hosts[index] = await startHost({ ...hostOptions, leaseMs })
     }
     await Promise.all(Array.from({ length: count }, start))
-    const sender = createSender(hosts, outside.journal, random)
+    const sender = createSender(hosts, outside.journal)
     return await body(Object.assign(outside, { hosts, sender, redis, storeWrites, claims }))
   } finally {
     for (const host of hosts) host.kill()

@@ -2,7 +2,6 @@ import { deliver } from '../../packages/core/src/testing/index.ts'
 import { pause } from './clock.ts'
 import type { Delivery } from './events.ts'
 import type { Journal } from './journal.ts'
-import type { Random } from './random.ts'
 import { webhookSecret } from './world.ts'
 
 /** The response to a delivery; its status is 0 if there was none. */
@@ -20,13 +19,11 @@ const LONGEST_WAIT_MS = 1_000
 export type Sender = ReturnType<typeof createSender>
 
 /** Makes the platform as the sender of webhooks, which signs its deliveries. */
-export function createSender(
-  hosts: readonly { url: string }[],
-  journal: Pick<Journal, 'write'>,
-  random: Pick<Random, 'below' | 'next'>,
-) {
-  /** Makes one attempt, at the host with this number or at any. */
-  async function once({ route, id, event }: Delivery, host = random.below(hosts.length)): Promise<Received> {
+export function createSender(hosts: readonly { url: string }[], journal: Pick<Journal, 'write'>) {
+  let turn = 0
+
+  /** Makes one attempt, at the host with this number or at the next. */
+  async function once({ route, id, event }: Delivery, host = turn++ % hosts.length): Promise<Received> {
     const response = await deliver(
       (request) => fetch(request, { signal: AbortSignal.timeout(LONGEST_ATTEMPT_MS) }),
       event,
@@ -58,7 +55,7 @@ export function createSender(
         const { status, body, retryAfter } = received
         if (status === 200 || (status >= 400 && body.retryable === false)) return received
         if (Date.now() > end) throw new Error(`${delivery.id}: still ${status} ${JSON.stringify(body)}`)
-        await pause(Math.max(waitMs * (0.5 + random.next()), 1_000 * retryAfter))
+        await pause(Math.max(waitMs * (0.5 + Math.random()), 1_000 * retryAfter))
       }
     },
   }

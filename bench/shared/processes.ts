@@ -5,7 +5,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
-import { serve } from '@org/core/testing'
 import { pinned } from './machine.ts'
 import type { Order, Outcome } from './serve-orders.ts'
 
@@ -101,7 +100,7 @@ export async function startServer(
   path: string,
   { environment, ...options }: LaunchOptions = {},
 ) {
-  const port = await freePort()
+  const port = nextPort()
   const began = performance.now()
   const elapsed = () => performance.now() - began
   const server = launchNode(file, { ...options, environment: { ...environment, PORT: String(port) } })
@@ -170,20 +169,11 @@ export function usageOf({ child: { pid } }: Pick<Process, 'child'>): {
 /** Below the range from which Linux takes the ports of outgoing connections, which would take one before its server. */
 const FIRST_PORT = 20_000
 const PORTS = 12_000
-const given = new Set<number>()
+/** Processes with neighbouring ids run at the same time, so that their ports lie apart. */
+let given = process.pid * 97
 
-/** Finds a port of the loopback interface on which nobody listens, another one at each call. */
-export async function freePort(): Promise<number> {
-  while (true) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS)
-    if (given.has(port)) continue
-    given.add(port)
-    try {
-      const { close } = await serve(async () => new Response(), { port })
-      await close()
-      return port
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
-    }
-  }
+/** A port for a server of this process, another one at each call. */
+export function nextPort(): number {
+  given += 1
+  return FIRST_PORT + (given % PORTS)
 }

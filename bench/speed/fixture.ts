@@ -2,13 +2,14 @@
  * The contenders as their users have them, in one temporary folder: our packages packed and unpacked, the host as
  * its build makes it. A build that happens during a run changes nothing.
  */
+import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import * as esbuild from 'esbuild'
 import { packAll } from '../../tooling/packages/pack.ts'
 import { root } from '../../tooling/packages/workspace.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { build } from '../shared/build.ts'
 import { type LaunchOptions, startServer } from '../shared/processes.ts'
 import { hostEnvironment } from './programs/host-environment.ts'
 
@@ -20,7 +21,8 @@ export async function createFixture() {
   mkdirSync(data, { recursive: true })
   const folder = mkdtempSync(join(data, 'speed-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  await build()
+  const options = { cwd: root, env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' } }
+  await promisify(execFile)('pnpm', ['build'], options)
   const modules = join(folder, 'node_modules')
   mkdirSync(join(modules, '@org'), { recursive: true })
   for (const packed of await packAll(folder)) renameSync(packed.folder, join(modules, packed.name))

@@ -2,12 +2,11 @@
  * Runs the benchmark: our code in turns with the floors.
  *
  * `pnpm bench` runs all rows and writes their sections of RESULTS.md. Options: `--only <row>` (repeatable) runs
- * single rows; `--quick` runs short rounds, and writes nothing; `--seed <number>` repeats the order of a run;
- * `--events <number>` sets the length of the memory row; `--smoke` runs the gate of CI alone.
+ * single rows; `--quick` runs short rounds, and writes nothing; `--events <number>` sets the length of the memory row;
+ * `--smoke` runs the gate of CI alone.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createRandom } from '../chaos/random.ts'
 import { describeMachine } from '../shared/machine.ts'
 import { replaceSections } from '../shared/markdown.ts'
 import { createFixture } from './fixture.ts'
@@ -24,7 +23,6 @@ const rows = [event, send, batch, start, memory]
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000_000)) },
     events: { type: 'string' },
     quick: { type: 'boolean', default: false },
     smoke: { type: 'boolean', default: false },
@@ -37,17 +35,15 @@ function exitWith(message: string, code = 2): never {
   process.exit(code)
 }
 
-const seed = Number(values.seed)
 const events = values.events === undefined ? undefined : Number(values.events)
-for (const number of [seed, events ?? 1])
-  if (!Number.isInteger(number)) exitWith('--seed and --events must be whole numbers.')
+if (!Number.isInteger(events ?? 1)) exitWith('--events must be a whole number.')
 const ids = rows.map(({ id }) => id)
 const only = values.only ?? ids
 const unknown = only.find((id) => !ids.includes(id))
 if (unknown !== undefined) exitWith(`There is no row “${unknown}”. The rows are ${ids.join(', ')}.`)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const provenance = `${new Date().toISOString().slice(0, 10)}, seed ${seed}; ${describeMachine()}`
+const provenance = `${new Date().toISOString().slice(0, 10)}; ${describeMachine()}`
 console.log(`${provenance}\n`)
 log('building …')
 const fixture = await createFixture()
@@ -61,7 +57,6 @@ for (const row of rows.filter(({ id }) => only.includes(id))) {
     fixture,
     events,
     quick: values.quick,
-    random: createRandom(seed).fork(row.id),
     progress: (line) => log(`[${row.id}] ${line}`),
   })
   console.log(`## ${row.title}\n\n${content}\n`)

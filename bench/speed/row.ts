@@ -1,5 +1,4 @@
 /** A row of the benchmark: its definition, its measurement and its section in Markdown. */
-import type { Random } from '../chaos/random.ts'
 import { toTable } from '../shared/markdown.ts'
 import { type Spread, spreadOf } from '../shared/statistics.ts'
 import type { Fixture } from './fixture.ts'
@@ -87,14 +86,14 @@ export function atLeast(
 }
 
 /**
- * Measures a row. Each round measures all contenders in an order of its own, so that other work of the machine
+ * Measures a row. Each round measures all contenders and begins with another one, so that other work of the machine
  * disturbs all of them alike.
  *
  * @returns the section in Markdown
  */
 export async function measureRow(
   row: Row,
-  { random, progress, ...context }: RowContext & { random: Random; progress: (line: string) => void },
+  { progress, ...context }: RowContext & { progress: (line: string) => void },
 ): Promise<string> {
   const ids = row.contenders.map(({ id }) => id)
   const measured = new Map(ids.map((id): [string, Values[]] => [id, []]))
@@ -104,8 +103,8 @@ export async function measureRow(
   const rounds = context.quick ? Math.min(row.rounds, QUICK_ROUNDS) : row.rounds
   for (let round = 1; round <= rounds; round += 1) {
     progress(`round ${round} of ${rounds}`)
-    const order = ids.map((id) => ({ id, at: random.next() })).sort((one, other) => one.at - other.at)
-    for (const { id } of order) measured.get(id)?.push(await measure(id))
+    ids.push(...ids.splice(0, 1))
+    for (const id of ids) measured.get(id)?.push(await measure(id))
   }
   await stop?.()
 

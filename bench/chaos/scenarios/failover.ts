@@ -25,9 +25,8 @@ export const failover: Scenario = {
     const store = await startStore()
     try {
       const environment = { DELIVERY_STORE: store.location, DRAIN_DELAY_MS: '1500' }
-      return await arranged(
-        { store: 'sqlite', hosts: 2, random: options.random, leaseMs: 5_000, environment },
-        (world) => disturb(world, store, options),
+      return await arranged({ store: 'sqlite', hosts: 2, leaseMs: 5_000, environment }, (world) =>
+        disturb(world, store, options),
       )
     } finally {
       await store.close()
@@ -71,11 +70,7 @@ async function startStore(): Promise<Store> {
   }
 }
 
-async function disturb(
-  world: World,
-  store: Store,
-  { random, minutes, say }: ScenarioOptions,
-): Promise<Findings> {
+async function disturb(world: World, store: Store, { minutes, say }: ScenarioOptions): Promise<Findings> {
   const { hosts, journal, idp, platform } = world
   const violations: string[] = []
   const end = Date.now() + minutes * MINUTE_MS
@@ -88,24 +83,24 @@ async function disturb(
     const host = chosen[turn++ % chosen.length]
     return host && Number(new URL(host.url).port)
   })
-  const sender = createSender([{ url: `http://127.0.0.1:${balancer.port}` }], journal, random)
+  const sender = createSender([{ url: `http://127.0.0.1:${balancer.port}` }], journal)
 
   const endLoad = startLoad(PER_SECOND, async (number) => {
     const id = `evt_${number}`
-    const isCreation = random.below(10) === 0
+    const isCreation = number % 10 === 0
     if (isCreation) platform.addDeployment({ id })
     const delivery = isCreation ? created(id, id) : sendEmail(id)
     const deliver = () => sender.untilFinal(delivery, LONGEST_MS).catch((error: Error) => error)
     const responses: (Received | Error)[] = [await deliver()]
     // The platform sends an event again although it was answered.
-    await pause(random.below(4_000))
+    await pause((number % 8) * 500)
     return { id, isCreation, responses: [...responses, await deliver()] }
   })
   let failovers = 0
   let restarts = 0
   const failing = (async () => {
     while (Date.now() + MINUTE_MS / 2 < end) {
-      await pause(MINUTE_MS / 4 + random.below(MINUTE_MS / 4))
+      await pause(MINUTE_MS / 4 + Math.random() * (MINUTE_MS / 4))
       await store.failOver()
       failovers += 1
       say(`failover ${failovers}, ${violations.length} violations`)
@@ -157,7 +152,7 @@ async function disturb(
 /** Asks each host whether it is ready, as the probe of an orchestrator does, and for a write. */
 function watchHosts(hosts: readonly HostProcess[], violations: string[]) {
   const ready = new Set<HostProcess>()
-  const prober = createSender(hosts, { write() {} }, { below: () => 0, next: () => 0 })
+  const prober = createSender(hosts, { write() {} })
   let isRunning = true
   let longest = 0
 

@@ -1,26 +1,23 @@
-import { ConnectionCut } from '../../../packages/core/src/testing/index.ts'
 import { checkMessages, checkPublished, quote } from '../checks.ts'
 import type { StoreWrite } from '../dying-store.ts'
 import { created, type Delivery, deleted, sendEmails } from '../events.ts'
-import { atCall, countSteps, nameOf, numbersTo, type Point } from '../points.ts'
-import type { Random } from '../random.ts'
+import { countSteps, nameOf, numbersTo, type Point, signalAt } from '../points.ts'
 import { arranged, type Findings, joined, type Scenario, type World } from '../run.ts'
 import type { Received } from '../sender.ts'
 
 const PEOPLE = 1_203
 const IN_A_CALL = 500
+const whens = ['lost', 'before', 'after'] as const
 
 export const kill: Scenario = {
   name: 'kill',
   shows: `kill -9 at every step of a creation, a deletion and a batch of ${PEOPLE} mails, on SQLite and Redis`,
-  async run({ random, seeds }) {
+  async run({ seeds }) {
     const runs = (['sqlite', 'redis'] as const).map(async (store) => {
-      const own = random.fork(store)
-      const findings = await arranged({ store, hosts: 1, random: own }, async (world) => {
+      const findings = await arranged({ store, hosts: 1 }, async (world) => {
         const subjects = [...deploymentsOf(world), batchesOf(world)]
         const found: Record<string, Findings> = {}
-        for (const subject of subjects)
-          found[subject.name] = await killAtEveryStep(world, subject, { random: own, seeds })
+        for (const subject of subjects) found[subject.name] = await killAtEveryStep(world, subject, seeds)
         return joined(found)
       })
       return [store, findings] as const
@@ -125,11 +122,14 @@ function callsInFlight(writes: readonly StoreWrite[]): number {
   return inFlight.size
 }
 
-/** Delivers an event, kills the host at one of its steps, and delivers it again: at every step, `seeds` times. */
+/**
+ * Delivers an event, kills the host at one of its steps, and delivers it again: at every step, `seeds` times. Three
+ * seeds kill it before, during and after each.
+ */
 async function killAtEveryStep(
   world: World,
   { name, prepare, event, check, figures }: Subject,
-  { random, seeds }: { random: Random; seeds: number },
+  seeds: number,
 ): Promise<Findings> {
   const { sender, storeWrites } = world
   const violations: string[] = []
@@ -140,10 +140,10 @@ async function killAtEveryStep(
   for (let seed = 0; seed < seeds; seed += 1) {
     const points = [
       ...numbersTo(writes).map(
-        (number): Point => ({ at: 'store', number, when: random.pick(['before', 'after']) }),
+        (number): Point => ({ at: 'store', number, when: (number + seed) % 2 ? 'before' : 'after' }),
       ),
       ...numbersTo(calls).map(
-        (number): Point => ({ at: 'call', number, when: random.pick(['lost', 'before', 'after']) }),
+        (number): Point => ({ at: 'call', number, when: whens[(number + seed) % whens.length] ?? 'lost' }),
       ),
     ]
     for (const [index, point] of points.entries()) {
@@ -170,13 +170,7 @@ async function killAtEveryStep(
 async function deliverAndKill(world: World, delivery: Delivery, point: Point): Promise<boolean> {
   const [host] = world.hosts
   if (!host) throw new Error('There is no host.')
-  if (point.at === 'store')
-    await host.signalAtWrite({ write: point.number, when: point.when, signal: 'SIGKILL' })
-  else
-    atCall(world, point.number, point.when === 'after' ? 'after' : 'before', () => {
-      host.kill()
-      if (point.when === 'lost') throw new ConnectionCut()
-    })
+  await signalAt(world, host, point, 'SIGKILL')
   world.claims.length = 0
   const { status } = await world.sender.once(delivery, 0)
   world.atStep = () => {}

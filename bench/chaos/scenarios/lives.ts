@@ -10,9 +10,9 @@ const LIVES_PER_SEED = 20
 export const lives: Scenario = {
   name: 'lives',
   shows: 'random lives of deployments on idp-server and mailer agree with a model of the contract',
-  run: ({ random, seeds }) =>
+  run: ({ seed, seeds }) =>
     arranged({ store: 'sqlite', hosts: 1, leaseMs: 30_000, settleMs: 600_000 }, (world) => {
-      const parameters = { seed: random.below(2 ** 31), numRuns: LIVES_PER_SEED * seeds }
+      const parameters = { seed, numRuns: LIVES_PER_SEED * seeds }
       return runLives(createLives(world), parameters).then(
         (answers) => ({
           figures: { lives: parameters.numRuns, answers: [...answers].join(', ') },

@@ -1,8 +1,7 @@
 import { checkPublished, sentTwice, timesSent } from '../checks.ts'
 import { pause, until } from '../clock.ts'
 import { created, type Delivery, deleted, sendEmail } from '../events.ts'
-import type { HostProcess } from '../host-process.ts'
-import { atCall, countSteps, nameOf, numbersTo, type Point } from '../points.ts'
+import { countSteps, nameOf, numbersTo, type Point, signalAt } from '../points.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
 /** Of the host that halts. The other one must not lose its lease on a busy machine. */
@@ -12,8 +11,8 @@ export const pausedHolder: Scenario = {
   name: 'pause',
   shows:
     'SIGSTOP at every step until the lease is over, another host takes over, SIGCONT: nothing late arrives',
-  run: ({ random, seeds }) =>
-    arranged({ store: 'redis', hosts: 2, random, firstLeaseMs: HALTING_LEASE_MS }, (world) =>
+  run: ({ seeds }) =>
+    arranged({ store: 'redis', hosts: 2, firstLeaseMs: HALTING_LEASE_MS }, (world) =>
       pauseEverywhere(world, Math.max(1, Math.round(seeds / 4))),
     ),
 }
@@ -75,9 +74,13 @@ async function pauseAt(world: World, delivery: Delivery, point: Point) {
   const { sender, hosts } = world
   const [holder] = hosts
   if (!holder) throw new Error('There is no host.')
-  const stopped = await stopAt(world, holder, point)
+  await signalAt(world, holder, point, 'SIGSTOP')
   const first = sender.once(delivery, 0)
-  await Promise.race([stopped.promise, first])
+  let isOver = false
+  first.finally(() => {
+    isOver = true
+  })
+  await until('the holder stops', () => isOver || holder.stopped, 60_000)
   await pause(HALTING_LEASE_MS)
   const began = Date.now()
   let last = await sender.once(delivery, 1)
@@ -98,19 +101,4 @@ async function pauseAt(world: World, delivery: Delivery, point: Point) {
   await holder.signalAtWrite({ write: 0, when: 'before', signal: 'SIGSTOP' })
   // It was halted before its claim, found the other's response, and reported the status again, as a replay does.
   return { late: replayed ? late.filter((call) => !/^PUT platform.*status$/.test(call)) : late, last }
-}
-
-/** Makes a holder stop at a point; the promise within resolves when it has stopped. */
-async function stopAt(world: World, holder: HostProcess, point: Point) {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  if (point.at === 'call') {
-    atCall(world, point.number, 'after', () => {
-      holder.pause()
-      resolve()
-    })
-  } else {
-    await holder.signalAtWrite({ write: point.number, when: point.when, signal: 'SIGSTOP' })
-    until('the holder stops', () => holder.stopped, 60_000).then(resolve, resolve)
-  }
-  return { promise }
 }

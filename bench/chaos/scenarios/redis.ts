@@ -1,7 +1,6 @@
 import { checkMessages, checkPublished, quote, sentTwice, tally } from '../checks.ts'
 import { pause, startLoad, until } from '../clock.ts'
 import { challenge, created, type Delivery, sendEmail, sendEmails } from '../events.ts'
-import type { Random } from '../random.ts'
 import { arranged, type Findings, type Scenario, type World } from '../run.ts'
 
 const OUTAGES = ['kill', 'pause', 'kill'] as const
@@ -14,11 +13,10 @@ export const redisOutage: Scenario = {
   name: 'redis',
   shows:
     'Redis is killed, started again, and halted, under load: 503 for what has effects, and nothing twice',
-  run: ({ random }) =>
-    arranged({ store: 'redis', hosts: 2, random, leaseMs: 10_000 }, (world) => outlastRedis(world, random)),
+  run: () => arranged({ store: 'redis', hosts: 2, leaseMs: 10_000 }, outlastRedis),
 }
 
-async function outlastRedis(world: World, random: Random): Promise<Findings> {
+async function outlastRedis(world: World): Promise<Findings> {
   const { sender, redis, platform, journal, idp } = world
   if (!redis) throw new Error('There is no Redis.')
   const violations: string[] = []
@@ -28,9 +26,9 @@ async function outlastRedis(world: World, random: Random): Promise<Findings> {
   let outage: number | undefined
   let backAt: number | undefined
 
-  function drawDelivery(number: number): Delivery {
+  function makeDelivery(number: number): Delivery {
     const id = `evt_${number}`
-    const kind = random.below(10)
+    const kind = number % 10
     if (kind < 2) return challenge(id)
     if (kind === 2) return sendEmails(id, PEOPLE)
     if (kind < 9) return sendEmail(id)
@@ -39,7 +37,7 @@ async function outlastRedis(world: World, random: Random): Promise<Findings> {
   }
 
   const endLoad = startLoad(PER_SECOND, async (number) => {
-    const delivery = drawDelivery(number)
+    const delivery = makeDelivery(number)
     const hasEffect = delivery.route !== 'auth'
     const before = outage
     const first = await sender.once(delivery)

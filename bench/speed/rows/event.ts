@@ -10,7 +10,7 @@ export const event: Row = {
   id: 'event',
   title: `Signed events by the second, ${CONNECTIONS} connections, one core`,
   method:
-    'Each server runs on one core, the generator (plain sockets, requests prepared beforehand) on another, which it shares with the provider and Redis (`appendfsync always`). One server works at a time, in a new order each round. Logs go to a file. The echo parses the JSON of the request and responds with it, unsigned and unchecked. The processor time of an event is what the kernel counts for the server, the thread of SQLite included.',
+    'Each server runs on one core, the generator (plain sockets, requests prepared beforehand) on another, which it shares with the provider and Redis (`appendfsync always`). One server works at a time, another one first in each round. Logs go to a file. The echo parses the JSON of the request and responds with it, unsigned and unchecked. The processor time of an event is what the kernel counts for the server, the thread of SQLite included.',
   contenders: [
     { id: 'echo', title: 'bare hono echo', kind: 'floor' },
     { id: 'pino', title: 'HEALTH_CHECK by hand: hono, zod, `createHmac`, pino', kind: 'floor' },
