@@ -33,13 +33,6 @@ export function rename(text: string, names: Names): string {
   return from.reduce((renamed, form, index) => renamed.replaceAll(form, to[index] ?? ''), text)
 }
 
-/** The identifiers and variables of a text of the template that have its name in them, in the forms of another name. */
-export function derivedNames(text: string, names: Names): string[] {
-  const { camel, pascal, constant } = formsOf(TEMPLATE)
-  const found = text.match(new RegExp(`\\w*(?:${camel}|${pascal}|${constant})\\w*`, 'g')) ?? []
-  return [...new Set(found)].map((word) => rename(word, names))
-}
-
 function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

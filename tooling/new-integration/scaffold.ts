@@ -1,7 +1,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseSync } from 'oxc-parser'
-import { derivedNames, formsOf, type Names, rename, TEMPLATE } from './names.ts'
+import { formsOf, type Names, rename, TEMPLATE } from './names.ts'
 
 /** Names of private packages and of the placeholder's route. */
 const reserved = new Set(['auth', TEMPLATE, 'sandbox', 'server', 'tooling'])
@@ -65,11 +65,10 @@ export function scaffold(repository: string, name: string) {
   const read = (file: string) => readFileSync(join(repository, file), 'utf8')
   const folder = 'tooling/new-integration/template'
   const files = globSync(['*.{json,ts,md}', '{src,test}/**/*.ts'], { cwd: join(repository, folder) })
-  const code = files.filter((file) => file.endsWith('.ts')).map((file) => read(`${folder}/${file}`))
   checkName(repository, names)
-  checkDerivedNames(names, folder, code.join('\n'), code.join('\n'))
-  for (const { file, lines } of insertionsFor(formsOf(TEMPLATE)))
-    checkDerivedNames(names, file, lines, read(file))
+  const hostFiles = insertionsFor(names).map(({ file }) => file)
+  for (const file of [...files.map((each) => `${folder}/${each}`), ...hostFiles])
+    if (file.endsWith('.ts')) checkUnused(names, file, read(file))
 
   const renamed = (file: string) => rename(read(`${folder}/${file}`), names)
   const texts: Record<string, string> = {
@@ -113,12 +112,12 @@ function checkName(repository: string, { kebab, camel }: Names): void {
     throw new Error(`“${kebab}” is no valid name: JavaScript already uses ${camel}.`)
 }
 
-/** Checks that no identifier or variable that the name leads to has another meaning in the text. */
-function checkDerivedNames(names: Names, file: string, template: string, text: string): void {
-  const taken = derivedNames(template, names).find((word) => new RegExp(`\\b${word}\\b`).test(text))
+/** Checks that no identifier or variable of a file has the name in it: it could mean something else. */
+function checkUnused({ kebab, camel, pascal, constant }: Names, file: string, text: string): void {
+  const [taken] = new RegExp(`\\b${camel}\\b|\\w*${pascal}\\w*|\\b${constant}_\\w*`).exec(text) ?? []
   if (taken)
     throw new Error(
-      `“${names.kebab}” is no valid name: ${file} already uses ${taken}. Add a word, as in ${names.kebab}-gateway.`,
+      `“${kebab}” is no valid name: ${file} already uses ${taken}. Add a word, as in ${kebab}-gateway.`,
     )
 }
 

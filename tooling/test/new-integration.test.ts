@@ -57,9 +57,9 @@ it.each([
   ['Sms_gateway', 'not a valid name'],
   ['../mailer', 'not a valid name'],
   ['class', 'already uses class'],
-  ['item', 'already uses item'],
-  ['provider', 'already uses createProviderClient'],
-  ['idp-platform', 'already uses IDP_PLATFORM_API_BASE'],
+  ['item', 'already uses createItem'],
+  ['provider', 'already uses createExampleServiceProvider'],
+  ['idp-platform', 'already uses IDP_PLATFORM_API_KEY'],
 ])('the name “%s” is refused, and nothing is written', (name, reason) => {
   const before = hostFiles.map(read)
   expect(() => scaffold(repository, name)).toThrow(reason)
