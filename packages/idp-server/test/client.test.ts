@@ -1,6 +1,5 @@
 /** What the client of the Platform API sends, and what it makes of responses and failures. */
 import { inspect } from 'node:util'
-import type { Fault } from '@org/core/testing'
 import { rateLimited } from '@org/idp/testing'
 import { describe, expect, it } from 'vitest'
 import type { IdpPlatformClient, IdpPlatformClientOptions } from '../src/index.ts'
@@ -84,21 +83,6 @@ describe('a failure', () => {
       const hint = expect.stringMatching(/access token.*secret key.*beta/)
       expect(await fail(call)).toMatchObject({ code: 'credentials_rejected', hint })
     }
-  })
-
-  it.each<[string, Fault, number | undefined, number]>([
-    ['the connection broke', { cut: 'after' }, undefined, 1],
-    ['no response came in time', { hang: 'after' }, undefined, 1],
-    ['the status is 503 with Retry-After', { status: 503, headers: { 'retry-after': '5' } }, 503, 0],
-    ['the response has no id', { status: 200, body: { instances: [] }, takesEffect: true }, 200, 1],
-  ])('of a create has an unknown outcome and is not retried if %s', async (_what, fault, status, created) => {
-    provider.faults.add(fault)
-    expect(await fail(create, 'hang' in fault ? { timeoutMs: 1_000 } : {})).toMatchObject({
-      ...{ code: 'outcome_unknown', retryable: false, effect: 'unknown', retryAfter: undefined },
-      message: expect.stringContaining('whether the application was created'),
-      provider: { name: 'idp-server', status },
-    })
-    expect([requests.length, provider.applications.size, waits]).toEqual([1, created, []])
   })
 
   it('of the rate is retried within the time of a create', async () => {

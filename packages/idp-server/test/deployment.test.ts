@@ -246,16 +246,6 @@ describe('a deployment that the platform does not know', () => {
     expect([creates(), provider.applications.size]).toEqual([1, 0])
   })
 
-  it.each(['PUT', 'GET'])(
-    'keeps a published application if a proxy answers %s with a page',
-    async (method) => {
-      await create()
-      platform.faults.add({ method, path: /dep_1(\/outputs)?$/, status: 404, html: true })
-      await create()
-      expect(provider.applications.size).toBe(1)
-    },
-  )
-
   it('keeps a published application until the deletion arrives', async () => {
     await create()
     const { outputs } = deployment()
@@ -358,14 +348,6 @@ describe('DEPLOYMENT_DELETED', () => {
     provider.faults.clear()
     expect(await remove({ eventId: 'evt_2' })).toMatchObject(stopped)
     expect(provider.applications.size).toBe(0)
-  })
-
-  it('fails if the platform can’t be reached for the id', async () => {
-    await create()
-    platform.faults.add({ method: 'GET', status: 503 })
-    const body = { code: 'platform_unavailable', retryable: true }
-    expect(await cold().remove()).toMatchObject({ status: 502, body })
-    expect(provider.applications.size).toBe(1)
   })
 })
 
