@@ -32,6 +32,7 @@ function createLives({ platform, idp, mail, sender, journal }: World): Lives {
 
     begin(id) {
       life = id
+      Provisioned.living.length = 0
       const tokens = ['A', 'A2', 'B'].map((token) => [`ak_${id}_${token}`, workspaceOf(token)] as const)
       idp.settings.workspaces = { ak_emulated: 'host', ...Object.fromEntries(tokens) }
       idp.settings.accessTokens = Object.keys(idp.settings.workspaces)

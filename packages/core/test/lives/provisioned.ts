@@ -3,8 +3,17 @@ import { type Answer, type CarryingEvent, Deployment, type Resource } from './mo
 
 /** idp-server: an application belongs to the deployment that created it, and to the workspace of its token. */
 export class Provisioned extends Deployment {
+  /** The deployments of one life. */
+  static readonly living: Provisioned[] = []
   /** The token of a create that may still arrive. */
   pending: Inputs['token'] | undefined
+  /** The applications that its workspace had before: another token that shows most of them is of that workspace. */
+  before: Resource[] = []
+
+  constructor() {
+    super()
+    Provisioned.living.push(this)
+  }
 
   provide({ inputs, carried }: CarryingEvent): Resource | Answer {
     const { application } = this
@@ -20,8 +29,12 @@ export class Provisioned extends Deployment {
     if (this.published === undefined && this.fails('read')) return 'platform_unavailable'
     // Nothing is created for a deployment that the platform has not committed yet.
     if (!this.pending && this.isUnread()) return 'platform_unavailable'
-    if (this.faults.create === 'lost') this.pending ??= token
-    if (this.pending) return this.pending === token ? 'provider_timeout' : 'credentials_rejected'
+    if (this.faults.create === 'lost' && !this.pending) {
+      this.pending = token
+      const applications = Provisioned.living.flatMap((one) => one.application ?? [])
+      this.before = applications.filter((one) => finds(token, one))
+    }
+    if (this.pending) return this.knows(token) ? 'provider_timeout' : 'credentials_rejected'
     this.application = { ...inputs, owner: this, alive: true }
     return this.application
   }
@@ -36,7 +49,7 @@ export class Provisioned extends Deployment {
     if (!known && !this.pending) return undefined
     if (!inputs && this.fails('read')) return 'platform_unavailable'
     const { token } = inputs ?? (isGone ? undefined : this.inputs) ?? { token: 'host' }
-    if (!known) return token === this.pending ? 'provider_timeout' : 'credentials_rejected'
+    if (!known) return this.knows(token) ? 'provider_timeout' : 'credentials_rejected'
     if (application && token !== application.token && !finds(token, application))
       return 'credentials_rejected'
     this.discard()
@@ -47,6 +60,11 @@ export class Provisioned extends Deployment {
     if (this.application) this.application.alive = false
     this.application = undefined
     this.effects = 0
+  }
+
+  knows(token: Inputs['token']): boolean {
+    const shown = this.before.filter((one) => finds(token, one))
+    return token === this.pending || shown.length > this.before.length / 2
   }
 
   contradicts(carried: Resource | undefined): boolean {
