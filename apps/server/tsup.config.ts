@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { defineConfig, type Options } from 'tsup'
@@ -5,6 +6,18 @@ import { defineConfig, type Options } from 'tsup'
 rmSync(new URL('dist', import.meta.url), { recursive: true, force: true })
 
 const { resolve } = createRequire(import.meta.url)
+
+/** A copy without git, as in an image, gets it from outside. */
+function findRevision(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim()
+  } catch {
+    return 'unknown'
+  }
+}
 
 /** Of undici the host uses its agent; the rest (a second fetch, WebSocket, mocks, caches) is half a megabyte. */
 const undiciAgent: NonNullable<Options['esbuildPlugins']>[number] = {
@@ -52,6 +65,7 @@ const bundle: Options = {
   sourcemap: true,
   noExternal: [/.*/],
   esbuildPlugins: [undiciAgent, sqliteThread],
+  define: { REVISION: JSON.stringify(process.env.REVISION ?? findRevision()) },
   // `node:sqlite` exists under its full name alone.
   removeNodeProtocol: false,
   // For the CommonJS packages inside it. A Worker has no URL of its own.

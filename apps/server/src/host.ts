@@ -23,7 +23,7 @@ import { watchStore } from './stores/watch.ts'
 import { onePerPeer } from './stranger-log.ts'
 import { observeBy } from './telemetry.ts'
 import type { Tracing } from './tracing.ts'
-import { version } from './version.ts'
+import { revision, version } from './version.ts'
 
 /** A host that answers requests. */
 export interface Host {
@@ -162,7 +162,16 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
       }),
     logger,
   })
-  logger('info', 'The host starts.', { version })
+  const { mailer, idp, idpServer } = config
+  logger('info', 'The host starts.', {
+    ...{ version, revision, store: config.deliveryStore.replace(/:.*/, '') },
+    integrations: integrations.map(({ name }) => name),
+    shared: {
+      mailer: mailer.shared.apiToken !== undefined,
+      idp: idp.shared.secretKey !== undefined,
+      'idp-server': idpServer.platformApiKey !== undefined,
+    },
+  })
   for (const warning of config.warnings) logger('warn', warning)
   return {
     fetch(request: SentRequest, peer) {

@@ -12,7 +12,7 @@ import { circuitStates } from './outbound/circuit-breaker.ts'
 import type { Outbound } from './outbound/outbound.ts'
 import { lazily } from './routes/route.ts'
 import { failureOf, type MetricsObserver } from './telemetry.ts'
-import { version } from './version.ts'
+import { revision, version } from './version.ts'
 
 /** The state of a host, which is read at each scrape. */
 export interface HostState extends Pick<Outbound, 'circuits'> {
@@ -147,8 +147,10 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
     for (const owner of OWNERS) credentialsRejected.inc({ integration: name, owner }, 0)
     for (const fate of FATES) messages.inc({ route: name, fate }, 0)
   }
-  const info = 'Always 1; the labels tell the version of the host.'
-  createGauge('webhook_build_info', info, ['version'], (gauge) => gauge.set({ version }, 1))
+  const info = 'Always 1; the labels tell the version of the host, and the commit that it was built from.'
+  createGauge('webhook_build_info', info, ['version', 'revision'], (gauge) =>
+    gauge.set({ version, revision }, 1),
+  )
   createGauge('webhook_events_in_flight', 'Events under way.', [], (gauge) => gauge.set(inFlight()))
   const reachable = 'Whether the delivery store takes writes: 1, or 0.'
   createGauge('webhook_store_reachable', reachable, [], async (gauge) =>

@@ -84,12 +84,15 @@ describe.concurrent('the bundled host', () => {
     expect((await fetch(`${await url}/healthz`)).status).toBe(200)
   })
 
-  it('listens on HOST, and tells its version in its log, its metrics and its OpenAPI document', async () => {
+  it('listens on HOST, and tells its version and commit in its log, its metrics and its OpenAPI document', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
     const OPERATOR_TOKEN = 'operator-token-of-this-host'
     const { url, log } = start({ ...production, HOST: '127.0.0.2', OPERATOR_TOKEN })
     const at = (await url).replace('127.0.0.1', '127.0.0.2')
-    expect(log[0]).toMatchObject({ level: 'info', message: 'The host starts.', version })
+    const built = log[0]?.revision
+    // A build from a cache has the commit of that build, and one outside of a repository has none.
+    expect(built).toMatch(/^([\da-f]{12}|unknown)$/)
+    expect(log[0]).toMatchObject({ level: 'info', message: 'The host starts.', version, store: 'memory' })
     expect(log.find(({ address }) => address)).toMatchObject({
       message: `Listening on ${at}`,
       address: '127.0.0.2',
@@ -97,9 +100,9 @@ describe.concurrent('the bundled host', () => {
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
     const read = async (path: string) => (await fetch(`${at}${path}`, { headers })).text()
     const metrics = await read('/metrics')
-    expect(metrics).toContain(`webhook_build_info{version="${version}"} 1`)
+    expect(metrics).toContain(`webhook_build_info{version="${version}",revision="${built}"} 1`)
     expect(metrics).toMatch(/^process_resident_memory_bytes [1-9]\d+$/m)
-    expect(JSON.parse(await read('/openapi.json')).info.version).toBe(version)
+    expect(JSON.parse(await read('/openapi.json')).info.version).toBe(`${version}+${built}`)
   })
 
   it('ends if its port is taken', async () => {

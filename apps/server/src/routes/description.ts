@@ -1,6 +1,6 @@
 /** The integrations of the host, and its contract as an OpenAPI document (contract §8). */
 import { loadDefinitions } from '../integrations.ts'
-import { version } from '../version.ts'
+import { revision, version } from '../version.ts'
 import { lazily, type Route } from './route.ts'
 import { staticContent } from './static-content.ts'
 
@@ -50,7 +50,7 @@ function asJson(make: () => Promise<unknown>): Route['handle'] {
 
 const info = {
   title: 'Integration host',
-  version,
+  version: `${version}+${revision}`,
   description: [
     'Handles a platform’s events by calling providers: one webhook for each integration, one JSON body for each event.',
     'Give each delivery an id, in `webhook-id` or as the event’s `id`, and repeat the id and the body when you send it again. An effect happens once for an id: a redelivery is answered from the record, with `idempotency-replayed: true` and without sensitive outputs. Without an id, the host does not recognise a redelivery.',
