@@ -186,7 +186,11 @@ export function createClient(options: MailerOptions, host: HostOptions = FOR_SDK
   const headers = { ...options.headers, ...tokenHeaders(options, baseUrl) }
   const connection = { baseUrl, credential: apiToken, headers, fetch, timeoutMs, wait }
   const provider = createProviderClientBy(host.readJson, mailProvider, connection)
-  inMailErrors(provider.checkCredential)
+  try {
+    provider.checkCredential()
+  } catch (error) {
+    throw toMailError(error)
+  }
 
   const onDemand = () => import('./on-demand.ts')
   const loadBatches = async () => {
@@ -243,14 +247,6 @@ export function createClient(options: MailerOptions, host: HostOptions = FOR_SDK
     async getServer(options = {}) {
       return (await call({ method: 'GET', path: '/server' }, readServer, options)).value
     },
-  }
-}
-
-function inMailErrors(work: () => void): void {
-  try {
-    work()
-  } catch (error) {
-    throw toMailError(error)
   }
 }
 

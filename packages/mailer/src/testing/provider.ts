@@ -7,7 +7,7 @@
 import { createEmulator, createFaults, type EmulatedRequest, keepNewest } from '@org/core/testing'
 import { type AcceptedMessage, acceptMessage, limits } from './messages.ts'
 import { invalidField, Refusal, unexplained } from './refusals.ts'
-import { defaultSettings, type MailProviderSettings, type OutboundStats } from './settings.ts'
+import { defaultSettings, type MailProviderSettings, noStats, type OutboundStats } from './settings.ts'
 
 /** A mail provider that lives in memory. */
 export type MailProvider = ReturnType<typeof createMailProvider>
@@ -134,14 +134,16 @@ function count(
   const links = counted.filter(({ trackLinks }) => trackLinks !== 'None')
   const opens = counted.filter(({ trackOpens }) => trackOpens)
   const totals = {
-    ...{ Sent: counted.length, Bounced: 0, SMTPApiErrors: 0, SpamComplaints: 0, Opens: 0, UniqueOpens: 0 },
-    ...{ Tracked: new Set([...links, ...opens]).size, WithLinkTracking: links.length },
-    ...{ WithOpenTracking: opens.length, TotalTrackedLinksSent: 0, UniqueLinksClicked: 0, TotalClicks: 0 },
-    ...{ WithClientRecorded: 0, WithPlatformRecorded: 0, WithReadTimeRecorded: 0 },
+    ...noStats,
+    Sent: counted.length,
+    Tracked: new Set([...links, ...opens]).size,
+    WithLinkTracking: links.length,
+    WithOpenTracking: opens.length,
     ...stats,
   }
   const rate = (part: number) => (totals.Sent === 0 ? 0 : Math.round((part / totals.Sent) * 100_000) / 1000)
-  return { BounceRate: rate(totals.Bounced), SpamComplaintsRate: rate(totals.SpamComplaints), ...totals }
+  const rates = { BounceRate: rate(totals.Bounced), SpamComplaintsRate: rate(totals.SpamComplaints) }
+  return { ...totals, ...rates, ...stats }
 }
 
 function checkHeaders({ method, headers }: EmulatedRequest, { apiTokens }: MailProviderSettings): void {

@@ -1,24 +1,25 @@
+/** The totals of a server that has sent nothing; rates are in percent. */
+export const noStats = {
+  Sent: 0,
+  Bounced: 0,
+  SMTPApiErrors: 0,
+  BounceRate: 0,
+  SpamComplaints: 0,
+  SpamComplaintsRate: 0,
+  Opens: 0,
+  UniqueOpens: 0,
+  Tracked: 0,
+  WithLinkTracking: 0,
+  WithOpenTracking: 0,
+  TotalTrackedLinksSent: 0,
+  UniqueLinksClicked: 0,
+  TotalClicks: 0,
+  WithClientRecorded: 0,
+  WithPlatformRecorded: 0,
+  WithReadTimeRecorded: 0,
+}
 /** The totals of `GET /stats/outbound`; rates are in percent. */
-export type OutboundStats = Record<
-  | 'Sent'
-  | 'Bounced'
-  | 'SMTPApiErrors'
-  | 'BounceRate'
-  | 'SpamComplaints'
-  | 'SpamComplaintsRate'
-  | 'Opens'
-  | 'UniqueOpens'
-  | 'Tracked'
-  | 'WithLinkTracking'
-  | 'WithOpenTracking'
-  | 'TotalTrackedLinksSent'
-  | 'UniqueLinksClicked'
-  | 'TotalClicks'
-  | 'WithClientRecorded'
-  | 'WithPlatformRecorded'
-  | 'WithReadTimeRecorded',
-  number
->
+export type OutboundStats = typeof noStats
 
 /** `GET /server`: the fields that a client reads, and those that it must not repeat. */
 export interface ServerInfo {
