@@ -53,8 +53,9 @@ export function createPageContext(world: World) {
       messages.filter(({ messageId }) => eventOfMail.get(messageId) === number),
     /** Hides the secrets of an exchange from now on, and links its mails to it. */
     learn({ number, route, request, calls, response }: OpenExchange): void {
-      const properties = at(manifests.find(({ name }) => name === route)?.inputs, 'properties')
-      for (const [name, field] of Object.entries(isRecord(properties) ? properties : {})) {
+      const inputs = manifests.find(({ name }) => name === route)?.inputs
+      const properties = [at(inputs, 'properties'), at(inputs, 'then', 'properties')].filter(isRecord)
+      for (const [name, field] of properties.flatMap(Object.entries<unknown>)) {
         const value = at(request.body, 'deployment', 'inputs', name)
         // A reference only names a secret, so it stays readable.
         if (at(field, 'writeOnly') === true && !String(value).startsWith('{{')) redactor.add(value)

@@ -64,6 +64,8 @@ it('the page shows the input of strangers as text, hides their secrets, and allo
     name: 'DEPLOYMENT_CREATED',
     deployment: { id: hostile, inputs },
   })
+  // A secret is hidden wherever it turns up.
+  await deliverFromOutside(world, 'mailer', { name: 'WEBHOOK_CHALLENGE', challenge: `c ${token}` })
   const details = ['calls', 'request', 'response', 'log'].map((tab) => `/timeline?event=1&tab=${tab}`)
   const views = ['/', '/deployments', '/timeline', ...details, '/timeline?edit=1', '/timeline/session.json']
   const pages = await Promise.all(views.map(async (view) => (await fetch(url + view)).text()))

@@ -68,6 +68,7 @@ describeInBrowser('the timeline', (visit) => {
     await callFunction(url, 'sendEmail', mail)
     await tab.locator('.event-row').click()
     await verdictOf(tab).getByText('Outcome unknown').waitFor()
+    expect(await tab.locator('.event-row .state').textContent()).toMatch(/^! \d{3}$/)
     await tab.getByText('200, the response broke off').waitFor()
     await verdictOf(tab).getByRole('link', { name: 'Look in the mailbox' }).waitFor()
     await tab.keyboard.press('r')
@@ -87,6 +88,8 @@ describeInBrowser('the timeline', (visit) => {
     const others = await Promise.all(
       Array.from({ length: 9 }, () => openTab(tab.context(), `${url}/timeline`)),
     )
+    let asked = 0
+    tab.on('request', () => (asked += 1))
     let held: (() => Promise<void>) | undefined
     await tab.route('**/timeline', async (route) => {
       const response = await route.fetch()
@@ -99,6 +102,8 @@ describeInBrowser('the timeline', (visit) => {
     await held?.()
     for (const one of [tab, ...others.map((other) => other.tab)])
       await eventually(() => titles(one)).toEqual(['sendEmail', 'countUsers'])
+    // A change is drawn once, or once more.
+    expect(asked).toBeLessThan(20)
   })
 
   it('finds whatever it shows, by words, fields and chips, and hides the walk on demand', async () => {
