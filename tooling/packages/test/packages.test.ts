@@ -15,9 +15,9 @@ import { root } from '../workspace.ts'
 const NETWORK = { timeout: 120_000 }
 
 /** Of the mailer and its dependencies, in bytes. */
-const LARGEST_INSTALL = 960_000
+const LARGEST_INSTALL = 970_000
 /** The smallest program that sends a mail, gzipped, at its start, and what it loads for batches, templates, files and statistics, in bytes. */
-const LARGEST_BUNDLE = { atStart: 13_400, later: 7_800 }
+const LARGEST_BUNDLE = { atStart: 13_350, later: 7_800 }
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
@@ -71,7 +71,7 @@ it('@org/core, packed, starts the thread of its SQLite store', async () => {
 describe('@org/mailer, installed to send mail,', () => {
   const project = join(target, 'project')
 
-  it('is two packages without a schema library, and at most 0.96 MB', NETWORK, async () => {
+  it('is two packages without a schema library, and at most 0.97 MB', NETWORK, async () => {
     const needed = packages.filter(({ name }) => name === '@org/mailer' || name === '@org/core')
     await installInto(
       project,
