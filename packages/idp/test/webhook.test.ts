@@ -191,6 +191,13 @@ describe('FUNCTION_CALL', () => {
     const problem = { detail, errors: [{ path }], provider: { code: 'form_identifier_exists' } }
     expect((await call(name, given)).body).toMatchObject(problem)
   })
+
+  it('never repeats a password that the provider quotes', async () => {
+    backend.faults.add(asFault(new Refusal(422, reason('odd', `“${ada.password}” is odd.`))))
+    const { body } = await call('createUser', ada)
+    expect(JSON.stringify(body)).toContain('“[redacted]” is odd.')
+    expect(JSON.stringify(body)).not.toContain(ada.password)
+  })
 })
 
 it('DOWNLOAD_STARTED generates .env.local by default, and sends it to the platform', async () => {
