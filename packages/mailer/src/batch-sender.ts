@@ -6,14 +6,13 @@
 import { IntegrationError } from '@org/core/errors'
 import type { CallOptions, Pass, ProviderClient, ProviderRequest } from '@org/core/http'
 import { toBatchResult } from './batch.ts'
-import type { Call } from './calls.ts'
 import { SENDING } from './errors.ts'
 import { isRecord } from './fields.ts'
 import { MailError, toMailError } from './mail-error.ts'
 import type { Messages } from './message.ts'
 import { callRules, checkOptions, invalidOptions, type Rules, rules } from './options.ts'
 import type { BatchResult, MessageResult } from './result.ts'
-import type { BatchOptions, CallOutcome, HostBatchOptions, MailerSettings } from './run.ts'
+import type { BatchOptions, Call, CallOutcome, HostBatchOptions, MailerSettings } from './run.ts'
 import { type BatchEnd, runBatch } from './sending.ts'
 
 /** Sends batches. */

@@ -6,14 +6,13 @@
 import type { IntegrationError } from '@org/core/errors'
 import type { Pass } from '@org/core/http'
 import { failedResult, inOrder, toResult } from './batch.ts'
-import type { Call } from './calls.ts'
 import { type Ending, timeIsOver } from './ending.ts'
 import { type MessageRecord, type Records, toRecords } from './journal.ts'
 import { toMailError } from './mail-error.ts'
 import { matchResponses, unreadable } from './matching.ts'
 import type { Pace } from './pace.ts'
 import type { MessageResult } from './result.ts'
-import type { BatchRunOptions, CallOutcome } from './run.ts'
+import type { BatchRunOptions, Call, CallOutcome } from './run.ts'
 
 /** With a journal, no call begins in the last quarter of the time (5 s at most), so that its results can be recorded. */
 const RESERVE_SHARE = 0.25

@@ -5,7 +5,7 @@
  */
 import { IntegrationError } from '@org/core/errors'
 import { writeAttachments } from './attachment.ts'
-import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
+import { failedResult, inOrder } from './batch.ts'
 import { type ComposedMessage, composeMessage, isRich } from './compose.ts'
 import { type Ending, orEnded } from './ending.ts'
 import { readField } from './fields.ts'
@@ -14,21 +14,8 @@ import { invalidMessage, toMailError } from './mail-error.ts'
 import type { MessageSettings } from './message.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
-import type { BatchRunOptions } from './run.ts'
+import type { BatchRunOptions, Call } from './run.ts'
 import { createTextWriter } from './writing.ts'
-
-/** One call of the provider’s batch endpoint. */
-export interface Call {
-  messages: PlacedMessage[]
-  /** The JSON of the body. */
-  json: string
-  /** The size of `json` in UTF-8, or an upper bound. */
-  bytes: number
-  /** The results of messages that are not sent: invalid, recorded by an earlier attempt, or too late. */
-  settled: MessageResult[]
-  /** Whether an earlier attempt recorded some of the messages. */
-  isResumed: boolean
-}
 
 /** A message that was read. */
 interface Entry {

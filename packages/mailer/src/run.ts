@@ -5,7 +5,7 @@
  */
 import type { IntegrationError } from '@org/core/errors'
 import type { CallOptions, Pass, ProviderClient } from '@org/core/http'
-import type { Call } from './calls.ts'
+import type { PlacedMessage } from './batch.ts'
 import type { BatchJournal } from './journal.ts'
 import type { MessageSettings } from './message.ts'
 import type { BatchProgress, MessageResult } from './result.ts'
@@ -79,6 +79,19 @@ export interface BatchRunOptions
   enter: ProviderClient['enter']
   /** Makes one call, and returns the provider’s body. */
   send: (call: Call, limits: CallOptions & { pass: Pass }) => Promise<unknown>
+}
+
+/** One call of the provider’s batch endpoint. */
+export interface Call {
+  messages: PlacedMessage[]
+  /** The JSON of the body. */
+  json: string
+  /** The size of `json` in UTF-8, or an upper bound. */
+  bytes: number
+  /** The results of messages that are not sent: invalid, recorded by an earlier attempt, or too late. */
+  settled: MessageResult[]
+  /** Whether an earlier attempt recorded some of the messages. */
+  isResumed: boolean
 }
 
 /** The outcome of one call. */

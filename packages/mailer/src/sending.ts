@@ -5,12 +5,12 @@
  */
 import { IntegrationError } from '@org/core/errors'
 import { createCaller } from './caller.ts'
-import { type Call, createCutter } from './calls.ts'
+import { createCutter } from './calls.ts'
 import { createEnding } from './ending.ts'
 import { openJournal } from './journal.ts'
 import { toMailError } from './mail-error.ts'
 import { createPace } from './pace.ts'
-import type { BatchRunOptions, CallOutcome } from './run.ts'
+import type { BatchRunOptions, Call, CallOutcome } from './run.ts'
 
 /** How a batch ended. */
 export interface BatchEnd {

@@ -4,7 +4,6 @@
  */
 
 import { createEmulator, type EmulatedRequest, type StatusFault } from '@org/core/testing'
-import type { Environment } from '@org/idp'
 import {
   asFault,
   type BackendApi,
@@ -93,7 +92,7 @@ export function createPlatformApi({
     return application
   }
 
-  function makeInstance(environmentType: Environment, domain?: string): IdpInstance {
+  function makeInstance(environmentType: IdpInstance['environmentType'], domain?: string): IdpInstance {
     const frontendHost = environmentType === 'production' && domain ? `clerk.${domain}` : undefined
     const instance = backend.addInstance({ environmentType, frontendHost })
     instance.domains.forEach(checkDns)
