@@ -1,4 +1,4 @@
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseSync } from 'oxc-parser'
 import { formsOf, type Names, rename, TEMPLATE } from './names.ts'
@@ -57,7 +57,7 @@ function insertionsFor({ kebab, camel, pascal, constant, words }: Names): Insert
  *
  * @param repository the root of the repository
  * @param name the package and the route, for example `sms-gateway`
- * @returns the paths of the written files from the root, and a function that takes everything back
+ * @returns the paths of the written files from the root
  * @throws if the name is invalid or taken, before anything is written
  */
 export function scaffold(repository: string, name: string) {
@@ -80,29 +80,11 @@ export function scaffold(repository: string, name: string) {
     texts[app] = depend(read(app), names)
   for (const insertion of insertionsFor(names))
     texts[insertion.file] = insert(texts[insertion.file] ?? read(insertion.file), insertion)
-  const written = Object.keys(texts)
-  const undo = remember(repository, [...written, 'pnpm-lock.yaml', `tooling/public-names/${name}.txt`])
   for (const [file, text] of Object.entries(texts)) {
     mkdirSync(dirname(join(repository, file)), { recursive: true })
     writeFileSync(join(repository, file), text)
   }
-  return {
-    written,
-    undo() {
-      undo()
-      rmSync(join(repository, 'packages', name), { recursive: true, force: true })
-    },
-  }
-}
-
-/** Reads files, some of which may not exist; the returned function writes or removes them as they were. */
-function remember(repository: string, files: readonly string[]): () => void {
-  const paths = files.map((file) => join(repository, file))
-  const before = paths.map((path) => [path, existsSync(path) ? readFileSync(path) : undefined] as const)
-  return () => {
-    for (const [path, content] of before)
-      content ? writeFileSync(path, content) : rmSync(path, { force: true })
-  }
+  return Object.keys(texts)
 }
 
 function checkName(repository: string, { kebab, camel }: Names): void {

@@ -30,11 +30,9 @@ afterEach(() => rmSync(repository, { recursive: true, force: true }))
 const read = (file: string) => readFileSync(join(repository, file), 'utf8')
 const linesOf = (file: string) => read(file).split('\n')
 
-it('a new integration is added to the host and to the sandbox, which changes no other line, and can be undone', () => {
-  const look = () => [hostFiles.map(read), readdirSync(repository, { recursive: true })]
-  const earlier = look()
+it('a new integration is added to the host and to the sandbox, which changes no other line', () => {
   const before = hostFiles.map(linesOf)
-  const { written, undo } = scaffold(repository, 'carrier-pigeon-2')
+  const written = scaffold(repository, 'carrier-pigeon-2')
   for (const file of written) expect(read(file), file).not.toMatch(/example.?service/i)
   const manifest = readManifest(join(repository, 'packages/carrier-pigeon-2/package.json'))
   expect(manifest).toMatchObject({ name: '@org/carrier-pigeon-2', version: '0.0.0' })
@@ -47,8 +45,6 @@ it('a new integration is added to the host and to the sandbox, which changes no 
     expect(line).toMatch(/carrier.?pigeon.?2/i)
   expect(added).toContain('  CARRIER_PIGEON_2_SHARED_API_TOKEN: z.optional(token()),')
   expect(before.flatMap((lines, at) => lines.filter((line) => !after[at]?.includes(line)))).toEqual([])
-  undo()
-  expect(look()).toEqual(earlier)
 })
 
 it.each([
