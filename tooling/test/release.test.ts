@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { findPublishable, readManifest, root } from '../packages/workspace.ts'
-import { findChangesetFaults } from '../release/check-changesets.ts'
 import { readPlan } from '../release/publish.ts'
 import { readNotes } from '../release/tag.ts'
 
@@ -25,24 +24,6 @@ it('the bill of materials of the host lists what its bundle contains, with versi
   for (const name of Object.keys(dependencies ?? {}))
     expect(purls).toContainEqual(expect.stringMatching(new RegExp(`^pkg:npm/${name}@\\d`)))
   expect(components.every(({ licenses }: { licenses?: unknown[] }) => licenses?.length)).toBe(true)
-})
-
-const source = 'packages/idp/src/a.ts'
-const changeset = (head: string) => `---\n${head}---\n\nSomething is better.\n`
-
-it.each<[string, string[], string[], RegExp[]]>([
-  ['for each changed package', [source], [changeset('"@org/idp-server": patch\n')], [/^@org\/idp changed/]],
-  ['which it has', [source], [changeset('"@org/idp": minor\n')], []],
-  ['which may be empty', [source], [changeset('')], []],
-  ['that is one', [source], ['An idea.\n'], [/^0: .*frontmatter/, /changed/]],
-  ['that releases something', [source], [changeset('"@org/idp": none\n')], [/^0: “none”.*@org\/idp/]],
-  ['of a package that is there', [], [changeset('"@org/ipd": minor\n')], [/^0: .*@org\/ipd/]],
-  ['for sources of published packages alone', ['packages/idp/test/a.ts', 'apps/server/src/app.ts'], [], []],
-])('a branch needs a changeset %s', (_, changedFiles, added, faults) => {
-  const packages = ['idp', 'idp-server'].map((name) => ({ name: `@org/${name}`, path: `packages/${name}` }))
-  const changesets = Object.fromEntries(added.entries())
-  const found = findChangesetFaults({ changedFiles, changesets, packages })
-  expect(found).toEqual(faults.map((fault) => expect.stringMatching(fault)))
 })
 
 it('a release publishes its tarballs, unless one changed after it was packed', () => {
