@@ -1,8 +1,7 @@
 import { deliver } from '../../packages/core/src/testing/index.ts'
 import { pause } from './clock.ts'
 import type { Delivery } from './events.ts'
-import type { Journal } from './journal.ts'
-import { webhookSecret } from './world.ts'
+import { type Journal, webhookSecret } from './world.ts'
 
 /** The response to a delivery; its status is 0 if there was none. */
 export interface Received {
@@ -19,7 +18,7 @@ const LONGEST_WAIT_MS = 1_000
 export type Sender = ReturnType<typeof createSender>
 
 /** Makes the platform as the sender of webhooks, which signs its deliveries. */
-export function createSender(hosts: readonly { url: string }[], journal: Pick<Journal, 'write'>) {
+export function createSender(hosts: readonly { url: string }[], journal: Pick<Journal, 'responses'>) {
   let turn = 0
 
   /** Makes one attempt, at the host with this number or at the next. */
@@ -32,7 +31,7 @@ export function createSender(hosts: readonly { url: string }[], journal: Pick<Jo
     const body = isRecord(response?.body) ? response.body : {}
     const status = response?.status ?? 0
     const code = typeof body.code === 'string' ? body.code : undefined
-    journal.write({ kind: 'response', delivery: id, status, code, host })
+    journal.responses.push({ status, code })
     return {
       status,
       body,

@@ -1,7 +1,6 @@
 import { createPlatformEmulator, serve } from '../../packages/core/src/testing/index.ts'
 import { createPlatformApi } from '../../packages/idp-server/src/testing/index.ts'
 import { createMailProvider } from '../../packages/mailer/src/testing/index.ts'
-import { createJournal } from './journal.ts'
 
 /** A call of a host, before it takes effect or after. */
 interface Step {
@@ -9,6 +8,18 @@ interface Step {
   method: string
   path: string
   when: 'before' | 'after'
+}
+
+/** What happened outside the hosts, and their responses: the record by which a run is judged. */
+export interface Journal {
+  /** How many mails each address got. */
+  timesSent: Map<string, number>
+  /** Every application that was ever made. */
+  applications: Set<string>
+  /** The different outputs, as JSON, that were published for a deployment. */
+  outputs: Map<string, Set<string>>
+  /** The status is 0 if there was no response. */
+  responses: { status: number; code: string | undefined }[]
 }
 
 /** Signs the platform's deliveries. */
@@ -21,7 +32,12 @@ export async function startOutside() {
   const mail = createMailProvider({ apiTokens: ['shared-token'] })
   const idp = createPlatformApi()
   const platform = createPlatformEmulator()
-  const journal = createJournal()
+  const journal: Journal = {
+    timesSent: new Map(),
+    applications: new Set(),
+    outputs: new Map(),
+    responses: [],
+  }
   const outside = {
     mail,
     idp,
@@ -39,24 +55,22 @@ export async function startOutside() {
       const copy = request.clone()
       const response = await emulate(request).finally(record)
       if (to === 'platform' && request.method !== 'GET' && response.ok) {
-        const [, , deployment = '', what = ''] = path.split('/')
-        journal.write({ kind: 'callback', deployment, what, body: await copy.json() })
+        const [, , deployment = '', what] = path.split('/')
+        const outputs = journal.outputs.get(deployment) ?? new Set()
+        if (what === 'outputs')
+          journal.outputs.set(deployment, outputs.add(JSON.stringify(await copy.json())))
       }
       await outside.atStep({ to, method: request.method, path, when: 'after' })
       return response
     })
 
   function recordMails(): void {
-    for (const { to } of mail.messages.splice(0)) journal.write({ kind: 'mail accepted', to })
+    for (const address of mail.messages.splice(0).flatMap(({ to }) => to))
+      journal.timesSent.set(address, (journal.timesSent.get(address) ?? 0) + 1)
   }
 
-  const known = new Set<string>()
   function recordApplications(): void {
-    for (const applicationId of idp.applications.keys()) {
-      if (known.has(applicationId)) continue
-      known.add(applicationId)
-      journal.write({ kind: 'application created', applicationId })
-    }
+    for (const id of idp.applications.keys()) journal.applications.add(id)
   }
 
   const mailServer = await watched('mail', mail.fetch, recordMails)

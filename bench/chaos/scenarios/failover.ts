@@ -134,7 +134,7 @@ async function disturb(world: World, store: Store, { minutes, say }: ScenarioOpt
   violations.push(...sentTwice(world))
   const surplus = idp.applications.size - platform.deployments.size
   if (surplus !== 0) violations.push(`${surplus} applications more than deployments`)
-  const resets = journal.of('response').filter(({ status }) => status === 0).length
+  const resets = journal.responses.filter(({ status }) => status === 0).length
   if (resets > 0) violations.push(`${resets} requests that were sent got no response`)
   return {
     figures: {
@@ -143,7 +143,7 @@ async function disturb(world: World, store: Store, { minutes, say }: ScenarioOpt
       restarts,
       outcome_unknown: unknown,
       'longest time without a write, ms': watch.longest(),
-      responses: tally(journal.of('response'), ({ status, code }) => code ?? status),
+      responses: tally(journal.responses, ({ status, code }) => code ?? status),
     },
     violations,
   }
@@ -152,7 +152,7 @@ async function disturb(world: World, store: Store, { minutes, say }: ScenarioOpt
 /** Asks each host whether it is ready, as the probe of an orchestrator does, and for a write. */
 function watchHosts(hosts: readonly HostProcess[], violations: string[]) {
   const ready = new Set<HostProcess>()
-  const prober = createSender(hosts, { write() {} })
+  const prober = createSender(hosts, { responses: [] })
   let isRunning = true
   let longest = 0
 

@@ -48,9 +48,9 @@ async function pauseEverywhere(world: World, rounds: number): Promise<Findings> 
     for (const point of creations) {
       const deployment = idOf('dep', point)
       platform.addDeployment({ id: deployment })
-      const before = journal.of('application created').length
+      const before = journal.applications.size
       await pauseDuring(created(deployment, deployment), point)
-      const made = journal.of('application created').length - before
+      const made = journal.applications.size - before
       if (made !== 1) violations.push(`${deployment}: ${made} applications were made`)
       violations.push(...checkPublished(world, deployment))
       await sender.untilFinal(deleted(deployment))
