@@ -54,6 +54,8 @@ const answer = acceptAnd((results) => results)
 const then = (first: Provider['onCall'], later: Provider['onCall']) => (call: Call) =>
   (call.number === 1 ? first : later)?.(call)
 
+type Rows = Readonly<Record<string, Omit<Case, 'name'>>>
+
 const broken: Case[] = Object.entries({ cut, reset, hang, half }).flatMap(([what, onCall]) => [
   { name: `${what} after acceptance`, onCall, timeoutMs: 2_000, outcomes: [unknown] },
   {
@@ -79,132 +81,123 @@ const broken: Case[] = Object.entries({ cut, reset, hang, half }).flatMap(([what
   },
 ])
 
-const closing: Case = {
-  name: 'kept connection closed at the next call',
-  onCall: (call) => {
-    answer(call)
-    call.close()
-  },
-  times: 3,
-  outcomes: 'by chance',
-}
-
-const neverReached: Case[] = [
-  { name: 'refused connection', url: 'http://127.0.0.1:9', outcomes: [neverSent] },
-  { name: 'blocked port', url: 'http://127.0.0.1:6000', outcomes: [neverSent] },
-  { name: 'URL that is not HTTP', url: 'ftp://127.0.0.1', outcomes: ['invalid_arguments none'] },
-  { name: 'name without an address', url: 'http://mail.invalid', outcomes: [neverSent] },
-  { name: 'untrusted certificate', kind: 'tls', outcomes: [neverSent] },
-  {
-    name: 'TLS to a plain port',
+const neverReached: Rows = {
+  'refused connection': { url: 'http://127.0.0.1:9', outcomes: [neverSent] },
+  'blocked port': { url: 'http://127.0.0.1:6000', outcomes: [neverSent] },
+  'URL that is not HTTP': { url: 'ftp://127.0.0.1', outcomes: ['invalid_arguments none'] },
+  'name without an address': { url: 'http://mail.invalid', outcomes: [neverSent] },
+  'untrusted certificate': { kind: 'tls', outcomes: [neverSent] },
+  'TLS to a plain port': {
     scheme: 'https',
     onConnection: (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     outcomes: [neverSent],
   },
-  {
-    name: 'plain HTTP to a port with TLS',
+  'plain HTTP to a port with TLS': {
     onConnection: (socket) =>
       void socket.once('data', () => socket.end(Uint8Array.of(21, 3, 1, 0, 2, 2, 70))),
     outcomes: (runtime) => [isNode(runtime) ? neverSent : unknown],
     accepted: 0,
   },
-  {
-    name: 'silence of a firewall',
+  'silence of a firewall': {
     kind: 'deaf',
     // Node gives a connection 10 seconds, so this is the time-out of its second attempt.
     timeoutMs: 14_000,
     outcomes: (runtime) => [runtime === 'deno' ? unknown : tooLate],
     accepted: 0,
   },
-  {
-    name: 'silence while the connection is secured',
+  'silence while the connection is secured': {
     scheme: 'https',
     onConnection: () => {},
     timeoutMs: 1_000,
     outcomes: (runtime) => [runtime === 'deno' ? unknown : tooLate],
     accepted: 0,
   },
-]
+}
 
-const answered: Case[] = [
-  { name: 'sent', onCall: answer, outcomes: [sent] },
-  { name: 'sent, long', onCall: answer, long: true, outcomes: [sent] },
-  {
-    name: 'redirect',
+const answered: Rows = {
+  sent: { onCall: answer, outcomes: [sent] },
+  'sent, long': { onCall: answer, long: true, outcomes: [sent] },
+  redirect: {
     onCall: (call) => call.answer(307, '', 'location: /again\r\n'),
     outcomes: [neverSent],
   },
-  { name: '401', onCall: refuseToken, outcomes: ['credentials_rejected none'] },
-  { name: '401 of a gateway', onCall: (call) => call.answer(401), outcomes: [neverSent] },
-  {
-    name: '500 after acceptance',
+  '401': { onCall: refuseToken, outcomes: ['credentials_rejected none'] },
+  '401 of a gateway': { onCall: (call) => call.answer(401), outcomes: [neverSent] },
+  '500 after acceptance': {
     onCall: (call) => {
       call.accept()
       call.answer(500)
     },
     outcomes: [unknown],
   },
-  {
-    name: 'page with 200',
+  'page with 200': {
     onCall: (call) => call.answer(200, '<!doctype html>'),
     outcomes: [unknown],
     accepted: 0,
   },
-  {
-    name: '429, with a fraction as Retry-After',
+  '429, with a fraction as Retry-After': {
     onCall: then((call) => call.answer(429, '', 'retry-after: 0.25\r\n'), answer),
     outcomes: [sent],
   },
-  {
-    name: '429, with a Retry-After beyond the deadline',
+  '429, with a Retry-After beyond the deadline': {
     onCall: (call) => call.answer(429, '', 'retry-after: 60.5\r\n'),
     outcomes: ['provider_rate_limited none after 60.5'],
   },
-  { name: 'abort before', onCall: answer, abort: 'before', outcomes: ['aborted none'] },
-  { name: 'abort after acceptance', onCall: hang, abort: 'after 2 s', outcomes: [unknown] },
-]
+  'abort before': { onCall: answer, abort: 'before', outcomes: ['aborted none'] },
+  'abort after acceptance': { onCall: hang, abort: 'after 2 s', outcomes: [unknown] },
+}
 
-const batches: Case[] = [
-  { name: 'batch', onCall: answer, batch: 3, outcomes: [sent, sent, sent] },
-  { name: 'batch, long', onCall: answer, batch: 3, long: true, outcomes: [sent, sent, sent] },
-  {
-    name: 'batch, answers in another order',
+const others: Rows = {
+  'kept connection closed at the next call': {
+    onCall: (call) => {
+      answer(call)
+      call.close()
+    },
+    times: 3,
+    outcomes: 'by chance',
+  },
+  'signed event': {
+    script: 'signed event',
+    onCall: then((call) => call.answer(200, {}), answer),
+    outcomes: [sent, '401'],
+  },
+}
+
+const batches: Rows = {
+  batch: { onCall: answer, batch: 3, outcomes: [sent, sent, sent] },
+  'batch, long': { onCall: answer, batch: 3, long: true, outcomes: [sent, sent, sent] },
+  'batch, answers in another order': {
     onCall: acceptAnd((results) => results.toReversed()),
     batch: 3,
     outcomes: [sent, sent, sent],
   },
-  {
-    name: 'batch, accepted without ErrorCode',
+  'batch, accepted without ErrorCode': {
     onCall: acceptAnd((results) => results.map(({ ErrorCode: _, ...item }) => item)),
     batch: 3,
     outcomes: [sent, sent, sent],
   },
-  {
-    name: 'batch, one answer garbled',
+  'batch, one answer garbled': {
     onCall: acceptAnd(([first, , third]) => [first, null, third]),
     batch: 3,
     outcomes: [sent, unknown, sent],
   },
-  {
-    name: 'batch, one message unfit',
+  'batch, one message unfit': {
     onCall: answer,
     batch: 3,
     unfit: 1,
     outcomes: [sent, 'invalid_arguments none', sent],
   },
-  {
-    name: 'batch, 401',
+  'batch, 401': {
     onCall: refuseToken,
     batch: 3,
     outcomes: ['credentials_rejected none'],
   },
-  {
-    name: 'batch, 429 first',
+  'batch, 429 first': {
     onCall: then((call) => call.answer(429, '', 'retry-after: 0.1\r\n'), answer),
     batch: 3,
     outcomes: [sent, sent, sent],
   },
-]
+}
 
 const scripts: Case[] = Object.entries({
   'source that is stuck, with a time limit': [sent, sent, 'provider_timeout none'],
@@ -216,20 +209,11 @@ const scripts: Case[] = Object.entries({
   'address of another script': [sent],
 }).map(([name, outcomes]) => ({ name, script: name, onCall: answer, outcomes }))
 
-const event: Case = {
-  name: 'signed event',
-  script: 'signed event',
-  onCall: then((call) => call.answer(200, {}), answer),
-  outcomes: [sent, '401'],
-}
+const named = Object.entries({ ...answered, ...neverReached, ...batches, ...others })
 
 /** All rows. */
 export const cases: readonly Case[] = [
-  ...answered,
+  ...named.map(([name, row]) => ({ name, ...row })),
   ...broken,
-  closing,
-  ...neverReached,
-  ...batches,
   ...scripts,
-  event,
 ]
