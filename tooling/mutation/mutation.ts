@@ -28,6 +28,8 @@ interface Report {
 
 /** A program that hangs ends after so long. Most tests end sooner, by their own limit. In milliseconds. */
 const LIMIT_MS = 600_000
+/** Each has one fault at a time. */
+const COPIES = 2
 
 /** Finds mistakes in a list of faults: a text that moved, a test file that is gone, an id that is used twice. */
 export function findMistakes(faults: readonly Fault[], root: string): string[] {
@@ -45,13 +47,12 @@ export function findMistakes(faults: readonly Fault[], root: string): string[] {
 /**
  * Runs the test files of each fault on a copy of the working tree that has the fault.
  *
- * @param options `lanes`: the number of copies, each with one fault at a time
  * @returns the faults that no test noticed
  * @throws if a test fails without a fault, or a test file does not load with one
  */
 export async function findSurvivors(
   faults: readonly Fault[],
-  { root, lanes = 2, print = console.log }: { root: string; lanes?: number; print?: (line: string) => void },
+  { root, print = console.log }: { root: string; print?: (line: string) => void },
 ): Promise<Fault[]> {
   const copies: string[] = []
   const groups = new Set<number>()
@@ -118,7 +119,7 @@ export async function findSurvivors(
   }
 
   try {
-    for (let lane = 0; lane < lanes; lane += 1) copies.push(copyTree(root))
+    for (let copy = 0; copy < COPIES; copy += 1) copies.push(copyTree(root))
     const [first = ''] = copies
     const suites = [...new Set(faults.flatMap((fault) => fault.suites))]
     print(`${suites.length} test files run without a fault first.`)

@@ -1,4 +1,4 @@
-/** `pnpm new:integration <name>`: see docs/new-integration.md. */
+/** `pnpm new:integration <name>`: see docs/new-integration.md. If a command fails, `git` takes back what was written. */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

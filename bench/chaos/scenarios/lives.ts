@@ -11,7 +11,7 @@ export const lives: Scenario = {
   name: 'lives',
   shows: 'random lives of deployments on idp-server and mailer agree with a model of the contract',
   run: ({ seed, seeds }) =>
-    arranged({ store: 'sqlite', hosts: 1, leaseMs: 30_000, settleMs: 600_000 }, (world) => {
+    arranged({ store: 'sqlite', hosts: 1, settleMs: 600_000 }, (world) => {
       const parameters = { seed, numRuns: LIVES_PER_SEED * seeds }
       return runLives(createLives(world), parameters).then(
         (answers) => ({
