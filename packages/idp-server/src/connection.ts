@@ -2,8 +2,10 @@
 import { type DeliveryStore, type HandlerContext, IntegrationError, isIntegrationError } from '@org/core'
 import { createIdpClient, type IdpClient } from '@org/idp/instance'
 import * as z from 'zod'
-import { type Application, createIdpPlatformClient, type IdpPlatformClient, isNotFound } from './client.ts'
+import { createIdpPlatformClient, type IdpPlatformClient } from './client.ts'
+import { isNotFound } from './errors.ts'
 import { idpServer, instanceKeys } from './integration.ts'
+import type { Application } from './wire.ts'
 
 /** The host's configuration for all deployments. */
 export interface IdpServerSettings {

@@ -1,9 +1,9 @@
 /** The DNS records without which the live keys of a production instance do not work. */
 import { type HandlerContext, type HealthCheck, isIntegrationError } from '@org/core'
 import { parsePublishableKey } from '@org/idp/instance'
-import type { Domain, DomainStatus } from './client.ts'
 import { type Host, openWorkspace, type Workspace } from './connection.ts'
 import { idpServer } from './integration.ts'
+import type { Domain, DomainStatus } from './wire.ts'
 
 /** A record that the provider does not find. */
 type DnsRecord = Record<'type' | 'host' | 'value', string>

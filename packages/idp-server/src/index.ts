@@ -14,14 +14,6 @@
 export type { ErrorCode, FieldError, ProviderRefusal } from '@org/core/errors'
 export { IntegrationError, isIntegrationError } from '@org/core/errors'
 export type { CallOptions } from '@org/core/http'
-export type {
-  Application,
-  Domain,
-  DomainStatus,
-  IdpPlatformClient,
-  IdpPlatformClientOptions,
-  Instance,
-  NewApplication,
-  ReadOptions,
-} from './client.ts'
+export type { IdpPlatformClient, IdpPlatformClientOptions, NewApplication, ReadOptions } from './client.ts'
 export { createIdpPlatformClient } from './client.ts'
+export type { Application, Domain, DomainStatus, Instance } from './wire.ts'

@@ -1,10 +1,11 @@
 /** Finds the applications of a workspace that belong to no deployment. It only reads. */
 import type { DeliveryStore, Platform } from '@org/core'
 import { readRecordedDeployment, readResourceOwner } from '@org/core/authoring'
-import { type Application, createIdpPlatformClient } from './client.ts'
+import { createIdpPlatformClient } from './client.ts'
 import { tokensOf } from './connection.ts'
 import { idpServer } from './integration.ts'
 import { readApplication, resourceOf } from './records.ts'
+import type { Application } from './wire.ts'
 
 /** Options of {@link findOrphans}. */
 export interface OrphanSearch {

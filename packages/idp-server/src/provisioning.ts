@@ -6,7 +6,6 @@
  * delivery that finds an intent looks for what is new in the provider's list before it creates another one.
  */
 import { type HandlerContext, type Inputs, IntegrationError, isIntegrationError } from '@org/core'
-import type { Application } from './client.ts'
 import { findApplication, type Look, type Workspace } from './connection.ts'
 import type { idpServer } from './integration.ts'
 import {
@@ -19,6 +18,7 @@ import {
 } from './records.ts'
 import { confirmGone } from './removal.ts'
 import { lookBefore, settle } from './unknown-create.ts'
+import type { Application } from './wire.ts'
 
 type ServerInputs = Inputs<typeof idpServer>
 

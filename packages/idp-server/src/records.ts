@@ -1,9 +1,9 @@
 /** The record of a deployment's application in the delivery store: the intent to create it, and then the application. */
 import { type HandlerContext, IntegrationError, type Progress } from '@org/core'
 import * as z from 'zod'
-import type { Keys } from './client.ts'
 import { fingerprintOf } from './connection.ts'
 import { idpServer } from './integration.ts'
+import type { Keys } from './wire.ts'
 
 /** The inputs that the provider cannot change later. */
 const settings = {

@@ -1,11 +1,12 @@
 /** The end of a deployment's application. */
 import { type HandlerContext, IntegrationError } from '@org/core'
 import * as z from 'zod'
-import { type Application, isNotFound } from './client.ts'
 import { findApplication, type Workspace } from './connection.ts'
+import { isNotFound } from './errors.ts'
 import { idpServer } from './integration.ts'
 import { type Known, type KnownApplication, progressOf, readApplication, record } from './records.ts'
 import { anotherToken, settle } from './unknown-create.ts'
+import type { Application } from './wire.ts'
 
 /**
  * Deletes the application of a deployment.

@@ -1,8 +1,8 @@
 /** Finds the result of a create with an unknown outcome in the provider's list. */
 import { type HandlerContext, IntegrationError } from '@org/core'
-import type { Application } from './client.ts'
 import type { Look, Workspace } from './connection.ts'
 import { type Intent, progressOf, record, resourceOf } from './records.ts'
+import type { Application } from './wire.ts'
 
 /** The newest applications that an intent records. */
 const NEWEST = 100
