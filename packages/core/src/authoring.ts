@@ -2,5 +2,6 @@
 
 export { type JsonSchema, orReference, parsedByFunction, toJsonSchema } from './contract/marks.ts'
 export { readRecordedDeployment, readResourceOwner } from './delivery/status.ts'
+export { deploymentUnknown } from './pipeline/deployment.ts'
 export { parseArguments } from './request/fields.ts'
 export { createShares, type Release, type Shares } from './request/shares.ts'

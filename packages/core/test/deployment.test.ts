@@ -37,6 +37,15 @@ describe('the inputs of a deployment', () => {
     expect((await createWith(host)).body).toMatchObject({ outputs: { token, region: 'eu' } })
   })
 
+  it('are awaited if the event has none and comes before the platform’s own commit', async () => {
+    const host = createHost()
+    host.platform.faults.add({ path: /dep_1/, status: 404, body: {}, times: 9 })
+    const early = { status: 502, body: { code: 'platform_unavailable', retryable: true } }
+    expect(await createWith(host, undefined, 'evt_1')).toMatchObject(early)
+    host.platform.faults.clear()
+    expect((await createWith(host, undefined, 'evt_1')).body).toMatchObject({ status: 'running' })
+  })
+
   it.each(['', '  ', null])('count as absent if a form left them blank, as %j', async (blank) => {
     const host = createHost()
     const { body } = await createWith(host, { token, region: blank, contacts: blank })

@@ -6,6 +6,7 @@
  * delivery that finds an intent looks for what is new in the provider's list before it creates another one.
  */
 import { type HandlerContext, type Inputs, IntegrationError, isIntegrationError } from '@org/core'
+import { deploymentUnknown } from '@org/core/authoring'
 import { findApplication, type Look, type Workspace } from './connection.ts'
 import type { idpServer } from './integration.ts'
 import {
@@ -87,11 +88,7 @@ function settingsOf({ environmentType, template, domain }: Pick<Intent, (typeof 
 /** @throws {IntegrationError} `platform_unavailable` if the event came before the platform's own commit, or too late */
 async function create(inputs: ServerInputs, before: Look, workspace: Workspace): Promise<Application> {
   const { client, context, fingerprint } = workspace
-  if (!(await context.deployment?.record())) {
-    const message = 'The platform does not know this deployment, or not yet. Nothing was created.'
-    const hint = 'Send the event again once GET /deployments/{id} finds the deployment.'
-    throw new IntegrationError('platform_unavailable', message, { hint, retryAfter: 1 })
-  }
+  if (!(await context.deployment?.record())) throw deploymentUnknown()
   const { applicationName: name, environmentType, template, domain } = inputs
   const looked = lookBefore(before, name)
   const intent: Intent = { name, ...settingsOf(inputs), ...looked, workspace: fingerprint }

@@ -61,7 +61,8 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
   /** The inputs on the platform. A deployment that nobody knows must not pass for one with default inputs. */
   const readInputs = async () => {
     const known = await readLiving()
-    if (known || traits.life === 'begins' || traits.life === 'ends') return known?.inputs ?? {}
+    if (known || traits.life === 'ends') return known?.inputs ?? {}
+    if (traits.life === 'begins') throw deploymentUnknown()
     throw new IntegrationError('missing_credentials', 'The platform does not know this deployment.', {
       hint: 'Create it first, or send its inputs or outputs with the event.',
       errors: [{ path: 'deployment.id', message: 'is not known to the platform' }],
@@ -107,6 +108,13 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
       return parseInputs(schema, { ...published, ...carried }, OUTPUTS).data
     },
   }
+}
+
+/** The error for an event that came before the platform's own commit, or too late. */
+export function deploymentUnknown(): IntegrationError {
+  const message = 'The platform does not know this deployment, or not yet. Nothing was created.'
+  const hint = 'Send the event again once GET /deployments/{id} finds the deployment.'
+  return new IntegrationError('platform_unavailable', message, { hint, retryAfter: 1 })
 }
 
 /**
