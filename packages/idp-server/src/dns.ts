@@ -30,21 +30,24 @@ const published = idpServer.outputs.pick({ applicationId: true, publishableKey: 
 /**
  * Checks the records of a production instance.
  *
- * @returns no check for development, and none if nobody can tell: that does not make an instance unhealthy
+ * @returns no check for development, and none if the provider refuses to tell. If it can't tell for the moment, the
+ * check fails: an instance whose records are missing must not pass for a healthy one
  */
 export async function checkDns(context: HandlerContext, host: Host): Promise<HealthCheck[]> {
   const started = performance.now()
+  const latency = () => Math.round(performance.now() - started)
   try {
     const outputs = await context.deployment?.outputs(published)
     if (!outputs || parsePublishableKey(outputs.publishableKey).environment !== 'production') return []
     const workspace = await openWorkspace(context, host)
     const records = await findMissingRecords(outputs.applicationId, workspace)
-    const latencyMs = Math.round(performance.now() - started)
     const healthy = records.length === 0
-    return [{ name: 'dns', healthy, latencyMs, ...(!healthy && { message: describe(records) }) }]
+    return [{ name: 'dns', healthy, latencyMs: latency(), ...(!healthy && { message: describe(records) }) }]
   } catch (error) {
-    if (isIntegrationError(error)) return []
-    throw error
+    if (!isIntegrationError(error)) throw error
+    if (!error.retryable || error.code === 'platform_unavailable') return []
+    const message = `The provider did not tell whether the domain has its DNS records. ${error.message}`
+    return [{ name: 'dns', healthy: false, latencyMs: latency(), message }]
   }
 }
 

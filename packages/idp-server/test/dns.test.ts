@@ -73,6 +73,16 @@ it('a health check leaves DNS out if the provider does not tell', async () => {
   expect(await health()).toEqual({ status: 'healthy', dns: undefined })
 })
 
+it('a health check is unhealthy while records are missing and the provider can’t tell', async () => {
+  provider.settings.dnsFound = false
+  await create(production)
+  await health()
+  provider.faults.add({ status: 500, path: /domains$/, times: 9 })
+  const message = expect.stringContaining('did not tell whether')
+  expect(await health()).toMatchObject({ status: 'unhealthy', dns: { healthy: false, message } })
+  expect(deployment().status).toBe('unhealthy')
+})
+
 it('a platform that is away leaves the check of DNS out, if the event carries the outputs', async () => {
   await create(production)
   const { outputs } = Object(deployment())
